@@ -21,7 +21,7 @@ pub mod pipe;
 pub mod probe;
 
 pub use failure::{Failure, FailureKind};
-pub use held::{Held, Keeps, StatePlace};
+pub use held::{Held, Keeps, StateFolder, StatePlace};
 
 /// The protocol of one CLI for one session. Total: no input makes it panic or stop.
 pub trait Adapter: Send + Sync {

@@ -10,6 +10,7 @@ pub mod discuss;
 pub mod doctor;
 pub mod export;
 pub mod history;
+mod holding;
 pub mod hook;
 pub mod keys;
 pub mod mcp;

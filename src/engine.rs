@@ -31,6 +31,7 @@ pub mod outputs;
 mod perform;
 pub mod probe;
 mod prompting;
+pub mod reads;
 pub mod scratch;
 pub mod setup;
 pub mod staging;
@@ -284,6 +285,12 @@ impl Engine {
     /// What holds the CLI of each role: the adapter's name, then what the kernel holds and what only its protocol does.
     pub fn holding(&self) -> Vec<(String, (String, String))> {
         containing::told(&self.setup.kernel, &self.setup.config)
+    }
+
+    /// Tells whether an agent of a role runs with nothing to hold it.
+    pub fn is_uncontained(&self) -> bool {
+        let setup = &self.setup;
+        !setup.children.are_played() && containing::is_uncontained(&setup.kernel, &setup.config)
     }
 
     /// Records which agents the user's configuration makes or changes; nothing where it does neither.

@@ -25,9 +25,12 @@ pub mod path;
 pub mod profile;
 pub mod proposals;
 pub mod reading;
+pub mod reads;
 pub mod repetition;
 pub mod rule;
 pub mod shell;
+mod unboxed;
+pub mod uncontained;
 pub mod wildcard;
 mod words;
 
@@ -39,6 +42,7 @@ pub use mode::Mode;
 pub use profile::{AgentMode, Profile, Profiles};
 pub use reading::{Refused, proven};
 pub use rule::{Action, Layer, Origin, Rule};
+pub use uncontained::UncontainedCommands;
 
 /// Something an agent wants to do and its CLI asks about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +68,9 @@ pub enum Call {
     Read {
         /// The paths to be read.
         paths: Vec<PathBuf>,
+        /// How folders among them are searched; `None`: their names are listed.
+        #[serde(default)]
+        search: Option<reads::SearchScope>,
     },
     /// Calls a tool that is none of the above (MCP tools included).
     Tool {
@@ -80,6 +87,8 @@ pub enum Call {
 pub enum Reach {
     /// The CLI's sandbox is lifted for this call: codex asks only to leave its sandbox.
     LeavesSandbox,
+    /// A rule of the CLI's own lets the command out of its sandbox without asking.
+    LetOut,
     /// Nothing holds it: the CLI has no sandbox of its own, and the system lets none be put around it.
     Unconfined,
     /// The kernel holds it to what its turn may write: codex's sandbox, or the one in which claude runs.

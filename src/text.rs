@@ -12,6 +12,7 @@ pub mod fence;
 pub mod front_matter;
 pub mod merge;
 pub mod patch;
+pub mod path_name;
 pub mod question;
 pub mod slug;
 pub mod truncate;

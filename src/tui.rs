@@ -210,6 +210,7 @@ pub struct Screen {
     /// That the running turn gives no sign of life.
     silent: Option<Silent>,
     held: Vec<Held>,
+    is_uncontained: bool,
     quitting: bool,
     /// Whether the user was told how text is selected.
     drag_is_told: bool,
@@ -251,6 +252,10 @@ impl Screen {
         screen
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: each field as it is at the start"
+    )]
     fn blank(settings: ScreenSettings) -> Self {
         let writing = match settings.read_only {
             Some(_) => IsWriting::No,
@@ -302,6 +307,7 @@ impl Screen {
             elsewhere: None,
             silent: None,
             held: Vec::new(),
+            is_uncontained: false,
             quitting: false,
             drag_is_told: false,
             ended_at: None,
@@ -466,6 +472,12 @@ impl Screen {
     pub fn on_held(&mut self, held: Vec<Held>) {
         self.dirty = true;
         self.held = held;
+    }
+
+    /// Takes whether an agent runs with nothing to hold it; the header says so.
+    pub fn on_uncontained(&mut self, is_uncontained: bool) {
+        self.dirty = true;
+        self.is_uncontained = is_uncontained;
     }
 
     /// Asks whether the unfinished run that `summary` describes goes on; the answer is

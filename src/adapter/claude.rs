@@ -18,6 +18,7 @@ mod frames;
 mod launch;
 mod messages;
 pub mod probe;
+mod state;
 mod steering;
 mod tools;
 mod translate;

@@ -107,7 +107,7 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
         occupied,
     } = started;
     let mut outside = Outside::default();
-    notices.extend(outside.listen(&occupied.layout));
+    notices.extend(outside.listen(&occupied));
     for notice in notices {
         let _closed = writeln!(err, "note: {notice}");
     }

@@ -15,7 +15,7 @@ use crate::tui::{Action, Screen, ScreenSettings, check_sent};
 
 use super::discussions::{self, is_about_discussions};
 use super::socket::{self, Asked, Request, Socket};
-use super::start::{self, Commits, Lies, Refusal, Wishes};
+use super::start::{self, Commits, Lies, Occupied, Refusal, Wishes};
 use super::tasks::{self, is_about_tasks};
 
 /// What comes to a headless run from outside.
@@ -37,12 +37,13 @@ pub enum Then {
 }
 
 impl Outside {
-    /// Begins to listen; else says what the user should know.
-    pub fn listen(&mut self, layout: &Layout) -> Option<String> {
-        match Socket::listen(layout) {
+    /// Begins to listen, and says what the user should know.
+    pub fn listen(&mut self, occupied: &Occupied) -> Option<String> {
+        let (killed, notice) = occupied.killed_instances();
+        match Socket::listen(&occupied.layout, killed) {
             Ok(socket) => {
                 self.socket = Some(socket);
-                None
+                notice
             }
             Err(error) => Some(format!(
                 "`agent-collab send` cannot reach this instance: {error}"

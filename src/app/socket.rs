@@ -1,7 +1,7 @@
 //! The socket of a running instance: one line of JSON in, one line out, for its user's own commands.
 //!
-//! Refuses everybody who is not the same user, and every process that a run started: what an agent may
-//! do is decided by the run's rules, never by the agent. Refuses to know what a command means. The loop
+//! Refuses everybody who is not the same user, every process that a run started or may have started, and whoever
+//! is in a sandbox: what an agent may do is decided by the run's rules, never by the agent. Refuses to know what a command means. The loop
 //! never waits for a client: each has its own task, a bounded line and bounded time.
 
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use crate::engine::scratch::ADDRESS_BYTES;
-use crate::process::{ProcessState, standing_of, state_of};
+use crate::process::{KilledInstances, ProcessState, standing_of, state_of};
 use crate::store::{Held, Layout};
 
 use super::start::Refusal;
@@ -111,11 +111,11 @@ pub struct Socket {
 
 impl Socket {
     /// Begins to listen (mode 0600). To be called by the holder of the instance lock: a socket that lies
-    /// there is a dead instance's and goes.
+    /// there is a dead instance's and goes. What `killed` ones may have left is not listened to.
     ///
     /// # Errors
     /// The socket cannot be made, for example because the file system has none.
-    pub fn listen(layout: &Layout) -> io::Result<Self> {
+    pub fn listen(layout: &Layout, killed: KilledInstances) -> io::Result<Self> {
         let path = layout.socket();
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -126,7 +126,7 @@ impl Socket {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
         let (ask, asked) = mpsc::channel(CLIENTS);
         let clients = TaskTracker::new();
-        let accepting = tokio::spawn(accept(listener, ask, clients.clone()));
+        let accepting = tokio::spawn(accept(listener, ask, clients.clone(), Arc::new(killed)));
         Ok(Self {
             path,
             asked,
@@ -195,7 +195,12 @@ impl Address {
     }
 }
 
-async fn accept(listener: UnixListener, ask: mpsc::Sender<Asked>, clients: TaskTracker) {
+async fn accept(
+    listener: UnixListener,
+    ask: mpsc::Sender<Asked>,
+    clients: TaskTracker,
+    killed: Arc<KilledInstances>,
+) {
     let places = Arc::new(Semaphore::new(CLIENTS));
     loop {
         let stream = match listener.accept().await {
@@ -208,15 +213,23 @@ async fn accept(listener: UnixListener, ask: mpsc::Sender<Asked>, clients: TaskT
             }
         };
         match Arc::clone(&places).try_acquire_owned() {
-            Ok(place) => drop(clients.spawn(serve(stream, ask.clone(), place))),
+            Ok(place) => {
+                let (ask, killed) = (ask.clone(), Arc::clone(&killed));
+                drop(clients.spawn(serve(stream, ask, killed, place)));
+            }
             // Without an answer it says so itself.
             Err(_) => drop(stream),
         }
     }
 }
 
-async fn serve(mut stream: UnixStream, ask: mpsc::Sender<Asked>, place: OwnedSemaphorePermit) {
-    let answer = match hear(&mut stream).await {
+async fn serve(
+    mut stream: UnixStream,
+    ask: mpsc::Sender<Asked>,
+    killed: Arc<KilledInstances>,
+    place: OwnedSemaphorePermit,
+) {
+    let answer = match hear(&mut stream, &killed).await {
         Ok(request) => pass_on(request, &ask).await,
         Err(why) => Answer::from(Err(why)),
     };
@@ -232,7 +245,7 @@ async fn serve(mut stream: UnixStream, ask: mpsc::Sender<Asked>, place: OwnedSem
 }
 
 /// Looks who it is, then reads what it asks.
-async fn hear(stream: &mut UnixStream) -> Result<Request, String> {
+async fn hear(stream: &mut UnixStream, killed: &KilledInstances) -> Result<Request, String> {
     let refused = |why: &str| format!("this process may not send commands: {why}");
     let peer = stream
         .peer_cred()
@@ -242,7 +255,7 @@ async fn hear(stream: &mut UnixStream) -> Result<Request, String> {
     }
     let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
     let pid = pid.ok_or_else(|| refused("it cannot be seen which one it is"))?;
-    if let Some(why) = standing_of(pid).why_not() {
+    if let Some(why) = standing_of(pid, killed).why_not() {
         return Err(refused(&why));
     }
     let line = timeout(CLIENT_PATIENCE, read_line(stream)).await;

@@ -7,6 +7,7 @@ mod ad_hoc;
 mod bringing_back;
 mod fitting;
 mod ground;
+mod presence;
 mod unfinished;
 
 use std::collections::BTreeMap;
@@ -29,14 +30,16 @@ use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::journal::Journal;
 use crate::engine::scratch;
 use crate::engine::setup::{BranchPolicy, NamedAdapter, trust_of};
-use crate::process::{Children, Kernel, end_leftovers_of};
+use crate::permission::UncontainedCommands;
+use crate::process::{Children, Kernel, end_leftovers_of, foreign_owner};
 use crate::prompts::{PromptSource, Prompts};
 use crate::store::debug_log::DebugLog;
-use crate::store::{Guard, InstanceLock, Layout, LockError, Names, Privacy, StoreError, tidy};
+use crate::store::{Guard, InstanceLock, Layout, Names, Privacy, StoreError, tidy};
 
 use ad_hoc::prune_old;
 use fitting::{created, ready};
 use ground::{git, probe_roles};
+use presence::take_lock;
 use unfinished::{clear_the_way, fits_the_run, nothing_unfinished, something_to_take_up};
 
 pub(super) use fitting::unwritable;
@@ -45,6 +48,7 @@ pub(super) use ground::can_be_told;
 pub use ad_hoc::{Absent, ad_hoc_played_by, at_rest, beside_a_goal, check_for, player_of};
 pub use bringing_back::{BroughtBack, bring_back, bring_back_here};
 pub use ground::{Ground, NAMELESS, WITHOUT_A_REVIEWER, adapters, check_for_a_goal};
+pub use presence::InstancePresence;
 pub use unfinished::{Lies, unfinished};
 
 /// How long processes of a dead run may take to end.
@@ -69,6 +73,8 @@ pub struct Wishes {
     pub unfinished: Unfinished,
     /// Who starts agents, git and tests; by default the system.
     pub children: Children,
+    /// What happens to commands that nothing holds.
+    pub uncontained: UncontainedCommands,
 }
 
 impl Wishes {
@@ -83,6 +89,7 @@ impl Wishes {
             asks: Asks::Deny,
             unfinished: Unfinished::Refuse,
             children: Children::default(),
+            uncontained: UncontainedCommands::AskEach,
         }
     }
 }
@@ -149,6 +156,8 @@ pub struct Found {
     pub loaded: Loaded,
     /// Who starts agents, git and tests.
     pub children: Children,
+    /// What happens to commands that nothing holds.
+    pub uncontained: UncontainedCommands,
 }
 
 /// A directory in which this process is the only instance, with or without a run.
@@ -159,6 +168,8 @@ pub struct Occupied {
     pub layout: Layout,
     /// Held for the life of the program.
     pub lock: InstanceLock,
+    /// Tells whoever comes next that this instance was here, should it be killed; `None` where stand-ins play.
+    pub presence: Option<InstancePresence>,
     /// What the user should know.
     pub notices: Vec<String>,
     /// Writes what is left of the debug log when it goes; opened with the first run.
@@ -288,7 +299,20 @@ pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
         places,
         loaded,
         children: wishes.children.clone(),
+        uncontained: wishes.uncontained,
     })
+}
+
+/// Refuses to let agents work as root on what belongs to somebody else: nothing could hold them.
+fn is_of_this_user(found: &Found) -> Result<(), Refusal> {
+    let is_lifted = found.uncontained == UncontainedCommands::FollowRules;
+    match foreign_owner(&found.root).filter(|_| !is_lifted && !found.children.are_played()) {
+        Some(why) => Err(Refusal::error(
+            format!("{why}, where nothing can hold agents and tests"),
+            "start as that user, or with --uncontained, which lets commands run as root with nothing to hold them",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Makes sure that agents can be told where they are, that the prompts are sound, and that the agents' CLIs are there.
@@ -297,6 +321,7 @@ pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
 /// Everything that is wrong with them.
 pub async fn check(found: &Found) -> Result<Checked, Refusal> {
     can_be_told(&found.root)?;
+    is_of_this_user(found)?;
     let prompts = load_prompts(&found.loaded)?;
     let adapters = adapters(&found.loaded.config)?;
     probe_roles(&found.children, &adapters, &found.root).await?;
@@ -329,10 +354,14 @@ pub fn occupy(found: Found) -> Result<Occupied, Refusal> {
         ));
     }
     let lock = take_lock(&layout)?;
+    let presence = (!found.children.are_played())
+        .then(|| InstancePresence::note(&found.places))
+        .transpose()?;
     Ok(Occupied {
         found,
         layout,
         lock,
+        presence,
         notices,
         debug_log: None,
     })
@@ -480,19 +509,4 @@ pub fn layout(root: &Path, config: &Config) -> Result<Layout, Refusal> {
         debug_log: config.paths.debug_log.clone(),
     };
     Ok(Layout::new(root, names)?)
-}
-
-fn take_lock(layout: &Layout) -> Result<InstanceLock, Refusal> {
-    InstanceLock::take(layout).map_err(|error| {
-        let code = if matches!(error, LockError::Held(_)) {
-            4
-        } else {
-            1
-        };
-        Refusal {
-            problem: error.to_string(),
-            hint: error.hint(),
-            code,
-        }
-    })
 }

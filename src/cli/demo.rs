@@ -21,6 +21,7 @@ use crate::app::unread::Counted;
 use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::setup::BranchPolicy;
+use crate::permission::UncontainedCommands;
 use crate::process::Children;
 
 use place::{Place, place, prepare};
@@ -176,6 +177,8 @@ impl Demo {
             asks,
             unfinished: Unfinished::Refuse,
             children: Children::default(),
+            // Its agents are this program's own scripts.
+            uncontained: UncontainedCommands::FollowRules,
         }
     }
 

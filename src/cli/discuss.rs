@@ -16,6 +16,7 @@ use crate::mcp::tools::group_discuss::{Arguments, ModeArg, OrderArg};
 use crate::text::{clean, clean_json_line};
 
 use super::ChoiceArgs;
+use super::holding::HoldingArgs;
 use super::run::OnAskArg;
 
 /// Arguments of `agent-collab discuss`.
@@ -84,6 +85,9 @@ pub struct DiscussArgs {
     /// Prints JSON
     #[arg(long)]
     pub json: bool,
+    /// What lifts the asking about commands that nothing holds.
+    #[command(flatten)]
+    pub holding: HoldingArgs,
     /// The configuration that counts.
     #[command(flatten)]
     pub choices: ChoiceArgs,
@@ -116,6 +120,7 @@ pub enum OrderWord {
 pub async fn run(args: DiscussArgs) -> Result<u8, Refusal> {
     let wishes = Wishes {
         asks: args.on_ask.into(),
+        uncontained: args.holding.commands(),
         ..Wishes::at_rest(super::cwd()?, args.choices.choices()?)
     };
     let arguments = arguments(&args)?;

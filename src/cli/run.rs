@@ -17,6 +17,7 @@ use crate::engine::setup::BranchPolicy;
 use crate::process::Children;
 
 use super::ChoiceArgs;
+use super::holding::HoldingArgs;
 
 /// Arguments of `agent-collab run`.
 #[derive(Debug, Clone, Args)]
@@ -102,6 +103,9 @@ pub struct ConductArgs {
     /// Prints the events themselves, one JSON object a line
     #[arg(long)]
     pub json: bool,
+    /// What lifts the asking about commands that nothing holds.
+    #[command(flatten)]
+    pub holding: HoldingArgs,
     /// The configuration that counts.
     #[command(flatten)]
     pub choices: ChoiceArgs,
@@ -184,6 +188,7 @@ pub async fn conduct(
             asks: args.on_ask.into(),
             unfinished,
             children: Children::default(),
+            uncontained: args.holding.commands(),
         },
     };
     Ok(headless::run(

@@ -7,9 +7,11 @@ use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::setup::BranchPolicy;
+use crate::permission::UncontainedCommands;
 use crate::process::Children;
 
 use super::ChoiceArgs;
+use super::holding::HoldingArgs;
 
 /// Arguments of the screen.
 #[derive(Debug, Clone, Default, Args)]
@@ -23,6 +25,9 @@ pub struct ScreenArgs {
     /// Looks at the run and follows it, without touching anything
     #[arg(long, conflicts_with_all = ["new", "resume"])]
     pub view: bool,
+    /// What lifts the asking about commands that nothing holds.
+    #[command(flatten)]
+    pub holding: HoldingArgs,
     /// The configuration that counts.
     #[command(flatten)]
     pub choices: ChoiceArgs,
@@ -39,6 +44,7 @@ pub async fn run(args: ScreenArgs) -> Result<u8, Refusal> {
         (false, false) => First::AskForGoal,
     };
     let mut opening = opening(args.choices.choices()?, first)?;
+    opening.wishes.uncontained = args.holding.commands();
     if args.new {
         opening.wishes.unfinished = Unfinished::Archive;
     }
@@ -59,6 +65,7 @@ pub(super) fn opening(choices: Choices, first: First) -> Result<Opening, Refusal
         asks: Asks::Wait,
         unfinished: Unfinished::Refuse,
         children: Children::default(),
+        uncontained: UncontainedCommands::AskEach,
     };
     Ok(Opening { wishes, first })
 }

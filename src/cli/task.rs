@@ -14,6 +14,7 @@ use crate::domain::task::{TaskResult, TaskStatus};
 use crate::text::{clean, clean_json_line, n_of};
 
 use super::ChoiceArgs;
+use super::holding::HoldingArgs;
 use super::run::OnAskArg;
 
 /// Arguments of `agent-collab task`.
@@ -44,6 +45,9 @@ pub struct TaskArgs {
     /// Prints the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// What lifts the asking about commands that nothing holds.
+    #[command(flatten)]
+    pub holding: HoldingArgs,
     /// The configuration that counts.
     #[command(flatten)]
     pub choices: ChoiceArgs,
@@ -56,6 +60,7 @@ pub struct TaskArgs {
 pub async fn run(args: TaskArgs) -> Result<u8, Refusal> {
     let wishes = Wishes {
         asks: args.on_ask.into(),
+        uncontained: args.holding.commands(),
         ..Wishes::at_rest(super::cwd()?, args.choices.choices()?)
     };
     let given = Given {

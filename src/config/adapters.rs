@@ -153,7 +153,7 @@ fn parse_kind(text: &str) -> Option<AdapterKind> {
         .find(|kind| kind.name() == text)
 }
 
-fn expand_home(program: &str, home: &Path) -> String {
+pub(super) fn expand_home(program: &str, home: &Path) -> String {
     match program.strip_prefix("~/") {
         Some(rest) => home.join(rest).to_string_lossy().into_owned(),
         None => program.to_owned(),

@@ -70,6 +70,8 @@ pub const KEYS: &[Key] = &[
     key("test.fallback_to_agent", Flag, Is("true"), Ignored, "Whether a `Test:` line of the plan counts when no command is found"),
     key("test.max_fix_turns", Number(0, 20), Is("2"), Lower, "How many turns the agent has to mend failing tests of a step"),
     key("test.timeout", Time(1, DAY), Is("\"10m\""), Lower, "How long one run of the tests may take"),
+    key("test.network", Choice(&["ask", "loopback", "host"]), Is("\"ask\""), Ignored, "Which network tests and the hooks of commits have inside their sandbox: a loopback interface of their own, or the machine's; \"ask\" is loopback until you say otherwise for a repository"),
+    key("test.sockets", Texts, Is("[]"), Never, "Sockets that tests and the hooks of commits reach although such are hidden, such as \"/run/docker.sock\"; ~/ is your home"),
 
     key("limits.max_children", Number(1, 64), Is("2"), Lower, "How many child sessions run at a time"),
     key("limits.per_adapter", Number(1, 64), Is("2"), Lower, "How many turns one adapter runs at a time"),

@@ -74,6 +74,11 @@ impl Places {
         self.state_dir.join("written")
     }
 
+    /// Which instances of the program there are, a file each.
+    pub fn instances_dir(&self) -> PathBuf {
+        self.state_dir.join("instances")
+    }
+
     /// Where children that write have their work trees, a folder a repository.
     pub fn worktrees_dir(&self) -> PathBuf {
         self.cache_dir.join("worktrees")

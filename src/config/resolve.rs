@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::adapters::expand_home;
 use super::agents;
 use super::builtin;
 use super::discuss;
@@ -14,7 +15,7 @@ use super::problem::{Place, Problem};
 use super::suggest::nearest;
 use super::types::{
     AgentProfile, Config, Limits, Log, Motion, NotifyBy, Paths, Permission, ReviewerSession, Roles,
-    Safety, ScreenSettings, Test, TestCommand, Workflow,
+    Safety, ScreenSettings, Test, TestCommand, TestNetwork, Workflow,
 };
 use super::value::Value;
 
@@ -124,6 +125,16 @@ impl<'a> Reader<'a> {
             fallback_to_agent: self.flag("test.fallback_to_agent"),
             max_fix_turns: self.count("test.max_fix_turns"),
             timeout: self.time("test.timeout"),
+            network: match self.text("test.network").as_str() {
+                "host" => TestNetwork::Host,
+                "loopback" => TestNetwork::Loopback,
+                _ => TestNetwork::Ask,
+            },
+            sockets: self
+                .texts("test.sockets")
+                .into_iter()
+                .map(|path| PathBuf::from(expand_home(&path, self.home)))
+                .collect(),
         }
     }
 

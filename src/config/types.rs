@@ -131,6 +131,21 @@ pub struct Test {
     pub max_fix_turns: u32,
     /// How long one run of the tests may take.
     pub timeout: Duration,
+    /// Which network tests have inside their sandbox.
+    pub network: TestNetwork,
+    /// Sockets that they reach although such are hidden.
+    pub sockets: Vec<PathBuf>,
+}
+
+/// Which network tests have inside their sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestNetwork {
+    /// A loopback interface of their own, until the user says otherwise for the repository.
+    Ask,
+    /// A loopback interface of their own.
+    Loopback,
+    /// The machine's.
+    Host,
 }
 
 /// Which command checks a step.

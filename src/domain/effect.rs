@@ -2,7 +2,7 @@
 
 use super::event::Approval;
 use super::ids::{DiscussionId, RequestId, SessionId, TurnId};
-use super::question::{Answer, Question, Terms, TestCommand};
+use super::question::{Answer, Question, Terms, TestCommand, TestNetwork};
 use super::turn::{Role, TurnOrder};
 use super::undo::Reversal;
 
@@ -100,6 +100,8 @@ pub enum Effect {
         /// The command; `None` yields a receipt without one.
         test: Option<TestCommand>,
     },
+    /// Keep what the user said of the network of this repository's tests.
+    KeepTestNetwork(TestNetwork),
     /// Commit the step.
     CommitStep {
         /// The step.

@@ -468,6 +468,9 @@ pub enum Event {
         /// What of it path rules hold back.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         held: Vec<HeldEdit>,
+        /// What differs between the trees before and after the tests, without what they made anew.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rewritten: Vec<String>,
         /// The tree after the tests; `None` in events of earlier versions.
         #[serde(default)]
         tree: Option<String>,

@@ -32,12 +32,19 @@ pub struct Execution {
     pub done: Vec<StepRecord>,
     /// What the user said happens to their dirty files that steps edit, by path.
     pub dirty_policy: BTreeMap<String, DirtyPolicy>,
+    /// What the user said happens to files that the tests change each time they run, by path.
+    #[serde(default)]
+    pub rewritten_policy: BTreeMap<String, DirtyPolicy>,
     /// The tree before the first step; `None` until then, and in runs of earlier versions.
     #[serde(default)]
     pub base_tree: Option<String>,
     /// What was undone and can come back, the last one at the end; empty once another turn has worked.
     #[serde(default)]
     pub undone: Vec<Undone>,
+    /// What the user allowed in earlier steps, each with its content: what no commit takes up is found again by
+    /// later looks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_entry_points: Vec<EntryPoint>,
 }
 
 /// A step that was stopped before it was through.
@@ -106,6 +113,12 @@ pub struct Current {
     /// The tree after its last test run, else after the last look at its changes.
     #[serde(default)]
     pub tree_after: Option<String>,
+    /// The tree that its commit is made from, which is one that was tested.
+    #[serde(default)]
+    pub commit_tree: Option<String>,
+    /// Whether the tests ran a second time because the first run changed what it tested.
+    #[serde(default)]
+    pub tested_again: bool,
     /// What it changed so far.
     pub changed: Vec<String>,
     /// Untracked files that its test runs made.

@@ -127,12 +127,15 @@ pub enum QuestionKind {
         /// What it left.
         files: Vec<DraftFile>,
     },
-    /// A step edited files that held uncommitted changes of the user.
+    /// Files differ by more than a step's own changes: what of them goes into its commit?
     DirtyFiles {
         /// The step.
         step: u32,
         /// The files.
         paths: Vec<String>,
+        /// Whose the other changes are.
+        #[serde(default)]
+        origin: FileOrigin,
     },
     /// A step changed something that the program would run.
     EntryPoints {
@@ -155,6 +158,13 @@ pub enum QuestionKind {
         /// What was found, in words.
         found: String,
     },
+    /// The tests of a step fail for want of a network, and nobody has said yet whether they get the machine's.
+    TestNetwork {
+        /// The step.
+        step: u32,
+        /// The line that tells of it.
+        line: String,
+    },
     /// A commit failed.
     CommitFailed {
         /// The step.
@@ -174,6 +184,17 @@ pub enum QuestionKind {
         /// Why.
         reason: String,
     },
+}
+
+/// Where changes come from that are not, or not only, a step's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileOrigin {
+    /// The files held uncommitted changes before the step edited them.
+    #[default]
+    UsersBefore,
+    /// The step's tests change them each time they run.
+    WrittenByTests,
 }
 
 /// A merge of the user's text and the agent's that is not whole yet.
@@ -329,6 +350,15 @@ pub enum CommitTerms {
     },
 }
 
+/// The network that the tests of a repository have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestNetwork {
+    /// The machine's.
+    Host,
+    /// A loopback interface of their own.
+    Loopback,
+}
+
 /// An answer to a question. Which fit is said by [`QuestionKind::accepts`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
@@ -401,6 +431,10 @@ pub enum Answer {
     PutBack,
     /// The step goes on without tests.
     SkipTests,
+    /// The repository's tests get the machine's network, from now on.
+    HostNetwork,
+    /// They keep a loopback interface of their own, from now on.
+    LoopbackNetwork,
     /// The run goes on without this commit.
     WithoutCommit,
     /// The cut-off step goes on from what is there.
@@ -445,6 +479,7 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
         "tests_failed",
         &["retry", "skip", "accept", "stop", "cancel"],
     ),
+    ("test_network", &["host", "loopback", "stop", "cancel"]),
     (
         "step_recovery",
         &["continue", "done", "redo", "stop", "cancel"],
@@ -472,6 +507,7 @@ impl QuestionKind {
             Self::EntryPoints { .. } => "entry_points",
             Self::HeldEdits { .. } => "held_edits",
             Self::TestsFailed { .. } => "tests_failed",
+            Self::TestNetwork { .. } => "test_network",
             Self::CommitFailed { .. } => "commit_failed",
             Self::CannotExecute { .. } => "cannot_execute",
             Self::StepRecovery { .. } => "step_recovery",
@@ -505,6 +541,10 @@ impl QuestionKind {
     }
 
     /// Tells whether an answer fits this question.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: each question with the answers that fit it"
+    )]
     pub fn accepts(&self, answer: &Answer) -> bool {
         let is_childs = matches!(self, Self::Child { .. });
         if matches!(answer, Answer::CancelRun) {
@@ -555,6 +595,10 @@ impl QuestionKind {
                 answer,
                 Answer::Retry | Answer::SkipTests | Answer::AcceptAsIs | Answer::Stop
             ),
+            Self::TestNetwork { .. } => matches!(
+                answer,
+                Answer::HostNetwork | Answer::LoopbackNetwork | Answer::Stop
+            ),
             Self::CommitFailed { .. } => {
                 matches!(answer, Answer::Retry | Answer::WithoutCommit | Answer::Stop)
             }
@@ -600,6 +644,8 @@ impl QuestionKind {
             (_, "keep") => Answer::Keep,
             (_, "put-back") => Answer::PutBack,
             (_, "skip") => Answer::SkipTests,
+            (_, "host") => Answer::HostNetwork,
+            (_, "loopback") => Answer::LoopbackNetwork,
             (_, "go-on") => Answer::WithoutCommit,
             (_, "continue") => Answer::ContinueStep,
             (_, "done") => Answer::TreatAsDone,
@@ -680,15 +726,13 @@ impl QuestionKind {
                     files.join(" and of ")
                 )
             }
-            Self::DirtyFiles { step, paths } => {
-                format!(
-                    "step {step} edited files that held uncommitted changes before it: {}",
-                    paths
-                        .iter()
-                        .map(|path| one_line(path))
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                )
+            Self::DirtyFiles {
+                step,
+                paths,
+                origin,
+            } => {
+                let paths: Vec<String> = paths.iter().map(|path| one_line(path)).collect();
+                origin.in_words(*step, &paths.join(", "))
             }
             Self::EntryPoints { step, changes } => {
                 let list: Vec<String> = changes
@@ -711,6 +755,10 @@ impl QuestionKind {
                 )
             }
             Self::TestsFailed { step, found } => format!("step {step}: {found}"),
+            Self::TestNetwork { step, line } => format!(
+                "the tests of step {step} fail without the machine's network: {}",
+                one_line(line)
+            ),
             Self::CommitFailed { step, message } => {
                 format!("the commit of step {step} failed: {message}")
             }
@@ -721,6 +769,21 @@ impl QuestionKind {
                     stage.in_words()
                 )
             }
+        }
+    }
+}
+
+impl FileOrigin {
+    /// What is asked about these files, in words.
+    fn in_words(self, step: u32, paths: &str) -> String {
+        match self {
+            Self::UsersBefore => {
+                format!("step {step} edited files that held uncommitted changes before it: {paths}")
+            }
+            Self::WrittenByTests => format!(
+                "the tests of step {step} change files each time they run, so what they tested is not what is \
+                 there now (leave-out commits what was tested, include what they wrote): {paths}"
+            ),
         }
     }
 }

@@ -23,6 +23,9 @@ pub struct Receipt {
     pub tree_after: Option<String>,
     /// The end of its output, cleaned, at most 16 KiB.
     pub output_tail: String,
+    /// The line by which it failed for want of the machine's network, where nobody has said yet whether it gets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks_network: Option<String>,
 }
 
 /// How a test run ended.
@@ -66,6 +69,7 @@ impl Receipt {
             tree_before: None,
             tree_after: None,
             output_tail: String::new(),
+            lacks_network: None,
         }
     }
 

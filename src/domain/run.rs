@@ -18,6 +18,7 @@ mod planning;
 mod recovering;
 mod replanning;
 mod reviewing;
+mod rewriting;
 mod saying;
 mod undoing;
 

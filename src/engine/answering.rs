@@ -10,6 +10,7 @@ use crate::domain::event::{Approval, Event};
 use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::run::Counts;
 use crate::domain::turn::{Purpose, Role};
+use crate::permission::floors::Floor;
 use crate::permission::{
     Action, Approved, By, Call, Context, Decision, Keeping, PhaseAccess, Repetition, ResolvedPath,
     Why, decide, path, proposals::propose,
@@ -17,6 +18,7 @@ use crate::permission::{
 
 use super::asking::{Asking, Circumstances, hidden_tools};
 use super::granting::{Seat, Waiting};
+use super::reads::with_reads;
 use super::setup::OnAsk;
 use super::staging::Staging;
 use super::{Engine, EngineError, news, with_hint};
@@ -169,28 +171,37 @@ impl Engine {
             Action::Ask => {
                 let reason = self.nobody_allows(decision)?;
                 let (answer, reason) = match repetition {
-                    Repetition::None => (deny(reason), reason),
-                    Repetition::Loop => (Answer::DenyAndStop, NOBODY_ENDS_THE_LOOP),
+                    Repetition::None => (deny(&reason), reason),
+                    Repetition::Loop => (Answer::DenyAndStop, NOBODY_ENDS_THE_LOOP.to_owned()),
                 };
                 Said {
                     answer,
                     by: "policy",
-                    reason: reason.to_owned(),
+                    reason,
                 }
             }
         })
     }
 
     /// Why an ask is declined where nobody is there; `None` where it waits.
-    fn nobody_allows(&self, decision: &Decision) -> Option<&'static str> {
-        match self.setup.on_ask {
-            OnAsk::Wait => None,
-            OnAsk::Rules | OnAsk::Deny if decision.keeping != Keeping::Project => {
-                Some("the safety list stops it, and nobody is there to ask")
+    fn nobody_allows(&self, decision: &Decision) -> Option<String> {
+        let safety = Floor::Safety.name();
+        let reason = match self.setup.on_ask {
+            OnAsk::Wait => return None,
+            OnAsk::Rules | OnAsk::Deny if decision.why.rule == Floor::Uncontained.name() => {
+                "nothing holds it, and nobody is there to ask (--uncontained lets rules decide)"
+                    .to_owned()
             }
-            OnAsk::Deny => Some("nobody is there to ask (--on-ask deny)"),
-            OnAsk::Rules => Some("no rule allows it and nobody is there to ask"),
-        }
+            OnAsk::Rules | OnAsk::Deny if decision.keeping != Keeping::Project => {
+                match decision.by == By::Floor && decision.why.rule != safety {
+                    true => format!("{}, and nobody is there to ask", decision.why.reason),
+                    false => format!("the {safety} stops it, and nobody is there to ask"),
+                }
+            }
+            OnAsk::Deny => "nobody is there to ask (--on-ask deny)".to_owned(),
+            OnAsk::Rules => "no rule allows it and nobody is there to ask".to_owned(),
+        };
+        Some(reason)
     }
 
     pub(super) fn answer(
@@ -260,7 +271,7 @@ impl Engine {
         // The agent of the session's last user message, which the turn itself appended.
         let profile = self.state().session(purpose.role())?.current_agent().name();
         let context = self.context_under(profile, phase_access, root);
-        Some(Context {
+        let context = Context {
             paths: paths_of(root, call),
             staging_files: writable(purpose, &at_work.staging),
             hidden: hidden_tools(call, &context.rules, at_work.removed),
@@ -268,7 +279,8 @@ impl Engine {
             lineage: circumstances.lineage.clone(),
             repetition: circumstances.repetition,
             ..context
-        })
+        };
+        Some(with_reads(call, context))
     }
 
     /// What the decision about any call in this run rests on, whoever makes it under this profile.
@@ -276,6 +288,7 @@ impl Engine {
         Context {
             own: vec![self.journal.layout().workdir().to_path_buf()],
             mode: self.state().mode,
+            uncontained: self.setup.uncontained,
             ..self.setup.permissions.context(profile, access, root)
         }
     }
@@ -284,7 +297,7 @@ impl Engine {
 /// The paths of a call, resolved on the disk.
 pub fn paths_of(root: &Path, call: &Call) -> Vec<ResolvedPath> {
     let paths = match call {
-        Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
+        Call::Edit { paths, .. } | Call::Read { paths, .. } => paths.as_slice(),
         Call::Command { .. } | Call::Tool { .. } => &[],
     };
     paths.iter().map(|named| resolve(root, named)).collect()
@@ -376,7 +389,7 @@ fn shown(call: &Call, decision: &Decision) -> (String, Vec<String>) {
     match call {
         Call::Command { line, .. } => ("bash".to_owned(), vec![news::line(line)]),
         Call::Edit { paths, .. } => ("edit".to_owned(), list(paths)),
-        Call::Read { paths } => ("read".to_owned(), list(paths)),
+        Call::Read { paths, .. } => ("read".to_owned(), list(paths)),
         Call::Tool { name, input } => (news::line(name), vec![news::line(input)]),
     }
 }

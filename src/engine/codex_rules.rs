@@ -70,7 +70,7 @@ pub fn mark(call: &mut Call, ways_out: &[WayOut]) {
         && *reach == Reach::Contained
         && ways_out.iter().any(|way| way.may_meet(line))
     {
-        *reach = Reach::Unconfined;
+        *reach = Reach::LetOut;
     }
 }
 
@@ -83,8 +83,8 @@ pub fn notice(ways_out: &[WayOut]) -> Option<String> {
     };
     (!named.is_empty()).then(|| {
         format!(
-            "codex's own rules let commands out of its sandbox without asking: {}{more}; here such commands are decided \
-             as if nothing held them (`agent-collab doctor` lists the rules)",
+            "codex's own rules let commands out of its sandbox without asking: {}{more}; here such commands are asked \
+             about each time (`agent-collab doctor` lists the rules)",
             named.join(", ")
         )
     })

@@ -6,22 +6,33 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::adapter::{Access, Held, Keeps, Launch, StatePlace};
+use crate::adapter::{Access, Held, Launch};
 use crate::config::Config;
-use crate::config::types::AdapterKind;
+use crate::config::types::{AdapterKind, TestNetwork};
 use crate::permission::{Call, Reach};
-use crate::process::{Children, Containment, Hold, Kernel, find_kernel};
+use crate::process::{
+    Bubblewrap, Children, Containment, Hold, Kernel, Network, Processes, find_kernel,
+    why_abstract_sockets_stay_open,
+};
 
 use super::codex_rules::WayOut;
+use super::git::submodule_git_places;
 
 mod caches;
+mod git_calls;
 mod own_commands;
 mod sockets;
+mod state_folder;
+mod temporary;
+mod user_environment;
 
-pub use own_commands::{hold_checks, hold_commits, hold_tests};
+pub use git_calls::{hold_commits, hold_git};
+pub use own_commands::{CommandReach, Signing, hold_checks, hold_tests};
 
-use own_commands::alone;
-use sockets::{doors, users_doors};
+use own_commands::{alone, visible};
+use sockets::{KeyAgents, doors, find_sockets, socket_variables};
+use temporary::{Scratch, kept, private, temporary_folders};
+use user_environment::{UserEnvironment, paths_in};
 
 /// What holds the processes of one turn.
 #[derive(Debug, Clone)]
@@ -44,27 +55,32 @@ pub struct Holder {
     pub tools: Option<PathBuf>,
     /// What the user lets the CLI write beside.
     pub writable: Vec<PathBuf>,
+    /// Files that rules deny to read: it sees empty ones in their place.
+    pub unread: Vec<PathBuf>,
     /// How commands get out of the CLI's own sandbox.
     pub ways_out: Vec<WayOut>,
 }
 
 impl Holder {
-    /// What holds the process that a launch describes; `None` where nothing does.
-    pub fn hold(&self, launch: &Launch) -> Option<Containment> {
-        let (Kernel::Holds(bwrap), Held::Whole(own)) = (&self.kernel, launch.held) else {
+    /// What holds the process that a launch of the run describes; `None` where nothing does.
+    pub fn hold(&self, launch: &Launch, run: &str) -> Option<Containment> {
+        let (Kernel::Holds(bwrap), Held::Whole(own)) = (&self.kernel, &launch.held) else {
             return None;
         };
         let variable = |name: &str| match launch.env.get(name) {
             Some(value) => Some(OsString::from(value)),
             None => std::env::var_os(name),
         };
-        let mut places = doors();
-        places.extend(users_doors());
-        places.extend(own.iter().filter_map(|place| state(place, variable)));
+        let users: Vec<PathBuf> = self.writable.iter().filter_map(|path| real(path)).collect();
+        let own = state_folder::places(own, &launch.cwd, &self.root, variable);
+        // What the user opens by name is open.
+        let mut places: Vec<_> = own
+            .into_iter()
+            .filter(|(path, _)| !users.contains(path))
+            .collect();
         let tools = self.tools.iter();
         places.extend(tools.map(|folder| (folder.clone(), Hold::ReadOnly)));
-        let users = self.writable.iter().filter_map(|path| real(path));
-        places.extend(users.map(|path| (path, Hold::Writable)));
+        places.extend(users.into_iter().map(|path| (path, Hold::Writable)));
         // Deeper places count for what lies below them: its own tree among those of others, say.
         places.extend(
             self.closed
@@ -83,7 +99,41 @@ impl Holder {
                 .flat_map(|shown| alone(&self.workdir, shown)),
         );
         places.push((self.staging.clone(), Hold::Writable));
-        Some(Containment::new(bwrap, places))
+        let unread = self.unread.iter().cloned();
+        places.extend(unread.map(|file| (file, Hold::EmptyFile)));
+        Some(self.close(bwrap, places, launch, run))
+    }
+
+    /// Puts beside these places what every such process has: temporary files of its own, and no sockets of others.
+    fn close(
+        &self,
+        bwrap: &Path,
+        mut places: Vec<(PathBuf, Hold)>,
+        launch: &Launch,
+        run: &str,
+    ) -> Containment {
+        let user = UserEnvironment::of_process();
+        let folders = temporary_folders(&user, &self.root);
+        let set = launch.args.iter().chain(launch.env.values());
+        let set = set
+            .chain([&launch.program])
+            .flat_map(|text| paths_in(text.as_ref()));
+        let inherited = user.paths().flat_map(|(_, paths)| paths);
+        // Its tools and hooks are this program's.
+        let needed = set.chain(inherited).chain(std::env::current_exe().ok());
+        places.extend(kept(&folders, needed, &places));
+        let mut scratch = Scratch::of_run(run);
+        places.extend(private(&folders, &mut scratch));
+        places.extend(doors(&user, KeyAgents::Hidden));
+        let own = self.tools.iter().chain([&self.staging]);
+        let own: Vec<_> = own.filter_map(|folder| real(folder)).collect();
+        let sockets = find_sockets(&user, KeyAgents::Hidden, Network::Host).into_iter();
+        let sockets = sockets.filter(|path| !own.iter().any(|own| path.starts_with(own)));
+        let sockets = visible(sockets, &folders, &places);
+        Containment::new(bwrap, places)
+            .with_sockets_hidden(sockets)
+            .with_variables_removed(socket_variables(&user, KeyAgents::Hidden))
+            .with_scratch(scratch.into_folder())
     }
 }
 
@@ -97,6 +147,9 @@ pub fn mark(call: &mut Call) {
     }
 }
 
+/// What happens to commands that nothing holds.
+const EACH_ASKS: &str = "each command beyond proven reading asks, whatever rules, approvals and the mode say (--uncontained lifts that)";
+
 /// What holds an agent here, in words: first what the kernel holds, then what only the protocol does.
 pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String, String) {
     let writes = "it writes its turn's staging folder and its own state; in EXECUTE the repository, but not .git and .agent-collab";
@@ -106,15 +159,20 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             "patches, tools of MCP servers, what leaves the sandbox",
         ),
         (AdapterKind::Claude, _) if !config.safety.contain_agents => (
-            "nothing: safety.contain_agents is off".to_owned(),
+            format!("nothing: safety.contain_agents is off; {EACH_ASKS}"),
             "every call",
         ),
         (AdapterKind::Claude, Kernel::Holds(bwrap)) => (
-            format!("by {}: {writes}", bwrap.display()),
+            format!(
+                "by {}: {writes}; {}; {}",
+                bwrap.display(),
+                abstract_sockets(),
+                processes_in_words(bwrap)
+            ),
             "what it reads, the network",
         ),
         (AdapterKind::Claude, Kernel::Cannot(why)) => (
-            format!("nothing: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces)"),
+            format!("nothing: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces); {EACH_ASKS}"),
             "every call",
         ),
         (AdapterKind::Pipe, _) => (
@@ -123,6 +181,27 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
         ),
     };
     (by_kernel, by_protocol.to_owned())
+}
+
+/// Tells whether nothing holds a CLI that a role uses and that has no sandbox of its own.
+pub fn is_uncontained(kernel: &Kernel, config: &Config) -> bool {
+    let is_held = matches!(kernel, Kernel::Holds(_)) && config.safety.contain_agents;
+    let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
+    let mut kinds = roles
+        .into_iter()
+        .flatten()
+        .filter_map(|name| config.adapters.get(name));
+    !is_held && kinds.any(|adapter| adapter.kind == AdapterKind::Claude)
+}
+
+/// Which sockets a process with the machine's network reaches.
+fn abstract_sockets() -> String {
+    match why_abstract_sockets_stay_open() {
+        None => "sockets of other programs are hidden".to_owned(),
+        Some(why) => format!(
+            "sockets of other programs are hidden, but for abstract ones ({why}; hint: Linux 6.12 can)"
+        ),
+    }
 }
 
 /// What holds each CLI that a role uses: its name, and [`in_words`].
@@ -140,11 +219,28 @@ pub fn tests_in_words(kernel: &Kernel, config: &Config) -> String {
     match kernel {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
         Kernel::Holds(bwrap) => format!(
-            "by {}: they write the repository but not .git (a commit does, but no hooks and no settings in it) and .agent-collab, \
-             temporary files and the caches of common tools; sockets of docker, the desktop and tmux are hidden",
-            bwrap.display()
+            "by {}: they write the repository but not .git (a commit does, in a copy of which objects alone are kept) and .agent-collab, \
+             temporary files of their own, and what common tools fetched or built; {}; sockets of other programs are hidden; {}",
+            bwrap.display(),
+            match config.test.network {
+                TestNetwork::Host => "they have the machine's network",
+                TestNetwork::Ask =>
+                    "they have a loopback interface of their own until you say otherwise",
+                TestNetwork::Loopback => "they have a loopback interface of their own",
+            },
+            processes_in_words(bwrap)
         ),
         Kernel::Cannot(why) => format!("nothing: {why}"),
+    }
+}
+
+/// Which processes are seen inside a bubblewrap, in words.
+fn processes_in_words(bwrap: &Bubblewrap) -> &'static str {
+    match bwrap.processes {
+        Processes::Own => "it sees and signals its own processes alone, and they end with it",
+        Processes::Host => {
+            "it sees and signals all of your processes: this system lets it mount no /proc of its own"
+        }
     }
 }
 
@@ -157,32 +253,9 @@ fn protected(root: &Path, workdir: &Path) -> Vec<(PathBuf, Hold)> {
         .map(|path| (path, Hold::ReadOnly))
         .collect();
     places.push((workdir.to_owned(), Hold::ReadOnly));
+    // A submodule's `.git` leads git to settings and hooks of its own.
+    places.extend(submodule_git_places(root));
     places
-}
-
-/// A place of the CLI's own. What it writes is made first: what is missing cannot be held open.
-fn state(
-    place: &StatePlace,
-    variable: impl Fn(&str) -> Option<OsString>,
-) -> Option<(PathBuf, Hold)> {
-    let named = variable(place.variable).filter(|value| !value.is_empty());
-    let folder = match named {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(variable("HOME")?).join(place.at_home),
-    };
-    let path = match place.below {
-        "" => folder,
-        below => folder.join(below),
-    };
-    match place.keeps {
-        Keeps::Settings => Some((real(&path)?, Hold::ReadOnly)),
-        Keeps::State => {
-            if let Err(error) = std::fs::create_dir_all(&path) {
-                tracing::warn!(path = %path.display(), %error, "a folder of the CLI's own cannot be made");
-            }
-            Some((real(&path)?, Hold::Writable))
-        }
-    }
 }
 
 fn real(path: &Path) -> Option<PathBuf> {
@@ -240,5 +313,7 @@ fn beside_codex(program: &str) -> Vec<PathBuf> {
     found
 }
 
+#[cfg(test)]
+mod reach_tests;
 #[cfg(test)]
 mod tests;

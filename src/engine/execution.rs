@@ -14,21 +14,21 @@ use std::collections::BTreeMap;
 
 use crate::config::types::TestCommand as Configured;
 use crate::domain::event::Event;
-use crate::domain::question::{Terms, TestCommand, TestSource};
+use crate::domain::question::{Terms, TestCommand, TestNetwork, TestSource};
 use crate::domain::run::Busy;
 use crate::store::{StoreError, documents as documents_on_disk, instant};
 use crate::text::clean;
 use crate::text::slug::slug;
 
-use super::containing;
+use super::containing::{self, CommandReach};
 use super::documents::Pen;
 use super::git::{BranchChoice, CommitId, GitError, Repository, TreeId};
 use super::setup::BranchPolicy;
 use super::test_run::{self, Source, TestRun, TestSettings, choose};
-use super::trouble::TELL_INDEX;
+use super::trouble::{LOOK_AFTER_HOOKS, TELL_INDEX};
 use super::{Engine, Inward, documents, failed, news, troubled};
 
-use commits::{Made, NoCommit, commit};
+use commits::{Made, NoCommit, changed_by_hooks, commit, look_before_hooks};
 use entry::{last_step_told, step_entry};
 use looks::{Held, audit, store, test_between_looks};
 use survey::Surveyor;
@@ -231,26 +231,7 @@ impl Engine {
                 failed("run the tests", "the tree before the step is not known")
             });
         };
-        let settings = TestSettings {
-            timeout: self.setup.config.test.timeout,
-            cap: OUTPUT_CAP,
-            env: BTreeMap::new(),
-            run: self.state().run.as_str().to_owned(),
-            children: self.setup.children.clone(),
-            contained: self
-                .setup
-                .config
-                .safety
-                .contain_tests
-                .then(|| {
-                    let workdir = self.journal.layout().workdir();
-                    let places = (self.setup.root.as_path(), workdir);
-                    // Children's trees lie among the caches, which tests may write.
-                    let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
-                    containing::hold_tests(&self.setup.kernel, places, trees)
-                })
-                .flatten(),
-        };
+        let settings = self.test_settings(test.as_ref());
         let (root, cancel) = (self.setup.root.clone(), self.cancel.clone());
         let command = test.and_then(|test| test_run::TestCommand::parse(&test.command));
         let held = Held {
@@ -259,19 +240,83 @@ impl Engine {
             edits: self.edit_rules(),
             runnable: self.runnable.clone(),
         };
+        let is_unsaid = self.setup.said_network(&self.state().run).is_none();
+        let may_lack = is_unsaid && settings.contained.is_some();
         self.spawn(async move {
             let run = held.command.as_ref().map(|command| TestRun {
                 command,
                 root: &root,
-                repository: Some(&git),
+                // The looks around the test are its trees.
+                repository: None,
                 settings: &settings,
                 clean: &clean,
             });
             match test_between_looks(&git, step, &before, (run, &cancel), &held).await {
+                Ok(Event::TestsRan {
+                    mut receipt,
+                    step,
+                    changed,
+                    made_by_tests,
+                    entry_points,
+                    held,
+                    rewritten,
+                    tree,
+                }) => {
+                    if may_lack && !receipt.lets_pass() {
+                        receipt.lacks_network =
+                            test_run::missing_network_line(&receipt.output_tail);
+                    }
+                    Event::TestsRan {
+                        receipt,
+                        step,
+                        changed,
+                        made_by_tests,
+                        entry_points,
+                        held,
+                        rewritten,
+                        tree,
+                    }
+                }
                 Ok(event) => event,
                 Err(error) => failed("run the tests", error),
             }
         });
+    }
+
+    /// How the tests are run, and what holds them.
+    fn test_settings(&self, test: Option<&TestCommand>) -> TestSettings {
+        let contained = self.setup.config.safety.contain_tests.then(|| {
+            let places = (self.setup.root.as_path(), self.journal.layout().workdir());
+            // Children's trees lie among the caches, which tests may write.
+            let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
+            let line = test.map_or("", |test| test.command.as_str());
+            let reach = self.command_reach().of_command(line);
+            containing::hold_tests(&self.setup.kernel, places, trees, &reach)
+        });
+        TestSettings {
+            timeout: self.setup.config.test.timeout,
+            cap: OUTPUT_CAP,
+            env: BTreeMap::new(),
+            run: self.state().run.as_str().to_owned(),
+            children: self.setup.children.clone(),
+            contained: contained.flatten(),
+        }
+    }
+
+    /// What tests and checks reach beside files.
+    pub(super) fn command_reach(&self) -> CommandReach {
+        self.setup.command_reach(&self.state().run)
+    }
+
+    /// Keeps what the user said of the network of tests. Where that fails the user is asked again, and told why.
+    pub(super) fn keep_test_network(&mut self, network: TestNetwork) -> Vec<Event> {
+        match self.setup.keep_network(&self.state().run, network) {
+            Ok(()) => Vec::new(),
+            Err(error) => vec![troubled(
+                "keep what you said of the network of tests",
+                error,
+            )],
+        }
     }
 
     pub(super) fn commit_step(&mut self, step: u32, paths: Vec<String>, message: String) {
@@ -280,21 +325,33 @@ impl Engine {
             .and_then(|execution| execution.base.clone())
             .map(CommitId);
         let terms = execution.map(|execution| execution.commits.clone());
+        let current = execution.and_then(|execution| execution.current.as_ref());
+        let tested = current.and_then(|current| current.commit_tree.clone().map(TreeId));
         let (Some(git), Some(terms)) = (self.commit_repository().cloned(), terms) else {
             let reason = "there is no repository".to_owned();
             return self.spawn(async move { Event::CommitSkipped { step, reason } });
         };
         self.spawn_all(async move {
-            match commit(&git, (&terms, base.as_ref()), paths, &message).await {
-                Ok(Made { commit, behind }) => {
+            let before_hooks = look_before_hooks(&git).await;
+            let content = (tested.as_ref(), paths);
+            let made = commit(&git, (&terms, base.as_ref()), content, &message).await;
+            let changed = changed_by_hooks(&git, before_hooks).await;
+            let changed = changed.map(|why| troubled(LOOK_AFTER_HOOKS, why));
+            let told: Vec<Event> = match made {
+                Ok(Made {
+                    commit,
+                    behind,
+                    later,
+                }) => {
                     let message = message.lines().next().unwrap_or_default().to_owned();
                     let behind = behind.map(|why| troubled(TELL_INDEX, why));
+                    let later = later.map(|why| troubled("commit what is there now", why));
                     let made = Event::CommitMade {
                         step,
                         commit,
                         message,
                     };
-                    behind.into_iter().chain([made]).collect()
+                    behind.into_iter().chain(later).chain([made]).collect()
                 }
                 Err(NoCommit::Nothing) => vec![Event::CommitSkipped {
                     step,
@@ -304,7 +361,8 @@ impl Engine {
                     step,
                     message: news::block(&said),
                 }],
-            }
+            };
+            changed.into_iter().chain(told).collect()
         });
     }
 

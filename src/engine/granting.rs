@@ -110,7 +110,7 @@ fn exact(call: &Call) -> String {
     };
     match call {
         Call::Command { line, .. } => line.clone(),
-        Call::Edit { paths, .. } | Call::Read { paths } => list(paths),
+        Call::Edit { paths, .. } | Call::Read { paths, .. } => list(paths),
         Call::Tool { name, input } => format!("{name} {input}"),
     }
 }
@@ -324,7 +324,7 @@ fn forbidden(
         })
     };
     match keeping {
-        Keeping::Never => Some("a dangerous call is allowed once at a time"),
+        Keeping::Never => Some("such a call is allowed once at a time"),
         Keeping::Run if scope == Scope::Project => {
             Some("a call of the safety list is kept for this run at most")
         }

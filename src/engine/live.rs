@@ -9,6 +9,7 @@ mod deadlines;
 mod hook;
 mod silence;
 mod starting;
+mod sweeping;
 mod telling;
 mod verdict;
 
@@ -18,13 +19,13 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::adapter::{
-    Adapter, AdapterEvent, Exit, Failure, FailureKind, Life, Order, Output, SessionSpec, TurnEnd,
+    Adapter, AdapterEvent, Failure, FailureKind, Life, Order, Output, SessionSpec, TurnEnd,
     TurnSpec,
 };
 use crate::domain::event::Process;
 use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
-use crate::process::{self, Children, Ladder, Line, Marker, Running};
+use crate::process::{self, Children, CliProcesses, Containment, Ladder, Line, Marker, Running};
 use crate::store::RawStream;
 
 use super::codex_rules;
@@ -34,6 +35,7 @@ use deadlines::Deadlines;
 pub use hook::QUESTION_BYTES;
 use hook::{Hook, next_question};
 use silence::Silence;
+use starting::exit_of;
 use telling::{RawPieces, Untold, only_piece};
 
 /// How long a CLI may take to answer its handshake.
@@ -113,8 +115,10 @@ pub struct Live {
     asks: mpsc::Receiver<Ask>,
     told: mpsc::Sender<(Role, Told)>,
     child: Option<Running>,
-    /// Whether the kernel holds the process.
-    is_held: bool,
+    /// The CLI and its servers as the turn's first call found them.
+    cli: Option<CliProcesses>,
+    /// What the kernel holds the process to, where it does; with it go the process's temporary files.
+    contained: Option<Containment>,
     /// Where its hook asks, for a CLI that has one.
     hook: Option<Hook>,
     life: Life,
@@ -163,7 +167,8 @@ impl Live {
             asks,
             told,
             child: None,
-            is_held: false,
+            cli: None,
+            contained: None,
             hook: None,
             life: Life::Session,
             turn: None,
@@ -316,11 +321,7 @@ impl Live {
         self.child = None;
         self.ready = false;
         self.deadlines.handshake = None;
-        let exit = Exit {
-            code: exit.code,
-            signal: exit.signal,
-            stderr_tail: exit.stderr_tail,
-        };
+        let exit = exit_of(exit);
         let outputs = self.adapter.on_exit(&exit);
         self.perform(outputs).await;
         if self.turn.is_some() && self.child.is_none() {
@@ -376,9 +377,10 @@ impl Live {
     }
 
     async fn pass_on(&mut self, mut event: AdapterEvent) {
+        self.note_servers(&event).await;
         match &mut event {
             AdapterEvent::Asked { call, .. } | AdapterEvent::Weighed { call, .. } => {
-                if self.is_held {
+                if self.contained.is_some() {
                     containing::mark(call);
                 }
                 if let Some(ask) = &self.turn {
@@ -401,6 +403,7 @@ impl Live {
                 }
                 self.deadlines = Deadlines::default();
                 self.silence = Silence::default();
+                self.end_commands().await;
             }
             _ => {}
         }
@@ -459,12 +462,7 @@ impl Live {
     /// it has to say to it is void because its turn ends here.
     async fn end_child(&mut self, ladder: Ladder) {
         if let Some(mut child) = self.child.take() {
-            let exit = child.stop(ladder).await;
-            let exit = Exit {
-                code: exit.code,
-                signal: exit.signal,
-                stderr_tail: exit.stderr_tail,
-            };
+            let exit = exit_of(child.stop(ladder).await);
             for output in self.adapter.on_exit(&exit) {
                 // What the user said is not void.
                 if let Output::Event(event @ AdapterEvent::Untold { .. }) = output {

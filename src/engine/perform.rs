@@ -21,6 +21,7 @@ use super::containing::Holder;
 use super::documents::Pen;
 use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
 use super::prompting::{NOW_BUILD, NOW_PLAN};
+use super::reads::denied_files;
 use super::setup::NamedAdapter;
 use super::staging::Staging;
 use super::writing::Writing;
@@ -28,6 +29,7 @@ use super::{
     AtWork, Engine, EngineError, Inward, Outcome, documents, failed, scratch, staging, troubled,
     with_hint,
 };
+use crate::permission::Rules;
 
 /// How many asks may wait for a live conversation; more than a turn can ever have open.
 const ASKS: usize = 64;
@@ -57,6 +59,7 @@ impl Engine {
             Effect::AuditStep { step } => self.audit_step(step),
             Effect::PutBack { step, paths } => self.put_back(step, paths),
             Effect::RunTests { step, test } => self.run_tests(step, test),
+            Effect::KeepTestNetwork(network) => return Ok(self.keep_test_network(network)),
             Effect::CommitStep {
                 step,
                 paths,
@@ -174,7 +177,7 @@ impl Engine {
         } else {
             Conversation::Continued
         };
-        let holder = self.holder(adapter, &staging, access);
+        let holder = self.holder(adapter, &staging, access, &rules);
         let at_work = AtWork {
             order: order.clone(),
             prompt_sha256,
@@ -198,7 +201,13 @@ impl Engine {
     }
 
     /// What holds the process that serves a turn.
-    fn holder(&self, adapter: &NamedAdapter, staging: &Staging, access: Access) -> Holder {
+    fn holder(
+        &self,
+        adapter: &NamedAdapter,
+        staging: &Staging,
+        access: Access,
+        rules: &Rules,
+    ) -> Holder {
         Holder {
             kernel: match self.setup.config.safety.contain_agents {
                 true => self.setup.kernel.clone(),
@@ -212,6 +221,7 @@ impl Engine {
             access,
             tools: None,
             writable: adapter.settings.writable.clone(),
+            unread: denied_files(&self.setup.root, rules),
             ways_out: codex_rules::ways_out(&adapter.settings),
         }
     }

@@ -7,13 +7,19 @@ use std::path::PathBuf;
 
 use crate::adapter::{Adapter, CliSpec, Trust, claude::Claude, codex::Codex, pipe::Pipe};
 use crate::config::permissions::{Allowing, Permissions};
-use crate::config::types::{AdapterKind, AdapterSettings};
+use crate::config::types::{AdapterKind, AdapterSettings, TestNetwork as ConfiguredNetwork};
 use crate::config::{Config, TrustState};
+use crate::domain::ids::RunId;
+use crate::domain::question::TestNetwork;
 use crate::domain::turn::Role;
-use crate::process::{Children, Kernel};
+use crate::permission::{Approvable, Approved, Scope, UncontainedCommands};
+use crate::process::{Children, Kernel, Network};
 use crate::prompts::Prompts;
 use crate::store::approvals::Approvals;
 use crate::store::worktrees::Worktrees;
+use crate::store::{StoreError, instant};
+
+use super::containing::CommandReach;
 
 /// What a run is set up with.
 #[derive(Debug)]
@@ -50,6 +56,72 @@ pub struct Setup {
     pub children: Children,
     /// What can hold them.
     pub kernel: Kernel,
+    /// What happens to commands that nothing holds.
+    pub uncontained: UncontainedCommands,
+}
+
+impl Setup {
+    /// What tests and commits of a run reach beside files.
+    pub fn command_reach(&self, run: &RunId) -> CommandReach {
+        CommandReach {
+            run: run.as_str().to_owned(),
+            network: self.said_network(run).unwrap_or(Network::Loopback),
+            sockets: self.config.test.sockets.clone(),
+            named: Vec::new(),
+        }
+    }
+}
+
+/// By these words the user's answer is kept among what was approved; no agent's profile is called so.
+const NETWORK_PROFILE: &str = "tests";
+const NETWORK_PERMISSION: &str = "network";
+const HOST: &str = "host";
+const LOOPBACK: &str = "loopback";
+
+impl Setup {
+    /// The network that tests have by the user's word, in the configuration or for this repository; `None` where nobody
+    /// has said anything, or it cannot be read.
+    pub fn said_network(&self, run: &RunId) -> Option<Network> {
+        match self.config.test.network {
+            ConfiguredNetwork::Loopback => return Some(Network::Loopback),
+            ConfiguredNetwork::Host => return Some(Network::Host),
+            ConfiguredNetwork::Ask => {}
+        }
+        let approved = self.approvals.serving(run);
+        let approved = approved
+            .inspect_err(|error| tracing::warn!(%error, "what was said of the network of tests is not known"))
+            .ok()?;
+        let said = |word: &str| approved.contains(&network_answer(word));
+        // What was said last is the only one that is kept; of two by hand the stricter counts.
+        match (said(LOOPBACK), said(HOST)) {
+            (true, _) => Some(Network::Loopback),
+            (false, true) => Some(Network::Host),
+            (false, false) => None,
+        }
+    }
+
+    /// Keeps what the user said of it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn keep_network(&self, run: &RunId, network: TestNetwork) -> Result<(), StoreError> {
+        let word = match network {
+            TestNetwork::Host => HOST,
+            TestNetwork::Loopback => LOOPBACK,
+        };
+        self.approvals
+            .add(run, instant::now(), &[network_answer(word)])?;
+        Ok(())
+    }
+}
+
+fn network_answer(word: &str) -> Approved {
+    Approved {
+        profile: NETWORK_PROFILE.to_owned(),
+        permission: NETWORK_PERMISSION.to_owned(),
+        what: Approvable::Exact(word.to_owned()),
+        scope: Scope::Project,
+    }
 }
 
 /// An adapter with its name in the configuration.
@@ -149,6 +221,7 @@ impl Setup {
             worktrees: Worktrees::new(&places.worktrees_dir(), layout),
             children: Children::default(),
             kernel: Kernel::Cannot("not looked for".to_owned()),
+            uncontained: UncontainedCommands::FollowRules,
         }
     }
 }

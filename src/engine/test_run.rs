@@ -8,13 +8,13 @@ mod command;
 mod counts;
 mod detect;
 mod entry_points;
+mod lacking_network;
 mod outcome;
 
 pub use command::TestCommand;
 pub use detect::{Chosen, Source, choose};
-pub use entry_points::{
-    Changed, How, SensitiveChange, changed_entry_points, needs_content, sensitive_changes,
-};
+pub use entry_points::{Changed, How, SensitiveChange, needs_content, sensitive_changes};
+pub use lacking_network::missing_network_line;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -198,6 +198,7 @@ fn receipt_of(test: &TestRun<'_>, finished: &Finished) -> Receipt {
         tree_before: None,
         tree_after: None,
         output_tail: tail_of(&(test.clean)(&output)),
+        lacks_network: None,
     }
 }
 

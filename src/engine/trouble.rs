@@ -13,6 +13,9 @@ use super::{Engine, EngineError, news};
 /// What is tried after a commit that leaves the user's index as it was.
 pub(super) const TELL_INDEX: &str = "tell your index of a commit";
 
+/// What is looked at when the hooks of a commit have run.
+pub(super) const LOOK_AFTER_HOOKS: &str = "vouch for the hooks of the commit";
+
 /// Troubles that were told already, so that each is told once in this program.
 #[derive(Debug, Default)]
 pub(super) struct Troubles(BTreeSet<(String, String)>);

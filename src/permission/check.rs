@@ -9,7 +9,8 @@ use super::decide::Target;
 use super::names;
 use super::parts::{self, Part};
 use super::path::{absolute, is_below, is_inside, shown};
-use super::rule::Form;
+use super::reads::{ReadDepth, ruled};
+use super::rule::{Action, Facts, Form};
 use super::{Call, Reach};
 
 /// One permission for one target.
@@ -50,11 +51,56 @@ pub struct Checks {
 /// Tells what a call needs.
 pub fn of(call: &Call, context: &Context) -> Checks {
     match call {
-        Call::Command { line, cwd, .. } => of_command(line, cwd, &context.root),
+        Call::Command { line, cwd, .. } => {
+            let mut checks = of_command(line, cwd, &context.root);
+            with_reads(&mut checks.checks, context);
+            checks
+        }
         Call::Edit { paths, .. } => of_paths("edit", paths.len(), context),
-        Call::Read { paths } => of_paths("read", paths.len(), context),
+        Call::Read { paths, .. } => of_paths("read", paths.len(), context),
         Call::Tool { name, input } => of_tool(name, input),
     }
+}
+
+/// The most reads of one command that are told.
+const TOLD_READS: usize = 64;
+
+/// Adds what a command opens: what is held back first, since it says the most. What no rule is about is left to the
+/// rules about the command.
+fn with_reads(checks: &mut Vec<Check>, context: &Context) {
+    let named = context
+        .reads
+        .opened
+        .iter()
+        .filter(|opened| opened.met_by.is_none() && opened.depth == ReadDepth::Contents);
+    let (mut held, mut free) = (Vec::new(), Vec::new());
+    for opened in named {
+        let check = of_path("read", &opened.path, &context.root)
+            .into_iter()
+            .next();
+        let list = match ruled(context, &opened.path) {
+            Action::Allow => &mut free,
+            Action::Ask | Action::Deny => &mut held,
+        };
+        list.extend(
+            check
+                .filter(|check| !list.contains(check))
+                .map(|check| Check {
+                    place: Place::Inside,
+                    ..check
+                }),
+        );
+    }
+    let is_ruled = |check: &Check| {
+        check.forms.iter().all(|form| {
+            let said = context.rules.about("read", form, Facts::default());
+            said.by.is_some()
+        })
+    };
+    free.retain(is_ruled);
+    free.truncate(TOLD_READS);
+    checks.splice(0..0, held);
+    checks.extend(free);
 }
 
 /// Tells what a command line needs.

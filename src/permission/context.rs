@@ -12,6 +12,8 @@ use super::guard;
 use super::layers::Rules;
 use super::mode::Mode;
 use super::profile::Profile;
+use super::reads::CallReads;
+use super::uncontained::UncontainedCommands;
 
 /// Which part of a run a call comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +64,8 @@ pub struct Context {
     pub phase_access: PhaseAccess,
     /// The paths of the call, one for each, in its order; empty for commands and tools.
     pub paths: Vec<ResolvedPath>,
+    /// What the call opens to read, where somebody looked.
+    pub reads: CallReads,
     /// The repository's real root, absolute.
     pub root: PathBuf,
     /// The files that the turn may write before EXECUTE, real and absolute.
@@ -87,6 +91,8 @@ pub struct Context {
     pub repetition: Repetition,
     /// Which commands are held back whatever else allows them.
     pub safety: guard::Settings,
+    /// What happens to commands that nothing holds; the engine says so, a bare context follows the rules.
+    pub uncontained: UncontainedCommands,
 }
 
 impl Context {
@@ -100,6 +106,7 @@ impl Context {
         Self {
             phase_access,
             paths: Vec::new(),
+            reads: CallReads::default(),
             root,
             staging_files: Vec::new(),
             own: Vec::new(),
@@ -112,6 +119,7 @@ impl Context {
             hidden: Vec::new(),
             repetition: Repetition::None,
             safety: guard::Settings::default(),
+            uncontained: UncontainedCommands::default(),
         }
     }
 }

@@ -12,7 +12,8 @@ use super::mode::Mode;
 use super::path::{absolute, is_inside, is_protected};
 use super::profile::NOT_FOR_CHILDREN;
 use super::rule::{Action, Facts};
-use super::{Call, Reach, guard, names, parts, reading, wildcard};
+use super::unboxed::outside_sandbox;
+use super::{Call, Reach, guard, names, parts, reading, reads, uncontained, wildcard};
 
 /// Which floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +28,14 @@ pub enum Floor {
     Mode,
     /// What a parent session may not, its children may not.
     ParentSession,
+    /// What read rules hold back and a search would meet.
+    Search,
+    /// What would run outside of a CLI's own sandbox.
+    OutsideSandbox,
     /// The safety list.
     Safety,
+    /// Nothing holds the command.
+    Uncontained,
     /// The same call again and again.
     DoomLoop,
 }
@@ -42,20 +49,26 @@ impl Floor {
             Self::Phase => "phase",
             Self::Mode => "mode",
             Self::ParentSession => "parent session",
+            Self::Search => "search",
+            Self::OutsideSandbox => "sandbox",
             Self::Safety => "safety list",
+            Self::Uncontained => "uncontained",
             Self::DoomLoop => "doom loop",
         }
     }
 }
 
 /// All floors in the order in which they are told.
-pub const FLOORS: [Floor; 7] = [
+pub const FLOORS: [Floor; 10] = [
     Floor::HiddenTool,
     Floor::Protected,
     Floor::Phase,
     Floor::Mode,
     Floor::ParentSession,
+    Floor::Search,
+    Floor::OutsideSandbox,
     Floor::Safety,
+    Floor::Uncontained,
     Floor::DoomLoop,
 ];
 
@@ -97,7 +110,10 @@ impl Floor {
                 Mode::Default | Mode::AutoEdit | Mode::Yolo => None,
             },
             Self::ParentSession => parent_session(looked),
+            Self::Search => reads::meets_held_back(looked),
+            Self::OutsideSandbox => outside_sandbox(looked),
             Self::Safety => safety(looked),
+            Self::Uncontained => uncontained::holds(looked),
             Self::DoomLoop => match looked.context.repetition {
                 Repetition::None => None,
                 Repetition::Loop => Some(Held {
@@ -278,7 +294,8 @@ pub fn reading_refusal(line: &str, cwd: &Path, reach: Reach, context: &Context) 
         ));
     }
     let proof = reading::proven(line, cwd, &context.root);
-    proof.err().map(|refused| refused.to_string())
+    let refused = proof.err().map(|refused| refused.to_string());
+    refused.or_else(|| reads::leads_out(context))
 }
 
 /// A child has no tools that start or talk to sessions, and nothing that its parent's session denies.

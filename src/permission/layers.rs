@@ -90,6 +90,36 @@ impl Rules {
         said.action == Action::Allow
     }
 
+    /// Lists what is in each target of a permission that some rule denies; rules about every target are left out.
+    pub fn denied_literals(&self, permission: &str) -> Vec<String> {
+        let rules = self.list.iter().chain(&self.restrictions);
+        rules
+            .filter(|rule| {
+                rule.action == Action::Deny
+                    && rule.is_about(permission, Facts::default())
+                    && !rule.takes_every_target()
+            })
+            .map(|rule| longest_literal(&rule.pattern))
+            .collect()
+    }
+
+    /// Lists what is in each target of a permission that some rule does not allow; `None` where a target can be held
+    /// back whatever it is called.
+    pub fn held_literals(&self, permission: &str) -> Option<Vec<String>> {
+        let facts = Facts::default();
+        // A name that no rule has in mind.
+        let plain = self.about(permission, &Form::of("\u{1}"), facts);
+        let mut literals = Vec::new();
+        for rule in self.list.iter().chain(&self.restrictions) {
+            let holds = rule.action != Action::Allow && rule.is_about(permission, facts);
+            if holds && !rule.takes_every_target() {
+                literals.push(longest_literal(&rule.pattern));
+            }
+        }
+        let is_known = !literals.iter().any(String::is_empty);
+        (plain.action == Action::Allow && is_known).then_some(literals)
+    }
+
     /// Tells whether whatever the permission is asked for is allowed: nothing then depends on the target.
     pub fn allows_everything(&self, permission: &str, facts: Facts) -> bool {
         let about = |rule: &&Rule| rule.is_about(permission, facts);
@@ -112,6 +142,20 @@ impl Rules {
             (last.action == Action::Deny && last.takes_every_target()).then_some(last)
         })
     }
+}
+
+/// The longest text that each match of a pattern holds; what is in a class stands for one character alone.
+fn longest_literal(pattern: &str) -> String {
+    let plain = pattern.split('[').next().unwrap_or_default();
+    let pattern = pattern.strip_suffix(" *").unwrap_or(pattern);
+    let pattern = if pattern.contains('[') {
+        plain
+    } else {
+        pattern
+    };
+    let runs = pattern.split(['*', '?']);
+    let longest = runs.max_by_key(|run| run.len());
+    longest.unwrap_or_default().to_owned()
 }
 
 /// What holds for every profile until a rule says otherwise.

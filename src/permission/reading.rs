@@ -14,11 +14,13 @@ use super::shell::{
 use super::words::listed;
 
 mod git;
+mod openings;
 mod paths;
 mod programs;
 mod scripts;
 mod small;
 
+pub use openings::openings;
 use paths::Places;
 use programs::Reader;
 

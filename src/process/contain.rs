@@ -3,17 +3,21 @@
 //! The kernel holds the child and all that it starts. Network and process ids are shared unless the containment says
 //! otherwise. Which places are writable is the caller's business.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::ops::Deref;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::unistd::geteuid;
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::children::Children;
 use super::run_to_end::{Limits, Stdin};
 use super::spec::{Marker, Spec};
+use super::table::mounted_mark;
 
 /// The folder for temporary files of a contained child that gets one of its own: it lies in memory, nobody
 /// else sees it, and it goes with the child.
@@ -26,9 +30,48 @@ const HELD: i32 = 42;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kernel {
     /// This bubblewrap does it.
-    Holds(PathBuf),
+    Holds(Bubblewrap),
     /// Nothing does, and this is why.
     Cannot(String),
+}
+
+/// A bubblewrap, with what it can do here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bubblewrap {
+    program: PathBuf,
+    /// Which processes a child of it sees, unless its containment says otherwise: its own, where a `/proc` of
+    /// theirs can be mounted. Some containers forbid that.
+    pub processes: Processes,
+}
+
+impl Deref for Bubblewrap {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.program
+    }
+}
+
+/// A bubblewrap that was not tried out: its children see all processes.
+impl From<&Path> for Bubblewrap {
+    fn from(program: &Path) -> Self {
+        Self {
+            program: program.to_owned(),
+            processes: Processes::Host,
+        }
+    }
+}
+
+impl From<&str> for Bubblewrap {
+    fn from(program: &str) -> Self {
+        Path::new(program).into()
+    }
+}
+
+impl From<&Self> for Bubblewrap {
+    fn from(bubblewrap: &Self) -> Self {
+        bubblewrap.clone()
+    }
 }
 
 /// What a child may do with one place and all that lies below it. Of two holds on one place the later variant counts.
@@ -53,7 +96,29 @@ pub struct Containment {
     places: Vec<(PathBuf, Hold)>,
     network: Network,
     processes: Processes,
+    sockets: Vec<PathBuf>,
+    removed: Vec<String>,
+    scratch: Option<ScratchFolder>,
 }
+
+/// A folder for what a contained child writes in place of others; it is removed with the last containment of it.
+#[derive(Debug, Clone)]
+pub struct ScratchFolder(Arc<TempDir>);
+
+impl ScratchFolder {
+    /// Takes a folder that is removed with the value.
+    pub fn new(folder: TempDir) -> Self {
+        Self(Arc::new(folder))
+    }
+}
+
+impl PartialEq for ScratchFolder {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.path() == other.0.path()
+    }
+}
+
+impl Eq for ScratchFolder {}
 
 /// Which network a contained child has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,15 +148,67 @@ enum Privilege {
 impl Containment {
     /// Describes what holds a child. The places are real absolute paths; of two, the deeper one counts for what
     /// lies below it, and of two holds on one place the stricter. A place that is missing stays missing.
-    pub fn new(bwrap: &Path, places: impl IntoIterator<Item = (PathBuf, Hold)>) -> Self {
-        let mut places: Vec<_> = places.into_iter().collect();
-        places.sort_by_key(|(path, hold)| (path.components().count(), path.clone(), hold.clone()));
+    pub fn new(
+        bwrap: impl Into<Bubblewrap>,
+        places: impl IntoIterator<Item = (PathBuf, Hold)>,
+    ) -> Self {
+        let Bubblewrap { program, processes } = bwrap.into();
         Self {
-            bwrap: bwrap.to_owned(),
-            places,
+            bwrap: program,
+            places: Vec::new(),
             network: Network::Host,
-            processes: Processes::Host,
+            processes,
+            sockets: Vec::new(),
+            removed: Vec::new(),
+            scratch: None,
         }
+        .with_places(places)
+    }
+
+    /// Adds places; the order in which places are named decides nothing.
+    #[must_use]
+    pub fn with_places(mut self, places: impl IntoIterator<Item = (PathBuf, Hold)>) -> Self {
+        self.places.extend(places);
+        let depth = |path: &Path| path.components().count();
+        self.places
+            .sort_by_cached_key(|(path, hold)| (depth(path), path.clone(), hold.clone()));
+        self
+    }
+
+    /// Hides these sockets, as far as they are there when a child starts.
+    #[must_use]
+    pub fn with_sockets_hidden(mut self, sockets: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.sockets.extend(sockets);
+        self
+    }
+
+    /// Takes these variables out of what the child inherits.
+    #[must_use]
+    pub fn with_variables_removed(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.removed.extend(names);
+        self
+    }
+
+    /// Keeps this folder for as long as the containment is.
+    #[must_use]
+    pub fn with_scratch(mut self, scratch: Option<ScratchFolder>) -> Self {
+        self.scratch = scratch;
+        self
+    }
+
+    /// What the child may do where, shallow places first.
+    pub fn places(&self) -> &[(PathBuf, Hold)] {
+        &self.places
+    }
+
+    /// The sockets that are hidden from the child, beside those below hidden places.
+    pub fn hidden_sockets(&self) -> &[PathBuf] {
+        &self.sockets
+    }
+
+    /// Which network the child has.
+    pub fn network(&self) -> Network {
+        self.network
     }
 
     /// Gives the child this network.
@@ -108,18 +225,42 @@ impl Containment {
         self
     }
 
+    /// Tells whether abstract sockets of other programs are to be closed to the child by other means than its network. A
+    /// bubblewrap that gets its rights from its file would lose them that way.
+    pub(super) fn closes_abstract_sockets(&self) -> bool {
+        let is_set_user_id = self
+            .bwrap
+            .metadata()
+            .is_ok_and(|file| file.mode() & 0o4000 != 0);
+        self.network == Network::Host && !is_set_user_id
+    }
+
+    /// Tells whether the child inherits a variable.
+    pub(super) fn inherits(&self, name: &OsStr) -> bool {
+        !self
+            .removed
+            .iter()
+            .any(|removed| OsStr::new(removed) == name)
+    }
+
     /// The program that does it.
     pub(super) fn bwrap(&self) -> &Path {
         &self.bwrap
     }
 
-    /// Its arguments, up to the `--` after which the child's own command line comes.
-    pub(super) fn arguments(&self, cwd: &Path) -> Vec<OsString> {
+    /// Its arguments, up to the `--` after which the child's own command line comes. A mount bears the child's mark:
+    /// unlike its environment, what is held cannot take it away.
+    pub(super) fn arguments(&self, cwd: &Path, mark: &str) -> Vec<OsString> {
         let privilege = match geteuid().is_root() {
             true => Privilege::Root,
             false => Privilege::User,
         };
-        self.arguments_of(privilege, cwd)
+        let mut arguments = self.arguments_of(privilege, cwd);
+        let end = arguments.pop();
+        arguments.extend(["--ro-bind".into(), "/dev/null".into()]);
+        arguments.push(mounted_mark(mark).into());
+        arguments.extend(end);
+        arguments
     }
 
     fn arguments_of(&self, privilege: Privilege, cwd: &Path) -> Vec<OsString> {
@@ -161,6 +302,10 @@ impl Containment {
                 }
             }
         }
+        // A socket comes and goes with its program: the mount of one that is gone would fail.
+        for socket in self.sockets.iter().filter(|path| path.exists()) {
+            arguments.extend(["--ro-bind".into(), "/dev/null".into(), socket.into()]);
+        }
         arguments.extend(["--chdir".into(), cwd.into(), "--".into()]);
         arguments
     }
@@ -175,21 +320,27 @@ pub async fn find_kernel(children: &Children, candidates: &[PathBuf], place: &Pa
     if !cfg!(target_os = "linux") {
         return Kernel::Cannot("there is nothing like bubblewrap on this system".to_owned());
     }
-    if let Some(why) = is_foreign(place) {
+    if let Some(why) = foreign_owner(place) {
         return Kernel::Cannot(why);
     }
     let mut why = "bubblewrap is not on PATH".to_owned();
     for bwrap in candidates {
-        match try_out(children, bwrap, place).await {
-            Ok(()) => return Kernel::Holds(bwrap.clone()),
-            Err(problem) => why = format!("{} does not work here: {problem}", bwrap.display()),
+        for processes in [Processes::Own, Processes::Host] {
+            let tried = Bubblewrap {
+                program: bwrap.clone(),
+                processes,
+            };
+            match try_out(children, &tried, place).await {
+                Ok(()) => return Kernel::Holds(tried),
+                Err(problem) => why = format!("{} does not work here: {problem}", bwrap.display()),
+            }
         }
     }
     Kernel::Cannot(why)
 }
 
-/// Root that is held writes its own files alone.
-fn is_foreign(place: &Path) -> Option<String> {
+/// Tells who else owns a place where this program is root: root that is held writes its own files alone.
+pub fn foreign_owner(place: &Path) -> Option<String> {
     let owner = place.metadata().ok()?.uid();
     let foreign = geteuid().is_root() && owner != 0;
     foreign.then(|| {
@@ -198,7 +349,7 @@ fn is_foreign(place: &Path) -> Option<String> {
     })
 }
 
-async fn try_out(children: &Children, bwrap: &Path, place: &Path) -> Result<(), String> {
+async fn try_out(children: &Children, bwrap: &Bubblewrap, place: &Path) -> Result<(), String> {
     let script = format!("test -w \"$1\" || exit {HELD}");
     let mut spec = Spec::new("sh", place, Marker::new("probe", "contain")).args([
         "-c",

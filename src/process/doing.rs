@@ -72,7 +72,8 @@ pub fn doing(root: ProcessIdentity) -> Vec<Doing> {
     doing
 }
 
-fn family_of(root: ProcessIdentity, table: &[Entry]) -> BTreeSet<ProcessIdentity> {
+/// A child, all of its session and mark, and whoever descends from one of them.
+pub(super) fn family_of(root: ProcessIdentity, table: &[Entry]) -> BTreeSet<ProcessIdentity> {
     let mark = mark_of(root.pid);
     let belongs = |entry: &&Entry| {
         let is_later = entry.id.start_time >= root.start_time;

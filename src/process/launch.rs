@@ -1,7 +1,8 @@
 //! Starts a child: own session, mark, pipes, and a death that follows this program's.
 //!
-//! Refuses to read or write the child's pipes. All children are started by one thread that lives as
-//! long as the program, because Linux ties a child's death to the thread that started it.
+//! Refuses to read or write the child's pipes. All children are started by two threads that live as
+//! long as the program, because Linux ties a child's death to the thread that started it. One of them is closed to the
+//! abstract sockets of other programs, and with it all that it starts.
 
 use std::ffi::OsString;
 use std::io;
@@ -20,6 +21,7 @@ use tokio::sync::oneshot;
 use super::error::SpawnError;
 use super::family::Family;
 use super::registry::Registered;
+use super::scope::close_abstract_sockets;
 use super::spec::{MARK_VARIABLE, Spec};
 use super::table::own_identity;
 
@@ -51,7 +53,8 @@ pub(super) async fn launch(spec: &Spec, input: Input) -> Result<Launched, SpawnE
         None => Command::new(&program),
         Some(containment) => {
             let mut command = Command::new(containment.bwrap());
-            command.args(containment.arguments(&spec.cwd)).arg(&program);
+            let arguments = containment.arguments(&spec.cwd, &mark);
+            command.args(arguments).arg(&program);
             command
         }
     };
@@ -70,7 +73,11 @@ pub(super) async fn launch(spec: &Spec, input: Input) -> Result<Launched, SpawnE
         .stderr(Stdio::piped())
         .kill_on_drop(true);
     lead_a_session(&mut command);
-    match start(command).await {
+    let reach = match &spec.contained {
+        Some(containment) if containment.closes_abstract_sockets() => Reach::OwnSockets,
+        Some(_) | None => Reach::AllSockets,
+    };
+    match start(command, reach).await {
         Ok((child, registered)) => Ok(Launched {
             child,
             family: Family::new(registered, mark),
@@ -112,11 +119,20 @@ struct Request {
     reply: oneshot::Sender<io::Result<(Child, Registered)>>,
 }
 
-/// Has the one starting thread start a child.
-async fn start(command: Command) -> io::Result<(Child, Registered)> {
+/// Which abstract sockets a child can reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Those of its network.
+    AllSockets,
+    /// Those of contained children, where the kernel can do that.
+    OwnSockets,
+}
+
+/// Has a starting thread start a child.
+async fn start(command: Command, reach: Reach) -> io::Result<(Child, Registered)> {
     let (reply, answer) = oneshot::channel();
     let gone = || io::Error::other("the thread that starts children is gone");
-    starter()
+    starter(reach)
         .ok_or_else(gone)?
         .send(Request {
             command,
@@ -127,18 +143,25 @@ async fn start(command: Command) -> io::Result<(Child, Registered)> {
     answer.await.map_err(|_| gone())?
 }
 
-fn starter() -> Option<&'static mpsc::Sender<Request>> {
-    static STARTER: OnceLock<Option<mpsc::Sender<Request>>> = OnceLock::new();
-    STARTER
-        .get_or_init(|| {
-            let (requests, inbox) = mpsc::channel();
-            let thread = thread::Builder::new().name("start-children".to_owned());
-            thread
-                .spawn(move || serve(&inbox))
-                .is_ok()
-                .then_some(requests)
-        })
-        .as_ref()
+fn starter(reach: Reach) -> Option<&'static mpsc::Sender<Request>> {
+    static OPEN: OnceLock<Option<mpsc::Sender<Request>>> = OnceLock::new();
+    static CLOSED: OnceLock<Option<mpsc::Sender<Request>>> = OnceLock::new();
+    let (starter, name) = match reach {
+        Reach::AllSockets => (&OPEN, "start-children"),
+        Reach::OwnSockets => (&CLOSED, "start-held"),
+    };
+    let begin = || {
+        let (requests, inbox) = mpsc::channel();
+        let thread = thread::Builder::new().name(name.to_owned());
+        let work = move || {
+            if reach == Reach::OwnSockets {
+                close_abstract_sockets();
+            }
+            serve(&inbox);
+        };
+        thread.spawn(work).is_ok().then_some(requests)
+    };
+    starter.get_or_init(begin).as_ref()
 }
 
 fn serve(inbox: &mpsc::Receiver<Request>) {

@@ -1,4 +1,4 @@
-//! Finds and ends processes that outlived the program, by the mark in their environment.
+//! Finds and ends processes that outlived the program, by the mark in their environment or among their mounts.
 //!
 //! Refuses to touch a child of a program that still runs, and a process that merely got the number
 //! of one that was found.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
 use super::family::{extend_by_parent, signal_one};
-use super::table::{Life, ProcessIdentity, command_of, is_alive, mark_of, scan};
+use super::table::{Life, ProcessIdentity, command_of, is_alive, mark_among_mounts, mark_of, scan};
 
 /// How soon it is looked again who still lives.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -36,7 +36,10 @@ pub fn find_leftovers(marker_prefix: &str) -> Vec<Leftover> {
     scan()
         .into_iter()
         .filter(|entry| entry.life == Life::Alive && entry.id.pid != own)
-        .filter_map(|entry| Some((entry.id, mark_of(entry.id.pid)?)))
+        .filter_map(|entry| {
+            let pid = entry.id.pid;
+            Some((entry.id, mark_of(pid).or_else(|| mark_among_mounts(pid))?))
+        })
         .filter(|(_, mark)| begins_with_words(mark, marker_prefix) && !owner_lives(mark))
         .map(|(id, marker)| Leftover {
             id,
@@ -118,7 +121,7 @@ fn below(session: Session) -> BTreeSet<ProcessIdentity> {
 }
 
 /// Signals everybody who is found, over again for newborns, until nobody lives or patience ends.
-async fn end_all(
+pub(super) async fn end_all(
     grace: Duration,
     find: impl Fn() -> BTreeSet<ProcessIdentity>,
 ) -> Vec<ProcessIdentity> {

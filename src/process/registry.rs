@@ -14,13 +14,16 @@ static CHILDREN: Mutex<BTreeSet<ProcessIdentity>> = Mutex::new(BTreeSet::new());
 
 /// Makes this program the parent of its descendants' orphans, so that none of them can slip away.
 ///
-/// Called once at the start. Off Linux it does nothing, and orphans of own sessions are not found.
+/// Called once at the start. Finds out first who did so until now. Off Linux it does nothing, and orphans of own sessions are not found.
 ///
 /// # Errors
 /// What the system said, where it refuses.
 pub fn become_subreaper() -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    nix::sys::prctl::set_child_subreaper(true)?;
+    {
+        super::ancestry::note_adopter();
+        nix::sys::prctl::set_child_subreaper(true)?;
+    }
     Ok(())
 }
 

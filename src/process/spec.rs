@@ -66,7 +66,9 @@ impl Spec {
         &self,
         ours: impl Iterator<Item = (OsString, OsString)>,
     ) -> BTreeMap<OsString, OsString> {
+        let contained = self.contained.as_ref();
         let mut environment: BTreeMap<_, _> = ours
+            .filter(|(name, _)| contained.is_none_or(|contained| contained.inherits(name)))
             .filter(|(name, _)| self.env_base.keeps(name))
             .filter(|(name, _)| {
                 !self

@@ -8,7 +8,11 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
+use super::namespace::has_other_mounts;
 use super::spec::MARK_VARIABLE;
+
+/// What the mount that bears a contained child's mark begins with.
+const MARK_MOUNT: &str = "/dev/agent-collab.";
 
 /// More than a `stat` line holds: 52 numbers and a name of at most 64 bytes.
 const STAT_BYTES: usize = 2048;
@@ -76,6 +80,15 @@ pub(super) fn identity_of(pid: u32) -> ProcessIdentity {
     entry_of(pid).map_or(ProcessIdentity { pid, start_time: 0 }, |entry| entry.id)
 }
 
+/// How long the machine runs, in the clock ticks of [`ProcessIdentity`]; 0 off Linux.
+pub(super) fn uptime_in_ticks() -> u64 {
+    let text = fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let (seconds, rest) = text.split_once('.').unwrap_or(("0", ""));
+    let hundredths = rest.get(..2).and_then(|digits| digits.parse().ok());
+    let seconds: u64 = seconds.parse().unwrap_or_default();
+    seconds * 100 + hundredths.unwrap_or(0)
+}
+
 /// Names this program's own process.
 pub(super) fn own_identity() -> ProcessIdentity {
     identity_of(std::process::id())
@@ -104,6 +117,30 @@ pub(super) fn mark_in(environment: &[u8]) -> Option<String> {
             .strip_prefix(b"=")?;
         Some(String::from_utf8_lossy(value).into_owned())
     })
+}
+
+/// Where a contained child's mark is mounted; what a path or a table of mounts would write otherwise becomes `_`.
+pub(super) fn mounted_mark(mark: &str) -> String {
+    let plain = |c: char| match c {
+        ':' | '.' | '-' | '_' => c,
+        _ if c.is_ascii_alphanumeric() => c,
+        _ => '_',
+    };
+    let mark: String = mark.chars().map(plain).collect();
+    format!("{MARK_MOUNT}{mark}")
+}
+
+/// Reads the mark among the mounts that a process sees; `None` where it sees this program's own.
+pub(super) fn mark_among_mounts(pid: u32) -> Option<String> {
+    if !has_other_mounts(pid) {
+        return None;
+    }
+    let mounts = fs::read_to_string(format!("/proc/{pid}/mountinfo")).ok()?;
+    let places = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    let mark = places
+        .filter_map(|place| place.strip_prefix(MARK_MOUNT))
+        .next_back();
+    mark.map(str::to_owned)
 }
 
 /// Reads a process's command line, its words parted by blanks.

@@ -21,6 +21,7 @@ mod question;
 mod release;
 pub mod stale_plan;
 mod step_recovery;
+mod test_network;
 mod tests_failed;
 mod usage_limit;
 
@@ -45,7 +46,7 @@ use super::versions::Versions;
 use super::words::Clock;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::question::{Answer, FileOrigin, Question, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 
@@ -127,7 +128,12 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
             clash,
         } => conflict::sheet(id, (document, clash.as_ref()), purpose, known),
         QuestionKind::Draft { order, files } => draft::sheet(id, order, files),
-        QuestionKind::DirtyFiles { step, paths } => {
+        QuestionKind::DirtyFiles {
+            step,
+            paths,
+            origin: FileOrigin::WrittenByTests,
+        } => dirty_files::of_tests(id, *step, paths),
+        QuestionKind::DirtyFiles { step, paths, .. } => {
             let left = state
                 .execution
                 .as_ref()
@@ -137,6 +143,7 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
         QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
         QuestionKind::HeldEdits { step, edits } => held_edits::sheet(id, *step, edits),
         QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),
+        QuestionKind::TestNetwork { step, line } => test_network::sheet(id, *step, line, state),
         QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),
         QuestionKind::StepRecovery { step, stage } => step_recovery::sheet(id, *step, *stage),
         QuestionKind::CannotExecute { reason } => cannot_execute::sheet(id, reason),

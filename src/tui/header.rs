@@ -170,6 +170,8 @@ fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'s
     let title = goal.map_or_else(|| "agent-collab".to_owned(), |goal| one_line(&goal.title));
     let badge = badge(screen, columns);
     let badge = badge.as_str();
+    let warns = screen.is_uncontained && badge.trim() == "uncontained";
+    let badge_style = if warns { theme::WARNING } else { theme::PLAIN };
     let place = cut(&place, columns.saturating_sub(width(badge)) / 2);
     let room = columns.saturating_sub(width(&place) + width(badge) + 3);
     let title = cut(&title, room);
@@ -178,7 +180,7 @@ fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'s
         Span::raw(" "),
         Span::styled(title, theme::STRONG),
         Span::raw(" ".repeat(gap)),
-        Span::styled(badge.to_owned(), theme::PLAIN),
+        Span::styled(badge.to_owned(), badge_style),
         Span::styled(place, theme::QUIET),
         Span::raw(" "),
     ])
@@ -199,6 +201,7 @@ fn badge(screen: &Screen, columns: usize) -> String {
         Some(read_only) => format!(" read-only, {} ", one_line(&read_only.badge)),
         None if screen.settings.demo && columns < 100 => " demo ".to_owned(),
         None if screen.settings.demo => " demo, no model is called ".to_owned(),
+        None if screen.is_uncontained => " uncontained ".to_owned(),
         None => String::new(),
     }
 }

@@ -18,6 +18,7 @@ mod killed_talk;
 mod killed_tasks;
 mod limits;
 mod lost_session;
+mod may_do;
 mod own_rules;
 mod pending;
 mod permission;
@@ -27,6 +28,7 @@ mod stopped;
 mod tasks;
 mod tools;
 mod two_clis;
+mod unread;
 mod whole_run;
 mod writing;
 
@@ -79,12 +81,24 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         permission::claude_declined,
     ),
     scenario(
-        "what_codex_asks_and_a_rule_allows_happens",
+        "what_codex_runs_outside_of_its_sandbox_no_rule_allows",
         permission::codex_allowed,
     ),
     scenario(
         "what_claude_asks_and_a_rule_allows_happens",
         permission::claude_allowed,
+    ),
+    scenario(
+        "what_codex_runs_outside_of_its_sandbox_yolo_does_not_allow",
+        permission::codex_in_yolo,
+    ),
+    scenario(
+        "what_is_held_back_reaches_no_model_codex_planning",
+        unread::usual,
+    ),
+    scenario(
+        "what_is_held_back_reaches_no_model_claude_planning",
+        unread::swapped,
     ),
     scenario(
         "an_allow_rule_of_claudes_own_settings_does_not_act_unseen",
@@ -105,6 +119,14 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "the_system_holds_claude_when_every_call_is_allowed",
         contained::claude,
+    ),
+    scenario(
+        "readmes_table_of_what_an_agent_may_do_is_true_of_codex",
+        may_do::codex,
+    ),
+    scenario(
+        "readmes_table_of_what_an_agent_may_do_is_true_of_claude",
+        may_do::claude,
     ),
     scenario("codex_asks_before_each_call", hooked::codex),
     scenario(

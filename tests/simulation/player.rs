@@ -18,6 +18,7 @@ use agent_collab::domain::question::{Answer, Question, QuestionKind};
 use agent_collab::domain::turn::Purpose;
 use agent_collab::engine::setup::BranchPolicy;
 use agent_collab::engine::{Engine, EngineError, Outcome};
+use agent_collab::permission::UncontainedCommands;
 use agent_collab::process::Children;
 use agent_collab::store::instant;
 
@@ -89,6 +90,7 @@ async fn live(launch: &Launch) -> i32 {
         mode: Mode::Default,
         branch: BranchPolicy::Unless,
         asks: Asks::Wait,
+        uncontained: UncontainedCommands::FollowRules,
         unfinished: Unfinished::Refuse,
         children: Children::played_by(std::sync::Arc::new(Cast {
             folder: launch.folder.clone(),

@@ -124,6 +124,7 @@ impl Scenario {
             QuestionKind::StalePlan { .. } => Answer::ReviewAgain,
             QuestionKind::EntryPoints { .. } => Answer::Allow,
             QuestionKind::HeldEdits { .. } => Answer::Keep,
+            QuestionKind::TestNetwork { .. } => Answer::LoopbackNetwork,
             QuestionKind::Conflict { .. } => Answer::Overwrite,
             QuestionKind::Draft { .. } => Answer::Discard,
             QuestionKind::AdapterFailed { .. }

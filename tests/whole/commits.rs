@@ -119,6 +119,60 @@ fn the_script_that_the_test_command_names_asks_first() {
 }
 
 #[test]
+fn what_npm_test_comes_to_asks_first() {
+    let package = "{ \"scripts\": { \"test\": \"node scripts/test.js\" } }\n";
+    check_asks(
+        &[("package.json", package), ("scripts/test.js", "a()\n")],
+        vec![write("scripts/test.js", "process.exit(0)\n")],
+        "scripts/test.js",
+    );
+}
+
+#[test]
+fn a_module_in_the_place_of_the_runner_asks_first() {
+    check_asks(
+        &[("pytest.ini", "[pytest]\n")],
+        vec![write("pytest.py", "raise SystemExit(0)\n")],
+        "pytest.py",
+    );
+}
+
+#[test]
+fn what_agents_obey_in_the_next_session_asks_first() {
+    for path in [
+        ".claude/settings.json",
+        ".mcp.json",
+        ".envrc",
+        "docs/CLAUDE.md",
+    ] {
+        check_asks(&[], vec![write(path, "{}\n")], path);
+    }
+}
+
+#[test]
+fn a_runner_among_the_installed_packages_is_replaced_only_with_leave_and_one_answer_lasts() {
+    for (more, code, asked) in [(&[][..], 3, 1), (&["--answer", "entry_points=allow"], 0, 1)] {
+        let world = World::new();
+        world.put(".gitignore", "node_modules/\n");
+        crate::repository::commit_all(&world.root, "second");
+        world.put("node_modules/.bin/jest", "exit 1\n");
+        let replace = crate::script::shell("echo 'exit 0' > node_modules/.bin/jest");
+        let agent = Agent::planning(&["Do it", "More"])
+            .step(1, vec![replace, write("new.txt", "new\n"), say("Done.")])
+            .step(2, vec![write("more.txt", "more\n"), say("Done.")]);
+        world.cast(&agent, &Agent::approving());
+        let command = "test.default_command=sh node_modules/.bin/jest";
+        world.run(&[&["-s", command], more].concat()).ends(code);
+        let asks = world.events_of("question.asked");
+        let asks = asks.iter().filter(|ask| {
+            ask.to_string()
+                .contains("1 installed package changed: .bin")
+        });
+        assert_eq!(asks.count(), asked);
+    }
+}
+
+#[test]
 fn a_git_hook_that_a_step_writes_asks_first() {
     let world = World::new();
     one_step(

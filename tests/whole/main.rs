@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, in what it is made of as well"
 )]
 
+mod left_behind;
 mod leftovers;
 mod limits;
 mod programs;
@@ -47,6 +48,7 @@ mod silence;
 mod step_tests;
 mod stopping;
 mod tasks;
+mod tested;
 mod tools;
 mod undo;
 mod writing;

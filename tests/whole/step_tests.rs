@@ -181,10 +181,16 @@ fn what_tests_change_belongs_to_the_step_and_what_they_make_does_not() {
     world.cast(&agent, &Agent::approving());
     let command = "sh -c 'echo run >> count.txt; echo run >> made.log'";
     world
-        .run(&["-s", &format!("test.default_command={command}")])
+        .run(&[
+            "-s",
+            &format!("test.default_command={command}"),
+            "--on-dirty",
+            "include",
+        ])
         .ends(0);
     assert_eq!(world.committed(), ["count.txt", "more.txt"]);
-    assert_eq!(world.read("made.log"), "run\nrun\n");
+    // Twice in the first step, because the file changes each time; then that is known.
+    assert_eq!(world.read("made.log"), "run\nrun\nrun\n");
     assert_eq!(world.git(&["ls-files", "made.log"]), "");
     let log = world.read(".agent-collab/log.md");
     assert!(
@@ -201,7 +207,7 @@ fn tests_see_a_scrubbed_environment_and_no_input() {
         "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789".to_owned(),
     ));
     world.cast(&writer(), &Agent::approving());
-    let out = world.folder.join("env.txt");
+    let out = world.written_by_tests("env.txt");
     let command = format!("sh -c 'env > {0}; cat >> {0}'", out.display());
     world
         .run(&["-s", &format!("test.default_command={command}")])
@@ -209,6 +215,37 @@ fn tests_see_a_scrubbed_environment_and_no_input() {
     let text = std::fs::read_to_string(out).expect("environment");
     assert!(text.contains("PATH="), "{text}");
     assert!(!text.contains("OPENAI_API_KEY"), "{text}");
+}
+
+#[test]
+fn tests_get_the_machines_network_once_the_user_says_so_and_then_without_a_question() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a server");
+    let port = server.local_addr().expect("its address").port();
+    let program = format!(
+        "use IO::Socket::INET; IO::Socket::INET->new(q(127.0.0.1:{port})) or die qq(connect: $!)"
+    );
+    let command = ["-s", "test.default_command=perl check.pl"];
+    let world = World::new();
+    world.put("check.pl", &program);
+    commit_all(&world.root, "check");
+    world.cast(&writer(), &Agent::approving());
+    world
+        .run(&command)
+        .ends(3)
+        .complains("fail without the machine's network: connect: Connection refused")
+        .complains("--answer test_network=");
+    let world = World::new();
+    world.put("check.pl", &program);
+    commit_all(&world.root, "check");
+    world.cast(&writer(), &Agent::approving());
+    world
+        .run(&[&command[..], &["--answer", "test_network=host"]].concat())
+        .ends(0);
+    assert_eq!(receipt(&world)["outcome"], "passed");
+    let other = Agent::planning(&["Write"]).step(1, vec![write("other.txt", "o\n"), say("Wrote.")]);
+    world.cast(&other, &Agent::approving());
+    world.run(&command).ends(0);
+    assert_eq!(receipt(&world)["outcome"], "passed");
 }
 
 #[test]

@@ -48,7 +48,8 @@ fn a_hangup_ends_a_turn_and_keeps_the_run() {
 #[test]
 fn an_interrupt_ends_a_test_run_with_all_its_children() {
     let world = World::new();
-    let begun = world.fifo("begun");
+    let begun = world.written_by_tests("begun");
+    let begun = world.fifo(&begun.display().to_string());
     let planner =
         Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
     world.cast(&planner, &Agent::approving());
@@ -64,7 +65,7 @@ fn an_interrupt_ends_a_test_run_with_all_its_children() {
         "-s",
         &command,
     ]);
-    assert_eq!(world.heard("begun"), "begun\n");
+    assert_eq!(world.heard(&begun), "begun\n");
     running.signal("INT");
     let ran = running.wait();
     ran.ends(130);

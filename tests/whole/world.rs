@@ -193,6 +193,23 @@ impl World {
         {
             command.arg("--config").arg(&file);
         }
+        self.surround(&mut command);
+        command
+    }
+
+    /// A shell line of the user's, in the repository, ready to be started.
+    pub fn shell(&self, line: &str) -> Command {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", line])
+            .current_dir(&self.root)
+            .env_clear();
+        self.surround(&mut command);
+        command
+    }
+
+    /// Sets the user's environment.
+    fn surround(&self, command: &mut Command) {
         for name in ["PATH", "USER", "LOGNAME"] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
@@ -202,7 +219,6 @@ impl World {
             .env("LANG", "C.UTF-8")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .envs(self.env.iter().cloned());
-        command
     }
 
     fn config_text(&self) -> String {
@@ -215,6 +231,13 @@ impl World {
             )
         };
         format!("{}\n{}{}", self.config, adapter("codex"), adapter("claude"))
+    }
+
+    /// A file outside the repository that its tests may write: one in a cache of a tool's.
+    pub fn written_by_tests(&self, name: &str) -> PathBuf {
+        let folder = self.folder.join("home/.ccache");
+        fs::create_dir_all(&folder).expect("a cache");
+        folder.join(name)
     }
 
     /// Makes a pipe on disk; `cat` of it waits until [`World::release`].

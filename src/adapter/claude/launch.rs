@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::adapter::{
-    Access, Held, Keeps, Launch, Life, SessionSpec, StatePlace, ToolServer, TurnSpec,
-};
+use super::state;
+use crate::adapter::{Access, Held, Launch, Life, SessionSpec, ToolServer, TurnSpec};
 use crate::domain::tool::SERVER;
 use crate::permission::names::permission_of;
 
@@ -103,7 +102,7 @@ pub fn launch(session: &SessionSpec, conversation: &Conversation, turn: &TurnSpe
         env_remove: vec!["CLAUDE_CODE_RESUME_INTERRUPTED_TURN".to_owned()],
         cwd: session.cwd.clone(),
         life: Life::Session,
-        held: Held::Whole(OWN),
+        held: Held::Whole(state::folder(&session.cwd)),
     }
 }
 
@@ -117,33 +116,6 @@ fn mcp_config(server: &ToolServer) -> String {
         "timeout": u64::from(server.seconds) * 1000,
     });
     json!({ "mcpServers": { SERVER: server } }).to_string()
-}
-
-/// Where claude keeps conversations and logins, and what in there configures it. Its plugins keep a store of
-/// theirs. `~/.claude.json` is left out: claude lives with one that it cannot write, and MCP servers stand there.
-const OWN: &[StatePlace] = &[
-    own("", Keeps::State),
-    own("plugins/store", Keeps::State),
-    own(".claude.json", Keeps::Settings),
-    own("settings.json", Keeps::Settings),
-    own("settings.local.json", Keeps::Settings),
-    own("CLAUDE.md", Keeps::Settings),
-    own("agents", Keeps::Settings),
-    own("commands", Keeps::Settings),
-    own("hooks", Keeps::Settings),
-    own("output-styles", Keeps::Settings),
-    own("rules", Keeps::Settings),
-    own("skills", Keeps::Settings),
-    own("plugins", Keeps::Settings),
-];
-
-const fn own(below: &'static str, keeps: Keeps) -> StatePlace {
-    StatePlace {
-        variable: "CLAUDE_CONFIG_DIR",
-        at_home: ".claude",
-        below,
-        keeps,
-    }
 }
 
 /// The arguments that never change. `--setting-sources user` keeps the repository's settings, hooks, CLAUDE.md

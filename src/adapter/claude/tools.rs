@@ -9,6 +9,7 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use crate::adapter::{ChangeKind, FileChange};
+use crate::permission::reads::{SearchProgram, SearchScope};
 use crate::permission::{Call, Reach};
 
 /// Above this many bytes a diff is written as "all old lines, all new lines", which costs no search.
@@ -59,15 +60,58 @@ pub fn call(tool: &str, input: &Value, cwd: &Path) -> Option<Call> {
         },
         "Read" => Call::Read {
             paths: vec![PathBuf::from(text(input, "file_path")?)],
+            search: None,
+        },
+        "NotebookRead" => Call::Read {
+            paths: vec![PathBuf::from(text(input, "notebook_path")?)],
+            search: None,
         },
         "Glob" | "Grep" | "LS" => Call::Read {
-            paths: vec![text(input, "path").map_or_else(|| cwd.to_owned(), PathBuf::from)],
+            paths: searched(tool, input, cwd),
+            search: (tool == "Grep").then(|| scope(input)),
         },
         other => Call::Tool {
             name: other.to_owned(),
             input: input.to_string(),
         },
     })
+}
+
+/// The folder that is looked through, and the one that an absolute pattern begins with.
+fn searched(tool: &str, input: &Value, cwd: &Path) -> Vec<PathBuf> {
+    let folder = text(input, "path").map_or_else(|| cwd.to_owned(), PathBuf::from);
+    let pattern = match tool {
+        "Glob" => text(input, "pattern"),
+        _ => text(input, "glob"),
+    };
+    let leads = |pattern: &&str| pattern.starts_with(['/', '~']) || pattern.contains("..");
+    let behind = pattern.filter(leads).map(|pattern| {
+        let plain = pattern
+            .split('/')
+            .take_while(|part| !part.contains(['*', '?', '[', '{']));
+        folder.join(plain.collect::<Vec<_>>().join("/"))
+    });
+    std::iter::once(folder.clone()).chain(behind).collect()
+}
+
+/// What claude's Grep goes through: hidden files too, and not what `.gitignore` leaves out.
+fn scope(input: &Value) -> SearchScope {
+    let mut scope = SearchScope {
+        ignores: true,
+        ..SearchScope::of(SearchProgram::GrepTool)
+    };
+    let globs = text(input, "glob").unwrap_or_default().split_whitespace();
+    let each = globs.flat_map(|glob| match glob.contains('{') {
+        true => vec![glob],
+        false => glob.split(',').collect(),
+    });
+    for glob in each.filter(|glob| !glob.is_empty()) {
+        match glob.strip_prefix('!') {
+            Some(left_out) => scope.excludes.push(left_out.to_owned()),
+            None => scope.includes.push(glob.to_owned()),
+        }
+    }
+    scope
 }
 
 /// Returns the changes that an editing call is about to make, as far as its input tells.

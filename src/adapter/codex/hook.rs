@@ -222,6 +222,7 @@ fn read(input: &HookInput) -> Asked {
         },
         "view_image" => Asked::About(Call::Read {
             paths: text("path").map(PathBuf::from).into_iter().collect(),
+            search: None,
         }),
         _ if HARMLESS.contains(&name) => Asked::Harmless,
         _ if name.starts_with("collaboration") || OF_AGENTS.contains(&name) => Asked::Denied(

@@ -169,7 +169,11 @@ impl Shell {
     fn listen(&mut self, occupied: &Occupied) {
         // One that goes takes its file with it.
         self.socket = None;
-        match Socket::listen(&occupied.layout) {
+        let (killed, notice) = occupied.killed_instances();
+        if let Some(notice) = notice {
+            self.screen.on_notice(&notice);
+        }
+        match Socket::listen(&occupied.layout, killed) {
             Ok(socket) => self.socket = Some(socket),
             Err(error) => self.screen.on_notice(&format!(
                 "`agent-collab send` cannot reach this instance: {error}"

@@ -18,6 +18,7 @@ impl Shell {
             by_protocol,
         });
         self.screen.on_held(held.collect());
+        self.screen.on_uncontained(engine.is_uncontained());
     }
 
     /// Shows what the open question is about where the state does not hold it: what the turn at the gate

@@ -22,6 +22,7 @@ use crate::engine::codex_rules;
 use crate::engine::containing;
 use crate::engine::journal::Journal;
 use crate::engine::setup::{NamedAdapter, OnAsk, Setup, trust_of};
+use crate::permission::UncontainedCommands;
 use crate::process::Kernel;
 use crate::store::Layout;
 use crate::store::approvals::Approvals;
@@ -35,7 +36,7 @@ pub(super) fn ready(
     (git, wishes): (Git, &Wishes),
     journal: Journal,
 ) -> Begun {
-    let commits_off = git.commits_off;
+    let (commits_off, signing) = (git.commits_off, git.signing);
     let mut notices: Vec<String> = commits_off
         .iter()
         .map(|reason| format!("commits are off: {reason}"))
@@ -70,11 +71,19 @@ pub(super) fn ready(
         worktrees: Worktrees::new(&occupied.found.places.worktrees_dir(), &occupied.layout),
         children: wishes.children.clone(),
         kernel: checked.kernel,
+        uncontained: match wishes.children.are_played() {
+            true => UncontainedCommands::FollowRules,
+            false => wishes.uncontained,
+        },
     };
     let repository = git.repository.map(|repository| {
         let places = (&*setup.root, occupied.layout.workdir());
+        let repository = containing::hold_git(repository, &setup.kernel);
         match setup.config.safety.contain_tests {
-            true => containing::hold_commits(repository, &setup.kernel, places),
+            true => {
+                let reach = setup.command_reach(&journal.state().run);
+                containing::hold_commits(repository, &setup.kernel, places, &reach, signing)
+            }
             false => repository,
         }
     });
@@ -106,13 +115,21 @@ fn unheld(checked: &Checked, wishes: &Wishes) -> Option<String> {
     let Kernel::Cannot(why) = &checked.kernel else {
         return None;
     };
+    let then = match wishes.uncontained {
+        UncontainedCommands::AskEach => {
+            "each command of it beyond proven reading asks, whatever rules, approvals and the mode say"
+        }
+        UncontainedCommands::FollowRules => {
+            "its commands are held by nothing, and --uncontained lets rules, approvals and the mode allow them"
+        }
+    };
     let mut kinds = checked
         .adapters
         .values()
         .map(|adapter| adapter.settings.kind);
     let concerned = kinds.any(|kind| kind == AdapterKind::Claude) && !wishes.children.are_played();
     concerned.then(|| {
-        format!("claude is held by its protocol only, not by the kernel: {why}; `agent-collab doctor` tells more")
+        format!("claude is held by its protocol only, not by the kernel: {why}; {then}; `agent-collab doctor` tells more")
     })
 }
 

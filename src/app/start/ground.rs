@@ -10,6 +10,7 @@ use crate::config::Places;
 use crate::config::types::Config;
 use crate::domain::ids::RunId;
 use crate::domain::turn::Role;
+use crate::engine::containing::Signing;
 use crate::engine::git::{GitSettings, Repository};
 use crate::engine::probe::{Probed, probe};
 use crate::engine::setup::NamedAdapter;
@@ -121,6 +122,7 @@ pub async fn check_for_a_goal(
 pub(super) struct Git {
     pub(super) repository: Option<Repository>,
     pub(super) commits_off: Option<String>,
+    pub(super) signing: Signing,
     pub(super) cancel: CancellationToken,
 }
 
@@ -139,7 +141,12 @@ pub(super) async fn git(
     let settings = GitSettings::new(run.as_str(), cancel.clone()).with(children);
     let (_, repository) = find_root(root, settings.clone()).await?;
     let (repository, commits_off) = store_of(repository, (root, places), settings, commits).await?;
+    let signing = match &repository {
+        Some(repository) if repository.signs_commits().await => Signing::On,
+        Some(_) | None => Signing::Off,
+    };
     Ok(Git {
+        signing,
         repository: repository.map(|repository| {
             let repository = repository.with_own(occupied.layout.workdir());
             own_outputs().fold(repository, |repository, file| repository.with_own(&file))

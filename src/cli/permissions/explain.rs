@@ -16,6 +16,7 @@ use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::domain::phase::Phase;
 use crate::engine::answering::paths_of;
+use crate::engine::reads::with_reads;
 use crate::permission::lint::no_tool;
 use crate::permission::mode::MODES;
 use crate::permission::names::{self, Sort};
@@ -46,6 +47,9 @@ pub struct ExplainArgs {
     /// As if the kernel contained the call
     #[arg(long)]
     pub contained: bool,
+    /// As if the command asked to run outside of codex's sandbox
+    #[arg(long, conflicts_with = "contained")]
+    pub escalated: bool,
     /// Prints JSON
     #[arg(long)]
     pub json: bool,
@@ -71,6 +75,7 @@ pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
     let call = call(&args, &cwd);
     let mut context = context(&args, &here, &cwd, &call)?;
     context.safety.home = Some(here.places.home);
+    let context = with_reads(&call, context);
     let decision = decide(&call, &context);
     let text = match args.json {
         true => format!("{}\n", as_json(&decision, &context, &call)),
@@ -84,9 +89,10 @@ pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
 
 fn call(args: &ExplainArgs, cwd: &Path) -> Call {
     let target = args.target.clone();
-    let reach = match args.contained {
-        true => Reach::Contained,
-        false => Reach::Unconfined,
+    let reach = match (args.escalated, args.contained) {
+        (true, _) => Reach::LeavesSandbox,
+        (false, true) => Reach::Contained,
+        (false, false) => Reach::Unconfined,
     };
     let paths = vec![PathBuf::from(&target)];
     match (names::sort_of(&args.tool), names::permission_of(&args.tool)) {
@@ -96,7 +102,10 @@ fn call(args: &ExplainArgs, cwd: &Path) -> Call {
             reach,
         },
         (Sort::Path, "edit") => Call::Edit { paths, reach },
-        (Sort::Path, "read") => Call::Read { paths },
+        (Sort::Path, "read") => Call::Read {
+            paths,
+            search: None,
+        },
         (Sort::Path | Sort::Text, _) => Call::Tool {
             name: args.tool.clone(),
             input: json!({ "path": target }).to_string(),

@@ -20,6 +20,7 @@ use crate::domain::ids::RequestId;
 use crate::domain::run::State;
 use crate::engine::answering::paths_of;
 use crate::engine::onlooker::Onlooker;
+use crate::engine::reads::with_reads;
 use crate::permission::floors::Floor;
 use crate::permission::{
     Action, Call, Context, Decision, Lineage, PhaseAccess, Reach, Repetition, decide,
@@ -123,7 +124,7 @@ impl Judge {
             repetition: repetition(approval),
             ..self.permissions.context(profile, phase_access, &self.root)
         };
-        decide(&call, &context)
+        decide(&call, &with_reads(&call, context))
     }
 }
 
@@ -151,7 +152,10 @@ fn call(approval: &Approval, root: &Path) -> Call {
             paths: paths(),
             reach,
         },
-        "read" => Call::Read { paths: paths() },
+        "read" => Call::Read {
+            paths: paths(),
+            search: None,
+        },
         name => Call::Tool {
             name: name.to_owned(),
             input: text,

@@ -38,6 +38,8 @@ impl Answer {
             Self::Keep => "keep the changes".to_owned(),
             Self::PutBack => "put the files back".to_owned(),
             Self::SkipTests => "go on without tests".to_owned(),
+            Self::HostNetwork => "give the tests the machine's network".to_owned(),
+            Self::LoopbackNetwork => "keep the tests off the network".to_owned(),
             Self::WithoutCommit => "go on without this commit".to_owned(),
             Self::ContinueStep => "continue the step".to_owned(),
             Self::TreatAsDone => "treat the step as done".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::{
     Busy, Counts, State, approving, asking, children, discussing, executing, flow, holding, late,
-    limits, recovering, reviewing, saying, undoing,
+    limits, recovering, reviewing, rewriting, saying, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
@@ -10,7 +10,7 @@ use crate::domain::event::tampering::{self, Restored};
 use crate::domain::execution::Execution;
 use crate::domain::ids::{At, RequestId};
 use crate::domain::phase::{Cause, Gate, Mode, Phase};
-use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::question::{Answer, FileOrigin, Question, QuestionKind};
 use crate::domain::turn::{Again, Purpose, TurnOrder};
 
 /// Takes the turn that waits at the gate.
@@ -224,9 +224,10 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         },
         QuestionKind::UsageLimit { .. } => limits::on_answered(state, at, question.kind, answer),
         QuestionKind::Conflict { .. } => settle_conflict(state, answer),
-        QuestionKind::DirtyFiles { paths, .. } => {
-            executing::on_dirty_answered(state, &paths, answer)
-        }
+        QuestionKind::DirtyFiles { paths, origin, .. } => match origin {
+            FileOrigin::UsersBefore => executing::on_dirty_answered(state, &paths, answer),
+            FileOrigin::WrittenByTests => rewriting::on_answered(state, &paths, answer),
+        },
         QuestionKind::HeldEdits { step, edits } => {
             holding::on_answered(state, step, &edits, answer)
         }
@@ -234,6 +235,9 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
             executing::on_entry_points_answered(state, &changes)
         }
         QuestionKind::TestsFailed { .. } => executing::on_tests_failed_answered(state, at, answer),
+        QuestionKind::TestNetwork { step, .. } => {
+            executing::on_test_network_answered(state, at, step, answer)
+        }
         QuestionKind::CommitFailed { .. } => executing::on_commit_failed_answered(state, answer),
         QuestionKind::CannotExecute { .. } => approving::on_refusal_answered(state),
         QuestionKind::Draft { order, .. } => {

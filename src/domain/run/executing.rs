@@ -1,12 +1,14 @@
 //! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
 
-use super::{Busy, State, approving, flow, holding, late, undoing};
+use super::{Busy, State, approving, flow, holding, late, rewriting, undoing};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, CommitTerms, EntryPoint, QuestionKind};
+use crate::domain::question::{
+    Answer, CommitTerms, EntryPoint, FileOrigin, QuestionKind, TestNetwork,
+};
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::{Again, Purpose};
 use crate::text::one_line;
@@ -52,6 +54,8 @@ fn begin_step(n: u32) -> Current {
         fix_turns: 0,
         tree_before: None,
         tree_after: None,
+        commit_tree: None,
+        tested_again: false,
         changed: Vec::new(),
         made_by_tests: Vec::new(),
         allowed_entry_points: Vec::new(),
@@ -180,13 +184,22 @@ pub(super) fn on_step_audited(state: &mut State, at: At, audit: &Audit) -> Vec<E
     };
     current.changed = without(&audit.changed, &litter);
     current.tree_after = audit.tree.clone();
+    current.tested_again = false;
     if current.changed.is_empty() {
         return on_nothing_changed(state, at, step, question);
     }
     let decided = |path: &&String| !execution.dirty_policy.contains_key(*path);
     let paths: Vec<String> = audit.dirty.iter().filter(decided).cloned().collect();
     if !paths.is_empty() {
-        return flow::ask(state, QuestionKind::DirtyFiles { step, paths });
+        let origin = FileOrigin::UsersBefore;
+        return flow::ask(
+            state,
+            QuestionKind::DirtyFiles {
+                step,
+                paths,
+                origin,
+            },
+        );
     }
     run_tests(state)
 }
@@ -197,8 +210,12 @@ fn ask_about_entry_points(
     step: u32,
     found: &[EntryPoint],
 ) -> Option<Vec<Effect>> {
-    let current = state.execution.as_ref()?.current.as_ref()?;
-    let new = |point: &&EntryPoint| !current.allowed_entry_points.contains(point);
+    let execution = state.execution.as_ref()?;
+    let current = execution.current.as_ref()?;
+    let new = |point: &&EntryPoint| {
+        !current.allowed_entry_points.contains(point)
+            && !execution.allowed_entry_points.contains(point)
+    };
     let changes: Vec<EntryPoint> = found.iter().filter(new).cloned().collect();
     (!changes.is_empty()).then(|| flow::ask(state, QuestionKind::EntryPoints { step, changes }))
 }
@@ -228,7 +245,7 @@ fn on_nothing_changed(
 }
 
 /// What test runs of this execution made; it belongs to no step.
-fn litter(execution: &Execution) -> Vec<String> {
+pub(super) fn litter(execution: &Execution) -> Vec<String> {
     let earlier = execution
         .done
         .iter()
@@ -240,7 +257,7 @@ fn litter(execution: &Execution) -> Vec<String> {
     earlier.chain(now).cloned().collect()
 }
 
-fn without(paths: &[String], left_out: &[String]) -> Vec<String> {
+pub(super) fn without(paths: &[String], left_out: &[String]) -> Vec<String> {
     paths
         .iter()
         .filter(|path| !left_out.contains(path))
@@ -256,7 +273,7 @@ pub(super) fn enter_stage(state: &mut State, stage: Stage) -> Option<&mut Execut
     Some(execution)
 }
 
-fn run_tests(state: &mut State) -> Vec<Effect> {
+pub(super) fn run_tests(state: &mut State) -> Vec<Effect> {
     let Some(execution) = enter_stage(state, Stage::Test) else {
         return Vec::new();
     };
@@ -272,14 +289,14 @@ fn run_tests(state: &mut State) -> Vec<Effect> {
 }
 
 pub(super) fn on_entry_points_answered(state: &mut State, changes: &[EntryPoint]) -> Vec<Effect> {
-    let current = state
-        .execution
-        .as_mut()
-        .and_then(|execution| execution.current.as_mut());
-    let Some(current) = current else {
+    let Some(execution) = &mut state.execution else {
+        return Vec::new();
+    };
+    let Some(current) = &mut execution.current else {
         return Vec::new();
     };
     current.allowed_entry_points.extend_from_slice(changes);
+    execution.allowed_entry_points.extend_from_slice(changes);
     // What else there is to ask, and the tests, come after a second look.
     let step = current.n;
     look_again(state, step)
@@ -309,6 +326,7 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         made_by_tests,
         entry_points,
         held,
+        rewritten,
         tree,
     } = event
     else {
@@ -321,12 +339,17 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
     let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
     if let Some(current) = current {
         current.tree_after = tree.clone();
+        current.commit_tree = tree.clone();
     }
     if !receipt.lets_pass() {
-        return on_tests_failing(state, at, *step, receipt);
+        return match receipt.lacks_network.clone() {
+            Some(line) => flow::ask(state, QuestionKind::TestNetwork { step: *step, line }),
+            None => on_tests_failing(state, at, *step, receipt),
+        };
     }
     let asked = holding::ask(state, *step, held)
-        .or_else(|| ask_about_entry_points(state, *step, entry_points));
+        .or_else(|| ask_about_entry_points(state, *step, entry_points))
+        .or_else(|| rewriting::settle(state, *step, receipt, rewritten));
     asked.unwrap_or_else(|| commit(state))
 }
 
@@ -362,6 +385,28 @@ fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> 
     flow::ask(state, QuestionKind::TestsFailed { step, found })
 }
 
+pub(super) fn on_test_network_answered(
+    state: &mut State,
+    at: At,
+    step: u32,
+    answer: &Answer,
+) -> Vec<Effect> {
+    let (network, then) = match answer {
+        Answer::HostNetwork => (TestNetwork::Host, run_tests(state)),
+        _ => {
+            let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
+            let receipt = current.and_then(|current| current.receipt.clone());
+            let then = receipt.map_or_else(Vec::new, |receipt| {
+                on_tests_failing(state, at, step, &receipt)
+            });
+            (TestNetwork::Loopback, then)
+        }
+    };
+    let mut effects = vec![Effect::KeepTestNetwork(network)];
+    effects.extend(then);
+    effects
+}
+
 fn fix(state: &mut State, at: At) -> Vec<Effect> {
     let Some(current) = state
         .execution
@@ -391,7 +436,7 @@ pub(super) fn on_tests_failed_answered(state: &mut State, at: At, answer: &Answe
 }
 
 /// Commits what the step changed, without what the tests made and what is the user's.
-fn commit(state: &mut State) -> Vec<Effect> {
+pub(super) fn commit(state: &mut State) -> Vec<Effect> {
     let Some(execution) = &state.execution else {
         return Vec::new();
     };
@@ -422,7 +467,7 @@ fn commit(state: &mut State) -> Vec<Effect> {
 }
 
 /// The user's dirty files that the step edited and that stay uncommitted.
-fn left_out(execution: &Execution, current: &Current) -> Vec<String> {
+pub(super) fn left_out(execution: &Execution, current: &Current) -> Vec<String> {
     let included =
         |path: &&String| execution.dirty_policy.get(*path) == Some(&DirtyPolicy::Include);
     let dirty = |path: &&String| execution.pre_dirty.contains(path);
@@ -490,8 +535,13 @@ pub(super) fn on_commit_failed(state: &mut State, step: u32, message: &str) -> V
 }
 
 pub(super) fn on_commit_failed_answered(state: &mut State, answer: &Answer) -> Vec<Effect> {
+    let current = state.execution.iter().find_map(|e| e.current.as_ref());
+    let step = current.map_or(0, |current| current.n);
+    let is_known = current.is_some_and(|current| current.commit_tree.is_some());
     match answer {
-        Answer::Retry => commit(state),
+        Answer::Retry if is_known => commit(state),
+        // A step of an earlier version, which noted no tested tree: it is tested first.
+        Answer::Retry => look_again(state, step),
         _ => {
             let reason = "the commit failed; the user goes on without it".to_owned();
             record(state, StepOutcome::Uncommitted { reason })

@@ -275,6 +275,7 @@ impl World {
             },
             Effect::AnswerAgent { .. }
             | Effect::ForgetConversation(_)
+            | Effect::KeepTestNetwork(_)
             | Effect::AppendRemarks(_)
             | Effect::SwitchToBuild
             | Effect::Steer(_)
@@ -496,6 +497,7 @@ fn tests_ran(step: u32, dice: u8) -> Event {
         made_by_tests: vec!["cache.tmp".to_owned()],
         entry_points: audit(step, dice).entry_points,
         held: audit(step, dice).held,
+        rewritten: Vec::new(),
         tree: Some("after".to_owned()),
     }
 }
@@ -564,6 +566,7 @@ fn stray(dice: u8) -> Event {
             made_by_tests: Vec::new(),
             entry_points: Vec::new(),
             held: Vec::new(),
+            rewritten: Vec::new(),
             tree: None,
         },
         13 => Event::FindingSettled {
@@ -1073,6 +1076,8 @@ fn check_held(events: &[Event], expected: &[&str]) {
         Effect::AuditStep { .. } => Some("audit".to_owned()),
         Effect::PutBack { paths, .. } => Some(format!("put back {}", paths.join(" "))),
         Effect::RunTests { .. } => Some("test".to_owned()),
+        Effect::KeepTestNetwork(network) => Some(format!("keep {network:?}")),
+        Effect::Snapshot { attempt, .. } if *attempt > 0 => Some(format!("before fix {attempt}")),
         Effect::CommitStep { .. } => Some("commit".to_owned()),
         _ => None,
     };
@@ -1089,6 +1094,43 @@ fn looked(held: Vec<HeldEdit>) -> Event {
 
 fn answered(id: u32, answer: Answer) -> Event {
     Event::Answered { id, answer }
+}
+
+#[test]
+fn tests_that_fail_for_want_of_a_network_get_it_by_the_users_word_alone() {
+    const ASK: &str = "ask the tests of step 1 fail without the machine's network: ECONNREFUSED";
+    let lacking = |line: Option<&str>| {
+        let Event::TestsRan { receipt, .. } = tests_ran(1, 1) else {
+            return tests_ran(1, 1);
+        };
+        let receipt = Receipt {
+            outcome: TestOutcome::Failed,
+            lacks_network: line.map(str::to_owned),
+            ..receipt
+        };
+        Event::TestsRan {
+            step: 1,
+            receipt,
+            changed: vec!["a.rs".to_owned()],
+            made_by_tests: Vec::new(),
+            entry_points: Vec::new(),
+            held: Vec::new(),
+            rewritten: Vec::new(),
+            tree: None,
+        }
+    };
+    let until = [ended(3), looked(Vec::new()), lacking(Some("ECONNREFUSED"))];
+    let check = |after: &[Event], expected: &[&str]| {
+        let mut events = until.to_vec();
+        events.extend_from_slice(after);
+        let before = ["audit", "test", ASK];
+        check_held(&events, &[before.as_slice(), expected].concat());
+    };
+    check(&[answered(2, Answer::HostNetwork)], &["keep Host", "test"]);
+    check(
+        &[answered(2, Answer::LoopbackNetwork)],
+        &["keep Loopback", "before fix 1"],
+    );
 }
 
 #[test]
@@ -1139,6 +1181,7 @@ fn an_edit_that_a_rule_holds_back_is_kept_as_it_is_or_put_back() {
         made_by_tests,
         entry_points,
         held: other,
+        rewritten: Vec::new(),
         tree,
     };
     check_held(

@@ -13,6 +13,7 @@ use crate::domain::turn::Role;
 use crate::engine::answering::{Patience, approval, deny, paths_of};
 use crate::engine::asking::{Asking, Circumstances, hidden_tools};
 use crate::engine::granting::{Seat, Waiting};
+use crate::engine::reads::with_reads;
 use crate::engine::{Engine, EngineError};
 use crate::permission::{Approved, Call, Context, PhaseAccess, decide};
 
@@ -91,7 +92,7 @@ impl Engine {
         let adapter = self.setup.config.adapters.get(&order.adapter);
         let kind = adapter.map(|adapter| adapter.kind);
         let rules = self.setup.permissions.rules_at(&order.agent, kind);
-        Some(Context {
+        let context = Context {
             paths: paths_of(root, call),
             hidden: hidden_tools(call, &rules, removed),
             rules: Arc::new(rules),
@@ -103,7 +104,8 @@ impl Engine {
                 None => Vec::new(),
             },
             ..self.context_under(&order.agent, access, root)
-        })
+        };
+        Some(with_reads(call, context))
     }
 
     /// Answers a request: a child's where it is one's, else that of the turn at work.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::adapter::Access;
 use crate::domain::task::TaskOrder;
 use crate::engine::containing::Holder;
+use crate::engine::reads::denied_files;
 use crate::engine::setup::NamedAdapter;
 use crate::engine::{Engine, codex_rules, scratch};
 use crate::process::Kernel;
@@ -28,12 +29,14 @@ impl Engine {
         access: Access,
     ) -> Holder {
         let (setup, layout) = (&self.setup, self.journal.layout());
+        let root = order.tree.as_ref().unwrap_or(&setup.root);
         Holder {
+            unread: denied_files(root, &setup.permissions.rules(&order.agent)),
             kernel: match setup.config.safety.contain_agents {
                 true => setup.kernel.clone(),
                 false => Kernel::Cannot("safety.contain_agents is off".to_owned()),
             },
-            root: order.tree.as_ref().unwrap_or(&setup.root).clone(),
+            root: root.clone(),
             closed: Vec::new(),
             workdir: layout.workdir().to_owned(),
             // Who takes part in a discussion sees what others said when it is told, and not before.

@@ -1,65 +1,75 @@
-//! The sandbox of the commands that this program runs itself: tests, commits with their hooks, checks of a discussion.
+//! The sandbox of the commands that this program runs itself: tests, checks of a discussion.
 
 use std::path::{Path, PathBuf};
 
-use super::caches::{cache, work};
-use super::sockets::{doors, users_doors};
+use super::caches::caches;
+use super::sockets::{KeyAgents, doors, find_sockets, socket_variables};
+use super::temporary::{Scratch, kept, private, temporary_folders};
+use super::user_environment::{UserEnvironment, paths_in};
 use super::{protected, real};
-use crate::engine::git::Repository;
-use crate::process::{Containment, Hold, Kernel};
+use crate::process::{Bubblewrap, Containment, Hold, Kernel, Network};
+
+/// What a command of the program's reaches beside files.
+#[derive(Debug, Clone)]
+pub struct CommandReach {
+    /// The run, after which its scratch folders are named.
+    pub run: String,
+    /// The network.
+    pub network: Network,
+    /// Sockets that the user lets it reach.
+    pub sockets: Vec<PathBuf>,
+    /// What it reads although it lies among temporary files.
+    pub named: Vec<PathBuf>,
+}
+
+impl CommandReach {
+    /// The same for a command line: it reads what it names.
+    #[must_use]
+    pub fn of_command(self, line: &str) -> Self {
+        Self {
+            named: paths_in(line.as_ref()),
+            ..self
+        }
+    }
+}
 
 /// What holds a test command of the program's: it writes the repository but for git's folder and the program's,
-/// temporary files, and the caches of common tools; `None` where nothing holds it.
+/// temporary files of its own, and the caches of common tools; `None` where nothing holds it.
 /// `trees` is a folder of which it sees nothing.
 pub fn hold_tests(
     kernel: &Kernel,
     (root, workdir): (&Path, &Path),
     trees: Option<&Path>,
+    reach: &CommandReach,
+) -> Option<Containment> {
+    let user = UserEnvironment::of_process();
+    hold_tests_of(&user, kernel, (root, workdir), trees, reach)
+}
+
+pub(super) fn hold_tests_of(
+    user: &UserEnvironment,
+    kernel: &Kernel,
+    (root, workdir): (&Path, &Path),
+    trees: Option<&Path>,
+    reach: &CommandReach,
 ) -> Option<Containment> {
     let Kernel::Holds(bwrap) = kernel else {
         return None;
     };
-    let mut places = doors();
-    places.extend(users_doors());
-    places.extend(work(root));
+    let mut places = vec![(root.to_owned(), Hold::Writable)];
     places.extend(protected(root, workdir));
     places.extend(trees.map(|folder| (folder.to_owned(), Hold::EmptyFolder)));
-    Some(Containment::new(bwrap, places))
+    let work = Work::new(user, root, KeyAgents::Hidden, reach);
+    Some(work.hold(bwrap, places))
 }
 
-/// Has the program's own commits held with the hooks that they run: as a test, but a commit writes git's own folders,
-/// save hooks and settings in them, and reaches what signs. Nothing changes where nothing holds it.
-pub fn hold_commits(
-    repository: Repository,
-    kernel: &Kernel,
-    (root, workdir): (&Path, &Path),
-) -> Repository {
-    let Kernel::Holds(bwrap) = kernel else {
-        return repository;
-    };
-    let mut places = doors();
-    places.extend(work(root));
-    let git = [&repository.git_dir, &repository.common_dir];
-    let there = |path: PathBuf, hold| real(&path).map(|path| (path, hold));
-    let pointer = root.join(".git");
-    if pointer.is_file() {
-        // A linked work tree: the file says where git's folder is.
-        places.extend(there(pointer, Hold::ReadOnly));
-    }
-    for folder in git {
-        places.extend(there(folder.clone(), Hold::Writable));
-        let settings = ["hooks", "config", "config.worktree"].map(|name| folder.join(name));
-        places.extend(
-            settings
-                .into_iter()
-                .filter_map(|path| there(path, Hold::ReadOnly)),
-        );
-    }
-    places.extend(cache("GNUPGHOME", ".gnupg").map(|keys| (keys, Hold::Writable)));
-    places.extend(there(root.join(".agent-collab"), Hold::ReadOnly));
-    places.push((workdir.to_owned(), Hold::ReadOnly));
-    let held = Containment::new(bwrap, places);
-    repository.with_commits_held(Some(held))
+/// Whether the user's commits are signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signing {
+    /// `commit.gpgSign` is on.
+    On,
+    /// It is not.
+    Off,
 }
 
 /// What holds a command that is to settle something: as a test, but of the repository it writes nothing. Of the
@@ -69,17 +79,106 @@ pub fn hold_checks(
     (root, workdir): (&Path, &Path),
     shown: &[PathBuf],
     unread: Vec<PathBuf>,
+    reach: &CommandReach,
 ) -> Option<Containment> {
     let Kernel::Holds(bwrap) = kernel else {
         return None;
     };
-    let mut places = doors();
-    places.extend(users_doors());
-    places.extend(work(root));
-    places.push((root.to_owned(), Hold::ReadOnly));
+    let user = UserEnvironment::of_process();
+    let mut places = vec![(root.to_owned(), Hold::ReadOnly)];
     places.extend(alone(workdir, shown));
     places.extend(unread.into_iter().map(|file| (file, Hold::EmptyFile)));
-    Some(Containment::new(bwrap, places))
+    let work = Work::new(&user, root, KeyAgents::Hidden, reach);
+    Some(work.hold(bwrap, places))
+}
+
+/// What the program's own commands work with beside the repository.
+pub(super) struct Work<'a> {
+    user: &'a UserEnvironment,
+    root: &'a Path,
+    keys: KeyAgents,
+    reach: &'a CommandReach,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        user: &'a UserEnvironment,
+        root: &'a Path,
+        keys: KeyAgents,
+        reach: &'a CommandReach,
+    ) -> Self {
+        Self {
+            user,
+            root,
+            keys,
+            reach,
+        }
+    }
+
+    /// Puts what every command of the program's has beside these places: caches of tools, a place of its own for
+    /// temporary files, and no sockets of others.
+    pub(super) fn hold(&self, bwrap: &Bubblewrap, mut places: Vec<(PathBuf, Hold)>) -> Containment {
+        let mut scratch = Scratch::of_run(&self.reach.run);
+        let (user, root) = (self.user, self.root);
+        places.extend(caches(user, root, &mut scratch));
+        let folders = temporary_folders(user, root);
+        let needed = user.paths().flat_map(|(_, paths)| paths);
+        let needed = needed
+            .chain(git_folders(root))
+            .chain(self.reach.named.iter().cloned());
+        places.extend(kept(&folders, needed, &places));
+        places.extend(private(&folders, &mut scratch));
+        let reached: Vec<PathBuf> = self
+            .reach
+            .sockets
+            .iter()
+            .filter_map(|path| real(path))
+            .collect();
+        // A socket that the user lets it reach may lie in a folder that is hidden.
+        let doors = doors(user, self.keys).into_iter();
+        places.extend(doors.filter(|(path, _)| !reached.contains(path)));
+        places.extend(reached.iter().map(|path| (path.clone(), Hold::ReadOnly)));
+        let sockets = find_sockets(user, self.keys, self.reach.network);
+        let sockets = sockets.into_iter().filter(|path| !reached.contains(path));
+        let sockets = visible(sockets, &folders, &places);
+        Containment::new(bwrap, places)
+            .with_network(self.reach.network)
+            .with_sockets_hidden(sockets)
+            .with_variables_removed(socket_variables(user, self.keys))
+            .with_scratch(scratch.into_folder())
+    }
+}
+
+/// The sockets that do not lie in a folder which is another one, or empty, to the child.
+pub(super) fn visible(
+    sockets: impl Iterator<Item = PathBuf>,
+    temporary: &[PathBuf],
+    places: &[(PathBuf, Hold)],
+) -> Vec<PathBuf> {
+    let is_seen = |socket: &PathBuf| {
+        let around = places.iter().filter(|(place, _)| socket.starts_with(place));
+        let nearest = around.max_by_key(|(place, hold)| (place.components().count(), hold.clone()));
+        match nearest {
+            Some((place, _)) if temporary.contains(place) => false,
+            Some((_, Hold::EmptyFolder | Hold::EmptyFile | Hold::Replaced(_))) => false,
+            Some((_, Hold::Writable | Hold::ReadOnly)) | None => true,
+        }
+    };
+    sockets.filter(is_seen).collect()
+}
+
+/// Git's folders of a linked work tree, which lie elsewhere.
+fn git_folders(root: &Path) -> Vec<PathBuf> {
+    let Ok(pointer) = std::fs::read_to_string(root.join(".git")) else {
+        return Vec::new();
+    };
+    let Some(named) = pointer.strip_prefix("gitdir:") else {
+        return Vec::new();
+    };
+    let git_dir = root.join(named.trim());
+    let shared = std::fs::read_to_string(git_dir.join("commondir"));
+    let shared = shared.map(|shared| git_dir.join(shared.trim()));
+    std::iter::once(git_dir.clone()).chain(shared).collect()
 }
 
 /// The program's own folder as an empty one, but for these files of it.

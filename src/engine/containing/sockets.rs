@@ -1,39 +1,255 @@
 //! Sockets through which a contained process could have another program act for it.
 
-use std::path::PathBuf;
+use std::collections::{BTreeSet, VecDeque};
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
 
 use nix::unistd::getuid;
 
 use super::real;
+use super::user_environment::UserEnvironment;
 use crate::engine::scratch;
-use crate::process::Hold;
+use crate::process::{Hold, Network};
 
-/// Sockets by which a process could have others act for it, outside of what holds it.
-const DOORS: &[&str] = &[
+/// Folders and sockets of the system's by which a process could have others act for it.
+const SYSTEM_DOORS: &[&str] = &[
     "/run/docker.sock",
+    "/run/docker",
     "/run/podman",
     "/run/containerd",
+    "/run/buildkit",
+    "/run/crio",
+    "/run/libvirt",
+    "/run/lxd.socket",
+    "/run/incus",
+    "/run/snapd.socket",
     "/run/dbus",
     "/run/systemd/private",
     "/run/screen",
+    "/run/tmux",
+    "/run/WSL",
+    "/mnt/wslg",
+    "/var/lib/lxd/unix.socket",
+    "/var/lib/incus/unix.socket",
     "/tmp/.X11-unix",
 ];
 
-/// The sockets that are there, each as an empty file, and folders of sockets as empty folders: those of all runs too.
-pub(super) fn doors() -> Vec<(PathBuf, Hold)> {
-    let tmux = std::env::var("TMUX").ok();
-    let mut named: Vec<PathBuf> = DOORS.iter().map(PathBuf::from).collect();
-    named.push(format!("/tmp/tmux-{}", getuid()).into());
-    named.extend(tmux.and_then(|tmux| tmux.split(',').next().map(PathBuf::from)));
-    named.extend(scratch::of_all_runs());
-    hidden(&named)
+/// Folders below the home in which programs put sockets, or the keys to a port of theirs.
+const HOME_DOORS: &[&str] = &[
+    ".docker/run",
+    ".docker/desktop",
+    ".orbstack/run",
+    ".local/share/containers/podman/machine",
+    ".1password",
+    ".ssh/agent",
+    ".emacs.d/server",
+    ".config/emacs/server",
+];
+
+/// Sockets that answer questions and do nothing else: who a user is, what address a name has, what is to be logged.
+const HARMLESS: &[&str] = &[
+    "/run/nscd",
+    "/run/systemd/resolve",
+    "/run/systemd/userdb",
+    "/run/systemd/journal",
+    "/var/lib/sss/pipes",
+];
+
+/// Where databases listen: what has the machine's network reaches them anyway.
+const DATABASES: &[&str] = &[
+    "/run/postgresql",
+    "/run/mysqld",
+    "/run/mariadb",
+    "/var/lib/mysql",
+    "/run/redis",
+    "/run/memcached",
+    "/run/mongodb",
+];
+
+/// Variables that lead to a program of the user's although their value need not be a path.
+const SOCKET_VARIABLES: &[&str] = &[
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DOCKER_HOST",
+    "CONTAINER_HOST",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "WAYLAND_SOCKET",
+    "SWAYSOCK",
+    "I3SOCK",
+    "SESSION_MANAGER",
+    "PULSE_SERVER",
+    "NOTIFY_SOCKET",
+    "TMUX",
+    "STY",
+    "NVIM",
+    "NVIM_LISTEN_ADDRESS",
+    "EMACS_SOCKET_NAME",
+    "VSCODE_IPC_HOOK",
+    "VSCODE_IPC_HOOK_CLI",
+    "VSCODE_GIT_IPC_HANDLE",
+    "KITTY_LISTEN_ON",
+    "WEZTERM_UNIX_SOCKET",
+    "ALACRITTY_SOCKET",
+    "WSL_INTEROP",
+];
+
+/// What leads to programs that keep keys and sign with them: variables, and names in the folder of the user's sockets.
+const KEY_VARIABLES: &[&str] = &["SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"];
+const KEY_SOCKETS: &[&str] = &["gnupg", "keyring", "ssh-agent.socket", "openssh_agent"];
+
+/// How deep below the home sockets are looked for, and in how many folders at most.
+const DEPTH: usize = 4;
+const N_FOLDERS: usize = 4000;
+/// Folders of many files and no sockets.
+const UNVISITED: &[&str] = &[
+    "node_modules",
+    ".git",
+    "target",
+    "site-packages",
+    "registry",
+];
+
+/// Which sockets of the user's a child may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyAgents {
+    /// Those that sign.
+    Reachable,
+    /// None.
+    Hidden,
 }
 
-/// The folders of the user's own sockets: of the desktop, and of agents that keep keys.
-pub(super) fn users_doors() -> Vec<(PathBuf, Hold)> {
-    let mut named = vec![PathBuf::from(format!("/run/user/{}", getuid()))];
-    named.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
-    hidden(&named)
+/// Folders of sockets as empty folders, known sockets as empty files: those of all runs too.
+pub(super) fn doors(user: &UserEnvironment, keys: KeyAgents) -> Vec<(PathBuf, Hold)> {
+    let mut named: Vec<PathBuf> = SYSTEM_DOORS.iter().map(PathBuf::from).collect();
+    let home = user.home();
+    named.extend(
+        home.iter()
+            .flat_map(|home| HOME_DOORS.iter().map(|below| home.join(below))),
+    );
+    named.extend(scratch::of_all_runs());
+    let folders = runtime_folders(user);
+    named.extend(folders.iter().cloned());
+    let mut places = hidden(&named);
+    if keys == KeyAgents::Reachable {
+        let sockets = key_sockets(user, &folders).into_iter();
+        places.extend(sockets.map(|path| (path, Hold::ReadOnly)));
+    }
+    places
+}
+
+/// The folders in which the desktop and its programs put their sockets.
+fn runtime_folders(user: &UserEnvironment) -> Vec<PathBuf> {
+    let mut folders = vec![PathBuf::from(format!("/run/user/{}", getuid()))];
+    folders.extend(user.value("XDG_RUNTIME_DIR").map(PathBuf::from));
+    folders
+}
+
+/// The sockets, and folders of them, that signing needs.
+fn key_sockets(user: &UserEnvironment, runtime_folders: &[PathBuf]) -> Vec<PathBuf> {
+    let in_runtime = runtime_folders
+        .iter()
+        .flat_map(|folder| KEY_SOCKETS.iter().map(|name| folder.join(name)));
+    let named = user.value("SSH_AUTH_SOCK").map(PathBuf::from);
+    let there = in_runtime.chain(named).filter_map(|path| real(&path));
+    there.collect()
+}
+
+/// The sockets that are to be hidden one by one: all that somebody listens at, that a variable names, or that lie below
+/// the home.
+pub(super) fn find_sockets(
+    user: &UserEnvironment,
+    keys: KeyAgents,
+    network: Network,
+) -> BTreeSet<PathBuf> {
+    let home = user.home().and_then(|home| real(&home));
+    let named = user.paths().flat_map(|(_, paths)| paths);
+    let below_home = home.iter().flat_map(|home| walk(home));
+    let mut left: Vec<PathBuf> = HARMLESS.iter().map(PathBuf::from).collect();
+    if network == Network::Host {
+        left.extend(DATABASES.iter().map(PathBuf::from));
+    }
+    if keys == KeyAgents::Reachable {
+        left.extend(key_sockets(user, &runtime_folders(user)));
+        let keyring = user.value("GNUPGHOME").map(PathBuf::from);
+        let keyring = keyring.or_else(|| Some(home.clone()?.join(".gnupg")));
+        left.extend(keyring.and_then(|folder| real(&folder)));
+    }
+    listening()
+        .into_iter()
+        .chain(named)
+        .chain(below_home)
+        .filter_map(|path| real(&path))
+        .filter(|path| is_socket(path) && !left.iter().any(|left| path.starts_with(left)))
+        .collect()
+}
+
+/// The names of variables that lead to sockets; who cannot reach one is better not told of it.
+pub(super) fn socket_variables(user: &UserEnvironment, keys: KeyAgents) -> Vec<String> {
+    let found = user
+        .paths()
+        .filter(|(_, paths)| paths.iter().any(|path| is_socket(path)));
+    let found = found.filter_map(|(name, _)| name.to_str().map(str::to_owned));
+    let known = SOCKET_VARIABLES.iter().map(|name| (*name).to_owned());
+    let is_kept =
+        |name: &String| keys == KeyAgents::Reachable && KEY_VARIABLES.contains(&name.as_str());
+    known.chain(found).filter(|name| !is_kept(name)).collect()
+}
+
+/// The paths of the sockets that are bound on this machine, as far as the kernel tells this program.
+fn listening() -> Vec<PathBuf> {
+    let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    table.lines().filter_map(bound_path).collect()
+}
+
+/// The path in a line of the kernel's table; abstract names begin with `@`.
+fn bound_path(line: &str) -> Option<PathBuf> {
+    let (_, path) = line.split_once(" /")?;
+    Some(PathBuf::from(format!("/{path}")))
+}
+
+/// The sockets in a folder and those below it, shallow ones and those in hidden folders first.
+fn walk(top: &Path) -> Vec<PathBuf> {
+    let mut sockets = Vec::new();
+    let mut folders = VecDeque::from([(top.to_owned(), 1)]);
+    for _ in 0..N_FOLDERS {
+        let Some((folder, depth)) = folders.pop_front() else {
+            return sockets;
+        };
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let mut below = Vec::new();
+        for entry in entries {
+            let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else {
+                continue;
+            };
+            if kind.is_socket() {
+                sockets.push(entry.path());
+            }
+            let is_visited = depth < DEPTH && !UNVISITED.iter().any(|unvisited| name == *unvisited);
+            if kind.is_dir() && is_visited {
+                below.push((entry.path(), depth + 1));
+            }
+        }
+        below.sort_by_key(|(path, _)| !is_hidden(path));
+        folders.extend(below);
+    }
+    tracing::debug!(top = %top.display(), "sockets are not looked for in all folders");
+    sockets
+}
+
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with('.')
+}
+
+fn is_socket(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|found| found.file_type().is_socket())
 }
 
 fn hidden(named: &[PathBuf]) -> Vec<(PathBuf, Hold)> {
@@ -43,4 +259,41 @@ fn hidden(named: &[PathBuf]) -> Vec<(PathBuf, Hold)> {
         false => (path, Hold::EmptyFile),
     };
     there.map(hold).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_table_tells_paths_and_abstract_names() {
+        let line = "0000: 00000002 00000000 00010000 0001 01 30 ";
+        for (name, expected) in [
+            ("/run/a b.sock", Some("/run/a b.sock")),
+            ("@/tmp/.X11-unix/X0", None),
+            ("", None),
+        ] {
+            let found = bound_path(&format!("{line}{name}"));
+            assert_eq!(found.as_deref(), expected.map(Path::new));
+        }
+    }
+
+    #[test]
+    fn a_variable_that_names_a_socket_in_any_way_is_taken_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let path = socket.display();
+        let values = [
+            ("PLAIN", format!("{path}")),
+            ("URL", format!("unix://{path}")),
+            ("BUS", format!("unix:path={path},guid=1")),
+            ("MUX", format!("{path},12,0")),
+            ("OTHER", folder.path().display().to_string()),
+        ];
+        let user = UserEnvironment::new(values.map(|(name, value)| (name.into(), value.into())));
+        let variables = socket_variables(&user, KeyAgents::Hidden);
+        let found: Vec<_> = variables.iter().skip(SOCKET_VARIABLES.len()).collect();
+        assert_eq!(found, ["BUS", "MUX", "PLAIN", "URL"]);
+    }
 }

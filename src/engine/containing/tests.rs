@@ -25,10 +25,14 @@ fn place() -> Place {
         root.join(".git"),
         root.join(".agent-collab/turns/s"),
         config.join("agents"),
+        config.join("unheard-of"),
+        config.join("todos"),
+        config.join("projects/-other"),
     ] {
         fs::create_dir_all(path).unwrap();
     }
     fs::create_dir(top.join("cache")).unwrap();
+    fs::write(config.join(".credentials.json"), "{}").unwrap();
     Place {
         _folder: folder,
         root,
@@ -76,32 +80,49 @@ fn holder(place: &Place, access: Access) -> Holder {
         staging: place.root.join(".agent-collab/turns/s"),
         access,
         ways_out: Vec::new(),
+        unread: Vec::new(),
         tools: None,
         writable: vec![place.root.with_file_name("cache"), "/no/such/folder".into()],
     }
 }
 
+/// Where claude keeps what was said in the repository.
+fn conversations(place: &Place) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let root = place.root.to_string_lossy();
+    let name: String = root.chars().map(plain).collect();
+    place.config.join("projects").join(name)
+}
+
 fn check(access: Access, repository: Hold) {
     let place = place();
     let launch = launch_of(&mut Claude::new(), &place, access);
-    let held = holder(&place, access).hold(&launch);
-    let mut wanted = doors();
-    wanted.extend([
-        (place.config.clone(), Hold::Writable),
+    let held = holder(&place, access).hold(&launch, "run").unwrap();
+    let conversations = conversations(&place);
+    let wanted = [
+        (place.config.clone(), Hold::EmptyFolder),
         (place.config.join("agents"), Hold::ReadOnly),
-        (place.config.join("plugins"), Hold::ReadOnly),
-        (place.config.join("plugins/store"), Hold::Writable),
+        (place.config.join("unheard-of"), Hold::ReadOnly),
+        (place.config.join(".credentials.json"), Hold::Writable),
+        (conversations.clone(), Hold::Writable),
+        (conversations.join("memory"), Hold::EmptyFolder),
         (place.root.with_file_name("cache"), Hold::Writable),
         (place.root.clone(), repository),
         (place.root.join(".git"), Hold::ReadOnly),
         (place.root.join(".agent-collab"), Hold::ReadOnly),
         (place.root.join(".agent-collab"), Hold::ReadOnly),
         (place.root.join(".agent-collab/turns/s"), Hold::Writable),
-    ]);
+    ];
+    let top = place.root.parent().unwrap();
+    let mut its: Vec<_> = held.places().to_vec();
+    its.retain(|(path, _)| path.starts_with(top));
     assert_eq!(
-        held,
-        Some(Containment::new(Path::new("/usr/bin/bwrap"), wanted))
+        its,
+        Containment::new(Path::new("/usr/bin/bwrap"), wanted).places()
     );
+    let is_private = |hold: &Hold| matches!(hold, Hold::Replaced(_));
+    let mut places = held.places().iter();
+    assert!(places.any(|(path, hold)| path == Path::new("/tmp") && is_private(hold)));
 }
 
 #[test]
@@ -112,6 +133,60 @@ fn before_execute_claude_writes_its_own_and_its_staging_folder() {
 #[test]
 fn in_execute_claude_writes_the_repository_too() {
     check(Access::Workspace, Hold::Writable);
+}
+
+#[test]
+fn memories_of_the_project_and_a_store_among_settings_are_not_written() {
+    let place = place();
+    let memory = conversations(&place).join("memory");
+    fs::create_dir_all(&memory).unwrap();
+    fs::create_dir(place.config.join("plugins")).unwrap();
+    let launch = launch_of(&mut Claude::new(), &place, Access::Workspace);
+    let Held::Whole(own) = &launch.held else {
+        panic!("claude is held as a whole");
+    };
+    let places = state_folder::places(own, &place.root, &place.root, |name| {
+        launch.env.get(name).map(OsString::from)
+    });
+    for expected in [
+        (memory, Hold::ReadOnly),
+        (place.config.join("plugins"), Hold::ReadOnly),
+        (place.config.join("plugins/store"), Hold::EmptyFolder),
+    ] {
+        assert!(places.contains(&expected), "{expected:?} in {places:?}");
+    }
+}
+
+#[test]
+fn what_the_user_opens_of_claudes_folder_by_name_is_open() {
+    let place = place();
+    let launch = launch_of(&mut Claude::new(), &place, Access::ReadOnly);
+    let held = Holder {
+        writable: vec![place.config.join("agents"), place.config.join("todos")],
+        ..holder(&place, Access::ReadOnly)
+    };
+    let held = format!("{:?}", held.hold(&launch, "run").unwrap());
+    for name in ["agents", "todos"] {
+        let open = format!("({:?}, Writable)", place.config.join(name));
+        assert!(held.contains(&open), "{held}");
+    }
+}
+
+#[test]
+fn a_repository_that_is_claudes_own_folder_stays_one() {
+    let place = place();
+    let here = Place {
+        root: place.config.clone(),
+        ..place
+    };
+    let launch = launch_of(&mut Claude::new(), &here, Access::Workspace);
+    let held = format!(
+        "{:?}",
+        holder(&here, Access::Workspace).hold(&launch, "run")
+    );
+    let open = format!("({:?}, Writable)", here.config);
+    let closed = format!("({:?}, EmptyFolder)", here.config);
+    assert!(held.contains(&open) && !held.contains(&closed), "{held}");
 }
 
 #[test]
@@ -130,13 +205,13 @@ fn of_a_folder_that_is_kept_from_it_a_process_sees_what_is_shown_alone() {
 fn who_has_a_sandbox_of_its_own_is_not_held_and_nobody_is_without_a_kernel() {
     let place = place();
     let codex = launch_of(&mut Codex::new(), &place, Access::Workspace);
-    assert_eq!(holder(&place, Access::Workspace).hold(&codex), None);
+    assert_eq!(holder(&place, Access::Workspace).hold(&codex, "run"), None);
     let claude = launch_of(&mut Claude::new(), &place, Access::Workspace);
     let without = Holder {
         kernel: Kernel::Cannot("none".to_owned()),
         ..holder(&place, Access::Workspace)
     };
-    assert_eq!(without.hold(&claude), None);
+    assert_eq!(without.hold(&claude, "run"), None);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::unread;
 use crate::domain::discussion::{CheckEnd, CheckOrder, CheckRun, DiscussionEvent};
 use crate::domain::ids::DiscussionId;
 use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::engine::reads::with_reads;
 use crate::engine::test_run::{self, TestCommand, TestRun, TestRunError, TestSettings};
 use crate::engine::{Engine, EngineError, Inward, containing, news};
 use crate::permission::{Action, By, Call, Context, Mode, PhaseAccess, Reach, decide};
@@ -86,7 +87,7 @@ impl Engine {
             lineage: self.setup.permissions.of_a_child(),
             ..self.context_under(PROFILE, access, &self.setup.root)
         };
-        let decision = decide(&call, &context);
+        let decision = decide(&call, &with_reads(&call, context));
         let why = || format!("{} ({})", decision.why.reason, decision.why.rule);
         Ok(match decision.action {
             // What only reads could read what no agent may, and what the others said.
@@ -161,6 +162,7 @@ impl Engine {
         let kernel = self.holds_checks().then(|| self.setup.kernel.clone());
         let (root, layout) = (self.setup.root.clone(), self.journal.layout().clone());
         let rules = self.setup.permissions.rules(PROFILE);
+        let reach = self.command_reach();
         let work = move || {
             let Some(kernel) = kernel else {
                 return Ok(None);
@@ -173,6 +175,7 @@ impl Engine {
                 (&root, workdir),
                 &shown,
                 unread,
+                &reach,
             ))
         };
         async {

@@ -60,6 +60,7 @@ impl Means<'_> {
     fn may_read(&self, name: &str) -> Result<(), SourceRefused> {
         let call = Call::Read {
             paths: vec![PathBuf::from(name)],
+            search: None,
         };
         let context = Context {
             paths: paths_of(self.root, &call),

@@ -4,8 +4,12 @@ use std::path::PathBuf;
 
 use crate::domain::question::CommitTerms;
 
+use super::entry::list;
 use super::in_words;
-use crate::engine::git::{CommitFailureKind, CommitId, Head, Repository};
+use super::looks::{changed_since, to_path, to_text};
+use crate::engine::git::{
+    CommitFailureKind, CommitId, GitError, Head, Repository, Runnable, TreeId,
+};
 
 /// Why there is no commit.
 pub(super) enum NoCommit {
@@ -21,15 +25,21 @@ pub(super) struct Made {
     pub commit: String,
     /// What the user is to do about the index, where it could not be told.
     pub behind: Option<String>,
+    /// Which of its files are others by now than those that were tested and committed, in words.
+    pub later: Option<String>,
 }
 
 /// Commits to the branch that was approved and to no other.
 pub(super) async fn commit(
     git: &Repository,
     (terms, base): (&CommitTerms, Option<&CommitId>),
-    paths: Vec<String>,
+    (tested, paths): (Option<&TreeId>, Vec<String>),
     message: &str,
 ) -> Result<Made, NoCommit> {
+    let Some(tested) = tested else {
+        let said = "the tree that was tested is not known; try again, and the tests run first";
+        return Err(NoCommit::Failed(said.to_owned()));
+    };
     let head = git
         .head()
         .await
@@ -45,16 +55,18 @@ pub(super) async fn commit(
         let said = "another branch is checked out than the one that was approved; switch back and try again";
         return Err(NoCommit::Failed(said.to_owned()));
     }
-    let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
-    match git.commit(&paths, &[], message).await {
+    let paths: Vec<PathBuf> = paths.iter().map(|path| to_path(path)).collect();
+    match git.commit(tested, &paths, &[], message).await {
         Ok(commit) => Ok(Made {
             commit: commit.0,
             behind: None,
+            later: changed_later(git, tested, &paths).await,
         }),
         Err(failure) => match &failure.kind {
             CommitFailureKind::IndexBehind(commit) => Ok(Made {
                 commit: commit.0.clone(),
                 behind: Some(failure.behind(commit)),
+                later: changed_later(git, tested, &paths).await,
             }),
             // A crash may have come between the commit and its record: the commit at HEAD is this step's.
             CommitFailureKind::Nothing => match made_before(git, base, message).await {
@@ -63,12 +75,65 @@ pub(super) async fn commit(
                     let id = CommitId(commit.clone());
                     let told = git.tell_index(&id).await;
                     let behind = told.err().map(|failure| failure.behind(&id));
-                    Ok(Made { commit, behind })
+                    let later = changed_later(git, tested, &paths).await;
+                    Ok(Made {
+                        commit,
+                        behind,
+                        later,
+                    })
                 }
                 None => Err(NoCommit::Nothing),
             },
             _ => Err(NoCommit::Failed(failure.output)),
         },
+    }
+}
+
+/// Says which of these paths changed since the tree was taken: what was written later stays uncommitted.
+async fn changed_later(git: &Repository, tested: &TreeId, paths: &[PathBuf]) -> Option<String> {
+    let (_, changed) = changed_since(git, tested).await.ok()?;
+    let paths: Vec<String> = paths.iter().map(|path| to_text(path)).collect();
+    let later: Vec<String> = changed
+        .into_iter()
+        .filter(|path| paths.contains(path))
+        .collect();
+    let list = list(&later);
+    (!later.is_empty()).then(|| {
+        format!("{list} changed after the tests: the commit has what was tested, what came later is uncommitted")
+    })
+}
+
+/// Looks at what git and the tests run, where a commit has hooks that could change it.
+pub(super) async fn look_before_hooks(git: &Repository) -> Result<Option<Runnable>, GitError> {
+    match git.has_hooks().await? {
+        true => git.runnable().await.map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Says what a commit's hooks changed of that; no step is asked about it.
+pub(super) async fn changed_by_hooks(
+    git: &Repository,
+    before: Result<Option<Runnable>, GitError>,
+) -> Option<String> {
+    let changes = match before {
+        Ok(None) => return None,
+        Ok(Some(before)) => git.runnable().await.map(|now| now.changes_since(&before)),
+        Err(error) => Err(error),
+    };
+    match changes {
+        Ok(changes) if changes.is_empty() => None,
+        Ok(changes) => {
+            let told = changes
+                .iter()
+                .map(|change| format!("{} ({})", change.path.display(), change.why));
+            let told: Vec<String> = told.collect();
+            Some(format!(
+                "they changed {}: look at it before you go on",
+                told.join(", ")
+            ))
+        }
+        Err(error) => Some(in_words(&error)),
     }
 }
 

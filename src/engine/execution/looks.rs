@@ -1,7 +1,9 @@
 //! Looks at the tree around turns and test runs: what is there, what changed, what would be run.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
@@ -12,10 +14,18 @@ use crate::engine::git::{GitError, Repository, Runnable, Status, TreeChange, Tre
 use crate::engine::news;
 use crate::engine::test_run::{self, TestRun, TestRunError, sensitive_changes};
 
+use crate::text::path_name::{path_from_text, path_to_text};
+
 use super::edits::EditRules;
 
+/// A path in events: what is no text in it is quoted, so that it can be had back.
 pub(super) fn to_text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+    path_to_text(path.as_os_str().as_bytes())
+}
+
+/// The path that an event names so.
+pub(super) fn to_path(text: &str) -> PathBuf {
+    PathBuf::from(OsString::from_vec(path_from_text(text)))
 }
 
 pub(super) async fn changed_since(
@@ -79,14 +89,29 @@ pub(super) async fn entry_points(
 ) -> Result<Vec<EntryPoint>, GitError> {
     let mut found = sensitive_changes(git, command, before, now).await?;
     if let Some(earlier) = runnable {
-        found.extend(git.runnable().await?.changes_since(earlier));
+        // What a tree shows, too, is told once, by its content there.
+        let beside = git.runnable().await?.changes_since(earlier);
+        let is_new = |change: &test_run::SensitiveChange| {
+            found.iter().all(|known| known.path != change.path)
+        };
+        let beside: Vec<_> = beside.into_iter().filter(is_new).collect();
+        found.extend(beside);
     }
     let point = |change: test_run::SensitiveChange| EntryPoint {
         path: to_text(&change.path),
         why: news::line(&change.why),
         content: change.content,
     };
-    Ok(found.into_iter().map(point).collect())
+    let mut points: Vec<EntryPoint> = found.into_iter().map(point).collect();
+    let ignored = git.ignored_since(before, now).await?;
+    points.extend(ignored.into_iter().map(|(path, pattern)| EntryPoint {
+        path: to_text(&path),
+        why: news::line(&format!(
+            "the step's own line `{pattern}` of .gitignore keeps it out of every commit, and the tests see it"
+        )),
+        content: None,
+    }));
+    Ok(points)
 }
 
 /// Runs the tests between two looks at the tree.
@@ -97,22 +122,28 @@ pub(super) async fn test_between_looks(
     (run, cancel): (Option<TestRun<'_>>, &CancellationToken),
     held: &Held,
 ) -> Result<Event, TestRunError> {
-    let (_, changed_before) = changed_since(git, before).await?;
+    let (given, changed_before) = changed_since(git, before).await?;
     let untracked_before = untracked(git).await?;
-    let receipt = match run {
+    let mut receipt = match run {
         Some(run) => test_run::run(run, cancel).await?,
         None => Receipt::without_command(),
     };
     // Kept: what is shown of the step, and what undoing it begins from, is this tree.
     let now = git.snapshot(&format!("step-{step}-after")).await?.tree;
+    if run.is_some() {
+        receipt.tree_before = Some(given.0.clone());
+        receipt.tree_after = Some(now.0.clone());
+    }
     let changes = git.changes_between(before, &now).await?;
     let looks = (before, &now, held.runnable.as_ref());
     let entry_points = entry_points(git, run.map(|run| run.command), looks).await?;
-    let made_by_tests = untracked(git)
+    let made_by_tests: Vec<String> = untracked(git)
         .await?
         .into_iter()
         .filter(|path| !untracked_before.contains(path) && !changed_before.contains(path))
         .collect();
+    let mut rewritten = paths_of(&git.changes_between(&given, &now).await?);
+    rewritten.retain(|path| !made_by_tests.contains(path));
     Ok(Event::TestsRan {
         step,
         receipt,
@@ -120,6 +151,7 @@ pub(super) async fn test_between_looks(
         held: held.edits.held(&changes),
         made_by_tests,
         entry_points,
+        rewritten,
         tree: Some(now.0),
     })
 }

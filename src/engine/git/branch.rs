@@ -8,8 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::discover::Repository;
 use super::error::GitError;
-use super::invoke::Hooks;
 use super::{CommitId, TreeId};
+
+/// What of git's folder says that something is under way which leaves a branch only when it is over.
+const UNDER_WAY: [&str; 6] = [
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "rebase-apply",
+    "rebase-merge",
+    "BISECT_LOG",
+];
 
 /// Where HEAD is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +77,7 @@ impl Repository {
     pub async fn head(&self) -> Result<Head, GitError> {
         let name = self.current_branch().await?;
         let commit = self
-            .git(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+            .git_on_objects(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
             .text_if_any()
             .await?
             .map(CommitId);
@@ -93,7 +102,7 @@ impl Repository {
         if let Some(name) = self.plain_branch() {
             return Ok(Some(name));
         }
-        self.git(&["symbolic-ref", "--quiet", "--short", "HEAD"])
+        self.git_on_objects(&["symbolic-ref", "--quiet", "--short", "HEAD"])
             .text_if_any()
             .await
     }
@@ -115,7 +124,7 @@ impl Repository {
     /// Git fails.
     pub async fn head_tree(&self) -> Result<Option<TreeId>, GitError> {
         Ok(self
-            .git(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"])
+            .git_on_objects(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"])
             .text_if_any()
             .await?
             .map(TreeId))
@@ -128,7 +137,7 @@ impl Repository {
     /// Git fails.
     pub async fn default_branch(&self) -> Result<Option<String>, GitError> {
         let origin = self
-            .git(&[
+            .git_on_objects(&[
                 "symbolic-ref",
                 "--quiet",
                 "--short",
@@ -143,7 +152,7 @@ impl Repository {
             return Ok(Some(name.to_owned()));
         }
         let configured = self
-            .git(&["config", "--get", "init.defaultBranch"])
+            .git_on_objects(&["config", "--get", "init.defaultBranch"])
             .text_if_any()
             .await?;
         for name in configured
@@ -160,7 +169,7 @@ impl Repository {
 
     async fn has_branch(&self, name: &str) -> Result<bool, GitError> {
         let call = self
-            .git(&["show-ref", "--verify", "--quiet"])
+            .git_on_objects(&["show-ref", "--verify", "--quiet"])
             .arg(format!("refs/heads/{name}"));
         Ok(call.finish().await?.is_success())
     }
@@ -212,7 +221,7 @@ impl Repository {
         };
         let base = format!("agent-collab{parting}{}", ref_word(slug));
         let taken = self
-            .git(&[
+            .git_on_objects(&[
                 "for-each-ref",
                 "--format=%(refname:lstrip=2)",
                 "refs/heads/",
@@ -243,9 +252,39 @@ impl Repository {
     /// # Errors
     /// The name is taken, or git refuses (a merge is under way).
     pub async fn create_and_switch(&self, name: &str) -> Result<(), GitError> {
-        self.git(&["switch", "--quiet", "--create"])
-            .arg(name)
-            .hooks(Hooks::Run)
+        let under_way = UNDER_WAY.iter().map(|name| self.git_dir.join(name));
+        if let Some(found) = under_way.into_iter().find(|path| path.exists()) {
+            return Err(GitError::Failed {
+                command: format!("switch --create {name}"),
+                output: format!(
+                    "{} exists: finish or abort what is under way first",
+                    found.display()
+                ),
+            });
+        }
+        // The files stay, so nothing is checked out and no hook has anything to do.
+        let from = self.current_branch().await?;
+        let reference = format!("refs/heads/{name}");
+        let head = self.head().await?;
+        let Some(commit) = head.commit() else {
+            return Err(GitError::Failed {
+                command: format!("switch --create {name}"),
+                output: "there is no commit yet".to_owned(),
+            });
+        };
+        let create = self.git_on_objects(&["update-ref", "-m", "branch: Created from HEAD"]);
+        let create = create
+            .arg(&reference)
+            .arg(&commit.0)
+            .arg("0".repeat(commit.0.len()));
+        create.text().await?;
+        let from = from.unwrap_or_else(|| commit.0.clone());
+        let moved = format!("checkout: moving from {from} to {name}");
+        let switch = self.git_on_objects(&["symbolic-ref", "-m"]);
+        switch
+            .arg(moved)
+            .arg("HEAD")
+            .arg(&reference)
             .text()
             .await
             .map(drop)
@@ -264,7 +303,7 @@ impl Repository {
         }
         let range = base.map_or("HEAD".to_owned(), |base| format!("{}..HEAD", base.0));
         let output = self
-            .git(&["log", "-z", "--reverse", "--format=%H %s"])
+            .git_on_objects(&["log", "-z", "--reverse", "--format=%H %s"])
             .arg(range)
             .bytes()
             .await?;

@@ -1,25 +1,21 @@
-//! Commits exactly the paths it is given, as they are in the work tree.
+//! Commits exactly the paths it is given, as a tree has them that was tested.
 //!
 //! The commit is made from an index of our own that starts at HEAD, so nothing that the user staged
 //! gets in; afterwards the user's index learns of the committed paths and of nothing else. A commit
 //! that fails leaves the user's index byte for byte as it was. Hooks run as for any commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, PathBuf};
-use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::{Instant, sleep};
 
 use super::discover::Repository;
 use super::error::GitError;
-use super::invoke::{Hooks, last_words, nul_parts, path_of};
+use super::invoke::{Hooks, last_words};
 use super::snapshot::PrivateIndex;
-use super::{CommitId, TreeId};
-use crate::process::{Finished, Stdin};
-
-/// How long somebody else's lock on the index is waited for once the commit is made.
-const LOCK_PATIENCE: Duration = Duration::from_secs(30);
+use super::work_sandbox::WorkSandbox;
+use super::{CommitId, Head, TreeId};
+use crate::process::{Containment, Finished, Hold, Stdin};
 
 /// A commit that was not made, or not in full.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +63,7 @@ impl CommitFailure {
         )
     }
 
-    fn new(kind: CommitFailureKind, output: impl Into<String>) -> Self {
+    pub(super) fn new(kind: CommitFailureKind, output: impl Into<String>) -> Self {
         Self {
             kind,
             output: output.into(),
@@ -84,6 +80,7 @@ impl From<GitError> for CommitFailure {
             GitError::Start(_)
             | GitError::Unreadable { .. }
             | GitError::File { .. }
+            | GitError::OpenFilter { .. }
             | GitError::OutsidePath { .. } => CommitFailureKind::Other,
         };
         Self::new(kind, error.to_string())
@@ -91,19 +88,21 @@ impl From<GitError> for CommitFailure {
 }
 
 impl Repository {
-    /// Commits the present content of `paths`, relative to the root: new, changed, moved and removed
-    /// files, modes and links. Paths in `leave_out` and in the program's own folders are not committed.
+    /// Commits what the tree `tested` has at `paths`, relative to the root: new, changed, moved and removed
+    /// files, modes and links. The work tree is not read, so nothing that was written since gets in and no filter
+    /// runs. Paths in `leave_out` and in the program's own folders are not committed.
     ///
     /// # Errors
     /// Nothing was committed, for the reason told; or, `IndexBehind`, all was but the user's index.
     pub async fn commit(
         &self,
+        tested: &TreeId,
         paths: &[PathBuf],
         leave_out: &[PathBuf],
         message: &str,
     ) -> Result<CommitId, CommitFailure> {
         self.check_nothing_under_way()?;
-        let mut wanted = Vec::new();
+        let mut wanted = BTreeSet::new();
         for path in paths
             .iter()
             .filter(|path| !leave_out.contains(path) && !self.is_own(path))
@@ -114,34 +113,27 @@ impl Repository {
             {
                 return Err(GitError::OutsidePath { path: path.clone() }.into());
             }
-            wanted.push(path.clone());
+            wanted.insert(path);
         }
-        let base = self.head_tree().await?;
-        let index = PrivateIndex::empty()?;
-        if let Some(base) = &base {
-            self.git(&["read-tree"])
-                .arg(&base.0)
-                .index(&index.path())
-                .text()
-                .await?;
-        }
-        self.update_index(&index.path(), &wanted).await?;
-        let tree = TreeId(
-            self.git(&["write-tree"])
-                .index(&index.path())
-                .text()
-                .await?,
-        );
-        if base
-            .as_ref()
-            .map_or_else(|| wanted.is_empty(), |base| *base == tree)
-        {
+        let base = match self.head_tree().await? {
+            Some(base) => base,
+            // Before the first commit: the empty tree.
+            None => TreeId(self.git_on_objects(&["mktree"]).text().await?),
+        };
+        let changes = self.changes_between(&base, tested).await?;
+        let contents: BTreeMap<PathBuf, Option<String>> = changes
+            .into_iter()
+            .filter(|change| wanted.contains(&change.path))
+            .map(|change| (change.path, change.content))
+            .collect();
+        if contents.is_empty() {
             return Err(CommitFailure::new(
                 CommitFailureKind::Nothing,
                 "nothing differs from the last commit",
             ));
         }
-        self.commit_index(&index, message).await
+        let tree = self.tree_with(&base, &contents).await?;
+        self.commit_whole(&tree, message).await
     }
 
     /// Commits what an index of our own holds, and tells the user's index of its paths.
@@ -150,8 +142,14 @@ impl Repository {
         index: &PrivateIndex,
         message: &str,
     ) -> Result<CommitId, CommitFailure> {
-        self.run_commit(index, message).await?;
-        let commit = CommitId(self.git(&["rev-parse", "HEAD"]).text().await?);
+        let commit = match self.commits_held.clone() {
+            Some(held) => self.commit_held(index, message, held).await?,
+            None => {
+                self.run_commit(index, message, None).await?;
+                let head = self.git_on_objects(&["rev-parse", "HEAD"]);
+                CommitId(head.text().await?)
+            }
+        };
         self.tell_index(&commit).await?;
         Ok(commit)
     }
@@ -180,15 +178,72 @@ impl Repository {
         Ok(())
     }
 
-    async fn run_commit(&self, index: &PrivateIndex, message: &str) -> Result<(), CommitFailure> {
+    /// Commits into a copy of git's folder and moves the branch to what came of it.
+    async fn commit_held(
+        &self,
+        index: &PrivateIndex,
+        message: &str,
+        held: Containment,
+    ) -> Result<CommitId, CommitFailure> {
+        let head = self.head().await?;
+        let mut places = self.copy_git_folder(index)?;
+        places.push((index.folder(), Hold::Writable));
+        let held = held.with_places(places);
+        self.run_commit(index, message, Some(held.clone())).await?;
+        let made = match self.copied_head(&head, index) {
+            Some(made) => made,
+            None => {
+                // The copy may hold what a hook planted, so that git reads it held, too.
+                let made = self.git_on_objects(&["rev-parse", "--verify", "HEAD^{commit}"]);
+                CommitId(made.held(Some(held)).text().await?)
+            }
+        };
+        let about = self.git_on_objects(&["log", "-1", "--format=%P%n%s"]);
+        let about = about.arg(&made.0).text().await?;
+        let (parents, subject) = about.split_once('\n').unwrap_or((&about, ""));
+        let parent = parents.split(' ').find(|id| !id.is_empty());
+        if parent != head.commit().map(|commit| commit.0.as_str()) {
+            let output = "a hook moved HEAD to a commit that does not follow the last one";
+            return Err(CommitFailure::new(CommitFailureKind::Other, output));
+        }
+        self.move_head(&head, &made, subject).await?;
+        Ok(made)
+    }
+
+    /// Moves the branch, or HEAD where none is checked out, from where it was to a commit.
+    async fn move_head(&self, head: &Head, to: &CommitId, subject: &str) -> Result<(), GitError> {
+        let initial = match head.commit() {
+            Some(_) => "",
+            None => " (initial)",
+        };
+        let call = self.git_on_objects(&["update-ref", "-m"]);
+        let call = call.arg(format!("commit{initial}: {subject}"));
+        let call = match head {
+            Head::Branch { name, .. } => call.arg(format!("refs/heads/{name}")),
+            Head::Detached { .. } => call.arg("--no-deref").arg("HEAD"),
+        };
+        let nothing = "0".repeat(to.0.len());
+        let from = head.commit().map_or(nothing, |commit| commit.0.clone());
+        call.arg(&to.0).arg(from).text().await.map(drop)
+    }
+
+    async fn run_commit(
+        &self,
+        index: &PrivateIndex,
+        message: &str,
+        held: Option<Containment>,
+    ) -> Result<(), CommitFailure> {
+        if let (None, WorkSandbox::Cannot(why)) = (&held, &self.work) {
+            self.check_filters(why).await?;
+        }
         let trace = index.beside("trace");
         let finished = self
-            .git(&["commit", "--quiet", "--cleanup=whitespace", "--file=-"])
+            .git_on_objects(&["commit", "--quiet", "--cleanup=whitespace", "--file=-"])
             .index(&index.path())
             .env("GIT_TRACE2_EVENT", trace.display().to_string())
             .stdin(Stdin::Bytes(message.as_bytes().to_vec()))
             .hooks(Hooks::Run)
-            .held(self.commits_held.clone())
+            .held(held)
             .timeout(self.settings.commit_timeout)
             .finish()
             .await?;
@@ -199,51 +254,6 @@ impl Repository {
             &finished,
             &std::fs::read_to_string(&trace).unwrap_or_default(),
         ))
-    }
-
-    /// Tells the user's index of the paths that a commit took: what was staged for others stays.
-    ///
-    /// # Errors
-    /// `IndexBehind`: the commit stands, the index does not know of it.
-    pub async fn tell_index(&self, commit: &CommitId) -> Result<(), CommitFailure> {
-        let behind = |output: String| {
-            CommitFailure::new(CommitFailureKind::IndexBehind(commit.clone()), output)
-        };
-        let list = self.git(&[
-            "diff-tree",
-            "-r",
-            "-z",
-            "--root",
-            "--no-commit-id",
-            "--name-only",
-            "--no-renames",
-        ]);
-        let output = list
-            .arg(&commit.0)
-            .bytes()
-            .await
-            .map_err(|error| behind(error.to_string()))?;
-        let paths: Vec<PathBuf> = nul_parts(&output).map(path_of).collect();
-        let give_up_at = Instant::now() + LOCK_PATIENCE;
-        loop {
-            let reset = self
-                .git(&[
-                    "reset",
-                    "--quiet",
-                    "--pathspec-from-file=-",
-                    "--pathspec-file-nul",
-                ])
-                .literal_paths();
-            match reset.paths(paths.iter().map(PathBuf::as_path)).text().await {
-                Ok(_) => return Ok(()),
-                Err(GitError::Failed { output, .. })
-                    if output.contains(".lock") && Instant::now() < give_up_at =>
-                {
-                    sleep(Duration::from_millis(50)).await;
-                }
-                Err(error) => return Err(behind(error.to_string())),
-            }
-        }
     }
 }
 

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::GitError;
 use super::invoke::{Call, Hooks, last_words, path_of};
 use super::own::OWN_FOLDER;
+use super::work_sandbox::WorkSandbox;
 use crate::process::{Children, Containment};
 
 /// What is asked of git about a work tree, in the order of its answers.
@@ -66,6 +67,8 @@ pub struct Repository {
     pub(super) settings: GitSettings,
     /// What holds commits with their hooks.
     pub(super) commits_held: Option<Containment>,
+    /// What holds the calls that read the work tree.
+    pub(super) work: WorkSandbox,
     /// The program's own folders, relative to the root, never empty.
     pub(super) own: Vec<PathBuf>,
 }
@@ -148,6 +151,7 @@ impl Repository {
             common_dir: real(common_dir)?,
             settings,
             commits_held: None,
+            work: WorkSandbox::Cannot("no sandbox was looked for".to_owned()),
             own: vec![PathBuf::from(OWN_FOLDER)],
         })
     }
@@ -186,9 +190,15 @@ impl Repository {
         Ok(named.unwrap_or_else(|| self.common_dir.join("hooks")))
     }
 
+    /// Tells whether the user's commits are signed.
+    pub async fn signs_commits(&self) -> bool {
+        let asked = self.git(&["config", "--type=bool", "--get", "commit.gpgSign"]);
+        matches!(asked.text_if_any().await, Ok(Some(word)) if word == "true")
+    }
+
     async fn named_hooks(&self) -> Result<Option<PathBuf>, GitError> {
         let named = self
-            .git(&["config", "--type=path", "--get", "core.hooksPath"])
+            .git_on_objects(&["config", "--type=path", "--get", "core.hooksPath"])
             .hooks(Hooks::Run)
             .text_if_any()
             .await?;

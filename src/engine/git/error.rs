@@ -52,6 +52,18 @@ pub enum GitError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A filter could be a program that an agent wrote, and nothing would hold it.
+    #[error(
+        "git's configuration runs `{command}` on files ({key}); an agent could change that program, and nothing holds it here: {why}"
+    )]
+    OpenFilter {
+        /// The key of the configuration.
+        key: String,
+        /// What it runs.
+        command: String,
+        /// Why nothing holds it.
+        why: String,
+    },
     /// A path that is not a plain path below the root was to be committed.
     #[error("{} is not a path inside the repository", path.display())]
     OutsidePath {
@@ -72,6 +84,12 @@ impl GitError {
             Self::Failed { output, .. } if output.contains("dubious ownership") => {
                 "the repository belongs to another user; run: git config --global --add safe.directory <path>".to_owned()
             }
+            Self::Failed { output, .. } if is_encoding(output) => {
+                "a .gitattributes names a working-tree-encoding that does not fit these files; correct it, and try again".to_owned()
+            }
+            Self::OpenFilter { .. } => {
+                "install bubblewrap (`apt install bubblewrap`), or take the filter out of git's configuration for the run".to_owned()
+            }
             Self::Failed { output, .. } if output.contains(".lock") => {
                 "another git command is running here, or a crashed one left its lock file; remove that file if none is running".to_owned()
             }
@@ -83,4 +101,16 @@ impl GitError {
             Self::OutsidePath { .. } => "name paths relative to the repository's root".to_owned(),
         }
     }
+}
+
+/// Tells whether git said that an attribute names an encoding which it cannot work with.
+pub(super) fn is_encoding(output: &str) -> bool {
+    [
+        "failed to encode",
+        "working-tree-encoding",
+        "is not a valid working-tree-encoding",
+        "and back is not the same",
+    ]
+    .iter()
+    .any(|said| output.contains(said))
 }

@@ -45,7 +45,7 @@ impl Repository {
     pub async fn identity(&self) -> Result<Result<Identity, MissingIdentity>, GitError> {
         let mut people = Vec::new();
         for variable in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
-            let finished = self.git(&["var", variable]).finish().await?;
+            let finished = self.git_on_objects(&["var", variable]).finish().await?;
             match (finished.is_success(), parse_person(&finished.stdout.text())) {
                 (true, Some(person)) => people.push(person),
                 _ => {

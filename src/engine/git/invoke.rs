@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use super::discover::{GitSettings, Repository};
 use super::error::GitError;
-use crate::process::{Containment, Ended, Finished, Limits, Marker, Spec, Stdin};
+use crate::process::{
+    Containment, Ended, Finished, Hold, Limits, Marker, PRIVATE_TMPDIR, Spec, Stdin,
+};
 
 /// The longest output that is kept of one call, in bytes.
 const CAP: usize = 256 * 1024 * 1024;
@@ -26,8 +28,16 @@ const CONFIGURATION: [&str; 6] = [
     "color.ui=false",
 ];
 
+/// Settings for every call whose hooks are silent: nothing that git would start, or enter, by itself.
+const QUIET: [&str; 4] = [
+    "core.hooksPath=/dev/null",
+    "submodule.recurse=false",
+    "status.submoduleSummary=false",
+    "log.showSignature=false",
+];
+
 /// Variables of a surrounding git command or hook that would point git elsewhere, or at our terminal.
-const REMOVED: [&str; 14] = [
+const REMOVED: [&str; 15] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -39,6 +49,7 @@ const REMOVED: [&str; 14] = [
     "GIT_QUARANTINE_PATH",
     "GIT_EXTERNAL_DIFF",
     "GIT_LITERAL_PATHSPECS",
+    "GIT_ATTR_SOURCE",
     "GIT_TRACE",
     "GIT_SEQUENCE_EDITOR",
     "GPG_TTY",
@@ -66,6 +77,10 @@ pub(super) struct Call<'a> {
     limits: Limits,
     hooks: Hooks,
     held: Option<Containment>,
+    /// Whose work tree it reads, so that it runs held.
+    work_tree: Option<&'a Repository>,
+    /// The folders that it writes when it is held.
+    writes: Vec<PathBuf>,
 }
 
 /// Whether git may run hooks.
@@ -76,8 +91,17 @@ pub(super) enum Hooks {
 }
 
 impl Repository {
-    /// Begins a call in the root, without hooks.
+    /// Begins a call in the root, without hooks. It reads the work tree, so that a filter may run: it is held.
     pub(super) fn git<'a>(&'a self, args: &[&str]) -> Call<'a> {
+        let mut call = Call::new(&self.settings, &self.root, args);
+        call.work_tree = Some(self);
+        call
+    }
+
+    /// Begins a call that reads objects, references, an index or the configuration and no file of the work tree: it
+    /// runs no program that the configuration names, and nothing holds it. What writes an index that knows files of
+    /// the work tree is no such call: git looks once more at files that changed when the index did.
+    pub(super) fn git_on_objects<'a>(&'a self, args: &[&str]) -> Call<'a> {
         Call::new(&self.settings, &self.root, args)
     }
 }
@@ -96,6 +120,8 @@ impl<'a> Call<'a> {
             },
             hooks: Hooks::Silent,
             held: None,
+            work_tree: None,
+            writes: Vec::new(),
         }
     }
 
@@ -111,8 +137,19 @@ impl<'a> Call<'a> {
 
     /// Works on another index than the user's.
     pub(super) fn index(self, index: &Path) -> Self {
+        let call = match index.parent() {
+            Some(folder) => self.writes(folder),
+            None => self,
+        };
         let index = index.display().to_string();
-        self.env("GIT_INDEX_FILE", index)
+        call.env("GIT_INDEX_FILE", index)
+    }
+
+    /// Writes this folder, but no `.git` in it.
+    pub(super) fn writes(mut self, folder: &Path) -> Self {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        self.writes.push(folder);
+        self
     }
 
     /// Takes paths as they stand: no `*` and no `:(…)` in them means anything.
@@ -161,7 +198,14 @@ impl<'a> Call<'a> {
     fn spec(&self) -> Spec {
         let marker = Marker::new(&self.settings.run, "git");
         let mut spec = Spec::new(self.settings.program.clone(), self.folder, marker);
-        spec.contained = self.held.clone();
+        spec.contained = match self.work_tree {
+            // Its places were named when it was held.
+            Some(_) => self.held.clone(),
+            None => self.held.clone().map(|held| self.with_index(held)),
+        };
+        if self.work_tree.is_some() && spec.contained.is_some() {
+            spec = spec.env("TMPDIR", PRIVATE_TMPDIR);
+        }
         spec.env_remove = REMOVED.map(str::to_owned).into();
         for (name, value) in SET {
             spec = spec.env(name, value);
@@ -173,9 +217,22 @@ impl<'a> Call<'a> {
         }
         // Flags reach the git commands that hooks run; there they would surprise.
         if self.hooks == Hooks::Silent {
-            spec = spec.args(["-c", "core.hooksPath=/dev/null", "--no-optional-locks"]);
+            for setting in QUIET {
+                spec = spec.args(["-c", setting]);
+            }
+            spec = spec.args(["--no-optional-locks"]);
+            // What is missing of a partial clone would be fetched by a program that the configuration names.
+            spec = spec.env("GIT_NO_LAZY_FETCH", "1");
         }
         spec.args(["--no-pager"]).args(self.args.clone())
+    }
+
+    /// A private index lies among temporary files, which a held call has for itself.
+    fn with_index(&self, held: Containment) -> Containment {
+        let mut set = self.spec_env.iter();
+        let index = set.find(|(name, _)| name == "GIT_INDEX_FILE");
+        let folder = index.and_then(|(_, index)| Path::new(index).parent()?.canonicalize().ok());
+        held.with_places(folder.map(|folder| (folder, Hold::Writable)))
     }
 
     fn name(&self) -> String {
@@ -188,7 +245,15 @@ impl<'a> Call<'a> {
     }
 
     /// Runs it; an exit code other than 0 is no error here.
-    pub(super) async fn finish(self) -> Result<Finished, GitError> {
+    pub(super) async fn finish(mut self) -> Result<Finished, GitError> {
+        if let Some(repository) = self.work_tree {
+            self.held = repository.hold_work(&self.writes).await?;
+        }
+        self.run().await
+    }
+
+    /// The same, held by nothing but what was named.
+    pub(super) async fn run(self) -> Result<Finished, GitError> {
         let command = self.name();
         let children = &self.settings.children;
         let finished = children

@@ -117,7 +117,11 @@ impl Repository {
     async fn join_texts(&self, ids: [&str; 3]) -> Result<Option<String>, GitError> {
         let mut texts = Vec::new();
         for id in ids {
-            let blob = self.git(&["cat-file", "blob"]).arg(id).bytes().await?;
+            let blob = self
+                .git_on_objects(&["cat-file", "blob"])
+                .arg(id)
+                .bytes()
+                .await?;
             if blob.contains(&0) {
                 return Ok(None);
             }
@@ -129,7 +133,7 @@ impl Repository {
         let Ok(joined) = diffy::merge_bytes(base, ours, theirs) else {
             return Ok(None);
         };
-        let write = self.git(&["hash-object", "-w", "--stdin"]);
+        let write = self.git_on_objects(&["hash-object", "-w", "--stdin"]);
         write.stdin(Stdin::Bytes(joined)).text().await.map(Some)
     }
 }

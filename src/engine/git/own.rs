@@ -35,7 +35,7 @@ impl Repository {
 
     /// Takes the program's own folders out of an index.
     pub(super) async fn forget_own(&self, index: &Path) -> Result<(), GitError> {
-        let mut list = self.git(&["ls-files", "-z", "--"]).index(index);
+        let mut list = self.git_on_objects(&["ls-files", "-z", "--"]).index(index);
         for folder in &self.own {
             list = list.arg(folder.to_string_lossy());
         }

@@ -138,11 +138,12 @@ impl Repository {
         if !comes.is_empty() {
             let target = self.tree_with(&joined.ours, &joined.contents()).await?;
             let index = PrivateIndex::empty()?;
-            let read = self.git(&["read-tree"]).arg(&target.0);
+            let read = self.git_on_objects(&["read-tree"]).arg(&target.0);
             read.index(&index.path()).text().await?;
             let write = self.git(&["checkout-index", "-z", "--stdin"]);
             let write = write.arg(format!("--prefix={}/", scratch.new.display()));
-            write.index(&index.path()).paths(comes).text().await?;
+            let write = write.index(&index.path()).writes(&scratch.new);
+            write.paths(comes).text().await?;
         }
         // Before git looks: what is found to be otherwise afterwards was saved since.
         let prints = prints(joined, &self.root)?;

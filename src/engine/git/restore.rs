@@ -79,14 +79,15 @@ impl Repository {
             }
         }
         let index = PrivateIndex::empty()?;
-        self.git(&["read-tree"])
+        self.git_on_objects(&["read-tree"])
             .arg(&tree.0)
             .index(&index.path())
             .text()
             .await?;
         let call = self
             .git(&["checkout-index", "--force", "-z", "--stdin"])
-            .index(&index.path());
+            .index(&index.path())
+            .writes(&self.root);
         call.paths(written.iter().map(PathBuf::as_path))
             .text()
             .await?;

@@ -68,7 +68,7 @@ impl Repository {
         contents: &BTreeMap<PathBuf, Option<String>>,
     ) -> Result<TreeId, GitError> {
         let index = PrivateIndex::empty()?;
-        let read = self.git(&["read-tree"]).arg(&base.0);
+        let read = self.git_on_objects(&["read-tree"]).arg(&base.0);
         read.index(&index.path()).text().await?;
         let nowhere = format!("0 {}", "0".repeat(base.0.len()));
         let mut lines = Vec::new();
@@ -82,13 +82,13 @@ impl Repository {
                 lines.push(0);
             }
         }
-        self.git(&["update-index", "-z", "--index-info"])
+        self.git_on_objects(&["update-index", "-z", "--index-info"])
             .index(&index.path())
             .stdin(Stdin::Bytes(lines))
             .text()
             .await?;
         let tree = self
-            .git(&["write-tree"])
+            .git_on_objects(&["write-tree"])
             .index(&index.path())
             .text()
             .await?;
@@ -100,16 +100,16 @@ impl Repository {
     /// # Errors
     /// Git fails, or does not know the commit.
     pub async fn trees_of(&self, commit: &CommitId) -> Result<Back, GitError> {
-        let to = self.git(&["rev-parse", "--verify"]);
+        let to = self.git_on_objects(&["rev-parse", "--verify"]);
         let to = to.arg(format!("{}^{{tree}}", commit.0)).text().await?;
         let from = self
-            .git(&["rev-parse", "--verify", "--quiet"])
+            .git_on_objects(&["rev-parse", "--verify", "--quiet"])
             .arg(format!("{}^1^{{tree}}", commit.0))
             .text_if_any()
             .await?;
         let from = match from {
             Some(from) => from,
-            None => self.git(&["mktree"]).text().await?,
+            None => self.git_on_objects(&["mktree"]).text().await?,
         };
         Ok(Back {
             from: TreeId(from),
@@ -122,7 +122,9 @@ impl Repository {
     /// # Errors
     /// Git cannot be run.
     pub async fn is_part_of_head(&self, commit: &CommitId) -> Result<bool, GitError> {
-        let call = self.git(&["merge-base", "--is-ancestor"]).arg(&commit.0);
+        let call = self
+            .git_on_objects(&["merge-base", "--is-ancestor"])
+            .arg(&commit.0);
         Ok(call.arg("HEAD").finish().await?.is_success())
     }
 
@@ -131,7 +133,9 @@ impl Repository {
     /// # Errors
     /// Git fails, or does not know the commit.
     pub async fn subject_of(&self, commit: &CommitId) -> Result<String, GitError> {
-        let call = self.git(&["log", "-1", "--format=%s"]).arg(&commit.0);
+        let call = self
+            .git_on_objects(&["log", "-1", "--format=%s"])
+            .arg(&commit.0);
         call.text().await
     }
 
@@ -146,7 +150,7 @@ impl Repository {
     ) -> Result<CommitId, CommitFailure> {
         self.check_nothing_under_way()?;
         let index = PrivateIndex::empty()?;
-        let read = self.git(&["read-tree"]).arg(&tree.0);
+        let read = self.git_on_objects(&["read-tree"]).arg(&tree.0);
         read.index(&index.path()).text().await?;
         self.commit_index(&index, message).await
     }

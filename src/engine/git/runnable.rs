@@ -3,7 +3,7 @@
 //!
 //! Refuses to judge: two looks are compared, and people say whether a difference is fine.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -14,15 +14,32 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::before_tests::{HOOK_FOLDERS, may_decide_ignored};
+use super::dependencies::{installed_packages, is_dependency_folder};
 use super::discover::Repository;
 use super::error::GitError;
-use super::invoke::{Hooks, nul_parts, path_of};
+use super::invoke::{nul_parts, path_of};
 
 /// How many files are looked at in each of hooks and ignored files; what lies beyond is told as [`Kind::Unseen`].
 const MOST: usize = 20_000;
 
+/// What of another repository's folder decides what git runs or follows in it.
+const REPOSITORY_SETTINGS: [&str; 4] =
+    ["config", "config.worktree", "commondir", "info/attributes"];
+
 /// Folders of installed and built things, too large to look into.
 const SKIPPED: [&str; 5] = ["node_modules", "target", ".venv", "venv", ".git"];
+
+/// Lists the files of trees.
+const KEPT: [&str; 5] = [
+    "ls-files",
+    "-z",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+];
+
+/// Why a program that git's configuration names is asked about.
+pub const PROGRAM: &str = "git's configuration names it as a program, which git runs";
 
 /// One look at everything of that sort.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -48,8 +65,18 @@ pub enum Kind {
     Configuration,
     /// The attributes that git keeps beside the repository; they choose filters.
     Attributes,
+    /// What other repositories or objects git's folder leads to.
+    Pointer,
+    /// The `.git` of a repository inside this one, with its settings and hooks.
+    Repository,
+    /// A file of the repository that git's configuration names as a program.
+    Program,
     /// A file that a test command may read or run, in no tree.
     EntryPoint,
+    /// A file that acts as its owner or group, whoever runs it; no tree says so.
+    SetId,
+    /// A package that is installed beside the code.
+    Dependency,
     /// More files than are looked at.
     Unseen,
 }
@@ -61,7 +88,16 @@ impl Kind {
             Self::Hook => "git runs hooks from it, and no commit shows it",
             Self::Configuration => "git's configuration: it names hooks, filters and programs",
             Self::Attributes => "git's own attributes: they choose filters",
+            Self::Pointer => "git takes objects or its own folder from where it leads",
+            Self::Repository => {
+                "a repository inside this one: its settings and hooks run when git works in it"
+            }
+            Self::Program => PROGRAM,
             Self::EntryPoint => "tests may run it, and no commit shows it",
+            Self::SetId => {
+                "whoever runs it acts as its owner or group (a set-id bit), and no commit shows it"
+            }
+            Self::Dependency => "it runs with the tests, and no commit shows it",
             Self::Unseen => "too many files that git does not keep; not all were looked at",
         }
     }
@@ -79,32 +115,47 @@ impl Repository {
         };
         let hooks = self.hooks_place().await?;
         look.hooks(&hooks)?;
-        look.configuration(&self.configuration_files().await?)?;
+        let configuration = self.configuration().await?;
+        look.configuration(&self.configuration_files(configuration.files))?;
         let attributes = self.common_dir.join("info/attributes");
         look.mark(&attributes, Kind::Attributes)?;
-        look.outside_trees(self.outside_trees().await?)?;
+        look.pointers()?;
+        look.modules(&self.common_dir.join("modules"))?;
+        for program in configuration.programs {
+            let program = self.root.join(program);
+            if program.is_file() {
+                look.mark(&program, Kind::Program)?;
+            }
+        }
+        let outside = self.outside_trees().await?;
+        for folder in &outside.folders {
+            look.repository_in(&self.root.join(folder))?;
+        }
+        look.outside_trees(outside.paths)?;
+        look.set_ids(&self.git(&KEPT).bytes().await?);
         Ok(look.seen)
     }
 
-    /// The files that git reads its configuration from, the user's own and included ones, too.
-    async fn configuration_files(&self) -> Result<Vec<PathBuf>, GitError> {
-        let list = self
-            .git(&["config", "--list", "--show-origin", "--name-only", "-z"])
-            .hooks(Hooks::Run)
-            .bytes()
-            .await?;
-        let origins = nul_parts(&list).filter_map(|part| part.strip_prefix(b"file:"));
-        let mut files: Vec<PathBuf> = origins.map(|path| self.root.join(path_of(path))).collect();
-        files.push(self.common_dir.join("config"));
-        files.push(self.common_dir.join("config.worktree"));
-        files.push(self.git_dir.join("config.worktree"));
-        files.sort();
-        files.dedup();
-        Ok(files)
+    /// Tells whether there is any hook that a commit could run.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn has_hooks(&self) -> Result<bool, GitError> {
+        let hooks = entries(&self.hooks_place().await?);
+        let is_hook = |path: &PathBuf| path.extension().is_none_or(|end| end != "sample");
+        Ok(hooks.iter().any(is_hook))
+    }
+
+    /// The files that git may read its configuration from, the user's own and included ones, too.
+    fn configuration_files(&self, mut named: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+        named.insert(self.common_dir.join("config"));
+        named.insert(self.common_dir.join("config.worktree"));
+        named.insert(self.git_dir.join("config.worktree"));
+        named.into_iter().collect()
     }
 
     /// What no tree shows, relative to the root: ignored files and folders, repositories inside this one.
-    async fn outside_trees(&self) -> Result<Vec<PathBuf>, GitError> {
+    async fn outside_trees(&self) -> Result<OutsideTrees, GitError> {
         let args = [
             "status",
             "--porcelain=v2",
@@ -115,6 +166,12 @@ impl Repository {
             "--no-renames",
         ];
         let output = self.git(&args).bytes().await?;
+        let mut folders = BTreeSet::new();
+        for record in nul_parts(&output) {
+            if let [b'?', b' ', path @ ..] = record {
+                add_folders(path, &mut folders);
+            }
+        }
         let mut paths: Vec<PathBuf> = nul_parts(&output)
             .filter_map(|record| match record {
                 [b'!', b' ', path @ ..] => Some(path),
@@ -123,12 +180,40 @@ impl Repository {
             })
             .map(path_of)
             .collect();
-        let index = self.git(&["ls-files", "-z", "--stage"]).bytes().await?;
+        let index = self
+            .git_on_objects(&["ls-files", "-z", "--stage"])
+            .bytes()
+            .await?;
+        for entry in nul_parts(&index) {
+            if let Some(path) = entry.splitn(2, |byte| *byte == b'\t').nth(1) {
+                add_folders(path, &mut folders);
+            }
+        }
         let submodules = nul_parts(&index)
             .filter(|entry| entry.starts_with(b"160000 "))
             .filter_map(|entry| entry.split(|byte| *byte == b'\t').nth(1));
         paths.extend(submodules.map(path_of));
-        Ok(paths)
+        let folders = folders.iter().map(|path| path_of(path)).collect();
+        Ok(OutsideTrees { paths, folders })
+    }
+}
+
+/// What no tree shows.
+struct OutsideTrees {
+    /// Ignored files and folders, repositories inside this one, relative to the root.
+    paths: Vec<PathBuf>,
+    /// The folders of files that a tree shows, in which a repository could hide.
+    folders: Vec<PathBuf>,
+}
+
+/// Notes the folders above a path, but not the root.
+fn add_folders(path: &[u8], folders: &mut BTreeSet<Vec<u8>>) {
+    let mut path = path;
+    while let Some(at) = path.iter().rposition(|byte| *byte == b'/') {
+        path = path.get(..at).unwrap_or_default();
+        if !folders.insert(path.to_vec()) {
+            return;
+        }
     }
 }
 
@@ -164,20 +249,137 @@ impl Look<'_> {
     fn outside_trees(&mut self, paths: Vec<PathBuf>) -> Result<(), GitError> {
         let repository = self.repository;
         let paths = paths.into_iter().filter(|path| !repository.is_own(path));
-        let paths = paths.filter(|path| !is_skipped(path));
+        let paths: Vec<PathBuf> = paths.collect();
+        for path in &paths {
+            let is_inside = path.parent().is_some_and(is_skipped);
+            if is_dependency_folder(path) && !is_inside {
+                self.packages(path)?;
+            }
+        }
+        let paths = paths.into_iter().filter(|path| !is_skipped(path));
         let mut files = Files::of(paths.map(|path| repository.root.join(path)).collect());
         for path in files.by_ref() {
             let below = path.strip_prefix(&repository.root).unwrap_or(&path);
             if repository.is_own(below) {
                 continue;
             }
-            if HOOK_FOLDERS.iter().any(|folder| below.starts_with(folder)) {
+            if path.file_name().is_some_and(|name| name == ".git") {
+                self.repository_at(&path)?;
+            } else if HOOK_FOLDERS.iter().any(|folder| below.starts_with(folder)) {
                 self.mark(&path, Kind::Hook)?;
             } else if may_decide_ignored(below) {
                 self.mark(&path, Kind::EntryPoint)?;
             }
         }
         self.unseen(&repository.root, &files);
+        Ok(())
+    }
+
+    /// Notes the files of trees that have a set-id bit.
+    fn set_ids(&mut self, list: &[u8]) {
+        for path in nul_parts(list).map(path_of) {
+            let found = std::fs::symlink_metadata(self.repository.root.join(&path));
+            let mode = found.map_or(0, |found| if found.is_file() { found.mode() } else { 0 });
+            if mode & 0o6000 != 0 {
+                let mark = Mark {
+                    kind: Kind::SetId,
+                    content: format!("{:o}", mode & 0o7777),
+                };
+                self.seen.0.entry(path).or_insert(mark);
+            }
+        }
+    }
+
+    /// What in git's folder leads to objects or settings elsewhere.
+    fn pointers(&mut self) -> Result<(), GitError> {
+        for name in ["commondir", "objects/info/alternates"] {
+            self.mark(&self.repository.common_dir.join(name), Kind::Pointer)?;
+        }
+        Ok(())
+    }
+
+    /// Notes each package of a folder of installed ones.
+    fn packages(&mut self, folder: &Path) -> Result<(), GitError> {
+        let place = self.repository.root.join(folder);
+        // The folder itself may be a link; where it leads decides as much as what lies there.
+        if std::fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
+            self.mark(&place, Kind::Dependency)?;
+        }
+        let packages = installed_packages(&place);
+        for (name, content) in packages.marks {
+            let mark = Mark {
+                kind: Kind::Dependency,
+                content,
+            };
+            self.seen.0.insert(folder.join(name), mark);
+        }
+        if packages.n_left == 0 {
+            let mark = Mark {
+                kind: Kind::Unseen,
+                content: "more files than are looked at".to_owned(),
+            };
+            self.seen.0.insert(folder.join("…"), mark);
+        }
+        Ok(())
+    }
+
+    /// The settings and hooks of the submodules whose folders git keeps in its own.
+    fn modules(&mut self, folder: &Path) -> Result<(), GitError> {
+        for path in entries(folder) {
+            if !path.is_dir() {
+                continue;
+            }
+            match path.join("HEAD").exists() || path.join("config").exists() {
+                true => {
+                    self.repository_at(&path)?;
+                    self.modules(&path.join("modules"))?;
+                }
+                false => self.modules(&path)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn repository_in(&mut self, folder: &Path) -> Result<(), GitError> {
+        let place = folder.join(".git");
+        match place.symlink_metadata() {
+            Ok(_) => self.repository_at(&place),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Notes one repository: where its `.git` leads, and what git runs or follows there.
+    fn repository_at(&mut self, place: &Path) -> Result<(), GitError> {
+        let failed = |source| GitError::File {
+            verb: "read",
+            path: place.to_path_buf(),
+            source,
+        };
+        let mut hash = Sha256::new();
+        let mut add = |path: &Path| -> io::Result<()> {
+            hash.update(content_of(path)?.unwrap_or_default());
+            hash.update(b"\0");
+            Ok(())
+        };
+        add(place).map_err(failed)?;
+        let folder = led_to(place);
+        for name in REPOSITORY_SETTINGS {
+            add(&folder.join(name)).map_err(failed)?;
+        }
+        let is_hook = |path: &PathBuf| path.extension().is_none_or(|end| end != "sample");
+        for hook in entries(&folder.join("hooks"))
+            .iter()
+            .filter(|path| is_hook(path))
+        {
+            add(hook).map_err(failed)?;
+        }
+        let content = hash.finalize();
+        let content = content.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mark = Mark {
+            kind: Kind::Repository,
+            content,
+        };
+        self.seen.0.entry(self.shown(place)).or_insert(mark);
         Ok(())
     }
 
@@ -209,6 +411,19 @@ impl Look<'_> {
         let below = path.strip_prefix(&self.repository.root);
         below.unwrap_or(path).to_path_buf()
     }
+}
+
+/// The folder that a `.git` is, or that it names.
+fn led_to(place: &Path) -> PathBuf {
+    let named = std::fs::read(place).ok();
+    let named = named
+        .as_deref()
+        .and_then(|text| text.strip_prefix(b"gitdir: "));
+    let folder = place.parent().unwrap_or(place);
+    named.map_or_else(
+        || place.to_owned(),
+        |named| folder.join(path_of(named.trim_ascii_end())),
+    )
 }
 
 /// The files below some paths, nearest first, no link followed, skipped folders left out, at most [`MOST`].
@@ -244,6 +459,10 @@ impl Iterator for Files {
                 return Some(path);
             }
             let name = path.file_name().unwrap_or_default();
+            if name == ".git" {
+                self.n_left = self.n_left.checked_sub(1)?;
+                return Some(path);
+            }
             if self.into_folders && !SKIPPED.iter().any(|skipped| name == *skipped) {
                 self.waiting.extend(entries(&path));
             }

@@ -34,7 +34,7 @@ impl Repository {
         ] {
             settings.env.insert(name.to_owned(), value.to_owned());
         }
-        Call::new(&settings, root, &["init", "--quiet"])
+        Call::new(&settings, root, &["init", "--quiet", "--template="])
             .text()
             .await?;
         match Self::discover(root, settings).await? {

@@ -3,6 +3,7 @@
 //! Works on a copy of the index, so that the user's own stays as it is. Ignored files,
 //! the program's own folders and what is inside nested repositories are not part of a tree.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,12 +11,15 @@ use tempfile::TempDir;
 
 use super::branch::ref_word;
 use super::discover::Repository;
-use super::error::GitError;
-use super::invoke::{nul_parts, path_of};
+use super::error::{GitError, is_encoding};
+use super::invoke::{Call, nul_parts, path_of};
 use super::{CommitId, TreeId};
 
 /// How much of a diff is kept, in bytes.
 const DIFF_CAP: usize = 4 * 1024 * 1024;
+
+/// The tree that holds nothing, which every repository knows.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// The whole work tree at a moment, kept under a reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +92,7 @@ impl PrivateIndex {
     }
 
     /// A copy of the user's index: what has not changed since needs no reading again.
-    fn copy_of(user: &Path) -> Result<Self, GitError> {
+    pub(super) fn copy_of(user: &Path) -> Result<Self, GitError> {
         let index = Self::empty()?;
         match copy_with_time(user, &index.path()) {
             Ok(()) => Ok(index),
@@ -103,6 +107,12 @@ impl PrivateIndex {
 
     pub(super) fn path(&self) -> PathBuf {
         self.folder.path().join("index")
+    }
+
+    /// The folder that it lies in.
+    pub(super) fn folder(&self) -> PathBuf {
+        let folder = self.folder.path();
+        folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
     }
 
     /// A place beside the index for other passing files.
@@ -134,7 +144,7 @@ impl Repository {
         }
         let message = format!("agent-collab: {name}");
         let commit = self.commit_tree(&tree, &parents, &message).await?;
-        self.git(&["update-ref"])
+        self.git_on_objects(&["update-ref"])
             .arg(&reference)
             .arg(&commit.0)
             .text()
@@ -153,7 +163,7 @@ impl Repository {
         parents: &[CommitId],
         message: &str,
     ) -> Result<CommitId, GitError> {
-        let mut call = self.git(&["commit-tree", "-m"]).arg(message);
+        let mut call = self.git_on_objects(&["commit-tree", "-m"]).arg(message);
         for parent in parents {
             call = call.arg("-p").arg(&parent.0);
         }
@@ -168,11 +178,16 @@ impl Repository {
     /// The user's index as it is, without the program's own folders; `None` in the middle of a merge's
     /// conflicts, which no tree can hold.
     async fn staged_tree(&self) -> Result<Option<TreeId>, GitError> {
+        let args = ["diff-index", "--cached", "--quiet", "--no-ext-diff", "HEAD"];
+        if self.git_on_objects(&args).finish().await?.is_success() {
+            // What is staged is what HEAD holds.
+            return Ok(None);
+        }
         let index = PrivateIndex::copy_of(&self.git_dir.join("index"))?;
         let index = &index.path();
         self.forget_own(index).await?;
         let unmerged = self
-            .git(&["ls-files", "-z", "--unmerged"])
+            .git_on_objects(&["ls-files", "-z", "--unmerged"])
             .index(index)
             .bytes()
             .await?;
@@ -190,20 +205,9 @@ impl Repository {
     pub async fn tree_now(&self) -> Result<TreeId, GitError> {
         let index = PrivateIndex::copy_of(&self.git_dir.join("index"))?;
         let index = &index.path();
-        self.git(&["add", "--update"]).index(index).text().await?;
-        let others = self
-            .git(&["ls-files", "-z", "--others", "--exclude-standard"])
-            .index(index)
-            .bytes()
-            .await?;
-        // A slash at the end marks a repository inside this one: it keeps itself.
-        let others: Vec<PathBuf> = nul_parts(&others)
-            .filter(|path| !path.ends_with(b"/"))
-            .map(path_of)
-            .filter(|path| !self.is_own(path))
-            .collect();
-        if !others.is_empty() {
-            self.update_index(index, &others).await?;
+        let changed = self.changed_paths(index).await?;
+        if !changed.is_empty() {
+            self.update_index(index, &changed).await?;
         }
         self.forget_own(index).await?;
         self.git(&["write-tree"])
@@ -213,26 +217,56 @@ impl Repository {
             .map(TreeId)
     }
 
+    /// The paths whose content differs from an index, or that it does not have.
+    async fn changed_paths(&self, index: &Path) -> Result<Vec<PathBuf>, GitError> {
+        let args = [
+            "ls-files",
+            "-z",
+            "-t",
+            "--modified",
+            "--deleted",
+            "--others",
+            "--exclude-standard",
+        ];
+        let output = self.git(&args).index(index).bytes().await?;
+        // A slash at the end marks a repository inside this one: it keeps itself.
+        let paths: BTreeSet<PathBuf> = nul_parts(&output)
+            .filter_map(|entry| entry.get(2..))
+            .filter(|path| !path.ends_with(b"/"))
+            .map(path_of)
+            .filter(|path| !self.is_own(path))
+            .collect();
+        Ok(paths.into_iter().collect())
+    }
+
     /// Takes paths as they are in the work tree into an index; a path that is gone goes out of it.
     pub(super) async fn update_index(
         &self,
         index: &Path,
         paths: &[PathBuf],
     ) -> Result<(), GitError> {
-        let call = self
-            .git(&[
+        let call = || {
+            let args = [
                 "update-index",
                 "-z",
                 "--add",
                 "--remove",
                 "--replace",
                 "--stdin",
-            ])
-            .index(index);
-        call.paths(paths.iter().map(PathBuf::as_path))
-            .text()
-            .await
-            .map(drop)
+            ];
+            let call = self.git(&args).index(index);
+            call.paths(paths.iter().map(PathBuf::as_path))
+        };
+        match call().text().await {
+            Err(GitError::Failed { output, .. }) if is_encoding(&output) => {
+                // Somebody's .gitattributes names an encoding that is none: they are stored as those of the last
+                // commit say.
+                let head = self.head_tree().await?;
+                let source = head.map_or_else(|| EMPTY_TREE.to_owned(), |tree| tree.0);
+                call().env("GIT_ATTR_SOURCE", source).text().await.map(drop)
+            }
+            told => told.map(drop),
+        }
     }
 
     /// Lists the paths that differ between two trees.
@@ -245,7 +279,14 @@ impl Repository {
         after: &TreeId,
     ) -> Result<Vec<TreeChange>, GitError> {
         let call = self
-            .git(&["diff-tree", "-r", "-z", "--raw", "--no-renames"])
+            .git_on_objects(&[
+                "diff-tree",
+                "-r",
+                "-z",
+                "--raw",
+                "--no-renames",
+                "--ignore-submodules=none",
+            ])
             .arg(&before.0)
             .arg(&after.0);
         let output = call.bytes().await?;
@@ -278,8 +319,9 @@ impl Repository {
             "--no-ext-diff",
             "--no-textconv",
         ];
+        let apart = PrivateIndex::empty()?;
         let finished = self
-            .git(&args)
+            .git_apart(&args, &apart)
             .arg(&before.0)
             .arg(&after.0)
             .cap(DIFF_CAP)
@@ -309,7 +351,19 @@ impl Repository {
             "--no-ext-diff",
             "--no-textconv",
         ];
-        self.git(&args).arg(&before.0).arg(&after.0).bytes().await
+        let apart = PrivateIndex::empty()?;
+        let call = self.git_apart(&args, &apart);
+        call.arg(&before.0).arg(&after.0).bytes().await
+    }
+
+    /// Begins a call that sees neither files nor an index: no `.gitattributes` in them hides a change from it.
+    fn git_apart<'a>(&'a self, args: &[&str], apart: &'a PrivateIndex) -> Call<'a> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let folder = apart.folder.path();
+        Call::new(&self.settings, folder, args)
+            .index(&apart.path())
+            .env("GIT_DIR", text(&self.git_dir))
+            .env("GIT_WORK_TREE", text(folder))
     }
 
     /// One file's bytes in a tree; `None` where the tree does not have it.
@@ -318,7 +372,7 @@ impl Repository {
     /// Git fails.
     pub async fn file_in(&self, tree: &TreeId, path: &Path) -> Result<Option<Vec<u8>>, GitError> {
         let entry = self
-            .git(&["ls-tree", "-z", "--format=%(objecttype) %(objectname)"])
+            .git_on_objects(&["ls-tree", "-z", "--format=%(objecttype) %(objectname)"])
             .arg(&tree.0)
             .arg("--");
         let Some(path) = path.to_str() else {
@@ -327,7 +381,7 @@ impl Repository {
         let entry = entry.arg(path).literal_paths().text().await?;
         match entry.trim_end_matches('\0').strip_prefix("blob ") {
             Some(blob) => self
-                .git(&["cat-file", "blob"])
+                .git_on_objects(&["cat-file", "blob"])
                 .arg(blob)
                 .bytes()
                 .await

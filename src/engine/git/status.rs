@@ -35,7 +35,7 @@ pub enum Status {
     Untracked,
     /// In conflict.
     Unmerged,
-    /// A submodule at another commit, or with changes of its own inside.
+    /// A submodule at another commit. What changed inside of it is not looked for: its own settings would run.
     Submodule,
 }
 
@@ -54,7 +54,8 @@ impl Repository {
             "--exclude-standard",
             "--deduplicate",
         ];
-        let output = self.git(&args).bytes().await?;
+        // Names alone: no file is opened but those that say what is ignored, and no filter runs.
+        let output = self.git_on_objects(&args).bytes().await?;
         let names = super::invoke::nul_parts(&output);
         let names = names.filter_map(|name| std::str::from_utf8(name).ok());
         Ok(names.map(str::to_owned).collect())
@@ -71,7 +72,7 @@ impl Repository {
             "--porcelain=v2",
             "-z",
             "--untracked-files=all",
-            "--ignore-submodules=none",
+            "--ignore-submodules=dirty",
             "--no-renames",
         ];
         let output = self.git(&args).bytes().await?;

@@ -1,5 +1,6 @@
 //! Real repositories in passing folders, away from the user's configuration.
 
+mod attacks;
 mod commits;
 mod invariants;
 mod joining;
@@ -8,6 +9,7 @@ mod putting;
 mod reversals;
 mod runnable;
 mod snapshots;
+mod speed;
 mod worktrees;
 
 use std::os::unix::fs::PermissionsExt;
@@ -132,6 +134,17 @@ fn git_in(folder: &Path, args: &str) -> String {
 
 fn paths(paths: &[&str]) -> Vec<PathBuf> {
     paths.iter().map(PathBuf::from).collect()
+}
+
+/// Commits paths as they are in the work tree now.
+async fn commit_now(
+    repository: &Repository,
+    paths: &[PathBuf],
+    leave_out: &[PathBuf],
+    message: &str,
+) -> Result<CommitId, CommitFailure> {
+    let tree = repository.tree_now().await.unwrap();
+    repository.commit(&tree, paths, leave_out, message).await
 }
 
 /// Changes as `modified a, untracked b`.

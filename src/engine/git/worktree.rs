@@ -26,13 +26,14 @@ impl Repository {
             "--detach",
             "--no-checkout",
         ];
-        let add = self.git(&add).arg(path.to_string_lossy());
+        let add = self.git_on_objects(&add).arg(path.to_string_lossy());
         add.arg(&commit.0).text().await?;
         let planted = self.planted_at(path).ok_or_else(|| GitError::Unreadable {
             command: "worktree add".to_owned(),
             what: format!("no work tree came to be in {}", path.display()),
         })?;
         let fill = planted.git(&["read-tree", "--reset", "-u"]).arg(&commit.0);
+        let fill = fill.writes(&planted.root).writes(&planted.git_dir);
         fill.text().await?;
         Ok(planted)
     }

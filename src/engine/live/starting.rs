@@ -6,8 +6,8 @@ use tokio::time::Instant;
 
 use super::hook::Hook;
 use super::{HANDSHAKE, Live, Told};
-use crate::adapter::{AdapterEvent, FailureKind};
-use crate::process::{Ladder, PRIVATE_TMPDIR, SpawnError, Spec};
+use crate::adapter::{AdapterEvent, Exit, FailureKind};
+use crate::process::{self, Ladder, PRIVATE_TMPDIR, SpawnError, Spec};
 
 impl Live {
     /// Starts the CLI; when that fails, the turn fails with a message that says what to do.
@@ -21,16 +21,17 @@ impl Live {
             return false;
         };
         let launch = self.adapter.launch(&ask.session, &ask.turn);
-        let contained = ask.holder.hold(&launch);
+        let contained = ask.holder.hold(&launch, self.marker.run());
         let mut spec = Spec::new(launch.program, launch.cwd, self.marker.clone()).args(launch.args);
         spec.env = launch.env;
         spec.env_remove = launch.env_remove;
-        self.is_held = contained.is_some();
-        if self.is_held {
+        if contained.is_some() {
             spec = spec.env("TMPDIR", PRIVATE_TMPDIR);
         }
-        spec.contained = contained;
+        spec.contained.clone_from(&contained);
+        self.contained = contained;
         self.life = launch.life;
+        self.cli = None;
         match self.children.spawn(&spec).await {
             Ok(child) => {
                 self.child = Some(child);
@@ -82,5 +83,14 @@ impl Live {
         if self.launch().await {
             self.start_turn().await;
         }
+    }
+}
+
+/// The end of a child, as adapters are told it.
+pub(super) fn exit_of(exit: process::Exit) -> Exit {
+    Exit {
+        code: exit.code,
+        signal: exit.signal,
+        stderr_tail: exit.stderr_tail,
     }
 }

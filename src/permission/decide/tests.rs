@@ -84,6 +84,7 @@ fn check_read(phase_access: PhaseAccess, paths: &[&str], expected: &str) {
     check(
         &Call::Read {
             paths: named(paths),
+            search: None,
         },
         &context(phase_access, paths),
         expected,

@@ -2,7 +2,9 @@
 //!
 //! It refuses to look at the disk.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::permission::path::{absolute, is_inside};
 use crate::permission::shell::{Simple, Word};
@@ -12,20 +14,52 @@ use super::Reason;
 /// The longest word that is looked into.
 const WORD_LIMIT: usize = 4_096;
 
+/// The most texts that are kept of one command.
+const MENTIONS: usize = 2_000;
+
 /// The root, and the folders in which a command may be run.
 #[derive(Debug)]
 pub struct Places {
     root: PathBuf,
     /// Where the text begins, and where each `cd` may lead; a `cd` that fails leads nowhere.
     folders: Vec<PathBuf>,
+    /// What was looked at as a path, for who asks what is opened.
+    mentions: Rc<RefCell<Vec<Mention>>>,
+}
+
+/// A text that was looked at as a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// The text.
+    pub text: String,
+    /// From which folders it may be named.
+    pub folders: Vec<PathBuf>,
+    /// Whether it is a pattern of file names.
+    pub is_pattern: bool,
 }
 
 impl Places {
+    /// The repository's root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folders in which a command may be run.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    /// Takes what was looked at as a path so far.
+    pub fn take_mentions(&self) -> Vec<Mention> {
+        self.mentions.take()
+    }
+
     /// The folder in which a text is run.
     pub fn new(cwd: &Path, root: &Path) -> Self {
         Self {
             root: root.to_owned(),
             folders: vec![cwd.to_owned()],
+            mentions: Rc::default(),
         }
     }
 
@@ -61,6 +95,7 @@ impl Places {
         Self {
             root: self.root.clone(),
             folders,
+            mentions: Rc::clone(&self.mentions),
         }
     }
 
@@ -88,6 +123,15 @@ impl Places {
         if is_process(text) {
             return false;
         }
+        let mut mentions = self.mentions.borrow_mut();
+        if mentions.len() < MENTIONS && !text.is_empty() {
+            mentions.push(Mention {
+                text: text.to_owned(),
+                folders: self.folders.clone(),
+                is_pattern,
+            });
+        }
+        drop(mentions);
         if text.len() > WORD_LIMIT || text.starts_with('~') || self.folders.len() > 16 {
             return true;
         }

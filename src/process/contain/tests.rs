@@ -190,3 +190,21 @@ async fn without_a_bubblewrap_that_works_it_says_why() {
     };
     assert!(why.ends_with("does not work here: no namespaces"), "{why}");
 }
+
+#[tokio::test]
+async fn a_held_child_sees_its_own_processes_alone_and_what_it_left_ends_with_it() {
+    // The number of this very process is nobody's in there, or somebody else's.
+    let own = std::process::id();
+    let script = format!(
+        "tr '\\0' ' ' < /proc/{own}/cmdline 2>/dev/null; kill -0 {own} 2>/dev/null && echo seen
+         setsid env -i sh -c 'trap \"\" TERM HUP; touch ../turn/up; sleep 600' >/dev/null 2>&1 </dev/null &
+         while ! test -e ../turn/up; do :; done; exit 7"
+    );
+    let (finished, folder) = held(&script, EXECUTE).await;
+    assert_eq!(
+        (finished.exit.code, finished.stdout.text().as_str()),
+        (Some(7), "")
+    );
+    assert_eq!(finished.exit.survivors, [0_u32; 0]);
+    assert!(folder.path().join("turn/up").exists());
+}

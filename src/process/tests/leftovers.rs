@@ -56,6 +56,26 @@ async fn a_stranger_with_a_leftovers_number_is_let_alone() {
     stranger.wait().unwrap();
 }
 
+/// Needs a bubblewrap that works.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_contained_leftover_is_found_though_it_cleared_its_environment() {
+    let mark = "run_left4:planner:1.999999999999.0";
+    let containment = Containment::new(std::path::Path::new("bwrap"), []);
+    let mut left = Command::new(containment.bwrap())
+        .args(containment.arguments(&std::env::temp_dir(), mark))
+        .args(["env", "-i", "/bin/sh", "-c", "exec /bin/sleep 1000"])
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .spawn()
+        .unwrap();
+    until("the leftover's mounts", || !found("run_left4").is_empty()).await;
+    assert_eq!(found("run_left4:reviewer"), Vec::<u32>::new());
+    end_leftovers_of("run_left4", Duration::from_secs(5)).await;
+    assert_eq!(found("run_left4"), Vec::<u32>::new());
+    assert!(!left.wait().unwrap().success());
+}
+
 #[tokio::test]
 async fn a_child_of_a_program_that_runs_is_no_leftover() {
     let mut spec = sh("echo ready; exec sleep 1000");

@@ -29,3 +29,23 @@ pub(super) fn sheet(id: u32, step: u32, paths: &[String], left: Option<&Left>) -
         .offers('c', "cancel the run", cancel())
         .first(1)
 }
+
+/// Asks about files that a step's tests change each time they run.
+pub(super) fn of_tests(id: u32, step: u32, paths: &[String]) -> Sheet {
+    let title = format!("the tests of step {step} change files each time they run");
+    let mut sheet = Sheet::new(identity(id), &title).says(&listed(paths, 10), theme::CODE);
+    sheet.whole = Some((title, paths.join("\n")));
+    sheet
+        .offers(
+            'y',
+            "include: what the tests wrote goes into the step's commit, untested",
+            answer(id, Answer::Include),
+        )
+        .offers(
+            'n',
+            "leave out: the commit has what was tested",
+            answer(id, Answer::LeaveOut),
+        )
+        .offers('c', "cancel the run", cancel())
+        .first(1)
+}

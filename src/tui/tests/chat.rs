@@ -97,6 +97,7 @@ fn a_step_that_went_well_is_one_line() {
             made_by_tests: Vec::new(),
             entry_points: Vec::new(),
             held: Vec::new(),
+            rewritten: Vec::new(),
             tree: None,
         },
         Event::CommitMade {
@@ -145,6 +146,7 @@ fn a_step_has_a_heading_and_is_not_called_done_while_its_tests_fail() {
             made_by_tests: Vec::new(),
             entry_points: Vec::new(),
             held: Vec::new(),
+            rewritten: Vec::new(),
             tree: None,
         },
         Event::StepRecorded {

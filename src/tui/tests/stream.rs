@@ -33,6 +33,7 @@ fn tests_ran(outcome: TestOutcome, output: &str) -> Event {
         made_by_tests: Vec::new(),
         entry_points: Vec::new(),
         held: Vec::new(),
+        rewritten: Vec::new(),
         tree: None,
     }
 }
@@ -518,6 +519,7 @@ fn a_step_that_changed_nothing_is_told_as_done_and_quietly() {
             dirty: Vec::new(),
             entry_points: Vec::new(),
             held: Vec::new(),
+
             tree: None,
         })
     };

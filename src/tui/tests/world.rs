@@ -14,8 +14,8 @@ use crate::domain::ids::{At, RequestId, RunId, SessionId, TurnId};
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::plan;
 use crate::domain::question::{
-    ArbitrationReason, CommitTerms, DraftFile, EntryPoint, HeldEdit, Question, QuestionKind, Terms,
-    TestCommand, TestSource, WaitFrom,
+    ArbitrationReason, CommitTerms, DraftFile, EntryPoint, FileOrigin, HeldEdit, Question,
+    QuestionKind, Terms, TestCommand, TestSource, WaitFrom,
 };
 use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
 use crate::domain::review::{Review, Verdict};
@@ -153,6 +153,7 @@ fn receipt(outcome: TestOutcome) -> Receipt {
 
 fn execution() -> Execution {
     Execution {
+        allowed_entry_points: Vec::new(),
         commits: CommitTerms::New {
             branch: "agent-collab/sum".to_owned(),
         },
@@ -170,6 +171,8 @@ fn execution() -> Execution {
             fix_turns: 1,
             tree_before: Some("t2".to_owned()),
             tree_after: None,
+            commit_tree: None,
+            tested_again: false,
             changed: Vec::new(),
             made_by_tests: Vec::new(),
             allowed_entry_points: Vec::new(),
@@ -195,6 +198,7 @@ fn execution() -> Execution {
             tree_after: Some("t2".to_owned()),
         }],
         dirty_policy: BTreeMap::new(),
+        rewritten_policy: BTreeMap::new(),
         base_tree: Some("t1".to_owned()),
         undone: Vec::new(),
     }
@@ -360,6 +364,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             QuestionKind::DirtyFiles {
                 step: 2,
                 paths: vec![text("calc.py"), text("说明.md")],
+                origin: FileOrigin::UsersBefore,
             },
         ),
         (
@@ -390,6 +395,13 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             QuestionKind::TestsFailed {
                 step: 2,
                 found: text("tests failed (exit 1): 11 passed, 1 failed, 0 skipped"),
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::TestNetwork {
+                step: 2,
+                line: text("Error: connect ECONNREFUSED 127.0.0.1:5432"),
             },
         ),
         (

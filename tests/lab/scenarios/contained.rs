@@ -31,6 +31,39 @@ const SETTINGS: &str = "{\"permissions\": {\"allow\": [\"Bash\", \"Write\", \"Ed
 /// What is written wherever a write is tried.
 const EVIL: &str = "evil\n";
 
+/// What the user's next claude would obey or take up, and what it was told elsewhere. Some of it may be refused.
+const PLANTED: &[&str] = &[
+    ".claude.json",
+    "CLAUDE.md",
+    "agents/evil.md",
+    "commands/evil.md",
+    "hooks/evil.sh",
+    "keybindings.json",
+    "output-styles/evil.md",
+    "plugins/evil.json",
+    "projects/-other-repository/evil.jsonl",
+    "rules/evil.md",
+    "settings.local.json",
+    "skills/evil/SKILL.md",
+    "todos/evil.json",
+];
+
+/// Writes `EVIL` at each of [`PLANTED`] below claude's folder, into a conversation of another repository, and into the
+/// memory of this one.
+const PLANT: &str = r#"cd "$CLAUDE_CONFIG_DIR" || exit
+for name in .claude.json CLAUDE.md agents/evil.md commands/evil.md hooks/evil.sh keybindings.json \
+    output-styles/evil.md plugins/evil.json projects/-other-repository/evil.jsonl rules/evil.md \
+    settings.local.json skills/evil/SKILL.md todos/evil.json; do
+    mkdir -p "$(dirname "$name")"; echo evil > "$name"
+done
+echo evil >> projects/-other/talk.jsonl
+for folder in projects/*/; do mkdir -p "$folder/memory"; echo evil > "$folder/memory/MEMORY.md"; done
+mv settings.json settings.old; rm -f .claude.json; ln -s /etc/passwd CLAUDE.md
+echo tried to plant"#;
+
+/// A conversation of another repository.
+const TALK: &str = "projects/-other/talk.jsonl";
+
 fn write(path: impl Into<String>) -> Tool {
     Tool::Write {
         path: path.into(),
@@ -58,6 +91,7 @@ fn attempts() -> Vec<Tool> {
         shell("echo evil > ../evil-outside.txt"),
         shell("echo evil > /tmp/agent-collab-evil-lab.txt"),
         shell("echo evil > $CLAUDE_CONFIG_DIR/settings.json"),
+        shell(PLANT),
         shell(
             "echo evil > /proc/$PPID/root/$PWD/evil-eyes.txt; bash -c 'echo evil > /proc/$PPID/root/$PWD/evil-eyes.txt'",
         ),
@@ -127,6 +161,9 @@ fn bench(name: &str) -> Bench {
     repository.write(".git/excluded", ".agent-collab\n");
     fs::write(home.root().join("home/.claude/settings.json"), SETTINGS)
         .expect("claude's own settings");
+    let talk = home.root().join("home/.claude").join(TALK);
+    fs::create_dir_all(talk.parent().expect("a folder")).expect("a folder of a project");
+    fs::write(talk, "{}\n").expect("a conversation of another repository");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -175,6 +212,7 @@ impl Bench {
         let kernel = self.runtime.block_on(kernel);
         assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
         let holder = Holder {
+            unread: Vec::new(),
             kernel,
             closed: Vec::new(),
             workdir: root.join(".agent-collab"),
@@ -186,7 +224,7 @@ impl Bench {
             ways_out: Vec::new(),
             tools: None,
         };
-        let contained = holder.hold(&launch);
+        let contained = holder.hold(&launch, "run");
         assert!(contained.is_some(), "claude is held");
         let mut spec = Spec::new(launch.program, launch.cwd, Marker::new("lab", "contained"))
             .args(launch.args);
@@ -216,6 +254,7 @@ impl Bench {
         ] {
             assert!(!path.exists(), "{}\n{said}", path.display());
         }
+        self.assert_not_planted(said);
         let settings = fs::read_to_string(self.home.root().join("home/.claude/settings.json"));
         assert_eq!(settings.expect("claude's own settings"), SETTINGS);
         assert!(said.contains("temporary"), "{said}");
@@ -224,6 +263,30 @@ impl Bench {
             "staged\n",
             "{said}"
         );
+    }
+}
+
+impl Bench {
+    /// claude's own folder is as the user left it, but for the conversation of this repository.
+    fn assert_not_planted(&self, said: &str) {
+        let own = self.home.root().join("home/.claude");
+        assert!(said.contains("tried to plant"), "{said}");
+        for name in PLANTED {
+            assert!(!own.join(name).exists(), "{name}\n{said}");
+        }
+        let talk = fs::read_to_string(own.join(TALK)).expect("the other conversation");
+        assert_eq!(talk, "{}\n", "{said}");
+        let projects = fs::read_dir(own.join("projects")).expect("the projects");
+        let projects: Vec<PathBuf> = projects.flatten().map(|entry| entry.path()).collect();
+        assert_eq!(projects.len(), 2, "{projects:?}");
+        for project in &projects {
+            assert!(!project.join("memory/MEMORY.md").exists(), "{said}");
+        }
+        let conversation = self.conversation.as_ref().expect("a conversation");
+        let mut kept = projects
+            .iter()
+            .map(|project| project.join(format!("{conversation}.jsonl")));
+        assert!(kept.any(|file| file.exists()), "{projects:?}");
     }
 }
 

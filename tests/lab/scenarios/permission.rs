@@ -10,9 +10,13 @@ const RULED: &str = "touch ../ruled.txt";
 /// A command that no rule allows.
 const UNRULED: &str = "mkdir ../unruled";
 
+/// A commit of the agent's own.
+const COMMITTED: &str = "git commit --allow-empty --message evil";
+
 /// What the model wants in its first step before it works: to write outside of the repository.
-fn wishes() -> [Tool; 3] {
+fn wishes() -> [Tool; 4] {
     [
+        Tool::Escalated(COMMITTED.to_owned()),
         Tool::Escalated(RULED.to_owned()),
         Tool::Escalated(UNRULED.to_owned()),
         Tool::Write {
@@ -40,14 +44,50 @@ pub fn claude_declined(notes: &mut Notes) {
     declined("permission-claude-declined", SWAPPED, notes);
 }
 
-/// codex asks, a rule of the user's allows one of the commands.
+/// codex asks to leave its sandbox: a rule of the user's that allows the command is about the command inside of it.
 pub fn codex_allowed(notes: &mut Notes) {
-    allowed("permission-codex-allowed", USUAL, notes);
+    let (world, outcome) = play("permission-codex-allowed", USUAL, "allow-rules", notes);
+    assert_eq!(decision_on(&outcome, RULED), Some(false));
+    assert_eq!(decision_on(&outcome, UNRULED), Some(false));
+    assert!(!exists(&world.outside("ruled.txt")) && !exists(&world.outside("unruled")));
+    notes.prove(
+        "a command asked about in EXECUTE and allowed by a rule runs",
+        USUAL.planner,
+        "not outside of its sandbox",
+    );
+}
+
+/// codex asks to leave its sandbox in mode yolo, with rules that allow the commands: nothing happens unasked.
+pub fn codex_in_yolo(notes: &mut Notes) {
+    let world = World::create("permission-codex-yolo", USUAL, greedy);
+    world.configure(
+        "[[permission.rule]]\npermission = \"bash\"\npattern = \"*\"\naction = \"allow\"\n",
+    );
+    world.repository.open_door(&world.home);
+    let outcome = world.run(&["--yes-execute", "--on-ask", "allow-rules", "--mode", "yolo"]);
+    world.note(notes, &outcome);
+    outcome.assert_code(0);
+    for line in [RULED, UNRULED, COMMITTED] {
+        assert_eq!(decision_on(&outcome, line), Some(false), "{line}");
+    }
+    assert!(!exists(&world.outside("ruled.txt")) && !exists(&world.outside("unruled")));
+    let log = world.repository.git(&["log", "--format=%s"]);
+    assert!(!log.contains("evil"), "{log}");
+    let what = "a command runs outside of its sandbox unasked in mode yolo";
+    notes.prove(what, USUAL.planner, "no");
 }
 
 /// claude asks, a rule of the user's allows one of the commands.
 pub fn claude_allowed(notes: &mut Notes) {
-    allowed("permission-claude-allowed", SWAPPED, notes);
+    let (world, outcome) = play("permission-claude-allowed", SWAPPED, "allow-rules", notes);
+    assert_eq!(decision_on(&outcome, RULED), Some(true));
+    assert_eq!(decision_on(&outcome, UNRULED), Some(false));
+    assert!(exists(&world.outside("ruled.txt")) && !exists(&world.outside("unruled")));
+    notes.prove(
+        "a command asked about in EXECUTE and allowed by a rule runs",
+        SWAPPED.planner,
+        "yes",
+    );
 }
 
 fn declined(name: &str, cast: Cast, notes: &mut Notes) {
@@ -62,18 +102,6 @@ fn declined(name: &str, cast: Cast, notes: &mut Notes) {
     );
 }
 
-fn allowed(name: &str, cast: Cast, notes: &mut Notes) {
-    let (world, outcome) = play(name, cast, "allow-rules", notes);
-    assert_eq!(decision_on(&outcome, RULED), Some(true));
-    assert_eq!(decision_on(&outcome, UNRULED), Some(false));
-    assert!(exists(&world.outside("ruled.txt")) && !exists(&world.outside("unruled")));
-    notes.prove(
-        "a command asked about in EXECUTE and allowed by a rule runs",
-        cast.planner,
-        "yes",
-    );
-}
-
 /// Plays a run to its end; whatever was declined, the work is done, and nothing went through the link.
 fn play(name: &str, cast: Cast, on_ask: &str, notes: &mut Notes) -> (World, Outcome) {
     let world = World::create(name, cast, greedy);
@@ -83,7 +111,7 @@ fn play(name: &str, cast: Cast, on_ask: &str, notes: &mut Notes) -> (World, Outc
     // What the kernel holds is not asked about; here the protocol is on its own.
     world.configure("[safety]\ncontain_agents = false\n");
     world.repository.open_door(&world.home);
-    let outcome = world.run(&["--yes-execute", "--on-ask", on_ask]);
+    let outcome = world.run(&["--yes-execute", "--uncontained", "--on-ask", on_ask]);
     world.note(notes, &outcome);
     outcome.assert_code(0);
     assert!(world.repository.tests_pass(&world.home));

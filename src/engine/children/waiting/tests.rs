@@ -87,6 +87,7 @@ impl Played {
             item: None,
             call: Call::Read {
                 paths: vec![path.into()],
+                search: None,
             },
             reason: None,
             origin: None,

@@ -1,8 +1,8 @@
 //! What a commit takes, and what it leaves as it was.
 
 use super::*;
-use crate::engine::containing;
-use crate::process::{Children, Kernel, find_kernel};
+use crate::engine::containing::{self, CommandReach, Signing};
+use crate::process::{Children, Kernel, Network, find_kernel};
 
 /// The paths of the last commit with their letters, `M a, A new`.
 fn last_commit(fixture: &Fixture) -> String {
@@ -14,10 +14,7 @@ fn last_commit(fixture: &Fixture) -> String {
 }
 
 async fn failure(fixture: &Fixture, path: &str) -> CommitFailure {
-    fixture
-        .repository()
-        .await
-        .commit(&paths(&[path]), &[], "x")
+    commit_now(&fixture.repository().await, &paths(&[path]), &[], "x")
         .await
         .unwrap_err()
 }
@@ -42,13 +39,13 @@ async fn a_commit_takes_its_paths_and_what_the_user_staged_survives() {
     fixture.write("sub/new", "step\n");
     fixture.write("*", "step\n");
     let repository = fixture.repository().await;
-    let commit = repository
-        .commit(
-            &paths(&["a", "sub/new", "user", "*"]),
-            &paths(&["user"]),
-            "[Step 1] do it\n\n# kept",
-        )
-        .await;
+    let commit = commit_now(
+        &repository,
+        &paths(&["a", "sub/new", "user", "*"]),
+        &paths(&["user"]),
+        "[Step 1] do it\n\n# kept",
+    )
+    .await;
     assert_eq!(commit.unwrap().0, fixture.git("rev-parse HEAD"));
     assert_eq!(last_commit(&fixture), "A *, M a, A sub/new");
     assert_eq!(
@@ -95,10 +92,7 @@ async fn removals_moves_modes_and_links_are_committed() {
         "x/y",
         "came-and-went",
     ]);
-    fixture
-        .repository()
-        .await
-        .commit(&changed, &[], "all kinds")
+    commit_now(&fixture.repository().await, &changed, &[], "all kinds")
         .await
         .unwrap();
     assert_eq!(
@@ -114,10 +108,7 @@ async fn the_first_commit_can_be_a_steps() {
     fixture.write("a", "a");
     fixture.write("users", "staged");
     fixture.git("add users");
-    fixture
-        .repository()
-        .await
-        .commit(&paths(&["a"]), &[], "first")
+    commit_now(&fixture.repository().await, &paths(&["a"]), &[], "first")
         .await
         .unwrap();
     assert_eq!(
@@ -157,10 +148,7 @@ async fn hooks_run_and_may_add_to_the_commit() {
     );
     fixture.hook("commit-msg", "echo 'Signed-off-by: hook' >> \"$1\"");
     fixture.write("a", "step\n");
-    fixture
-        .repository()
-        .await
-        .commit(&paths(&["a"]), &[], "step")
+    commit_now(&fixture.repository().await, &paths(&["a"]), &[], "step")
         .await
         .unwrap();
     assert_eq!(
@@ -202,9 +190,16 @@ async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
     let kernel = find_kernel(&Children::default(), &candidates, &root).await;
     assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
     let workdir = root.join(".agent-collab");
-    let repository =
-        containing::hold_commits(fixture.repository().await, &kernel, (&root, &workdir));
-    let commit = repository.commit(&paths(&["a"]), &[], "step").await;
+    let reach = CommandReach {
+        run: "run".to_owned(),
+        network: Network::Loopback,
+        sockets: Vec::new(),
+        named: Vec::new(),
+    };
+    let repository = fixture.repository().await;
+    let places = (&*root, &*workdir);
+    let repository = containing::hold_commits(repository, &kernel, places, &reach, Signing::Off);
+    let commit = commit_now(&repository, &paths(&["a"]), &[], "step").await;
     commit.unwrap();
     let said = fixture.git("show HEAD:a");
     assert_eq!(said.matches("Read-only file system").count(), 4, "{said}");
@@ -226,8 +221,7 @@ async fn a_hook_that_refuses_is_named_and_the_index_is_untouched() {
     let repository = fixture.repository().await;
     for hook in ["commit-msg", "pre-commit"] {
         fixture.hook(hook, "echo \"$0 says no\"; exit 1");
-        let failure = repository
-            .commit(&paths(&["a", "new"]), &[], "x")
+        let failure = commit_now(&repository, &paths(&["a", "new"]), &[], "x")
             .await
             .unwrap_err();
         assert_eq!(failure.kind, CommitFailureKind::Hook(hook.to_owned()));
@@ -272,8 +266,7 @@ async fn a_commit_that_the_index_could_not_be_told_of_stands_and_says_what_to_do
     fixture.write("a", "step\n");
     fixture.hook("post-commit", "printf x > .git/index");
     let repository = fixture.repository().await;
-    let failure = repository
-        .commit(&paths(&["a"]), &[], "x")
+    let failure = commit_now(&repository, &paths(&["a"]), &[], "x")
         .await
         .unwrap_err();
     let CommitFailureKind::IndexBehind(commit) = &failure.kind else {
@@ -312,8 +305,7 @@ async fn a_hook_that_waits_for_ever_is_stopped() {
     fixture.hook("pre-commit", "sleep 1000");
     let mut repository = fixture.repository().await;
     repository.settings.commit_timeout = std::time::Duration::from_secs(5);
-    let failure = repository
-        .commit(&paths(&["a"]), &[], "x")
+    let failure = commit_now(&repository, &paths(&["a"]), &[], "x")
         .await
         .unwrap_err();
     assert_eq!(failure.kind, CommitFailureKind::TimedOut);
@@ -335,8 +327,7 @@ async fn a_submodules_new_commit_is_committed() {
     );
     let repository = fixture.repository().await;
     assert_eq!(dirty(&repository).await, "sub submodule");
-    repository
-        .commit(&paths(&["sub"]), &[], "move it")
+    commit_now(&repository, &paths(&["sub"]), &[], "move it")
         .await
         .unwrap();
     assert_eq!(

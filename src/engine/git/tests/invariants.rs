@@ -82,9 +82,7 @@ async fn wrongs(steps: &[Step]) -> Vec<String> {
         let head = fixture.git("rev-parse HEAD");
         let message = format!("[Step {n}] {}", step.text);
         let left_out = chosen(&step.left_out);
-        let made = repository
-            .commit(&chosen(&step.named), &left_out, &message)
-            .await;
+        let made = commit_now(&repository, &chosen(&step.named), &left_out, &message).await;
         let now = fixture.git("rev-parse HEAD");
         match made {
             Ok(commit) if commit.0 == now && now != head => {}

@@ -60,8 +60,7 @@ async fn a_linked_work_tree_and_a_submodule_have_roots_of_their_own() {
     assert_eq!(repository.common_dir, fixture.root().join(".git"));
     std::fs::write(linked.join("a"), "changed\n").unwrap();
     assert_eq!(dirty(&repository).await, "a modified");
-    repository
-        .commit(&paths(&["a"]), &[], "in the linked tree")
+    commit_now(&repository, &paths(&["a"]), &[], "in the linked tree")
         .await
         .unwrap();
     assert_eq!(git_in(&linked, "log --format=%s -1"), "in the linked tree");
@@ -242,7 +241,7 @@ async fn dirty_names_every_path_but_our_own_and_ignored_ones() {
 }
 
 #[tokio::test]
-async fn changes_inside_a_submodule_are_named() {
+async fn changes_inside_a_submodule_are_not_looked_for_and_its_commits_are() {
     let (fixture, other) = (Fixture::new(), Fixture::new());
     fixture.git(&format!(
         "-c protocol.file.allow=always submodule --quiet add \"{}\" sub",
@@ -252,6 +251,8 @@ async fn changes_inside_a_submodule_are_named() {
     let repository = fixture.repository().await;
     assert_eq!(dirty(&repository).await, "");
     fixture.write("sub/a", "changed");
+    assert_eq!(dirty(&repository).await, "");
+    fixture.git("-C sub -c user.name=a -c user.email=b commit -q -a -m inside");
     assert_eq!(dirty(&repository).await, "sub submodule");
 }
 
@@ -273,8 +274,7 @@ async fn a_conflict_is_named() {
     assert!(!merge.status.success());
     let repository = fixture.repository().await;
     assert_eq!(dirty(&repository).await, "a unmerged");
-    let failure = repository
-        .commit(&paths(&["a"]), &[], "x")
+    let failure = commit_now(&repository, &paths(&["a"]), &[], "x")
         .await
         .unwrap_err();
     assert_eq!(failure.kind, CommitFailureKind::UnderWay("MERGE_HEAD"));

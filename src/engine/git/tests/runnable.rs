@@ -142,8 +142,8 @@ async fn ignored_entry_points_are_seen_and_other_ignored_files_are_not() {
     check(
         &fixture,
         plant,
-        "created .cargo/config.toml, created built/deep/build.rs, created conftest.py, \
-         created tests/conftest.py",
+        "created .cargo/config.toml, changed .venv, created built/deep/build.rs, created conftest.py, \
+         changed node_modules, created tests/conftest.py",
     )
     .await;
     let change = |fixture: &Fixture| fixture.write("conftest.py", "y");
@@ -176,7 +176,7 @@ async fn repositories_inside_this_one_are_looked_into() {
     check(
         &fixture,
         plant,
-        "created inner/conftest.py, created sub/conftest.py",
+        "created inner/.git, created inner/conftest.py, created sub/conftest.py",
     )
     .await;
 }

@@ -221,14 +221,14 @@ async fn a_configured_folder_of_the_program_is_like_its_usual_one() {
         listing(&fixture, &snapshot.tree),
         "a=a dir/b=b runs/1/mine=the user's"
     );
-    let failure = repository
-        .commit(
-            &paths(&["runs/[1]/plan.md", "./runs/[1]/tracked"]),
-            &[],
-            "x",
-        )
-        .await
-        .unwrap_err();
+    let failure = commit_now(
+        &repository,
+        &paths(&["runs/[1]/plan.md", "./runs/[1]/tracked"]),
+        &[],
+        "x",
+    )
+    .await
+    .unwrap_err();
     assert_eq!(failure.kind, CommitFailureKind::Nothing);
     // Even a tree that holds the folder does not bring it back.
     let restored = repository.restore(&head).await.unwrap();

@@ -33,8 +33,9 @@ fn check(command: &str, changes: &[(&str, &str, &str)], expected: &str) {
         }
     };
     let changed: Vec<_> = changes.iter().map(how).collect();
+    let followed = command.as_ref().map(|command| follow(command, &after));
     let found = changed_entry_points(
-        command.as_ref(),
+        &followed.unwrap_or_default(),
         Some(Path::new("tools/hooks")),
         &before,
         &after,
@@ -259,5 +260,108 @@ fn recipes_and_named_scripts_ask() {
         "sh -c \"./x.sh now\"",
         &[("x.sh", "x", "y"), ("now", "x", "y")],
         "x.sh changed",
+    );
+}
+
+#[test]
+fn what_agents_and_editors_obey_later_asks_whatever_the_command() {
+    let paths = [
+        ".claude/settings.json",
+        ".mcp.json",
+        ".vscode/tasks.json",
+        ".envrc",
+        "CLAUDE.md",
+        "docs/AGENTS.md",
+        "README.md",
+    ];
+    let changes = paths.map(|path| (path, "-", "x"));
+    let expected = ".claude/settings.json created, .mcp.json created, .vscode/tasks.json created, .envrc created, \
+                    claude.md created, docs/agents.md created";
+    for command in ["", "cargo test"] {
+        check(command, &changes, expected);
+    }
+}
+
+#[test]
+fn a_runners_settings_and_its_shadows_ask_and_new_tests_do_not() {
+    for (command, path) in [
+        ("npm test", "jest.config.js"),
+        ("npm test", "vitest.config.ts"),
+        ("npx mocha", ".mocharc.yml"),
+        ("node --test", "babel.config.js"),
+        ("python3 -m unittest", "unittest.py"),
+        ("python3 -m unittest", "traceback.py"),
+        ("pytest", "tests/_pytest/__init__.py"),
+        ("bundle exec rspec", ".rspec"),
+        ("./gradlew test", "build.gradle.kts"),
+    ] {
+        check(command, &[(path, "-", "x")], &format!("{path} created"));
+    }
+    for (command, path) in [
+        ("npm test", "test/a.test.js"),
+        ("python3 -m unittest", "tests/test_a.py"),
+        ("python3 -m unittest", "app/logging.py"),
+        ("cargo test", "tests/a.rs"),
+        ("cargo test", "jest.config.js"),
+    ] {
+        check(command, &[(path, "-", "x")], "");
+    }
+}
+
+#[test]
+fn what_switches_tests_off_in_a_manifest_asks() {
+    let old = "[package]\nname = 'a'\n";
+    for more in [
+        "autotests = false\n",
+        "[lib]\ntest = false\n",
+        "[[test]]\nname = 'b'\nharness = false\n",
+        "[features]\ndefault = []\n",
+        "[workspace]\nmembers = []\n",
+    ] {
+        let new = format!("{old}{more}");
+        check(
+            "cargo test",
+            &[("Cargo.toml", old, &new)],
+            "cargo.toml changed",
+        );
+    }
+    let new = format!("{old}[[test]]\nname = 'b'\npath = 'tests/b.rs'\n");
+    check("cargo test", &[("Cargo.toml", old, &new)], "");
+    let new = r#"{"jest": {"testMatch": []}}"#;
+    check(
+        "npm test",
+        &[("package.json", "{}", new)],
+        "package.json changed",
+    );
+    let go = "module a\n";
+    let new = "module a\nreplace b => ./c\n";
+    check("go test ./...", &[("go.mod", go, new)], "go.mod changed");
+    let new = "module a\nrequire b v1.0.0\n";
+    check("go test ./...", &[("go.mod", go, new)], "");
+}
+
+#[test]
+fn what_npms_scripts_come_to_asks() {
+    let manifest = r#"{"scripts": {"test": "node scripts/test.js && ./more.sh"}}"#;
+    check(
+        "npm test",
+        &[
+            ("package.json", manifest, manifest),
+            ("scripts/test.js", "x", "y"),
+            ("more.sh", "x", "y"),
+            ("scripts/other.js", "x", "y"),
+        ],
+        "scripts/test.js changed, more.sh changed",
+    );
+    // The runner is known then, and another one's settings are none of its.
+    let manifest = r#"{"scripts": {"test": "jest --ci"}}"#;
+    check(
+        "npm test",
+        &[
+            ("package.json", manifest, manifest),
+            ("vite.config.ts", "x", "y"),
+            ("jest.config.ts", "x", "y"),
+        ],
+        "jest.config.ts changed",
     );
 }

@@ -3,7 +3,9 @@
 use super::super::super::layers::Rules;
 use super::super::super::mode::MODES;
 use super::super::super::rule::{Layer, Origin, Rule};
-use super::super::super::{Approvable, Approved, Lineage, Mode, Profile, Repetition, Scope};
+use super::super::super::{
+    Approvable, Approved, Keeping, Lineage, Mode, Profile, Repetition, Scope,
+};
 use super::*;
 use Reach::Contained;
 
@@ -130,7 +132,7 @@ fn before_execute_and_in_mode_plan_nothing_but_staging_is_written() {
     );
     check_all(&tool("mcp__a__b"), &[], |context| context, expected);
     check_all(&tool("webfetch"), &[], |context| context, [ALLOW; 8]);
-    for reach in [Unconfined, Contained, LeavesSandbox] {
+    for reach in [Unconfined, Contained] {
         check_all(&command("make", reach), &[], |context| context, expected);
     }
     for reach in [Unconfined, Contained] {
@@ -147,6 +149,7 @@ fn before_execute_and_in_mode_plan_nothing_but_staging_is_written() {
 fn nothing_outside_is_read_in_read_only_phases() {
     let call = Call::Read {
         paths: named(&["/etc/hosts"]),
+        search: None,
     };
     let expected = [DENY, DENY, DENY, DENY, DENY, ALLOW, ALLOW, ALLOW];
     check_all(&call, &["/etc/hosts"], |context| context, expected);
@@ -278,4 +281,30 @@ fn a_child_may_what_its_parents_session_excepts_from_a_deny() {
     assert_eq!(check("docs/a.md", DENY), "floor: parent session");
     check("docs/own/a.md", ALLOW);
     check("src/a.rs", ALLOW);
+}
+
+#[test]
+fn what_runs_outside_of_codex_s_sandbox_is_asked_about_in_every_mode_and_each_time() {
+    let same = |context| context;
+    for line in ["touch ../outside", "git commit -m x", "cargo test", "ls"] {
+        let call = command(line, Reach::LeavesSandbox);
+        check_all(
+            &call,
+            &[],
+            same,
+            [DENY, DENY, DENY, DENY, DENY, ASK, ASK, ASK],
+        );
+        let decision = decide(&call, &all_allowed(Execute, Mode::Yolo, &[]));
+        assert_eq!(decision.keeping, Keeping::Never);
+        assert!(decision.why.reason.contains("outside of codex's sandbox"));
+    }
+    let let_out = command("cargo test", Reach::LetOut);
+    check_all(
+        &let_out,
+        &[],
+        same,
+        [DENY, DENY, DENY, DENY, DENY, ASK, ASK, ASK],
+    );
+    let reading = command("ls", Reach::LetOut);
+    check_all(&reading, &[], same, [ALLOW; 8]);
 }

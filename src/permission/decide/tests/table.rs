@@ -18,6 +18,7 @@ fn calls() -> Vec<(&'static str, Call, Vec<&'static str>, Repetition)> {
     };
     let read = |path: &str| Call::Read {
         paths: vec![PathBuf::from(path)],
+        search: None,
     };
     let tool = |name: &str| Call::Tool {
         name: name.to_owned(),

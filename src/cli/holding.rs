@@ -1,0 +1,24 @@
+//! `--uncontained`: the flag that lifts what is asked where no sandbox holds an agent.
+
+use clap::Args;
+
+use crate::permission::UncontainedCommands;
+
+/// Whether agents may work where nothing holds them.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct HoldingArgs {
+    /// Where no sandbox can hold an agent, lets rules, approvals and the mode decide about its commands instead of asking
+    /// for each, and lets root work in a repository of another user
+    #[arg(long)]
+    pub uncontained: bool,
+}
+
+impl HoldingArgs {
+    /// What happens to commands that nothing holds.
+    pub fn commands(self) -> UncontainedCommands {
+        match self.uncontained {
+            true => UncontainedCommands::FollowRules,
+            false => UncontainedCommands::AskEach,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Tests that change the files which they test: they run once more, then the user says what is committed.
+//!
+//! Snapshot tests do so honestly. What is committed is a tree that was tested, unless the user includes what the
+//! tests wrote.
+
+use super::executing::{commit, left_out, litter, run_tests, without};
+use super::{State, flow};
+use crate::domain::effect::Effect;
+use crate::domain::execution::DirtyPolicy;
+use crate::domain::question::{Answer, FileOrigin, QuestionKind};
+use crate::domain::receipt::{Receipt, TestOutcome};
+
+/// Says what comes between passing tests that changed these files and the commit; `None` where nothing does.
+pub(super) fn settle(
+    state: &mut State,
+    step: u32,
+    receipt: &Receipt,
+    rewritten: &[String],
+) -> Option<Vec<Effect>> {
+    if receipt.outcome == TestOutcome::NoCommand {
+        return None;
+    }
+    let execution = state.execution.as_mut()?;
+    let outside = litter(execution);
+    let current = execution.current.as_ref()?;
+    let uncommitted = left_out(execution, current);
+    let rewritten = without(&without(rewritten, &outside), &uncommitted);
+    let policy = &execution.rewritten_policy;
+    let undecided: Vec<String> = rewritten
+        .iter()
+        .filter(|path| !policy.contains_key(*path))
+        .cloned()
+        .collect();
+    let is_left_out = |path: &String| policy.get(path) == Some(&DirtyPolicy::LeaveOut);
+    let takes_tested = rewritten.iter().any(is_left_out);
+    let current = execution.current.as_mut()?;
+    if takes_tested {
+        current.commit_tree = receipt.tree_before.clone();
+    }
+    if undecided.is_empty() {
+        return None;
+    }
+    if !current.tested_again {
+        current.tested_again = true;
+        return Some(run_tests(state));
+    }
+    let question = QuestionKind::DirtyFiles {
+        step,
+        paths: undecided,
+        origin: FileOrigin::WrittenByTests,
+    };
+    Some(flow::ask(state, question))
+}
+
+pub(super) fn on_answered(state: &mut State, paths: &[String], answer: &Answer) -> Vec<Effect> {
+    let policy = match answer {
+        Answer::Include => DirtyPolicy::Include,
+        _ => DirtyPolicy::LeaveOut,
+    };
+    if let Some(execution) = &mut state.execution {
+        let decided = paths.iter().map(|path| (path.clone(), policy));
+        execution.rewritten_policy.extend(decided);
+        if let Some(current) = execution.current.as_mut()
+            && policy == DirtyPolicy::LeaveOut
+        {
+            let receipt = current.receipt.as_ref();
+            current.commit_tree = receipt.and_then(|receipt| receipt.tree_before.clone());
+        }
+    }
+    commit(state)
+}

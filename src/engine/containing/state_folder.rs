@@ -1,0 +1,92 @@
+//! What a held CLI sees and writes of its own folder in the user's home.
+//!
+//! The folder is replaced by an empty one in memory, in which its settings lie read-only and what outlives the
+//! process is let through: anything else that is written there goes with the process, however that ends.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::real;
+use crate::adapter::{Keeps, StateFolder, StatePlace};
+use crate::process::Hold;
+
+/// Returns what holds a CLI's own folder; `cwd` is where the CLI starts and `root` what it works in. Nothing where
+/// the folder cannot be told or made, which leaves it as read-only as everything else.
+pub(super) fn places(
+    own: &StateFolder,
+    cwd: &Path,
+    root: &Path,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Vec<(PathBuf, Hold)> {
+    let named = variable(own.variable).filter(|value| !value.is_empty());
+    let home = variable("HOME").map(PathBuf::from);
+    let Some(folder) = named
+        .as_ref()
+        .map(|folder| cwd.join(folder))
+        .or_else(|| Some(home.as_ref()?.join(own.at_home)))
+    else {
+        return Vec::new();
+    };
+    let made = made(&folder);
+    let Some(folder) = made.and_then(real) else {
+        return Vec::new();
+    };
+    let beside = home.iter().filter(|_| named.is_none());
+    let beside = beside.flat_map(|home| own.beside.iter().map(|name| home.join(name)));
+    let mut places: Vec<_> = beside
+        .filter_map(|path| Some((real(&path)?, Hold::ReadOnly)))
+        .collect();
+    // Where the repository itself is that folder, its files are what the agent works on.
+    if folder != root {
+        places.push((folder.clone(), Hold::EmptyFolder));
+        places.extend(settings(own, &folder));
+    }
+    places.extend(own.places.iter().filter_map(|place| open(place, &folder)));
+    places
+}
+
+/// All that lies in the folder and that the process does not keep itself.
+fn settings(own: &StateFolder, folder: &Path) -> Vec<(PathBuf, Hold)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_setting = |path: &PathBuf| {
+        let mut places = own.places.iter();
+        !places.any(|place| folder.join(&place.below) == *path)
+    };
+    entries
+        .map(|entry| entry.path())
+        .filter(is_setting)
+        .map(|path| (path, Hold::ReadOnly))
+        .collect()
+}
+
+/// What of the folder is open to the process. What lies below the empty folder alone is left out: it is not there.
+fn open(place: &StatePlace, folder: &Path) -> Option<(PathBuf, Hold)> {
+    let path = folder.join(&place.below);
+    match place.keeps {
+        Keeps::Conversations => Some((made(&path)?.to_owned(), Hold::Writable)),
+        Keeps::Login => path.is_file().then_some((path, Hold::Writable)),
+        Keeps::Notes => match path.exists() {
+            true => Some((path, Hold::ReadOnly)),
+            false => Some((path, Hold::EmptyFolder)),
+        },
+        // Below a folder of settings an empty one needs a place to be put at.
+        Keeps::Nothing if place.below.contains('/') => {
+            let is_setting = path.parent().is_some_and(Path::is_dir);
+            is_setting.then_some(())?;
+            Some((made(&path)?.to_owned(), Hold::EmptyFolder))
+        }
+        Keeps::Nothing => None,
+    }
+}
+
+/// Makes a folder, which cannot be let through where it is missing.
+fn made(path: &Path) -> Option<&Path> {
+    match fs::create_dir_all(path) {
+        Ok(()) => Some(path),
+        Err(error) => {
+            tracing::warn!(path = %path.display(), %error, "a folder of the CLI's own cannot be made");
+            None
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What holds the calls of git that read the work tree, where a filter may be a program that an agent wrote.
+//!
+//! Where nothing holds them, a filter that an agent could change is not run: the call is refused, since a file that is
+//! stored without its filter is another file.
+
+use std::path::{Path, PathBuf};
+
+use super::discover::Repository;
+use super::error::GitError;
+use super::invoke::{last_words, nul_parts};
+use crate::process::{Containment, Hold};
+
+/// What holds calls that read the work tree.
+#[derive(Debug, Clone)]
+pub(super) enum WorkSandbox {
+    /// This does; a call adds the places that it writes.
+    Holds(Containment),
+    /// Nothing does, and why.
+    Cannot(String),
+}
+
+/// Programs that run what their arguments say.
+const INTERPRETERS: [&str; 18] = [
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "env", "xargs", "node", "bun", "deno", "npx",
+    "perl", "ruby", "php", "make", "npm", "eval",
+];
+
+impl Repository {
+    /// The same repository, whose calls that read the work tree run inside of this.
+    #[must_use]
+    pub fn with_work_held(self, held: Containment) -> Self {
+        Self {
+            work: WorkSandbox::Holds(held),
+            ..self
+        }
+    }
+
+    /// The same repository, which knows why nothing holds its calls.
+    #[must_use]
+    pub fn with_work_unheld(self, why: &str) -> Self {
+        Self {
+            work: WorkSandbox::Cannot(why.to_owned()),
+            ..self
+        }
+    }
+
+    /// What holds one call that writes these folders; `None` where nothing does and nothing has to.
+    pub(super) async fn hold_work(
+        &self,
+        writes: &[PathBuf],
+    ) -> Result<Option<Containment>, GitError> {
+        match &self.work {
+            WorkSandbox::Holds(held) => {
+                let mut places = self.content_places()?;
+                for folder in writes {
+                    places.push((folder.clone(), Hold::Writable));
+                    places.push((folder.join(".git"), Hold::ReadOnly));
+                }
+                Ok(Some(held.clone().with_places(places)))
+            }
+            WorkSandbox::Cannot(why) => {
+                self.check_filters(why).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Refuses where a filter could be a program that an agent wrote.
+    pub(super) async fn check_filters(&self, why: &str) -> Result<(), GitError> {
+        let filters = r"^filter\..*\.(clean|smudge|process)$";
+        let list = self.git_on_objects(&["config", "-z", "--get-regexp", filters]);
+        let list = list.run().await?;
+        let output = list.stdout.whole().ok_or_else(|| GitError::Unreadable {
+            command: "config".to_owned(),
+            what: last_words(&list),
+        })?;
+        for entry in nul_parts(output) {
+            let entry = String::from_utf8_lossy(entry);
+            let (key, command) = entry.split_once('\n').unwrap_or((&entry, ""));
+            if !command.is_empty() && !self.is_users_own(command) {
+                return Err(GitError::OpenFilter {
+                    key: key.to_owned(),
+                    command: command.to_owned(),
+                    why: why.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells whether a filter's command is a program of the user's that agents cannot change.
+    fn is_users_own(&self, command: &str) -> bool {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-+./%,:@".contains(c);
+        if !command.chars().all(is_plain) {
+            return false;
+        }
+        let mut words = command.split(' ').filter(|word| !word.is_empty());
+        let Some(program) = words.next() else {
+            return false;
+        };
+        let name = program.rsplit('/').next().unwrap_or(program);
+        if INTERPRETERS.contains(&name) || name.starts_with("python") {
+            return false;
+        }
+        let found = match program.starts_with('/') {
+            true => Some(PathBuf::from(program)),
+            false if program.contains('/') => None,
+            false => first_on_path(program),
+        };
+        let is_outside = |path: &Path| {
+            path.canonicalize()
+                .is_ok_and(|path| !path.starts_with(&self.root))
+        };
+        let names_a_file = words.any(|word| {
+            let file = self.root.join(word).canonicalize();
+            file.is_ok_and(|file| file.starts_with(&self.root))
+        });
+        found.is_some_and(|path| is_outside(&path)) && !names_a_file
+    }
+}
+
+/// The program that a name means; `None` where a relative folder of PATH could mean another one.
+fn first_on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    for folder in std::env::split_paths(&path) {
+        if !folder.is_absolute() {
+            return None;
+        }
+        let file = folder.join(program);
+        if file.is_file() {
+            return Some(file);
+        }
+    }
+    None
+}

@@ -1,0 +1,44 @@
+//! What a turn's commands left running is ended with the turn, before anybody looks at what it did.
+//!
+//! Refuses to know how processes are found.
+
+use std::time::Duration;
+
+use super::Live;
+use crate::adapter::AdapterEvent;
+use crate::process::{CliProcesses, Running};
+
+/// How long those may take after TERM.
+const GRACE: Duration = Duration::from_millis(500);
+
+impl Live {
+    /// Notes who is there before the turn's first call: the CLI answers for these.
+    pub(super) async fn note_servers(&mut self, event: &AdapterEvent) {
+        let is_call = matches!(
+            event,
+            AdapterEvent::Asked { .. }
+                | AdapterEvent::Weighed { .. }
+                | AdapterEvent::ToolStarted { .. }
+        );
+        if !is_call || self.cli.is_some() || self.children.are_played() {
+            return;
+        }
+        let Some(root) = self.child.as_ref().map(Running::started) else {
+            return;
+        };
+        let look = tokio::task::spawn_blocking(move || CliProcesses::look(root));
+        self.cli = look.await.ok();
+    }
+
+    /// Ends what the turn's calls left running. Nothing is left to do where the CLI itself has ended: its whole family
+    /// ends with it.
+    pub(super) async fn end_commands(&mut self) {
+        let (Some(cli), true) = (self.cli.take(), self.child.is_some()) else {
+            return;
+        };
+        let alive = cli.end_others(GRACE).await;
+        if !alive.is_empty() {
+            tracing::warn!(?alive, "commands of a turn outlive it");
+        }
+    }
+}

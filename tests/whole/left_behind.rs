@@ -1,0 +1,136 @@
+//! Who may speak to an instance after an earlier one was killed: its user, and nobody whom the killed one left.
+
+use std::fs;
+use std::process::Stdio;
+
+use crate::script::{Agent, say, shell, write};
+use crate::world::{PROGRAM, RUN, Running, World};
+
+const RESUME: [&str; 5] = ["resume", "--auto", "--yes-execute", "--on-step", "continue"];
+
+/// A command that clears its environment, leads a session of its own, loses its parents, waits at the pipe `go` in
+/// another folder and sends; what it is told goes into the pipe `told`.
+fn slips_away(world: &World, name: &str) -> String {
+    let (go, told) = (
+        world.fifo(&format!("{name}-go")),
+        world.fifo(&format!("{name}-told")),
+    );
+    let root = world.root.display();
+    format!(
+        "env -i PATH=\"$PATH\" HOME=\"$HOME\" setsid sh -c \
+         'cd /; cat {go}; cd {root}; {PROGRAM} send pause > {told} 2>&1' < /dev/null > /dev/null 2>&1 &"
+    )
+}
+
+/// Lets who slipped away send, and gives what it was told.
+fn told(world: &World, name: &str) -> String {
+    world.release(&format!("{name}-go"));
+    world.heard(&format!("{name}-told"))
+}
+
+/// A run whose first step does this and then waits at the pipe `wait`.
+fn under_way(world: &World, command: &str) -> Running {
+    let wait = world.fifo("wait");
+    let planner = Agent::planning(&["Write one"]).always(
+        "[agent-collab EXECUTE step 1]",
+        vec![
+            say("I begin."),
+            shell(command),
+            say("I wait."),
+            shell(&format!("cat {wait}")),
+            write("one.txt", "one\n"),
+            say("Wrote one."),
+        ],
+    );
+    world.cast(&planner, &Agent::approving());
+    let mut running = world.start(&RUN);
+    running.until("planner │ I wait.");
+    running
+}
+
+/// Kills the instance and takes the run up with another one, whose first step waits at the pipe `again`.
+fn killed_and_taken_up(world: &World, running: Running) -> Running {
+    running.signal("KILL");
+    running.wait();
+    let again = world.fifo("again");
+    let planner = Agent::planning(&["Write one"]).always(
+        "[agent-collab EXECUTE step 1]",
+        vec![
+            say("I begin again."),
+            shell(&format!("cat {again}")),
+            write("one.txt", "one\n"),
+            say("Wrote one."),
+        ],
+    );
+    world.cast(&planner, &Agent::approving());
+    let mut running = world.start(&RESUME);
+    running.until("planner │ I begin again.");
+    running
+}
+
+/// Starts a shell as a program apart from everything here would have: it has no parent that lives.
+fn apart(world: &World, command: &str) {
+    let started = world
+        .shell(command)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    assert!(started.is_ok_and(|status| status.success()));
+}
+
+#[test]
+fn what_a_killed_instance_left_is_refused_and_its_user_is_heard() {
+    let world = World::new();
+    // It was there before any instance, as a terminal of the user's is.
+    apart(&world, &slips_away(&world, "earlier"));
+    let running = under_way(&world, &slips_away(&world, "left"));
+    let running = killed_and_taken_up(&world, running);
+    let left = told(&world, "left");
+    assert!(
+        left.contains("may be left of an instance that was killed"),
+        "{left}"
+    );
+    assert!(world.events_of("gate.changed").is_empty());
+    // The user's shells: of this session, and older than what was killed.
+    world.program(&["send", "pause"]).ends(0);
+    let earlier = told(&world, "earlier");
+    assert!(earlier.contains("the gate is manual already"), "{earlier}");
+    world.program(&["send", "cancel"]).ends(0);
+    running.wait().ends(5);
+}
+
+#[test]
+fn a_killed_instance_that_left_nobody_makes_nobody_doubtful() {
+    let world = World::new();
+    let running = under_way(&world, "true");
+    let running = killed_and_taken_up(&world, running);
+    apart(&world, &slips_away(&world, "later"));
+    let later = told(&world, "later");
+    assert!(later.contains("pause: done"), "{later}");
+    world.program(&["send", "cancel"]).ends(0);
+    running.wait().ends(5);
+    let records = world
+        .folder
+        .join("home/.local/state/agent-collab/instances");
+    let left = fs::read_dir(records).expect("records").count();
+    assert_eq!(left, 0, "who ends by itself leaves no record");
+}
+
+#[test]
+fn a_sender_in_another_namespace_is_refused() {
+    let world = World::new();
+    let running = under_way(&world, "true");
+    for sandbox in ["--user --map-root-user", "--user --map-root-user --mount"] {
+        let line = format!("exec unshare {sandbox} {PROGRAM} send pause");
+        let said = world.shell(&line).output().expect("unshare");
+        let said = String::from_utf8_lossy(&said.stderr);
+        assert!(
+            said.contains("in another pid, mount or user namespace"),
+            "{said}"
+        );
+    }
+    assert!(world.events_of("gate.changed").is_empty());
+    world.program(&["send", "cancel"]).ends(0);
+    running.wait().ends(5);
+}
