@@ -8,7 +8,7 @@
 //! | R015 | what the last turn made and what the next is sent can be read before | `gate::nothing_begins_before_its_release_and_what_is_sent_is_read_first`, `demo::a_whole_run_is_played_by_keys` |
 //! | R016 | in the auto gate turns follow each other | `gate::auto_goes_up_to_the_approval_and_y_executes` |
 //! | R017 | P lets the turn end and holds the next | `gate::p_in_a_turn_lets_it_end_and_holds_the_next`, `gate::a_plan_that_its_user_edits_while_it_is_reviewed_is_reviewed_again` |
-//! | R018 | S ends the turn and goes back to the goal | `gate::s_in_a_turn_ends_it_and_goes_back_to_the_goal`, `demo::what_a_stopped_step_left_is_not_called_yours` |
+//! | R018 | S ends the turn and goes back to the goal | `gate::s_in_a_turn_ends_it_and_goes_back_to_the_goal`, `gate::s_stays_when_the_turn_ends_and_the_next_one_waits_for_its_answer`, `gate::s_stops_the_run_whose_turn_ended_behind_it`, `gate::the_enter_that_goes_back_from_cancel_releases_nothing`, `demo::what_a_stopped_step_left_is_not_called_yours` |
 //! | R019 | Ctrl+C leaves safely | `demo::ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run`, `demo::an_unfinished_run_goes_on_where_it_was` |
 //! | R020 | Enter is asked about twice where that is wanted | `gate::enter_is_pressed_twice_where_that_is_wanted` |
 //! | R021 | the execution is begun by the user | `gate::auto_goes_up_to_the_approval_and_y_executes`, `gate::auto_executes_where_that_is_wanted` |

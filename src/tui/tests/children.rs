@@ -132,23 +132,18 @@ fn leaving_says_which_tasks_would_end_and_a_second_key_means_it() {
 }
 
 #[test]
-fn what_the_user_looks_for_stays_open_when_the_run_moves_on_and_what_is_about_the_turn_does_not() {
+fn what_the_user_opened_stays_open_when_the_run_moves_on() {
     let state = with_children();
     let on = Event::PhaseChanged {
         from: Phase::Review,
         to: Phase::Respond,
     };
-    for (command, stays) in [
-        ("/theme", true),
-        ("/sessions", true),
-        ("/mode yolo", false),
-        ("/cancel", false),
-    ] {
+    for command in ["/theme", "/sessions", "/mode yolo", "/cancel"] {
         let mut screen = not_writing();
         screen.perform(crate::tui::command::read(command).unwrap(), Some(&state));
         assert!(screen.own.is_some(), "{command}");
         screen.on_event(At(0), &on);
-        assert_eq!(screen.own.is_some(), stays, "{command}");
+        assert!(screen.own.is_some(), "{command}");
     }
 }
 
