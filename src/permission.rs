@@ -69,7 +69,7 @@ pub enum Call {
         /// The paths to be read.
         paths: Vec<PathBuf>,
         /// How folders among them are searched; `None`: their names are listed.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         search: Option<reads::SearchScope>,
     },
     /// Calls a tool that is none of the above (MCP tools included).

@@ -175,6 +175,13 @@ impl Containment {
         self
     }
 
+    /// Takes out what holds on exactly these places.
+    #[must_use]
+    pub fn without_places(mut self, places: &[PathBuf]) -> Self {
+        self.places.retain(|(path, _)| !places.contains(path));
+        self
+    }
+
     /// Hides these sockets, as far as they are there when a child starts.
     #[must_use]
     pub fn with_sockets_hidden(mut self, sockets: impl IntoIterator<Item = PathBuf>) -> Self {

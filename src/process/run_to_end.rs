@@ -69,11 +69,39 @@ pub enum Ended {
     Cancelled,
 }
 
+/// How often a containment is set up while sockets that it hides come and go.
+const N_SETUPS: usize = 3;
+
 /// Runs a child to its end: its own, its time's or its caller's. Dropped meanwhile, the child is killed.
 ///
 /// # Errors
 /// The child did not start; a child that fails is no error.
 pub async fn run_to_end(
+    spec: &Spec,
+    limits: &Limits,
+    cancel: &CancellationToken,
+) -> Result<Finished, SpawnError> {
+    let contained = spec.contained.as_ref();
+    let hides_sockets = contained.is_some_and(|held| !held.hidden_sockets().is_empty());
+    for _ in 1..N_SETUPS {
+        let finished = run_once(spec, limits, cancel).await?;
+        if !hides_sockets || !is_setup_failure(&finished) {
+            return Ok(finished);
+        }
+    }
+    run_once(spec, limits, cancel).await
+}
+
+/// Tells whether bubblewrap could not lay a place over another: a socket ended between the look at it and its mount. The
+/// child's own program was not started then.
+fn is_setup_failure(finished: &Finished) -> bool {
+    finished.ended == Ended::ByItself
+        && !finished.is_success()
+        && finished.stdout.head.is_empty()
+        && finished.stderr.head.starts_with(b"bwrap: Can't ")
+}
+
+async fn run_once(
     spec: &Spec,
     limits: &Limits,
     cancel: &CancellationToken,

@@ -4,22 +4,29 @@
 use std::path::{Path, PathBuf};
 
 use super::caches::tool_folder;
-use super::own_commands::{CommandReach, Signing, Work, visible};
+use super::own_commands::{CommandReach, Signing, Work, git_folders, visible};
 use super::sockets::{KeyAgents, doors, find_sockets, socket_variables};
+use super::temporary::{kept, temporary_folders};
 use super::user_environment::UserEnvironment;
 use super::{protected, real};
 use crate::engine::git::Repository;
 use crate::process::{Containment, Hold, Kernel, Network};
 
 /// Has the calls that read the work tree held: they read everything, write objects and what each names, and reach
-/// neither network nor sockets. Where nothing holds them, the repository knows why.
+/// neither network nor sockets; of temporary files they see what the user's variables and the repository name. Where nothing holds them, the repository knows why.
 pub fn hold_git(repository: Repository, kernel: &Kernel) -> Repository {
     match kernel {
         Kernel::Holds(bwrap) => {
             let user = UserEnvironment::of_process();
-            let places = doors(&user, KeyAgents::Hidden);
+            let root = &repository.root;
+            let folders = temporary_folders(&user, root);
+            let needed = user.paths().flat_map(|(_, paths)| paths);
+            let needed = needed.chain([root.clone()]).chain(git_folders(root));
+            let mut places = kept(&folders, needed, &[]);
+            places.extend(folders.iter().map(|path| (path.clone(), Hold::EmptyFolder)));
+            places.extend(doors(&user, KeyAgents::Hidden));
             let sockets = find_sockets(&user, KeyAgents::Hidden, Network::Loopback);
-            let sockets = visible(sockets.into_iter(), &[], &places);
+            let sockets = visible(sockets.into_iter(), &folders, &places);
             let held = Containment::new(bwrap, places)
                 .with_network(Network::Loopback)
                 .with_sockets_hidden(sockets)
@@ -58,7 +65,6 @@ pub fn hold_commits(
         .into_iter()
         .filter_map(|path| real(path))
         .collect();
-    places.retain(|(path, _)| !copied.contains(path));
     let held = Work::new(&user, root, keys, reach).hold(bwrap, places);
-    repository.with_commits_held(Some(held))
+    repository.with_commits_held(Some(held.without_places(&copied)))
 }

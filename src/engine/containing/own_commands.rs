@@ -167,18 +167,22 @@ pub(super) fn visible(
     sockets.filter(is_seen).collect()
 }
 
-/// Git's folders of a linked work tree, which lie elsewhere.
-fn git_folders(root: &Path) -> Vec<PathBuf> {
-    let Ok(pointer) = std::fs::read_to_string(root.join(".git")) else {
-        return Vec::new();
-    };
-    let Some(named) = pointer.strip_prefix("gitdir:") else {
-        return Vec::new();
-    };
-    let git_dir = root.join(named.trim());
+/// What git reads of a repository beside its root: its folders, which lie elsewhere for a linked work tree, and the
+/// objects that it borrows from another clone.
+pub(super) fn git_folders(root: &Path) -> Vec<PathBuf> {
+    let pointer = std::fs::read_to_string(root.join(".git"));
+    let linked = pointer.ok().and_then(|pointer| {
+        let named = pointer.strip_prefix("gitdir:")?.trim();
+        Some(root.join(named))
+    });
+    let git_dir = linked.unwrap_or_else(|| root.join(".git"));
     let shared = std::fs::read_to_string(git_dir.join("commondir"));
-    let shared = shared.map(|shared| git_dir.join(shared.trim()));
-    std::iter::once(git_dir.clone()).chain(shared).collect()
+    let shared = shared.map_or(git_dir.clone(), |shared| git_dir.join(shared.trim()));
+    let objects = shared.join("objects");
+    let borrowed = std::fs::read_to_string(objects.join("info/alternates"));
+    let borrowed = borrowed.unwrap_or_default();
+    let borrowed = borrowed.lines().map(|line| objects.join(line));
+    [git_dir, shared].into_iter().chain(borrowed).collect()
 }
 
 /// The program's own folder as an empty one, but for these files of it.

@@ -56,7 +56,9 @@ impl Repository {
                     places.push((folder.clone(), Hold::Writable));
                     places.push((folder.join(".git"), Hold::ReadOnly));
                 }
-                Ok(Some(held.clone().with_places(places)))
+                Ok(Some(
+                    held.clone().without_places(writes).with_places(places),
+                ))
             }
             WorkSandbox::Cannot(why) => {
                 self.check_filters(why).await?;

@@ -22,7 +22,7 @@ use crate::domain::event::Approval;
 use crate::domain::execution::Stage;
 use crate::domain::ids::At;
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::{ArbitrationReason, QuestionKind};
+use crate::domain::question::{ArbitrationReason, FileOrigin, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::domain::undo::{Fate, Offer, Way};
@@ -160,11 +160,16 @@ fn form(name: &str, phase: Phase, kind: QuestionKind) -> Place {
 
 /// Questions that look or act otherwise than the one of their kind among `questions`.
 fn other_forms() -> Vec<Place> {
-    let [mut waits, mut fails, mut recovers] = ["usage_limit", "adapter_failed", "step_recovery"]
-        .map(|name| {
-            let mut all = questions().into_iter().map(|(_, kind)| kind);
-            all.find(|kind| kind.name() == name).unwrap()
-        });
+    let [mut waits, mut fails, mut recovers, mut rewrites] = [
+        "usage_limit",
+        "adapter_failed",
+        "step_recovery",
+        "dirty_files",
+    ]
+    .map(|name| {
+        let mut all = questions().into_iter().map(|(_, kind)| kind);
+        all.find(|kind| kind.name() == name).unwrap()
+    });
     if let QuestionKind::UsageLimit { then, other, .. } = &mut waits {
         (*then, *other) = (Gate::Auto, None);
     }
@@ -173,6 +178,9 @@ fn other_forms() -> Vec<Place> {
     }
     if let QuestionKind::StepRecovery { stage, .. } = &mut recovers {
         *stage = Stage::Commit;
+    }
+    if let QuestionKind::DirtyFiles { origin, .. } = &mut rewrites {
+        *origin = FileOrigin::WrittenByTests;
     }
     let stalls = QuestionKind::Arbitration {
         reason: ArbitrationReason::Stall,
@@ -184,6 +192,7 @@ fn other_forms() -> Vec<Place> {
         form("question usage_limit, waits", Phase::WritePlan, waits),
         form("question adapter_failed, alone", Phase::WritePlan, fails),
         form("question step_recovery, commit", Phase::Execute, recovers),
+        form("question dirty_files, tests", Phase::Execute, rewrites),
         form("question arbitration, stall", Phase::Review, stalls),
         at("question of a child", Some(asked), |_, _| {}),
     ]
@@ -484,6 +493,10 @@ fn question_place(kind: &QuestionKind) -> String {
             stage: Stage::Commit,
             ..
         } => "question step_recovery, commit".to_owned(),
+        QuestionKind::DirtyFiles {
+            origin: FileOrigin::WrittenByTests,
+            ..
+        } => "question dirty_files, tests".to_owned(),
         _ => format!("question {}", kind.name()),
     }
 }

@@ -288,8 +288,7 @@ async fn a_hook_that_refuses_without_a_word_is_named() {
     fixture.write("a", "step\n");
     let repository = fixture.repository().await;
     fixture.hook("pre-commit", "exit 3");
-    let failure = repository
-        .commit(&paths(&["a"]), &[], "x")
+    let failure = commit_now(&repository, &paths(&["a"]), &[], "x")
         .await
         .unwrap_err();
     let hook = "pre-commit".to_owned();

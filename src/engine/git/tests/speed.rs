@@ -27,7 +27,7 @@ async fn step(fixture: &Fixture, repository: &Repository, n: usize) -> u128 {
     repository.dirty().await.unwrap();
     repository.head().await.unwrap();
     let paths = paths(&["d1/f1", &format!("new-{n}")]);
-    commit_now(&repository, &paths, &[], "step").await.unwrap();
+    commit_now(repository, &paths, &[], "step").await.unwrap();
     (outside + begun.elapsed()).as_millis()
 }
 
