@@ -8,13 +8,13 @@ mod bringing_back;
 mod fitting;
 mod ground;
 mod presence;
+mod refusal;
 mod unfinished;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::Trust;
@@ -34,7 +34,7 @@ use crate::permission::UncontainedCommands;
 use crate::process::{Children, Kernel, end_leftovers_of, foreign_owner};
 use crate::prompts::{PromptSource, Prompts};
 use crate::store::debug_log::DebugLog;
-use crate::store::{Guard, InstanceLock, Layout, Names, Privacy, StoreError, tidy};
+use crate::store::{Guard, InstanceLock, Layout, Names, Privacy, tidy};
 
 use ad_hoc::prune_old;
 use fitting::{created, ready};
@@ -49,6 +49,7 @@ pub use ad_hoc::{Absent, ad_hoc_played_by, at_rest, beside_a_goal, check_for, pl
 pub use bringing_back::{BroughtBack, bring_back, bring_back_here};
 pub use ground::{Ground, NAMELESS, WITHOUT_A_REVIEWER, adapters, check_for_a_goal};
 pub use presence::InstancePresence;
+pub use refusal::Refusal;
 pub use unfinished::{Lies, unfinished};
 
 /// How long processes of a dead run may take to end.
@@ -112,35 +113,6 @@ pub enum Unfinished {
     Refuse,
     /// It is archived.
     Archive,
-}
-
-/// Why a run was not started.
-#[derive(Debug, Error)]
-#[error("{problem}")]
-pub struct Refusal {
-    /// What is wrong; may be several lines.
-    pub problem: String,
-    /// What to do; may be empty.
-    pub hint: String,
-    /// The exit code.
-    pub code: u8,
-}
-
-impl Refusal {
-    /// Something is wrong: exit code 1.
-    pub fn error(problem: impl ToString, hint: impl Into<String>) -> Self {
-        Self {
-            problem: problem.to_string(),
-            hint: hint.into(),
-            code: 1,
-        }
-    }
-}
-
-impl From<StoreError> for Refusal {
-    fn from(error: StoreError) -> Self {
-        Self::error(&error, error.hint())
-    }
 }
 
 /// A directory and its configuration, looked at and not touched.

@@ -32,7 +32,7 @@
 //! | R039 | files are written under a lock | no keys: `store::documents::of_two_writers_with_one_base_exactly_one_wins` |
 //! | R040 | overwrite, merge or discard | `conflict::the_agents_text_is_taken_over_the_users`, `conflict::the_users_text_stays_and_the_turn_goes_again`, `editing::a_clash_opens_the_editor_on_the_merge_and_its_result_counts` |
 //! | R052 | an agent's question is answered | `asked::an_answer_that_is_picked_reaches_the_agent`, `asked::an_answer_in_own_words_reaches_the_agent`, `asked::an_agent_whose_question_is_not_answered_decides_itself` |
-//! | R107 | a call is allowed once, for longer, or refused | `asked::a_call_is_allowed_once_for_the_run_and_refused` |
+//! | R107 | a call is allowed once, for longer, or refused | `asked::a_call_is_allowed_once_for_the_run_and_refused`, `asked::a_call_that_leaves_codexs_sandbox_is_allowed_once_at_most` |
 
 mod asked;
 mod conflict;

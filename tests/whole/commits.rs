@@ -145,7 +145,7 @@ fn what_agents_obey_in_the_next_session_asks_first() {
         ".envrc",
         "docs/CLAUDE.md",
     ] {
-        check_asks(&[], vec![write(path, "{}\n")], path);
+        check_asks(&[("notes.txt", "a\n")], vec![write(path, "{}\n")], path);
     }
 }
 

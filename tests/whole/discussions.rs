@@ -666,11 +666,18 @@ fn a_command_that_settles_something_runs_only_where_it_may() {
                 "checks": checks.collect::<Vec<_>>() }),
         )
     };
-    let looks = "cat .env .agent-collab/state.json; grep -r -e hunter2 -e \"looked up\" .; ls .agent-collab";
+    let looks = "cat .agent-collab/state.json; grep -r --exclude=.env -e hunter2 -e \"looked up\" .; ls .agent-collab";
     let after = || stands("It is settled.", "agree", "sqlite", 0.9);
     world.cast(
         &playing(&[("a", &[asks(&["cat README.md", looks]), after(), after()])]),
-        &playing(&[("b", &[asks(&["touch made.txt"]), after(), after()])]),
+        &playing(&[(
+            "b",
+            &[
+                asks(&["touch made.txt", "cat .env", "grep -r hunter2 ."]),
+                after(),
+                after(),
+            ],
+        )]),
     );
     let mut arguments = vec!["--mode", "collaborative", "--keep-sessions"];
     for seat in ["a=explore@codex", "b=explore@claude"] {
@@ -695,7 +702,9 @@ fn a_command_that_settles_something_runs_only_where_it_may() {
             .unwrap_or_default()
             .contains("# A project")
     );
-    assert_eq!(of("touch made.txt")["end"], "refused");
+    for command in ["touch made.txt", "cat .env", "grep -r hunter2 ."] {
+        assert_eq!(of(command)["end"], "refused", "{command}");
+    }
     let looked = of(looks);
     assert_eq!(
         (&looked["end"], &looked["exit_code"]),

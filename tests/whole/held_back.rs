@@ -50,7 +50,7 @@ fn a_circle_of_calls_ends_the_turn_where_nobody_is_there() {
             .collect();
         actions.extend([write("never.txt", "never\n"), say("Went on.")]);
         let planner = Agent::planning(&["Write"]).step(1, actions);
-        world.cast(&planner, &Agent::approving());
+        world.cast_claude_first(&planner, &Agent::approving());
         let ran = world.run(&["--on-ask", "allow-rules", "--mode", mode]);
         ran.ends(3)
             .says("again and again")
@@ -77,7 +77,7 @@ fn calls_that_differ_are_no_circle() {
     let mut actions = actions.to_vec();
     actions.push(say("Touched."));
     let planner = Agent::planning(&["Write"]).step(1, actions);
-    world.cast(&planner, &Agent::approving());
+    world.cast_claude_first(&planner, &Agent::approving());
     world.run(&["--on-ask", "allow-rules"]).ends(0);
     assert!(answers(&world, "touch").iter().all(|answer| answer.0));
 }

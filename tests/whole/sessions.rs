@@ -125,6 +125,9 @@ fn calls_before_execute_are_declined_and_change_nothing() {
     }
 }
 
+/// Allows one command by a rule of the user's.
+const TOUCH_ONE: &str = "[[permission.rule]]\npermission = \"bash\"\npattern = \"touch by-rule.txt\"\naction = \"allow\"\n";
+
 #[test]
 fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
     let mut world = World::new();
@@ -138,14 +141,38 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
             say("Done."),
         ],
     );
-    world.config = "[[permission.rule]]\npermission = \"bash\"\npattern = \"touch by-rule.txt\"\naction = \"allow\"\n".to_owned();
-    world.cast(&planner, &Agent::approving());
-    world.run(&["--on-ask", "allow-rules"]).ends(0);
+    world.config = TOUCH_ONE.to_owned();
+    world.cast_claude_first(&planner, &Agent::approving());
+    let unheld = [
+        "-s",
+        "safety.contain_agents=false",
+        "--on-ask",
+        "allow-rules",
+    ];
+    world
+        .run(&[&unheld[..], &["--uncontained"]].concat())
+        .ends(0);
     assert_eq!(world.committed(), ["by-rule.txt"]);
-    let world2 = World::new();
-    world2.cast(&planner, &Agent::approving());
+    // Without that flag nothing runs unasked that no sandbox holds.
+    let mut world4 = World::new();
+    world4.config = TOUCH_ONE.to_owned();
+    world4.cast_claude_first(&planner, &Agent::approving());
+    world4
+        .run(&unheld)
+        .ends(1)
+        .says("declined: bash touch by-rule.txt");
+    // What leaves codex's own sandbox is nobody's but the user's to allow, each time.
+    let mut world3 = World::new();
+    world3.config = TOUCH_ONE.to_owned();
+    world3.cast(&planner, &Agent::approving());
+    world3
+        .run(&["--on-ask", "allow-rules"])
+        .ends(1)
+        .says("runs outside of codex's sandbox");
+    let mut world2 = World::new();
+    world2.cast_claude_first(&planner, &Agent::approving());
     world2
-        .run(&[])
+        .run(&["-s", "safety.contain_agents=false", "--uncontained"])
         .ends(1)
         .says("(nobody is there to ask (--on-ask deny))");
 }

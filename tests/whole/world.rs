@@ -89,6 +89,13 @@ impl World {
         fs::write(self.folder.join("claude.json"), reviewer.to_json()).expect("script");
     }
 
+    /// Lets claude plan and execute, in bubblewrap, and codex review.
+    pub fn cast_claude_first(&mut self, planner: &Agent, reviewer: &Agent) {
+        self.cast(reviewer, planner);
+        self.config
+            .push_str("[roles]\nplanner = \"claude\"\nreviewer = \"codex\"\n");
+    }
+
     /// Writes a file of the repository.
     pub fn put(&self, path: &str, text: &str) {
         let path = self.root.join(path);

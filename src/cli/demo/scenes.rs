@@ -33,11 +33,11 @@ pub enum Scene {
     Silent,
 }
 
-/// Refuses each commit until somebody has removed the reason.
+/// Refuses the first commit. It remembers that in the work tree: what a hook writes in git's folder goes with the commit.
 const HOOK: &str = "#!/bin/sh\n\
     # Refuses the first commit and tells why.\n\
-    if [ ! -e .git/asked ]; then\n    \
-        : > .git/asked\n    \
+    if [ ! -e .hook-asked ]; then\n    \
+        : > .hook-asked\n    \
         echo 'the hook refuses the first commit; the next one passes' >&2\n    \
         exit 1\n\
     fi\n";
@@ -84,7 +84,10 @@ impl Scene {
                 "README.md",
                 "\nA line of yours that is not committed yet.\n",
             )],
-            Self::CommitFailed => vec![(".git/hooks/pre-commit", HOOK)],
+            Self::CommitFailed => vec![
+                (".git/hooks/pre-commit", HOOK),
+                (".git/info/exclude", ".hook-asked\n"),
+            ],
             _ => Vec::new(),
         }
     }

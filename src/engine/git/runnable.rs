@@ -3,12 +3,12 @@
 //!
 //! Refuses to judge: two looks are compared, and people say whether a difference is fine.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
+mod files;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -18,6 +18,8 @@ use super::dependencies::{installed_packages, is_dependency_folder};
 use super::discover::Repository;
 use super::error::GitError;
 use super::invoke::{nul_parts, path_of};
+
+use files::{Files, content_of, entries, is_skipped};
 
 /// How many files are looked at in each of hooks and ignored files; what lies beyond is told as [`Kind::Unseen`].
 const MOST: usize = 20_000;
@@ -424,128 +426,4 @@ fn led_to(place: &Path) -> PathBuf {
         || place.to_owned(),
         |named| folder.join(path_of(named.trim_ascii_end())),
     )
-}
-
-/// The files below some paths, nearest first, no link followed, skipped folders left out, at most [`MOST`].
-struct Files {
-    waiting: VecDeque<PathBuf>,
-    n_left: usize,
-    into_folders: bool,
-}
-
-impl Files {
-    fn of(mut paths: Vec<PathBuf>) -> Self {
-        paths.sort_by_key(|path| (path.components().count(), path.clone()));
-        Self {
-            waiting: paths.into(),
-            n_left: MOST,
-            into_folders: true,
-        }
-    }
-
-    fn below(folder: &Path) -> Self {
-        Self::of(entries(folder))
-    }
-}
-
-impl Iterator for Files {
-    type Item = PathBuf;
-
-    fn next(&mut self) -> Option<PathBuf> {
-        while let Some(path) = self.waiting.pop_front() {
-            let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
-            if !is_folder {
-                self.n_left = self.n_left.checked_sub(1)?;
-                return Some(path);
-            }
-            let name = path.file_name().unwrap_or_default();
-            if name == ".git" {
-                self.n_left = self.n_left.checked_sub(1)?;
-                return Some(path);
-            }
-            if self.into_folders && !SKIPPED.iter().any(|skipped| name == *skipped) {
-                self.waiting.extend(entries(&path));
-            }
-        }
-        None
-    }
-}
-
-/// What a folder holds, in order. A folder that is gone or closed to us is closed to git, too.
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten();
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
-}
-
-fn is_skipped(path: &Path) -> bool {
-    path.components().any(|part| match part {
-        Component::Normal(name) => SKIPPED.iter().any(|skipped| name == *skipped),
-        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
-            false
-        }
-    })
-}
-
-/// A hash of all that matters about a path: its type, whether it may be run, where it leads as a link,
-/// its bytes; `None` where nothing is.
-fn content_of(path: &Path) -> io::Result<Option<String>> {
-    let Some(found) = or_none(std::fs::symlink_metadata(path))? else {
-        return Ok(None);
-    };
-    let mut hash = Sha256::new();
-    if found.is_symlink() {
-        hash.update(b"link\0");
-        hash.update(std::fs::read_link(path)?.as_os_str().as_bytes());
-        hash.update(b"\0");
-    }
-    match or_none(std::fs::metadata(path)) {
-        Ok(Some(target)) => hash_target(&mut hash, path, &target)?,
-        // A link that leads nowhere, or in a circle, runs nothing.
-        Ok(None) => hash.update(b"nothing"),
-        Err(_) if found.is_symlink() => hash.update(b"nothing"),
-        Err(error) => return Err(error),
-    }
-    let hash = hash.finalize();
-    Ok(Some(
-        hash.iter().map(|byte| format!("{byte:02x}")).collect(),
-    ))
-}
-
-fn hash_target(hash: &mut Sha256, path: &Path, target: &Metadata) -> io::Result<()> {
-    hash.update((target.mode() & 0o170_111).to_le_bytes());
-    if !target.is_file() {
-        return Ok(());
-    }
-    let mut file = match File::open(path) {
-        // What we may not read, git may not read either; its mode, size and time are all there is to see.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            hash.update(format!("{} {}", target.size(), target.mtime_nsec()));
-            return Ok(());
-        }
-        file => file?,
-    };
-    let mut bytes = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut bytes)? {
-            0 => return Ok(()),
-            n => hash.update(&bytes[..n]),
-        }
-    }
-}
-
-fn or_none<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
 }

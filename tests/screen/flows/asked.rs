@@ -75,18 +75,33 @@ fn an_agent_whose_question_is_not_answered_decides_itself() {
     leave(terminal);
 }
 
-#[test]
-fn a_call_is_allowed_once_for_the_run_and_refused() {
-    let world = World::new();
-    let call = |run: &str| {
+/// A step that calls these commands, each of which asks.
+fn calling(commands: &[&str]) -> Agent {
+    let call = |run: &&str| {
         json!({ "do": "command", "run": run, "ask": "always", "reason": "it is needed",
                 "if_denied": [say("So be it.")] })
     };
-    let calls = ["touch one", "touch two", "touch two", "touch three"];
-    let mut actions: Vec<Value> = calls.iter().map(|run| call(run)).collect();
+    let mut actions: Vec<Value> = commands.iter().map(call).collect();
     actions.push(say("Touched."));
-    let planner = talking().plan(PLAN).step(1, actions);
-    let config = cast(&world, &planner, &Agent::approving(), "");
+    talking().plan(PLAN).step(1, actions)
+}
+
+fn refuse_with_words(terminal: &mut Terminal) {
+    terminal.type_keys("w");
+    terminal.wait_for("Why not?");
+    terminal.type_keys("\x15two are enough");
+    terminal.wait_for("two are enough");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("the run is over");
+}
+
+#[test]
+fn a_call_is_allowed_once_for_the_run_and_refused() {
+    let world = World::new();
+    let planner = calling(&["touch one", "touch two", "touch two", "touch three"]);
+    let asks = "[roles]\nplanner = \"claude\"\nreviewer = \"codex\"\n\
+                [[permission.rule]]\npermission = \"bash\"\npattern = \"touch *\"\naction = \"ask\"";
+    let config = cast(&world, &Agent::approving(), &planner, asks);
     let mut terminal = begin(&world, &config);
     terminal.wait_for("execute the approved plan");
     terminal.type_keys("y");
@@ -94,7 +109,6 @@ fn a_call_is_allowed_once_for_the_run_and_refused() {
     // the dialog is there.
     terminal.wait_for("planner asks: bash, in EXECUTE");
     terminal.wait_for("┃ touch one");
-    terminal.wait_for("why, as the agent says: it is needed");
     for choice in ["allow it this once", "allow it for this run", "refuse it"] {
         terminal.wait_for(choice);
     }
@@ -109,12 +123,7 @@ fn a_call_is_allowed_once_for_the_run_and_refused() {
     // The same call again is not asked about; the next one is.
     terminal.wait_for("┃ touch three");
     assert!(is_there("two"));
-    terminal.type_keys("w");
-    terminal.wait_for("Why not?");
-    terminal.type_keys("\x15two are enough");
-    terminal.wait_for("two are enough");
-    terminal.type_keys(ENTER);
-    terminal.wait_for("the run is over");
+    refuse_with_words(&mut terminal);
     assert!(!is_there("three"));
     let asked = events_of(&world, "approval.asked");
     let second = asked
@@ -122,5 +131,36 @@ fn a_call_is_allowed_once_for_the_run_and_refused() {
         .rfind(|asked| asked["targets"][0] == "touch two");
     let second = second.expect("the same call again");
     assert_eq!(second["why"]["origin"], "approved for this run");
+    leave(terminal);
+}
+
+#[test]
+fn a_call_that_leaves_codexs_sandbox_is_allowed_once_at_most() {
+    let world = World::new();
+    let config = cast(
+        &world,
+        &calling(&["touch one", "touch one"]),
+        &Agent::approving(),
+        "",
+    );
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("y");
+    terminal.wait_for("asked because it runs outside of codex's sandbox");
+    terminal.wait_for("why, as the agent says: it is needed");
+    terminal.wait_for("it cannot be approved for more than this once");
+    assert!(!terminal.text().contains("allow it for this run"));
+    terminal.type_keys("y");
+    // Exactly the same call is asked about again.
+    terminal.wait_for("✓ $ touch one");
+    terminal.wait_for("asked because it runs outside of codex's sandbox");
+    refuse_with_words(&mut terminal);
+    let asked = events_of(&world, "approval.asked").into_iter();
+    assert_eq!(
+        asked
+            .filter(|asked| asked["targets"][0] == "touch one")
+            .count(),
+        2
+    );
     leave(terminal);
 }
