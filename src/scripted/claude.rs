@@ -172,6 +172,9 @@ impl Claude {
 
     /// Takes up the conversation that the flags name; an error is the exit code.
     fn open(&mut self) -> Result<(), i32> {
+        if let Some(server) = self.flags.tools.clone() {
+            server.start_behind(&self.script.tool_client);
+        }
         let id = self.stamp.session.clone();
         let remembered = self.memory.load(&id).map_err(|error| {
             self.stage.complain(&format!("Error: {error}"));

@@ -83,6 +83,25 @@ impl ToolServer {
         }
     }
 
+    /// Has another client of the server, where there is one, connect to it, before anything calls: both programs do so
+    /// when a conversation begins.
+    pub fn start_behind(self, client: &[String]) {
+        if client.is_empty() {
+            return;
+        }
+        let mut client = client.to_vec();
+        client.push("--start".to_owned());
+        let mut command = self.behind(&client).command();
+        // Where it does not start, the first call starts it or fails and says so.
+        let Ok(mut started) = command.stdin(Stdio::null()).spawn() else {
+            return;
+        };
+        // It says when it is ready, and stays.
+        if let Some(says) = started.stdout.take() {
+            let _ready = BufReader::new(says).read_line(&mut String::new());
+        }
+    }
+
     /// Prepares the server's process.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);

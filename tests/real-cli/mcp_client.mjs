@@ -1,7 +1,7 @@
 // The official MCP client in the place of a CLI's own: it keeps one server for all calls of a conversation, as they do.
 //
-// A scripted agent starts this once a call, with the server's command line, and says the call on standard input. The first
-// one leaves a keeper behind that connects to the server; each passes its call on to the keeper and prints the answer.
+// A scripted agent starts this when its conversation begins, to be the keeper of the server, and once a call, with the
+// server's command line; that one reads the call on standard input, passes it on to the keeper and prints the answer.
 // The tool `lab` is no tool of the server: its arguments are steps for the keeper and a file for what came of each.
 // Refuses to know what the answers should be.
 
@@ -22,14 +22,31 @@ import Ajv from "ajv";
 const began = process.cwd();
 const [mode, ...words] = process.argv.slice(2);
 if (mode === "--keep") await keep(words[0], words.slice(1));
+else if (mode === "--start") await start(words);
 else await relay([mode, ...words]);
+
+/** Goes where the address of this server's socket is short, however long the path to there is. */
+function enter(server) {
+  process.chdir(os.tmpdir());
+  const name = createHash("sha256").update(server.join("\0")).digest("hex").slice(0, 12);
+  return `mcp-${name}`;
+}
+
+/** Becomes the keeper of this server where there is none: a child of the CLI before its first call, as the CLIs do it. */
+async function start(server) {
+  const socket = enter(server);
+  try {
+    (await connect(socket)).destroy();
+    process.stdout.write("ready\n");
+  } catch {
+    process.chdir(began);
+    await keep(socket, server);
+  }
+}
 
 /** Passes one call on to the keeper of this server, which is started where there is none. */
 async function relay(server) {
-  // From there the address of a socket is short, however long the path to there is.
-  process.chdir(os.tmpdir());
-  const name = createHash("sha256").update(server.join("\0")).digest("hex").slice(0, 12);
-  const socket = `mcp-${name}`;
+  const socket = enter(server);
   for await (const line of readline.createInterface({ input: process.stdin })) {
     const frame = JSON.parse(line);
     if (frame.method !== "tools/call") continue;

@@ -84,6 +84,9 @@ impl Codex {
             profile: None,
             tools: ToolServer::among(calling::servers(params)),
         };
+        if let Some(server) = thread.tools.clone() {
+            server.start_behind(&self.script.tool_client);
+        }
         thread.take_profile(&self.profiles, params);
         let object = frames::thread(
             id,

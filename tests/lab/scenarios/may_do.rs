@@ -194,8 +194,11 @@ fn play(vendor: Vendor, notes: &mut Notes) {
     };
     let world = World::create(&format!("may-do-{}", vendor.cli()), cast, brain);
     world.repository.write(".env", &format!("KEY={SECRET}\n"));
-    std::fs::write(world.outside("outside.txt"), OUTSIDE).expect("a file outside");
-    std::os::unix::fs::symlink("..", world.repository.root().join("linkout"))
+    std::fs::create_dir(world.outside("elsewhere")).expect("a folder outside");
+    for file in ["outside.txt", "elsewhere/outside.txt"] {
+        std::fs::write(world.outside(file), OUTSIDE).expect("a file outside");
+    }
+    std::os::unix::fs::symlink("../elsewhere", world.repository.root().join("linkout"))
         .expect("a link out of the repository");
     world.repository.commit_all("a secret and a link");
     let outcome = world.run(&["--yes-execute", "--on-ask", "deny"]);
