@@ -652,20 +652,22 @@ fn an_agent_may_look_first_and_diagnose_and_nothing_is_started() {
     assert_eq!(world.events_of("discussion"), Vec::<Value>::new());
 }
 
+/// What a participant says who wants these commands to settle something.
+fn asks(commands: &[&str]) -> Vec<Value> {
+    let checks = commands
+        .iter()
+        .map(|command| json!({ "command": command, "why": "whether it is there" }));
+    with(
+        "It can be looked up.",
+        &json!({ "stance": "agree", "proposal": "sqlite", "confidence": 0.5, "blocking": ["is it there?"],
+            "checks": checks.collect::<Vec<_>>() }),
+    )
+}
+
 #[test]
 fn a_command_that_settles_something_runs_only_where_it_may() {
     let world = World::new();
     std::fs::write(world.root.join(".env"), "DB=hunter2\n").expect("a file of secrets");
-    let asks = |commands: &[&str]| {
-        let checks = commands
-            .iter()
-            .map(|command| json!({ "command": command, "why": "whether it is there" }));
-        with(
-            "It can be looked up.",
-            &json!({ "stance": "agree", "proposal": "sqlite", "confidence": 0.5, "blocking": ["is it there?"],
-                "checks": checks.collect::<Vec<_>>() }),
-        )
-    };
     let looks = "cat .agent-collab/state.json; grep -r --exclude=.env -e hunter2 -e \"looked up\" .; ls .agent-collab";
     let after = || stands("It is settled.", "agree", "sqlite", 0.9);
     world.cast(
