@@ -31,7 +31,7 @@ const REPOSITORY_SETTINGS: [&str; 4] =
 /// Folders of installed and built things, too large to look into.
 const SKIPPED: [&str; 5] = ["node_modules", "target", ".venv", "venv", ".git"];
 
-/// Lists the files of trees.
+/// Lists the files of trees: names alone, so that no filter runs.
 const KEPT: [&str; 5] = [
     "ls-files",
     "-z",
@@ -134,7 +134,7 @@ impl Repository {
             look.repository_in(&self.root.join(folder))?;
         }
         look.outside_trees(outside.paths)?;
-        look.set_ids(&self.git(&KEPT).bytes().await?);
+        look.set_ids(&self.git_on_objects(&KEPT).bytes().await?);
         Ok(look.seen)
     }
 
