@@ -51,4 +51,5 @@ mod tasks;
 mod tested;
 mod tools;
 mod undo;
+mod unheld;
 mod writing;

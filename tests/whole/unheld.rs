@@ -1,0 +1,101 @@
+//! What happens where nothing of the system can hold an agent, and where root works in what belongs to somebody else.
+
+use std::os::unix::fs::{chown, symlink};
+
+use nix::unistd::geteuid;
+use serde_json::json;
+
+use crate::script::{Agent, say};
+use crate::world::World;
+
+/// Hides bubblewrap: PATH has all of the programs but that one.
+fn hide_bubblewrap(world: &mut World) {
+    let programs = world.folder.join("programs");
+    std::fs::create_dir(&programs).expect("a folder");
+    let path = std::env::var_os("PATH").expect("PATH");
+    let folders = std::env::split_paths(&path);
+    let entries = folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten());
+    for entry in entries
+        .flatten()
+        .filter(|entry| entry.file_name() != "bwrap")
+    {
+        // The first of a name is the one that counts.
+        let _named_before = symlink(entry.path(), programs.join(entry.file_name()));
+    }
+    let programs = programs.display().to_string();
+    world.env.push(("PATH".to_owned(), programs));
+}
+
+/// claude executes a step whose command would be allowed by the mode.
+fn touching() -> World {
+    let mut world = World::new();
+    hide_bubblewrap(&mut world);
+    let command = json!({ "do": "command", "run": "touch new.txt", "ask": "always" });
+    let planner = Agent::planning(&["Write"]).step(1, vec![command, say("Done.")]);
+    world.cast_claude_first(&planner, &Agent::approving());
+    world
+}
+
+const YOLO: [&str; 4] = ["--mode", "yolo", "--on-ask", "allow-rules"];
+
+#[test]
+fn without_bubblewrap_each_command_of_claude_asks_in_yolo_too() {
+    let world = touching();
+    world
+        .run(&YOLO)
+        .ends(1)
+        .says("declined: bash touch new.txt (nothing holds")
+        .complains(
+            "claude is held by its protocol only, not by the kernel: bubblewrap is not on PATH",
+        );
+    assert!(!world.root.join("new.txt").exists());
+}
+
+#[test]
+fn without_bubblewrap_the_flag_lets_the_mode_decide() {
+    let world = touching();
+    let lifted = world.run(&[&YOLO[..], &["--uncontained"]].concat());
+    lifted.ends(0);
+    assert_eq!(world.committed(), ["new.txt"]);
+}
+
+#[test]
+fn without_bubblewrap_doctor_says_what_is_open_and_the_demo_runs() {
+    let world = touching();
+    world
+        .program(&["doctor"])
+        .says("nothing: bubblewrap is not on PATH (hint: install bubblewrap")
+        .says("each command beyond proven reading asks")
+        .says("--uncontained lifts that");
+    let folder = world.folder.join("demo").display().to_string();
+    world
+        .program(&["demo", "--headless", "--fast", "--dir", &folder])
+        .ends(0)
+        .says("done: 3 of 3 steps changed something");
+}
+
+#[test]
+fn root_in_the_repository_of_somebody_else_needs_the_flag() {
+    let world = World::new();
+    world.cast(
+        &Agent::planning(&["Write"]).step(1, vec![say("Done.")]),
+        &Agent::approving(),
+    );
+    if geteuid().is_root() {
+        // git itself refuses until its user says otherwise.
+        let settings = world.folder.join("home/.gitconfig");
+        let before = std::fs::read_to_string(&settings).unwrap_or_default();
+        std::fs::write(&settings, before + "[safe]\ndirectory = *\n").expect("a file");
+        chown(&world.root, Some(12_345), None).expect("root gives files away");
+        world
+            .run(&[])
+            .ends(1)
+            .complains("this program runs as root")
+            .complains("belongs to the user 12345")
+            .complains("--uncontained");
+        assert!(!world.root.join(".agent-collab/state.json").exists());
+    } else {
+        // Nobody else is refused.
+        assert!(!world.run(&[]).err.contains("runs as root"));
+    }
+}
