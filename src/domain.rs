@@ -18,6 +18,7 @@ pub mod execution;
 pub mod late;
 pub mod question;
 pub mod session;
+pub mod step_calls;
 pub mod submission;
 pub mod task;
 pub mod todo;

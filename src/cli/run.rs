@@ -94,7 +94,8 @@ pub struct ConductArgs {
     /// What happens when the review reaches its cap or makes no progress: pass, more:N (once) or cancel
     #[arg(long, value_name = "WHAT")]
     pub on_cap: Option<OnCap>,
-    /// What happens to a file with uncommitted changes of yours that a step edits
+    /// What happens to changes that are not only a step's: a file with uncommitted changes of yours that it edits, and
+    /// files that you saved while it ran
     #[arg(long, value_name = "WHAT")]
     pub on_dirty: Option<OnDirtyArg>,
     /// Answers questions of a kind beforehand, such as `--answer tests_failed=accept`

@@ -806,6 +806,9 @@ pub struct Audit {
     pub changed: Vec<String>,
     /// Those of them that held uncommitted changes of the user on entering EXECUTE.
     pub dirty: Vec<String>,
+    /// Those of them that no call of the step's agent accounts for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside_of_calls: Vec<String>,
     /// What of it, or beside it, the program would run.
     pub entry_points: Vec<EntryPoint>,
     /// What of it path rules hold back.

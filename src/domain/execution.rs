@@ -10,6 +10,7 @@ use super::plan::Step;
 use super::question::{CommitTerms, EntryPoint, HeldEdit, Left, TestCommand};
 use super::receipt::Receipt;
 use super::run::State;
+use super::step_calls::StepCalls;
 use super::undo::Undone;
 
 /// An execution under way or done.
@@ -131,6 +132,12 @@ pub struct Current {
     /// Files that the user allowed its agent to edit when it asked.
     #[serde(default)]
     pub allowed_edits: Vec<String>,
+    /// What its agent's calls account for; `None` in runs of earlier versions, where nothing is asked about it.
+    #[serde(default)]
+    pub calls: Option<StepCalls>,
+    /// Files that none of its calls accounts for and that the user said are no part of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub users_edits: Vec<String>,
     /// The last test run.
     pub receipt: Option<Receipt>,
     /// The first line of the agent's last message.
@@ -190,6 +197,9 @@ pub struct StepRecord {
     pub made_by_tests: Vec<String>,
     /// Files it edited that stay uncommitted because they held changes of the user.
     pub left_out: Vec<String>,
+    /// Files that changed while it ran and that are no part of it: they stay uncommitted, and undoing it leaves them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub users_edits: Vec<String>,
     /// The tree before its first turn; `None` in runs of earlier versions.
     #[serde(default)]
     pub tree_before: Option<String>,
@@ -296,6 +306,7 @@ mod tests {
                 changed: Vec::new(),
                 made_by_tests: Vec::new(),
                 left_out: Vec::new(),
+                users_edits: Vec::new(),
                 tree_before: None,
                 tree_after: None,
             };

@@ -195,6 +195,8 @@ pub enum FileOrigin {
     UsersBefore,
     /// The step's tests change them each time they run.
     WrittenByTests,
+    /// They changed while the step ran, and no call of its agent accounts for it.
+    OutsideOfCalls,
 }
 
 /// A merge of the user's text and the agent's that is not whole yet.
@@ -783,6 +785,10 @@ impl FileOrigin {
             Self::WrittenByTests => format!(
                 "the tests of step {step} change files each time they run, so what they tested is not what is \
                  there now (leave-out commits what was tested, include what they wrote): {paths}"
+            ),
+            Self::OutsideOfCalls => format!(
+                "files changed during step {step} that no call of its agent names, and none of its commands ran when \
+                 they changed (leave-out keeps them out of the step and of its undo): {paths}"
             ),
         }
     }

@@ -14,6 +14,7 @@ mod holding;
 mod late;
 mod limits;
 mod noting;
+mod outside;
 mod planning;
 mod recovering;
 mod replanning;
@@ -424,8 +425,8 @@ impl Run {
             Event::Created(_)
             | Event::AgentsRegistered { .. }
             | Event::PhaseChanged { .. }
-            | Event::QuestionAsked { .. }
-            | Event::Agent { .. } => Vec::new(),
+            | Event::QuestionAsked { .. } => Vec::new(),
+            Event::Agent { turn, news, .. } => outside::on_news(state, at, turn, news),
             Event::GoalGiven { text } => planning::on_goal_given(state, text),
             Event::Said { text } => planning::on_said(state, at, text),
             Event::RefinerChosen { role, goal } => {
@@ -558,7 +559,9 @@ impl Run {
             } => children::on_opened(state, session, external_id),
             Event::TaskNews { session, news } => children::on_news(state, session, news),
             Event::TaskSentOn { session } => children::on_sent_on(state, session),
-            Event::TaskPatched { session, patch } => children::on_patched(state, session, patch),
+            Event::TaskPatched { session, patch } => {
+                children::on_patched(state, at, session, patch)
+            }
             Event::TaskEnded(result) => children::on_ended(state, result),
             Event::TaskReported { session } => children::on_reported(state, session),
             Event::ChildDeleted { session } => children::on_deleted(state, session),

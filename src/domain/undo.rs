@@ -56,6 +56,9 @@ pub struct Span {
     pub from: String,
     /// The tree that is left.
     pub to: String,
+    /// Paths that stay as they are, though they differ: the user's own edits meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keeps: Vec<String>,
 }
 
 /// Steps that were undone and can come back, as long as no other turn has worked since.
@@ -194,10 +197,12 @@ impl Execution {
         for record in records {
             spans.push(span_of(record)?);
         }
-        let of_current = begun.and_then(|current| current.tree_before.clone());
-        spans.extend(of_current.map(|from| Span {
-            from,
-            to: now.to_owned(),
+        spans.extend(begun.and_then(|current| {
+            Some(Span {
+                from: current.tree_before.clone()?,
+                to: now.to_owned(),
+                keeps: current.users_edits.clone(),
+            })
         }));
         let steps = records.iter().map(|record| record.n);
         let text = records.iter().map(|record| &record.text);
@@ -235,6 +240,7 @@ impl Execution {
             spans: vec![Span {
                 from: undone.kept.clone(),
                 to: undone.left.clone(),
+                keeps: Vec::new(),
             }],
             commits: undone.commit.iter().cloned().collect(),
         })
@@ -257,6 +263,7 @@ fn span_of(record: &StepRecord) -> Result<Span, String> {
         (Some(from), Some(to)) => Ok(Span {
             from: from.clone(),
             to: to.clone(),
+            keeps: record.users_edits.clone(),
         }),
         _ => Err(format!(
             "the trees around step {} are not known: an earlier version of this program made it",

@@ -3,6 +3,7 @@
 //! What git and the tests do takes time, so it runs off the loop and comes back as events. Refuses to
 //! decide anything: the run does.
 
+mod claims;
 mod commits;
 mod edits;
 mod entry;
@@ -30,6 +31,7 @@ use super::{Engine, Inward, documents, failed, news, troubled};
 
 use commits::{Made, NoCommit, changed_by_hooks, commit, look_before_hooks};
 use entry::{last_step_told, step_entry};
+pub(super) use looks::to_path;
 use looks::{Held, audit, store, test_between_looks};
 use survey::Surveyor;
 
@@ -211,6 +213,7 @@ impl Engine {
         let command = execution.and_then(|execution| execution.test.clone());
         let held = Held {
             dirty,
+            claims: self.claims(),
             command: command.and_then(|test| test_run::TestCommand::parse(&test.command)),
             edits: self.edit_rules(),
             runnable: self.runnable.clone(),
@@ -236,6 +239,7 @@ impl Engine {
         let command = test.and_then(|test| test_run::TestCommand::parse(&test.command));
         let held = Held {
             dirty: Vec::new(),
+            claims: None,
             command,
             edits: self.edit_rules(),
             runnable: self.runnable.clone(),

@@ -8,6 +8,7 @@ use crate::adapter::{
 };
 use crate::domain::event::News;
 use crate::domain::session::Usage;
+use crate::domain::step_calls::MOVE_TO;
 use crate::domain::turn::{TurnResult, UsageLimit};
 use crate::text::question::question;
 use crate::text::{clean, clean_beginning, clean_end, truncate};
@@ -155,7 +156,7 @@ fn change(kind: &ChangeKind) -> String {
         ChangeKind::Add => "add".to_owned(),
         ChangeKind::Update => "update".to_owned(),
         ChangeKind::Delete => "delete".to_owned(),
-        ChangeKind::Move(to) => format!("move to {}", line(&to.to_string_lossy())),
+        ChangeKind::Move(to) => format!("{MOVE_TO}{}", line(&to.to_string_lossy())),
     }
 }
 

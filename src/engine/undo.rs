@@ -9,7 +9,7 @@ use crate::domain::execution::Execution;
 use crate::domain::question::CommitTerms;
 use crate::domain::undo::{Fate, Offer, Reversal, Wish, named};
 
-use super::execution::in_words;
+use super::execution::{in_words, to_path};
 use super::git::{
     Back, CommitFailureKind, CommitId, Contents, GitError, Head, Repository, TreeChangeKind, TreeId,
 };
@@ -132,6 +132,7 @@ async fn look(
         .map(|span| Back {
             from: TreeId(span.from.clone()),
             to: TreeId(span.to.clone()),
+            keeps: span.keeps.iter().map(|path| to_path(path)).collect(),
         })
         .collect();
     let git_said = |error: GitError| in_words(&error);

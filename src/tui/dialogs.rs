@@ -133,6 +133,11 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
             paths,
             origin: FileOrigin::WrittenByTests,
         } => dirty_files::of_tests(id, *step, paths),
+        QuestionKind::DirtyFiles {
+            step,
+            paths,
+            origin: FileOrigin::OutsideOfCalls,
+        } => dirty_files::outside_of_calls(id, *step, paths),
         QuestionKind::DirtyFiles { step, paths, .. } => {
             let left = state
                 .execution

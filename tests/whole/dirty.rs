@@ -2,8 +2,8 @@
 
 use std::fs::File;
 
-use crate::script::{Agent, edit, say, write};
-use crate::world::{RUN, World};
+use crate::script::{Agent, edit, say, shell, write};
+use crate::world::{RUN, Running, World};
 
 fn world_with_changes() -> World {
     let world = World::new();
@@ -114,6 +114,88 @@ fn a_file_the_user_deleted_may_be_written_anew_only_by_their_leave() {
         .ends(3)
         .complains("mine.txt")
         .complains("--on-dirty");
+}
+
+/// A run whose agent has edited one file and reads from a pipe until it is released.
+fn under_way(world: &World, more: &[&str]) -> Running {
+    let wait = world.fifo("wait");
+    let agent = Agent::planning(&["Write"]).step(
+        1,
+        vec![
+            write("new.txt", "new\n"),
+            say("Wrote."),
+            shell(&format!("cat {wait}")),
+            say("Done."),
+        ],
+    );
+    world.cast(&agent, &Agent::approving());
+    let mut running = world.start_run(more);
+    running.until("planner │ Wrote.");
+    running
+}
+
+#[test]
+fn what_the_user_saves_while_a_step_runs_asks_and_names_the_flag() {
+    let world = World::new();
+    let running = under_way(&world, &[]);
+    world.put("notes.txt", "of the user\n");
+    world.release("wait");
+    running
+        .wait()
+        .ends(3)
+        .complains("notes.txt")
+        .complains("no call of its agent names")
+        .complains("--on-dirty include|leave-out");
+    assert_eq!(world.subjects(), ["first"]);
+}
+
+#[test]
+fn what_the_user_saves_while_a_step_runs_stays_out_of_its_commit_and_of_its_undo() {
+    let world = World::new();
+    let running = under_way(&world, &["--on-dirty", "leave-out"]);
+    world.put("notes.txt", "of the user\n");
+    world.release("wait");
+    running.wait().ends(0);
+    assert_eq!(world.committed(), ["new.txt"]);
+    assert!(world.read(".agent-collab/log.md").contains("notes.txt"));
+    world.program(&["undo", "--yes"]).ends(0);
+    assert!(!world.root.join("new.txt").exists());
+    assert_eq!(world.read("notes.txt"), "of the user\n");
+}
+
+#[test]
+fn what_the_user_saves_between_a_kill_and_resume_stays_out_of_the_step() {
+    let world = World::new();
+    let running = under_way(&world, &[]);
+    running.signal("KILL");
+    running.wait();
+    world.put("notes.txt", "of the user\n");
+    let again = Agent::planning(&["Write"]).always(
+        "[agent-collab EXECUTE step 1]",
+        vec![say("It is all there.")],
+    );
+    world.cast(&again, &Agent::approving());
+    let resume = ["resume", "--auto", "--yes-execute", "--on-step", "continue"];
+    world.program(&resume).ends(3).complains("notes.txt");
+    let answered = [&resume[..], &["--on-dirty", "leave-out"]].concat();
+    world.program(&answered).ends(0);
+    assert_eq!(world.committed(), ["new.txt"]);
+    assert_eq!(world.read("notes.txt"), "of the user\n");
+}
+
+#[test]
+fn what_a_command_of_the_agent_writes_is_its_own() {
+    let world = World::new();
+    let agent = Agent::planning(&["Write"]).step(
+        1,
+        vec![
+            shell("mkdir made && echo x > made/by-command.txt"),
+            say("Made."),
+        ],
+    );
+    world.cast(&agent, &Agent::approving());
+    world.run(&[]).ends(0);
+    assert_eq!(world.committed(), ["made/by-command.txt"]);
 }
 
 #[test]

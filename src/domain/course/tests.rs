@@ -126,6 +126,7 @@ pub fn example(at: At) -> Course {
                 step: 1,
                 changed: Vec::new(),
                 dirty: Vec::new(),
+                outside_of_calls: Vec::new(),
                 entry_points: Vec::new(),
                 held: Vec::new(),
                 tree: None,

@@ -2,7 +2,7 @@
 //!
 //! Refuses to know roles' turns: a child changes nothing in the workflow, and the workflow waits for none.
 
-use super::{State, asking, discussing};
+use super::{State, asking, discussing, outside};
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::News;
 use crate::domain::ids::{At, SessionId, TurnId};
@@ -71,7 +71,13 @@ pub(super) fn on_news(state: &mut State, session: &SessionId, news: &News) -> Ve
 }
 
 /// Notes what became of a child's changes.
-pub(super) fn on_patched(state: &mut State, session: &SessionId, patch: &TaskPatch) -> Vec<Effect> {
+pub(super) fn on_patched(
+    state: &mut State,
+    at: At,
+    session: &SessionId,
+    patch: &TaskPatch,
+) -> Vec<Effect> {
+    outside::on_patched(state, at, patch);
     if let Some(child) = find(state, session) {
         child.doing = child
             .is_running()

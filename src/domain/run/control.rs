@@ -2,7 +2,7 @@
 
 use super::{
     Busy, Counts, State, approving, asking, children, discussing, executing, flow, holding, late,
-    limits, recovering, reviewing, rewriting, saying, undoing,
+    limits, outside, recovering, reviewing, rewriting, saying, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
@@ -224,10 +224,11 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         },
         QuestionKind::UsageLimit { .. } => limits::on_answered(state, at, question.kind, answer),
         QuestionKind::Conflict { .. } => settle_conflict(state, answer),
-        QuestionKind::DirtyFiles { paths, origin, .. } => match origin {
-            FileOrigin::UsersBefore => executing::on_dirty_answered(state, &paths, answer),
-            FileOrigin::WrittenByTests => rewriting::on_answered(state, &paths, answer),
-        },
+        QuestionKind::DirtyFiles {
+            step,
+            paths,
+            origin,
+        } => on_dirty_files_answered(state, step, origin, &paths, answer),
         QuestionKind::HeldEdits { step, edits } => {
             holding::on_answered(state, step, &edits, answer)
         }
@@ -246,6 +247,20 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         QuestionKind::StepRecovery { step, stage } => {
             recovering::on_step_answered(state, at, (step, stage), answer)
         }
+    }
+}
+
+fn on_dirty_files_answered(
+    state: &mut State,
+    step: u32,
+    origin: FileOrigin,
+    paths: &[String],
+    answer: &Answer,
+) -> Vec<Effect> {
+    match origin {
+        FileOrigin::UsersBefore => executing::on_dirty_answered(state, paths, answer),
+        FileOrigin::WrittenByTests => rewriting::on_answered(state, paths, answer),
+        FileOrigin::OutsideOfCalls => outside::on_answered(state, step, paths, answer),
     }
 }
 

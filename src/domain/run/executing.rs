@@ -1,6 +1,6 @@
 //! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
 
-use super::{Busy, State, approving, flow, holding, late, rewriting, undoing};
+use super::{Busy, State, approving, flow, holding, late, outside, rewriting, undoing};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
@@ -10,6 +10,7 @@ use crate::domain::question::{
     Answer, CommitTerms, EntryPoint, FileOrigin, QuestionKind, TestNetwork,
 };
 use crate::domain::receipt::Receipt;
+use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::{Again, Purpose};
 use crate::text::one_line;
 
@@ -61,6 +62,8 @@ fn begin_step(n: u32) -> Current {
         allowed_entry_points: Vec::new(),
         kept_edits: Vec::new(),
         allowed_edits: Vec::new(),
+        calls: Some(StepCalls::default()),
+        users_edits: Vec::new(),
         receipt: None,
         summary: String::new(),
     }
@@ -182,14 +185,22 @@ pub(super) fn on_step_audited(state: &mut State, at: At, audit: &Audit) -> Vec<E
     let Some(current) = &mut execution.current else {
         return Vec::new();
     };
-    current.changed = without(&audit.changed, &litter);
+    current.changed = without(&without(&audit.changed, &litter), &current.users_edits);
     current.tree_after = audit.tree.clone();
     current.tested_again = false;
     if current.changed.is_empty() {
         return on_nothing_changed(state, at, step, question);
     }
-    let decided = |path: &&String| !execution.dirty_policy.contains_key(*path);
-    let paths: Vec<String> = audit.dirty.iter().filter(decided).cloned().collect();
+    if let Some(effects) = outside::ask(state, step, &audit.outside_of_calls) {
+        return effects;
+    }
+    let Some(execution) = &state.execution else {
+        return Vec::new();
+    };
+    let changed = execution.current.iter().flat_map(|c| &c.changed);
+    let is_open =
+        |path: &&String| audit.dirty.contains(path) && !execution.dirty_policy.contains_key(*path);
+    let paths: Vec<String> = changed.filter(is_open).cloned().collect();
     if !paths.is_empty() {
         let origin = FileOrigin::UsersBefore;
         return flow::ask(
@@ -336,6 +347,7 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         return Vec::new();
     }
     take_test_run(state, receipt, changed, made_by_tests);
+    outside::on_tests_ran(state, at, receipt.duration_ms);
     let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
     if let Some(current) = current {
         current.tree_after = tree.clone();
@@ -368,7 +380,8 @@ fn take_test_run(
     };
     let new = made_by_tests.iter().filter(|path| !known.contains(path));
     current.made_by_tests.extend(new.cloned());
-    current.changed = without(&without(changed, &known), made_by_tests);
+    let of_step = without(changed, &current.users_edits);
+    current.changed = without(&without(&of_step, &known), made_by_tests);
     current.receipt = Some(receipt.clone());
 }
 
@@ -591,6 +604,7 @@ fn record(state: &mut State, outcome: StepOutcome) -> Vec<Effect> {
         changed: current.changed.clone(),
         made_by_tests: current.made_by_tests.clone(),
         left_out,
+        users_edits: current.users_edits.clone(),
         tree_before: current.tree_before.clone(),
         tree_after: current.tree_after.clone(),
     });

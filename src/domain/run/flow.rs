@@ -3,7 +3,7 @@
 use super::late::Ended;
 use super::{
     Busy, Counts, ResultForAgent, Running, State, Unanswered, approving, asking, children,
-    executing, late, limits, replanning, saying,
+    executing, late, limits, outside, replanning, saying,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Process;
@@ -178,6 +178,7 @@ pub(super) fn on_turn_ended(
     let Some(running) = state.running.take_if(|running| running.order.turn == *turn) else {
         return Vec::new();
     };
+    outside::on_turn_ended(state, at);
     let role = running.order.purpose.role();
     let asked = asking::take_of_turn(state);
     let mut effects = expire(state, role, Expiry::TurnEnded);

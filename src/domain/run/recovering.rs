@@ -3,7 +3,7 @@
 //! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
 
 use super::{
-    Busy, Counts, State, Unanswered, approving, discussing, executing, flow, late, limits,
+    Busy, Counts, State, Unanswered, approving, discussing, executing, flow, late, limits, outside,
     replanning, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
@@ -15,6 +15,7 @@ use crate::domain::turn::{Again, Profile, Purpose, Role, TurnOrder};
 
 pub(super) fn on_resumed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     discussing::on_program_ended(state);
+    outside::on_resumed(state);
     // The dialog that held turns back went with the program.
     state.turn_hold = TurnHold::Free;
     if state.is_over() {

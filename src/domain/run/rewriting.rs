@@ -25,6 +25,7 @@ pub(super) fn settle(
     let current = execution.current.as_ref()?;
     let uncommitted = left_out(execution, current);
     let rewritten = without(&without(rewritten, &outside), &uncommitted);
+    let rewritten = without(&rewritten, &current.users_edits);
     let policy = &execution.rewritten_policy;
     let undecided: Vec<String> = rewritten
         .iter()

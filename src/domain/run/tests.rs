@@ -446,6 +446,11 @@ fn audit(step: u32, dice: u8) -> Audit {
     } else {
         Vec::new()
     };
+    let outside_of_calls = if dice % 13 == 12 && !changed.is_empty() {
+        vec!["mine.txt".to_owned()]
+    } else {
+        Vec::new()
+    };
     let entry_points = if dice % 9 == 8 {
         vec![EntryPoint {
             path: "conftest.py".to_owned(),
@@ -464,6 +469,7 @@ fn audit(step: u32, dice: u8) -> Audit {
         step,
         changed,
         dirty,
+        outside_of_calls,
         entry_points,
         held,
         tree: Some("after".to_owned()),
@@ -1020,6 +1026,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
         step: 1,
         changed: vec!["a.rs".to_owned()],
         dirty: Vec::new(),
+        outside_of_calls: Vec::new(),
         entry_points: Vec::new(),
         held: Vec::new(),
         tree: None,

@@ -51,6 +51,12 @@ pub(super) fn step_entry(record: &StepRecord, at: &str) -> String {
             list(&record.left_out)
         ));
     }
+    if !record.users_edits.is_empty() {
+        lines.push(format!(
+            "- changed meanwhile, not by this step: {}",
+            list(&record.users_edits)
+        ));
+    }
     lines.push(match &record.outcome {
         StepOutcome::Committed { commit, message } => format!("- commit: {commit} {message}"),
         StepOutcome::Uncommitted { reason } => format!("- commit: none, {reason}"),

@@ -16,6 +16,7 @@ use crate::engine::test_run::{self, TestRun, TestRunError, sensitive_changes};
 
 use crate::text::path_name::{path_from_text, path_to_text};
 
+use super::claims::Claims;
 use super::edits::EditRules;
 
 /// A path in events: what is no text in it is quoted, so that it can be had back.
@@ -24,7 +25,7 @@ pub(super) fn to_text(path: &Path) -> String {
 }
 
 /// The path that an event names so.
-pub(super) fn to_path(text: &str) -> PathBuf {
+pub(in crate::engine) fn to_path(text: &str) -> PathBuf {
     PathBuf::from(OsString::from_vec(path_from_text(text)))
 }
 
@@ -50,6 +51,8 @@ pub(super) async fn store(git: &Repository, name: &str) -> Result<(TreeId, Runna
 /// What an audit holds a step's changes against.
 pub(super) struct Held {
     pub(super) dirty: Vec<String>,
+    /// What the step's calls account for; `None` where that is not known.
+    pub(super) claims: Option<Claims>,
     pub(super) command: Option<test_run::TestCommand>,
     pub(super) edits: EditRules,
     pub(super) runnable: Option<Runnable>,
@@ -71,10 +74,13 @@ pub(super) async fn audit(
         .collect();
     let looks = (before, &now, held.runnable.as_ref());
     let entry_points = entry_points(git, held.command.as_ref(), looks).await?;
+    let claims = held.claims.as_ref();
+    let outside_of_calls = claims.map_or_else(Vec::new, |claims| claims.outside(&changes));
     Ok(Audit {
         step,
         changed,
         dirty,
+        outside_of_calls,
         entry_points,
         held: held.edits.held(&changes),
         tree: Some(now.0),

@@ -21,6 +21,8 @@ pub struct Back {
     pub from: TreeId,
     /// The later one.
     pub to: TreeId,
+    /// Paths that stay as they are.
+    pub keeps: BTreeSet<PathBuf>,
 }
 
 /// What becomes of paths.
@@ -46,7 +48,9 @@ impl Repository {
         let mut found = Contents::default();
         for (n, span) in spans.iter().enumerate() {
             for change in self.changes_between(&span.to, &span.from).await? {
-                found.paths.entry(change.path).or_insert(change.content);
+                if !span.keeps.contains(&change.path) {
+                    found.paths.entry(change.path).or_insert(change.content);
+                }
             }
             let next = spans.get(n + 1).map_or(now, |next| &next.from);
             let between = self.changes_between(&span.to, next).await?;
@@ -112,6 +116,7 @@ impl Repository {
             None => self.git_on_objects(&["mktree"]).text().await?,
         };
         Ok(Back {
+            keeps: BTreeSet::new(),
             from: TreeId(from),
             to: TreeId(to),
         })

@@ -49,3 +49,29 @@ pub(super) fn of_tests(id: u32, step: u32, paths: &[String]) -> Sheet {
         .offers('c', "cancel the run", cancel())
         .first(1)
 }
+
+/// Asks about files that changed while a step ran and that no call of its agent accounts for.
+pub(super) fn outside_of_calls(id: u32, step: u32, paths: &[String]) -> Sheet {
+    let title =
+        format!("files changed during step {step}, and not by its agent as far as can be seen");
+    let mut sheet = Sheet::new(identity(id), &title)
+        .says(&listed(paths, 10), theme::CODE)
+        .says(
+            "No call names them, and no command of the agent ran when they changed.",
+            theme::QUIET,
+        );
+    sheet.whole = Some((title, paths.join("\n")));
+    sheet
+        .offers(
+            'y',
+            "include: they are part of the step, are committed and undone with it",
+            answer(id, Answer::Include),
+        )
+        .offers(
+            'n',
+            "leave out: they are yours, stay uncommitted, and an undo leaves them",
+            answer(id, Answer::LeaveOut),
+        )
+        .offers('c', "cancel the run", cancel())
+        .first(1)
+}

@@ -182,6 +182,10 @@ fn other_forms() -> Vec<Place> {
     if let QuestionKind::DirtyFiles { origin, .. } = &mut rewrites {
         *origin = FileOrigin::WrittenByTests;
     }
+    let mut outside = rewrites.clone();
+    if let QuestionKind::DirtyFiles { origin, .. } = &mut outside {
+        *origin = FileOrigin::OutsideOfCalls;
+    }
     let stalls = QuestionKind::Arbitration {
         reason: ArbitrationReason::Stall,
         open: 2,
@@ -193,6 +197,7 @@ fn other_forms() -> Vec<Place> {
         form("question adapter_failed, alone", Phase::WritePlan, fails),
         form("question step_recovery, commit", Phase::Execute, recovers),
         form("question dirty_files, tests", Phase::Execute, rewrites),
+        form("question dirty_files, outside", Phase::Execute, outside),
         form("question arbitration, stall", Phase::Review, stalls),
         at("question of a child", Some(asked), |_, _| {}),
     ]
@@ -497,6 +502,10 @@ fn question_place(kind: &QuestionKind) -> String {
             origin: FileOrigin::WrittenByTests,
             ..
         } => "question dirty_files, tests".to_owned(),
+        QuestionKind::DirtyFiles {
+            origin: FileOrigin::OutsideOfCalls,
+            ..
+        } => "question dirty_files, outside".to_owned(),
         _ => format!("question {}", kind.name()),
     }
 }

@@ -517,6 +517,7 @@ fn a_step_that_changed_nothing_is_told_as_done_and_quietly() {
             step: 2,
             changed: changed.iter().map(|path| (*path).to_owned()).collect(),
             dirty: Vec::new(),
+            outside_of_calls: Vec::new(),
             entry_points: Vec::new(),
             held: Vec::new(),
 

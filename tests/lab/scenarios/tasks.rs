@@ -95,7 +95,9 @@ fn play(notes: &mut Notes, planner: Vendor, other: Vendor) {
             "scout 3 found it",
             "scout 4 found it",
             "the scout went on",
-        ]
+        ],
+        "{:#?}",
+        outcome.of_kind("task.ended").collect::<Vec<_>>()
     );
     let requests = world.server.bodies(planner);
     let last_of = |words: &str| {

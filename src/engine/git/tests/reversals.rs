@@ -1,6 +1,6 @@
 //! Going back between trees, path by path, and commits of trees.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::domain::question::CommitTerms;
@@ -70,6 +70,7 @@ async fn a_file_may_become_a_folder_and_the_other_way_round() {
     let after = repository.tree_now().await.unwrap();
     for (from, to, wanted) in [(&before, &after, "a\n"), (&after, &before, "(none)")] {
         let spans = [Back {
+            keeps: BTreeSet::new(),
             from: from.clone(),
             to: to.clone(),
         }];
@@ -143,6 +144,7 @@ async fn what_was_put_back_is_put_back_even_if_its_tree_cannot_be_stored() {
         text: String::new(),
         unfinished: None,
         spans: vec![Span {
+            keeps: Vec::new(),
             from: before.0.clone(),
             to: kept.0.clone(),
         }],

@@ -1,0 +1,110 @@
+//! Changes that came while a step ran and that no call of its agent accounts for: the user says whose they are.
+
+use super::executing::{at_stage, look_again};
+use super::{State, flow};
+use crate::domain::effect::Effect;
+use crate::domain::event::News;
+use crate::domain::execution::{DirtyPolicy, Stage};
+use crate::domain::ids::{At, TurnId};
+use crate::domain::patch::{PatchState, TaskPatch};
+use crate::domain::phase::Phase;
+use crate::domain::question::{Answer, FileOrigin, QuestionKind};
+use crate::domain::step_calls::StepCalls;
+
+/// What accounts for the changes of the step at hand, where that is known.
+fn calls(state: &mut State) -> Option<&mut StepCalls> {
+    if state.phase != Phase::Execute {
+        return None;
+    }
+    let current = state.execution.as_mut()?.current.as_mut()?;
+    current.calls.as_mut()
+}
+
+pub(super) fn on_news(state: &mut State, at: At, turn: &TurnId, news: &News) -> Vec<Effect> {
+    let running = state.running.as_ref();
+    if running.is_some_and(|running| running.order.turn == *turn)
+        && let Some(calls) = calls(state)
+    {
+        calls.on_news(at, news);
+    }
+    Vec::new()
+}
+
+/// A turn is over, and with it all that its commands left running.
+pub(super) fn on_turn_ended(state: &mut State, at: At) {
+    if let Some(calls) = calls(state) {
+        calls.end_all(at);
+    }
+}
+
+/// The program ended some time after its last event; what happened since is nobody's until the user says so.
+pub(super) fn on_resumed(state: &mut State) {
+    let last = state.course.last();
+    if let (Some(at), Some(calls)) = (last, calls(state)) {
+        calls.end_all(at);
+    }
+}
+
+/// Tests that fail may have changed files, which the next look finds.
+pub(super) fn on_tests_ran(state: &mut State, at: At, duration_ms: u64) {
+    if let Some(calls) = calls(state) {
+        let duration = i64::try_from(duration_ms).unwrap_or(i64::MAX);
+        calls.begin(At(at.0.saturating_sub(duration)), "tests");
+        calls.end(at, "tests");
+    }
+}
+
+/// What a child changed is written into the tree by this program.
+pub(super) fn on_patched(state: &mut State, at: At, patch: &TaskPatch) {
+    if let Some(calls) = calls(state) {
+        let item = format!("patch {}", patch.tree);
+        match patch.state {
+            PatchState::Applying => calls.begin(at, &item),
+            PatchState::Applied | PatchState::Kept => calls.end(at, &item),
+            PatchState::Waiting => {}
+        }
+    }
+}
+
+/// Asks about changes of the step that its calls do not account for and that the user has said nothing of.
+pub(super) fn ask(state: &mut State, step: u32, found: &[String]) -> Option<Vec<Effect>> {
+    let execution = state.execution.as_ref()?;
+    let current = execution.current.as_ref()?;
+    let is_open = |path: &&String| {
+        current.changed.contains(path) && !execution.dirty_policy.contains_key(*path)
+    };
+    let paths: Vec<String> = found.iter().filter(is_open).cloned().collect();
+    if paths.is_empty() {
+        return None;
+    }
+    let question = QuestionKind::DirtyFiles {
+        step,
+        paths,
+        origin: FileOrigin::OutsideOfCalls,
+    };
+    Some(flow::ask(state, question))
+}
+
+pub(super) fn on_answered(
+    state: &mut State,
+    step: u32,
+    paths: &[String],
+    answer: &Answer,
+) -> Vec<Effect> {
+    match answer {
+        Answer::Include => {
+            if let Some(execution) = &mut state.execution {
+                let decided = paths
+                    .iter()
+                    .map(|path| (path.clone(), DirtyPolicy::Include));
+                execution.dirty_policy.extend(decided);
+            }
+        }
+        _ => {
+            if let Some(current) = at_stage(state, step, &[Stage::Audit]) {
+                current.users_edits.extend_from_slice(paths);
+            }
+        }
+    }
+    look_again(state, step)
+}
