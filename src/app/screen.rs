@@ -28,6 +28,7 @@ mod needed;
 mod news;
 mod outside;
 mod past;
+mod paste_tail;
 mod previews;
 mod reading;
 mod rewriting;
@@ -184,6 +185,7 @@ struct Shell {
     telling: Telling,
     motion: Motion,
     ground: ground::Asked,
+    paste_tail: paste_tail::PasteTail,
     /// Where what the user writes is kept; `None` where it is not.
     written: Option<Written>,
     keeping: keeping::Keeping,
@@ -298,6 +300,7 @@ impl Shell {
             telling: Telling::default(),
             motion: Motion::default(),
             ground: ground::Asked::default(),
+            paste_tail: paste_tail::PasteTail::default(),
             written: None,
             keeping: keeping::Keeping::default(),
         }

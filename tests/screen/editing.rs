@@ -5,8 +5,8 @@ use nix::sys::signal::Signal;
 use crate::World;
 use crate::keys::{ENTER, ESC, F2};
 use crate::played::{
-    PLAN, WANTS_MORE, begin, cast, fifo, kept_of_conflicts, leave, open, overwrite, read, release,
-    talking,
+    PLAN, WANTS_MORE, begin, cast, events_of, fifo, kept_of_conflicts, leave, open, overwrite,
+    read, release, talking,
 };
 use crate::script::{Agent, edit, shell, write};
 
@@ -30,6 +30,22 @@ fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
         before.replace("One word.", "One word. Or two.")
     );
     leave(terminal);
+}
+
+#[test]
+fn a_paste_that_contains_the_end_of_a_paste_stays_a_paste() {
+    let world = World::new();
+    let config = cast(&world, &talking().plan(PLAN), &Agent::approving(), "");
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("\x1b[200~please wait\x1b[201~ or \ry\x1b[201~");
+    // The Enter in it sends nothing, and what comes behind it answers nothing.
+    terminal.wait_for("please wait or");
+    assert!(events_of(&world, "execution.entered").is_empty());
+    assert!(events_of(&world, "said.kept").is_empty());
+    // A key so soon behind it would count as its rest.
+    terminal.signal(Signal::SIGTERM);
+    terminal.wait_for_end();
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crossterm::event::{Event as Input, EventStream, KeyEventKind, poll, read};
 use futures_util::StreamExt;
+use tokio::time::Instant;
 
 use crate::store::instant;
 use crate::tui::{Action, Theme};
@@ -34,6 +35,7 @@ impl Shell {
         &mut self,
         first: Option<io::Result<Input>>,
     ) -> Result<Option<End>, End> {
+        self.paste_tail.begin_batch(Instant::now());
         if let Some(end) = self.on_raw(first)? {
             return Ok(Some(end));
         }
@@ -45,6 +47,9 @@ impl Shell {
             if let Some(end) = self.on_raw(Some(read()))? {
                 return Ok(Some(end));
             }
+        }
+        if let Some(rest) = self.paste_tail.flush() {
+            self.front().0.on_paste(&rest);
         }
         self.keep_written();
         Ok(None)
@@ -82,6 +87,13 @@ impl Shell {
 
     fn on_input(&mut self, input: Option<io::Result<Input>>) -> Result<Option<End>, End> {
         self.wanted = Wanted::ForUser;
+        let input = match input {
+            Some(Ok(input)) => match self.paste_tail.take(input, Instant::now()) {
+                Some(input) => Some(Ok(input)),
+                None => return Ok(None),
+            },
+            other => other,
+        };
         let (screen, state) = self.front();
         screen.on_time(instant::now());
         let was_written = screen.has_text();
