@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 
 use crate::script::{Agent, say, shell, write};
-use crate::world::{PROGRAM, RUN, Running, World};
+use crate::world::{PROGRAM, RUN, Running, World, wait_until};
 
 const RESUME: [&str; 5] = ["resume", "--auto", "--yes-execute", "--on-step", "continue"];
 
@@ -79,11 +79,24 @@ fn apart(world: &World, command: &str) {
     assert!(started.is_ok_and(|status| status.success()));
 }
 
+/// Waits until what starts now is later than what started before, as the process table counts.
+fn next_tick() {
+    let uptime = || {
+        let text = fs::read_to_string("/proc/uptime").expect("the time since the start");
+        let seconds = text.split_whitespace().next().map(str::parse::<f64>);
+        seconds.expect("a number").expect("a number")
+    };
+    let before = uptime();
+    // The table counts in hundredths of a second.
+    wait_until("the next tick", || uptime() > before + 0.02);
+}
+
 #[test]
 fn what_a_killed_instance_left_is_refused_and_its_user_is_heard() {
     let world = World::new();
     // It was there before any instance, as a terminal of the user's is.
     apart(&world, &slips_away(&world, "earlier"));
+    next_tick();
     let running = under_way(&world, &slips_away(&world, "left"));
     let running = killed_and_taken_up(&world, running);
     let left = told(&world, "left");
