@@ -95,7 +95,7 @@ pub struct ConductArgs {
     #[arg(long, value_name = "WHAT")]
     pub on_cap: Option<OnCap>,
     /// What happens to changes that are not only a step's: a file with uncommitted changes of yours that it edits, and
-    /// files that you saved while it ran
+    /// files that you saved while it ran or that its tests rewrite each time
     #[arg(long, value_name = "WHAT")]
     pub on_dirty: Option<OnDirtyArg>,
     /// Answers questions of a kind beforehand, such as `--answer tests_failed=accept`

@@ -10,14 +10,15 @@ use serde::{Deserialize, Serialize};
 use super::event::News;
 use super::ids::At;
 use crate::permission::proven;
+use crate::text::truncate::ELLIPSIS;
 
 /// What stands before the new name of a file that a call moves, in [`News::FilesChanged`].
 pub const MOVE_TO: &str = "move to ";
 
-/// How much earlier than this program heard of it a command may have begun, in milliseconds.
+/// A command may start this long before this program hears of it, in milliseconds.
 const HEARD_LATE: i64 = 2_000;
 
-/// How much later than the end of a command a file of its may say that it changed, in milliseconds.
+/// A file that a command wrote may carry a time this long after the command's end, in milliseconds.
 const CLOCKS_DIFFER: i64 = 1_000;
 
 /// How many times of commands are kept; more are joined to the last one.
@@ -114,11 +115,12 @@ impl StepCalls {
     }
 }
 
-/// Tells whether a call may write files that nothing names. The title of a long command is cut, and then proves
-/// nothing.
+/// Tells whether a call may write files that nothing names.
 fn may_write(tool: &str, title: &str) -> bool {
     match tool {
         "edit" | "read" | "search" | "mcp" => false,
+        // What was cut off, further lines of a script for example, may write.
+        "command" if title.ends_with(ELLIPSIS) => true,
         "command" => proven(title, Path::new("/"), Path::new("/")).is_err(),
         _ => true,
     }
@@ -185,6 +187,15 @@ mod tests {
         calls.end_all(At(21_000));
         calls.on_news(At(40_000), &ended("a"));
         assert_eq!(seconds(&calls), [18, 19, 20, 21, 22]);
+    }
+
+    #[test]
+    fn a_command_of_which_only_the_beginning_is_known_may_write() {
+        for title in ["cat a.txt…", "cat a.txt …"] {
+            let mut calls = StepCalls::default();
+            calls.on_news(At(5_000), &started("a", "command", title));
+            assert!(calls.has_commands(), "{title}");
+        }
     }
 
     #[test]

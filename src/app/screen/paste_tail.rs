@@ -14,13 +14,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The keys behind a paste that are part of it.
 #[derive(Debug, Default)]
 pub struct PasteTail {
-    state: State,
+    state: TailState,
     /// What of them is not in the composer yet.
     text: String,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-enum State {
+enum TailState {
     /// The keys are the user's.
     #[default]
     Off,
@@ -34,8 +34,10 @@ impl PasteTail {
     /// Begins a batch of input: what came later than a paste, and not at once behind its rest, was typed.
     pub fn begin_batch(&mut self, now: Instant) {
         match self.state {
-            State::Within(last) if now.duration_since(last) <= PAUSE => {}
-            State::Off | State::Behind | State::Within(_) => self.state = State::Off,
+            TailState::Within(last) if now.duration_since(last) <= PAUSE => {}
+            TailState::Off | TailState::Behind | TailState::Within(_) => {
+                self.state = TailState::Off
+            }
         }
     }
 
@@ -43,11 +45,11 @@ impl PasteTail {
     pub fn take(&mut self, input: Input, now: Instant) -> Option<Input> {
         match &input {
             Input::Paste(_) => {
-                self.state = State::Behind;
+                self.state = TailState::Behind;
                 Some(input)
             }
-            Input::Key(key) if self.state != State::Off => {
-                self.state = State::Within(now);
+            Input::Key(key) if self.state != TailState::Off => {
+                self.state = TailState::Within(now);
                 let types = (key.modifiers - KeyModifiers::SHIFT).is_empty();
                 if key.kind != KeyEventKind::Release && types {
                     self.text.extend(typed(key.code));
