@@ -73,6 +73,8 @@ pub(super) struct Call<'a> {
     settings: &'a GitSettings,
     folder: &'a Path,
     args: Vec<String>,
+    /// Settings of this call alone, as `name=value`.
+    configuration: Vec<&'static str>,
     spec_env: Vec<(String, String)>,
     limits: Limits,
     hooks: Hooks,
@@ -112,6 +114,7 @@ impl<'a> Call<'a> {
             settings,
             folder,
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            configuration: Vec::new(),
             spec_env: Vec::new(),
             limits: Limits {
                 timeout: PATIENCE,
@@ -132,6 +135,12 @@ impl<'a> Call<'a> {
 
     pub(super) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
         self.spec_env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Sets this (`name=value`) for the call, over what the user has set.
+    pub(super) fn configuration(mut self, setting: &'static str) -> Self {
+        self.configuration.push(setting);
         self
     }
 
@@ -212,8 +221,8 @@ impl<'a> Call<'a> {
         }
         spec.env.extend(self.settings.env.clone());
         spec.env.extend(self.spec_env.iter().cloned());
-        for setting in CONFIGURATION {
-            spec = spec.args(["-c", setting]);
+        for setting in CONFIGURATION.iter().chain(&self.configuration) {
+            spec = spec.args(["-c", *setting]);
         }
         // Flags reach the git commands that hooks run; there they would surprise.
         if self.hooks == Hooks::Silent {

@@ -327,3 +327,25 @@ async fn a_conflict_and_an_intent_to_add_do_not_hinder_a_snapshot() {
     assert_eq!(parents_hold(&fixture, &snapshot, "a"), "ours");
     assert!(listing(&fixture, &snapshot.tree).contains("<<<<<<<"));
 }
+
+/// What the objects of these files take on the disk, in bytes.
+fn stored(fixture: &Fixture, tree: &TreeId, path: &str) -> usize {
+    let id = fixture.git(&format!("rev-parse {}:{path}", tree.0));
+    let (folder, name) = id.split_at(2);
+    let object = fixture.root().join(".git/objects").join(folder).join(name);
+    std::fs::metadata(object).unwrap().len() as usize
+}
+
+#[tokio::test]
+async fn much_that_is_new_is_stored_uncompressed_and_little_is_compressed() {
+    let fixture = Fixture::new();
+    let repository = fixture.repository().await;
+    let line = "the same line\n";
+    fixture.write("little", &line.repeat(1_000));
+    let little = repository.snapshot("little").await.unwrap().tree;
+    assert!(stored(&fixture, &little, "little") < 1_000);
+    let size = 33 * 1024 * 1024;
+    fixture.write("much", &line.repeat(size / line.len()));
+    let much = repository.snapshot("much").await.unwrap().tree;
+    assert!(stored(&fixture, &much, "much") >= size - line.len());
+}
