@@ -1,4 +1,5 @@
-//! Has the linker pack the list of places that the loader sets at each start: it reads all of it, half a megabyte as it is.
+//! Has the linker pack the list of places that the loader sets at each start, half a megabyte as it is, and put side by side
+//! the functions that a start calls (`start_order.ld`): scattered, they take 3 MB more of memory.
 //!
 //! Asked of the linker only where a small program that was linked so runs: not every linker and C library can. Refuses
 //! to generate code.
@@ -15,20 +16,35 @@ const PACKED: &str = "-Wl,-z,pack-relative-relocs";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=start_order.ld");
     // A wrapper that puts another linker in place.
     println!("cargo:rerun-if-env-changed=LD_PRELOAD");
     let is_linux = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
     // What is built for another machine cannot be tried here.
     let is_for_here = env::var_os("HOST") == env::var_os("TARGET");
-    if is_linux && is_for_here && runs_packed() == Some(true) {
-        println!("cargo:rustc-link-arg-bins={PACKED}");
+    if !is_linux || !is_for_here {
+        return;
+    }
+    let mut wanted = vec![PACKED.to_owned()];
+    // In a debug build, which has five times as many functions, it would cost each link seconds.
+    if env::var("PROFILE").is_ok_and(|profile| profile == "release") {
+        wanted.extend(start_order());
+    }
+    for flag in wanted.iter().filter(|flag| runs_with(flag) == Some(true)) {
+        println!("cargo:rustc-link-arg-bins={flag}");
     }
 }
 
+/// The linker's flag for the order of functions.
+fn start_order() -> Option<String> {
+    let folder = env::var("CARGO_MANIFEST_DIR").ok()?;
+    Some(format!("-Wl,-T,{folder}/start_order.ld"))
+}
+
 /// Tells whether a program that was linked so runs; `None` where that cannot be tried.
-fn runs_packed() -> Option<bool> {
+fn runs_with(flag: &str) -> Option<bool> {
     let folder = PathBuf::from(env::var_os("OUT_DIR")?);
-    let (source, program) = (folder.join("packed.rs"), folder.join("packed"));
+    let (source, program) = (folder.join("tried.rs"), folder.join("tried"));
     std::fs::write(&source, "fn main() {}\n").ok()?;
     let mut rustc = Command::new(env::var_os("RUSTC")?);
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
@@ -36,7 +52,7 @@ fn runs_packed() -> Option<bool> {
     if let Ok(linker) = env::var("RUSTC_LINKER") {
         rustc.args(["-C", &format!("linker={linker}")]);
     }
-    rustc.args(["-C", &format!("link-arg={PACKED}"), "-o"]);
+    rustc.args(["-C", &format!("link-arg={flag}"), "-o"]);
     rustc.arg(&program).arg(&source);
     Some(succeeds(&mut rustc)? && succeeds(&mut Command::new(&program))?)
 }
