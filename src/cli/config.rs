@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::looks::{Looks, load};
 use crate::app::terminal;
+use crate::config::permissions::Permissions;
 use crate::config::problem::{list_notices, visible};
 use crate::config::project::PROJECT_DIR;
 use crate::config::{Choices, Loaded, Places, show};
@@ -96,8 +97,10 @@ fn run_check(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
             return Ok(1);
         }
     };
-    if !loaded.notices.is_empty() {
-        writeln!(out, "{}", list_notices(&loaded.notices))?;
+    let mut notices = loaded.notices.clone();
+    notices.extend(Permissions::without_effect(&loaded.config));
+    if !notices.is_empty() {
+        writeln!(out, "{}", list_notices(&notices))?;
     }
     if let Err(problems) = Looks::of(&loaded, terminal::depth()) {
         writeln!(out, "{problems}")?;

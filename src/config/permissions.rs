@@ -41,7 +41,7 @@ pub enum Allowing {
 }
 
 impl Permissions {
-    /// Takes the permissions of a configuration. An allow that does not count asks.
+    /// Takes the permissions of a configuration. An allow that does not count asks, where nothing before it allows.
     pub fn of(config: &Config, allowing: Allowing) -> Self {
         let counts = |layer: layers::Layer| match allowing {
             Allowing::Everybody => true,
@@ -49,11 +49,15 @@ impl Permissions {
             Allowing::Nobody => false,
         };
         let convert = |rule: &Rule, layer: Layer| {
-            let action = match rule.action {
-                Action::Allow if !counts(rule.layer) => Action::Ask,
-                action => action,
+            let is_discounted = rule.action == Action::Allow && !counts(rule.layer);
+            let action = match is_discounted {
+                true => Action::Ask,
+                false => rule.action,
             };
-            as_rule(rule, action, layer)
+            permission::Rule {
+                is_discounted,
+                ..as_rule(rule, action, layer)
+            }
         };
         let in_layers = |rules: &[Rule]| {
             let rules = rules.iter();
@@ -105,6 +109,44 @@ impl Permissions {
                 .map(|agent| agent.rules.iter().collect()),
         );
         lists.iter().flat_map(|list| oddities_of(list)).collect()
+    }
+
+    /// Tells of written rules about every agent that do not reach some of them: what a profile denies holds against
+    /// all but the rules that name it.
+    pub fn without_effect(config: &Config) -> Vec<Notice> {
+        let permissions = Self::of(config, Allowing::Everybody);
+        let profiles: Vec<(&str, Rules)> = permissions
+            .profiles
+            .offered(AgentMode::All)
+            .map(|profile| (profile.name.as_str(), permissions.layered(profile)))
+            .collect();
+        let told = |rule: &Rule| {
+            let named = names::permission_of(&rule.permission);
+            let agents: Vec<&str> = profiles
+                .iter()
+                .filter(|(_, rules)| rules.floor_of(named).is_some())
+                .map(|(name, _)| *name)
+                .collect();
+            let first = agents.first()?;
+            Some(Notice {
+                place: rule.place.clone(),
+                what: format!(
+                    "the rule {} has no effect on {}, who may not use {named} at all",
+                    as_rule(rule, rule.action, layer_of(rule.layer)),
+                    agents.join(", "),
+                ),
+                hint: format!(
+                    "for one of them write it into its own: rules = [[{named:?}, {:?}, \"{}\"]] in [agents.{first}]",
+                    rule.pattern,
+                    rule.action.name()
+                ),
+            })
+        };
+        let rules = config.permission.rules.iter();
+        rules
+            .filter(|rule| rule.action != Action::Deny)
+            .filter_map(told)
+            .collect()
     }
 
     /// The written rules that hold for every session, in their order; those of a profile are not among them.

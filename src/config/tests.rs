@@ -705,6 +705,39 @@ fn a_rule_without_effect_is_told_with_its_line() {
     );
 }
 
+#[test]
+fn a_rule_that_does_not_reach_an_agent_is_told_by_the_check() {
+    let text = "[[permission.rule]]\npermission = \"bash\"\npattern = \"cargo test *\"\naction = \"allow\"\n\
+         [[permission.rule]]\npermission = \"read\"\npattern = \"*\"\naction = \"allow\"\n";
+    let scratch = Scratch::new(&[(GLOBAL, text)]);
+    let loaded = scratch.load(&Choices::default()).expect("sound");
+    assert!(loaded.notices.is_empty(), "{:?}", loaded.notices);
+    let told = permissions::Permissions::without_effect(&loaded.config);
+    let told: Vec<String> = told
+        .iter()
+        .map(|notice| format!("{notice}; {}", notice.hint))
+        .collect();
+    insta::assert_snapshot!(scratch.hide(&told.join("\n")), @r#"<scratch>/config/agent-collab/config.toml:1:1: the rule bash "cargo test *" allow has no effect on advocate, critic, explore, moderator, who may not use bash at all; for one of them write it into its own: rules = [["bash", "cargo test *", "allow"]] in [agents.advocate]"#);
+}
+
+#[test]
+fn an_allow_that_does_not_count_leaves_what_the_program_allows() {
+    let text =
+        "[[permission.rule]]\npermission = \"todoread\"\npattern = \"*\"\naction = \"allow\"\n";
+    let scratch = Scratch::new(&[(GLOBAL, text)]);
+    let loaded = scratch.load(&Choices::default()).expect("sound");
+    for allowing in [
+        permissions::Allowing::Everybody,
+        permissions::Allowing::User,
+        permissions::Allowing::Nobody,
+    ] {
+        let rules = permissions::Permissions::of(&loaded.config, allowing).rules("review");
+        let form = crate::permission::rule::Form::of("*");
+        let said = rules.about("todoread", &form, crate::permission::rule::Facts::default());
+        assert_eq!(said.action.name(), "allow", "{allowing:?}");
+    }
+}
+
 fn permissions(text: &str) -> permissions::Permissions {
     let scratch = Scratch::new(&[(GLOBAL, text)]);
     let loaded = scratch

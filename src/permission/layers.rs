@@ -69,7 +69,10 @@ impl Rules {
 
     /// Tells what the rules say about one form of a target, by the stricter of the two lists.
     pub fn about(&self, permission: &str, form: &Form, facts: Facts) -> Said<'_> {
-        let by = last_match(&self.list, permission, form, facts);
+        let by = self.last(permission, form, facts).map(|last| {
+            self.floor_under(last, permission, form, facts)
+                .unwrap_or(last)
+        });
         let said = Said {
             action: by.map_or(Action::Ask, |rule| rule.action),
             by,
@@ -82,6 +85,53 @@ impl Rules {
             },
             Some(_) | None => said,
         }
+    }
+
+    fn last(&self, permission: &str, form: &Form, facts: Facts) -> Option<&Rule> {
+        last_match(&self.list, permission, form, facts)
+    }
+
+    /// What a built-in profile denies is its floor: a rule about every agent does not lift it, one of this agent does.
+    fn floor_under(
+        &self,
+        last: &Rule,
+        permission: &str,
+        form: &Form,
+        facts: Facts,
+    ) -> Option<&Rule> {
+        if last.action == Action::Deny || !last.origin.layer.is_general() {
+            return None;
+        }
+        let floor = last_match(self.built_in(), permission, form, facts);
+        floor.filter(|rule| is_floor(rule, permission))
+    }
+
+    /// The rules of the built-in profile, and the defaults before them.
+    fn built_in(&self) -> &[Rule] {
+        let end = self
+            .list
+            .partition_point(|rule| rule.origin.layer <= Layer::BuiltIn);
+        self.list.get(..end).unwrap_or_default()
+    }
+
+    /// Tells whether a rule about every agent may have no say in some target, or in none, since the profile's floor
+    /// denies it.
+    fn has_floor(&self, permission: &str, facts: Facts) -> bool {
+        self.built_in()
+            .iter()
+            .rev()
+            .filter(|rule| rule.is_about(permission, facts))
+            .find(|rule| rule.action == Action::Deny || rule.takes_every_target())
+            .is_some_and(|rule| is_floor(rule, permission))
+    }
+
+    /// Finds what of a profile a rule about every agent cannot lift, whatever the target.
+    pub fn floor_of(&self, permission: &str) -> Option<&Rule> {
+        let last = self
+            .built_in()
+            .iter()
+            .rfind(|rule| rule.is_about(permission, Facts::default()))?;
+        (is_floor(last, permission) && last.takes_every_target()).then_some(last)
     }
 
     /// Tells whether a file of this name, below the root, is read without anybody being asked.
@@ -128,20 +178,34 @@ impl Rules {
             .iter()
             .filter(about)
             .rev()
+            .filter(|rule| !rule.is_discounted)
             .take_while(|rule| rule.action == Action::Allow)
-            .any(Rule::takes_every_target);
-        last_for_all && !self.restrictions.iter().any(|rule| about(&rule))
+            .find(|rule| rule.takes_every_target());
+        let is_lifted = last_for_all.is_some_and(|rule| {
+            !rule.origin.layer.is_general() || !self.has_floor(permission, facts)
+        });
+        is_lifted && !self.restrictions.iter().any(|rule| about(&rule))
     }
 
     /// Finds the rule that hides a tool: the last about it, where that denies every target.
     pub fn hides(&self, tool: &str) -> Option<&Rule> {
         let facts = Facts::default();
         let lists = [&self.list, &self.restrictions];
-        lists.into_iter().find_map(|list| {
+        let hidden = lists.into_iter().find_map(|list| {
             let last = list.iter().rfind(|rule| rule.is_about(tool, facts))?;
             (last.action == Action::Deny && last.takes_every_target()).then_some(last)
-        })
+        });
+        let last = self.list.iter().rfind(|rule| rule.is_about(tool, facts));
+        let is_general = last.is_some_and(|rule| rule.origin.layer.is_general());
+        hidden.or_else(|| self.floor_of(tool).filter(|_| is_general))
     }
+}
+
+/// What a profile denies holds against rules about every agent. Where it may look is no part of what it is.
+fn is_floor(rule: &Rule, permission: &str) -> bool {
+    rule.origin.layer == Layer::BuiltIn
+        && rule.action == Action::Deny
+        && !matches!(permission, "external_directory" | "doom_loop")
 }
 
 /// The longest text that each match of a pattern holds; what is in a class stands for one character alone.

@@ -59,6 +59,14 @@ pub enum Layer {
 }
 
 impl Layer {
+    /// Tells whether its rules are somebody's about every agent.
+    pub fn is_general(self) -> bool {
+        match self {
+            Self::Global | Self::Project | Self::File | Self::Flag => true,
+            Self::Default | Self::BuiltIn | Self::Own => false,
+        }
+    }
+
     /// Names the layer in words.
     pub fn name(self) -> &'static str {
         match self {
@@ -153,6 +161,9 @@ pub struct Rule {
     pub origin: Origin,
     /// When it counts.
     pub when: When,
+    /// Whether it was written as an allow that does not count here: it asks, but never where what stands before it
+    /// allows.
+    pub is_discounted: bool,
 }
 
 /// A target as rules look at it: texts that mean the same, of which one that a rule matches is enough.
@@ -183,6 +194,7 @@ impl Rule {
             action,
             origin,
             when: When::Always,
+            is_discounted: false,
         }
     }
 
@@ -224,16 +236,28 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Finds the last rule about a permission whose pattern matches a target.
+/// Finds the last rule about a permission whose pattern matches a target, and whose word that is. An allow that does
+/// not count leaves an earlier one in force.
 pub fn last_match<'a>(
     rules: &'a [Rule],
     permission: &str,
     form: &Form,
     facts: Facts,
 ) -> Option<&'a Rule> {
-    rules
+    let mut matching = rules
         .iter()
-        .rfind(|rule| rule.is_about(permission, facts) && rule.takes(form))
+        .rev()
+        .filter(|rule| rule.is_about(permission, facts) && rule.takes(form));
+    let last = matching.next()?;
+    if !last.is_discounted {
+        return Some(last);
+    }
+    let earlier = matching.find(|rule| !rule.is_discounted);
+    Some(
+        earlier
+            .filter(|rule| rule.action == Action::Allow)
+            .unwrap_or(last),
+    )
 }
 
 #[cfg(test)]

@@ -61,6 +61,101 @@ fn a_global_deny_holds_against_the_catch_all_of_a_built_in_profile() {
 }
 
 #[test]
+fn what_a_profile_denies_only_a_rule_that_names_it_lifts() {
+    let check = |agent: &str, layer: Layer, line: [&str; 2], target: &str, expected: Action| {
+        let written = [rule(layer, line[0], line[1], Action::Allow)];
+        let rules = Rules::layered(&Profile::built_in(agent).unwrap(), &written, &[]);
+        assert_eq!(
+            said(&rules, line[0], target).0,
+            expected,
+            "{agent} {line:?}"
+        );
+    };
+    for layer in [Layer::Global, Layer::Project, Layer::File, Layer::Flag] {
+        for agent in ["explore", "critic", "plan", "review"] {
+            check(agent, layer, ["edit", "*.md"], "a.md", Action::Deny);
+        }
+        for agent in ["explore", "advocate", "critic", "moderator"] {
+            check(
+                agent,
+                layer,
+                ["bash", "cargo test *"],
+                "cargo test",
+                Action::Deny,
+            );
+            check(agent, layer, ["mcp__a__b", "*"], "x", Action::Deny);
+        }
+        check("review", layer, ["task", "*"], "general", Action::Deny);
+        check("review", layer, ["task", "*"], "explore", Action::Allow);
+        check(
+            "build",
+            layer,
+            ["bash", "cargo test *"],
+            "cargo test",
+            Action::Allow,
+        );
+        check(
+            "explore",
+            layer,
+            ["external_directory", "/d/*"],
+            "/d/a",
+            Action::Allow,
+        );
+    }
+    check(
+        "explore",
+        Layer::Own,
+        ["bash", "cargo test *"],
+        "cargo test",
+        Action::Allow,
+    );
+    check(
+        "review",
+        Layer::Own,
+        ["edit", "*.md"],
+        "a.md",
+        Action::Allow,
+    );
+}
+
+#[test]
+fn an_ask_about_everything_is_milder_than_no_profile_s_deny() {
+    let ask = [rule(Layer::Global, "edit", "*", Action::Ask)];
+    let rules = Rules::layered(&Profile::built_in("explore").unwrap(), &ask, &[]);
+    assert_eq!(said(&rules, "edit", "a").0, Action::Deny);
+}
+
+#[test]
+fn a_floor_hides_a_tool_and_nothing_is_allowed_whatever_it_is() {
+    let allow = [rule(Layer::Global, "*", "*", Action::Allow)];
+    let layered = |agent: &str| Rules::layered(&Profile::built_in(agent).unwrap(), &allow, &[]);
+    let explore = layered("explore");
+    assert!(explore.hides("task").is_some());
+    assert!(!explore.allows_everything("bash", Facts::default()));
+    assert!(explore.allows_everything("read", Facts::default()));
+    let build = layered("build");
+    assert!(build.hides("task").is_none());
+    assert!(build.allows_everything("bash", Facts::default()));
+}
+
+#[test]
+fn an_allow_that_does_not_count_takes_nothing_away() {
+    let discounted = |permission: &str| Rule {
+        is_discounted: true,
+        ..rule(Layer::Global, permission, "*", Action::Ask)
+    };
+    let written = [
+        discounted("todoread"),
+        discounted("bash"),
+        discounted("edit"),
+    ];
+    let rules = Rules::layered(&Profile::built_in("review").unwrap(), &written, &[]);
+    assert_eq!(said(&rules, "todoread", "x").0, Action::Allow);
+    assert_eq!(said(&rules, "bash", "make").0, Action::Ask);
+    assert_eq!(said(&rules, "edit", "a").0, Action::Deny);
+}
+
+#[test]
 fn a_project_that_is_not_trusted_softens_nothing() {
     let own = [
         rule(Layer::Global, "edit", "*", Action::Allow),
