@@ -139,7 +139,8 @@ pub fn decide(call: &Call, context: &Context) -> Decision {
     weighing.weigh_asks(forced.asked, &judged)
 }
 
-fn facts(call: &Call, context: &Context) -> Facts {
+/// What is known of a call besides its targets.
+pub(super) fn facts(call: &Call, context: &Context) -> Facts {
     let reach = check::reach(call);
     Facts {
         is_contained: reach == Some(Reach::Contained),
@@ -240,10 +241,13 @@ impl Weighing<'_> {
         for (check, judged) in self.checks.checks.iter().zip(judged) {
             let reason = reason_of(check, judged, self.checks.doubt.as_deref());
             let (target, why) = (check.target.in_words(), &reason.1);
-            let told = format!(
+            let mut told = format!(
                 "{} {target}: {} ({})",
                 check.permission, why.rule, why.origin
             );
+            if judged.is_doubted {
+                told.push_str(&format!(", but {}", why.reason));
+            }
             self.link("rules", Some(judged.action), told);
             if judged.action == Action::Deny && denied.is_none() {
                 denied = Some(reason);

@@ -149,6 +149,11 @@ fn approvals_are_listed_and_taken_back() {
         .add(&run, At(1_700_000_000_000), &new)
         .expect("kept");
     world
+        .program(&["permissions", "explain", "bash", "make all"])
+        .ends(0)
+        .says("allow: bash \"make *\" (approved for this project)")
+        .says("what it asks was approved");
+    world
         .program(&["permissions", "list"])
         .ends(0)
         .says("make *")

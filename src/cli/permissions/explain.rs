@@ -16,11 +16,16 @@ use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::domain::phase::Phase;
 use crate::engine::answering::paths_of;
+use crate::engine::lying::stands;
 use crate::engine::reads::with_reads;
+use crate::permission::explain::{Looked, Weight};
 use crate::permission::lint::no_tool;
 use crate::permission::mode::MODES;
 use crate::permission::names::{self, Sort};
-use crate::permission::{Call, Context, Decision, Mode, PhaseAccess, Reach, decide, explain};
+use crate::permission::{
+    Approved, By, Call, Context, Decision, Mode, PhaseAccess, Reach, Scope, decide, explain,
+};
+use crate::store::approvals::{Approvals, Stored};
 
 /// Arguments of `agent-collab permissions explain`.
 #[derive(Debug, Clone, Args)]
@@ -74,6 +79,7 @@ pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
     let here = Checkout::find(&args.choices).await?;
     let call = call(&args, &cwd);
     let mut context = context(&args, &here, &cwd, &call)?;
+    context.approvals = approvals(&here)?;
     context.safety.home = Some(here.places.home);
     let context = with_reads(&call, context);
     let decision = decide(&call, &context);
@@ -85,6 +91,17 @@ pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
         io::stdout().write_all(text.as_bytes()),
         0,
     ))
+}
+
+/// What was approved for this project, and for the run that is here.
+fn approvals(here: &Checkout) -> Result<Vec<Approved>, Refusal> {
+    let run = stands(&here.layout)?.map(|found| found.state.run);
+    let stored = Approvals::new(&here.places.approvals_dir(), &here.root).list()?;
+    let serves = |stored: &Stored| {
+        stored.approved.scope == Scope::Project || Some(&stored.run) == run.as_ref()
+    };
+    let serving = stored.into_iter().filter(serves);
+    Ok(serving.map(|stored| stored.approved).collect())
 }
 
 fn call(args: &ExplainArgs, cwd: &Path) -> Call {
@@ -190,20 +207,40 @@ fn in_words(decision: &Decision, context: &Context, call: &Call) -> String {
         ));
     }
     for looked in explain::rules_about(call, context) {
+        out.push_str(&rules_in_words(&looked, decision.by));
+    }
+    out
+}
+
+/// The rules about one target, the one that counts marked, and what comes before or after its word.
+fn rules_in_words(looked: &Looked<'_>, by: By) -> String {
+    let then = match by {
+        By::Floor => "; a floor has the last word",
+        By::Approval => "; what it asks was approved",
+        By::Mode => "; the mode does not ask",
+        By::Program | By::Written => "",
+    };
+    let mut out = format!(
+        "\nrules about {} {:?}, the marked one counts{then}\n",
+        looked.permission, looked.target
+    );
+    for rule in &looked.rules {
+        let is_counting = looked
+            .counts
+            .is_some_and(|counts| std::ptr::eq(counts, *rule));
         out.push_str(&format!(
-            "\nrules about {} {:?}, the last one counts\n",
-            looked.permission, looked.target
+            "{} {:<40} {}\n",
+            if is_counting { ">" } else { " " },
+            visible(&rule.to_string()),
+            visible(&rule.origin.to_string())
         ));
-        for rule in &looked.rules {
-            out.push_str(&format!(
-                "  {:<40} {}\n",
-                visible(&rule.to_string()),
-                visible(&rule.origin.to_string())
-            ));
-        }
-        if looked.rules.is_empty() {
-            out.push_str("  none: it is asked about\n");
-        }
+    }
+    if looked.counts.is_none() {
+        out.push_str(match looked.weight {
+            Weight::Needed => "> none: it is asked about\n",
+            Weight::Mentioned => "> none: it is as if it were not named\n",
+            Weight::LookedAt => "> none: only a deny would count\n",
+        });
     }
     out
 }
@@ -217,7 +254,8 @@ fn as_json(decision: &Decision, context: &Context, call: &Call) -> serde_json::V
                 .iter()
                 .map(|rule| json!({ "rule": rule.to_string(), "origin": rule.origin.to_string() }))
                 .collect();
-            json!({ "permission": looked.permission, "target": looked.target, "matching": rules })
+            let counts = looked.counts.map(ToString::to_string);
+            json!({ "permission": looked.permission, "target": looked.target, "matching": rules, "counts": counts })
         })
         .collect();
     json!({
@@ -230,4 +268,97 @@ fn as_json(decision: &Decision, context: &Context, call: &Call) -> serde_json::V
         "chain": decision.chain,
         "rules": rules,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::permission::rule::{Layer, Origin, Rule};
+    use crate::permission::{Action, Approvable, Profile, Rules};
+
+    fn context(agent: &str, written: &[(&str, Action)]) -> Context {
+        let rule = |(pattern, action): &(&str, Action)| {
+            let origin = Origin {
+                layer: Layer::Global,
+                place: "config.toml:7".to_owned(),
+            };
+            Rule::new("bash", pattern, *action, origin)
+        };
+        let written: Vec<Rule> = written.iter().map(rule).collect();
+        let profile = Profile::built_in(agent).unwrap();
+        Context {
+            profile: agent.to_owned(),
+            rules: Arc::new(Rules::layered(&profile, &written, &[])),
+            ..Context::new(PhaseAccess::Execute, PathBuf::from("/repo"))
+        }
+    }
+
+    /// The first line, and the marked ones.
+    fn check(context: &Context, line: &str, expected: &[&str]) {
+        let call = Call::Command {
+            line: line.to_owned(),
+            cwd: PathBuf::from("/repo"),
+            reach: Reach::Unconfined,
+        };
+        let told = in_words(&decide(&call, context), context, &call);
+        let first = told.lines().take(1);
+        let found: Vec<String> = first
+            .chain(told.lines().filter(|line| line.starts_with('>')))
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(found, expected, "{told}");
+    }
+
+    #[test]
+    fn the_marked_rule_is_the_one_that_decided() {
+        let allow = [("make *", Action::Allow)];
+        check(
+            &context("build", &allow),
+            "make",
+            &[
+                "allow: bash \"make *\" allow (config.toml:7)",
+                "> bash \"make *\" allow config.toml:7",
+            ],
+        );
+        check(
+            &context("explore", &allow),
+            "make",
+            &[
+                "deny: * \"*\" deny (the built-in profile explore)",
+                "> * \"*\" deny the built-in profile explore",
+            ],
+        );
+        check(
+            &context("plan", &[]),
+            "ls",
+            &[
+                "allow: bash \"*\" allow where it only reads (the built-in profile plan)",
+                "> bash \"*\" allow where it only reads the built-in profile plan",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_was_approved_is_said_to_be_allowed() {
+        let approved = Approved {
+            profile: "build".to_owned(),
+            permission: "bash".to_owned(),
+            what: Approvable::Pattern("make *".to_owned()),
+            scope: Scope::Project,
+        };
+        let context = Context {
+            approvals: vec![approved],
+            ..context("build", &[])
+        };
+        check(
+            &context,
+            "make",
+            &[
+                "allow: bash \"make *\" (approved for this project)",
+                "> * \"*\" ask the built-in profile build",
+            ],
+        );
+    }
 }
