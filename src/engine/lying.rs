@@ -5,7 +5,7 @@
 
 use crate::domain::event::Event;
 use crate::domain::run::{Run, State};
-use crate::store::events::Backwards;
+use crate::store::events::{Backwards, LogEnd, Tail};
 use crate::store::snapshot::Loaded;
 use crate::store::{Layout, Record, StoreError, events, snapshot};
 use crate::text::one_line;
@@ -62,6 +62,34 @@ pub fn stands(layout: &Layout) -> Result<Option<Stands>, StoreError> {
     }))
 }
 
+/// A run as of the last event of its log, and the log from there on.
+pub(super) struct AtTheEnd {
+    pub(super) run: Run,
+    pub(super) last_seq: u64,
+    pub(super) tail: Tail<Event>,
+}
+
+impl AtTheEnd {
+    /// Reads the snapshot and the events behind it; `None` where the snapshot does not lead to the end of the log.
+    /// Why it does not, a reader of the whole log finds. Blocks.
+    pub(super) fn read(layout: &Layout) -> Option<Self> {
+        let known = snapshot::load::<Run>(layout).ok()??;
+        let since = since(layout, &known).ok()??;
+        let last = since.later.last();
+        let last_seq = last.map_or(known.last_seq, |record| record.seq);
+        let tail = Tail::behind(&layout.events(), since.end?, last_seq).ok()?;
+        let mut run = Some(known.state);
+        for record in since.later {
+            run = Run::after(run, record.at, &record.event);
+        }
+        Some(Self {
+            run: run?,
+            last_seq,
+            tail,
+        })
+    }
+}
+
 /// What the two files tell, each as far as it can be read.
 #[derive(Debug, Default)]
 struct Found {
@@ -80,8 +108,8 @@ impl Found {
         let mut found = Self::default();
         match snapshot::load::<Run>(layout) {
             Ok(None) => {}
-            Ok(Some(known)) => match since(layout, known.last_seq) {
-                Ok(Some(later)) => {
+            Ok(Some(known)) => match since(layout, &known) {
+                Ok(Some(Since { later, .. })) => {
                     (found.run, found.last_seq) = (Some(known.state), known.last_seq);
                     later.into_iter().for_each(|record| found.take(record));
                     return found;
@@ -124,14 +152,22 @@ impl Found {
     }
 }
 
-/// The events behind that of a number, in order; `None` where the log does not reach it.
-fn since(layout: &Layout, last_seq: u64) -> Result<Option<Vec<Record<Event>>>, StoreError> {
+/// The events behind a snapshot, in order, and where the log ended.
+struct Since {
+    later: Vec<Record<Event>>,
+    end: Option<LogEnd>,
+}
+
+/// The events behind a snapshot; `None` where the log does not reach it, or is another run's.
+fn since(layout: &Layout, known: &Loaded<Run>) -> Result<Option<Since>, StoreError> {
+    let (last_seq, run) = (known.last_seq, &known.state.state().run);
     let mut log = Backwards::<Event>::new(&layout.events());
     let mut later: Vec<Record<Event>> = Vec::new();
     let mut n_bytes = END;
     loop {
         let mut records = log.read_before(n_bytes)?;
-        let reaches = records.last().is_some_and(|record| record.seq >= last_seq);
+        let reaches = |record: &Record<Event>| record.seq >= last_seq && record.run == *run;
+        let reaches = records.last().is_some_and(reaches);
         if later.is_empty() && !reaches {
             return Ok(None);
         }
@@ -140,7 +176,8 @@ fn since(layout: &Layout, last_seq: u64) -> Result<Option<Vec<Record<Event>>>, S
         records.append(&mut later);
         later = records;
         if is_all || log.is_at_the_beginning() {
-            return Ok(Some(later));
+            let end = log.end();
+            return Ok(Some(Since { later, end }));
         }
         // A turn's words come without a snapshot: what is behind it may be long.
         n_bytes *= 4;

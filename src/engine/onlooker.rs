@@ -8,6 +8,8 @@ use crate::domain::run::{Run, State};
 use crate::store::events::{Look, Tail};
 use crate::store::{Layout, Record, StoreError, snapshot};
 
+use super::lying::AtTheEnd;
+
 /// How many events are read at once, so that a long log neither fills the memory nor stops a screen.
 const BATCH: usize = 500;
 
@@ -17,6 +19,14 @@ pub struct Onlooker {
     layout: Layout,
     tail: Tail<Event>,
     run: Option<Run>,
+    begins: Begins,
+}
+
+/// From where on a log is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    AtTheBeginning,
+    AtTheEnd,
 }
 
 /// What one look found.
@@ -24,6 +34,9 @@ pub struct Onlooker {
 pub struct Seen {
     /// Whether everything that was told before is void: another run lies there now.
     pub anew: bool,
+    /// The number of the last event of a log that was taken up at its end: the state counts it in, and nothing of it
+    /// was told.
+    pub untold: Option<u64>,
     /// What happened since the last look, in order.
     pub records: Vec<Record<Event>>,
     /// Whether there is more to read at once.
@@ -35,13 +48,24 @@ pub struct Seen {
 }
 
 impl Onlooker {
-    /// Looks at the run whose files lie here.
+    /// Looks at the run whose files lie here, from its first event on.
     pub fn new(layout: Layout) -> Self {
+        Self::beginning(layout, Begins::AtTheBeginning)
+    }
+
+    /// Looks at what happens from now on in the run whose files lie here: however long its log is, no more of it is read
+    /// than the snapshot leaves open. Where the snapshot does not lead to the log's end all of it is told.
+    pub fn at_the_end(layout: Layout) -> Self {
+        Self::beginning(layout, Begins::AtTheEnd)
+    }
+
+    fn beginning(layout: Layout, begins: Begins) -> Self {
         let tail = Tail::new(&layout.events());
         Self {
             layout,
             tail,
             run: None,
+            begins,
         }
     }
 
@@ -57,6 +81,9 @@ impl Onlooker {
 
     /// Reads on and shows each event with the state in which it came. Blocks.
     pub fn look_at_each(&mut self, each: &mut dyn FnMut(&State, &Event)) -> Seen {
+        if let Some(seen) = self.take_up_at_the_end() {
+            return seen;
+        }
         let mut seen = Seen::default();
         match self.tail.read_on(BATCH) {
             Ok(Look::More(records)) => self.fold(records, &mut seen, each),
@@ -72,6 +99,19 @@ impl Onlooker {
             self.fill_in(&mut seen);
         }
         seen
+    }
+
+    fn take_up_at_the_end(&mut self) -> Option<Seen> {
+        if self.begins == Begins::AtTheBeginning || self.run.is_some() || self.tail.last_seq() > 0 {
+            return None;
+        }
+        let found = AtTheEnd::read(&self.layout)?;
+        self.tail = found.tail;
+        Some(Seen {
+            untold: Some(found.last_seq),
+            state: Some(self.run.insert(found.run).state().clone()),
+            ..Seen::default()
+        })
     }
 
     fn fold(
@@ -113,5 +153,116 @@ pub(super) fn in_words(error: &StoreError) -> String {
         // Archiving or repairing is not for somebody who only looks.
         StoreError::Damaged { .. } => error.to_string(),
         _ => format!("{error}; {}", error.hint()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::domain::event::Created;
+    use crate::domain::ids::RunId;
+    use crate::engine::journal::Journal;
+    use crate::store::{Guard, Names};
+
+    struct Place {
+        folder: tempfile::TempDir,
+        layout: Layout,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let layout = Layout::new(folder.path(), Names::default()).unwrap();
+            let _ = layout.create().unwrap();
+            Self { folder, layout }
+        }
+
+        fn begin(&self, created: Created) -> Journal {
+            let guard = Guard::open(&self.layout, &self.folder.path().join("side")).unwrap();
+            Journal::begin(guard, created).unwrap().0
+        }
+    }
+
+    fn said(n: u32) -> Event {
+        Event::Said {
+            text: format!("{n}"),
+        }
+    }
+
+    /// Looks until nothing more comes: what was left out, the events that were told, and where the run stands.
+    fn look(onlooker: &mut Onlooker) -> (Option<u64>, Vec<u64>, Option<State>) {
+        let (mut untold, mut told) = (None, Vec::new());
+        loop {
+            let seen = onlooker.look();
+            assert_eq!(seen.problem, None);
+            untold = untold.or(seen.untold);
+            told.extend(seen.records.iter().map(|record| record.seq));
+            if !seen.more {
+                return (untold, told, seen.state);
+            }
+        }
+    }
+
+    #[test]
+    fn a_log_is_taken_up_at_its_end_and_stands_where_all_of_it_leads() {
+        let place = Place::new();
+        let mut journal = place.begin(Created::example());
+        (0..20).for_each(|n| {
+            journal.record(said(n)).unwrap();
+        });
+        journal.record_ahead(said(20)).unwrap();
+        let mut at_the_end = Onlooker::at_the_end(place.layout.clone());
+        let mut all = Onlooker::new(place.layout.clone());
+        let (untold, told, state) = look(&mut at_the_end);
+        assert_eq!((untold, told), (Some(22), vec![]));
+        assert_eq!((None, (1..=22).collect(), state), look(&mut all));
+        for n in 21..24 {
+            journal.record_ahead(said(n)).unwrap();
+        }
+        let (untold, told, state) = look(&mut at_the_end);
+        assert_eq!((untold, told), (None, vec![23, 24, 25]));
+        assert_eq!(state, look(&mut all).2);
+    }
+
+    #[test]
+    fn a_log_to_whose_end_no_snapshot_leads_is_told_from_its_beginning() {
+        let place = Place::new();
+        let mut journal = place.begin(Created::example());
+        journal.record(said(1)).unwrap();
+        let snapshot = fs::read_to_string(place.layout.state()).unwrap();
+        let run = Created::example().run;
+        let of_another = snapshot.replace(run.as_str(), "run_another");
+        assert_ne!(of_another, snapshot);
+        for text in ["{\"schema\":1,\"last", &of_another] {
+            fs::write(place.layout.state(), text).unwrap();
+            let mut onlooker = Onlooker::at_the_end(place.layout.clone());
+            let (untold, told, state) = look(&mut onlooker);
+            assert_eq!((untold, told), (None, vec![1, 2]));
+            assert_eq!(state.unwrap().run, run);
+        }
+    }
+
+    #[test]
+    fn another_run_at_the_same_place_is_taken_up_at_its_end_too() {
+        let place = Place::new();
+        let mut journal = place.begin(Created::example());
+        journal.record(said(1)).unwrap();
+        let mut onlooker = Onlooker::at_the_end(place.layout.clone());
+        assert_eq!(look(&mut onlooker).0, Some(2));
+        drop(journal);
+        let other = Created {
+            run: RunId::new("run_another"),
+            ..Created::example()
+        };
+        fs::remove_file(place.layout.state()).unwrap();
+        fs::remove_file(place.layout.events()).unwrap();
+        assert!(onlooker.look().anew);
+        let mut journal = place.begin(other);
+        journal.record(said(2)).unwrap();
+        let (untold, told, state) = look(&mut onlooker);
+        assert_eq!((untold, told), (Some(2), vec![]));
+        assert_eq!(state.unwrap().run.as_str(), "run_another");
     }
 }

@@ -21,7 +21,7 @@ use crate::domain::ids::{At, RunId, SessionId, TurnId};
 
 use super::{Guard, Layout, StoreError, atomic, instant, plain};
 
-pub use backwards::Backwards;
+pub use backwards::{Backwards, LogEnd};
 use reading::scan;
 pub use reading::{Events, read};
 pub use tail::{Look, Tail};

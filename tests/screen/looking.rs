@@ -270,3 +270,21 @@ fn a_long_run_is_read_back_to_its_beginning_and_forgotten_again() {
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
+
+#[test]
+fn a_view_opens_at_the_end_of_a_long_run_without_reading_what_comes_before() {
+    let world = World::new();
+    let side = tempfile::tempdir().unwrap();
+    crate::long_run::make(&world.repository(), side.path(), 8_000, 3_000).unwrap();
+    let log = world.repository().join(".agent-collab/events.jsonl");
+    let n_bytes = fs::metadata(log).unwrap().len();
+    let mut terminal = world.open(&["--view"]);
+    terminal.wait_for("the last of 8000 events");
+    terminal.wait_for("read-only, nobody works here");
+    let io = fs::read_to_string(format!("/proc/{}/io", terminal.pid())).unwrap();
+    let n_read = io.lines().find_map(|line| line.strip_prefix("rchar: "));
+    let n_read: u64 = n_read.unwrap().parse().unwrap();
+    assert!(n_read < n_bytes / 2, "{n_read} of {n_bytes} bytes");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+}

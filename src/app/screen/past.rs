@@ -129,6 +129,17 @@ impl Log {
     }
 }
 
+/// Reads the last page of a log up to the event of that number. Blocks.
+pub fn last_page(layout: &Layout, last: u64) -> Result<Box<Page>, StoreError> {
+    let (past, log) = Log::of(&layout.events()).read(Some(last), FIRST_PAGE)?;
+    Ok(Box::new(Page {
+        past,
+        log,
+        n_bytes: FIRST_PAGE,
+        awaited: None,
+    }))
+}
+
 impl Shell {
     /// Reads the last page of the unfinished run's log, once; what is given ends when it was drawn.
     pub(super) fn show_past(&mut self, layout: &Layout) -> oneshot::Receiver<()> {

@@ -17,7 +17,7 @@ use super::badges::{elsewhere, past, resting, row};
 use super::documents::SETTLE;
 use super::ending::End;
 use super::front::Front;
-use super::past::{Earlier, Whose};
+use super::past::{Earlier, Page, Whose, last_page};
 use super::reading::{Read, read_all};
 use super::watch::Watch;
 use super::{Done, First, Shell};
@@ -47,6 +47,8 @@ pub struct Glance {
     id: u64,
     onlooker: Onlooker,
     seen: Seen,
+    /// The end of the log, where the run was taken up there.
+    page: Option<Result<Box<Page>, StoreError>>,
     documents: Option<Result<Read, StoreError>>,
 }
 
@@ -181,7 +183,7 @@ impl Views {
             screen: Screen::new(settings.clone()),
             settings,
             state: None,
-            onlooker: Some(Onlooker::new(layout.clone())),
+            onlooker: Some(Onlooker::at_the_end(layout.clone())),
             layout,
             due: None,
             problem: None,
@@ -395,12 +397,15 @@ impl Shell {
         viewing.due = None;
         self.tasks.spawn_blocking(move || {
             let seen = onlooker.look();
+            let last = seen.untold;
+            let page = last.map(|last| last_page(onlooker.layout(), last));
             // The documents are shown as they lie there once all is told.
             let documents = (!seen.more).then(|| read_all(onlooker.layout()));
             Done::Seen(Box::new(Glance {
                 id,
                 onlooker,
                 seen,
+                page,
                 documents,
             }))
         });
@@ -411,6 +416,7 @@ impl Shell {
             id,
             onlooker,
             seen,
+            page,
             documents,
         } = glance;
         let Some(viewing) = self.views.by_id(id) else {
@@ -422,7 +428,7 @@ impl Shell {
         if more {
             self.look(id);
         }
-        Ok(None)
+        page.map_or(Ok(None), |page| self.on_past(Whose::View(id), page))
     }
 
     /// Lists the finished runs beside the loop.

@@ -5,6 +5,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 use std::marker::PhantomData;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -20,7 +21,17 @@ pub struct Backwards<E> {
     path: PathBuf,
     /// Where what was read begins; `None` before the first piece.
     begin: Option<u64>,
+    end: Option<LogEnd>,
     _event: PhantomData<fn() -> E>,
+}
+
+/// Where the last whole line of a log ended when it was read from there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogEnd {
+    /// Device and number of the file.
+    pub(super) file: (u64, u64),
+    /// In bytes.
+    pub(super) offset: u64,
 }
 
 impl<E: DeserializeOwned> Backwards<E> {
@@ -29,8 +40,14 @@ impl<E: DeserializeOwned> Backwards<E> {
         Self {
             path: path.to_path_buf(),
             begin: None,
+            end: None,
             _event: PhantomData,
         }
+    }
+
+    /// Where the log ended when its last events were read; `None` before that and where there is no log.
+    pub fn end(&self) -> Option<LogEnd> {
+        self.end
     }
 
     /// Tells whether the log's first event was read.
@@ -69,6 +86,13 @@ impl<E: DeserializeOwned> Backwards<E> {
                 continue;
             }
             let records = self.parse(&bytes[whole.clone()])?;
+            if self.end.is_none() {
+                let meta = file.metadata().map_err(failed)?;
+                self.end = Some(LogEnd {
+                    file: (meta.dev(), meta.ino()),
+                    offset: from + whole.end as u64,
+                });
+            }
             self.begin = Some(from + whole.start as u64);
             return Ok(records);
         }

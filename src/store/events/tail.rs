@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 
 use crate::store::{StoreError, plain};
 
-use super::Record;
 use super::reading::{Line, Lines};
+use super::{LogEnd, Record};
 
 /// A log that is followed.
 #[derive(Debug)]
@@ -47,6 +47,27 @@ impl<E: DeserializeOwned> Tail<E> {
             before: None,
             _event: PhantomData,
         }
+    }
+
+    /// Follows a log from where it ended when it was read from there, which was behind the event of that number.
+    ///
+    /// # Errors
+    /// The log cannot be read, or is none of this schema.
+    pub fn behind(path: &Path, end: LogEnd, last_seq: u64) -> Result<Self, StoreError> {
+        if let Some(file) = plain::open_read(path)? {
+            let mut lines = Lines::of(path, file, end.offset, 0);
+            if let Some(Line::Whole(first)) = lines.next_line()? {
+                lines.check_line(&first, None)?;
+            }
+        }
+        Ok(Self {
+            file: Some(end.file),
+            offset: end.offset,
+            // The first line is no event.
+            n_line: last_seq + 1,
+            before: Some(last_seq),
+            ..Self::new(path)
+        })
     }
 
     /// Reads on, at most `most` events.

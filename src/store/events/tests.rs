@@ -242,3 +242,32 @@ fn another_log_at_the_same_place_is_read_from_its_beginning() {
     assert_eq!(look(&mut tail), "anew");
     assert_eq!(look(&mut tail), "[]");
 }
+
+#[test]
+fn a_log_that_was_read_from_its_end_is_followed_from_there() {
+    let place = Place::new();
+    let path = place.layout.events();
+    let (second, third) = (line(2), line(3));
+    let (half, rest) = third.split_at(20);
+    let text = format!("{FIRST}\n{}\n{second}\n{half}", line(1));
+    fs::write(&path, &text).unwrap();
+    let mut log = Backwards::<Event>::new(&path);
+    assert_eq!(log.end(), None);
+    assert_eq!(log.read_before(1).unwrap().len(), 1);
+    let end = log.end().unwrap();
+    log.read_before(1 << 20).unwrap();
+    assert_eq!(log.end(), Some(end), "the end is where it was read first");
+    let mut tail = Tail::<Event>::behind(&path, end, 2).unwrap();
+    assert_eq!(look(&mut tail), "[]");
+    fs::write(&path, format!("{text}{rest}\nnonsense\n")).unwrap();
+    assert_eq!(look(&mut tail), "[3]");
+    assert_eq!(
+        look(&mut tail),
+        "events.jsonl:5: expected ident at line 1 column 2"
+    );
+    fs::write(&path, format!("{FIRST}\n")).unwrap();
+    assert_eq!(look(&mut tail), "anew");
+    let newer = FIRST.replace("\"schema\":1", "\"schema\":99");
+    fs::write(&path, format!("{newer}\n{}\n{second}\n", line(1))).unwrap();
+    assert!(Tail::<Event>::behind(&path, end, 2).is_err());
+}
