@@ -3,13 +3,13 @@
 //! Refuses to look at the disk: which files there are is told, once somebody asks by typing `@`.
 
 mod answers;
+mod drawing;
 mod files;
 mod words;
 
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
-use ratatui::text::Line;
 
 use super::Screen;
 use super::action::Action;
@@ -19,18 +19,15 @@ use super::composer::Composer;
 use super::fuzzy::{self, Among, Row};
 use super::keymap::BINDINGS;
 use super::list;
-use super::popup;
-use super::theme;
-use super::wrap::{cut, one_line};
+use super::wrap::one_line;
 use crate::domain::run::State;
 use crate::permission::mode::MODES;
+use drawing::OnEnter;
 use files::Kept;
 use words::{file_word, filled, named_values, preset_word};
 
 /// How many are offered.
 const MOST: usize = 50;
-/// How many rows of them are seen.
-const ROWS: u16 = 8;
 /// What the user is helped with while writing.
 #[derive(Debug, Default)]
 pub struct Helped {
@@ -266,38 +263,6 @@ impl Offer {
         });
         (self.rows, self.texts) = both.into_iter().unzip();
     }
-
-    fn draw(&self, frame: &mut Frame, composer: Rect) -> Vec<(Rect, usize)> {
-        let n_rows = u16::try_from(self.rows.len())
-            .unwrap_or(ROWS)
-            .clamp(1, ROWS);
-        let height = (n_rows + 2).min(composer.y);
-        if height < 3 {
-            return Vec::new();
-        }
-        let area = Rect {
-            y: composer.y - height,
-            height,
-            width: composer.width.min(100),
-            ..composer
-        };
-        let title = match self.what {
-            What::Commands => "commands · Tab or Enter completes · Esc closes",
-            What::Presets => "presets of discussions · Tab or Enter takes one · Esc closes",
-            What::Values => "what it takes · Tab or Enter takes one · Esc closes",
-            What::Answers if self.rows.is_empty() => "answers · Esc closes",
-            What::Answers => "answers to what is asked · Tab or Enter takes one · Esc closes",
-            What::Files => "files · Tab or Enter takes one · Esc closes",
-            What::Both => "agents and files · Tab or Enter takes one · Esc closes",
-        };
-        let title = format!("{title}{}", self.cut);
-        let inner = popup::draw(frame, area, &title, "");
-        if self.rows.is_empty() {
-            let note = cut(&self.note, usize::from(inner.width));
-            frame.render_widget(Line::styled(note, theme::QUIET), inner);
-        }
-        fuzzy::draw_rows(frame, inner, &self.rows, self.chosen)
-    }
 }
 
 /// Tells whether a command, which may take something, is typed whole.
@@ -421,8 +386,14 @@ impl Screen {
             }
             offer.put_idle_last();
         }
-        self.places.offer = offer.draw(frame, composer);
         self.helped.offer = Some(offer);
+        let enter = match self.helped.taken_by_enter(&self.composer) {
+            Some(_) => OnEnter::Takes,
+            None => OnEnter::Sends,
+        };
+        if let Some(offer) = &self.helped.offer {
+            self.places.offer = offer.draw(frame, composer, enter);
+        }
     }
 
     /// Points at what is offered before or behind.

@@ -590,3 +590,46 @@ fn lists_go_round_and_page_by_page() {
     screen.writing = IsWriting::Yes;
     check_text(&mut screen, &["/go", "<up>", "<home>", "x"], "x/go");
 }
+
+#[test]
+fn the_frame_of_what_is_offered_names_what_enter_does() {
+    let state = state(Phase::Review);
+    for (typed, says, left) in [
+        (
+            "/goa",
+            "commands · Tab or Enter completes /goal ·",
+            "/goal ",
+        ),
+        (
+            "/permissions",
+            "commands · Enter carries out /permissions ·",
+            "",
+        ),
+        (
+            "/find",
+            "commands · Enter carries out /find · Tab completes ·",
+            "",
+        ),
+        (
+            "/theme dar",
+            "what it takes · Tab or Enter takes one ·",
+            "/theme dark ",
+        ),
+        (
+            "/theme dark",
+            "what it takes · Enter sends the line · Tab takes one ·",
+            "",
+        ),
+    ] {
+        let mut screen = Screen::new(settings());
+        press(&mut screen, Some(&state), &[typed]);
+        let seen = drawn(&mut screen, (80, 24), Some(&state));
+        assert!(seen.contains(says), "{typed}: {seen}");
+        press(&mut screen, Some(&state), &["<enter>"]);
+        assert_eq!(screen.composer.text(), left, "{typed}");
+    }
+    let mut screen = Screen::new(settings());
+    press(&mut screen, Some(&state), &["/go", "<down>"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("Tab or Enter completes /goal"), "{seen}");
+}
