@@ -5,6 +5,7 @@
 
 mod body;
 mod does;
+mod drawing;
 mod line;
 mod strip;
 

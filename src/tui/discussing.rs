@@ -202,6 +202,7 @@ impl Screen {
                 | Command::Interrupt
                 | Command::Pause
                 | Command::Palette
+                | Command::Show(_)
                 | Command::Copy),
             ) => self.perform(command, state),
             Some(_) | None => Vec::new(),

@@ -71,8 +71,8 @@ impl Screen {
         self.is_read_only().then(|| vec![Action::CloseView])
     }
 
-    /// The diff hides the dialog and the composer, so no key of theirs means anything here; what
-    /// helps or stops works everywhere.
+    /// The diff hides the dialog's choices and the composer, so no key of theirs means anything here; what
+    /// helps or stops works everywhere, and so do the tabs, whose keys the header shows.
     fn key_of_diff(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
         if let Some(command) = self.keymap().find_in(&key, Context::Diff) {
             return self.perform(command, state);
@@ -85,6 +85,7 @@ impl Screen {
                 | Command::Palette
                 | Command::Find
                 | Command::Copy
+                | Command::Show(_)
                 | Command::Scroll(_)),
             ) => self.perform(command, state),
             Some(_) | None => Vec::new(),

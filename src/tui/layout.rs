@@ -14,7 +14,7 @@ use super::pager::Pager;
 use super::sheet::{FromComposer, Keys, Sheet};
 use super::tabs::{self, Tab};
 use super::theme;
-use super::wrap::{cut, one_line, width};
+use super::wrap::{cut, width};
 use super::{Screen, footer, header, useful};
 use crate::domain::changes::Scope;
 use crate::domain::ids::At;
@@ -92,7 +92,7 @@ impl Screen {
         self.tell_end(state);
         self.note_outside(waiting.as_ref(), state);
         self.close_stale(waiting.as_ref());
-        // A diff, a board and a long text have the whole height; what waits is named in them.
+        // A diff, a board and a long text have the whole height but for what waits, which is named there.
         let is_diff = self.diff.is_some() && self.pager.is_none();
         let is_whole = is_diff || self.is_board();
         let is_beside = !is_whole && self.pager.is_none();
@@ -265,22 +265,6 @@ impl Screen {
         }
     }
 
-    fn draw_diff(
-        &mut self,
-        frame: &mut Frame,
-        area: Rect,
-        state: Option<&State>,
-        waiting: Option<&Sheet>,
-    ) {
-        let area = inset(area);
-        if let (Some(view), false) = (&mut self.diff, area.is_empty()) {
-            let title = state.and_then(|state| title_of(view.scope(), state));
-            let waits = waiting.map(|sheet| sheet.title.as_str());
-            let back = self.settings.look.keymap.named("close-diff", IsWriting::No);
-            self.places.strip = view.draw(frame, area, title.as_deref(), (waits, &back));
-        }
-    }
-
     /// Closes a long text whose dialog is answered.
     fn close_stale(&mut self, waiting: Option<&Sheet>) {
         let of = self.pager.as_ref().and_then(Pager::dialog);
@@ -419,7 +403,7 @@ fn is_gate(kind: &QuestionKind) -> bool {
 }
 
 /// An area with a column free at either side.
-fn inset(area: Rect) -> Rect {
+pub(super) fn inset(area: Rect) -> Rect {
     let free = u16::from(area.width > 2);
     Rect {
         x: area.x + free,
@@ -444,20 +428,6 @@ fn in_short(label: &str, columns: usize) -> &str {
         true => whole,
         false => first(&[':', ';', '(', '…', ',']),
     }
-}
-
-/// The text of the step that a diff is of.
-fn title_of(scope: Scope, state: &State) -> Option<String> {
-    let Scope::Step(n) = scope else {
-        return None;
-    };
-    let execution = state.execution.as_ref()?;
-    let done = execution.done.iter().map(|record| (record.n, &record.text));
-    let current = execution.current.iter().map(|step| (step.n, &step.text));
-    let mut steps = done.chain(current);
-    steps
-        .find(|(step, _)| *step == n)
-        .map(|(_, text)| one_line(text))
 }
 
 /// How many rows the header has in a window of this height.

@@ -395,8 +395,9 @@ impl Screen {
     }
 
     pub(super) fn show(&mut self, tab: Tab) {
+        let is_covered = self.pager.is_some() || self.diff.is_some() || self.board.is_some();
         self.uncover();
-        if tab.folds() && self.tab == tab {
+        if tab.folds() && self.tab == tab && !is_covered {
             self.unfolded.remove(&tab);
             self.tab = Tab::Chat;
             return;

@@ -125,21 +125,30 @@ fn example(name: &str) -> String {
     name.replace(":N", ":1").replace(":TEXT", ":text")
 }
 
+/// Tells whether a choice leads to such an action, at once or after it was asked about once more.
+fn gives(then: &Then, fits: &impl Fn(&Action) -> bool) -> bool {
+    match then {
+        Then::Act(actions) | Then::PutAside(actions) | Then::ActAndBack(actions) => {
+            actions.iter().any(fits)
+        }
+        Then::Confirm(sheet) => {
+            let mut choices = sheet.choices.iter();
+            choices.any(|choice| gives(&choice.then, fits))
+        }
+        Then::Write(_) | Then::Do(_) | Then::Fill(_) | Then::Pick(_) | Then::Back => false,
+    }
+}
+
 /// What a word does, as the open dialog says it.
 fn about(name: &str, kind: &QuestionKind, sheet: Option<&Sheet>) -> String {
     let choices = sheet.map_or(&[][..], |sheet| &sheet.choices);
     let answer = kind.read_answer(&example(name));
-    let gives = |then: &Then| match (then, &answer) {
-        (Then::Act(actions) | Then::PutAside(actions), Some(wanted)) => {
-            actions.iter().any(|action| match action {
-                Action::Event(Event::Answered { answer, .. }) => answer == wanted,
-                Action::Event(Event::Released) => name == "go",
-                _ => false,
-            })
-        }
+    let fits = |action: &Action| match action {
+        Action::Event(Event::Answered { answer: given, .. }) => answer.as_ref() == Some(given),
+        Action::Event(Event::Released) => name == "go" && answer.is_some(),
         _ => false,
     };
-    let choice = choices.iter().find(|choice| gives(&choice.then));
+    let choice = choices.iter().find(|choice| gives(&choice.then, &fits));
     match (choice, &answer) {
         (Some(choice), _) => choice.label.clone(),
         (None, Some(Answer::CancelRun)) => "cancel the run".to_owned(),

@@ -1,6 +1,6 @@
 //! Dialog: the review does not end by itself; the user decides.
 
-use super::{MOST_OF_FINDING, answer, cancel, identity};
+use super::{MOST_OF_FINDING, answer, cancel, confirm, identity};
 use crate::domain::question::{Answer, ArbitrationReason};
 use crate::domain::run::State;
 use crate::text::n_of;
@@ -54,7 +54,7 @@ pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &Sta
         .offers(
             'f',
             "force pass: the plan counts as approved, and that you forced it is kept",
-            answer(id, Answer::ForcePass),
+            Then::Confirm(Box::new(confirm::force_pass(id, open))),
         )
         .offers(
             'm',

@@ -4,6 +4,7 @@ use crate::domain::event::Event;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::Answer;
 use crate::domain::run::{Busy, State};
+use crate::text::n_of;
 use crate::tui::action::Action;
 use crate::tui::keymap::{IsWriting, Keymap};
 use crate::tui::sheet::{FromComposer, Sheet, StopKind, Then};
@@ -57,6 +58,27 @@ pub fn back_to_the_goal(id: u32) -> Sheet {
         ),
     )
     .until_answered(StopKind::ByAnswer { id })
+}
+
+/// Lets a plan pass that the review did not approve?
+pub fn force_pass(id: u32, open: usize) -> Sheet {
+    let findings = n_of(open, "finding");
+    let stays = match open {
+        1 => "stays",
+        _ => "stay",
+    };
+    let answered = Event::Answered {
+        id,
+        answer: Answer::ForcePass,
+    };
+    asked(
+        "force-pass",
+        "let the plan pass without the reviewer's approval?",
+        &format!(
+            "The review ends here, and {findings} {stays} open. The plan can be executed then."
+        ),
+        ("let it pass", Action::Event(answered)),
+    )
 }
 
 /// Leaves the execution, and plans anew?

@@ -271,6 +271,11 @@ pub fn works_in(context: Context, action: &str) -> bool {
         "page-down",
         "top",
         "end",
+        "show-chat",
+        "show-plan",
+        "show-comments",
+        "show-log",
+        "show-status",
     ];
     match context {
         Context::Diff => {

@@ -7,6 +7,7 @@ use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
 use crate::domain::turn::Purpose;
 use crate::text::patch::Patch;
+use crate::tui::tabs::Tab;
 use crate::tui::{Action, Diff, Screen};
 
 const PATCH: &str = "diff --git a/calc.py b/calc.py
@@ -131,4 +132,41 @@ fn each_diff_is_looked_for_once_and_again_when_asked() {
     press(&mut screen, Some(&executing), &["<esc>"]);
     screen.on_diff(Scope::All, scopes(), Diff::Nothing(String::new()));
     assert!(screen.diff.is_none(), "what comes late opens nothing");
+}
+
+#[test]
+fn a_question_stays_to_be_read_beside_the_diff() {
+    let asked = QuestionKind::StepRecovery {
+        step: 2,
+        stage: crate::domain::execution::Stage::Test,
+    };
+    let state = asking(Phase::Execute, asked);
+    let mut screen = not_writing();
+    let alone = drawn(&mut screen, (120, 40), Some(&state));
+    let said: Vec<&str> = alone
+        .lines()
+        .filter_map(|line| line.strip_prefix("┃ "))
+        .take_while(|line| !line.contains("▸"))
+        .collect();
+    assert!(!said.is_empty(), "{alone}");
+    press(&mut screen, Some(&state), &["d"]);
+    screen.on_diff(Scope::Step(2), scopes(), Diff::Found(Patch::read(PATCH)));
+    let over = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(over.contains("▤ diff"), "{over}");
+    for line in said {
+        assert!(over.contains(line), "{line} is not in\n{over}");
+    }
+    insta::assert_snapshot!("diff_over_question_wide", over);
+}
+
+#[test]
+fn the_keys_of_the_tabs_that_the_header_shows_work_in_the_diff() {
+    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    for (key, tab) in ["1", "2", "3", "4", "5"].iter().zip(Tab::ALL) {
+        let mut screen = opened(PATCH);
+        screen.tab = tab;
+        press(&mut screen, Some(&executing), &[key]);
+        assert!(screen.diff.is_none(), "{key}");
+        assert_eq!(screen.tab, tab);
+    }
 }

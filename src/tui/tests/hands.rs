@@ -380,7 +380,7 @@ fn dialogs_take_texts() {
     );
     check(
         Some(&cap),
-        &["f"],
+        &["f", "y"],
         "Event(Answered { id: 7, answer: ForcePass })",
     );
     check(Some(&cap), &["c", "y"], "Event(Cancelled)");

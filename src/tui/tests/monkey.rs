@@ -349,6 +349,9 @@ pub(super) fn places() -> Vec<Place> {
         at("back-to-goal", executing(), |screen, _| {
             screen.own = Some(confirm::back_to_the_goal(7))
         }),
+        at("force-pass", executing(), |screen, _| {
+            screen.own = Some(confirm::force_pass(7, 2))
+        }),
         at("stop", executing(), |screen, _| {
             screen.own = Some(confirm::stop(Phase::Execute, screen.keymap()))
         }),

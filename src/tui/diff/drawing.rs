@@ -1,0 +1,69 @@
+//! Where the diff stands on the screen, and what waits for the user while it lies over that.
+//!
+//! The dialog's keys mean something else in the diff, so its choices are not shown.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use crate::domain::changes::Scope;
+use crate::domain::run::State;
+use crate::tui::Screen;
+use crate::tui::keymap::IsWriting;
+use crate::tui::layout::{inset, take_below};
+use crate::tui::sheet::{Keys, Sheet};
+use crate::tui::theme;
+use crate::tui::wrap::one_line;
+
+/// Below how many rows what waits is named in the diff's first row instead.
+const LOW: u16 = 14;
+
+impl Screen {
+    pub(in crate::tui) fn draw_diff(
+        &mut self,
+        frame: &mut Frame,
+        mut area: Rect,
+        state: Option<&State>,
+        waiting: Option<&Sheet>,
+    ) {
+        let back = self.keymap().named("close-diff", IsWriting::No);
+        let below = waiting.filter(|_| area.height >= LOW);
+        if let Some(sheet) = below {
+            draw_question(sheet, frame, &mut area, &back);
+        }
+        let area = inset(area);
+        if let (Some(view), false) = (&mut self.diff, area.is_empty()) {
+            let title = state.and_then(|state| title_of(view.scope(), state));
+            let waits = waiting.filter(|_| below.is_none());
+            let waits = waits.map(|sheet| sheet.title.as_str());
+            self.places.strip = view.draw(frame, area, title.as_deref(), (waits, &back));
+        }
+    }
+}
+
+/// Draws what is asked below the diff, and which key goes there.
+fn draw_question(sheet: &Sheet, frame: &mut Frame, area: &mut Rect, back: &str) {
+    let hint = format!("{back} goes back to answer");
+    let (sheet, enter) = match sheet.body.is_empty() {
+        true => (sheet.clone().says(&hint, theme::QUIET), ""),
+        false => (sheet.clone(), hint.as_str()),
+    };
+    let sheet = sheet.without_choices();
+    let wanted = sheet.n_rows(usize::from(area.width));
+    let most = usize::from(area.height / 3);
+    let area = take_below(area, wanted.min(most));
+    let _no_choice = sheet.draw(frame, area, Keys::Nobody, (enter, back));
+}
+
+/// The text of the step that a diff is of.
+fn title_of(scope: Scope, state: &State) -> Option<String> {
+    let Scope::Step(n) = scope else {
+        return None;
+    };
+    let execution = state.execution.as_ref()?;
+    let done = execution.done.iter().map(|record| (record.n, &record.text));
+    let current = execution.current.iter().map(|step| (step.n, &step.text));
+    let mut steps = done.chain(current);
+    steps
+        .find(|(step, _)| *step == n)
+        .map(|(_, text)| one_line(text))
+}
