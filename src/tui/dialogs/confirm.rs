@@ -18,7 +18,7 @@ pub fn cancel() -> Sheet {
     asked(
         "cancel",
         "cancel the run?",
-        "The run ends here and goes to the history. Files and commits stay as they are.",
+        "The run ends here. It goes to the history when the next one begins. Files and commits stay as they are.",
         ("cancel the run", Action::Event(Event::Cancelled)),
     )
     .until_answered(StopKind::Cancel)
