@@ -10,6 +10,7 @@ use crate::domain::event::{Event, News};
 use crate::domain::ids::RequestId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::CommitTerms;
+use crate::domain::session::named_version;
 use crate::domain::todo::{Status, Todo, Todos};
 use crate::domain::turn::{Role, TurnResult};
 use crate::domain::undo::named;
@@ -126,7 +127,11 @@ pub fn in_words(event: &Event) -> Option<String> {
     Some(match event {
         Event::GoalConfirmed { title, .. } => format!("goal: {title}"),
         Event::PhaseChanged { to, .. } => format!("── {to}"),
-        Event::SessionVersion { role, version } => format!("{} runs {version}", role.name()),
+        Event::SessionVersion {
+            role,
+            adapter,
+            version,
+        } => format!("{} runs {}", role.name(), named_version(adapter, version)),
         Event::SessionLost { role, reason } => {
             format!(
                 "{}: the conversation is lost ({reason}); a new one goes on from a recovery prompt",
@@ -206,7 +211,7 @@ pub fn in_words(event: &Event) -> Option<String> {
             "the task of {} is {}: {}",
             result.called(),
             result.end.status().name(),
-            result.end.text().lines().next().unwrap_or_default()
+            result.end.in_words().lines().next().unwrap_or_default()
         ),
         Event::NoDocument { reason, .. } => format!("no document: {reason}"),
         Event::QuestionAsked { question } => format!("? {}", question.kind.in_words()),

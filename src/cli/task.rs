@@ -101,7 +101,7 @@ fn in_words(result: &TaskResult) -> String {
     let patch = patch.map(|patch| clean(&format!("\n\n{}", patch.to_string().trim_end())));
     format!(
         "{}{}\n\n{} by {} in {seconds} s with {}; go on with --id {}",
-        clean(result.end.text()),
+        clean(result.end.in_words()),
         patch.unwrap_or_default(),
         result.end.status().name(),
         clean(result.called()),

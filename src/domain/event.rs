@@ -159,6 +159,9 @@ pub enum Event {
     SessionVersion {
         /// Whose.
         role: Role,
+        /// The adapter that it is of; empty where it was recorded before that was noted.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        adapter: String,
         /// As it reported it.
         version: String,
     },

@@ -452,7 +452,7 @@ impl Run {
             Event::SessionOpened { role, external_id } => {
                 flow::on_session_opened(state, *role, external_id)
             }
-            Event::SessionVersion { role, version } => {
+            Event::SessionVersion { role, version, .. } => {
                 flow::on_session_version(state, *role, version)
             }
             Event::SessionLost { role, .. } => flow::on_session_lost(state, *role),

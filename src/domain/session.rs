@@ -165,3 +165,11 @@ impl Session {
         }
     }
 }
+
+/// A version with the name of its adapter, which it may begin with itself.
+pub fn named_version(adapter: &str, version: &str) -> String {
+    match adapter.is_empty() || version.starts_with(adapter) {
+        true => version.to_owned(),
+        false => format!("{adapter} {version}"),
+    }
+}

@@ -251,6 +251,20 @@ impl TaskEnd {
             | Self::Cancelled { error } => error,
         }
     }
+
+    /// The same for the user: without the code by which agents know an error.
+    pub fn in_words(&self) -> &str {
+        let text = self.text();
+        let is_code = |word: &str| {
+            let name = word.strip_prefix("E_").unwrap_or_default();
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+        };
+        match (self, text.split_once(": ")) {
+            (Self::Completed { .. }, _) => text,
+            (_, Some((code, words))) if is_code(code) => words,
+            (_, Some(_) | None) => text,
+        }
+    }
 }
 
 impl TaskStatus {
@@ -400,5 +414,19 @@ mod tests {
         });
         let told = "task_id: ses_c (goes on with this task)\nSubagent execution failed: timeout: after 30 min";
         assert_eq!(failed.to_string(), told);
+    }
+
+    #[test]
+    fn the_user_reads_an_error_without_the_code_that_agents_know_it_by() {
+        let failed = |error: &str| TaskEnd::Failed {
+            error: error.to_owned(),
+        };
+        let silent = "the agent ended without saying what it found, asked once more as well";
+        assert_eq!(TaskEnd::said(" ").in_words(), silent);
+        for error in ["E_: odd", "no such file: a.py", "E_ODD", "Error: E_X: y"] {
+            assert_eq!(failed(error).in_words(), error);
+        }
+        let summary = "E_NO_SUMMARY: is what I looked for";
+        assert_eq!(TaskEnd::said(summary).in_words(), summary);
     }
 }

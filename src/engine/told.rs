@@ -159,14 +159,16 @@ impl Engine {
 
     fn on_version(&mut self, role: Role, version: &str) -> Result<(), EngineError> {
         let version = news::line(version);
-        let known = self
-            .state()
-            .session(role)
-            .and_then(|session| session.version.as_ref());
-        if known == Some(&version) {
+        let session = self.state().session(role);
+        if session.and_then(|session| session.version.as_ref()) == Some(&version) {
             return Ok(());
         }
-        self.feed(Event::SessionVersion { role, version })
+        let adapter = session.map_or(String::new(), |session| session.adapter.clone());
+        self.feed(Event::SessionVersion {
+            role,
+            adapter,
+            version,
+        })
     }
 
     fn on_session_opened(&mut self, role: Role, external_id: &str) -> Result<(), EngineError> {

@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 
 use crate::domain::ids::At;
 use crate::domain::run::State;
-use crate::domain::session::{PlanWindow, Session, Usage};
+use crate::domain::session::{PlanWindow, Session, Usage, named_version};
 use crate::domain::todo::Status;
 use crate::domain::turn::Role;
 use crate::tui::Silent;
@@ -186,8 +186,7 @@ fn of_session(
     now: At,
 ) -> Vec<Row> {
     let cli = match session.version.as_deref() {
-        Some(version) if version.starts_with(&session.adapter) => version.to_owned(),
-        Some(version) => format!("{} {version}", session.adapter),
+        Some(version) => named_version(&session.adapter, version),
         None => format!("{}, version not known yet", session.adapter),
     };
     let mut rows = vec![row("cli", &cli)];

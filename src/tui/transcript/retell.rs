@@ -331,7 +331,7 @@ pub fn task_ended(result: &TaskResult, name: &str) -> Vec<Block> {
             "the task of {} is {}: {}",
             one_line(name),
             result.end.status().name(),
-            one_line(first_line(result.end.text()))
+            one_line(first_line(result.end.in_words()))
         ),
     )
 }

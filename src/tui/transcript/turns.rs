@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::block::{Block, Content, Who};
 use crate::domain::event::Event;
 use crate::domain::ids::At;
-use crate::domain::session::Usage;
+use crate::domain::session::{Usage, named_version};
 use crate::domain::turn::{Role, TurnResult};
 use crate::tui::words::{elapsed, tokens};
 use crate::tui::wrap::one_line;
@@ -62,9 +62,11 @@ impl Turns {
             Event::SessionMoved { role, adapter, .. } => {
                 self.adapters.insert(*role, adapter.clone());
             }
-            Event::SessionVersion { role, version } => {
-                return Some(self.is_of_version(*role, version));
-            }
+            Event::SessionVersion {
+                role,
+                adapter,
+                version,
+            } => return Some(self.is_of_version(*role, adapter, version)),
             Event::TurnStarted { .. } => {
                 self.since = Some(at);
                 self.last = None;
@@ -85,13 +87,17 @@ impl Turns {
         None
     }
 
-    /// Which CLI a role is played by; its version may begin with its name.
-    fn is_of_version(&self, role: Role, version: &str) -> Block {
-        let version = one_line(version);
+    /// Which CLI a role is played by.
+    fn is_of_version(&self, role: Role, adapter: &str, version: &str) -> Block {
         let who = role.name();
-        let text = match self.adapters.get(&role).map(|name| one_line(name)) {
-            Some(name) if !version.starts_with(&name) => format!("the {who} is {name} {version}"),
-            Some(_) | None => format!("the {who} is {version}"),
+        let adapter = match adapter {
+            "" => self.adapters.get(&role).map_or("", String::as_str),
+            adapter => adapter,
+        };
+        let text = match adapter {
+            // It was told before what is shown, and is no part of what was recorded then.
+            "" => format!("the {who}'s CLI has the version {}", one_line(version)),
+            name => format!("the {who} is {}", one_line(&named_version(name, version))),
         };
         Block::new(Who::System, Content::notice(&text)).about(Some(role))
     }
