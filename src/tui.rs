@@ -422,6 +422,16 @@ impl Screen {
     /// Takes the documents as they lie on disk now.
     pub fn on_documents(&mut self, documents: Documents) {
         self.dirty |= self.documents.take(&documents);
+        let documents = [
+            (Tab::Plan, &self.documents.plan),
+            (Tab::Comments, &self.documents.comments),
+        ];
+        for (tab, document) in documents {
+            // One that is gone is nothing new.
+            if document.text.is_none() {
+                self.read.note(tab, document.revision);
+            }
+        }
     }
 
     /// Shows something worth knowing, quietly.
@@ -486,6 +496,13 @@ impl Screen {
         self.dirty = true;
         self.unfinished = Some(summary.to_owned());
         self.writing = IsWriting::No;
+    }
+
+    /// Lets whoever takes a run up answer what it asks: the dialog has the keys, unless something is being written.
+    pub fn go_to_question(&mut self, state: Option<&State>) {
+        if self.composer.is_empty() && self.draft.is_none() && self.waiting(state).is_some() {
+            self.writing = IsWriting::No;
+        }
     }
 
     /// Turns a key into what the user asks for; keys of the view itself give nothing.

@@ -24,6 +24,14 @@ impl Screen {
             self.composer.set("");
         }
         (self.draft, self.noting) = (None, None);
+        self.note_all_read();
+    }
+
+    /// Marks nothing as new: what was not looked at is of another run.
+    pub(super) fn note_all_read(&mut self) {
+        for tab in tabs::Tab::ALL {
+            self.read.note(tab, self.changes(tab));
+        }
     }
 
     /// Forgets which prompts went out: a conversation that is new has heard nothing of them.

@@ -99,5 +99,6 @@ impl Screen {
         (self.proposed_goal, self.goal_before) = (None, None);
         self.is_goal_known = false;
         self.ended_at = None;
+        self.note_all_read();
     }
 }

@@ -331,7 +331,8 @@ impl Screen {
             None => {
                 let text = sheet.in_words();
                 let (title, text) = sheet.whole.unwrap_or((sheet.title, text));
-                Pager::new(&title, &text, Form::Markdown)
+                // What is decided about is read as it is, with every sign that a rendered page leaves out.
+                Pager::new(&title, &text, Form::Plain)
             }
         };
         self.open(pager.of_dialog(&sheet.id))

@@ -322,6 +322,8 @@ fn an_unfinished_run_is_taken_up_at_once_where_that_is_asked_for() {
     let mut terminal = world.open_in("demo/wordstat", &flags);
     terminal.wait_for("goal confirmed");
     terminal.wait_for("writes the plan: release?");
+    // The dialog has the keys, not the composer.
+    terminal.wait_for("I to write");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();

@@ -375,7 +375,10 @@ impl Shell {
         if let Some(engine) = &mut self.engine {
             engine.resume(Gate::Manual)?;
         }
-        self.show_news()
+        let ended = self.show_news()?;
+        self.screen
+            .go_to_question(self.engine.as_ref().map(|engine| engine.state()));
+        Ok(ended)
     }
 
     /// Takes an event of the user; one that is said to a run that is about to begin waits for it.

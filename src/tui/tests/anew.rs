@@ -1,12 +1,12 @@
 //! A second run on one screen: nothing of the first is taken for its own.
 
-use super::world::{NOW, created, press, screen, settings, state};
+use super::world::{NOW, created, drawn, press, screen, settings, state};
 use crate::domain::event::{Event, News, Recorded};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::turn::Role;
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Past, Screen};
+use crate::tui::{Documents, Past, Screen};
 
 fn new_run() -> Event {
     Event::Created(Box::new(created()))
@@ -80,4 +80,31 @@ fn an_old_proposal_of_the_goal_does_not_come_back_from_the_past() {
         screen.on_past(Past::of(0, [&proposal]));
         assert_eq!(screen.proposed_goal, None);
     }
+}
+
+#[test]
+fn nothing_of_the_run_before_is_marked_as_new() {
+    let marks = |screen: &mut Screen, phase| {
+        let seen = drawn(screen, (120, 24), Some(&state(phase)));
+        let bar = seen.lines().find(|line| line.contains("1 Chat")).unwrap();
+        bar.matches('•').count()
+    };
+    let mut screen = Screen::new(settings());
+    screen.writing = IsWriting::No;
+    screen.on_documents(Documents {
+        plan: Some("# Task: sum".to_owned()),
+        comments: Some("1. [major] no".to_owned()),
+        ..Documents::default()
+    });
+    assert_eq!(marks(&mut screen, Phase::Review), 2);
+    screen.on_event(NOW, &new_run());
+    assert_eq!(marks(&mut screen, Phase::Init), 0);
+    // The documents of the run before are seen to be gone.
+    screen.on_documents(Documents::default());
+    assert_eq!(marks(&mut screen, Phase::Init), 0);
+    screen.on_documents(Documents {
+        plan: Some("# Task: another".to_owned()),
+        ..Documents::default()
+    });
+    assert_eq!(marks(&mut screen, Phase::Review), 1);
 }

@@ -2,7 +2,7 @@
 
 use super::outcome::awake;
 use super::undo::offer;
-use super::world::{NOW, approving, drawn, press, running, screen};
+use super::world::{NOW, approving, asking, drawn, press, running, screen};
 use crate::domain::event::CallAnswer;
 use crate::domain::ids::At;
 use crate::domain::phase::{Gate, Phase};
@@ -196,4 +196,36 @@ fn the_wait_at_a_usage_limit_that_was_chosen_is_a_line_until_it_is_opened() {
     }
     let other = drawn(&mut screen, (100, 30), Some(&state));
     assert!(other.contains("cancel the run"), "{other}");
+}
+
+#[test]
+fn what_is_decided_about_is_read_sign_by_sign() {
+    let call = approving(&["printf"]);
+    let literal = "# not a heading\nprintf '**%s** `x`\\n' __a__ [b](c)";
+    let mut screen = awake(Some(&call), |screen| {
+        screen.on_call(Exact {
+            n: 1,
+            text: literal.to_owned(),
+            diff: String::new(),
+        });
+    });
+    press(&mut screen, Some(&call), &["v"]);
+    let seen = drawn(&mut screen, WINDOW, Some(&call));
+    for line in literal.lines() {
+        assert!(seen.contains(line), "{seen}");
+    }
+}
+
+#[test]
+fn whoever_takes_a_run_up_answers_what_it_asks_unless_they_write_already() {
+    let state = asking(Phase::Review, QuestionKind::ManualEdit);
+    let mut screen = screen();
+    screen.go_to_question(None);
+    assert_eq!(screen.writing, IsWriting::Yes, "nothing is asked");
+    press(&mut screen, Some(&state), &["so"]);
+    screen.go_to_question(Some(&state));
+    assert_eq!(screen.writing, IsWriting::Yes, "a text is being written");
+    screen.composer.set("");
+    screen.go_to_question(Some(&state));
+    assert_eq!(screen.writing, IsWriting::No);
 }
