@@ -24,6 +24,7 @@ pub mod task;
 pub mod todo;
 pub mod tool;
 
+pub mod asked_back;
 pub mod changes;
 pub mod course;
 pub mod delta;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::domain::asked_back;
 use crate::domain::discussion::DiscussionEvent;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::RequestId;
@@ -214,6 +215,9 @@ pub fn in_words(event: &Event) -> Option<String> {
             result.end.in_words().lines().next().unwrap_or_default()
         ),
         Event::NoDocument { reason, .. } => format!("no document: {reason}"),
+        Event::AskedBack { lacks, .. } => {
+            format!("asked back: {}", asked_back::in_words(lacks))
+        }
         Event::QuestionAsked { question } => format!("? {}", question.kind.in_words()),
         Event::ApprovalAnswered {
             allowed: false,

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::asked_back::Lack;
 use super::discussion::DiscussionEvent;
 use super::findings::Response;
 use super::ids::{At, DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId};
@@ -274,6 +275,9 @@ pub enum Event {
         plan: Option<(Plan, Sha256)>,
         /// The hash of `comments.md` as written.
         comments_sha256: Sha256,
+        /// What the planner is asked for before the review goes on.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        asked_back: Vec<Lack>,
     },
     /// A completed turn brought no document.
     #[serde(rename = "document.missing")]
@@ -282,6 +286,14 @@ pub enum Event {
         turn: TurnId,
         /// What was missing.
         reason: String,
+    },
+    /// A completed turn's document does not count before its agent was asked for what it lacks.
+    #[serde(rename = "document.asked_back")]
+    AskedBack {
+        /// The turn.
+        turn: TurnId,
+        /// What is lacking.
+        lacks: Vec<Lack>,
     },
     /// A workflow file changed under the turn that wrote it too; nothing was overwritten.
     #[serde(rename = "document.conflict")]

@@ -151,16 +151,30 @@ impl Findings {
             .is_some_and(|finding| finding.status == Status::SettledByUser)
     }
 
-    /// Takes a review in: stated numbers are open, open ones that it leaves out are settled.
+    /// Takes a review of an earlier version in: stated numbers are open, open ones that it leaves out are settled.
     pub fn take_review(&mut self, remarks: &[Remark]) -> Change {
+        self.take_review_that_settles(remarks, None)
+    }
+
+    /// Takes a review in: stated numbers are open. Of the other open ones those are settled that it says are, and
+    /// minor ones.
+    pub fn take_review_that_settles(
+        &mut self,
+        remarks: &[Remark],
+        settled: Option<&[u32]>,
+    ) -> Change {
         self.reviews += 1;
+        let settles = |remark: &Remark| {
+            let named = settled.is_none_or(|settled| settled.contains(&remark.n));
+            named || remark.severity == Severity::Minor
+        };
         let mut change = Change {
             were_open: self.open().count(),
             settled: 0,
         };
         for finding in &mut self.all {
             let stated = remarks.iter().any(|remark| remark.n == finding.remark.n);
-            if finding.status == Status::Open && !stated {
+            if finding.status == Status::Open && !stated && settles(&finding.remark) {
                 finding.status = Status::SettledByReview;
                 change.settled += 1;
             }

@@ -229,6 +229,8 @@ pub enum ArbitrationReason {
     Cap,
     /// No finding was settled for `stall_limit` iterations.
     Stall,
+    /// The reviewer approves the plan beside an open blocking or major finding.
+    ApprovedBeside,
 }
 
 /// Where the end of a wait comes from.
@@ -687,6 +689,15 @@ impl QuestionKind {
             } => {
                 format!(
                     "the review makes no progress, {} open",
+                    n_of(*open, "finding")
+                )
+            }
+            Self::Arbitration {
+                reason: ArbitrationReason::ApprovedBeside,
+                open,
+            } => {
+                format!(
+                    "the reviewer approves the plan and leaves {} open",
                     n_of(*open, "finding")
                 )
             }

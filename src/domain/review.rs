@@ -53,19 +53,21 @@ pub struct Review {
     pub verdict: Verdict,
     /// False when its signals disagree: marker, front-matter status, open blocking findings.
     pub consistent: bool,
+    /// What its marker line says, where it has a proper one; `None` in logs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<Verdict>,
     /// Its remarks, in the order of the text.
     pub remarks: Vec<Remark>,
+    /// The findings that it says are settled; `None` in logs of earlier versions, where each one left out was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Vec<u32>>,
 }
 
 /// Reads a review document. Total: whatever is not exactly an approval requires changes.
 pub fn read(text: &str, ledger: &Findings) -> Review {
     let document = front_matter::split(text);
-    let marker = document
-        .body
-        .lines()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("");
-    let says_approved = marker == "[APPROVED]";
+    let marker = marker_of(document.body);
+    let says_approved = marker == Some(Verdict::Approved);
     let statuses = statuses_of(&document.fields);
     let status_agrees = statuses.iter().all(|status| status == "APPROVED");
     let remarks = remarks_of(document.body);
@@ -88,8 +90,43 @@ pub fn read(text: &str, ledger: &Findings) -> Review {
     Review {
         verdict,
         consistent,
+        marker,
         remarks,
+        settled: Some(settled_of(document.body)),
     }
+}
+
+/// What the first line that is not blank says, where that is a marker and nothing else.
+fn marker_of(body: &str) -> Option<Verdict> {
+    let first = body.lines().find(|line| !line.trim().is_empty())?;
+    match first.trim() {
+        "[APPROVED]" => Some(Verdict::Approved),
+        "[CHANGES_REQUIRED]" => Some(Verdict::ChangesRequired),
+        _ => None,
+    }
+}
+
+/// The numbers in the lines `Settled: 1, 2` of a review.
+pub fn settled_of(body: &str) -> Vec<u32> {
+    let lines = without_responses(body).lines();
+    lines.filter_map(read_settled).flatten().collect()
+}
+
+fn read_settled(line: &str) -> Option<Vec<u32>> {
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '`'));
+    let (word, numbers) = line.split_once(':')?;
+    if !word
+        .trim_end_matches('*')
+        .trim()
+        .eq_ignore_ascii_case("settled")
+    {
+        return None;
+    }
+    let words = numbers.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
+    let words = words.map(|word| word.trim_matches(['*', '`', '#', '.']));
+    let numbers = words.filter(|word| !matches!(*word, "" | "and"));
+    // Behind the numbers a reason may follow, which names other things.
+    Some(numbers.map_while(|word| word.parse().ok()).collect())
 }
 
 /// How many lines of a review say a verdict, the first one among them.
@@ -138,12 +175,7 @@ fn statuses_of(fields: &[(String, String)]) -> Vec<String> {
 /// Tells whether a text can be a review at all: it has a marker line or at least one remark.
 pub fn is_review(text: &str) -> bool {
     let body = front_matter::split(text).body;
-    let marker = body
-        .lines()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("")
-        .trim();
-    matches!(marker, "[APPROVED]" | "[CHANGES_REQUIRED]") || !remarks_of(body).is_empty()
+    marker_of(body).is_some() || !remarks_of(body).is_empty()
 }
 
 /// The part of a review that the reviewer wrote: everything before the responses.
@@ -354,8 +386,8 @@ mod tests {
             ChangesRequired,
             false,
         );
-        check("[APPROVED] ", ChangesRequired, true);
-        check(" [APPROVED]", ChangesRequired, true);
+        check("[APPROVED] ", Approved, true);
+        check("\n\t [APPROVED] \r\n", Approved, true);
         check("[approved]", ChangesRequired, true);
         check("All good!\n[APPROVED]", ChangesRequired, true);
         check("", ChangesRequired, true);
@@ -475,8 +507,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_character_put_into_the_marker_line_requires_changes(at in 0usize..=10, c in any::<char>()) {
-            // A line end at either end makes another line, not another marker.
-            prop_assume!(!matches!(c, '\n' | '\r'));
+            // The line is trimmed.
+            prop_assume!(!(c.is_whitespace() && matches!(at, 0 | 10)));
+            prop_assume!(c != '\n');
             let mut text = "[APPROVED]".to_owned();
             text.insert(at, c);
             // A byte order mark at the very start of a file is no character of its first line.

@@ -5,6 +5,7 @@
 
 mod approving;
 mod asking;
+mod asking_back;
 mod children;
 mod control;
 mod discussing;
@@ -28,6 +29,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+use super::asked_back::Lack;
 use super::course::{self, Course};
 use super::discussion::Discussion;
 use super::effect::Effect;
@@ -115,6 +117,9 @@ pub struct State {
     pub approved_sha256: Option<Sha256>,
     /// All findings.
     pub findings: Findings,
+    /// What the agents of this review and of its answer were asked for once more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked_back: Vec<Lack>,
     /// The execution, once entered.
     pub execution: Option<Execution>,
     /// The turn that runs.
@@ -363,6 +368,7 @@ impl Run {
                 verdict: None,
                 approved_sha256: None,
                 findings: Findings::default(),
+                asked_back: Vec::new(),
                 execution: None,
                 running: None,
                 busy: None,
@@ -478,6 +484,7 @@ impl Run {
             Event::ReviewCommitted { .. } => reviewing::on_review_committed(state, at, event),
             Event::ResponseCommitted { .. } => reviewing::on_response_committed(state, at, event),
             Event::NoDocument { turn, reason } => planning::on_no_document(state, at, turn, reason),
+            Event::AskedBack { turn, lacks } => asking_back::on_asked_back(state, at, turn, lacks),
             Event::Conflict {
                 turn,
                 document,

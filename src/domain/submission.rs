@@ -97,7 +97,9 @@ pub fn review(given: &GivenReview, ledger: &Findings) -> Result<String, Refused>
         Some(document) => document.clone(),
         None => written(given.verdict, &findings),
     };
-    let problems = differences(&document, given.verdict, &findings, ledger);
+    let document = with_settled(document, &given.settled);
+    let mut problems = differences(&document, given.verdict, &findings, ledger);
+    problems.extend(settled_besides(&document, &given.settled));
     match problems.is_empty() {
         true => Ok(document),
         false => Err(Refused(problems)),
@@ -230,6 +232,25 @@ fn written(verdict: Verdict, findings: &Numbered<'_>) -> String {
         }
     }
     text
+}
+
+/// The document with the line that names the settled findings, where it lacks it.
+fn with_settled(document: String, settled: &[u32]) -> String {
+    let said = review::settled_of(&document);
+    if settled.iter().all(|n| said.contains(n)) {
+        return document;
+    }
+    let numbers: Vec<String> = settled.iter().map(u32::to_string).collect();
+    format!("{}\n\nSettled: {}\n", document.trim_end(), listed(&numbers))
+}
+
+/// What a document settles that the data does not.
+fn settled_besides(document: &str, settled: &[u32]) -> Option<String> {
+    let mut said = review::settled_of(document);
+    said.retain(|n| !settled.contains(n));
+    let said: Vec<String> = said.iter().map(u32::to_string).collect();
+    let problem = || format!("the document settles {}, the data does not", listed(&said));
+    (!said.is_empty()).then(problem)
 }
 
 /// What a document says otherwise than the data beside it.

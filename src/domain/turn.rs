@@ -170,6 +170,11 @@ pub enum Again {
         /// What was missing.
         reason: String,
     },
+    /// What the last one brought lacks something.
+    AskedBack {
+        /// What.
+        reason: String,
+    },
     /// The user answered a question that the agent had asked in its text.
     Answered {
         /// The answer.

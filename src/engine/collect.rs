@@ -13,7 +13,7 @@ use crate::domain::run::Busy;
 use crate::domain::turn::{Purpose, TurnOrder};
 use crate::store::documents::Document;
 use crate::store::{StoreError, documents as files, iterations};
-use crate::text::{clean, one_line};
+use crate::text::{clean, front_matter, one_line};
 
 use super::conflict::Kind;
 use super::documents::{self, CommittedPlan, Facts, Pen, Refused, Returned, Whole};
@@ -252,14 +252,19 @@ impl Engine {
         let Some(text) = found.comments else {
             return Ok(missing(held, "no comments.md was returned", &found.refused));
         };
-        if !review::is_review(&text) {
-            let reason =
-                "comments.md has neither the marker line nor a numbered finding".to_owned();
-            return Ok(no_document(&held.order, reason));
+        if front_matter::split(&text).body.trim().is_empty() {
+            return Ok(no_document(&held.order, "comments.md is empty".to_owned()));
         }
         let mut ledger = self.state().findings.clone();
         let review = cleaned_review(review::read(&text, &ledger));
-        ledger.take_review(&review.remarks);
+        let lacks = self.state().lacks_of_review(&review);
+        if !lacks.is_empty() {
+            return Ok(Event::AskedBack {
+                turn: held.order.turn.clone(),
+                lacks,
+            });
+        }
+        ledger.take_review_that_settles(&review.remarks, review.settled.as_deref());
         let reviewed = self
             .state()
             .reviewing
@@ -322,12 +327,14 @@ impl Engine {
             .unanswered()
             .map(|finding| finding.remark.n)
             .collect();
+        let asked_back = self.state().lacks_of_answers(&answered);
         Ok(Event::ResponseCommitted {
             turn: held.order.turn.clone(),
             responses,
             unanswered,
             plan,
             comments_sha256,
+            asked_back,
         })
     }
 

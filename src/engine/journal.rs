@@ -212,6 +212,7 @@ impl Journal {
             | Event::ReviewCommitted { turn, .. }
             | Event::ResponseCommitted { turn, .. }
             | Event::NoDocument { turn, .. }
+            | Event::AskedBack { turn, .. }
             | Event::Conflict { turn, .. }
             | Event::DraftFound { turn, .. }
             | Event::AgentAsked { turn, .. } => (self.running_role(), Some(turn.clone())),

@@ -81,7 +81,10 @@ impl Engine {
 
     /// Tells whether a turn begins a new conversation by configuration.
     pub(super) fn begins_fresh(&self, order: &TurnOrder) -> bool {
+        // Who is asked for what its review lacks goes on in the conversation that knows it.
+        let goes_on = matches!(order.again, Some(Again::AskedBack { .. }));
         order.purpose == Purpose::Review
+            && !goes_on
             && self.setup.config.workflow.reviewer_session == ReviewerSession::Fresh
     }
 
@@ -160,9 +163,8 @@ impl Engine {
     fn common(&self, order: &TurnOrder) -> Common {
         let goal = self.state().goal.as_ref();
         let session = self.state().session(order.purpose.role());
-        let is_fresh = order.purpose == Purpose::Review
-            && self.setup.config.workflow.reviewer_session == ReviewerSession::Fresh;
-        let goes_on = !is_fresh && session.is_some_and(|session| session.external_id.is_some());
+        let goes_on = !self.begins_fresh(order)
+            && session.is_some_and(|session| session.external_id.is_some());
         Common {
             goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
@@ -252,7 +254,10 @@ impl Engine {
             staging_comments: staging.comments.to_string_lossy().into_owned(),
             iteration: state.iteration,
             cap: state.cap(),
-            unanswered: unanswered_before(state),
+            unanswered: match &order.again {
+                Some(Again::AskedBack { .. }) => state.findings.unanswered().map(number).collect(),
+                _ => unanswered_before(state),
+            },
             retry_reason: order.again.as_ref().map(again_in_words),
         };
         Ok(self.setup.prompts.render_respond(&vars))
@@ -358,12 +363,11 @@ fn commit_lines(execution: &crate::domain::execution::Execution) -> Vec<CommitLi
 fn unanswered_before(state: &crate::domain::run::State) -> Vec<u32> {
     let older =
         |finding: &&Finding| finding.raised_in < finding.last_in && finding.responses.is_empty();
-    state
-        .findings
-        .open()
-        .filter(older)
-        .map(|finding| finding.remark.n)
-        .collect()
+    state.findings.open().filter(older).map(number).collect()
+}
+
+fn number(finding: &Finding) -> u32 {
+    finding.remark.n
 }
 
 fn open_finding(finding: &Finding) -> OpenFinding {
@@ -410,7 +414,7 @@ fn unanswered_in_words(unanswered: &[Unanswered], role: Role) -> String {
 
 fn again_in_words(again: &Again) -> String {
     match again {
-        Again::NoDocument { reason } => reason.clone(),
+        Again::NoDocument { reason } | Again::AskedBack { reason } => reason.clone(),
         Again::Answered { answer } => format!("the user answers your question: {answer}"),
         Again::Undone { step } => format!(
             "the user took step {step} and all after it back: the files are as they were before it, \

@@ -134,7 +134,7 @@ fn review(request: &Request, staged: String) -> Reply {
     match request.n_outputs() {
         0 => Reply::call(Tool::Shell("cat .agent-collab/plan.md".to_owned())),
         1 if plan.contains("## Risks") => {
-            Reply::text("[APPROVED]\n\nThe plan names its risks now.\n")
+            Reply::text("[APPROVED]\n\nThe plan names its risks now.\n\nSettled: 1\n")
         }
         1 => Reply::call(Tool::Write {
             path: staged,

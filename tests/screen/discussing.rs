@@ -36,7 +36,9 @@ fn planner(fifo: &Path) -> Agent {
 
 /// A reviewer that asks for more, takes part, and then approves.
 fn reviewer() -> Agent {
-    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
+    let reviewer = Agent::new()
+        .review(WANTS_MORE)
+        .review("[APPROVED]\n\nSettled: 1\n");
     let reviewer = says(
         reviewer,
         "critic",

@@ -182,7 +182,7 @@ const FINDING: &str = "[CHANGES_REQUIRED]\n\n1. [major] say why\n";
 fn plain() -> [Agent; 2] {
     let reviewer = Agent::new()
         .always("[agent-collab REVIEW 1]", review(FINDING))
-        .always("[agent-collab REVIEW", review("[APPROVED]\n"));
+        .always("[agent-collab REVIEW", review("[APPROVED]\n\nSettled: 1\n"));
     [writes_one(planner(PLAN)), reviewer]
 }
 

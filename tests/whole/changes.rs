@@ -94,7 +94,7 @@ fn the_plans_last_two_versions_are_compared() {
         .step(1, vec![write("one.txt", "one\n"), say("Wrote.")]);
     let reviewer = Agent::new()
         .review("[CHANGES_REQUIRED]\n\n1. [major] how?\n")
-        .review("[APPROVED]\n");
+        .review("[APPROVED]\n\nSettled: 1\n");
     world.cast(&planner, &reviewer);
     world.run(&[]).ends(0);
     world

@@ -113,7 +113,7 @@ fn answers_alone_are_a_document_and_the_plan_stays() {
         .respond("Thoughts.\n\n1. accepted: it is so\n2. rejected: it is not\nno answer\n");
     let reviewer = Agent::new()
         .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n2. [major] Slow.\n")
-        .review("[APPROVED]\n\n3. [minor] A word.\n");
+        .review("[APPROVED]\n\n3. [minor] A word.\n\nSettled: 1, 2\n");
     world.cast(&planner, &reviewer);
     world.run(&[]).ends(0).says("the plan stays");
     let comments = world.read(".agent-collab/comments.md");
@@ -139,15 +139,15 @@ fn answers_alone_are_a_document_and_the_plan_stays() {
 }
 
 #[test]
-fn a_finding_that_is_repeated_stays_open_and_one_left_out_is_settled() {
+fn a_finding_that_is_repeated_stays_open_and_one_named_as_settled_is_settled() {
     let world = World::new();
     let planner = finish(Agent::new().plan(PLAN))
         .respond("1. rejected: no\n2. accepted: yes\n")
-        .respond("1. accepted: well\n");
+        .respond("1. accepted: well\n3. accepted: yes\n");
     let reviewer = Agent::new()
         .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n2. [major] Slow.\n")
-        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Still wrong.\n3. [minor] New.\n")
-        .review("[APPROVED]\n");
+        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Still wrong.\n3. [minor] New.\n\nSettled: 2\n")
+        .review("[APPROVED]\n\nSettled: 1\n");
     world.cast(&planner, &reviewer);
     world.run(&[]).ends(0);
     let all = world.state()["findings"]["all"].clone();
@@ -155,14 +155,41 @@ fn a_finding_that_is_repeated_stays_open_and_one_left_out_is_settled() {
 }
 
 #[test]
-fn an_approval_with_an_open_blocking_finding_is_none() {
+fn an_approval_beside_a_finding_that_weighs_is_put_to_the_user() {
+    for weight in ["blocking", "major"] {
+        let world = World::new();
+        let planner = finish(Agent::new().plan(PLAN));
+        let review = format!("[APPROVED]\n\n1. [{weight}] Wrong.\n");
+        world.cast(&planner, &Agent::new().review(&review));
+        let ran = world.run(&[]);
+        ran.ends(3)
+            .complains("the reviewer approves the plan and leaves 1 finding open");
+    }
+}
+
+#[test]
+fn a_review_that_lacks_something_is_asked_back_with_the_reason() {
     let world = World::new();
-    let planner = finish(Agent::new().plan(PLAN)).respond("1. accepted: yes\n");
+    let planner = finish(Agent::new().plan(PLAN))
+        .respond("1. accepted: yes\n")
+        .respond("2. accepted: yes\n");
     let reviewer = Agent::new()
-        .review("[APPROVED]\n\n1. [blocking] Wrong.\n")
-        .review("[APPROVED]\n");
+        .review("Not bad.\n")
+        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n2. [minor] Slow.\n")
+        .review("[APPROVED]\n\nSettled: 1\n")
+        .review("[APPROVED]\n\nSettled: 1\n");
     world.cast(&planner, &reviewer);
-    world.run(&[]).ends(0).says("changes required");
+    world
+        .run(&[])
+        .ends(0)
+        .says("asked back: the review names no finding")
+        .says("unanswered: 2")
+        .says("asked back: the review says nothing of finding 1");
+    let state = world.state();
+    assert_eq!(
+        (&state["iteration"], &state["findings"]["reviews"]),
+        (&2.into(), &2.into())
+    );
 }
 
 /// A planner that waits in its answer, so that the user can edit meanwhile.
@@ -181,7 +208,7 @@ fn edited_meanwhile(world: &World) -> (Agent, Agent) {
         .respond("1. accepted: yes\n");
     let reviewer = Agent::new()
         .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n")
-        .review("[APPROVED]\n");
+        .review("[APPROVED]\n\nSettled: 1\n");
     (planner, reviewer)
 }
 
@@ -271,7 +298,7 @@ fn both_texts_are_merged_where_they_do_not_clash() {
         .respond("1. accepted: yes\n");
     let reviewer = Agent::new()
         .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n")
-        .review("[APPROVED]\n");
+        .review("[APPROVED]\n\nSettled: 1\n");
     world.cast(&planner, &reviewer);
     let goal = ["run", "--goal", "A test", "--auto", "--yes-execute"];
     let mut running = world.start(&[&goal[..], &["--answer", "conflict=merge"]].concat());

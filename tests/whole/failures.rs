@@ -294,7 +294,7 @@ fn a_turn_that_is_tried_again_finds_its_staging_folder_with_the_plan() {
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
     let reviewer = Agent::new()
         .review("[CHANGES_REQUIRED]\n\n1. [major] say what\n")
-        .review("[APPROVED]\n");
+        .review("[APPROVED]\n\nSettled: 1\n");
     world.cast(&planner, &reviewer);
     world.run(&[]).ends(0).says("exit status 7");
     assert_eq!(

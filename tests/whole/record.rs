@@ -14,7 +14,7 @@ fn two_steps(world: &World) {
         .step(2, vec![write("two.txt", "2\n"), say("Wrote two.")]);
     let reviewer = Agent::new()
         .review("[CHANGES_REQUIRED]\n\n1. [major] Hm.\n")
-        .review("[APPROVED]\n");
+        .review("[APPROVED]\n\nSettled: 1\n");
     world.cast(&planner, &reviewer);
 }
 

@@ -38,7 +38,7 @@ fn cast(world: &World) {
         )
         .always(
             "[agent-collab REVIEW",
-            vec![write("${comments_path}", "[APPROVED]\n")],
+            vec![write("${comments_path}", "[APPROVED]\n\nSettled: 1\n")],
         );
     world.cast(&planner, &reviewer);
 }

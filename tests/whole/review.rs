@@ -14,7 +14,8 @@ fn stubborn(world: &World) {
         // Each review settles the last finding and brings a new one: progress, but no end.
         planner = planner.respond(&format!("{round}. accepted: yes\n"));
         reviewer = reviewer.review(&format!(
-            "[CHANGES_REQUIRED]\n\n{round}. [blocking] Wrong in {round}.\n"
+            "[CHANGES_REQUIRED]\n\n{round}. [blocking] Wrong in {round}.\n\nSettled: {}\n",
+            round - 1
         ));
     }
     world.cast(&planner, &reviewer);
@@ -113,7 +114,7 @@ fn any_program_that_reads_a_prompt_can_review() {
     let script = world.folder.join("reviewer.sh");
     put_program(
         &script,
-        "#!/bin/sh\nprompt=$(cat)\ncase $prompt in\n*'REVIEW 1]'*) printf '[CHANGES_REQUIRED]\\n\\n1. [blocking] Too short.\\n' ;;\n*) printf '[APPROVED]\\n' ;;\nesac\n",
+        "#!/bin/sh\nprompt=$(cat)\ncase $prompt in\n*'REVIEW 1]'*) printf '[CHANGES_REQUIRED]\\n\\n1. [blocking] Too short.\\n' ;;\n*) printf '[APPROVED]\\n\\nSettled: 1\\n' ;;\nesac\n",
     );
     world.config = format!(
         "[roles]\nreviewer = \"own\"\n[adapters.own]\nkind = \"pipe\"\nprogram = {:?}\n",

@@ -52,7 +52,7 @@ fn play(world: &World) -> crate::world::Ran {
                 ),
             ],
         )
-        .review("[APPROVED]\n");
+        .review("[APPROVED]\n\nSettled: 1\n");
     world.cast(&planner, &reviewer);
     let tests = world.folder.join("tests.sh");
     crate::programs::put_program(&tests, &format!("echo {} >&2\necho {}\n", KEYS[0], KEYS[1]));

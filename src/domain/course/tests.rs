@@ -74,13 +74,16 @@ pub fn example(at: At) -> Course {
         unanswered: Vec::new(),
         plan: Some((changed.clone(), hash.clone())),
         comments_sha256: hash.clone(),
+        asked_back: Vec::new(),
     };
     let approved = Event::ReviewCommitted {
         turn: order(5),
         review: Review {
             verdict: Verdict::Approved,
             consistent: true,
+            marker: None,
             remarks: Vec::new(),
+            settled: None,
         },
         file_sha256: hash,
         plan_now: changed.approval_sha256,
@@ -194,7 +197,9 @@ fn to_the_first_review() -> Vec<(i64, Event)> {
                 review: Review {
                     verdict: Verdict::ChangesRequired,
                     consistent: true,
+                    marker: None,
                     remarks: vec![remark],
+                    settled: None,
                 },
                 file_sha256: hash,
                 plan_now: plan.approval_sha256,

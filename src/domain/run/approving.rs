@@ -70,6 +70,7 @@ pub(super) fn on_execute_answered(
         Answer::RequestChanges { text } => {
             reviewing::make_room(state);
             state.approved_sha256 = None;
+            state.asked_back.clear();
             state.remarks = Some(text.clone());
             flow::go(state, Cause::ChangesRequested);
             let mut effects = vec![Effect::AppendRemarks(text.clone())];

@@ -1,6 +1,6 @@
 //! From a goal to a written plan, and what happens when a turn brings no document.
 
-use super::{Author, Busy, Goal, PlanFile, State, approving, flow, late, reviewing};
+use super::{Author, Busy, Goal, PlanFile, State, approving, asking_back, flow, late, reviewing};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{At, TurnId};
 use crate::domain::phase::{Cause, Phase};
@@ -60,6 +60,7 @@ pub(super) fn on_goal_confirmed(state: &mut State, at: At, title: &str, text: &s
     state.cycle += 1;
     (state.iteration, state.extra, state.stall) = (0, 0, 0);
     state.approved_sha256 = None;
+    state.asked_back.clear();
     state.verdict = None;
     state.execution = None;
     flow::propose(state, at, Purpose::WritePlan, None)
@@ -122,6 +123,11 @@ pub(super) fn on_no_document(
         return Vec::new();
     };
     let reason = reason.to_owned();
+    // The answers that came are kept, and nothing came that they lack.
+    let goes_on = order.purpose == Purpose::Respond && asking_back::has_answered(state);
+    if goes_on && question.is_none() {
+        return reviewing::on_answered(state, at);
+    }
     if question.is_some()
         && let Some(answered) = late::take_told(state, &order.purpose)
     {
@@ -146,9 +152,16 @@ pub(super) fn on_no_document(
                 reason,
             },
         ),
-        (None, None | Some(Again::Answered { .. } | Again::Failed | Again::Undone { .. })) => {
-            flow::propose(state, at, order.purpose, Some(Again::NoDocument { reason }))
-        }
+        (
+            None,
+            None
+            | Some(
+                Again::AskedBack { .. }
+                | Again::Answered { .. }
+                | Again::Failed
+                | Again::Undone { .. },
+            ),
+        ) => flow::propose(state, at, order.purpose, Some(Again::NoDocument { reason })),
     }
 }
 

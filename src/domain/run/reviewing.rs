@@ -1,8 +1,10 @@
 //! The review loop: verdicts, progress, the cap, arbitration, and the planner's answers.
 
-use super::{Author, PlanFile, State, VerdictRecord, approving, flow, planning};
+use super::{Author, PlanFile, State, VerdictRecord, approving, asking_back, flow, planning};
+use crate::domain::asked_back;
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
+use crate::domain::findings::{Finding, Severity};
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Cause;
 use crate::domain::question::{AfterEdit, Answer, ArbitrationReason, QuestionKind};
@@ -13,6 +15,7 @@ use crate::text::n_of;
 /// Counts the iteration and proposes the reviewer's turn.
 pub(super) fn enter_review(state: &mut State, at: At) -> Vec<Effect> {
     state.iteration += 1;
+    state.asked_back.clear();
     flow::propose(state, at, Purpose::Review, None)
 }
 
@@ -41,6 +44,9 @@ pub(super) fn on_review_committed(state: &mut State, at: At, event: &Event) -> V
     state.comments_by = Author::Agent;
     state.notes.on_judged(turn);
     take_review(state, review, &reviewed);
+    if let Some(effects) = arbitrate_contradiction(state, review) {
+        return effects;
+    }
     match review.verdict {
         Verdict::Approved if *plan_now == reviewed => {
             flow::go(state, Cause::PlanApproved);
@@ -59,7 +65,10 @@ pub(super) fn on_review_committed(state: &mut State, at: At, event: &Event) -> V
 
 /// Updates ledger, stall and verdict. Progress is an open finding settled; a changed plan alone is none.
 fn take_review(state: &mut State, review: &Review, reviewed: &Sha256) {
-    let change = state.findings.take_review(&review.remarks);
+    let settled = review.settled.as_deref();
+    let change = state
+        .findings
+        .take_review_that_settles(&review.remarks, settled);
     if change.settled > 0 {
         state.stall = 0;
     } else if state.iteration > 1 {
@@ -72,6 +81,20 @@ fn take_review(state: &mut State, review: &Review, reviewed: &Sha256) {
         plan_sha256: reviewed.clone(),
         iteration: state.iteration,
     });
+}
+
+/// Asks the user where the reviewer approves a plan beside findings of its own that weigh.
+fn arbitrate_contradiction(state: &mut State, review: &Review) -> Option<Vec<Effect>> {
+    let weighs = |finding: &&Finding| finding.remark.severity >= Severity::Major;
+    let approves = review.marker == Some(Verdict::Approved);
+    if !approves || !state.findings.open().any(|finding| weighs(&finding)) {
+        return None;
+    }
+    let question = QuestionKind::Arbitration {
+        reason: ArbitrationReason::ApprovedBeside,
+        open: state.findings.open().count(),
+    };
+    Some(flow::ask(state, question))
 }
 
 fn go_on_or_arbitrate(state: &mut State, at: At) -> Vec<Effect> {
@@ -158,6 +181,7 @@ pub(super) fn on_response_committed(state: &mut State, at: At, event: &Event) ->
         plan,
         comments_sha256,
         unanswered: _,
+        asked_back,
     } = event
     else {
         return Vec::new();
@@ -171,6 +195,15 @@ pub(super) fn on_response_committed(state: &mut State, at: At, event: &Event) ->
     if let Some((plan, file_sha256)) = plan {
         state.take_plan(PlanFile::of(plan, file_sha256), Author::Agent);
     }
+    let lacks = asked_back::not_asked_yet(asked_back, &state.asked_back);
+    match lacks.is_empty() {
+        true => on_answered(state, at),
+        false => asking_back::again(state, at, Purpose::Respond, lacks),
+    }
+}
+
+/// The planner has answered what it will answer.
+pub(super) fn on_answered(state: &mut State, at: At) -> Vec<Effect> {
     flow::go(state, Cause::Responded);
     enter_review(state, at)
 }

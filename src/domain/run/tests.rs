@@ -22,6 +22,7 @@ use crate::domain::turn::{Profile, Purpose, Role, TurnResult, UsageLimit};
 use crate::domain::undo::Way;
 use crate::permission::{Action, Keeping};
 
+mod asked_back;
 mod turn_hold;
 
 const AT: At = At(1_000);
@@ -308,11 +309,19 @@ impl World {
                 } else {
                     Verdict::ChangesRequired
                 };
+                // Some lines are of a log that an earlier version wrote.
+                let is_old = dice % 5 == 4;
                 let review = Review {
                     verdict: value,
                     consistent: true,
+                    marker: Some(value).filter(|_| !is_old),
                     remarks,
+                    settled: (!is_old).then(|| (1..=u32::from(dice % 3)).collect()),
                 };
+                let lacks = self.run.state().lacks_of_review(&review);
+                if !is_old && !lacks.is_empty() {
+                    return Event::AskedBack { turn, lacks };
+                }
                 Event::ReviewCommitted {
                     turn,
                     review,
@@ -329,12 +338,16 @@ impl World {
                     stand: Stand::Accepted,
                     reason: "done".to_owned(),
                 };
+                let mut answered = self.run.state().findings.clone();
+                answered.take_responses(std::slice::from_ref(&response));
+                let asked_back = self.run.state().lacks_of_answers(&answered);
                 Event::ResponseCommitted {
                     turn,
                     responses: vec![response],
                     unanswered: Vec::new(),
                     plan,
                     comments_sha256: sha("c2"),
+                    asked_back,
                 }
             }
             _ => {
@@ -615,6 +628,33 @@ fn look_at_mode(before: &State, event: &Event, after: &State) {
     }
 }
 
+/// An agent is asked for each kind of thing once, and no review approves beside a finding that weighs.
+fn look_at_asked_back(event: &Event, after: &State) {
+    let kinds: Vec<_> = after
+        .asked_back
+        .iter()
+        .map(std::mem::discriminant)
+        .collect();
+    let is_repeated = |kind| kinds.iter().filter(|other| *other == kind).count() > 1;
+    assert!(
+        !kinds.iter().any(is_repeated),
+        "asked twice: {:?}",
+        after.asked_back
+    );
+    let Event::ReviewCommitted { review, .. } = event else {
+        return;
+    };
+    let mut open = after.findings.open();
+    let weighs = open.any(|finding| finding.remark.severity >= Severity::Major);
+    if review.marker.is_some() && weighs {
+        assert_ne!(
+            after.phase,
+            Phase::Approved,
+            "approved beside a finding that weighs"
+        );
+    }
+}
+
 impl Watch {
     fn look(&mut self, before: &State, event: &Event, effects: &[Effect], after: &State) {
         if before.phase != after.phase {
@@ -639,6 +679,7 @@ impl Watch {
             self.running.take_if(|running| running == turn);
         }
         look_at_mode(before, event, after);
+        look_at_asked_back(event, after);
         self.look_at_iteration(before, after);
         self.look_at_release(before, event, after);
         if matches!(
@@ -969,7 +1010,9 @@ fn reviewed(n: u32, verdict: Verdict, remarks: Vec<Remark>) -> Event {
     let review = Review {
         verdict,
         consistent: true,
+        marker: None,
         remarks,
+        settled: None,
     };
     let plan_now = plan_of(1, 1).approval_sha256;
     Event::ReviewCommitted {
@@ -1289,6 +1332,7 @@ fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
         unanswered: vec![1],
         plan: None,
         comments_sha256: sha("c"),
+        asked_back: Vec::new(),
     };
     for event in [
         ended(1),

@@ -58,7 +58,7 @@ fn a_review_is_written_in_its_form_and_new_findings_get_numbers() {
             &[1],
         ),
         &[1, 2],
-        "[CHANGES_REQUIRED]\n\n2. [blocking] step 2: still wrong\n\n3. [minor] a name over two lines\n   Evidence: code.js:1\n",
+        "[CHANGES_REQUIRED]\n\n2. [blocking] step 2: still wrong\n\n3. [minor] a name over two lines\n   Evidence: code.js:1\n\nSettled: 1\n",
     );
     check(
         &given(Verdict::Approved, Vec::new(), &[]),
@@ -230,7 +230,7 @@ proptest! {
         prop_assert!(read.consistent);
         prop_assert_eq!(read.remarks.len(), given.findings.len());
         let mut after = before.clone();
-        after.take_review(&read.remarks);
+        after.take_review_that_settles(&read.remarks, read.settled.as_deref());
         for n in &given.settled {
             prop_assert_eq!(after.get(*n).map(|finding| finding.status), Some(Status::SettledByReview));
         }

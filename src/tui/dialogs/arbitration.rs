@@ -27,6 +27,10 @@ pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &Sta
             ),
             n_of(open, "finding")
         ),
+        ArbitrationReason::ApprovedBeside => format!(
+            "the reviewer approves the plan and leaves {} open",
+            n_of(open, "finding")
+        ),
     };
     let mut sheet = Sheet::new(identity(id), &title);
     for finding in state.findings.open().take(N_LISTED) {

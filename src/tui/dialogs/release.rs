@@ -80,6 +80,7 @@ fn again_in_words(again: &Again) -> String {
         Again::NoDocument { reason } => {
             format!("asked again, for the last turn brought no document: {reason}")
         }
+        Again::AskedBack { reason } => format!("asked back: {reason}"),
         Again::Answered { answer } => format!("asked again with your answer: {answer}"),
         Again::Undone { step } => {
             format!("asked anew: you undid from step {step} on, and the prompt says so")

@@ -190,6 +190,10 @@ fn other_forms() -> Vec<Place> {
         reason: ArbitrationReason::Stall,
         open: 2,
     };
+    let approves = QuestionKind::Arbitration {
+        reason: ArbitrationReason::ApprovedBeside,
+        open: 2,
+    };
     let mut asked = super::children::with_children();
     asked.asked = vec![super::children::asks()];
     vec![
@@ -199,6 +203,7 @@ fn other_forms() -> Vec<Place> {
         form("question dirty_files, tests", Phase::Execute, rewrites),
         form("question dirty_files, outside", Phase::Execute, outside),
         form("question arbitration, stall", Phase::Review, stalls),
+        form("question arbitration, approved", Phase::Review, approves),
         at("question of a child", Some(asked), |_, _| {}),
     ]
 }
@@ -491,6 +496,10 @@ fn question_place(kind: &QuestionKind) -> String {
             reason: ArbitrationReason::Stall,
             ..
         } => "question arbitration, stall".to_owned(),
+        QuestionKind::Arbitration {
+            reason: ArbitrationReason::ApprovedBeside,
+            ..
+        } => "question arbitration, approved".to_owned(),
         QuestionKind::UsageLimit {
             then: Gate::Auto, ..
         } => "question usage_limit, waits".to_owned(),

@@ -106,7 +106,9 @@ pub fn state(phase: Phase) -> State {
     let review = Review {
         verdict: Verdict::ChangesRequired,
         consistent: true,
+        marker: None,
         remarks,
+        settled: None,
     };
     state.findings.take_review(&review.remarks);
     state.findings.take_responses(&[Response {

@@ -4,6 +4,7 @@
 
 use super::block::{Block, Content, Tone, Who};
 use super::card::Card;
+use crate::domain::asked_back;
 use crate::domain::event::tampering::{self, Restored};
 use crate::domain::event::{Event, News};
 use crate::domain::question::CommitTerms;
@@ -98,6 +99,10 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::NoDocument { reason, .. } => fact(
             Tone::Bad,
             &format!("the turn brought no document: {reason}"),
+        ),
+        Event::AskedBack { lacks, .. } => fact(
+            Tone::Plain,
+            &format!("asked back: {}", asked_back::in_words(lacks)),
         ),
         // A second one of the same turn is told by its question.
         Event::Conflict {

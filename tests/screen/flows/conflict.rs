@@ -22,7 +22,9 @@ fn clash(world: &World) -> (Terminal, String) {
             ],
         )
         .respond("1. rejected: it is the user's plan\n");
-    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
+    let reviewer = Agent::new()
+        .review(WANTS_MORE)
+        .review("[APPROVED]\n\nSettled: 1\n");
     let config = cast(world, &planner, &reviewer, "");
     let mut terminal = begin(world, &config);
     terminal.wait("the response's turn", |_| {

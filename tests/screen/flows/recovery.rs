@@ -20,7 +20,9 @@ const ANSWERS: &str = "1. accepted: it says more\n";
 fn killed_in_a_response(world: &World) -> PathBuf {
     let stalls = vec![say("Let me see."), json!({ "do": "stall" })];
     let planner = talking().plan(PLAN).on("[agent-collab RESPOND", stalls);
-    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
+    let reviewer = Agent::new()
+        .review(WANTS_MORE)
+        .review("[APPROVED]\n\nSettled: 1\n");
     let config = cast(world, &planner.respond(ANSWERS), &reviewer, "");
     let mut terminal = begin(world, &config);
     terminal.wait_for("Let me see.");
@@ -77,7 +79,9 @@ fn a_conversation_that_is_lost_is_begun_anew_with_what_happened() {
     let planner = talking()
         .on("[agent-collab RESPOND", echoes(Some("${comments_path}")))
         .always("[agent-collab RECOVER]", echoes(None));
-    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
+    let reviewer = Agent::new()
+        .review(WANTS_MORE)
+        .review("[APPROVED]\n\nSettled: 1\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = open_again(&world, &config);
     terminal.wait_for("continue the unfinished run?");

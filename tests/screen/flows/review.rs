@@ -53,7 +53,7 @@ fn findings_are_followed_through_the_reviews() {
         .respond("1. accepted: it says more\n2. rejected: it is short\n");
     let reviewer = Agent::new()
         .review("[CHANGES_REQUIRED]\n\n1. [major] Say more.\n2. [minor] Say it shorter.\n")
-        .review("[APPROVED]\n");
+        .review("[APPROVED]\n\nSettled: 1\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = confirm(&world, &config);
     for released in ["reviews the plan: release?", "answers the review: release?"] {
@@ -88,7 +88,10 @@ fn findings_are_followed_through_the_reviews() {
 fn without_end(n: u32) -> (Agent, Agent) {
     let both = (talking().plan(PLAN), Agent::new());
     (1..=n).fold(both, |(planner, reviewer), n| {
-        let found = format!("[CHANGES_REQUIRED]\n\n{n}. [blocking] Wrong in {n}.\n");
+        let found = format!(
+            "[CHANGES_REQUIRED]\n\n{n}. [blocking] Wrong in {n}.\n\nSettled: {}\n",
+            n - 1
+        );
         let answers = format!("{n}. accepted: yes\n");
         (planner.respond(&answers), reviewer.review(&found))
     })
@@ -189,7 +192,9 @@ fn a_run_that_is_cancelled_at_the_cap_is_over() {
 #[test]
 fn plan_and_comments_are_edited_by_hand_at_the_cap() {
     let world = World::new();
-    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
+    let reviewer = Agent::new()
+        .review(WANTS_MORE)
+        .review("[APPROVED]\n\nSettled: 1\n");
     let mut terminal = at_the_cap(&world, &reviewer);
     terminal.type_keys("e");
     terminal.wait_for("THE EDITOR HAS plan.md");
