@@ -87,6 +87,41 @@ pub fn parse(text: &str) -> Result<Plan, NoPlan> {
     })
 }
 
+/// The whole block of step `n`: its line without number and box, and what belongs to it below.
+///
+/// It ends at the next box, at a heading, at the `Test:` line, or where a line after a blank one is not indented.
+pub fn block_of(text: &str, n: u32) -> Option<String> {
+    let mut lines = front_matter::split(text).body.lines();
+    let mut fence = Fence::default();
+    let first = lines.find_map(|line| {
+        let found = (!fence.takes(line)).then(|| read_box(line))?;
+        found.filter(|step| step.n == n)
+    })?;
+    let mut block = first.text;
+    let mut after_blank = false;
+    for line in lines {
+        let is_fenced = fence.takes(line);
+        if !is_fenced && ends_block(line, after_blank) {
+            break;
+        }
+        block.push('\n');
+        block.push_str(line);
+        after_blank = line.trim().is_empty();
+    }
+    let block = block.trim_end();
+    Some(match fence.open {
+        // An open fence would take in what stands behind the block.
+        Some((mark, length)) => format!("{block}\n{}", mark.to_string().repeat(length)),
+        None => block.to_owned(),
+    })
+}
+
+fn ends_block(line: &str, after_blank: bool) -> bool {
+    let is_outside = after_blank && !line.trim().is_empty() && !line.starts_with([' ', '\t']);
+    let is_other = line.starts_with('#') || read_test_line(line).is_some();
+    find_box(line).is_some() || is_other || is_outside
+}
+
 /// Computes what an approval binds to: the SHA-256 of the body after the front matter, line ends LF,
 /// boxes normalised to `[ ]`, so that neither the program's ticks nor its front matter make an approval stale.
 pub fn approval_hash(text: &str) -> Sha256 {
@@ -289,6 +324,29 @@ mod tests {
             approval_hash(PLAN),
             approval_hash(&PLAN.replace("write", "wrote"))
         );
+    }
+
+    #[test]
+    fn a_step_is_its_whole_block_and_nothing_of_the_others() {
+        let check = |text: &str, n: u32, expected: Option<&str>| {
+            assert_eq!(block_of(text, n).as_deref(), expected, "{n} of {text:?}");
+        };
+        let plan = "---\nversion: 1\n---\n# Task\n\n1. [x] first\n   - with a file\n\n   and a paragraph\n\n2. [ ] second\n```sh\n3. [ ] no step\n# no heading\n```\n4. [ ] last\n\nNot of it.\n\n## End\n5. [ ] end\n";
+        check(
+            plan,
+            1,
+            Some("first\n   - with a file\n\n   and a paragraph"),
+        );
+        check(
+            plan,
+            2,
+            Some("second\n```sh\n3. [ ] no step\n# no heading\n```"),
+        );
+        check(plan, 3, None);
+        check(plan, 4, Some("last"));
+        check(plan, 5, Some("end"));
+        check("1. [ ] a\n   b\nTest: sh t.sh\n", 1, Some("a\n   b"));
+        check("1. [ ] a\n````\nb\n", 1, Some("a\n````\nb\n````"));
     }
 
     #[test]

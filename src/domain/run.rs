@@ -145,6 +145,9 @@ pub struct State {
     /// What agents asked for and nobody answered before the program ended; each is told with its next turn.
     #[serde(default)]
     pub unanswered: Vec<Unanswered>,
+    /// What the user refused together with the rest of a turn; each is told with its agent's next turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Unanswered>,
     /// Questions whose agents were told to end their turns without the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<Late>,
@@ -379,6 +382,7 @@ impl Run {
                 children: Vec::new(),
                 discussions: Vec::new(),
                 unanswered: Vec::new(),
+                refused: Vec::new(),
                 late: Vec::new(),
                 held_end: None,
                 kept: Vec::new(),
@@ -517,8 +521,9 @@ impl Run {
                 request,
                 allowed,
                 by,
+                reason,
                 ..
-            } => control::on_approval_answered(state, request, (*allowed, by)),
+            } => control::on_approval_answered(state, request, (*allowed, by, reason)),
             Event::ApprovalExpired { approval, .. } => {
                 control::on_approval_expired(state, &approval.request)
             }

@@ -2,23 +2,26 @@
 //!
 //! Refuses to word anything itself but the first line, by which every prompt can be told: phase and detail.
 
+mod again;
 mod remarks;
 
-use crate::config::types::ReviewerSession;
-use crate::domain::execution::Current;
+use crate::config::types::{AdapterKind, ReviewerSession};
+use crate::domain::execution::{Current, Execution, StepOutcome, StepRecord};
 use crate::domain::findings::{Finding, Stand};
 use crate::domain::phase::Phase;
-use crate::domain::plan::approval_hash;
-use crate::domain::run::{ResultForAgent, Unanswered};
+use crate::domain::plan::{self, approval_hash};
 use crate::domain::session::Session;
 use crate::domain::turn::{Again, Purpose, Role, TurnOrder};
 use crate::prompts::RenderError;
 use crate::prompts::variables::{
-    CommitLine, Common, ExecuteTask, ExecuteVars, Instructions, OpenFinding, RecoverVars,
+    CommitLine, Common, DoneStep, ExecuteTask, ExecuteVars, Instructions, OpenFinding, RecoverVars,
     RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
 };
-use crate::text::truncate;
+use crate::text::{clean, front_matter, truncate};
 
+use self::again::{
+    refused_in_words, results_in_words, retry_reason, said_in_words, unanswered_in_words,
+};
 use super::Engine;
 use super::staging::{self, Staging};
 
@@ -98,13 +101,8 @@ impl Engine {
             Purpose::Step { .. } | Purpose::Fix { .. } | Purpose::Summary => self.execute(order)?,
         };
         let body = body.map_err(|error| error.to_string())?;
-        let said = match (&order.purpose, &order.again) {
-            (Purpose::Step { .. } | Purpose::Fix { .. }, again) => {
-                again.as_ref().map(again_in_words)
-            }
-            _ => None,
-        };
-        let said = said.map_or(String::new(), |said| format!("{said}\n\n"));
+        let said = said_in_words(order);
+        let refused = refused_in_words(&self.state().refused, order.purpose.role());
         let unanswered = unanswered_in_words(&self.state().unanswered, order.purpose.role());
         let agent = self.agent_in_words(order);
         let remarks = self.remarks_in_words(&order.purpose)?;
@@ -112,7 +110,7 @@ impl Engine {
         let results = results_in_words(&self.state().results, order.purpose.role());
         let kept = self.kept_in_words(order);
         Ok(format!(
-            "{}\n\n{agent}{reports}{unanswered}{results}{kept}{said}{body}{remarks}",
+            "{}\n\n{agent}{reports}{unanswered}{refused}{results}{kept}{said}{body}{remarks}",
             header(order, self.state().iteration)
         ))
     }
@@ -145,7 +143,7 @@ impl Engine {
             role: order.purpose.role().name().to_owned(),
             phase: state.phase.name().to_owned(),
             plan: self.read_plan()?,
-            comments: self.comments_on_disk().map_err(|error| error.to_string())?,
+            comments: self.read_comments()?,
             last_step: done.map(|step| format!("{}. {}", step.n, step.text)),
             open_findings: self.open_findings(),
             prompt: None,
@@ -187,8 +185,34 @@ impl Engine {
             .collect()
     }
 
+    /// The plan as agents read it: its front matter is the program's own.
     fn read_plan(&self) -> Result<Option<String>, String> {
-        self.plan_on_disk().map_err(|error| error.to_string())
+        let plan = self.plan_on_disk().map_err(|error| error.to_string())?;
+        Ok(plan.as_deref().map(without_front_matter))
+    }
+
+    /// The same of the review.
+    fn read_comments(&self) -> Result<Option<String>, String> {
+        let comments = self.comments_on_disk();
+        let comments = comments.map_err(|error| error.to_string())?;
+        Ok(comments.as_deref().map(without_front_matter))
+    }
+
+    /// Who reviews the plan, in the template's word.
+    fn reviewer_in_words(&self) -> String {
+        let kind = |role: Role| {
+            let adapter = self.setup.adapters.get(&role);
+            adapter.map(|adapter| adapter.settings.kind)
+        };
+        let is_known = |kind| matches!(kind, Some(AdapterKind::Codex | AdapterKind::Claude));
+        let (planner, reviewer) = (kind(Role::Planner), kind(Role::Reviewer));
+        let is_other = is_known(planner) && is_known(reviewer) && planner != reviewer;
+        let word = match (&self.state().reviewer, is_other) {
+            (None, _) => "nobody",
+            (Some(_), true) => "other_vendor",
+            (Some(_), false) => "somebody",
+        };
+        word.to_owned()
     }
 
     fn refine_goal(&self, order: &TurnOrder, said: &str) -> Result<String, RenderError> {
@@ -211,7 +235,8 @@ impl Engine {
             staging_plan: staging.plan.to_string_lossy().into_owned(),
             prior_plan: self.read_plan()?,
             test_command: self.test_command_without_plan().map(|test| test.command),
-            retry_reason: order.again.as_ref().map(again_in_words),
+            retry_reason: retry_reason(order),
+            reviewer: self.reviewer_in_words(),
         };
         Ok(self.setup.prompts.render_write_plan(&vars))
     }
@@ -231,7 +256,7 @@ impl Engine {
             cap: state.cap(),
             highest_finding: state.findings.highest(),
             open_findings: self.open_findings(),
-            retry_reason: order.again.as_ref().map(again_in_words),
+            retry_reason: retry_reason(order),
         };
         Ok(self.setup.prompts.render_review(&vars))
     }
@@ -245,10 +270,7 @@ impl Engine {
         let vars = RespondVars {
             common: self.common(order),
             plan: self.read_plan()?.unwrap_or_default(),
-            comments: self
-                .comments_on_disk()
-                .map_err(|error| error.to_string())?
-                .unwrap_or_default(),
+            comments: self.read_comments()?.unwrap_or_default(),
             open_findings: self.open_findings(),
             staging_plan: staging.plan.to_string_lossy().into_owned(),
             staging_comments: staging.comments.to_string_lossy().into_owned(),
@@ -258,7 +280,7 @@ impl Engine {
                 Some(Again::AskedBack { .. }) => state.findings.unanswered().map(number).collect(),
                 _ => unanswered_before(state),
             },
-            retry_reason: order.again.as_ref().map(again_in_words),
+            retry_reason: retry_reason(order),
         };
         Ok(self.setup.prompts.render_respond(&vars))
     }
@@ -269,20 +291,22 @@ impl Engine {
             .execution
             .as_ref()
             .ok_or("the execution is not entered")?;
-        let plan = self.read_plan()?.unwrap_or_default();
+        let plan = self.plan_on_disk().map_err(|error| error.to_string())?;
+        let plan = plan.unwrap_or_default();
         if Some(&approval_hash(&plan)) != self.state().approved_sha256.as_ref() {
             return Err("plan.md is not the plan that was approved".to_owned());
         }
         let vars = ExecuteVars {
             common: self.common(order),
-            plan,
             test_command: execution.test.as_ref().map(|test| test.command.clone()),
-            task: self.execute_task(&order.purpose)?,
+            done: execution.done.iter().map(done_step).collect(),
+            task: self.execute_task(&order.purpose, &plan)?,
+            plan: without_front_matter(&plan),
         };
         Ok(self.setup.prompts.render_execute(&vars))
     }
 
-    fn execute_task(&self, purpose: &Purpose) -> Result<ExecuteTask, String> {
+    fn execute_task(&self, purpose: &Purpose, text: &str) -> Result<ExecuteTask, String> {
         let state = self.state();
         let execution = state
             .execution
@@ -291,14 +315,18 @@ impl Engine {
         let total = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
         let total = u32::try_from(total).unwrap_or(u32::MAX);
         let current = execution.current.as_ref().ok_or("no step is at hand");
+        let whole = |current: &Current| {
+            let block = plan::block_of(text, current.n).as_deref().map(clean);
+            block.unwrap_or_else(|| current.text.clone())
+        };
         Ok(match purpose {
             Purpose::Step { n } => ExecuteTask::Step {
                 number: *n,
                 total,
-                text: current?.text.clone(),
+                text: whole(current?),
             },
             Purpose::Fix { n, attempt } => fix_task(
-                current?,
+                (current?, whole(current?)),
                 (*n, total),
                 (*attempt, state.settings.max_fix_turns),
             ),
@@ -315,7 +343,7 @@ impl Engine {
 }
 
 fn fix_task(
-    current: &Current,
+    (current, text): (&Current, String),
     (number, total): (u32, u32),
     (attempt, attempts): (u32, u32),
 ) -> ExecuteTask {
@@ -323,7 +351,7 @@ fn fix_task(
     ExecuteTask::Fix {
         number,
         total,
-        text: current.text.clone(),
+        text,
         command: receipt
             .map(|receipt| receipt.command.clone())
             .unwrap_or_default(),
@@ -344,9 +372,28 @@ fn outcome_in_words(receipt: &crate::domain::receipt::Receipt) -> String {
     }
 }
 
-fn commit_lines(execution: &crate::domain::execution::Execution) -> Vec<CommitLine> {
-    use crate::domain::execution::StepOutcome;
-    let line = |step: &crate::domain::execution::StepRecord| match &step.outcome {
+/// A step that is through, with its commit.
+fn done_step(step: &StepRecord) -> DoneStep {
+    let end = match &step.outcome {
+        StepOutcome::Committed { commit, .. } => {
+            format!("commit {}", commit.chars().take(12).collect::<String>())
+        }
+        StepOutcome::Uncommitted { .. } => "not committed".to_owned(),
+        StepOutcome::NoChange => "nothing changed".to_owned(),
+    };
+    DoneStep {
+        n: step.n,
+        text: step.text.clone(),
+        end,
+    }
+}
+
+fn without_front_matter(text: &str) -> String {
+    front_matter::split(text).body.trim_start().to_owned()
+}
+
+fn commit_lines(execution: &Execution) -> Vec<CommitLine> {
+    let line = |step: &StepRecord| match &step.outcome {
         StepOutcome::Committed { commit, message } => {
             let hash = commit.chars().take(12).collect();
             Some(CommitLine {
@@ -382,48 +429,6 @@ fn open_finding(finding: &Finding) -> OpenFinding {
             };
             format!("{stand}: {}", response.reason)
         }),
-    }
-}
-
-/// What came for the agent after its last turn.
-fn results_in_words(results: &[ResultForAgent], role: Role) -> String {
-    let own = results.iter().filter(|result| result.role == role);
-    let lines: String = own.map(|result| format!("{}\n", result.text)).collect();
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("[agent-collab results]\n{lines}[end of results]\n\n"),
-    }
-}
-
-/// Tells an agent what it asked for before the program ended; empty where that is nothing.
-fn unanswered_in_words(unanswered: &[Unanswered], role: Role) -> String {
-    let own = unanswered
-        .iter()
-        .filter(|unanswered| unanswered.role == role);
-    let list: String = own
-        .map(|unanswered| format!("- {}\n", unanswered.what))
-        .collect();
-    match list.is_empty() {
-        true => list,
-        false => format!(
-            "The program ended while you waited for an answer to this, and nobody answered; none of it was \
-             allowed. Ask again for what you still need:\n{list}\n"
-        ),
-    }
-}
-
-fn again_in_words(again: &Again) -> String {
-    match again {
-        Again::NoDocument { reason } | Again::AskedBack { reason } => reason.clone(),
-        Again::Answered { answer } => format!("the user answers your question: {answer}"),
-        Again::Undone { step } => format!(
-            "the user took step {step} and all after it back: the files are as they were before it, \
-             and nothing that you did there since counts; look at what is there and do the step anew"
-        ),
-        Again::Failed => {
-            "the last attempt was cut off before its end; look at what is there and go on"
-                .to_owned()
-        }
     }
 }
 

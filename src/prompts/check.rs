@@ -14,7 +14,7 @@ use super::PromptSource;
 use super::discuss::DiscussVars;
 use super::template::Template;
 use super::variables::{
-    CommitLine, Common, ExecuteTask, ExecuteVars, Instructions, OpenFinding, RecoverVars,
+    CommitLine, Common, DoneStep, ExecuteTask, ExecuteVars, Instructions, OpenFinding, RecoverVars,
     RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
 };
 
@@ -194,6 +194,10 @@ fn samples(template: Template) -> Vec<serde_json::Value> {
                 retry_reason: text(),
                 ..Default::default()
             }),
+            json(&WritePlanVars {
+                reviewer: "other_vendor".to_owned(),
+                ..Default::default()
+            }),
             json(&WritePlanVars::default()),
         ],
         Template::Review => vec![
@@ -286,12 +290,14 @@ fn execute_samples() -> Vec<serde_json::Value> {
         common: common(),
         plan: "x".to_owned(),
         test_command: text(),
+        done: vec![DoneStep::default()],
         task: task.clone(),
     });
     let bare = tasks.iter().map(|task| ExecuteVars {
         common: Common::default(),
         plan: String::new(),
         test_command: None,
+        done: Vec::new(),
         task: task.clone(),
     });
     full.chain(bare).map(|vars| json(&vars)).collect()

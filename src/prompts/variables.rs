@@ -67,6 +67,8 @@ pub struct WritePlanVars {
     pub test_command: Option<String>,
     /// Why the last answer did not count, see [`RetryReason`].
     pub retry_reason: Option<String>,
+    /// Who reviews the plan: `nobody`, `somebody`, or `other_vendor` where that is known.
+    pub reviewer: String,
 }
 
 /// Variables of `03_review.md`.
@@ -129,8 +131,21 @@ pub struct ExecuteVars {
     pub plan: String,
     /// The command that the program checks the step with.
     pub test_command: Option<String>,
+    /// The steps that are through, in their order.
+    pub done: Vec<DoneStep>,
     /// What is to be done.
     pub task: ExecuteTask,
+}
+
+/// One step that is through.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct DoneStep {
+    /// Its number.
+    pub n: u32,
+    /// Its first line.
+    pub text: String,
+    /// Its commit, abbreviated, or why it has none.
+    pub end: String,
 }
 
 /// What a turn of EXECUTE does; `task.kind` in the template.
@@ -143,7 +158,7 @@ pub enum ExecuteTask {
         number: u32,
         /// How many steps the plan has.
         total: u32,
-        /// The step's text.
+        /// The whole block of the step.
         text: String,
     },
     /// Mends a step whose tests fail.
@@ -152,7 +167,7 @@ pub enum ExecuteTask {
         number: u32,
         /// How many steps the plan has.
         total: u32,
-        /// The step's text.
+        /// The whole block of the step.
         text: String,
         /// The command that failed.
         command: String,

@@ -64,7 +64,7 @@ const LEAST_RUNS: usize = 2;
 /// How many runs are listed.
 const N_RUNS: usize = 5;
 
-const ABOUT: &str = "Two agents, one goal: a planner writes the plan, a reviewer of the other vendor finds what is wrong with it, \
+const ABOUT: &str = "Two agents, one goal: a planner writes the plan, a reviewer finds what is wrong with it, \
 you approve, and the planner executes it step by step.";
 const SAFE: &str = "Nothing is sent, changed or committed before you say so.";
 const DEMO: &str =

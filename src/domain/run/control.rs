@@ -1,12 +1,12 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
 use super::{
-    Busy, Counts, State, approving, asking, children, discussing, executing, flow, holding, late,
-    limits, outside, recovering, reviewing, rewriting, saying, undoing,
+    Busy, Counts, State, Unanswered, approving, asking, children, discussing, executing, flow,
+    holding, late, limits, outside, recovering, reviewing, rewriting, saying, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
-use crate::domain::event::Approval;
 use crate::domain::event::tampering::{self, Restored};
+use crate::domain::event::{Approval, REFUSED_BY_USER};
 use crate::domain::execution::Execution;
 use crate::domain::ids::{At, RequestId};
 use crate::domain::phase::{Cause, Gate, Mode, Phase};
@@ -143,10 +143,17 @@ pub(super) fn on_approval_asked(state: &mut State, approval: &Approval) -> Vec<E
 pub(super) fn on_approval_answered(
     state: &mut State,
     request: &RequestId,
-    (allowed, by): (bool, &str),
+    (allowed, by, reason): (bool, &str, &str),
 ) -> Vec<Effect> {
     let mut asked = state.approvals.iter();
     let asked = asked.find(|approval| approval.request == *request).cloned();
+    if let Some(refused) = &asked
+        && (!allowed && by == "user" && reason == REFUSED_BY_USER)
+        && !children::is_at(state, &refused.turn)
+    {
+        let (role, what) = (flow::running_role(state), refused.in_words());
+        state.refused.push(Unanswered { role, what });
+    }
     // What rules and the mode allow is decided again when the step is looked at.
     let by_user = allowed && matches!(by, "user" | "cascade");
     // What a child does is not the step's; what it hands over becomes the step's.

@@ -163,6 +163,7 @@ pub(super) fn on_turn_started(
         state
             .unanswered
             .retain(|unanswered| unanswered.role != role);
+        state.refused.retain(|refused| refused.role != role);
         state.results.retain(|result| result.role != role);
         saying::on_told(state, turn, role);
     }

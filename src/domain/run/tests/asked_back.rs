@@ -237,3 +237,62 @@ fn a_review_of_a_log_of_an_earlier_version_settles_what_it_leaves_out() {
     let event = old(&world, 4, last);
     check(&mut world, &[event], "APPROVED | Survey");
 }
+
+#[test]
+fn a_call_that_the_user_refused_with_the_rest_of_the_turn_is_told_with_the_next_one() {
+    let mut world = World::planning(5);
+    let call = |n: u32, turn: u32| {
+        Event::ApprovalAsked(Approval {
+            request: RequestId::new(format!("r{n}")),
+            turn: TurnId::new(format!("trn_{turn}")),
+            targets: vec![format!("make {n}")],
+            ..approval()
+        })
+    };
+    let refused = |n: u32, reason: &str| Event::ApprovalAnswered {
+        request: RequestId::new(format!("r{n}")),
+        allowed: false,
+        by: "user".to_owned(),
+        reason: reason.to_owned(),
+        kept: Vec::new(),
+    };
+    world.feed(call(1, 1));
+    world.feed(call(2, 1));
+    world.feed(refused(1, "not now"));
+    world.feed(refused(2, crate::domain::event::REFUSED_BY_USER));
+    world.feed(Event::TurnEnded {
+        turn: TurnId::new("trn_1"),
+        result: TurnResult::Interrupted,
+    });
+    let told = |world: &World| -> Vec<String> {
+        let refused = world.run.state().refused.iter();
+        refused.map(|refused| refused.what.clone()).collect()
+    };
+    assert_eq!(told(&world), ["bash make 2"]);
+    let text = serde_json::to_string(&world.run).unwrap();
+    world.run = serde_json::from_str(&text).unwrap();
+    world.feed(Event::Released);
+    assert_eq!(told(&world), ["bash make 2"]);
+    world.feed(Event::TurnStarted {
+        turn: TurnId::new("trn_2"),
+        prompt_sha256: sha("p"),
+        process: None,
+    });
+    assert!(told(&world).is_empty());
+}
+
+fn approval() -> Approval {
+    Approval {
+        request: RequestId::new("r"),
+        turn: TurnId::new("trn_1"),
+        permission: "bash".to_owned(),
+        targets: Vec::new(),
+        reason: None,
+        why: None,
+        offers: Vec::new(),
+        keeping: Keeping::Never,
+        profile: String::new(),
+        child: None,
+        n: 0,
+    }
+}

@@ -1,0 +1,154 @@
+//! What an agent is told before its prompt: what came since its last turn, and why the turn goes again.
+//!
+//! Each stands under a heading that says what it is. Refuses to know what a document lacks.
+
+use crate::domain::run::{ResultForAgent, Unanswered};
+use crate::domain::turn::{Again, Purpose, Role, TurnOrder};
+
+/// What came for the agent after its last turn.
+pub(super) fn results_in_words(results: &[ResultForAgent], role: Role) -> String {
+    let own = results.iter().filter(|result| result.role == role);
+    let lines: String = own.map(|result| format!("{}\n", result.text)).collect();
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("[agent-collab results]\n{lines}[end of results]\n\n"),
+    }
+}
+
+/// Tells an agent what it asked for before the program ended; empty where that is nothing.
+pub(super) fn unanswered_in_words(unanswered: &[Unanswered], role: Role) -> String {
+    let own = unanswered
+        .iter()
+        .filter(|unanswered| unanswered.role == role);
+    let list: String = own
+        .map(|unanswered| format!("- {}\n", unanswered.what))
+        .collect();
+    match list.is_empty() {
+        true => list,
+        false => format!(
+            "The program ended while you waited for an answer to this, and nobody answered; none of it was \
+             allowed. Ask again for what you still need:\n{list}\n"
+        ),
+    }
+}
+
+/// Tells an agent what the user refused when they ended its turn; empty where that is nothing.
+pub(super) fn refused_in_words(refused: &[Unanswered], role: Role) -> String {
+    let own = refused.iter().filter(|refused| refused.role == role);
+    let list: String = own.map(|refused| format!("- {}\n", refused.what)).collect();
+    match list.is_empty() {
+        true => list,
+        false => format!(
+            "## What the user refused\nThe user ended your last turn by refusing this; it was not done. Do not try it \
+             again or otherwise:\n{list}\n"
+        ),
+    }
+}
+
+/// Why the last answer did not count, for the template; `None` where nothing was wrong with it.
+pub(super) fn retry_reason(order: &TurnOrder) -> Option<String> {
+    match order.again.as_ref()? {
+        Again::NoDocument { reason } | Again::AskedBack { reason } => Some(reason.clone()),
+        Again::Answered { .. } | Again::Failed | Again::Undone { .. } => None,
+    }
+}
+
+/// Why a turn goes again, under a heading of its own; empty where the template says it.
+pub(super) fn said_in_words(order: &TurnOrder) -> String {
+    let is_step = matches!(order.purpose, Purpose::Step { .. } | Purpose::Fix { .. });
+    let (heading, text) = match &order.again {
+        Some(Again::Answered { answer }) => ("The user's answer to your question", answer.clone()),
+        Some(Again::Failed) => (
+            "Your last turn was cut off",
+            "It was interrupted or failed before its end. Look at what is there and go on."
+                .to_owned(),
+        ),
+        Some(Again::Undone { step }) => (
+            "The user took steps back",
+            format!(
+                "Step {step} and all after it are undone: the files are as they were before it, and nothing that you \
+                 did there since counts. Look at what is there and do the step again."
+            ),
+        ),
+        Some(Again::NoDocument { reason } | Again::AskedBack { reason }) if is_step => {
+            ("Your last answer did not count", reason.clone())
+        }
+        Some(Again::NoDocument { .. } | Again::AskedBack { .. }) | None => return String::new(),
+    };
+    format!("## {heading}\n{text}\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::TurnId;
+
+    fn check(purpose: Purpose, again: Again, expected: (&str, Option<&str>)) {
+        let order = TurnOrder {
+            turn: TurnId::new("trn_2"),
+            purpose,
+            again: Some(again),
+        };
+        let said = said_in_words(&order);
+        let heading = said.lines().next().unwrap_or_default();
+        assert_eq!(
+            (heading, retry_reason(&order).as_deref()),
+            expected,
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn each_cause_of_another_turn_has_its_own_heading_and_only_a_bad_answer_did_not_count() {
+        let step = Purpose::Step { n: 1 };
+        let talk = Purpose::RefineGoal {
+            said: "x".to_owned(),
+            by: Role::Planner,
+        };
+        for purpose in [
+            Purpose::WritePlan,
+            Purpose::Review,
+            Purpose::Respond,
+            step.clone(),
+            talk,
+        ] {
+            let answer = "blue".to_owned();
+            let answered = ("## The user's answer to your question", None);
+            check(purpose.clone(), Again::Answered { answer }, answered);
+            check(
+                purpose,
+                Again::Failed,
+                ("## Your last turn was cut off", None),
+            );
+        }
+        check(
+            step,
+            Again::Undone { step: 1 },
+            ("## The user took steps back", None),
+        );
+        let reason = "no plan".to_owned();
+        check(
+            Purpose::WritePlan,
+            Again::NoDocument { reason },
+            ("", Some("no plan")),
+        );
+        let reason = "no verdict".to_owned();
+        check(
+            Purpose::Review,
+            Again::AskedBack { reason },
+            ("", Some("no verdict")),
+        );
+    }
+
+    #[test]
+    fn what_was_refused_is_told_to_its_agent_alone() {
+        let refused = [Unanswered {
+            role: Role::Planner,
+            what: "bash git push".to_owned(),
+        }];
+        let told = refused_in_words(&refused, Role::Planner);
+        assert!(told.starts_with("## What the user refused\n"), "{told}");
+        assert!(told.contains("\n- bash git push\n"), "{told}");
+        assert_eq!(refused_in_words(&refused, Role::Reviewer), "");
+    }
+}
