@@ -56,7 +56,7 @@ pub use choices::ChoiceArgs;
                   Let your own codex and claude work in this repository:\n  \
                   agent-collab doctor\n  \
                   agent-collab run --goal \"Make the parser accept empty input\" --auto --yes-execute\n\n\
-                  Exit codes: 0 done, 1 error, 2 usage, 3 needs you, 4 another instance runs here, 5 cancelled, 130 interrupted."
+                  Exit codes: 0 done, 1 error, 2 usage, 3 needs you, 4 another instance runs here, 5 cancelled, 6 done but not all of it proven, 130 interrupted."
 )]
 struct Cli {
     #[command(flatten)]

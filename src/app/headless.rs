@@ -60,7 +60,7 @@ pub enum Unconfirmed {
 }
 
 /// Plays a run to its end and returns the exit code: 0 done, 1 error, 3 needs the user, 4 locked,
-/// 5 cancelled, 130 interrupted.
+/// 5 cancelled, 6 done and not all of it proven, 130 interrupted.
 pub async fn run(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     match play(headless, out, err).await {
         Ok(code) => code,
@@ -347,9 +347,10 @@ fn at_rest_in_words(state: &State) -> (&'static str, &'static str) {
 
 fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8 {
     let state = engine.state();
+    let code = code_of(state);
     if state.phase == Phase::Cancelled {
         complain(err, "the run was cancelled", "");
-        return 5;
+        return code;
     }
     if state.changed_nothing() {
         let root = engine.repository().map(|repository| &repository.root);
@@ -360,13 +361,26 @@ fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8
             &format!("no step changed anything, so nothing was done{why}"),
             "look at log.md for what each step said",
         );
-        return 1;
+        return code;
+    }
+    if let Some(unproven) = state.unproven() {
+        // There is nowhere left to say that standard error is closed.
+        let _closed = writeln!(err, "not proven: {unproven}");
     }
     if teller.form == Form::Lines {
         // The reader may be gone; that changes nothing about the end.
         let _closed = teller.say(&summary(state));
     }
-    0
+    code
+}
+
+/// The exit code of a run that is over.
+pub(super) fn code_of(state: &State) -> u8 {
+    match state.phase {
+        Phase::Cancelled => 5,
+        Phase::Done if state.unproven().is_some() => 6,
+        _ => 0,
+    }
 }
 
 /// What a finished run did, in one line.

@@ -189,7 +189,7 @@ fn step_line(state: &State, step: &crate::domain::plan::Step) -> String {
     let tested = done.map_or(String::new(), |record| {
         format!(" ({})", record.tested_in_words())
     });
-    let mark = if done.is_some() || step.done {
+    let mark = if done.is_some_and(|record| !record.is_skipped()) {
         'x'
     } else {
         ' '

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::Step;
 use super::question::{CommitTerms, EntryPoint, HeldEdit, Left, TestCommand};
-use super::receipt::Receipt;
+use super::receipt::{Receipt, TestOutcome};
 use super::run::State;
 use super::step_calls::StepCalls;
 use super::undo::Undone;
@@ -68,7 +68,7 @@ impl Execution {
 /// How far a plan is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepCount {
-    /// Steps that are through, those whose box was ticked before the run among them.
+    /// Steps that are through.
     pub done: usize,
     /// All steps.
     pub all: usize,
@@ -80,7 +80,7 @@ impl State {
         let steps = self.plan.as_ref().map(|file| &file.plan.steps);
         let records = self.execution.iter().flat_map(|execution| &execution.done);
         let through: BTreeSet<u32> = records.map(|record| record.n).collect();
-        let is_done = |step: &&Step| step.done || through.contains(&step.n);
+        let is_done = |step: &&Step| through.contains(&step.n);
         StepCount {
             done: steps.map_or(0, |steps| steps.iter().filter(is_done).count()),
             all: steps.map_or(0, Vec::len),
@@ -200,6 +200,9 @@ pub struct StepRecord {
     /// Files that changed while it ran and that are no part of it: they stay uncommitted, and undoing it leaves them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub users_edits: Vec<String>,
+    /// What the user decided where it did not pass by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<Decided>,
     /// The tree before its first turn; `None` in runs of earlier versions.
     #[serde(default)]
     pub tree_before: Option<String>,
@@ -226,6 +229,26 @@ pub enum StepOutcome {
     },
     /// It changed nothing; that is never tested work.
     NoChange,
+}
+
+/// What the user decided of a step that did not pass by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decided {
+    /// What it asks was there already.
+    AlreadyTrue,
+    /// It is not done, and its box stays open.
+    Skipped,
+}
+
+impl Decided {
+    /// What was decided, in words.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::AlreadyTrue => "it was true already, the user says",
+            Self::Skipped => "the user skipped it",
+        }
+    }
 }
 
 /// How a step that is through is to be taken: one rule for all that tell of it.
@@ -267,19 +290,54 @@ impl StepRecord {
         }
     }
 
+    /// Whether it was passed over, so that its box stays open.
+    pub fn is_skipped(&self) -> bool {
+        self.decided == Some(Decided::Skipped)
+    }
+
+    /// Why its work is not proven, in words; `None` where this program saw its tests pass, or where it changed
+    /// documentation only.
+    pub fn unproven(&self) -> Option<&'static str> {
+        let is_tested = matches!(
+            self.receipt.as_ref().map(|receipt| &receipt.outcome),
+            Some(TestOutcome::Passed)
+        );
+        match (self.decided, self.came()) {
+            (Some(Decided::Skipped), _) => Some("was skipped"),
+            (_, Came::Unchanged) => Some(Came::NOTHING),
+            (_, Came::Failing) => Some("was accepted with failing tests"),
+            (_, Came::Well | Came::Uncommitted) if is_tested => None,
+            (_, Came::Well | Came::Uncommitted) => {
+                let is_documentation = self.changed.iter().all(|path| is_documentation(path));
+                (!is_documentation).then_some("was not tested")
+            }
+        }
+    }
+
     /// What was tested, in words; that it changed nothing where there was nothing to test.
     pub fn tested_in_words(&self) -> String {
         match (&self.outcome, &self.receipt) {
-            (StepOutcome::NoChange, _) => Came::NOTHING.to_owned(),
+            (StepOutcome::NoChange, _) => match self.decided {
+                Some(decided) => format!("{}: {}", Came::NOTHING, decided.in_words()),
+                None => Came::NOTHING.to_owned(),
+            },
             (_, Some(receipt)) => receipt.in_words(),
             (_, None) => "not tested".to_owned(),
         }
     }
 }
 
+/// Whether a file holds documentation and nothing that a test could try.
+fn is_documentation(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = name.to_ascii_lowercase();
+    let by_ending = [".md", ".markdown", ".rst", ".adoc"];
+    let by_name = ["readme", "license", "copying", "changelog", "authors"];
+    by_ending.iter().any(|ending| name.ends_with(ending)) || by_name.contains(&name.as_str())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::receipt::TestOutcome;
     use super::*;
 
     #[test]
@@ -307,6 +365,7 @@ mod tests {
                 made_by_tests: Vec::new(),
                 left_out: Vec::new(),
                 users_edits: Vec::new(),
+                decided: None,
                 tree_before: None,
                 tree_after: None,
             };

@@ -151,6 +151,22 @@ pub enum QuestionKind {
         /// The changes.
         edits: Vec<HeldEdit>,
     },
+    /// A step's turn is over, and nothing is different.
+    NothingChanged {
+        /// The step.
+        step: u32,
+        /// The first line of its agent's last message.
+        said: String,
+    },
+    /// A step's agent says that it cannot do it.
+    Blocked {
+        /// The step.
+        step: u32,
+        /// What stands in the way, as the agent says it.
+        said: String,
+        /// How many files it changed all the same.
+        n_changed: usize,
+    },
     /// The tests of a step fail after all fix turns.
     TestsFailed {
         /// The step.
@@ -435,6 +451,10 @@ pub enum Answer {
     PutBack,
     /// The step goes on without tests.
     SkipTests,
+    /// What the step asks was there already.
+    AlreadyTrue,
+    /// The step is not done; the run goes on with the next one.
+    SkipStep,
     /// The repository's tests get the machine's network, from now on.
     HostNetwork,
     /// They keep a loopback interface of their own, from now on.
@@ -480,6 +500,11 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
     ("entry_points", &["allow", "stop", "cancel"]),
     ("held_edits", &["keep", "put-back", "stop", "cancel"]),
     (
+        "nothing_changed",
+        &["already-true", "blocked", "retry", "skip", "cancel"],
+    ),
+    ("blocked", &["retry", "skip", "stop", "cancel"]),
+    (
         "tests_failed",
         &["retry", "skip", "accept", "stop", "cancel"],
     ),
@@ -510,6 +535,8 @@ impl QuestionKind {
             Self::DirtyFiles { .. } => "dirty_files",
             Self::EntryPoints { .. } => "entry_points",
             Self::HeldEdits { .. } => "held_edits",
+            Self::NothingChanged { .. } => "nothing_changed",
+            Self::Blocked { .. } => "blocked",
             Self::TestsFailed { .. } => "tests_failed",
             Self::TestNetwork { .. } => "test_network",
             Self::CommitFailed { .. } => "commit_failed",
@@ -595,6 +622,13 @@ impl QuestionKind {
             Self::HeldEdits { .. } => {
                 matches!(answer, Answer::Keep | Answer::PutBack | Answer::Stop)
             }
+            Self::NothingChanged { .. } => matches!(
+                answer,
+                Answer::AlreadyTrue | Answer::Retry | Answer::SkipStep | Answer::Stop
+            ),
+            Self::Blocked { .. } => {
+                matches!(answer, Answer::Retry | Answer::SkipStep | Answer::Stop)
+            }
             Self::TestsFailed { .. } => matches!(
                 answer,
                 Answer::Retry | Answer::SkipTests | Answer::AcceptAsIs | Answer::Stop
@@ -647,7 +681,10 @@ impl QuestionKind {
             (_, "allow") => Answer::Allow,
             (_, "keep") => Answer::Keep,
             (_, "put-back") => Answer::PutBack,
+            (Self::NothingChanged { .. } | Self::Blocked { .. }, "skip") => Answer::SkipStep,
             (_, "skip") => Answer::SkipTests,
+            (_, "already-true") => Answer::AlreadyTrue,
+            (Self::NothingChanged { .. }, "blocked") => Answer::Stop,
             (_, "host") => Answer::HostNetwork,
             (_, "loopback") => Answer::LoopbackNetwork,
             (_, "go-on") => Answer::WithoutCommit,
@@ -765,6 +802,28 @@ impl QuestionKind {
                 format!(
                     "step {step} changed files that rules hold back: {}",
                     list.join(", ")
+                )
+            }
+            Self::NothingChanged { step, said } => {
+                let said = one_line(said);
+                let said = match said.is_empty() {
+                    true => String::new(),
+                    false => format!("; its agent says: {said}"),
+                };
+                format!("step {step} changed nothing{said}")
+            }
+            Self::Blocked {
+                step,
+                said,
+                n_changed,
+            } => {
+                let left = match n_changed {
+                    0 => String::new(),
+                    n => format!("; it changed {} all the same", n_of(*n, "file")),
+                };
+                format!(
+                    "step {step} is blocked, its agent says: {}{left}",
+                    one_line(said)
                 )
             }
             Self::TestsFailed { step, found } => format!("step {step}: {found}"),

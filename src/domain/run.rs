@@ -654,6 +654,21 @@ impl State {
         self.phase == Phase::Done && self.execution.as_ref().is_none_or(nothing)
     }
 
+    /// Which steps are not proven and why, in one line; `None` where all are.
+    pub fn unproven(&self) -> Option<String> {
+        let records = self.execution.iter().flat_map(|execution| &execution.done);
+        let told = records.filter_map(|record| {
+            let why = record.unproven()?;
+            Some(format!("step {} {why}", record.n))
+        });
+        let told: Vec<String> = told.collect();
+        match told.is_empty() {
+            true if self.changed_nothing() => Some("nothing was changed".to_owned()),
+            true => None,
+            false => Some(told.join(", ")),
+        }
+    }
+
     /// Takes a committed or edited plan in as the next version.
     fn take_plan(&mut self, plan: PlanFile, by: Author) {
         self.plan_by = by;

@@ -182,6 +182,8 @@ pub enum Again {
     },
     /// The last one failed or was interrupted.
     Failed,
+    /// The step's last turn did not do it, and the user wants it tried again.
+    StepTried,
     /// The user took the steps from this one on back.
     Undone {
         /// The step.

@@ -381,7 +381,11 @@ impl Engine {
     pub(super) fn edits(&self) -> Result<Vec<Event>, StoreError> {
         let mut events = Vec::new();
         match files::read(&self.journal.layout().plan())? {
-            Some(now) => events.extend(self.plan_edit(&now)),
+            Some(now) => {
+                let edit = self.plan_edit(&now);
+                let foreign = edit.as_ref().and_then(|edit| self.foreign_ticks(edit));
+                events.extend(edit.into_iter().chain(foreign));
+            }
             None if self.state().plan.is_some() => events.push(Event::PlanEdited {
                 plan: None,
                 approval_sha256: plan::approval_hash(""),
@@ -397,6 +401,35 @@ impl Engine {
             });
         }
         Ok(events)
+    }
+
+    /// Tells of boxes that somebody else ticked.
+    fn foreign_ticks(&self, edit: &Event) -> Option<Event> {
+        let Event::PlanEdited {
+            plan: Some(plan), ..
+        } = edit
+        else {
+            return None;
+        };
+        let state = self.state();
+        let records = state.execution.iter().flat_map(|execution| &execution.done);
+        let done: Vec<u32> = records.map(|record| record.n).collect();
+        let foreign = |step: &&Step| step.done && !done.contains(&step.n);
+        let ticked: Vec<String> = plan
+            .steps
+            .iter()
+            .filter(foreign)
+            .map(|step| step.n.to_string())
+            .collect();
+        (!ticked.is_empty()).then(|| {
+            troubled(
+                "take a box that was ticked by hand for a step that is done",
+                format!(
+                    "step {}: only what this program saw counts",
+                    ticked.join(", ")
+                ),
+            )
+        })
     }
 
     fn plan_edit(&self, now: &files::Document) -> Option<Event> {

@@ -390,6 +390,7 @@ impl Engine {
         let Some(record) = record else {
             return vec![failed("write the step down", "its record is not known")];
         };
+        let is_skipped = record.is_skipped();
         let entry = step_entry(record, &instant::to_text(self.journal.now()));
         if let Err(error) = self.write_step(step, &entry) {
             return vec![failed("write log.md", error)];
@@ -397,7 +398,9 @@ impl Engine {
         self.resumed = false;
         let mut events = self.notice_edits();
         let now = self.journal.now();
-        match pen.and_then(|pen| documents::mark(&pen, &[step], documents::Mark::Ticked, now)) {
+        // The box of a step that was skipped stays open.
+        let ticked: &[u32] = if is_skipped { &[] } else { &[step] };
+        match pen.and_then(|pen| documents::mark(&pen, ticked, documents::Mark::Ticked, now)) {
             Ok(plan_file_sha256) => events.push(Event::StepRecorded {
                 step,
                 plan_file_sha256,

@@ -4,6 +4,7 @@
 
 mod adapter_failed;
 mod arbitration;
+mod blocked;
 mod cannot_execute;
 mod changed;
 mod commit_failed;
@@ -16,6 +17,7 @@ mod goal;
 mod held_edits;
 mod manual_edit;
 mod no_document;
+mod nothing_changed;
 mod patch;
 mod question;
 mod release;
@@ -147,6 +149,12 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
         }
         QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
         QuestionKind::HeldEdits { step, edits } => held_edits::sheet(id, *step, edits),
+        QuestionKind::NothingChanged { step, said } => nothing_changed::sheet(id, *step, said),
+        QuestionKind::Blocked {
+            step,
+            said,
+            n_changed,
+        } => blocked::sheet(id, *step, said, *n_changed),
         QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),
         QuestionKind::TestNetwork { step, line } => test_network::sheet(id, *step, line, state),
         QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),

@@ -131,6 +131,8 @@ impl Scenario {
             | QuestionKind::NoDocument { .. }
             | QuestionKind::CommitFailed { .. }
             | QuestionKind::TestsFailed { .. }
+            | QuestionKind::NothingChanged { .. }
+            | QuestionKind::Blocked { .. }
             | QuestionKind::CannotExecute { .. } => Answer::Retry,
             QuestionKind::Gate { .. }
             | QuestionKind::ManualEdit

@@ -82,7 +82,13 @@ fn an_agent_s_own_prompt_goes_out_with_its_turns_and_with_no_others() {
             "Prefer small functions",
             vec![write("a.txt", "a\n"), say("Wrote.")],
         )
-        .step(1, vec![say("without the prompt")]);
+        .step(
+            1,
+            vec![
+                write("b.txt", "without the prompt\n"),
+                say("Wrote without the prompt."),
+            ],
+        );
     world.cast(&planner, &Agent::approving());
     world
         .run(&[])

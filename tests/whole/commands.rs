@@ -119,7 +119,7 @@ fn status_tells_where_a_run_stands() {
     );
     let planner = Agent::planning(&["Write", "Look"])
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
-        .step(2, vec![say("Looked.")]);
+        .step(2, vec![write("look.txt", "looked\n"), say("Looked.")]);
     world.cast(
         &planner,
         &Agent::new().review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n"),
@@ -139,8 +139,8 @@ fn status_tells_where_a_run_stands() {
         .program(&["status"])
         .ends(0)
         .says("DONE")
-        .says("1. [x] Write (not tested")
-        .says("2. [x] Look (changed nothing)");
+        .says("1. [x] Write (tests passed")
+        .says("2. [x] Look (tests passed");
     let told: Value =
         serde_json::from_str(&world.program(&["status", "--json"]).out).expect("JSON");
     assert_eq!(told["running"], false);

@@ -226,11 +226,20 @@ fn an_allowed_change_goes_on_to_tests_and_commit() {
 }
 
 #[test]
-fn a_step_without_a_change_is_no_change_and_a_run_of_such_steps_is_an_error() {
+fn a_step_without_a_change_asks_and_a_run_of_such_steps_is_not_proven() {
     let world = World::new();
     one_step(&world, vec![crate::script::shell("true")]);
-    let ran = world.run(&["-s", "test.default_command=true"]);
-    ran.ends(1).complains("no step changed anything");
+    let ran = world.run(&[]);
+    ran.ends(3)
+        .complains("needs you (nothing_changed): step 1 changed nothing")
+        .complains("--answer nothing_changed=already-true|blocked|retry|skip|cancel");
+    let ran = world.program(&[
+        "resume",
+        "--auto",
+        "--answer",
+        "nothing_changed=already-true",
+    ]);
+    ran.ends(6).complains("no step changed anything");
     assert!(
         world.events_of("tests.ran").is_empty(),
         "nothing was changed, so nothing is tested"
@@ -244,12 +253,34 @@ fn a_step_without_a_change_is_no_change_and_a_run_of_such_steps_is_an_error() {
 }
 
 #[test]
-fn one_step_with_a_change_is_enough() {
+fn one_step_without_a_change_is_enough_to_be_unproven() {
     let world = World::new();
     let agent = Agent::planning(&["Look", "Write"])
         .step(1, vec![say("Looked.")])
         .step(2, vec![write("new.txt", "new\n"), say("Wrote.")]);
     world.cast(&agent, &Agent::approving());
-    world.run(&[]).ends(0);
+    world
+        .run(&["--answer", "nothing_changed=already-true"])
+        .ends(6)
+        .complains("not proven: step 1 changed nothing");
     assert_eq!(world.subjects(), ["[Step 2] Write", "first"]);
+}
+
+#[test]
+fn a_run_whose_executor_is_blocked_does_not_go_on() {
+    let world = World::new();
+    let agent = Agent::planning(&["Look", "Write"])
+        .step(1, vec![say("BLOCKED: the key is missing.\n\nI looked.")])
+        .step(2, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&agent, &Agent::approving());
+    // What is said of steps that changed nothing is not said of one that is blocked.
+    world
+        .run(&["--answer", "nothing_changed=already-true"])
+        .ends(3)
+        .complains("needs you (blocked): step 1 is blocked, its agent says: the key is missing.");
+    assert_eq!(world.subjects(), ["first"]);
+    let ran = world.program(&["resume", "--auto", "--answer", "blocked=skip"]);
+    ran.ends(6).complains("not proven: step 1 was skipped");
+    let plan = world.read(".agent-collab/plan.md");
+    assert!(plan.contains("1. [ ] Look\n2. [x] Write"), "{plan}");
 }

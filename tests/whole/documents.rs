@@ -65,7 +65,7 @@ fn boxes_that_the_agent_ticked_are_empty_until_the_program_ticks_them() {
         &finish(
             Agent::new()
                 .plan("# Task: A\n\n1. [x] Write\n2. [X] Look\n")
-                .step(2, vec![say("Looked.")]),
+                .step(2, vec![write("look.txt", "looked\n"), say("Looked.")]),
         ),
         &Agent::approving(),
     );

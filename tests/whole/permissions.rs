@@ -212,6 +212,8 @@ fn the_calls_of_a_run_are_decided_by_today_s_rules() {
 fn explain_says_that_a_command_reads_what_rules_ask_about_and_which_rule_it_is() {
     World::without_git()
         .program(&["permissions", "explain", "bash", "cat .env"])
-        .says("ask: read \".env\" ask (the built-in profile build)\n  a rule asks for read `.env`\n")
+        .says(
+            "ask: read \".env\" ask (the built-in profile build)\n  a rule asks for read `.env`\n",
+        )
         .says("call                            needs read for `.env`\n");
 }

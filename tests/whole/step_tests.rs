@@ -8,6 +8,9 @@ fn writer() -> Agent {
     Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
 }
 
+/// The command that the repository or the plan tells.
+const DETECT: [&str; 2] = ["-s", "test.default_command=auto"];
+
 fn receipt(world: &World) -> serde_json::Value {
     world.state()["execution"]["done"][0]["receipt"].clone()
 }
@@ -35,7 +38,7 @@ fn the_plans_own_line_is_run_where_nothing_else_is_known() {
         .plan("# Task: A\n\n1. [ ] Write\n\nTest: grep -q new new.txt\n")
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
     world.cast(&agent, &Agent::approving());
-    world.run(&[]).ends(0);
+    world.run(&DETECT).ends(0);
     assert_eq!(receipt(&world)["command"], "grep -q new new.txt");
     assert_eq!(world.state()["execution"]["test"]["source"], "proposed");
 }
@@ -61,7 +64,7 @@ fn a_command_is_detected() {
         std::env::var("PATH").unwrap_or_default()
     );
     world.env.push(("PATH".to_owned(), path));
-    world.run(&[]).ends(0);
+    world.run(&DETECT).ends(0);
     assert_eq!(receipt(&world)["counts"]["passed"], 2);
     assert_eq!(world.state()["execution"]["test"]["source"], "detected");
 }
@@ -70,7 +73,11 @@ fn a_command_is_detected() {
 fn without_a_command_the_step_is_not_tested_and_the_run_goes_on() {
     let world = World::new();
     world.cast(&writer(), &Agent::approving());
-    world.run(&[]).ends(0).says("not tested");
+    world
+        .run(&DETECT)
+        .ends(6)
+        .says("not tested")
+        .complains("not proven: step 1 was not tested");
     assert!(world.read(".agent-collab/log.md").contains("not tested"));
     assert_eq!(world.subjects().len(), 2);
 }
@@ -95,7 +102,7 @@ fn a_runner_that_finds_no_tests_has_not_tested() {
     world.cast(&writer(), &Agent::approving());
     world
         .run(&["-s", "test.default_command=pytest"])
-        .ends(0)
+        .ends(6)
         .says("not tested");
 }
 
@@ -165,7 +172,8 @@ fn failing_tests_are_accepted_where_the_user_says_so_and_the_log_says_that_they_
             "--answer",
             "tests_failed=accept",
         ])
-        .ends(0);
+        .ends(6)
+        .complains("not proven: step 1 was accepted with failing tests");
     assert_eq!(world.subjects().len(), 2);
     assert!(world.read(".agent-collab/log.md").contains("tests failed"));
 }
@@ -307,4 +315,13 @@ fn a_command_of_the_agent_works_in_the_repository() {
     world.cast(&agent, &Agent::approving());
     world.run(&[]).ends(0);
     assert_eq!(world.read("new.txt"), "by command\n");
+}
+
+#[test]
+fn a_step_that_changes_documentation_only_need_not_be_tested() {
+    let world = World::new();
+    let agent =
+        Agent::planning(&["Describe"]).step(1, vec![write("docs/a.md", "a\n"), say("Described.")]);
+    world.cast(&agent, &Agent::approving());
+    world.run(&DETECT).ends(0).says("not tested");
 }

@@ -237,7 +237,13 @@ impl World {
                 self.folder.display().to_string()
             )
         };
-        format!("{}\n{}{}", self.config, adapter("codex"), adapter("claude"))
+        // A run is proven by tests: here a command that always passes, unless the test has one of its own.
+        let test = match self.config.contains("[test]") {
+            true => "",
+            false => "[test]\ndefault_command = \"true\"\n",
+        };
+        let (codex, claude) = (adapter("codex"), adapter("claude"));
+        format!("{}\n{codex}{claude}{test}", self.config)
     }
 
     /// A file outside the repository that its tests may write: one in a cache of a tool's.

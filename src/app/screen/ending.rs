@@ -12,12 +12,12 @@ use crate::app::alone::{SHUT_DOWN, end_what_is_left};
 use crate::app::start::Refusal;
 use crate::app::terminal::{Left, say_last};
 use crate::domain::event::Event;
-use crate::domain::phase::Phase;
 use crate::engine::{Engine, EngineError, Outcome};
 use crate::tui::{Action, QuitStep};
 
 use super::farewell::farewell;
 use super::{Input, Shell, Signalled, editor};
+use crate::app::headless::code_of;
 
 /// How long a turn that the user leaves may take to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
@@ -258,17 +258,8 @@ impl Shell {
                 reason,
                 "the run is kept as it is in .agent-collab",
             )),
-            Some(Outcome::Finished) | None => Ok(code_of(engine)),
+            // A run that the user left has its own code where it is over.
+            Some(Outcome::Finished) | None => Ok(code_of(engine.state())),
         }
-    }
-}
-
-/// The exit code of a run that the user left: its own where it is over.
-fn code_of(engine: &Engine) -> u8 {
-    let state = engine.state();
-    match state.phase {
-        Phase::Cancelled => 5,
-        Phase::Done if state.changed_nothing() => 1,
-        _ => 0,
     }
 }

@@ -8,6 +8,7 @@ use crate::domain::ids::RequestId;
 use crate::domain::phase::Gate;
 use crate::domain::plan;
 use crate::domain::question::{Answer, CommitTerms, Terms};
+use crate::domain::receipt::Receipt;
 use crate::domain::review::Review;
 use crate::domain::run::Run;
 use crate::domain::turn::{TurnResult, UsageLimit};
@@ -127,13 +128,26 @@ pub fn example(at: At) -> Course {
             9_101,
             Event::StepAudited(Audit {
                 step: 1,
-                changed: Vec::new(),
+                changed: vec!["a.rs".to_owned()],
                 dirty: Vec::new(),
                 outside_of_calls: Vec::new(),
                 entry_points: Vec::new(),
                 held: Vec::new(),
                 tree: None,
             }),
+        ),
+        (
+            9_101,
+            Event::TestsRan {
+                step: 1,
+                receipt: Receipt::without_command(),
+                changed: vec!["a.rs".to_owned()],
+                made_by_tests: Vec::new(),
+                entry_points: Vec::new(),
+                held: Vec::new(),
+                rewritten: Vec::new(),
+                tree: None,
+            },
         ),
         (
             9_102,

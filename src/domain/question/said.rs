@@ -37,6 +37,8 @@ impl Answer {
             Self::Allow => "allow the changes".to_owned(),
             Self::Keep => "keep the changes".to_owned(),
             Self::PutBack => "put the files back".to_owned(),
+            Self::AlreadyTrue => "it was true already".to_owned(),
+            Self::SkipStep => "skip the step".to_owned(),
             Self::SkipTests => "go on without tests".to_owned(),
             Self::HostNetwork => "give the tests the machine's network".to_owned(),
             Self::LoopbackNetwork => "keep the tests off the network".to_owned(),

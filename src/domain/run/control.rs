@@ -242,6 +242,9 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         QuestionKind::EntryPoints { changes, .. } => {
             executing::on_entry_points_answered(state, &changes)
         }
+        QuestionKind::NothingChanged { step, .. } | QuestionKind::Blocked { step, .. } => {
+            executing::on_undone_answered(state, at, step, answer)
+        }
         QuestionKind::TestsFailed { .. } => executing::on_tests_failed_answered(state, at, answer),
         QuestionKind::TestNetwork { step, .. } => {
             executing::on_test_network_answered(state, at, step, answer)

@@ -3,7 +3,9 @@
 use super::{Busy, State, approving, flow, holding, late, outside, rewriting, undoing};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Audit, Event};
-use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
+use crate::domain::execution::{
+    Current, Decided, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord,
+};
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Phase;
 use crate::domain::question::{
@@ -30,7 +32,8 @@ pub(super) fn next_step(state: &mut State, at: At, again: Option<Again>) -> Vec<
         .plan
         .steps
         .iter()
-        .find(|step| !step.done && !is_through(step.n));
+        // Records of this program say what is done; a box that somebody else ticked counts for nothing.
+        .find(|step| !is_through(step.n));
     let Some(step) = next else {
         execution.current = None;
         return flow::propose(state, at, Purpose::Summary, None);
@@ -188,6 +191,14 @@ pub(super) fn on_step_audited(state: &mut State, at: At, audit: &Audit) -> Vec<E
     current.changed = without(&without(&audit.changed, &litter), &current.users_edits);
     current.tree_after = audit.tree.clone();
     current.tested_again = false;
+    if let Some(why) = blocked(&current.summary) {
+        let kind = QuestionKind::Blocked {
+            step,
+            said: why.to_owned(),
+            n_changed: current.changed.len(),
+        };
+        return flow::ask(state, kind);
+    }
     if current.changed.is_empty() {
         return on_nothing_changed(state, at, step, question);
     }
@@ -238,7 +249,7 @@ fn on_nothing_changed(
     question: Option<String>,
 ) -> Vec<Effect> {
     let Some(text) = question else {
-        return record(state, StepOutcome::NoChange);
+        return ask_about_nothing(state, step);
     };
     let purpose = Purpose::Step { n: step };
     if let Some(answered) = late::take_told(state, &purpose) {
@@ -253,6 +264,48 @@ fn on_nothing_changed(
             purpose,
         },
     )
+}
+
+/// A step is never done because nothing happened: the user says what that means.
+fn ask_about_nothing(state: &mut State, step: u32) -> Vec<Effect> {
+    let current = state.execution.iter().find_map(|e| e.current.as_ref());
+    let said = current.map_or(String::new(), |current| current.summary.clone());
+    flow::ask(state, QuestionKind::NothingChanged { step, said })
+}
+
+/// What an agent says stands in the way, where its message begins by saying so.
+fn blocked(summary: &str) -> Option<&str> {
+    let line = summary.trim_start_matches(['*', '#', '`', '>', ' ']);
+    let (word, why) = line.split_once(':')?;
+    let word = word.trim_end_matches(['*', '`', ' ']);
+    word.eq_ignore_ascii_case("blocked")
+        .then(|| why.trim_start_matches(['*', '`', ' ']))
+}
+
+/// Answers to a step that changed nothing, or whose agent says that it is blocked.
+pub(super) fn on_undone_answered(
+    state: &mut State,
+    at: At,
+    step: u32,
+    answer: &Answer,
+) -> Vec<Effect> {
+    let Some(current) = at_stage(state, step, &[Stage::Audit]) else {
+        return Vec::new();
+    };
+    let outcome = match current.changed.is_empty() {
+        true => StepOutcome::NoChange,
+        false => StepOutcome::Uncommitted {
+            reason: "its agent says that it is blocked".to_owned(),
+        },
+    };
+    match answer {
+        Answer::AlreadyTrue => record_as(state, outcome, Some(Decided::AlreadyTrue)),
+        Answer::SkipStep => record_as(state, outcome, Some(Decided::Skipped)),
+        _ => {
+            current.stage = Stage::Code;
+            flow::propose(state, at, Purpose::Step { n: step }, Some(Again::StepTried))
+        }
+    }
 }
 
 /// What test runs of this execution made; it belongs to no step.
@@ -573,7 +626,7 @@ pub(super) fn on_step_question_answered(
         return Vec::new();
     };
     if again.is_none() {
-        return record(state, StepOutcome::NoChange);
+        return ask_about_nothing(state, step);
     }
     current.stage = Stage::Code;
     flow::propose(state, at, Purpose::Step { n: step }, again)
@@ -581,6 +634,10 @@ pub(super) fn on_step_question_answered(
 
 /// Notes what became of the step and has it written down.
 fn record(state: &mut State, outcome: StepOutcome) -> Vec<Effect> {
+    record_as(state, outcome, None)
+}
+
+fn record_as(state: &mut State, outcome: StepOutcome, decided: Option<Decided>) -> Vec<Effect> {
     let Some(execution) = enter_stage(state, Stage::Record) else {
         return Vec::new();
     };
@@ -605,6 +662,7 @@ fn record(state: &mut State, outcome: StepOutcome) -> Vec<Effect> {
         made_by_tests: current.made_by_tests.clone(),
         left_out,
         users_edits: current.users_edits.clone(),
+        decided,
         tree_before: current.tree_before.clone(),
         tree_after: current.tree_after.clone(),
     });
@@ -620,8 +678,13 @@ pub(super) fn on_step_recorded(
     if at_stage(state, step, &[Stage::Record]).is_none() || take_stepping(state).is_none() {
         return Vec::new();
     }
+    let mut records = state.execution.iter().flat_map(|e| &e.done);
+    let is_skipped = records.any(|record| record.n == step && record.is_skipped());
     if let (Some(plan), Some(file_sha256)) = (&mut state.plan, plan_file) {
         plan.file_sha256 = file_sha256.clone();
+        if is_skipped {
+            return next_step(state, at, None);
+        }
         for ticked in plan.plan.steps.iter_mut().filter(|s| s.n == step) {
             ticked.done = true;
         }

@@ -159,6 +159,7 @@ pub(super) fn on_no_document(
                 Again::AskedBack { .. }
                 | Again::Answered { .. }
                 | Again::Failed
+                | Again::StepTried
                 | Again::Undone { .. },
             ),
         ) => flow::propose(state, at, order.purpose, Some(Again::NoDocument { reason })),

@@ -387,6 +387,7 @@ impl World {
             "changes:more",
             "retry",
             "skip",
+            "already-true",
         ];
         let more = [
             "new-session",
@@ -1683,4 +1684,109 @@ fn changes_asked_for_before_a_crash_are_written_after_it() {
     let file_sha256 = sha("c");
     run.step(AT, &Event::RemarksAppended { file_sha256 });
     assert!(!run.step(AT, &resumed).contains(&remarks));
+}
+
+/// What follows a step's turn that ended with these words and was found to have changed this.
+fn after_turn(summary: &str, changed: &[&str], then: &[Event]) -> String {
+    let mut world = agreed();
+    let terms = world.terms();
+    world.feed(Event::Surveyed {
+        terms: terms.clone(),
+    });
+    world.feed(answered(1, Answer::Execute));
+    world.feed(Event::ExecutionEntered { base: None, terms });
+    world.feed(Event::SnapshotTaken {
+        step: 1,
+        tree: Some("t".to_owned()),
+    });
+    let running = world.run.state().running.as_ref();
+    let turn = running.map(|running| running.order.turn.clone()).unwrap();
+    world.feed(Event::TurnEnded {
+        turn,
+        result: TurnResult::Completed {
+            question: None,
+            summary: summary.to_owned(),
+        },
+    });
+    world.feed(Event::StepAudited(Audit {
+        step: 1,
+        changed: changed.iter().map(|path| (*path).to_owned()).collect(),
+        dirty: Vec::new(),
+        outside_of_calls: Vec::new(),
+        entry_points: Vec::new(),
+        held: Vec::new(),
+        tree: None,
+    }));
+    for event in then {
+        world.feed(event.clone());
+    }
+    let state = world.run.state();
+    let question = state.question().map(|q| q.kind.in_words());
+    let done = state.execution.iter().flat_map(|e| &e.done);
+    let done = done.map(|r| format!("{} {:?}", r.tested_in_words(), r.unproven()));
+    question
+        .into_iter()
+        .chain(done)
+        .collect::<Vec<_>>()
+        .join(" | ")
+}
+
+#[test]
+fn a_step_that_changed_nothing_is_done_by_the_users_word_alone() {
+    let found = after_turn("It is there.", &[], &[]);
+    assert_eq!(
+        found,
+        "step 1 changed nothing; its agent says: It is there."
+    );
+    let found = after_turn("It is there.", &[], &[answered(2, Answer::AlreadyTrue)]);
+    assert_eq!(
+        found,
+        "changed nothing: it was true already, the user says Some(\"changed nothing\")"
+    );
+    let found = after_turn("It is there.", &[], &[answered(2, Answer::SkipStep)]);
+    assert_eq!(
+        found,
+        "changed nothing: the user skipped it Some(\"was skipped\")"
+    );
+    assert_eq!(after_turn("", &[], &[answered(2, Answer::Retry)]), "");
+}
+
+#[test]
+fn a_step_whose_agent_says_that_it_is_blocked_does_not_go_on() {
+    for said in ["BLOCKED: no key", "Blocked: no key", "BLOCKED:** no key"] {
+        let found = after_turn(said, &[], &[]);
+        assert_eq!(found, "step 1 is blocked, its agent says: no key");
+    }
+    let found = after_turn("BLOCKED: no key", &["a.rs"], &[]);
+    assert_eq!(
+        found,
+        "step 1 is blocked, its agent says: no key; it changed 1 file all the same"
+    );
+    let skipped = [answered(2, Answer::SkipStep)];
+    let found = after_turn("BLOCKED: no key", &["a.rs"], &skipped);
+    assert_eq!(found, "not tested Some(\"was skipped\")");
+    // What is said of something else is no such word.
+    assert_eq!(after_turn("Unblocked: a", &["a.rs"], &[]), "");
+}
+
+#[test]
+fn a_box_that_somebody_else_ticked_counts_for_nothing() {
+    let mut world = agreed();
+    let text = "# Task: version 1\n1. [x] step 1\nTest: sh t.sh\n";
+    world.feed(Event::PlanEdited {
+        plan: plan::parse(text).ok(),
+        approval_sha256: plan::approval_hash(text),
+        file_sha256: sha(text),
+    });
+    let terms = world.terms();
+    world.feed(Event::Surveyed {
+        terms: terms.clone(),
+    });
+    world.feed(answered(1, Answer::Execute));
+    world.feed(Event::ExecutionEntered { base: None, terms });
+    let state = world.run.state();
+    assert_eq!(state.phase, Phase::Execute);
+    let current = state.execution.as_ref().unwrap().current.as_ref();
+    assert_eq!(current.map(|current| current.n), Some(1));
+    assert_eq!(state.step_count().done, 0);
 }

@@ -236,6 +236,9 @@ pub fn boxes(reversal: &Reversal, state: &State) -> Vec<u32> {
         },
         (None, _) => &[],
     };
-    let recorded = |step: &&u32| records.iter().any(|record| record.n == **step);
+    let recorded = |step: &&u32| {
+        let mut records = records.iter();
+        records.any(|record| record.n == **step && !record.is_skipped())
+    };
     reversal.steps.iter().filter(recorded).copied().collect()
 }

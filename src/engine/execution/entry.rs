@@ -36,6 +36,9 @@ pub(super) fn step_entry(record: &StepRecord, at: &str) -> String {
     }
     lines.push(format!("- tests: {}", record.tested_in_words()));
     lines.extend(record.receipt.as_ref().and_then(command_line));
+    if let Some(decided) = record.decided {
+        lines.push(format!("- decided: {}", decided.in_words()));
+    }
     if record.fix_turns > 0 {
         lines.push(format!("- fix turns: {}", record.fix_turns));
     }

@@ -49,7 +49,7 @@ pub(super) fn refused_in_words(refused: &[Unanswered], role: Role) -> String {
 pub(super) fn retry_reason(order: &TurnOrder) -> Option<String> {
     match order.again.as_ref()? {
         Again::NoDocument { reason } | Again::AskedBack { reason } => Some(reason.clone()),
-        Again::Answered { .. } | Again::Failed | Again::Undone { .. } => None,
+        Again::Answered { .. } | Again::Failed | Again::StepTried | Again::Undone { .. } => None,
     }
 }
 
@@ -61,6 +61,12 @@ pub(super) fn said_in_words(order: &TurnOrder) -> String {
         Some(Again::Failed) => (
             "Your last turn was cut off",
             "It was interrupted or failed before its end. Look at what is there and go on."
+                .to_owned(),
+        ),
+        Some(Again::StepTried) => (
+            "The step is not done",
+            "Your last turn did not do it, and the user wants it tried again. If something still stands in the way, change \
+             nothing and begin your message with `BLOCKED:` and what it is."
                 .to_owned(),
         ),
         Some(Again::Undone { step }) => (

@@ -82,6 +82,7 @@ fn again_in_words(again: &Again) -> String {
         }
         Again::AskedBack { reason } => format!("asked back: {reason}"),
         Again::Answered { answer } => format!("asked again with your answer: {answer}"),
+        Again::StepTried => "asked again, for its last turn did not do the step".to_owned(),
         Again::Undone { step } => {
             format!("asked anew: you undid from step {step} on, and the prompt says so")
         }

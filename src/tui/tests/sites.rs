@@ -133,6 +133,8 @@ fn number(kind: &QuestionKind) -> usize {
         QuestionKind::StepRecovery { .. } => 17,
         QuestionKind::CannotExecute { .. } => 18,
         QuestionKind::TestNetwork { .. } => 19,
+        QuestionKind::NothingChanged { .. } => 20,
+        QuestionKind::Blocked { .. } => 21,
     }
 }
 
@@ -142,5 +144,5 @@ fn every_kind_of_question_is_among_the_places() {
     let asked = places();
     let asked = asked.iter().filter_map(|place| place.state()?.question());
     let found: BTreeSet<usize> = own.chain(asked.map(|asked| number(&asked.kind))).collect();
-    assert!((0..=19).eq(found), "a kind of question is missing");
+    assert!((0..=21).eq(found), "a kind of question is missing");
 }

@@ -510,7 +510,7 @@ fn of_a_document_s_edit_the_front_matter_is_no_part() {
 }
 
 #[test]
-fn a_step_that_changed_nothing_is_told_as_done_and_quietly() {
+fn a_step_that_changed_nothing_is_told_as_over_and_quietly() {
     let mut screen = not_writing();
     let audit = |changed: &[&str]| {
         Event::StepAudited(Audit {
@@ -532,13 +532,13 @@ fn a_step_that_changed_nothing_is_told_as_done_and_quietly() {
     screen.on_time(NOW);
     let elsewhere = told(&mut screen, &[audit(&[]), recorded.clone()]);
     assert!(
-        elsewhere.contains("– step 2 is done: it changed nothing"),
+        elsewhere.contains("– step 2 is over: it changed nothing"),
         "{elsewhere}"
     );
     press(&mut screen, Some(&state(Phase::Execute)), &["1"]);
     let seen = told(&mut screen, &[]);
     assert!(
-        seen.contains("– step 2 is done: it changed nothing"),
+        seen.contains("– step 2 is over: it changed nothing"),
         "{seen}"
     );
     assert!(!seen.contains("✓ step 2"), "{seen}");

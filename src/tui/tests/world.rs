@@ -199,6 +199,7 @@ fn execution() -> Execution {
             made_by_tests: Vec::new(),
             left_out: Vec::new(),
             users_edits: Vec::new(),
+            decided: None,
             tree_before: Some("t1".to_owned()),
             tree_after: Some("t2".to_owned()),
         }],
@@ -393,6 +394,21 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                     why: text("denies: edit \"docs/*\" deny (config.toml:7:1)"),
                     content: None,
                 }],
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::NothingChanged {
+                step: 2,
+                said: text("The sum is there already."),
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::Blocked {
+                step: 2,
+                said: text("calc.py is generated from calc.y, which the plan does not name"),
+                n_changed: 1,
             },
         ),
         (

@@ -96,7 +96,7 @@ impl Steps {
     /// What is said of a step that is over and changed nothing; nothing of any other.
     fn without_change(&self, step: u32) -> Option<Block> {
         self.looked_at.filter(|looked_at| *looked_at == step)?;
-        let text = format!("step {step} is done: it {}", Came::NOTHING);
+        let text = format!("step {step} is over: it {}", Came::NOTHING);
         Some(Block::new(Who::System, Content::fact(Tone::Still, &text)))
     }
 

@@ -84,7 +84,7 @@ pub fn flaws(text: &str, marks: &[Mark]) -> Vec<String> {
         .steps
         .iter()
         .filter(|step| step.done && is_waiting(step.n));
-    let flaw = |n: u32| format!("step {n} is ticked by hand: the execution would pass it over");
+    let flaw = |n: u32| format!("step {n} is ticked by hand: that counts for nothing");
     ticked.map(|step| flaw(step.n)).collect()
 }
 
@@ -102,7 +102,6 @@ pub fn marks(state: Option<&State>, now: At) -> Vec<Mark> {
             let (sign, tone, notes) = match execution.map(|execution| at(execution, step.n)) {
                 Some(Far::Done(record)) => done(record, state, now),
                 Some(Far::Current(current)) => ("▶", Tone::Runs, running(current, state, now)),
-                Some(Far::Ahead) | None if step.done => ("✓", Tone::Done, Vec::new()),
                 Some(Far::Ahead) | None => (" ", Tone::Waits, Vec::new()),
             };
             Mark {
@@ -166,7 +165,7 @@ fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Not
             notes.push(vec![(text, theme::BAD)]);
         }
         StepOutcome::NoChange => {
-            notes.push(vec![(Came::NOTHING.to_owned(), theme::QUIET)]);
+            notes.push(vec![(record.tested_in_words(), theme::QUIET)]);
             return (came.sign(), tone, notes);
         }
     }
