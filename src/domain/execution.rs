@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::Step;
 use super::question::{CommitTerms, EntryPoint, HeldEdit, Left, TestCommand};
-use super::receipt::{Receipt, TestOutcome};
+use super::receipt::{Receipt, Seen, TestOutcome};
 use super::run::State;
 use super::step_calls::StepCalls;
 use super::undo::Undone;
@@ -58,6 +58,16 @@ pub struct Stopped {
 }
 
 impl Execution {
+    /// Why the tests of the step at hand, which do not fail, may not have tested what tests did before it.
+    pub fn test_doubt(&self) -> Option<String> {
+        let now = self.current.as_ref()?.receipt.as_ref()?;
+        let of_steps = self.done.iter().rev();
+        let of_step = of_steps
+            .filter_map(|record| record.receipt.as_ref())
+            .find(|receipt| receipt.outcome != TestOutcome::NoCommand);
+        now.doubt(of_step.map(|receipt| (receipt, Seen::OfStep)))
+    }
+
     /// Takes the step at hand away; gives what has to be known of it, where anything is kept of it.
     pub(super) fn stop_step(&mut self) -> Option<Stopped> {
         let Current { n, tree_before, .. } = self.current.take()?;
@@ -140,6 +150,9 @@ pub struct Current {
     pub users_edits: Vec<String>,
     /// The last test run.
     pub receipt: Option<Receipt>,
+    /// What the user decided where it does not pass by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<Decided>,
     /// The first line of the agent's last message.
     pub summary: String,
 }
@@ -239,6 +252,8 @@ pub enum Decided {
     AlreadyTrue,
     /// It is not done, and its box stays open.
     Skipped,
+    /// Its tests do not fail, and they may not have tested what they tested before.
+    TestsInDoubt,
 }
 
 impl Decided {
@@ -247,6 +262,7 @@ impl Decided {
         match self {
             Self::AlreadyTrue => "it was true already, the user says",
             Self::Skipped => "the user skipped it",
+            Self::TestsInDoubt => "the user accepts its tests, which are in doubt",
         }
     }
 }
@@ -304,6 +320,7 @@ impl StepRecord {
         );
         match (self.decided, self.came()) {
             (Some(Decided::Skipped), _) => Some("was skipped"),
+            (Some(Decided::TestsInDoubt), _) => Some("was accepted with tests that are in doubt"),
             (_, Came::Unchanged) => Some(Came::NOTHING),
             (_, Came::Failing) => Some("was accepted with failing tests"),
             (_, Came::Well | Came::Uncommitted) if is_tested => None,

@@ -174,6 +174,13 @@ pub enum QuestionKind {
         /// What was found, in words.
         found: String,
     },
+    /// The tests of a step do not fail, and they may not have tested what they tested before.
+    TestsInDoubt {
+        /// The step.
+        step: u32,
+        /// What was found, with the figures before and now.
+        found: String,
+    },
     /// The tests of a step fail for want of a network, and nobody has said yet whether they get the machine's.
     TestNetwork {
         /// The step.
@@ -508,6 +515,10 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
         "tests_failed",
         &["retry", "skip", "accept", "stop", "cancel"],
     ),
+    (
+        "tests_in_doubt",
+        &["retry", "skip", "accept", "stop", "cancel"],
+    ),
     ("test_network", &["host", "loopback", "stop", "cancel"]),
     (
         "step_recovery",
@@ -538,6 +549,7 @@ impl QuestionKind {
             Self::NothingChanged { .. } => "nothing_changed",
             Self::Blocked { .. } => "blocked",
             Self::TestsFailed { .. } => "tests_failed",
+            Self::TestsInDoubt { .. } => "tests_in_doubt",
             Self::TestNetwork { .. } => "test_network",
             Self::CommitFailed { .. } => "commit_failed",
             Self::CannotExecute { .. } => "cannot_execute",
@@ -629,7 +641,7 @@ impl QuestionKind {
             Self::Blocked { .. } => {
                 matches!(answer, Answer::Retry | Answer::SkipStep | Answer::Stop)
             }
-            Self::TestsFailed { .. } => matches!(
+            Self::TestsFailed { .. } | Self::TestsInDoubt { .. } => matches!(
                 answer,
                 Answer::Retry | Answer::SkipTests | Answer::AcceptAsIs | Answer::Stop
             ),
@@ -826,7 +838,9 @@ impl QuestionKind {
                     one_line(said)
                 )
             }
-            Self::TestsFailed { step, found } => format!("step {step}: {found}"),
+            Self::TestsFailed { step, found } | Self::TestsInDoubt { step, found } => {
+                format!("step {step}: {found}")
+            }
             Self::TestNetwork { step, line } => format!(
                 "the tests of step {step} fail without the machine's network: {}",
                 one_line(line)

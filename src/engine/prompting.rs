@@ -329,6 +329,7 @@ impl Engine {
                 (current?, whole(current?)),
                 (*n, total),
                 (*attempt, state.settings.max_fix_turns),
+                execution.test_doubt(),
             ),
             _ => ExecuteTask::Summary {
                 commits: commit_lines(execution),
@@ -346,8 +347,13 @@ fn fix_task(
     (current, text): (&Current, String),
     (number, total): (u32, u32),
     (attempt, attempts): (u32, u32),
+    doubt: Option<String>,
 ) -> ExecuteTask {
     let receipt = current.receipt.as_ref();
+    let outcome = receipt.map(|receipt| match doubt {
+        Some(doubt) => format!("{}, but {doubt}", outcome_in_words(receipt)),
+        None => outcome_in_words(receipt),
+    });
     ExecuteTask::Fix {
         number,
         total,
@@ -355,7 +361,7 @@ fn fix_task(
         command: receipt
             .map(|receipt| receipt.command.clone())
             .unwrap_or_default(),
-        outcome: receipt.map(outcome_in_words).unwrap_or_default(),
+        outcome: outcome.unwrap_or_default(),
         output: receipt
             .map(|receipt| truncate::to_lines(&receipt.output_tail, OUTPUT_LINES.0, OUTPUT_LINES.1))
             .unwrap_or_default(),
@@ -364,7 +370,7 @@ fn fix_task(
     }
 }
 
-/// Says how a failing test run ended, to follow "it".
+/// Says how a test run that is to be put right ended, to follow "it".
 fn outcome_in_words(receipt: &crate::domain::receipt::Receipt) -> String {
     match receipt.exit_code {
         Some(code) => format!("ended with exit status {code}"),

@@ -198,6 +198,9 @@ fn receipt_of(test: &TestRun<'_>, finished: &Finished) -> Receipt {
         tree_before: None,
         tree_after: None,
         output_tail: tail_of(&(test.clean)(&output)),
+        uncounted: finished.exit.code == Some(0)
+            && counts.is_none()
+            && outcome::tells_counts(test.command, &output),
         lacks_network: None,
     }
 }

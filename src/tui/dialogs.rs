@@ -25,6 +25,7 @@ pub mod stale_plan;
 mod step_recovery;
 mod test_network;
 mod tests_failed;
+mod tests_in_doubt;
 mod usage_limit;
 
 pub mod approval;
@@ -156,6 +157,9 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
             n_changed,
         } => blocked::sheet(id, *step, said, *n_changed),
         QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),
+        QuestionKind::TestsInDoubt { step, found } => {
+            tests_in_doubt::sheet(id, *step, found, state)
+        }
         QuestionKind::TestNetwork { step, line } => test_network::sheet(id, *step, line, state),
         QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),
         QuestionKind::StepRecovery { step, stage } => step_recovery::sheet(id, *step, *stage),

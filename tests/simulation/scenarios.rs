@@ -131,6 +131,7 @@ impl Scenario {
             | QuestionKind::NoDocument { .. }
             | QuestionKind::CommitFailed { .. }
             | QuestionKind::TestsFailed { .. }
+            | QuestionKind::TestsInDoubt { .. }
             | QuestionKind::NothingChanged { .. }
             | QuestionKind::Blocked { .. }
             | QuestionKind::CannotExecute { .. } => Answer::Retry,

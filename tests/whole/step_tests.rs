@@ -325,3 +325,55 @@ fn a_step_that_changes_documentation_only_need_not_be_tested() {
     world.cast(&agent, &Agent::approving());
     world.run(&DETECT).ends(0).says("not tested");
 }
+
+/// A runner that says of its tests what stands in `counts.txt`.
+fn with_a_runner(world: &mut World, counts: &str) {
+    world.put("counts.txt", counts);
+    commit_all(&world.root, "counts");
+    let tools = world.folder.join("tools");
+    let script = "#!/bin/sh\ncat counts.txt\n";
+    crate::programs::put_program(&tools.join("pytest"), script);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", tools.display());
+    world.env.push(("PATH".to_owned(), path));
+}
+
+const PYTEST: [&str; 2] = ["-s", "test.default_command=pytest"];
+
+#[test]
+fn fewer_tests_than_in_the_step_before_are_a_question_with_both_figures() {
+    let mut world = World::new();
+    with_a_runner(&mut world, "3 passed in 0.1s\n");
+    let agent = Agent::planning(&["Write", "Change"])
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
+        .step(
+            2,
+            vec![
+                write("counts.txt", "2 passed, 1 skipped in 0.1s\n"),
+                say("Changed."),
+            ],
+        );
+    world.cast(&agent, &Agent::approving());
+    world
+        .run(&PYTEST)
+        .ends(3)
+        .complains("needs you (tests_in_doubt): step 2: fewer tests ran than before")
+        .complains("before 3 passed, 0 failed, 0 skipped; now 2 passed, 0 failed, 1 skipped");
+    let accepts = ["resume", "--auto", "--answer", "tests_in_doubt=accept"];
+    world
+        .program(&[&accepts[..], &PYTEST[..]].concat())
+        .ends(6)
+        .complains("not proven: step 2 was accepted with tests that are in doubt");
+    assert_eq!(world.subjects()[0], "[Step 2] Change");
+}
+
+#[test]
+fn a_runner_that_counts_nothing_is_a_question() {
+    let mut world = World::new();
+    with_a_runner(&mut world, "all well\n");
+    world.cast(&writer(), &Agent::approving());
+    world
+        .run(&PYTEST)
+        .ends(3)
+        .complains("the tests ended well, and nothing was counted");
+}

@@ -246,6 +246,7 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
             executing::on_undone_answered(state, at, step, answer)
         }
         QuestionKind::TestsFailed { .. } => executing::on_tests_failed_answered(state, at, answer),
+        QuestionKind::TestsInDoubt { .. } => executing::on_doubt_answered(state, at, answer),
         QuestionKind::TestNetwork { step, .. } => {
             executing::on_test_network_answered(state, at, step, answer)
         }

@@ -68,6 +68,7 @@ fn begin_step(n: u32) -> Current {
         calls: Some(StepCalls::default()),
         users_edits: Vec::new(),
         receipt: None,
+        decided: None,
         summary: String::new(),
     }
 }
@@ -299,8 +300,14 @@ pub(super) fn on_undone_answered(
         },
     };
     match answer {
-        Answer::AlreadyTrue => record_as(state, outcome, Some(Decided::AlreadyTrue)),
-        Answer::SkipStep => record_as(state, outcome, Some(Decided::Skipped)),
+        Answer::AlreadyTrue => {
+            current.decided = Some(Decided::AlreadyTrue);
+            record(state, outcome)
+        }
+        Answer::SkipStep => {
+            current.decided = Some(Decided::Skipped);
+            record(state, outcome)
+        }
         _ => {
             current.stage = Stage::Code;
             flow::propose(state, at, Purpose::Step { n: step }, Some(Again::StepTried))
@@ -415,7 +422,37 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
     let asked = holding::ask(state, *step, held)
         .or_else(|| ask_about_entry_points(state, *step, entry_points))
         .or_else(|| rewriting::settle(state, *step, receipt, rewritten));
-    asked.unwrap_or_else(|| commit(state))
+    asked.unwrap_or_else(|| pass(state))
+}
+
+/// The tests do not fail; whether they tested what they tested before is the user's to say, where it is in doubt.
+pub(super) fn pass(state: &mut State) -> Vec<Effect> {
+    let execution = state.execution.as_ref();
+    let step = execution.and_then(|execution| execution.current.as_ref());
+    let step = step.map_or(0, |current| current.n);
+    match execution.and_then(Execution::test_doubt) {
+        Some(found) => flow::ask(state, QuestionKind::TestsInDoubt { step, found }),
+        None => commit(state),
+    }
+}
+
+pub(super) fn on_doubt_answered(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
+    match answer {
+        Answer::Retry => fix(state, at),
+        Answer::SkipTests => {
+            let reason = "its tests are in doubt; the user goes on without committing it";
+            let reason = reason.to_owned();
+            record(state, StepOutcome::Uncommitted { reason })
+        }
+        _ => {
+            if let Some(execution) = &mut state.execution
+                && let Some(current) = &mut execution.current
+            {
+                current.decided = Some(Decided::TestsInDoubt);
+            }
+            commit(state)
+        }
+    }
 }
 
 fn take_test_run(
@@ -436,6 +473,7 @@ fn take_test_run(
     let of_step = without(changed, &current.users_edits);
     current.changed = without(&without(&of_step, &known), made_by_tests);
     current.receipt = Some(receipt.clone());
+    current.decided = None;
 }
 
 fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> Vec<Effect> {
@@ -634,10 +672,6 @@ pub(super) fn on_step_question_answered(
 
 /// Notes what became of the step and has it written down.
 fn record(state: &mut State, outcome: StepOutcome) -> Vec<Effect> {
-    record_as(state, outcome, None)
-}
-
-fn record_as(state: &mut State, outcome: StepOutcome, decided: Option<Decided>) -> Vec<Effect> {
     let Some(execution) = enter_stage(state, Stage::Record) else {
         return Vec::new();
     };
@@ -662,7 +696,7 @@ fn record_as(state: &mut State, outcome: StepOutcome, decided: Option<Decided>) 
         made_by_tests: current.made_by_tests.clone(),
         left_out,
         users_edits: current.users_edits.clone(),
-        decided,
+        decided: current.decided,
         tree_before: current.tree_before.clone(),
         tree_after: current.tree_after.clone(),
     });

@@ -38,6 +38,42 @@ pub(super) fn judge(
     }
 }
 
+/// Tells whether a command is a runner that tells how many tests ran whenever it ends well.
+///
+/// `go test` does so only where it is asked for every test by name, and a script of a manifest may be anything.
+pub(super) fn tells_counts(command: &TestCommand, output: &str) -> bool {
+    let is_go = output.lines().any(|line| line.starts_with("ok  \t"));
+    let counts = |words: &Vec<&str>| {
+        let mut words = words.iter().map(|word| {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            if name.starts_with("python") {
+                "python"
+            } else {
+                name
+            }
+        });
+        let (first, rest) = (words.next().unwrap_or_default(), words);
+        let mut rest: Vec<&str> = rest.collect();
+        rest.truncate(2);
+        match (first, rest.as_slice()) {
+            ("pytest" | "py.test" | "jest" | "vitest" | "mocha" | "nextest", _) => true,
+            ("python", ["-m", "pytest" | "unittest"]) => true,
+            ("cargo", ["test" | "t" | "nextest", ..]) => true,
+            ("node", ["--test", ..]) => true,
+            ("npx" | "bunx", ["jest" | "vitest" | "mocha", ..]) => true,
+            ("go", ["test", ..]) => !is_go,
+            _ => false,
+        }
+    };
+    let asks_only = ["--no-run", "--collect-only", "--listTests", "--list"];
+    let commands = command.simple_commands();
+    commands.iter().any(counts)
+        && !commands
+            .iter()
+            .flatten()
+            .any(|word| asks_only.contains(word))
+}
+
 fn says_nothing_to_run(output: &str) -> bool {
     // A collection that failed found something: it could not read it.
     let collected_errors = output.lines().any(|line| line.starts_with("ERROR "));
@@ -190,6 +226,35 @@ mod tests {
             "ok  \tx\t0.1s\n?   \tx/y\t[no test files]",
             "Passed",
         );
+    }
+
+    #[test]
+    fn runners_that_count_are_known_by_their_command() {
+        let tells =
+            |line: &str, output: &str| tells_counts(&TestCommand::parse(line).unwrap(), output);
+        for line in [
+            "pytest -q",
+            "python3 -m pytest",
+            "/usr/bin/python3.12 -m unittest",
+            "cargo test --workspace",
+            "cargo nextest run",
+            "node --test",
+            "npx jest",
+            "cd x && pytest",
+        ] {
+            assert!(tells(line, ""), "{line}");
+        }
+        for line in [
+            "npm test",
+            "make test",
+            "./check",
+            "cargo build",
+            "cargo test --no-run",
+        ] {
+            assert!(!tells(line, ""), "{line}");
+        }
+        assert!(tells("go test ./...", ""));
+        assert!(!tells("go test ./...", "ok  \tx\t0.1s"));
     }
 
     #[test]

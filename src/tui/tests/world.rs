@@ -183,6 +183,7 @@ fn execution() -> Execution {
             calls: None,
             users_edits: Vec::new(),
             receipt: Some(receipt(TestOutcome::Failed)),
+            decided: None,
             summary: String::new(),
         }),
         done: vec![StepRecord {
@@ -416,6 +417,15 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             QuestionKind::TestsFailed {
                 step: 2,
                 found: text("tests failed (exit 1): 11 passed, 1 failed, 0 skipped"),
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::TestsInDoubt {
+                step: 2,
+                found: text(
+                    "fewer tests ran than before: before 12 passed, 0 failed, 0 skipped; now 11 passed, 0 failed, 0 skipped",
+                ),
             },
         ),
         (
