@@ -208,7 +208,7 @@ impl Transcript {
         }
         self.note_waiting(event);
         self.note_task(event);
-        let told = self.turns.on_event(at, event);
+        let told = self.turns.on_event((at, self.earlier.last()), event);
         let begins = self.steps.on_event(event);
         self.push_all(told.into_iter().chain(begins).collect());
     }

@@ -605,6 +605,78 @@ fn a_turn_after_a_restart_is_told_in_the_light_of_what_came_before() {
     }
 }
 
+/// Two turns of a planner and one of a reviewer, each with what it used in all so far.
+fn three_turns() -> Vec<Recorded> {
+    let mut events = vec![Event::Created(Box::new(created()))];
+    let turns = [
+        ("trn_1", Role::Planner, 1_000),
+        ("trn_2", Role::Reviewer, 500),
+        ("trn_3", Role::Planner, 3_000),
+    ];
+    for (turn, role, input_tokens) in turns {
+        let turn = TurnId::new(turn);
+        let said = |text: &str| Event::Agent {
+            turn: turn.clone(),
+            role,
+            news: News::Text {
+                text: text.to_owned(),
+            },
+        };
+        events.extend([
+            Event::TurnStarted {
+                turn: turn.clone(),
+                prompt_sha256: file_hash(b"x"),
+                process: None,
+            },
+            said("first"),
+            said("second"),
+            Event::UsageReported {
+                role,
+                usage: Usage {
+                    input_tokens,
+                    output_tokens: input_tokens / 10,
+                    ..Usage::default()
+                },
+            },
+            Event::TurnEnded {
+                turn: turn.clone(),
+                result: TurnResult::Completed {
+                    question: None,
+                    summary: String::new(),
+                },
+            },
+        ]);
+    }
+    let times = (0i64..).map(|n| At(NOW.0 + n * 1_000));
+    let all = events.into_iter().zip(times);
+    all.map(|(event, at)| Recorded { at, event }).collect()
+}
+
+#[test]
+fn wherever_the_log_is_cut_into_pages_the_chat_is_the_same() {
+    let events = three_turns();
+    let state = state(Phase::Review);
+    let shown = |cuts: &[usize]| {
+        let mut screen = Screen::new(settings());
+        let mut end = events.len();
+        for from in cuts.iter().rev().copied().chain([0]) {
+            screen.on_past(Past::of(from as u64, &events[from..end]));
+            end = from;
+        }
+        drawn(&mut screen, (100, 40), Some(&state))
+    };
+    let whole = shown(&[]);
+    assert!(
+        whole.contains("the planner's turn took 0:04 · 2.0k tokens in"),
+        "{whole}"
+    );
+    for first in 1..events.len() {
+        for second in first..events.len() {
+            assert_eq!(shown(&[first, second]), whole, "{first} {second}");
+        }
+    }
+}
+
 #[test]
 fn a_wide_window_shows_the_plan_beside_the_chat_until_it_is_hidden() {
     let (mut screen, state) = (not_writing(), reviewing());

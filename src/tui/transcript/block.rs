@@ -351,6 +351,18 @@ impl Block {
         n_bytes
     }
 
+    /// Tells something else in its place.
+    pub fn tell(&mut self, content: Content) {
+        self.content = content;
+        self.laid = Laid::default();
+    }
+
+    /// Leaves its author's name out: they spoke right before.
+    pub fn leave_name_out(&mut self) {
+        self.is_named = false;
+        self.laid = Laid::default();
+    }
+
     /// Says that a call waits for the answer to a request, or not any more.
     pub fn wait(&mut self, request: Option<RequestId>) {
         if let Content::Tool(card) = &mut self.content {

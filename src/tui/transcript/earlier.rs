@@ -3,7 +3,9 @@
 //! Refuses to know where the log lies: blocks are numbered by the event that made them.
 
 use super::Transcript;
+use super::block::{Block, Content};
 use super::scroll::Scroll;
+use super::turns::Mended;
 use crate::tui::part::Part;
 
 /// How far from the first block what came before it is asked for, in blocks.
@@ -106,6 +108,32 @@ impl Transcript {
         }
     }
 
+    /// Tells what was not known while what came before was not told.
+    fn mend(&mut self, mended: Mended) {
+        for (seq, role, text) in mended.lines {
+            let is_it = |block: &&mut Block| {
+                let is_line = matches!(block.content, Content::Notice { .. });
+                is_line && block.seq == seq && block.about == Some(role)
+            };
+            if let Some(block) = self.blocks.iter_mut().find(is_it) {
+                block.tell(Content::notice(&text));
+            }
+        }
+        if let Some((seq, mut block)) = mended.line_before {
+            block.seq = seq;
+            block.name_from(&self.root);
+            self.first -= 1;
+            self.blocks.push_front(block);
+        }
+        if let Some(seq) = mended.unnamed {
+            let is_it = |block: &&mut Block| block.seq == seq && block.is_named;
+            if let Some(block) = self.blocks.iter_mut().find(is_it) {
+                block.leave_name_out();
+            }
+        }
+        self.count();
+    }
+
     /// Puts what came right before the first block in front; what is looked at stays where it is, unless
     /// the beginning was asked for. What lies elsewhere is not taken.
     pub fn put_before(&mut self, mut earlier: Self) {
@@ -117,12 +145,14 @@ impl Transcript {
             return;
         }
         earlier.pass_todos(&self.todos_of());
-        self.turns.take_earlier(earlier.turns);
         let piece = earlier.earlier.part;
         let n_before = self.earlier.part.count_from(piece.last());
         self.blocks
             .iter_mut()
             .for_each(|block| block.seq += n_before);
+        self.turns.count_from(n_before);
+        let mended = self.turns.take_earlier(earlier.turns);
+        self.mend(mended);
         for mut block in earlier.blocks.into_iter().rev() {
             // A piece that is still being written in the past was never finished.
             if block.is_provisional() {
