@@ -8,10 +8,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::domain::instructions::InstructionsChoice;
+
 mod adapters;
 mod agents;
 pub mod builtin;
 mod discuss;
+mod instructions;
 pub mod key;
 pub mod keys;
 pub mod layers;
@@ -30,6 +33,7 @@ pub mod types;
 pub mod units;
 pub mod value;
 
+pub use instructions::InstructionsReach;
 pub use layers::{Layer, Settings};
 pub use parse::{Override, SourceText};
 pub use places::Places;
@@ -46,6 +50,8 @@ pub struct Choices {
     pub file: Option<PathBuf>,
     /// Flags that set keys, in their order.
     pub overrides: Vec<Override>,
+    /// `--instructions`.
+    pub instructions: Option<InstructionsChoice>,
 }
 
 /// The configuration as it was at the start.
@@ -59,6 +65,8 @@ pub struct Loaded {
     pub notices: Vec<Notice>,
     /// Whether the user trusts this repository.
     pub trust: TrustState,
+    /// What the user said of the repository's instructions for agents, where they said something.
+    pub instructions: Option<InstructionsChoice>,
     /// The repository's own files, as trust was decided over.
     pub project: ProjectFiles,
     /// The user's own prompts.
@@ -84,15 +92,6 @@ impl Loaded {
     /// There is no such file.
     pub fn agent_prompts(&self) -> Result<BTreeMap<String, SourceText>, Problems> {
         agents::prompts(&self.settings, &self.prompts())
-    }
-
-    /// Returns `AGENTS.md` and `CLAUDE.md` as far as trust lets them reach agents.
-    pub fn project_instructions(&self) -> &[SourceText] {
-        if self.trust == TrustState::Trusted {
-            &self.project.instructions
-        } else {
-            &[]
-        }
     }
 }
 
@@ -121,9 +120,15 @@ pub fn load_and(
         });
         TrustState::Untrusted
     });
+    // A file that cannot be read was told of above, and says nothing.
+    let remembered = trust_store.instructions(&project).unwrap_or_default();
     lay(places, project, trust, choices, also).map(|mut loaded| {
         notices.append(&mut loaded.notices);
-        Loaded { notices, ..loaded }
+        Loaded {
+            notices,
+            instructions: choices.instructions.or(remembered),
+            ..loaded
+        }
     })
 }
 
@@ -192,6 +197,7 @@ fn lay(
                 settings,
                 notices,
                 trust,
+                instructions: choices.instructions,
                 project,
                 global_prompts,
             });

@@ -15,6 +15,7 @@ pub mod review;
 
 pub mod discussion;
 pub mod execution;
+pub mod instructions;
 pub mod late;
 pub mod question;
 pub mod session;

@@ -392,6 +392,11 @@ impl Engine {
         self.children.work_alone();
     }
 
+    /// Sends other instructions of the project from now on, each with its path.
+    pub fn instruct(&mut self, instructions: Vec<(String, String)>) {
+        Arc::make_mut(&mut self.setup).instructions = instructions;
+    }
+
     /// Takes the run up again after an end of the program.
     ///
     /// # Errors

@@ -49,7 +49,7 @@ pub struct RenderError {
 }
 
 /// The prompts of this start.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Prompts {
     environment: Environment<'static>,
     sources: Vec<(Template, PromptSource)>,

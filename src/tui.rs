@@ -181,6 +181,10 @@ pub struct Screen {
     behind: Vec<Sheet>,
     /// The unfinished run that lay here at the start, in words.
     unfinished: Option<String>,
+    /// The repository's instructions for agents that are asked about, each with its text.
+    instructions: Option<Vec<(String, String)>>,
+    /// Which instructions for agents there are, and whether they reach them.
+    project_asks: String,
     pager: Option<Pager>,
     diff: Option<DiffView>,
     /// The board of a discussion; never together with a diff.
@@ -288,6 +292,8 @@ impl Screen {
             own: None,
             behind: Vec::new(),
             unfinished: None,
+            instructions: None,
+            project_asks: String::new(),
             pager: None,
             diff: None,
             board: None,
@@ -498,6 +504,22 @@ impl Screen {
         self.writing = IsWriting::No;
     }
 
+    /// Asks whether instructions of the repository, each with its text, reach agents; the answer is
+    /// [`Action::Instructions`].
+    pub fn on_instructions(&mut self, files: Vec<(String, String)>) {
+        self.dirty = true;
+        self.toast = None;
+        self.uncover();
+        self.instructions = Some(files);
+        self.writing = IsWriting::No;
+    }
+
+    /// Takes which instructions for agents there are, and whether they reach them.
+    pub fn on_project_asks(&mut self, words: String) {
+        self.dirty = true;
+        self.project_asks = words;
+    }
+
     /// Lets whoever takes a run up answer what it asks: the dialog has the keys, unless something is being written.
     pub fn go_to_question(&mut self, state: Option<&State>) {
         if self.composer.is_empty() && self.draft.is_none() && self.waiting(state).is_some() {
@@ -599,6 +621,9 @@ impl Screen {
         // What the run waits for is for whoever works on it.
         if self.is_read_only() {
             return None;
+        }
+        if let Some(files) = &self.instructions {
+            return Some(dialogs::instructions::sheet(files));
         }
         if let Some(summary) = &self.unfinished {
             return Some(dialogs::unfinished::sheet(summary));

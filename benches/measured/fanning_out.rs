@@ -207,5 +207,6 @@ pub fn choices(
     Ok(Choices {
         file: Some(file),
         overrides: Vec::new(),
+        instructions: None,
     })
 }

@@ -19,7 +19,7 @@ use super::alone::{SHUT_DOWN, end_what_is_left, look_after_children, until_signa
 use super::answers::{Answers, flag_for};
 use super::report::{Form, Teller};
 use super::sent::{Outside, Then};
-use super::start::{Refusal, Started, Wishes, resume, start, unwritable};
+use super::start::{Refusal, Started, Wishes, instructions_left_out, resume, start, unwritable};
 use super::unread::last_resort;
 
 /// How long an interrupted turn may take to end by its CLI's protocol.
@@ -108,6 +108,8 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     } = started;
     let mut outside = Outside::default();
     notices.extend(outside.listen(&occupied));
+    let said = wishes.choices.instructions;
+    notices.extend(instructions_left_out(&occupied.found.loaded, said));
     for notice in notices {
         let _closed = writeln!(err, "note: {notice}");
     }

@@ -23,6 +23,7 @@ mod front;
 mod ground;
 mod hands;
 mod input;
+mod instructing;
 mod keeping;
 mod needed;
 mod news;
@@ -159,6 +160,8 @@ struct Shell {
     lying: Option<Box<State>>,
     /// A run that is to begin.
     beginning: Option<Begin>,
+    /// The goal that waits until the user has said whether the repository's instructions reach agents.
+    asked: Option<Begin>,
     /// Whether all is there that a goal needs of the run at hand.
     is_checked: bool,
     /// What was said last to stand in the way.
@@ -284,6 +287,7 @@ impl Shell {
             engine: None,
             lying: None,
             beginning: None,
+            asked: None,
             is_checked: false,
             told: None,
             tasks: JoinSet::new(),

@@ -42,7 +42,7 @@ use ground::{git, probe_roles};
 use presence::take_lock;
 use unfinished::{clear_the_way, fits_the_run, nothing_unfinished, something_to_take_up};
 
-pub(super) use fitting::unwritable;
+pub(super) use fitting::{instructions, instructions_left_out, unwritable};
 pub(super) use ground::can_be_told;
 
 pub use ad_hoc::{Absent, ad_hoc_played_by, at_rest, beside_a_goal, check_for, player_of};

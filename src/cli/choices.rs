@@ -50,6 +50,7 @@ impl ChoiceArgs {
         Ok(Choices {
             file: self.file.clone(),
             overrides: overrides.collect::<Result<_, _>>()?,
+            instructions: None,
         })
     }
 }

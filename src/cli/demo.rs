@@ -170,6 +170,7 @@ impl Demo {
             choices: Choices {
                 file: Some(self.config_file.clone()),
                 overrides: Vec::new(),
+                instructions: None,
             },
             gate,
             mode: Mode::Default,

@@ -11,7 +11,9 @@ use crate::app::headless::{self, Headless, Task};
 use crate::app::report::Form;
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::app::unread::Counted;
+use crate::config::Choices;
 use crate::domain::execution::DirtyPolicy;
+use crate::domain::instructions::InstructionsChoice;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::setup::BranchPolicy;
 use crate::process::Children;
@@ -98,6 +100,10 @@ pub struct ConductArgs {
     /// files that you saved while it ran or that its tests rewrite each time
     #[arg(long, value_name = "WHAT")]
     pub on_dirty: Option<OnDirtyArg>,
+    /// What happens to AGENTS.md and CLAUDE.md of this repository (default: they are sent to the agents where it is
+    /// trusted, or where you said so on the screen)
+    #[arg(long, value_name = "WHAT")]
+    pub instructions: Option<InstructionsArg>,
     /// Answers questions of a kind beforehand, such as `--answer tests_failed=accept`
     #[arg(long = "answer", value_name = "KIND=CHOICE")]
     pub answers: Vec<String>,
@@ -119,6 +125,24 @@ pub enum Branch {
     Current,
     /// A new branch `agent-collab/<goal>`
     New,
+}
+
+/// `--instructions`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InstructionsArg {
+    /// They are sent to the agents, for this start
+    Use,
+    /// They are not
+    Ignore,
+}
+
+impl From<InstructionsArg> for InstructionsChoice {
+    fn from(word: InstructionsArg) -> Self {
+        match word {
+            InstructionsArg::Use => Self::Use,
+            InstructionsArg::Ignore => Self::Ignore,
+        }
+    }
 }
 
 /// `--on-ask`
@@ -178,7 +202,10 @@ pub async fn conduct(
         form: if args.json { Form::Json } else { Form::Lines },
         wishes: Wishes {
             cwd: super::cwd()?,
-            choices: args.choices.choices()?,
+            choices: Choices {
+                instructions: args.instructions.map(InstructionsChoice::from),
+                ..args.choices.choices()?
+            },
             gate: if args.auto { Gate::Auto } else { Gate::Manual },
             mode,
             branch: match args.branch {

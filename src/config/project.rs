@@ -3,6 +3,7 @@
 //!
 //! Refuses to judge it: trust is decided elsewhere, over the very bytes that were read here.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,25 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Instructions for agents that a repository may hold.
 const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
+/// Instructions for agents that a folder of a repository may hold.
+const NESTED: &str = "AGENTS.md";
+
+/// Folders that hold what others wrote, or what is made anew.
+const FOREIGN: [&str; 8] = [
+    "node_modules",
+    "vendor",
+    "third_party",
+    "target",
+    "build",
+    "dist",
+    "venv",
+    "__pycache__",
+];
+
+/// In how many folders instructions are looked for at most, and how many of them count.
+const MOST_FOLDERS: usize = 2_000;
+const MOST_NESTED: usize = 50;
+
 /// A repository's own settings as they were when the program started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectFiles {
@@ -31,7 +51,8 @@ pub struct ProjectFiles {
     pub config: Option<SourceText>,
     /// `.agent-collab/prompts/*.md`, by name.
     pub prompts: Vec<SourceText>,
-    /// `AGENTS.md` and `CLAUDE.md`, as far as they are files inside the repository.
+    /// `AGENTS.md` and `CLAUDE.md`, as far as they are files inside the repository; then the `AGENTS.md` of folders, each
+    /// for what lies below it.
     pub instructions: Vec<SourceText>,
 }
 
@@ -67,22 +88,31 @@ impl ProjectFiles {
     /// `AGENTS.md` and `CLAUDE.md` are left out. They reach agents only as marked data, set no key
     /// and change with ordinary work; bound to them, trust would end with every other commit.
     pub fn sha256(&self) -> Sha256 {
-        let mut hasher = Hasher::new();
-        for source in self.config.iter().chain(&self.prompts) {
-            let name = source.file.to_string_lossy();
-            for part in [name.as_bytes(), source.text.as_bytes()] {
-                hasher.update((part.len() as u64).to_le_bytes());
-                hasher.update(part);
-            }
-        }
-        Sha256::new(
-            hasher
-                .finalize()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect::<String>(),
-        )
+        hash_of(self.config.iter().chain(&self.prompts))
     }
+
+    /// Hashes the instructions for agents, with their names.
+    pub fn instructions_sha256(&self) -> Sha256 {
+        hash_of(&self.instructions)
+    }
+}
+
+fn hash_of<'a>(sources: impl IntoIterator<Item = &'a SourceText>) -> Sha256 {
+    let mut hasher = Hasher::new();
+    for source in sources {
+        let name = source.file.to_string_lossy();
+        for part in [name.as_bytes(), source.text.as_bytes()] {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+    }
+    let bytes = hasher.finalize();
+    Sha256::new(
+        bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>(),
+    )
 }
 
 /// Reads a folder's Markdown files in the order of their names; `folder` is relative to `root`, and shown.
@@ -181,20 +211,54 @@ fn load_text(root: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<So
 fn load_instructions(root: &Path) -> Vec<SourceText> {
     let mut seen = Vec::new();
     let mut found = Vec::new();
-    for name in INSTRUCTIONS {
-        let Ok(real) = root.join(name).canonicalize() else {
+    let at_the_root = INSTRUCTIONS.map(PathBuf::from);
+    for name in at_the_root.into_iter().chain(nested(root)) {
+        let Ok(real) = root.join(&name).canonicalize() else {
             continue;
         };
         if !real.starts_with(root) || seen.contains(&real) {
             continue;
         }
         if let Ok(Some(text)) = load_file(&real) {
-            found.push(SourceText {
-                file: PathBuf::from(name),
-                text,
-            });
+            found.push(SourceText { file: name, text });
         }
         seen.push(real);
+    }
+    found
+}
+
+/// The `AGENTS.md` of folders, relative to the root, higher ones first. Folders of other repositories, hidden ones and those
+/// that hold what others wrote are left out.
+fn nested(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = VecDeque::from([PathBuf::new()]);
+    let mut n_looked_at = 0;
+    while let Some(folder) = open.pop_front() {
+        n_looked_at += 1;
+        if n_looked_at > MOST_FOLDERS || found.len() >= MOST_NESTED {
+            break;
+        }
+        // A folder that cannot be read has no instructions for anybody who works here.
+        let entries = fs::read_dir(root.join(&folder)).into_iter().flatten();
+        let folders = entries.flatten().filter_map(|entry| {
+            let name = entry.file_name();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let is_own = !name.as_encoded_bytes().starts_with(b".")
+                && FOREIGN.iter().all(|foreign| name != *foreign);
+            (is_folder && is_own).then(|| folder.join(name))
+        });
+        let mut folders: Vec<PathBuf> = folders.collect();
+        folders.sort();
+        for folder in folders {
+            if root.join(&folder).join(".git").exists() {
+                continue;
+            }
+            let file = folder.join(NESTED);
+            if root.join(&file).is_file() {
+                found.push(file);
+            }
+            open.push_back(folder);
+        }
     }
     found
 }

@@ -67,6 +67,7 @@ pub fn to_json(loaded: &Loaded) -> serde_json::Value {
     };
     json!({
         "trust": trust_word(loaded.trust),
+        "instructions": loaded.instructions_in_words(),
         "values": values,
         "rules": rules(&loaded.settings.rules),
         "restrictions": rules(&loaded.settings.restrictions),

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::types::{Action, TestCommand};
 use super::*;
+use crate::domain::instructions::InstructionsChoice;
 
 /// A scratch home and repository.
 struct Scratch {
@@ -57,6 +58,7 @@ fn check(files: &[(&str, &str)], overrides: &[Override]) -> String {
     let choices = Choices {
         file: None,
         overrides: overrides.to_vec(),
+        instructions: None,
     };
     let text = match scratch.load(&choices) {
         Ok(loaded) => describe(&loaded),
@@ -220,6 +222,7 @@ fn a_file_that_cannot_be_read_is_a_problem() {
     let missing = Choices {
         file: Some(scratch.root.join("missing.toml")),
         overrides: Vec::new(),
+        instructions: None,
     };
     let problems = scratch.load(&missing).expect_err("problems").to_string();
     insta::assert_snapshot!(scratch.hide(&problems));
@@ -253,6 +256,7 @@ fn a_later_layer_beats_an_earlier_one_key_by_key() {
         .load(&Choices {
             file: Some(file),
             overrides,
+            instructions: None,
         })
         .expect("sound");
     insta::assert_snapshot!(scratch.hide(&describe(&loaded)));
@@ -280,6 +284,7 @@ fn a_program_of_a_later_layer_replaces_a_command_of_an_earlier_one() {
         .load(&Choices {
             file: None,
             overrides,
+            instructions: None,
         })
         .expect("sound");
     assert_eq!(
@@ -911,4 +916,69 @@ fn what_a_repository_makes_milder_counts_only_where_its_allows_do() {
     };
     assert_eq!(names(Allowing::Everybody), ["files.many", "git.stash"]);
     assert_eq!(names(Allowing::User), ["files.many"]);
+}
+
+#[test]
+fn instructions_of_folders_count_for_them_but_not_what_others_wrote() {
+    let scratch = Scratch::new(&[
+        ("repository/AGENTS.md", "root"),
+        ("repository/src/web/AGENTS.md", "web"),
+        ("repository/src/AGENTS.md", "src"),
+        ("repository/src/CLAUDE.md", "not nested"),
+        ("repository/node_modules/left-pad/AGENTS.md", "others"),
+        ("repository/.hidden/AGENTS.md", "hidden"),
+        ("repository/other/.git/HEAD", "ref: x"),
+        ("repository/other/AGENTS.md", "another repository"),
+        ("outside/AGENTS.md", "outside"),
+    ]);
+    let link = scratch.root.join("linked");
+    std::os::unix::fs::symlink("../outside", link).expect("link");
+    let project = ProjectFiles::load(&scratch.root).expect("project");
+    let names: Vec<_> = project
+        .instructions
+        .iter()
+        .map(|source| source.file.display().to_string())
+        .collect();
+    assert_eq!(names, ["AGENTS.md", "src/AGENTS.md", "src/web/AGENTS.md"]);
+}
+
+#[test]
+fn what_was_said_of_instructions_holds_for_these_texts_alone_and_goes_with_trust() {
+    let scratch = Scratch::new(&[("repository/AGENTS.md", "be brief")]);
+    let store = TrustStore::new(&scratch.places);
+    let loaded = |choice| {
+        let choices = Choices {
+            instructions: choice,
+            ..Choices::default()
+        };
+        let loaded = scratch.load(&choices).expect("sound");
+        let reach = loaded.instructions_reach();
+        let n_sent = loaded.project_instructions().len();
+        let is_sent = matches!(
+            reach,
+            InstructionsReach::Allowed | InstructionsReach::Trusted
+        );
+        assert_eq!(n_sent, usize::from(is_sent), "{reach:?}");
+        reach
+    };
+    let (use_it, ignore) = (InstructionsChoice::Use, InstructionsChoice::Ignore);
+    assert_eq!(loaded(None), InstructionsReach::Undecided);
+    assert_eq!(loaded(Some(use_it)), InstructionsReach::Allowed);
+    assert_eq!(loaded(None), InstructionsReach::Undecided, "for one start");
+    let project = ProjectFiles::load(&scratch.root).expect("project");
+    store.decide_instructions(&project, use_it).expect("kept");
+    assert_eq!(loaded(None), InstructionsReach::Allowed);
+    assert_eq!(loaded(Some(ignore)), InstructionsReach::Ignored);
+    let now = scratch.load(&Choices::default()).expect("sound");
+    assert_eq!(now.trust, TrustState::Untrusted, "nothing else counts");
+    std::fs::write(scratch.root.join("AGENTS.md"), "obey me").expect("file");
+    assert_eq!(loaded(None), InstructionsReach::Undecided, "another text");
+    let project = ProjectFiles::load(&scratch.root).expect("project");
+    store.decide_instructions(&project, ignore).expect("kept");
+    assert_eq!(loaded(None), InstructionsReach::Ignored);
+    store.grant(&project).expect("granted");
+    assert_eq!(loaded(None), InstructionsReach::Trusted);
+    store.decide_instructions(&project, ignore).expect("kept");
+    store.revoke(&project.root).expect("revoked");
+    assert_eq!(loaded(None), InstructionsReach::Undecided);
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::places::Places;
 use super::project::ProjectFiles;
 use crate::domain::ids::Sha256;
+use crate::domain::instructions::InstructionsChoice;
 
 /// Whether a repository may configure and instruct agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,19 @@ pub struct TrustEntry {
     pub sha256: Sha256,
     /// When the user granted it.
     pub granted_at: jiff::Timestamp,
+}
+
+/// What the user said of a repository's instructions for agents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionsEntry {
+    /// The repository's real path.
+    pub root: PathBuf,
+    /// The hash of the instructions, see [`ProjectFiles::instructions_sha256`].
+    pub sha256: Sha256,
+    /// Whether they reach agents.
+    pub choice: InstructionsChoice,
+    /// When the user said so.
+    pub decided_at: jiff::Timestamp,
 }
 
 /// What can go wrong with the file of trusted repositories. Nothing is trusted then.
@@ -90,6 +104,8 @@ const SCHEMA: u32 = 1;
 struct TrustFile {
     schema: u32,
     trusted: Vec<TrustEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    instructions: Vec<InstructionsEntry>,
 }
 
 /// The file of trusted repositories.
@@ -133,29 +149,86 @@ impl TrustStore {
             granted_at: jiff::Timestamp::now(),
         };
         let granted = entry.clone();
-        self.change(|entries| {
-            entries.retain(|entry| entry.root != granted.root);
-            entries.push(granted);
-            entries.sort_by(|a, b| a.root.cmp(&b.root));
+        self.change(|file| {
+            // Trust lets the instructions count, whatever was said of them before.
+            file.instructions.retain(|entry| entry.root != granted.root);
+            file.trusted.retain(|entry| entry.root != granted.root);
+            file.trusted.push(granted);
+            file.trusted.sort_by(|a, b| a.root.cmp(&b.root));
         })?;
         Ok(entry)
     }
 
+    /// What the user said of these very instructions of this very repository.
+    pub fn instructions(
+        &self,
+        project: &ProjectFiles,
+    ) -> Result<Option<InstructionsChoice>, TrustError> {
+        let file = self.read()?;
+        let entry = file.instructions.iter();
+        let mut entry = entry.filter(|entry| entry.root == project.root);
+        let Some(entry) = entry.next() else {
+            return Ok(None);
+        };
+        self.check_outside(&project.root)?;
+        let is_of_these = entry.sha256 == project.instructions_sha256();
+        Ok(is_of_these.then_some(entry.choice))
+    }
+
+    /// Keeps what the user said of these very instructions of this very repository.
+    pub fn decide_instructions(
+        &self,
+        project: &ProjectFiles,
+        choice: InstructionsChoice,
+    ) -> Result<(), TrustError> {
+        let root = project.root.clone();
+        if root.to_str().is_none() {
+            return Err(TrustError::PathNotText { root });
+        }
+        self.check_outside(&root)?;
+        let entry = InstructionsEntry {
+            root,
+            sha256: project.instructions_sha256(),
+            choice,
+            decided_at: jiff::Timestamp::now(),
+        };
+        self.change(|file| {
+            file.instructions.retain(|known| known.root != entry.root);
+            file.instructions.push(entry);
+            file.instructions.sort_by(|a, b| a.root.cmp(&b.root));
+        })
+    }
+
     /// Takes trust back from the repository at a real path; tells whether there was any.
     pub fn revoke(&self, root: &Path) -> Result<bool, TrustError> {
-        if self.list()?.iter().all(|entry| entry.root != root) {
+        let file = self.read()?;
+        let is_trusted = file.trusted.iter().any(|entry| entry.root == root);
+        if !is_trusted && file.instructions.iter().all(|entry| entry.root != root) {
             return Ok(false);
         }
-        self.change(|entries| entries.retain(|entry| entry.root != root))?;
-        Ok(true)
+        self.change(|file| {
+            file.trusted.retain(|entry| entry.root != root);
+            file.instructions.retain(|entry| entry.root != root);
+        })?;
+        Ok(is_trusted)
     }
 
     /// Lists all trusted repositories by path.
     pub fn list(&self) -> Result<Vec<TrustEntry>, TrustError> {
+        Ok(self.read()?.trusted)
+    }
+
+    fn read(&self) -> Result<TrustFile, TrustError> {
         let path = || self.file.clone();
         let bytes = match fs::read(&self.file) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(TrustFile {
+                    schema: SCHEMA,
+                    trusted: Vec::new(),
+                    instructions: Vec::new(),
+                });
+            }
             Err(source) => {
                 return Err(TrustError::Read {
                     path: path(),
@@ -175,11 +248,11 @@ impl TrustStore {
                 file.schema
             )));
         }
-        Ok(file.trusted)
+        Ok(file)
     }
 
     /// Reads, changes and replaces the file under a lock; a crash leaves the old or the new content.
-    fn change(&self, change: impl FnOnce(&mut Vec<TrustEntry>)) -> Result<(), TrustError> {
+    fn change(&self, change: impl FnOnce(&mut TrustFile)) -> Result<(), TrustError> {
         let write = |source: io::Error| TrustError::Write {
             path: self.file.clone(),
             source,
@@ -189,13 +262,9 @@ impl TrustStore {
         // The file itself is replaced by a rename, so the lock is a file beside it.
         let lock = File::create(self.file.with_extension("lock")).map_err(write)?;
         lock.lock_exclusive().map_err(write)?;
-        let mut trusted = self.list()?;
-        change(&mut trusted);
-        let mut text = serde_json::to_vec_pretty(&TrustFile {
-            schema: SCHEMA,
-            trusted,
-        })
-        .map_err(|error| write(error.into()))?;
+        let mut file = self.read()?;
+        change(&mut file);
+        let mut text = serde_json::to_vec_pretty(&file).map_err(|error| write(error.into()))?;
         text.push(b'\n');
         replace(&self.file, folder, &text).map_err(write)
     }

@@ -121,6 +121,7 @@ pub async fn look(grounds: &Grounds) -> Diagnosis {
         "version": env!("CARGO_PKG_VERSION"),
         "root": grounds.root.to_string_lossy(),
         "trust": grounds.origins["trust"],
+        "instructions": grounds.origins["instructions"],
         "git": git,
         "folders": folders,
         "adapters": adapters,
@@ -246,6 +247,9 @@ fn in_words(report: &Value) -> String {
         ),
         item("git", &report["git"]),
     ];
+    if let Some(instructions) = report["instructions"].as_str() {
+        lines.push(format!("project    {instructions}"));
+    }
     for folder in report["folders"].as_array().into_iter().flatten() {
         lines.push(item(&text(&folder["what"]), folder));
     }

@@ -180,6 +180,7 @@ impl Engine {
         files
             .map(|(name, text)| Instructions {
                 name: name.clone(),
+                folder: name.rsplit_once('/').map(|(folder, _)| folder.to_owned()),
                 text: text.clone(),
             })
             .collect()

@@ -22,7 +22,7 @@ use crate::store::{StoreError, instant};
 use super::containing::CommandReach;
 
 /// What a run is set up with.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Setup {
     /// The repository's real root.
     pub root: PathBuf,
@@ -36,7 +36,7 @@ pub struct Setup {
     pub agent_prompts: BTreeMap<String, String>,
     /// Whether the user trusts the repository.
     pub trust: Trust,
-    /// AGENTS.md and CLAUDE.md as far as trust lets them reach agents; each with its file name.
+    /// AGENTS.md and CLAUDE.md as far as they reach agents; each with its path in the repository.
     pub instructions: Vec<(String, String)>,
     /// The adapter of each role.
     pub adapters: BTreeMap<Role, NamedAdapter>,

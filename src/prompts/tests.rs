@@ -16,6 +16,7 @@ fn common() -> Common {
         root: "/home/me/tool".to_owned(),
         project_instructions: vec![Instructions {
             name: "AGENTS.md".to_owned(),
+            folder: None,
             text,
         }],
     }

@@ -15,15 +15,17 @@ pub struct Common {
     pub root: String,
     /// Whether the agent has tools of the program's.
     pub tools: bool,
-    /// `AGENTS.md` and `CLAUDE.md`; empty unless the user trusts the repository.
+    /// `AGENTS.md` and `CLAUDE.md`; empty unless the user trusts the repository or lets them in.
     pub project_instructions: Vec<Instructions>,
 }
 
 /// One file of instructions for agents.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Instructions {
-    /// Its name.
+    /// Its path in the repository.
     pub name: String,
+    /// The folder for whose files alone it counts; `None` where it counts for all.
+    pub folder: Option<String>,
     /// Its text.
     pub text: String,
 }

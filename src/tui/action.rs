@@ -5,6 +5,7 @@
 use crate::domain::changes::Scope;
 use crate::domain::event::{CallAnswer, Event};
 use crate::domain::ids::{DiscussionId, SessionId};
+use crate::domain::instructions::InstructionsChoice;
 use crate::domain::page::PageForm;
 use crate::domain::question::AfterEdit;
 use crate::domain::turn::Role;
@@ -55,6 +56,8 @@ pub enum Action {
     },
     /// The unfinished run of this repository goes on.
     Resume,
+    /// What the user said of the repository's instructions for agents; `None` where the goal is to be written again.
+    Instructions(Option<InstructionsChoice>),
     /// The unfinished run goes to the history, and a new one can begin.
     Archive,
     /// The finished runs; comes back by `Screen::on_history`.

@@ -32,6 +32,7 @@ pub mod approval;
 pub mod confirm;
 pub mod discussion;
 pub mod history;
+pub mod instructions;
 pub mod quit;
 pub mod themes;
 pub mod undo;

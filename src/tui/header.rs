@@ -211,6 +211,9 @@ fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -
         let (text, style) = match screen.unfinished {
             _ if screen.is_needed_behind => (" your run waits for you", theme::NEEDS_YOU),
             _ if screen.is_read_only() => (" no run yet", theme::QUIET),
+            _ if screen.instructions.is_some() => {
+                (" the run begins once you have answered", theme::NEEDS_YOU)
+            }
             Some(_) => (" an unfinished run waits for your word", theme::NEEDS_YOU),
             None => (" no run yet: write what shall be done", theme::NEEDS_YOU),
         };

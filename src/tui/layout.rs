@@ -369,6 +369,7 @@ impl Screen {
                     state,
                     silent: self.silent.as_ref(),
                     held: &self.held,
+                    project_asks: &self.project_asks,
                     clock,
                     interrupt: &interrupt,
                 };

@@ -450,7 +450,7 @@ impl Screen {
             Then::Back => self.quietly(|screen| screen.own = None),
             Then::ActAndBack(actions) => {
                 // The screen's own dialog lies over the one of the start.
-                if self.own.take().is_none() {
+                if self.own.take().is_none() && self.instructions.take().is_none() {
                     self.unfinished = None;
                 }
                 self.note_leaving(&actions);

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::World;
-use crate::keys::ENTER;
+use crate::keys::{CTRL_C, ENTER};
 use crate::played::{PLAN, cast, leave, open, talking};
 use crate::programs::put_program;
 use crate::script::{Agent, say};
@@ -98,4 +98,56 @@ fn what_is_sent_while_a_run_is_opened_waits_in_order_or_comes_back() {
             .all(|words| text.contains(words))
     });
     leave(terminal);
+}
+
+/// Whether an agent was sent a text, as far as the run's files tell.
+fn was_sent(world: &World, text: &str) -> bool {
+    let sessions = world.repository().join(".agent-collab/sessions");
+    let folders = std::fs::read_dir(sessions).unwrap().flatten();
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten());
+    let texts = files
+        .flatten()
+        .filter_map(|file| std::fs::read_to_string(file.path()).ok());
+    texts.into_iter().any(|told| told.contains(text))
+}
+
+#[test]
+fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_asked_about_once() {
+    let world = World::new();
+    let config = cast(&world, &talking(), &Agent::new(), "");
+    std::fs::write(
+        world.repository().join("AGENTS.md"),
+        "Be-brief-everywhere.\n",
+    )
+    .unwrap();
+    let mut terminal = open(&world, &config);
+    terminal.type_keys("A test\r");
+    terminal.wait_for("send AGENTS.md to the agents?");
+    terminal.wait_for("Be-brief-everywhere.");
+    assert!(
+        !world
+            .repository()
+            .join(".agent-collab/events.jsonl")
+            .exists()
+    );
+    // The goal comes back, and is asked about again.
+    terminal.type_keys("w");
+    terminal.wait_gone("send AGENTS.md");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("send AGENTS.md to the agents?");
+    terminal.type_keys("u");
+    terminal.wait_for("is this the goal");
+    terminal.type_keys("5");
+    terminal.wait_for("AGENTS.md: sent to the agents, as you said");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    assert!(was_sent(&world, "Be-brief-everywhere."));
+    // The answer is known at the next start.
+    let mut terminal = world.open(&["--config", &config.to_string_lossy(), "--resume"]);
+    terminal.wait_for("is this the goal");
+    terminal.type_keys("5");
+    terminal.wait_for("AGENTS.md: sent to the agents, as you said");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
 }

@@ -85,6 +85,7 @@ async fn live(launch: &Launch) -> i32 {
         choices: Choices {
             file: Some(launch.folder.join("config.toml")),
             overrides: Vec::new(),
+            instructions: None,
         },
         gate: scenario.gate,
         mode: Mode::Default,

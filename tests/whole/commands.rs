@@ -269,3 +269,58 @@ fn the_private_folder_for_sockets_goes_with_the_last_who_uses_it() {
         .collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+/// Whether an agent was sent a text, as far as the run's files tell.
+fn was_sent(world: &World, text: &str) -> bool {
+    let files = world.files(".agent-collab");
+    let texts = files
+        .iter()
+        .map(|(_, bytes)| String::from_utf8_lossy(bytes));
+    texts.into_iter().any(|file| file.contains(text))
+}
+
+#[test]
+fn instructions_of_a_repository_that_is_not_trusted_are_told_of_and_sent_where_that_is_said() {
+    for (flags, is_sent, is_told) in [
+        (&[][..], false, true),
+        (&["--instructions", "ignore"], false, false),
+        (&["--instructions", "use"], true, false),
+    ] {
+        let world = World::new();
+        world.put("AGENTS.md", "Be-brief-everywhere.\n");
+        world.put("src/AGENTS.md", "Be-brief-in-src.\n");
+        let writes = vec![write("a.txt", "a\n")];
+        let planner = Agent::planning(&["Write a"]).step(1, writes);
+        world.cast(&planner, &Agent::approving());
+        let ran = world.run(flags);
+        ran.ends(0);
+        let line = "AGENTS.md, src/AGENTS.md: not sent to the agents, since this repository is not trusted; \
+                    --instructions use sends them";
+        assert_eq!(ran.err.contains(line), is_told, "{}", ran.err);
+        for text in ["Be-brief-everywhere.", "Be-brief-in-src."] {
+            assert_eq!(was_sent(&world, text), is_sent, "{text}");
+        }
+        assert_eq!(
+            was_sent(&world, "for what lies below `src/` alone"),
+            is_sent
+        );
+    }
+}
+
+#[test]
+fn doctor_says_which_instructions_count() {
+    let world = World::new();
+    world.cast(&Agent::new(), &Agent::new());
+    let ran = world.program(&["doctor"]);
+    assert!(!ran.ends(0).out.contains("to the agents"));
+    world.put("AGENTS.md", "Be brief.\n");
+    world
+        .program(&["doctor"])
+        .ends(0)
+        .says("AGENTS.md: not sent to the agents, since this repository is not trusted");
+    world.program(&["trust", "--yes"]).ends(0);
+    world
+        .program(&["doctor"])
+        .ends(0)
+        .says("AGENTS.md: sent to the agents, since this repository is trusted");
+}

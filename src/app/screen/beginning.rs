@@ -248,7 +248,21 @@ impl Shell {
 
     /// Begins a run or lets one go on; what the user does meanwhile is kept for it.
     pub(super) fn begin(&mut self, what: What) -> Result<Option<End>, End> {
+        if self.asked.is_some() {
+            self.screen
+                .on_word("answer first whether the agents are sent the instructions");
+            self.screen.give_back(typed(&what).into_iter().collect());
+            return Ok(None);
+        }
         let has_no_goal = self.state().is_some_and(|state| state.phase == Phase::Init);
+        let what = match self.beginning {
+            Some(_) => what,
+            None if self.stands_against_beginning(&what).is_some() => what,
+            None => match self.ask_about_instructions(Begin::of(what)) {
+                Some(begin) => begin.what,
+                None => return Ok(None),
+            },
+        };
         if let (What::Goal(goal, refiner), true, None) = (&what, has_no_goal, &self.beginning) {
             // It was opened for something else; its goal comes now.
             return match self.is_checked {
@@ -271,6 +285,12 @@ impl Shell {
     }
 
     pub(super) fn try_to_begin(&mut self) -> Result<Option<End>, End> {
+        if let Some(begin) = self.beginning.take() {
+            self.beginning = self.ask_about_instructions(begin);
+        }
+        if self.beginning.is_none() {
+            return Ok(None);
+        }
         // While the directory is not ours yet, its opening comes back here.
         let (Some(mut occupied), Some(begin)) = (self.occupied.take(), &self.beginning) else {
             return Ok(None);
@@ -313,6 +333,7 @@ impl Shell {
             self.screen.on_notice(&notice);
         }
         self.show_holding(&begun.engine);
+        self.show_project_asks();
         self.screen.forget_word();
         self.engine = Some(begun.engine);
         self.watch();

@@ -34,6 +34,7 @@ impl Shell {
             Action::NewRun { goal, refiner } => self.begin(What::Goal(goal, refiner)),
             Action::Resume => self.begin(What::Unfinished),
             Action::Archive => self.archive(),
+            Action::Instructions(choice) => self.on_instructions(choice),
             Action::ShowHistory => self.show_history(),
             Action::OpenRun(name) => self.open_run(&name),
             Action::ExportRun(form) => self.export_run(form),

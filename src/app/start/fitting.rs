@@ -7,13 +7,13 @@ use nix::unistd::{AccessFlags, access};
 
 use super::ground::Git;
 use super::{Asks, Begun, Checked, Found, Occupied, Wishes};
-use crate::adapter::Trust;
-use crate::config::Loaded;
 use crate::config::permissions::Permissions;
 use crate::config::show;
 use crate::config::types::{AdapterKind, Config};
+use crate::config::{InstructionsReach, Loaded};
 use crate::domain::event::{Created, Settings};
 use crate::domain::ids::{RunId, SessionId};
+use crate::domain::instructions::InstructionsChoice;
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::run::SCHEMA;
 use crate::domain::turn::Role;
@@ -29,6 +29,9 @@ use crate::store::approvals::Approvals;
 use crate::store::debug_log::{self, DebugLog, PromptLines};
 use crate::store::worktrees::Worktrees;
 use crate::text::clean;
+
+/// How many bytes of the instructions in folders are sent.
+const MOST_NESTED_BYTES: usize = 64 << 10;
 
 pub(super) fn ready(
     occupied: &mut Occupied,
@@ -59,7 +62,7 @@ pub(super) fn ready(
         prompts: checked.prompts,
         agent_prompts: checked.agent_prompts,
         trust,
-        instructions: instructions(loaded, trust),
+        instructions: instructions(loaded),
         adapters: checked.adapters,
         branch: wishes.branch,
         commits_off,
@@ -203,21 +206,45 @@ pub(super) fn created(
     }
 }
 
-pub(super) fn instructions(loaded: &Loaded, trust: Trust) -> Vec<(String, String)> {
-    if trust == Trust::Untrusted {
-        return Vec::new();
-    }
-    let name = |file: &Path| {
-        file.file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    };
-    loaded
-        .project_instructions()
-        .iter()
-        .map(|source| (name(&source.file), source.text.clone()))
+/// The repository's instructions that reach agents, each with its path. Of many in folders those that come first are sent,
+/// the rest are named.
+pub fn instructions(loaded: &Loaded) -> Vec<(String, String)> {
+    let mut left = MOST_NESTED_BYTES;
+    let files = loaded.project_instructions().iter();
+    files
+        .map(|source| {
+            let name = source.file.to_string_lossy().into_owned();
+            let is_nested = source.file.components().count() > 1;
+            let rest = left.checked_sub(source.text.len());
+            let text = match rest {
+                Some(rest) if is_nested => {
+                    left = rest;
+                    source.text.clone()
+                }
+                None if is_nested => format!(
+                    "({} bytes, not repeated here: read {name} before you change anything in its folder.)",
+                    source.text.len()
+                ),
+                Some(_) | None => source.text.clone(),
+            };
+            (name, text)
+        })
         .collect()
+}
+
+/// Says which instructions are left out, and what would let them in; nothing where the user said so for this start.
+pub fn instructions_left_out(loaded: &Loaded, said: Option<InstructionsChoice>) -> Option<String> {
+    let reach = loaded.instructions_reach();
+    let is_left_out = matches!(
+        reach,
+        InstructionsReach::Undecided | InstructionsReach::Ignored
+    );
+    let words = loaded
+        .instructions_in_words()
+        .filter(|_| is_left_out && said.is_none())?;
+    Some(format!(
+        "{words}; --instructions use sends them, `agent-collab trust` always does"
+    ))
 }
 
 /// What happens to a call that needs a person.

@@ -63,7 +63,11 @@ pub(super) fn system(setup: &Setup, order: &TaskOrder) -> String {
         text.push_str(&format!("\n\n{}", own.trim()));
     }
     for (name, instructions) in &setup.instructions {
-        text.push_str(&format!("\n\n## {name}\n\n{}", instructions.trim()));
+        let folder = name.rsplit_once('/').map(|(folder, _)| folder);
+        let counts = folder.map_or(String::new(), |folder| {
+            format!(" (for what lies below {folder}/)")
+        });
+        text.push_str(&format!("\n\n## {name}{counts}\n\n{}", instructions.trim()));
     }
     text
 }

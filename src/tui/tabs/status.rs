@@ -30,6 +30,8 @@ pub struct About<'a> {
     pub silent: Option<&'a Silent>,
     /// What holds each adapter's CLI.
     pub held: &'a [Held],
+    /// Which instructions for agents the repository has, and whether they reach them; empty where there are none.
+    pub project_asks: &'a str,
     /// The user's time of day.
     pub clock: Clock,
     /// The key that interrupts a turn.
@@ -162,6 +164,9 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
     if state.failures > 0 {
         let text = format!("{} in a row", state.failures);
         rows.push(Row::new("failures", &text, theme::BAD));
+    }
+    if !about.project_asks.is_empty() {
+        rows.push(row("project", about.project_asks));
     }
     let run = format!("since {}, {}", clock.minute(state.created), state.run);
     rows.push(row("run", &run));

@@ -334,6 +334,15 @@ pub(super) fn places() -> Vec<Place> {
         at("unfinished", None, |screen, _| {
             screen.on_unfinished(&said("a run"))
         }),
+        at("instructions", None, |screen, _| {
+            screen.on_instructions(vec![
+                (
+                    "AGENTS.md".to_owned(),
+                    said("Write tests first.\n\nRun `make check`."),
+                ),
+                ("src/web/AGENTS.md".to_owned(), "No jQuery.".to_owned()),
+            ])
+        }),
         at("palette", executing(), |screen, _| {
             screen.open_palette();
         }),
@@ -468,6 +477,7 @@ fn place(screen: &Screen, state: Option<&State>) -> String {
             let id = own.id.trim_start_matches("confirm ");
             id.split(' ').next().unwrap().to_owned()
         }
+        (None, ..) if screen.instructions.is_some() => "instructions".to_owned(),
         (None, Some(_), ..) => "unfinished".to_owned(),
         (None, None, Some(state), Some(_)) if !state.approvals.is_empty() => {
             call_place(&state.approvals[0]).to_owned()

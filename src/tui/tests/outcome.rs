@@ -62,6 +62,7 @@ fn look(screen: &mut Screen, state: Option<&State>) -> Look {
             ("palette", on(screen.palette.is_some())),
             ("find", on(screen.find.is_some())),
             ("unfinished", on(screen.unfinished.is_some())),
+            ("instructions", on(screen.instructions.is_some())),
             ("clicks", format!("{:?}", screen.clicks())),
             ("theme", screen.theme().name().to_owned()),
             ("refiner", format!("{:?}", screen.refiner)),
