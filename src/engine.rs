@@ -32,6 +32,7 @@ mod perform;
 pub mod probe;
 mod prompting;
 pub mod reads;
+mod role_session;
 pub mod scratch;
 pub mod setup;
 pub mod staging;
@@ -205,6 +206,8 @@ pub struct Engine {
 struct AtWork {
     order: TurnOrder,
     prompt_sha256: Sha256,
+    /// What goes out in place of the prompt where the CLI has lost the conversation.
+    with_recovery: String,
     staging: Staging,
     /// The last calls of its agent.
     calls: Calls,

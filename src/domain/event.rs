@@ -250,6 +250,12 @@ pub enum Event {
         /// The hash of the file as written.
         file_sha256: Sha256,
     },
+    /// The front matter of `plan.md` says what the phase is now.
+    #[serde(rename = "plan.marked")]
+    PlanMarked {
+        /// The hash of the file as written.
+        file_sha256: Sha256,
+    },
     /// `comments.md` of a review was committed.
     #[serde(rename = "review.committed")]
     ReviewCommitted {
@@ -385,6 +391,12 @@ pub enum Event {
         /// What the answer decides.
         #[serde(flatten)]
         about: LateAbout,
+    },
+    /// The user answered whether the plan is handed on, while its planner waited.
+    #[serde(rename = "plan.exit")]
+    PlanExitAnswered {
+        /// What the planner is told with its next turn; `None` where the user agreed.
+        told: Option<String>,
     },
     /// Nobody answered such a question in time.
     #[serde(rename = "agent.asked.missed")]

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256 as Hasher};
 use thiserror::Error;
 
 use super::ids::Sha256;
+use super::phase::Phase;
 use crate::text::front_matter;
 
 /// One numbered box of the plan.
@@ -51,6 +52,38 @@ pub enum NoPlan {
 
 /// How many bytes a plan may have: a user reads it before it is approved, and each prompt of its execution names it.
 pub const MOST_BYTES: usize = 1024 * 1024;
+
+/// What the front matter of `plan.md` says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanStatus {
+    /// It is being written.
+    Draft,
+    /// It is being reviewed, or changed after a review.
+    Reviewing,
+    /// It is agreed on; execution and its end stand in the run's state.
+    Approved,
+}
+
+impl PlanStatus {
+    /// What is true in a phase; `None` where nothing is said any more.
+    pub fn in_phase(phase: Phase) -> Option<Self> {
+        match phase {
+            Phase::Init | Phase::RefineGoal | Phase::WritePlan => Some(Self::Draft),
+            Phase::Review | Phase::Respond => Some(Self::Reviewing),
+            Phase::Approved | Phase::Execute | Phase::Done => Some(Self::Approved),
+            Phase::Cancelled => None,
+        }
+    }
+
+    /// The word in the front matter.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Reviewing => "reviewing",
+            Self::Approved => "approved",
+        }
+    }
+}
 
 /// Reads a plan.
 ///

@@ -151,6 +151,10 @@ pub struct State {
     /// Questions whose agents were told to end their turns without the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<Late>,
+    /// What the planner is told next, where the user said no to handing the plan on: the plan of the turn at hand is
+    /// kept and goes to no review.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_stays: Option<String>,
     /// A turn that is over and waits for answers to them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     held_end: Option<late::HeldEnd>,
@@ -384,6 +388,7 @@ impl Run {
                 unanswered: Vec::new(),
                 refused: Vec::new(),
                 late: Vec::new(),
+                plan_stays: None,
                 held_end: None,
                 kept: Vec::new(),
                 results: Vec::new(),
@@ -515,6 +520,7 @@ impl Run {
             } => asking::on_asked(state, turn, (request, questions), child.as_deref()),
             Event::AgentQuestionWithdrawn { request } => asking::on_withdrawn(state, request),
             Event::AnswerPending { request, about } => late::on_pending(state, request, about),
+            Event::PlanExitAnswered { told } => planning::on_exit_answered(state, told.as_deref()),
             Event::AnswerMissed { request } => late::on_missed(state, at, request),
             Event::ApprovalAsked(approval) => control::on_approval_asked(state, approval),
             Event::ApprovalAnswered {
@@ -550,6 +556,7 @@ impl Run {
             Event::CommitFailed { step, message } => {
                 executing::on_commit_failed(state, *step, message)
             }
+            Event::PlanMarked { file_sha256 } => planning::on_plan_marked(state, file_sha256),
             Event::StepRecorded {
                 step,
                 plan_file_sha256,

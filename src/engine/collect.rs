@@ -7,7 +7,7 @@ use crate::domain::event::Event;
 use crate::domain::findings::{Remark, Response};
 use crate::domain::ids::{Sha256, TurnId};
 use crate::domain::phase::Phase;
-use crate::domain::plan::{self, Plan, Step};
+use crate::domain::plan::{self, Plan, PlanStatus, Step};
 use crate::domain::review::{self, Review};
 use crate::domain::run::Busy;
 use crate::domain::turn::{Purpose, TurnOrder};
@@ -209,6 +209,37 @@ impl Engine {
             at: self.journal.now(),
             iteration: self.state().iteration.max(1),
             keep_in,
+            status: self.next_status(),
+        }
+    }
+
+    /// What a plan is once the turn at hand is taken in.
+    fn next_status(&self) -> PlanStatus {
+        let state = self.state();
+        match (state.phase, &state.reviewer) {
+            (Phase::WritePlan, _) if state.plan_stays.is_some() => PlanStatus::Draft,
+            (Phase::WritePlan, None) => PlanStatus::Approved,
+            _ => PlanStatus::Reviewing,
+        }
+    }
+
+    /// Says in `plan.md` what the plan is in the phase at hand, where the file is the one that the run knows.
+    pub(super) fn mark_plan(&mut self, pen: Result<Pen, StoreError>) -> Vec<Event> {
+        let known = self
+            .state()
+            .plan
+            .as_ref()
+            .map(|plan| plan.file_sha256.clone());
+        let status = PlanStatus::in_phase(self.state().phase);
+        let (Some(known), Some(status)) = (known, status) else {
+            return Vec::new();
+        };
+        let now = self.journal.now();
+        let marked = pen.and_then(|pen| documents::set_status(&pen, &known, status, now));
+        match marked {
+            Ok(Some(file_sha256)) => vec![Event::PlanMarked { file_sha256 }],
+            Ok(None) => Vec::new(),
+            Err(error) => vec![troubled("write the plan's status", with_hint(&error))],
         }
     }
 

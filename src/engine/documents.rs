@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::domain::findings::{Findings, Response};
 use crate::domain::ids::{At, Sha256};
-use crate::domain::plan::{self, Plan};
+use crate::domain::plan::{self, Plan, PlanStatus};
 use crate::domain::review::{self, Review, Verdict};
 use crate::store::{DocumentLock, Guard, StoreError, documents, instant, iterations};
 use crate::text::{fence, front_matter};
@@ -182,6 +182,8 @@ pub struct Facts {
     pub iteration: u32,
     /// The folder under `iterations/` that keeps this version.
     pub keep_in: u32,
+    /// What a plan is then.
+    pub status: PlanStatus,
 }
 
 /// A committed plan.
@@ -208,7 +210,7 @@ pub fn commit_plan(
     let mut document = front_matter::split(&emptied);
     let fields = &mut document.fields;
     front_matter::set(fields, "version", &version.to_string());
-    front_matter::set(fields, "status", "reviewing");
+    front_matter::set(fields, "status", facts.status.word());
     front_matter::set(fields, "iteration", &facts.iteration.to_string());
     front_matter::set(fields, "author", "planner");
     front_matter::set(fields, "updated", &instant::to_text(facts.at));
@@ -398,6 +400,35 @@ pub fn mark(pen: &Pen, steps: &[u32], mark: Mark, at: At) -> Result<Option<Sha25
     front_matter::set(&mut document.fields, "updated", &instant::to_text(at));
     let whole = front_matter::write(&document.fields, document.body);
     match replace(&pen.plan, Some(&now.sha256), whole.as_bytes()) {
+        Ok(sha256) => Ok(Some(sha256)),
+        Err(Refused::Conflict) => Ok(None),
+        Err(Refused::Store(error)) => Err(error),
+    }
+}
+
+/// Says in the front matter of `plan.md` what the plan is; `None` where that stands there already, or where the file is
+/// not the one that is known.
+///
+/// # Errors
+/// The disk.
+pub fn set_status(
+    pen: &Pen,
+    known: &Sha256,
+    status: PlanStatus,
+    at: At,
+) -> Result<Option<Sha256>, StoreError> {
+    let Some(now) = documents::read(pen.plan.document())?.filter(|now| now.sha256 == *known) else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(&now.bytes).into_owned();
+    let mut document = front_matter::split(&text);
+    if document.get("status") == Some(status.word()) {
+        return Ok(None);
+    }
+    front_matter::set(&mut document.fields, "status", status.word());
+    front_matter::set(&mut document.fields, "updated", &instant::to_text(at));
+    let whole = front_matter::write(&document.fields, document.body);
+    match replace(&pen.plan, Some(known), whole.as_bytes()) {
         Ok(sha256) => Ok(Some(sha256)),
         Err(Refused::Conflict) => Ok(None),
         Err(Refused::Store(error)) => Err(error),

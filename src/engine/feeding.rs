@@ -18,10 +18,12 @@ impl Engine {
         let mut queue = VecDeque::from([event]);
         while let Some(event) = queue.pop_front() {
             let before = self.state().phase;
+            let is_taken_up = matches!(event, Event::Resumed { .. });
             let (record, effects) = self.journal.record(event)?;
             if let Some(entry) = history::entry(&record, self.state().iteration) {
                 self.journal.log_entry(&entry)?;
             }
+            self.save_role_sessions(&record.event)?;
             self.recorded.push(record);
             let after = self.state().phase;
             if before != after {
@@ -30,6 +32,13 @@ impl Engine {
                     from: before,
                     to: after,
                 });
+            }
+            if before != after || is_taken_up {
+                // On record before anything looks at the file: it is no edit of the user's.
+                for marked in self.write_status() {
+                    let (record, _none) = self.journal.record(marked)?;
+                    self.recorded.push(record);
+                }
             }
             for effect in effects {
                 queue.extend(self.perform_next(effect)?);

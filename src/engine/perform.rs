@@ -6,7 +6,7 @@ use crate::adapter::{Access, Order, SessionSpec, TurnSpec};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
-use crate::domain::plan::file_hash;
+use crate::domain::plan::{PlanStatus, file_hash};
 use crate::domain::question::Answer;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
@@ -181,6 +181,7 @@ impl Engine {
         let at_work = AtWork {
             order: order.clone(),
             prompt_sha256,
+            with_recovery: format!("{recovery}\n\n{}", turn.prompt),
             staging,
             calls: Calls::default(),
             removed: adapter.protocol().removed_tools(),
@@ -299,6 +300,7 @@ impl Engine {
             at: self.journal.now(),
             iteration: self.state().iteration.max(1),
             keep_in: self.state().findings.reviews().max(1),
+            status: PlanStatus::Reviewing,
         };
         let after = match self.resumed {
             true => documents::After::ACrash,

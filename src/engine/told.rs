@@ -84,10 +84,7 @@ impl Engine {
             AdapterEvent::SessionOpened { external_id } => {
                 self.on_session_opened(role, &external_id)
             }
-            AdapterEvent::SessionLost { reason } => self.feed(Event::SessionLost {
-                role,
-                reason: news::line(&reason),
-            }),
+            AdapterEvent::SessionLost { reason } => self.on_session_lost(role, &reason),
             AdapterEvent::TextDelta { item, text } => {
                 self.deltas.push(Delta::Text { role, item, text });
                 Ok(())
@@ -180,10 +177,23 @@ impl Engine {
         if known != Some(&external_id) {
             self.feed(Event::SessionOpened { role, external_id })?;
         }
-        if let Some(session) = self.state().session(role) {
-            self.journal.session_files(&session.id).save(session)?;
-        }
         Ok(())
+    }
+
+    /// The turn goes out again in a new conversation, with what the old one knew: that is what is on record as sent.
+    fn on_session_lost(&mut self, role: Role, reason: &str) -> Result<(), EngineError> {
+        self.feed(Event::SessionLost {
+            role,
+            reason: news::line(reason),
+        })?;
+        let at_work = self.at_work.as_ref();
+        let sent = at_work
+            .filter(|at_work| at_work.order.purpose.role() == role)
+            .map(|at_work| (at_work.order.clone(), at_work.with_recovery.clone()));
+        match sent {
+            Some((order, text)) => self.append_message(role, Speaker::User, &order, &text),
+            None => Ok(()),
+        }
     }
 
     fn on_usage(&mut self, role: Role, usage: &crate::adapter::Usage) -> Result<(), EngineError> {

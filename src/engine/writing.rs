@@ -31,6 +31,8 @@ pub(super) enum Writing {
     Draft(TurnOrder),
     /// Remarks of the user.
     Remarks(String),
+    /// What the plan is in the phase at hand.
+    Status,
     /// The end of a step.
     Step(u32),
     /// Steps taken or brought back, with the tree from before and the commit.
@@ -42,7 +44,7 @@ impl Writing {
     fn order(&self) -> Option<&TurnOrder> {
         match self {
             Self::Returned(order) | Self::Settled { order, .. } | Self::Draft(order) => Some(order),
-            Self::Remarks(_) | Self::Step(_) | Self::Reversal(..) => None,
+            Self::Remarks(_) | Self::Status | Self::Step(_) | Self::Reversal(..) => None,
         }
     }
 }
@@ -101,6 +103,14 @@ impl Engine {
         Vec::new()
     }
 
+    /// Writes into `plan.md` what it is now. What is written before it says so as well, so that nothing is lined up.
+    pub(super) fn write_status(&mut self) -> Vec<Event> {
+        match self.put_off {
+            None => self.write(Writing::Status),
+            Some(_) => Vec::new(),
+        }
+    }
+
     /// Writes what was put off, or says why it cannot be; then what waited behind it is done.
     pub(super) fn on_pen(&mut self, pen: Result<Pen, StoreError>) -> Result<(), EngineError> {
         let Some(PutOff { writing, behind }) = self.put_off.take() else {
@@ -135,6 +145,7 @@ impl Engine {
             Writing::Settled { order, answer } => self.settle_conflict(&order, &answer, pen),
             Writing::Draft(order) => self.take_draft(&order, pen),
             Writing::Remarks(text) => self.append_remarks(&text, pen),
+            Writing::Status => self.mark_plan(pen),
             Writing::Step(step) => self.record_step(step, pen),
             Writing::Reversal(reversal, kept, commit) => {
                 self.record_reversal(&reversal, (kept, commit), pen)

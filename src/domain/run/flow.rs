@@ -79,6 +79,7 @@ pub(super) fn run_turn(state: &mut State, at: At, order: TurnOrder) -> Vec<Effec
         state.busy = Some(Busy::Held { order, by });
         return Vec::new();
     }
+    state.plan_stays = None;
     if order.purpose == Purpose::Review {
         state.reviewing = state.plan_hash().cloned();
         state.notes.on_review(&order.turn);

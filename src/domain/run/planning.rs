@@ -2,7 +2,7 @@
 
 use super::{Author, Busy, Goal, PlanFile, State, approving, asking_back, flow, late, reviewing};
 use crate::domain::effect::Effect;
-use crate::domain::ids::{At, TurnId};
+use crate::domain::ids::{At, Sha256, TurnId};
 use crate::domain::phase::{Cause, Phase};
 use crate::domain::question::{Clash, QuestionKind};
 use crate::domain::turn::{Again, Purpose, Role, TurnOrder};
@@ -105,12 +105,40 @@ pub(super) fn on_plan_committed(
     }
     let hash = plan.plan.approval_sha256.clone();
     state.take_plan(plan, Author::Agent);
+    if let Some(answer) = state.plan_stays.take() {
+        return flow::propose(
+            state,
+            at,
+            Purpose::WritePlan,
+            Some(Again::Answered { answer }),
+        );
+    }
     if state.reviewer.is_some() {
         flow::go(state, Cause::PlanWritten);
         return reviewing::enter_review(state, at);
     }
     flow::go(state, Cause::PlanWrittenUnreviewed);
     approving::enter_approved(state, hash)
+}
+
+/// A no holds for the turn in which the planner asked, until the planner asks again and hears a yes.
+pub(super) fn on_exit_answered(state: &mut State, told: Option<&str>) -> Vec<Effect> {
+    let running = state.running.as_ref();
+    let plans = running.is_some_and(|running| {
+        let purpose = &running.order.purpose;
+        matches!(purpose, Purpose::WritePlan | Purpose::Respond)
+    });
+    if plans {
+        state.plan_stays = told.map(str::to_owned);
+    }
+    Vec::new()
+}
+
+pub(super) fn on_plan_marked(state: &mut State, file_sha256: &Sha256) -> Vec<Effect> {
+    if let Some(plan) = &mut state.plan {
+        plan.file_sha256 = file_sha256.clone();
+    }
+    Vec::new()
 }
 
 pub(super) fn on_no_document(
@@ -123,6 +151,9 @@ pub(super) fn on_no_document(
         return Vec::new();
     };
     let reason = reason.to_owned();
+    if let Some(answer) = state.plan_stays.take_if(|_| question.is_none()) {
+        return flow::propose(state, at, order.purpose, Some(Again::Answered { answer }));
+    }
     // The answers that came are kept, and nothing came that they lack.
     let goes_on = order.purpose == Purpose::Respond && asking_back::has_answered(state);
     if goes_on && question.is_none() {

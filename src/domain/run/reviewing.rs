@@ -9,7 +9,7 @@ use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Cause;
 use crate::domain::question::{AfterEdit, Answer, ArbitrationReason, QuestionKind};
 use crate::domain::review::{Review, Verdict};
-use crate::domain::turn::Purpose;
+use crate::domain::turn::{Again, Purpose};
 use crate::text::n_of;
 
 /// Counts the iteration and proposes the reviewer's turn.
@@ -194,6 +194,14 @@ pub(super) fn on_response_committed(state: &mut State, at: At, event: &Event) ->
     state.comments_sha256 = Some(comments_sha256.clone());
     if let Some((plan, file_sha256)) = plan {
         state.take_plan(PlanFile::of(plan, file_sha256), Author::Agent);
+    }
+    if let Some(answer) = state.plan_stays.take() {
+        return flow::propose(
+            state,
+            at,
+            Purpose::Respond,
+            Some(Again::Answered { answer }),
+        );
     }
     let lacks = asked_back::not_asked_yet(asked_back, &state.asked_back);
     match lacks.is_empty() {

@@ -68,6 +68,7 @@ impl World {
         engine.at_work = Some(AtWork {
             order,
             prompt_sha256: file_hash(b""),
+            with_recovery: "all of it again".to_owned(),
             staging,
             calls: Calls::default(),
             removed: &[],

@@ -85,11 +85,15 @@ pub(super) fn exit_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, E
     if engine.state().gate == Gate::Auto || nobody_is_there(engine) {
         return Ok(Reply::Now(exited()));
     }
-    let question = "The planner says that the plan is complete. Shall it go on to its review?";
+    let next = match engine.state().reviewer {
+        Some(_) => "its review",
+        None => "your approval",
+    };
+    let question = format!("The planner says that the plan is complete. Shall it go on to {next}?");
     put(
         engine,
         call,
-        (question.to_owned(), yes_or_no()),
+        (question, yes_or_no()),
         switch(engine, LateAbout::PlanExit),
     )
 }
@@ -160,6 +164,18 @@ fn stays(who: &str, word: &str) -> Answer {
     Answer::done(format!("The user said no: you stay the {who}.{word}"))
 }
 
+/// What the planner is told with its next turn after a no.
+fn kept(word: &str) -> String {
+    let word = match word.trim() {
+        "" => "no",
+        word => word,
+    };
+    format!(
+        "You wanted to hand the plan on, and the user said: {}. Your plan is kept; it went to nobody.",
+        news::line(word)
+    )
+}
+
 impl Engine {
     /// Acts on the user's word; `None` where there is none.
     pub(in crate::engine) fn on_tool_answered(
@@ -179,9 +195,16 @@ impl Engine {
                 Answer::done(format!("The user answered: {word}"))
             }
             (LateAbout::Answer { default }, None) => unanswered(default),
-            (LateAbout::PlanExit, _) if is_yes => exited(),
+            (LateAbout::PlanExit, _) if is_yes => {
+                self.feed(Event::PlanExitAnswered { told: None })?;
+                exited()
+            }
             (LateAbout::PlanExit | LateAbout::Stay { .. }, word) => {
-                stays("planner", &word.unwrap_or_default())
+                let word = word.unwrap_or_default();
+                self.feed(Event::PlanExitAnswered {
+                    told: Some(kept(&word)),
+                })?;
+                stays("planner", &word)
             }
             (LateAbout::PlanEnter { reason }, _) if is_yes => {
                 let plan = self.journal.layout().plan();

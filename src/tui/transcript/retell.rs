@@ -185,6 +185,9 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::Tampered { files } => fact(Tone::Bad, &tampered(files)),
         Event::TodosWritten { todos, .. } => notice(&todos::told(todos)),
         Event::AnswerPending { .. } => notice(PENDING),
+        Event::PlanExitAnswered { told: Some(_) } => {
+            notice("the plan stays with its planner: it is kept and goes to nobody yet")
+        }
         Event::PlanEntered { reason } => notice(&format!("back to planning: {reason}")),
         Event::ResultCame { role, text } => notice(&format!("for the {}: {text}", role.name())),
         Event::ToolBlocked { tool, reason, .. } => {
@@ -201,6 +204,8 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::TaskEnded(result) => task_ended(result, result.called()),
         // Whoever knows the calls and the tasks tells of them.
         Event::ApprovalAnswered { .. }
+        | Event::PlanExitAnswered { told: None }
+        | Event::PlanMarked { .. }
         | Event::TaskPatched { .. }
         | Event::Created(_)
         | Event::TaskBegan { .. }

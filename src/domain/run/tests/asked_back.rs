@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::asked_back::Lack;
+use crate::domain::turn::Again;
 
 /// A run whose plan is being reviewed: turn 2 is over.
 fn reviewing() -> World {
@@ -295,4 +296,47 @@ fn approval() -> Approval {
         child: None,
         n: 0,
     }
+}
+
+#[test]
+fn a_plan_that_the_user_does_not_hand_on_is_kept_and_goes_to_no_review() {
+    let told = |told: Option<&str>| Event::PlanExitAnswered {
+        told: told.map(str::to_owned),
+    };
+    let mut world = World::planning(5);
+    world.feed(told(Some("no")));
+    let text = serde_json::to_string(&world.run).unwrap();
+    world.run = serde_json::from_str(&text).unwrap();
+    check(
+        &mut world,
+        &[ended(1), planned(1, 1)],
+        "WRITE_PLAN | collect trn_1\nWRITE_PLAN | start trn_2: writes the plan",
+    );
+    let again = world
+        .run
+        .state()
+        .running
+        .as_ref()
+        .and_then(|running| running.order.again.clone());
+    let answer = "no".to_owned();
+    assert_eq!(again, Some(Again::Answered { answer }));
+    assert!(world.run.state().plan.is_some());
+    // A yes takes the no back.
+    world.feed(told(Some("no")));
+    world.feed(told(None));
+    check(
+        &mut world,
+        &[ended(2), planned(2, 2)],
+        "WRITE_PLAN | collect trn_2\nREVIEW | start trn_3: reviews the plan",
+    );
+}
+
+#[test]
+fn a_no_that_no_planner_waits_for_changes_nothing() {
+    let mut world = reviewing();
+    let before = world.run.state().plan_stays.clone();
+    world.feed(Event::PlanExitAnswered {
+        told: Some("no".to_owned()),
+    });
+    assert_eq!(world.run.state().plan_stays, before);
 }

@@ -1,0 +1,71 @@
+//! The `session.json` of a role: the same facts that a child's has, kept true with each message and turn.
+//!
+//! Refuses to read it back for the run: the run's own record says what a session is.
+
+use serde_json::{Value, json};
+
+use crate::domain::event::Event;
+use crate::domain::ids::At;
+use crate::domain::session::Session;
+use crate::domain::turn::Role;
+use crate::store::sessions;
+
+use super::{Engine, EngineError};
+
+impl Engine {
+    /// Replaces what an event has made untrue.
+    pub(super) fn save_role_sessions(&self, event: &Event) -> Result<(), EngineError> {
+        let roles: &[Role] = match event {
+            Event::MessageAppended { role, .. }
+            | Event::SessionOpened { role, .. }
+            | Event::SessionVersion { role, .. }
+            | Event::SessionLost { role, .. }
+            | Event::SessionMoved { role, .. } => &[*role],
+            Event::TurnStarted { .. }
+            | Event::TurnEnded { .. }
+            | Event::TodosWritten { .. }
+            | Event::GoalConfirmed { .. } => &[Role::Planner, Role::Reviewer],
+            _ => &[],
+        };
+        for role in roles {
+            if let Some(session) = self.state().session(*role).filter(|of| of.n_messages > 0) {
+                self.save_role_session(*role, session)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn save_role_session(&self, role: Role, session: &Session) -> Result<(), EngineError> {
+        let state = self.state();
+        let stored = sessions::stored(self.journal.layout(), &session.id)?;
+        let created = stored
+            .as_ref()
+            .and_then(|stored| stored["created"].as_i64());
+        let now = self.journal.now();
+        let since = match session.moved_from {
+            None => state.created,
+            Some(_) => now,
+        };
+        let running = state.running.as_ref();
+        let works = running.is_some_and(|running| running.order.purpose.role() == role);
+        let mut whole = json!({
+            "id": session.id,
+            "run_id": state.run,
+            "kind": "role",
+            "role": role.name(),
+            "title": state.goal.as_ref().map_or(role.name(), |goal| goal.title.as_str()),
+            "profile": session.current_agent().name(),
+            "status": if works { "running" } else { "idle" },
+            "created": created.map_or(since, At),
+            "updated": now,
+        });
+        if let (Value::Object(whole), Ok(Value::Object(of_state))) =
+            (&mut whole, serde_json::to_value(session))
+        {
+            for (name, value) in of_state {
+                whole.entry(name).or_insert(value);
+            }
+        }
+        Ok(self.journal.session_files(&session.id).save(&whole)?)
+    }
+}
