@@ -223,26 +223,6 @@ impl Engine {
         }
     }
 
-    /// Says in `plan.md` what the plan is in the phase at hand, where the file is the one that the run knows.
-    pub(super) fn mark_plan(&mut self, pen: Result<Pen, StoreError>) -> Vec<Event> {
-        let known = self
-            .state()
-            .plan
-            .as_ref()
-            .map(|plan| plan.file_sha256.clone());
-        let status = PlanStatus::in_phase(self.state().phase);
-        let (Some(known), Some(status)) = (known, status) else {
-            return Vec::new();
-        };
-        let now = self.journal.now();
-        let marked = pen.and_then(|pen| documents::set_status(&pen, &known, status, now));
-        match marked {
-            Ok(Some(file_sha256)) => vec![Event::PlanMarked { file_sha256 }],
-            Ok(None) => Vec::new(),
-            Err(error) => vec![troubled("write the plan's status", with_hint(&error))],
-        }
-    }
-
     /// The folder under `iterations/` for the plan that the next review is about.
     fn next_iteration(&self) -> u32 {
         self.state().findings.reviews() + 1

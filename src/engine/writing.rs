@@ -6,14 +6,15 @@
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
+use crate::domain::plan::PlanStatus;
 use crate::domain::question::Answer;
 use crate::domain::run::Busy;
 use crate::domain::turn::TurnOrder;
 use crate::domain::undo::Reversal;
 use crate::store::StoreError;
 
-use super::documents::Pen;
-use super::{Engine, EngineError, Inward, Outcome};
+use super::documents::{self, Pen};
+use super::{Engine, EngineError, Inward, Outcome, troubled, with_hint};
 
 /// What is to be written.
 #[derive(Debug)]
@@ -108,6 +109,26 @@ impl Engine {
         match self.put_off {
             None => self.write(Writing::Status),
             Some(_) => Vec::new(),
+        }
+    }
+
+    /// Says in `plan.md` what the plan is in the phase at hand, where the file is the one that the run knows.
+    fn mark_plan(&self, pen: Result<Pen, StoreError>) -> Vec<Event> {
+        let known = self
+            .state()
+            .plan
+            .as_ref()
+            .map(|plan| plan.file_sha256.clone());
+        let status = PlanStatus::in_phase(self.state().phase);
+        let (Some(known), Some(status)) = (known, status) else {
+            return Vec::new();
+        };
+        let now = self.journal.now();
+        let marked = pen.and_then(|pen| documents::set_status(&pen, &known, status, now));
+        match marked {
+            Ok(Some(file_sha256)) => vec![Event::PlanMarked { file_sha256 }],
+            Ok(None) => Vec::new(),
+            Err(error) => vec![troubled("write the plan's status", with_hint(&error))],
         }
     }
 

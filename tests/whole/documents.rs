@@ -164,6 +164,8 @@ fn an_approval_beside_a_finding_that_weighs_is_put_to_the_user() {
         let ran = world.run(&[]);
         ran.ends(3)
             .complains("the reviewer approves the plan and leaves 1 finding open");
+        let text = world.read(".agent-collab/plan.md");
+        assert!(text.contains("\nstatus: reviewing\n"), "{text}");
     }
 }
 
@@ -176,7 +178,7 @@ fn a_review_that_lacks_something_is_asked_back_with_the_reason() {
     let reviewer = Agent::new()
         .review("Not bad.\n")
         .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n2. [minor] Slow.\n")
-        .review("[APPROVED]\n\nSettled: 1\n")
+        .review("[APPROVED]\n")
         .review("[APPROVED]\n\nSettled: 1\n");
     world.cast(&planner, &reviewer);
     world
@@ -190,6 +192,18 @@ fn a_review_that_lacks_something_is_asked_back_with_the_reason() {
         (&state["iteration"], &state["findings"]["reviews"]),
         (&2.into(), &2.into())
     );
+    let text = world.read(".agent-collab/plan.md");
+    assert!(text.contains("\nstatus: approved\n"), "{text}");
+    let id = state["planner"]["id"].as_str().unwrap();
+    let session = world.read(&format!(".agent-collab/sessions/{id}/session.json"));
+    let session: serde_json::Value = serde_json::from_str(&session).unwrap();
+    assert_eq!(
+        (&session["kind"], &session["role"]),
+        (&"role".into(), &"planner".into())
+    );
+    for fact in ["n_messages", "usage", "external_id"] {
+        assert_eq!(session[fact], state["planner"][fact], "{fact}");
+    }
 }
 
 /// A planner that waits in its answer, so that the user can edit meanwhile.
