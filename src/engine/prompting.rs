@@ -11,6 +11,7 @@ use crate::domain::findings::{Finding, Stand};
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, approval_hash};
 use crate::domain::session::Session;
+use crate::domain::tool::{self, Standing};
 use crate::domain::turn::{Again, Purpose, Role, TurnOrder};
 use crate::prompts::RenderError;
 use crate::prompts::variables::{
@@ -27,6 +28,19 @@ use super::staging::{self, Staging};
 
 /// How much of a failing test run the agent sees, in lines at its beginning and end.
 const OUTPUT_LINES: (usize, usize) = (20, 120);
+
+/// The tools by which an agent has others work, and what each does.
+const DELEGATING: [(&str, &str); 3] = [
+    (
+        "task",
+        "gives searches and other work to agents of their own, several side by side",
+    ),
+    (
+        "group_discuss",
+        "has several agents discuss a question that reasons decide",
+    ),
+    ("session_manage", "looks at the tasks that you gave"),
+];
 
 /// What puts the build profile on the planner's session.
 pub(super) const NOW_BUILD: &str = "The plan is approved. From now on you are the agent `build`: you execute it, step by step, \
@@ -168,11 +182,33 @@ impl Engine {
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
             root: self.setup.root.to_string_lossy().into_owned(),
             tools: self.has_tools(order.purpose.role()),
+            delegating: self.delegating_in_words(order),
             project_instructions: match goes_on {
                 true => Vec::new(),
                 false => self.instructions(),
             },
         }
+    }
+
+    /// What the agent of a turn can give to others; its CLI may keep the tools behind a search of its own.
+    fn delegating_in_words(&self, order: &TurnOrder) -> Option<String> {
+        if !self.has_tools(order.purpose.role()) {
+            return None;
+        }
+        let rules = self.setup.permissions.rules(order.purpose.profile().name());
+        let standing = Standing {
+            purpose: Some(&order.purpose),
+            depth: 0,
+            rules: &rules,
+        };
+        let has = DELEGATING
+            .iter()
+            .filter(|(tool, _)| tool::hidden(tool, &standing).is_none());
+        let lines: Vec<String> = has.map(|(tool, does)| format!("`{tool}` {does}")).collect();
+        (!lines.is_empty()).then(|| {
+            let server = tool::SERVER;
+            format!("{}. They are tools of the server `{server}`; if you do not see one, search your tools for its name.", lines.join("; "))
+        })
     }
 
     fn instructions(&self) -> Vec<Instructions> {

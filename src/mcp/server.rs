@@ -31,7 +31,9 @@ const WAITING: usize = 64;
 
 /// What agents are told of the server as a whole.
 const INSTRUCTIONS: &str = "The tools of the program that runs this session: lists of todos, plans and reviews \
-    handed in as data, questions to the user. What its prompts ask for can be done by them.";
+    handed in as data, questions to the user. What its prompts ask for can be done by them. `task` gives work to an \
+    agent of its own, a sub-agent, several side by side; `group_discuss` has several agents discuss a question; \
+    `session_manage` looks at the tasks that you gave. A session has those of them that its turn allows.";
 
 /// Why the server cannot serve.
 #[derive(Debug, Error)]

@@ -306,6 +306,7 @@ fn execute_samples() -> Vec<serde_json::Value> {
 fn common() -> Common {
     Common {
         project_instructions: vec![Instructions::default()],
+        delegating: text(),
         ..Common::default()
     }
 }

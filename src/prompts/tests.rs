@@ -13,6 +13,7 @@ fn common() -> Common {
         goal: "Add a `--json` flag to the `list` command.\nIts output is stable.".to_owned(),
         goal_title: "Add --json".to_owned(),
         tools: true,
+        delegating: some("`task` gives work to an agent of its own."),
         root: "/home/me/tool".to_owned(),
         project_instructions: vec![Instructions {
             name: "AGENTS.md".to_owned(),

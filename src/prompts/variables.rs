@@ -15,6 +15,8 @@ pub struct Common {
     pub root: String,
     /// Whether the agent has tools of the program's.
     pub tools: bool,
+    /// What it can give to other agents, and by which tools; `None` where it has none of them.
+    pub delegating: Option<String>,
     /// `AGENTS.md` and `CLAUDE.md`; empty unless the user trusts the repository or lets them in.
     pub project_instructions: Vec<Instructions>,
 }

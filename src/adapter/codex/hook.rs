@@ -226,7 +226,9 @@ fn read(input: &HookInput) -> Asked {
         }),
         _ if HARMLESS.contains(&name) => Asked::Harmless,
         _ if name.starts_with("collaboration") || OF_AGENTS.contains(&name) => Asked::Denied(
-            "agents of codex's own are not run here; do the work yourself, step by step".to_owned(),
+            "agents of codex's own are not run here: give the work to the tool `task` of agent_collab where you have it, else \
+             do it yourself, step by step"
+                .to_owned(),
         ),
         _ => Asked::About(Call::Tool {
             name: tool(name),

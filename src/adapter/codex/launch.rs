@@ -53,6 +53,11 @@ pub(super) fn launch(session: &SessionSpec, search: Search) -> Launch {
         // Goals of codex's own would begin turns that nobody released.
         "-c",
         "features.goals=false",
+        // Agents of codex's own are outside of this program's tasks; models that have them all the same are refused.
+        "-c",
+        "features.multi_agent=false",
+        "-c",
+        "features.multi_agent_v2=false",
         "app-server",
     ];
     let mut args = session.cli.args.clone();

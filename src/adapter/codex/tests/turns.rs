@@ -60,7 +60,7 @@ fn the_launch_bounds_retries_and_switches_agents_md_off_after_the_users_own_argu
     );
     assert_eq!(
         launch.args.join(" "),
-        r#"--user-flag -c default_permissions="agent-collab-before" -c permissions.agent-collab-before.filesystem={":root"="read"} -c permissions.agent-collab-before.network={enabled=false} -c permissions.agent-collab-execute.filesystem={":root"="read",":workspace_roots"={"."="write",".agent-collab"="read"}} -c permissions.agent-collab-execute.network={enabled=false} -c features.unbounded_connection_retries=false -c project_doc_max_bytes=0 -c features.goals=false app-server"#
+        r#"--user-flag -c default_permissions="agent-collab-before" -c permissions.agent-collab-before.filesystem={":root"="read"} -c permissions.agent-collab-before.network={enabled=false} -c permissions.agent-collab-execute.filesystem={":root"="read",":workspace_roots"={"."="write",".agent-collab"="read"}} -c permissions.agent-collab-execute.network={enabled=false} -c features.unbounded_connection_retries=false -c project_doc_max_bytes=0 -c features.goals=false -c features.multi_agent=false -c features.multi_agent_v2=false app-server"#
     );
 }
 
