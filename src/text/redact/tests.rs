@@ -115,6 +115,18 @@ fn values_under_secret_names_are_replaced() {
             "https://x.io/a?token=[redacted:query-secret]&a=1",
         ),
         (
+            "https://x.io/a?access_token=a1&b=2",
+            "https://x.io/a?access_token=[redacted:query-secret]&b=2",
+        ),
+        (
+            "/login?user=a&password=7&x=1",
+            "/login?user=a&password=[redacted:query-secret]&x=1",
+        ),
+        (
+            "/login?password=&access_token=<token>",
+            "/login?password=&access_token=<token>",
+        ),
+        (
             "GET /v1?a=1&api_key=xyzzy#top",
             "GET /v1?a=1&api_key=[redacted:query-secret]#top",
         ),

@@ -314,7 +314,7 @@ pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> boo
     }
     if is_placeholder(value)
         || is_made_of_words(value, place)
-        || value.len() < 3
+        || value.len() < 3 && !is_any_length(place)
         || after.starts_with("..")
         || after.starts_with('…')
     {
@@ -328,7 +328,9 @@ pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> boo
         place.name.len() > 1 && !place.name.bytes().any(|byte| byte.is_ascii_lowercase());
     match place.sign {
         Sign::Comma | Sign::Equality | Sign::Tag => false,
-        Sign::Query | Sign::Encoded => value.len() >= 4 && !is_code(value),
+        Sign::Query | Sign::Encoded => {
+            (value.len() >= 4 || is_any_length(place)) && !value.is_empty() && !is_code(value)
+        }
         Sign::Equal if is_constant => {
             let is_count = value.bytes().all(|byte| byte.is_ascii_digit()) && !place.is_password;
             !is_code(value) && !is_code_path(value) && !is_count
@@ -362,6 +364,24 @@ pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> boo
             !code && !is_variable(value, place) && is_literal(value, place)
         }
     }
+}
+
+/// Tells whether a value in an address is a secret however short it is: nothing else is called so there.
+fn is_any_length(place: &Place<'_>) -> bool {
+    let is_in_address = matches!(place.sign, Sign::Query | Sign::Encoded);
+    let is_named = || {
+        [
+            "password",
+            "passwd",
+            "passphrase",
+            "access_token",
+            "refresh_token",
+            "id_token",
+        ]
+        .iter()
+        .any(|name| ends_with(place.name, name).is_some())
+    };
+    is_in_address && is_named()
 }
 
 /// A word of letters that may be a password: no name out of code.
