@@ -102,7 +102,10 @@ impl Floor {
             Self::HiddenTool => hidden_tool(looked),
             Self::Protected => protected(looked).or_else(|| closed(looked)),
             Self::Phase => match looked.context.phase_access {
-                PhaseAccess::BeforeExecute => only_reading(looked, "before EXECUTE"),
+                PhaseAccess::BeforeExecute => match looked.context.lineage {
+                    Lineage::Role => only_reading(looked, "in this turn"),
+                    Lineage::Child { .. } => only_reading(looked, "in this task"),
+                },
                 PhaseAccess::Execute => None,
             },
             Self::Mode => match looked.context.mode {
