@@ -68,14 +68,6 @@ impl Mode {
         }
     }
 
-    /// Tells whether a step's tests run without a question.
-    pub fn verifies_unasked(self) -> bool {
-        match self {
-            Self::AutoEdit | Self::Yolo => true,
-            Self::Plan | Self::Default => false,
-        }
-    }
-
     /// Tells whether the mode turns an ask for something of this kind into an allow.
     pub(super) fn relaxes(self, asked: Relaxable) -> bool {
         match (self, asked) {
