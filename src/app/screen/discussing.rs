@@ -7,25 +7,37 @@ use crate::app::discussions;
 use crate::app::export::markdown;
 use crate::app::start::Refusal;
 use crate::config::Config;
-use crate::domain::discussion::{DiscussionOrder, StopReason};
+use crate::domain::discussion::{DiscussionOrder, Mode, StopReason, Terms};
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
 use crate::engine::{Caller, DiscussionAsk, Engine};
 use crate::mcp::tools::group_discuss::Arguments;
 use crate::store::atomic;
-use crate::text::one_line;
+use crate::text::{n_of, one_line};
 use crate::tui::{Action, Planned, Topic};
 
 use super::beginning::What;
 use super::ending::End;
 use super::{Done, Shell};
 
+fn rounds(n: u32) -> String {
+    n_of(usize::try_from(n).unwrap_or(usize::MAX), "round")
+}
+
 impl Shell {
     /// Tells the screen which presets of discussions there are.
     pub(super) fn name_presets(&mut self, config: &Config) {
         let presets = config.discuss.presets.iter();
         let presets = presets.map(|(name, preset)| {
-            let rounds = preset.rounds.map(|n| format!("{n} rounds at most"));
+            let mode = preset.mode.as_deref().and_then(Mode::named);
+            let rounds = preset.rounds.map(|n| {
+                let terms = Terms {
+                    mode: mode.unwrap_or_default(),
+                    rounds: n,
+                    ..Terms::default()
+                };
+                format!("{} at most", rounds(terms.n_rounds()))
+            });
             let parts = [
                 preset.mode.clone(),
                 rounds,
@@ -194,9 +206,9 @@ fn in_words(topic: Topic, order: &DiscussionOrder) -> Planned {
         },
         participants: participants.collect(),
         terms: format!(
-            "{}, {} rounds at most, {} min a speech, {} min in all",
+            "{}, {} at most, {} min a speech, {} min in all",
             terms.mode.name(),
-            terms.rounds,
+            rounds(terms.n_rounds()),
             terms.timeout_ms / 60_000,
             terms.deadline_ms / 60_000,
         ),

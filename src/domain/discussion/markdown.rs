@@ -64,7 +64,7 @@ impl Discussion {
         let mut out = format!(
             "\n## Participants\n\n{}, {} at most, {}\n\n",
             terms.mode.name(),
-            n_of(usize::try_from(terms.rounds).unwrap_or(0), "round"),
+            n_of(usize::try_from(terms.n_rounds()).unwrap_or(0), "round"),
             terms.order.name(),
         );
         for participant in &self.order.participants {

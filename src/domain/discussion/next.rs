@@ -108,7 +108,7 @@ impl Discussion {
 
     /// How many rounds it has at the most; in a jury one for the answers and one for the vote.
     pub fn n_rounds(&self) -> u32 {
-        rules(self.order.terms.mode).n_rounds(&self.order.terms)
+        self.order.terms.n_rounds()
     }
 
     /// Why no further round begins, in the order in which reasons count; `None` while one is being spoken or may come.

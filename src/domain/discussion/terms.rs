@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::mode::rules;
+
 /// How a discussion goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -123,6 +125,13 @@ impl Default for Terms {
             budget: BudgetSettings::default(),
             adapter_budgets: BTreeMap::new(),
         }
+    }
+}
+
+impl Terms {
+    /// How many rounds there are at the most; in a jury one for the answers and one for the vote.
+    pub fn n_rounds(&self) -> u32 {
+        rules(self.mode).n_rounds(self)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::asked::{Means, Planned, budget};
 use crate::config::Config;
-use crate::domain::discussion::Budget;
+use crate::domain::discussion::{Budget, Mode, Terms};
 use crate::engine::Engine;
 use crate::mcp::tools::group_discuss::NO_TOPIC;
 use crate::text::n_of;
@@ -79,8 +79,12 @@ impl Derived {
                 _ => format!("{} min", seconds / 60),
             }
         };
-        let rounds = terms["rounds"].as_u64().unwrap_or(0);
-        let rounds = usize::try_from(rounds).unwrap_or(usize::MAX);
+        let rounds = Terms {
+            mode: Mode::named(&word(&terms["mode"])).unwrap_or_default(),
+            rounds: u32::try_from(terms["rounds"].as_u64().unwrap_or(0)).unwrap_or(u32::MAX),
+            ..Terms::default()
+        };
+        let rounds = usize::try_from(rounds.n_rounds()).unwrap_or(usize::MAX);
         let mut lines = vec![format!(
             "{}, {}: at most {}, {} at a time; each speech {}, all of it {}",
             word(&terms["mode"]),

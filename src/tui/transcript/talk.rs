@@ -57,7 +57,7 @@ impl Talk {
             id: id.clone(),
             topic: one_line(&order.topic),
             how: format!("{} of {}", order.terms.mode.name(), names.join(", ")),
-            most_rounds: order.terms.rounds,
+            most_rounds: order.terms.n_rounds(),
             round: 0,
             speaking: Vec::new(),
             now: Now::Runs,

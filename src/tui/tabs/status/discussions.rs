@@ -29,7 +29,7 @@ pub(super) fn rows(state: &State, now: At) -> Vec<Row> {
             (None, false) => ("■ cut off".to_owned(), theme::BAD),
             (None, true) => {
                 let n = discussion.round().map_or(0, |round| round.n);
-                let most = discussion.order.terms.rounds;
+                let most = discussion.order.terms.n_rounds();
                 (format!("◌ round {n} of {most}"), theme::KEY)
             }
         };
