@@ -8,6 +8,8 @@
 //! - A control string (OSC, DCS, SOS, PM, APC) ends at BEL, at `ESC \`, at U+009C, at CAN or SUB, or where
 //!   another escape begins. It goes on in the next line only if what follows has no blank in it and ends as
 //!   it should, within [`HOLD`] bytes: pictures do, and the text after a string that nobody ended does not.
+//!   What stands behind a byte that is no text is held, too, in the same line: a string that nobody ended does not
+//!   swallow it.
 //! - A sequence may have control characters inside; a terminal obeys them first, and so does this.
 
 use std::borrow::Cow;
@@ -87,6 +89,8 @@ enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
     First,
+    /// On its first line, behind a byte that belongs to no such string.
+    Damaged,
     Held,
 }
 
@@ -277,7 +281,15 @@ impl Sanitiser {
                 self.release(out);
                 self.on_ground(next, out);
             }
+            char::REPLACEMENT_CHARACTER | '\u{80}'..='\u{9f}'
+                if extent == Extent::First && !is_break =>
+            {
+                self.state = State::Text(kind, Extent::Damaged);
+            }
             _ if extent == Extent::First && !is_break => {}
+            _ if extent == Extent::Damaged && !is_break && self.held.len() < HOLD => {
+                self.held.push(next);
+            }
             _ if self.may_hold(next, kind) => {
                 self.held.push(next);
                 self.state = State::Text(kind, Extent::Held);

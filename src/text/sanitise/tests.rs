@@ -75,6 +75,18 @@ fn an_unended_control_string_swallows_its_line_only() {
 }
 
 #[test]
+fn an_unended_control_string_does_not_swallow_what_stands_behind_damage() {
+    for start in ["\u{1b}]0;title", "\u{1b}P1;x", "\u{9d}8;;", "\u{1b}_a"] {
+        check(
+            &format!("a{start}\u{fffd}the rest of it\nb"),
+            "athe rest of it\nb",
+        );
+        check(&format!("a{start}\u{80}the rest"), "athe rest");
+        check(&format!("a{start}\u{fffd}its end\u{1b}\\b"), "ab");
+    }
+}
+
+#[test]
 fn a_picture_of_many_lines_is_dropped_whole() {
     check("a\u{1b}Pq#0;2;0;0;0\n#0~~@@\n$-~~\u{1b}\\b", "ab");
     check("a\u{1b}]1337;File=inline=1:QUJD\r\nREVG\u{7}b", "ab");
