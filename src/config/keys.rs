@@ -74,6 +74,7 @@ pub const KEYS: &[Key] = &[
     key("test.sockets", Texts, Is("[]"), Never, "Sockets that tests and the hooks of commits reach although such are hidden, such as \"/run/docker.sock\"; ~/ is your home"),
 
     key("limits.max_children", Number(1, 64), Is("2"), Lower, "How many child sessions run at a time"),
+    key("limits.tasks_per_call", Number(1, 256), Is("16"), Lower, "How many tasks an agent may give in one call"),
     key("limits.per_adapter", Number(1, 64), Is("2"), Lower, "How many turns one adapter runs at a time"),
     key("limits.task_timeout", Time(1, DAY), Is("\"30m\""), Lower, "How long one task of a child session may take"),
     key("limits.task_retries", Number(0, 10), Is("2"), Lower, "How often a task is begun again whose CLI could not start, was turned away for a while or lost its connection"),
@@ -87,7 +88,7 @@ pub const KEYS: &[Key] = &[
 
     key("agents.*.mode", Choice(AGENT_MODES), Unset("\"subagent\""), Ignored, "Where the agent may be used; \"all\" when left out"),
     key("agents.*.description", Text, Unset("\"Writes documentation\""), Ignored, "What the agent is for, in one line"),
-    key("agents.*.prompt", PromptFile, Unset("\"prompts/docs.md\""), Ignored, "The agent's prompt, a file beside this one"),
+    key("agents.*.prompt", PromptFile, Unset("\"prompts/docs.md\""), Ignored, "The agent's prompt, a file in the folder `prompts` beside your own config.toml"),
     key("agents.*.allowed_tools", Texts, Unset("[\"read\", \"grep\"]"), Ignored, "The tools it may use, in place of rules; \"*\" is all, others than these are denied"),
     key("agents.*.denied_tools", Texts, Unset("[\"bash\"]"), Ignored, "Tools it may not use; they win over allowed_tools"),
     key("agents.*.tools", Flags, Unset("{ write = false }"), Ignored, "Single tools, allowed by true and denied by false"),

@@ -141,6 +141,7 @@ impl<'a> Reader<'a> {
     fn limits(&mut self) -> Limits {
         Limits {
             max_children: self.count("limits.max_children"),
+            tasks_per_call: self.count("limits.tasks_per_call"),
             per_adapter: self.count("limits.per_adapter"),
             task_timeout: self.time("limits.task_timeout"),
             task_retries: self.count("limits.task_retries"),

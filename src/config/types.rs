@@ -162,6 +162,8 @@ pub enum TestCommand {
 pub struct Limits {
     /// Child sessions at a time.
     pub max_children: u32,
+    /// Tasks in one call.
+    pub tasks_per_call: u32,
     /// Turns at a time of one adapter.
     pub per_adapter: u32,
     /// One task of a child session.

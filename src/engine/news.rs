@@ -28,6 +28,8 @@ const DIFF_LINES: (usize, usize) = (120, 40);
 const MAX_DIFF: usize = 16 * 1024;
 /// The longest line for people, in characters.
 const MAX_LINE: usize = 300;
+/// The most characters of an id that is told back; no id of this program's has as many.
+const MAX_ID: usize = 80;
 /// The longest name of a call, in characters: its card opens to all of a command.
 const MAX_TITLE: usize = 2_000;
 /// In how many bytes at the beginning of a text that line is looked for.
@@ -197,6 +199,11 @@ fn with_end(text: String) -> String {
 /// Cleans a text to one line for people.
 pub fn line(text: &str) -> String {
     line_of(text, MAX_LINE)
+}
+
+/// An id or a name as somebody gave it, to be told back: of a long one the beginning.
+pub fn id(text: &str) -> String {
+    line_of(text, MAX_ID)
 }
 
 fn line_of(text: &str, most: usize) -> String {

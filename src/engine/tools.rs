@@ -268,6 +268,11 @@ impl Engine {
                 Some(performer) => (role, performer),
             },
         };
+        if let Some(too_many) = tasks::too_many(self, &calling) {
+            // Whoever called may be gone.
+            let _gone = calling.give.send(Answer::failed(too_many));
+            return Ok(());
+        }
         let Calling {
             request,
             session,

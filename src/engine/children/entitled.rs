@@ -6,7 +6,7 @@ use super::start::{Caller, TaskRefused};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{Child, MAX_DEPTH, depth};
 use crate::domain::turn::Role;
-use crate::engine::Engine;
+use crate::engine::{Engine, news};
 use crate::permission::{Action, Call, PhaseAccess, decide};
 
 impl Engine {
@@ -57,7 +57,9 @@ impl Engine {
             Caller::Session(session) => child.order.parent.as_ref() == Some(session),
         };
         let child = self.child(id).filter(is_own);
-        let child = child.ok_or_else(|| TaskRefused::NotYours { id: id.to_string() })?;
+        let child = child.ok_or_else(|| TaskRefused::NotYours {
+            id: news::id(id.as_str()),
+        })?;
         match child.is_running() {
             true => Err(TaskRefused::StillRunning { id: id.to_string() }),
             false => Ok(child),

@@ -6,15 +6,17 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
+use super::door::Calling;
 use super::{Later, Reply, ToolCall};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{Child, TaskResult, Waits};
-use crate::engine::{Caller, Engine, EngineError, TaskAsk};
+use crate::engine::{Caller, Engine, EngineError, TaskAsk, news};
 use crate::mcp::arguments;
 use crate::mcp::tools::session_manage::{self, Action};
 use crate::mcp::tools::task::{self, Item};
 use crate::mcp::wire::Answer;
 use crate::store::sessions;
+use crate::text::n_of;
 
 /// What became of one task of a call: it was begun, or it was not and this is why.
 type Begun = Result<(SessionId, String, oneshot::Receiver<TaskResult>), (String, String)>;
@@ -37,8 +39,23 @@ pub(super) fn leave_out_denied(engine: &Engine, session: &SessionId, about: &mut
     }
 }
 
+/// Why a call gives more tasks than one may; `None` where it does not. Nobody is asked about such a call.
+pub(super) fn too_many(engine: &Engine, calling: &Calling) -> Option<String> {
+    let tasks = calling.arguments.get("tasks")?.as_array()?;
+    let most = engine.setup.config.limits.tasks_per_call;
+    let is_given = calling.tool == task::TOOL.name && tasks.len() > usize::try_from(most).ok()?;
+    is_given.then(|| {
+        format!(
+            "one call may give {} at the most (limits.tasks_per_call), and this one gives {}: none was begun; give \
+             fewer at a time",
+            n_of(usize::try_from(most).unwrap_or(usize::MAX), "task"),
+            tasks.len()
+        )
+    })
+}
+
 pub(super) fn give(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
-    let arguments: task::Arguments = match arguments(&call.arguments) {
+    let arguments = match task::Arguments::parse(&call.arguments) {
         Ok(arguments) => arguments,
         Err(why) => return Ok(Reply::Now(Answer::failed(why))),
     };
@@ -185,13 +202,17 @@ pub(super) fn manage(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engi
         Ok(arguments) => arguments,
         Err(why) => return Ok(Reply::Now(Answer::failed(why))),
     };
-    let id = SessionId::new(arguments.task_id.unwrap_or_default());
+    let id = match arguments.named() {
+        Ok(id) => SessionId::new(id),
+        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+    };
     let own = engine.child(&id);
     let own = own.filter(|child| child.order.parent.as_ref() == Some(&call.session));
     let answer = match (arguments.action, own) {
         (Action::List, _) => list(engine, &call.session),
         (_, None) => Answer::failed(format!(
-            "{id} is no task of yours; `list` tells those that are"
+            "{} is no task of yours; `list` tells those that are",
+            news::id(id.as_str())
         )),
         (Action::Show, Some(_)) => show(engine, &id),
         (Action::Delete, Some(_)) => match engine.delete_child(&id)? {

@@ -257,3 +257,19 @@ proptest! {
         });
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn more_tasks_than_one_call_may_give_are_refused_before_anything_is_asked() {
+    let mut world = world("claude");
+    let many: Vec<Value> = (0..17)
+        .map(|n| json!({"agent": "explore", "prompt": format!("look at {n}")}))
+        .collect();
+    let mut given = calls(&mut world, "task", json!({ "tasks": many })).await;
+    let told = told(&mut given);
+    assert!(
+        told.contains("16 tasks at the most (limits.tasks_per_call), and this one gives 17"),
+        "{told}"
+    );
+    assert!(world.engine.state().children.is_empty());
+    assert!(world.engine.state().awaiting.is_none());
+}

@@ -29,6 +29,22 @@ pub struct Arguments {
     pub task_id: Option<String>,
 }
 
+impl Arguments {
+    /// The id of the task that is meant; empty for `list`.
+    ///
+    /// # Errors
+    /// None is named where one must be.
+    pub fn named(&self) -> Result<&str, String> {
+        let id = self.task_id.as_deref().map_or("", str::trim);
+        match self.action {
+            Action::Show | Action::Delete if id.is_empty() => {
+                Err("name a task by its `task_id`; `list` tells those that are yours".to_owned())
+            }
+            Action::List | Action::Show | Action::Delete => Ok(id),
+        }
+    }
+}
+
 /// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -39,4 +55,27 @@ pub enum Action {
     Show,
     /// Forgets one that is over.
     Delete,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::mcp::arguments;
+
+    #[test]
+    fn what_is_about_one_task_names_it() {
+        for (action, id, is_right) in [
+            ("list", json!(null), true),
+            ("show", json!(null), false),
+            ("show", json!(" "), false),
+            ("delete", json!(null), false),
+            ("show", json!("ses_1"), true),
+        ] {
+            let given = json!({"action": action, "task_id": id});
+            let read: Arguments = arguments(&given).unwrap();
+            assert_eq!(read.named().is_ok(), is_right, "{given}");
+        }
+    }
 }

@@ -94,7 +94,52 @@ pub struct Item {
     pub task_id: Option<String>,
 }
 
+/// Fields that have two names, the one that is ours first.
+const NAMES: [(&str, &str); 3] = [
+    ("agent", "subagent_type"),
+    ("prompt", "objective"),
+    ("task_id", "session_id"),
+];
+
+/// Leaves of two names of one field ours, where both say the same.
+///
+/// # Errors
+/// They say different things.
+fn named_once(given: &mut Value) -> Result<(), String> {
+    let Some(fields) = given.as_object_mut() else {
+        return Ok(());
+    };
+    for (ours, other) in NAMES {
+        let (Some(first), Some(second)) = (fields.get(ours), fields.get(other)) else {
+            continue;
+        };
+        let goes = match (first, second) {
+            (Value::Null, _) => ours,
+            (_, Value::Null) => other,
+            (first, second) if first == second => other,
+            (_, _) => {
+                return Err(format!(
+                    "`{ours}` and `{other}` are two names of one field and say different things; give one of them"
+                ));
+            }
+        };
+        fields.remove(goes);
+    }
+    let tasks = fields.get_mut("tasks").and_then(Value::as_array_mut);
+    tasks.into_iter().flatten().try_for_each(named_once)
+}
+
 impl Arguments {
+    /// Reads them; a field may come by either of its names, or by both where they say the same.
+    ///
+    /// # Errors
+    /// They do not fit; the message says where.
+    pub fn parse(given: &Value) -> Result<Self, String> {
+        let mut given = given.clone();
+        named_once(&mut given)?;
+        crate::mcp::arguments(&given)
+    }
+
     /// The tasks that are meant.
     ///
     /// # Errors
@@ -119,13 +164,11 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mcp::arguments;
-
     /// Agent, prompt and id of each task.
     type Items<'a> = [(&'a str, &'a str, Option<&'a str>)];
 
     fn check(given: serde_json::Value, wanted: Result<&Items<'_>, &str>) {
-        let items = arguments::<Arguments>(&given).and_then(Arguments::items);
+        let items = Arguments::parse(&given).and_then(Arguments::items);
         match (items, wanted) {
             (Ok(items), Ok(wanted)) => {
                 let items: Vec<_> = items
@@ -160,5 +203,30 @@ mod tests {
             Err("either one task"),
         );
         check(json!({"prompt": 1}), Err("do not fit"));
+    }
+
+    #[test]
+    fn both_names_of_a_field_may_say_the_same_and_nothing_else() {
+        check(
+            json!({"agent": "a", "subagent_type": "a", "prompt": "p", "objective": "p", "task_id": null, "session_id": "s"}),
+            Ok(&[("a", "p", Some("s"))]),
+        );
+        check(
+            json!({"tasks": [{"agent": "a", "subagent_type": "a", "prompt": "1"}]}),
+            Ok(&[("a", "1", None)]),
+        );
+        let differ = "two names of one field";
+        check(
+            json!({"agent": "a", "subagent_type": "b", "prompt": "p"}),
+            Err(differ),
+        );
+        check(
+            json!({"agent": "", "subagent_type": "b", "prompt": "p"}),
+            Err(differ),
+        );
+        check(
+            json!({"tasks": [{"agent": "a", "prompt": "1", "objective": "2"}]}),
+            Err(differ),
+        );
     }
 }
