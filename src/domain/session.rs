@@ -19,7 +19,8 @@ pub struct Message {
     pub turn: Option<TurnId>,
     /// Who speaks.
     pub role: Speaker,
-    /// The profile that is current with it.
+    /// The profile that is current with it; build where none is named.
+    #[serde(default)]
     pub agent: Profile,
     /// Whether this program wrote it rather than a person or a model.
     pub synthetic: bool,
@@ -171,5 +172,18 @@ pub fn named_version(adapter: &str, version: &str) -> String {
     match adapter.is_empty() || version.starts_with(adapter) {
         true => version.to_owned(),
         false => format!("{adapter} {version}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_names_no_agent_is_build_s() {
+        let stored =
+            r#"{"id":"msg_1","turn":null,"role":"user","synthetic":false,"ts":0,"text":"hello"}"#;
+        let message: Message = serde_json::from_str(stored).unwrap();
+        assert_eq!(message.agent, Profile::Build);
     }
 }

@@ -30,6 +30,9 @@ pub struct TaskOrder {
     pub n: u32,
     /// The agent.
     pub agent: String,
+    /// The agent after which the child is called, where another one goes on with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_agent: Option<String>,
     /// What it is about, in a few words, cleaned.
     pub description: String,
     /// The adapter, by its name in the configuration.
@@ -202,8 +205,13 @@ impl TaskOrder {
     pub fn name(&self) -> String {
         match &self.speaks {
             Some(speaks) => speaks.name.clone(),
-            None => format!("{}#{}", self.agent, self.n),
+            None => format!("{}#{}", self.called_after(), self.n),
         }
+    }
+
+    /// The agent after which the child is called: its first one.
+    pub fn called_after(&self) -> &str {
+        self.first_agent.as_deref().unwrap_or(&self.agent)
     }
 }
 

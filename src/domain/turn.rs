@@ -39,10 +39,11 @@ impl Role {
 }
 
 /// The profile that speaks in a turn; the current agent of a session is that of its last user message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// Edits the repository, step by step.
+    #[default]
     Build,
     /// Reads, and writes nothing but the plan and its answers.
     Plan,

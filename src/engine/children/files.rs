@@ -123,10 +123,51 @@ impl Engine {
             turn: order.turn.to_string(),
             role,
             agent: order.agent.clone(),
-            synthetic: role != Speaker::Assistant,
+            synthetic: is_synthetic(order, role),
             ts: self.journal.now(),
             text: clean(text),
         };
         Ok(self.child_files(&order.session).append_message(&message)?)
+    }
+}
+
+/// What an agent says is its own, and so is the task that the user gave: this program wrote all else.
+fn is_synthetic(order: &TaskOrder, role: Speaker) -> bool {
+    match role {
+        Speaker::Assistant => false,
+        Speaker::User => order.parent.is_some() || order.speaks.is_some(),
+        Speaker::System | Speaker::Tool => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::TurnId;
+
+    #[test]
+    fn the_users_own_task_is_not_said_to_be_this_programs() {
+        let of_the_user = TaskOrder {
+            session: SessionId::new("ses_c"),
+            parent: None,
+            n: 1,
+            agent: "explore".to_owned(),
+            first_agent: None,
+            description: "looks around".to_owned(),
+            adapter: "codex".to_owned(),
+            model: None,
+            waits: Waits::Foreground,
+            turn: TurnId::new("ses_c.1"),
+            speaks: None,
+            tree: None,
+        };
+        let of_an_agent = TaskOrder {
+            parent: Some(SessionId::new("ses_p")),
+            ..of_the_user.clone()
+        };
+        assert!(!is_synthetic(&of_the_user, Speaker::User));
+        assert!(is_synthetic(&of_an_agent, Speaker::User));
+        assert!(is_synthetic(&of_the_user, Speaker::System));
+        assert!(!is_synthetic(&of_an_agent, Speaker::Assistant));
     }
 }

@@ -97,7 +97,7 @@ mod tests {
                 session: SessionId::new("ses_child"),
                 parent: Some(SessionId::new("ses_planner")),
                 n,
-                agent: agent.clone(),
+                first_agent: None,                agent: agent.clone(),
                 description: "a canary of its caller".to_owned(),
                 adapter: "codex".to_owned(),
                 model: None,

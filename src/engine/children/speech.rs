@@ -77,6 +77,7 @@ impl Engine {
                 session,
                 parent: ask.parent.clone(),
                 n: known.map_or_else(|| self.next_of(&participant.agent), |child| child.order.n),
+                first_agent: None,
                 agent: participant.agent.clone(),
                 description: news::line(ask.topic),
                 adapter: adapter.name.clone(),

@@ -205,9 +205,10 @@ impl Engine {
                 Caller::User => None,
                 Caller::Session(id) => Some(id.clone()),
             },
-            n: known
-                .filter(|child| child.order.agent == ask.agent)
-                .map_or_else(|| self.next_of(&ask.agent), |child| child.order.n),
+            n: known.map_or_else(|| self.next_of(&ask.agent), |child| child.order.n),
+            first_agent: known
+                .map(|child| child.order.called_after().to_owned())
+                .filter(|first| *first != ask.agent),
             agent: ask.agent.clone(),
             description: described(&ask.description, &ask.prompt),
             adapter: adapter.name.clone(),
@@ -270,7 +271,7 @@ impl Engine {
 
     pub(super) fn next_of(&self, agent: &str) -> u32 {
         let children = self.state().children.iter();
-        let numbers = children.filter(|child| child.order.agent == agent);
+        let numbers = children.filter(|child| child.order.called_after() == agent);
         numbers.map(|child| child.order.n).max().unwrap_or(0) + 1
     }
 
@@ -413,7 +414,7 @@ pub fn subagent<'a>(profiles: &'a Profiles, name: &str) -> Result<&'a Profile, T
     let found = profiles.find(name).ok();
     let fits = |found: &&Profile| found.mode != AgentMode::Primary && found.shown == Shown::Offered;
     found.filter(fits).ok_or_else(|| TaskRefused::NoSuchAgent {
-        name: name.to_owned(),
+        name: news::id(name),
         known: profiles
             .offered(AgentMode::Subagent)
             .map(|agent| agent.name.clone())

@@ -16,6 +16,7 @@ fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> Child {
         session: SessionId::new(format!("ses_child{n}")),
         parent: parent.map(SessionId::new),
         n,
+        first_agent: None,
         agent: "explore".to_owned(),
         description: "list the public functions".to_owned(),
         adapter: "claude".to_owned(),

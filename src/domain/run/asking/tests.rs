@@ -32,6 +32,7 @@ fn at_work() -> Run {
             session: SessionId::new("ses_c"),
             parent: None,
             n: 1,
+            first_agent: None,
             agent: "general".to_owned(),
             description: "looks around".to_owned(),
             adapter: "codex".to_owned(),

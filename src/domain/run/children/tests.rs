@@ -28,6 +28,7 @@ fn order(child: u8, waits: Waits) -> TaskOrder {
         session: SessionId::new(format!("ses_{child}")),
         parent: parents[usize::from(child) % 3].map(SessionId::new),
         n: u32::from(child),
+        first_agent: None,
         agent: "explore".to_owned(),
         description: "looks around".to_owned(),
         adapter: "codex".to_owned(),

@@ -81,6 +81,7 @@ impl Played {
             session: session.clone(),
             parent: None,
             n: 1,
+            first_agent: None,
             agent: "general".to_owned(),
             description: "writes".to_owned(),
             adapter: "codex".to_owned(),

@@ -34,6 +34,7 @@ impl Played {
             session: session.clone(),
             parent: None,
             n: 1,
+            first_agent: None,
             agent: agent.to_owned(),
             description: "looks around".to_owned(),
             adapter: "codex".to_owned(),
