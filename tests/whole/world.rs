@@ -228,6 +228,23 @@ impl World {
             .envs(self.env.iter().cloned());
     }
 
+    /// Tells whether configuration, repository or plan name a test command.
+    fn has_tests(&self) -> bool {
+        let manifests = [
+            "pytest.ini",
+            "pyproject.toml",
+            "package.json",
+            "Cargo.toml",
+            "go.mod",
+        ];
+        let is_detected = manifests.iter().any(|name| self.root.join(name).exists());
+        let mut scripts = ["codex.json", "claude.json"].iter().map(|name| {
+            // Before they are cast there are none.
+            fs::read_to_string(self.folder.join(name)).unwrap_or_default()
+        });
+        self.config.contains("[test]") || is_detected || scripts.any(|s| s.contains("Test: "))
+    }
+
     fn config_text(&self) -> String {
         let adapter = |name: &str| {
             let script = self.folder.join(format!("{name}.json"));
@@ -238,7 +255,7 @@ impl World {
             )
         };
         // A run is proven by tests: here a command that always passes, unless the test has one of its own.
-        let test = match self.config.contains("[test]") {
+        let test = match self.has_tests() {
             true => "",
             false => "[test]\ndefault_command = \"true\"\n",
         };
