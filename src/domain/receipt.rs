@@ -139,6 +139,14 @@ impl Receipt {
         }
     }
 
+    /// Tells whether the program that the command names is not there: no agent's edit of the tree changes that. A script
+    /// of the repository that is missing is another matter.
+    pub fn lacks_runner(&self) -> bool {
+        let program = self.command.split_ascii_whitespace().next();
+        let is_path = program.is_some_and(|program| program.contains('/'));
+        matches!(self.outcome, TestOutcome::NotStarted(_)) && !is_path
+    }
+
     /// Tells whether the step may go on: nothing failed (not tested counts as going on, not as tested).
     pub fn lets_pass(&self) -> bool {
         match self.outcome {

@@ -318,6 +318,19 @@ fn a_command_of_the_agent_works_in_the_repository() {
 }
 
 #[test]
+fn a_runner_that_is_not_there_is_a_question_at_once_and_no_fix_turn() {
+    let world = World::new();
+    world.cast(&writer(), &Agent::approving());
+    world
+        .run(&["-s", "test.default_command=no-such-runner --all"])
+        .ends(3)
+        .complains("tests could not be started")
+        .complains("no-such-runner");
+    assert_eq!(world.events_of("tests.ran").len(), 1);
+    assert_eq!(world.state()["execution"]["current"]["fix_turns"], 0);
+}
+
+#[test]
 fn a_step_that_changes_documentation_only_need_not_be_tested() {
     let world = World::new();
     let agent =

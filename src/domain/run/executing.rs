@@ -482,7 +482,8 @@ fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> 
         .execution
         .as_ref()
         .and_then(|execution| execution.current.as_ref());
-    if current.is_some_and(|current| current.fix_turns < max_fix_turns) {
+    let may_fix = current.is_some_and(|current| current.fix_turns < max_fix_turns);
+    if may_fix && !receipt.lacks_runner() {
         return fix(state, at);
     }
     let found = receipt.in_words();
