@@ -221,7 +221,8 @@ fn mended() -> [Agent; 2] {
         )
         .always(
             "[agent-collab EXECUTE fix",
-            vec![write("one.txt", "one\n"), say("Mended.")],
+            // The same line: which of the two turns had the last word before a fault is no difference.
+            vec![write("one.txt", "one\n"), say("Wrote another.")],
         );
     let reviewer = Agent::new().always("[agent-collab REVIEW", review("[APPROVED]\n"));
     [planner, reviewer]

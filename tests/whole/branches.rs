@@ -23,7 +23,7 @@ fn the_default_branch_is_left_for_one_named_after_the_goal() {
     world.run(&[]).ends(0).says("agent-collab/a-test");
     assert_eq!(branch(&world), "agent-collab/a-test");
     assert_eq!(world.git(&["log", "--format=%s", "main"]), "first\n");
-    assert_eq!(world.subjects(), ["[Step 1] Write", "first"]);
+    assert_eq!(world.subjects(), ["[Step 1] Wrote", "first"]);
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn the_default_branch_is_kept_where_the_user_says_so() {
     one_step(&world);
     world.run(&["--branch", "current"]).ends(0);
     assert_eq!(branch(&world), "main");
-    assert_eq!(world.subjects(), ["[Step 1] Write", "first"]);
+    assert_eq!(world.subjects(), ["[Step 1] Wrote", "first"]);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn the_first_commit_of_an_unborn_branch_is_that_of_step_1() {
     one_step(&world);
     world.run(&[]).ends(0);
     assert_eq!(branch(&world), "main");
-    assert_eq!(world.subjects(), ["[Step 1] Write"]);
+    assert_eq!(world.subjects(), ["[Step 1] Wrote"]);
     assert_eq!(
         world.committed(),
         ["new.txt"],
@@ -117,7 +117,7 @@ fn a_linked_worktree_has_a_run_of_its_own() {
     one_step(&world);
     world.run(&[]).ends(0);
     assert_eq!(branch(&world), "work");
-    assert_eq!(world.subjects(), ["[Step 1] Write", "first"]);
+    assert_eq!(world.subjects(), ["[Step 1] Wrote", "first"]);
     assert!(!world.folder.join("repository/.agent-collab").exists());
     let status = world.git(&["status", "--porcelain", "--untracked-files=all"]);
     assert_eq!(

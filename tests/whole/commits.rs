@@ -263,7 +263,7 @@ fn one_step_without_a_change_is_enough_to_be_unproven() {
         .run(&["--answer", "nothing_changed=already-true"])
         .ends(6)
         .complains("not proven: step 1 changed nothing");
-    assert_eq!(world.subjects(), ["[Step 2] Write", "first"]);
+    assert_eq!(world.subjects(), ["[Step 2] Wrote", "first"]);
 }
 
 #[test]

@@ -395,7 +395,11 @@ fn an_edited_plan_is_reviewed_again_where_the_user_says_so() {
     let world = World::new();
     run_with_edit_in_review(&world, &["--answer", "stale_plan=review"]).ends(0);
     assert_eq!(world.state()["iteration"], 2);
-    assert_eq!(world.subjects()[0], "[Step 1] Write by me");
+    let message = world.git(&["log", "-1", "--format=%B"]);
+    assert!(
+        message.starts_with("[Step 1] Wrote\n\nWrite by me\n\n"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -403,7 +407,11 @@ fn an_edited_plan_is_taken_as_it_is_where_the_user_says_so() {
     let world = World::new();
     run_with_edit_in_review(&world, &["--answer", "stale_plan=accept"]).ends(0);
     assert_eq!(world.state()["iteration"], 1);
-    assert_eq!(world.subjects()[0], "[Step 1] Write by me");
+    let message = world.git(&["log", "-1", "--format=%B"]);
+    assert!(
+        message.starts_with("[Step 1] Wrote\n\nWrite by me\n\n"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -429,7 +437,7 @@ fn a_plan_edited_while_a_step_runs_is_stale_before_the_next_step() {
     world.put(".agent-collab/plan.md", &text);
     world.release("wait");
     running.wait().ends(3).complains("stale_plan");
-    assert_eq!(world.subjects(), ["[Step 1] Write", "first"]);
+    assert_eq!(world.subjects(), ["[Step 1] Wrote", "first"]);
     let text = world.read(".agent-collab/plan.md");
     assert!(
         text.contains("1. [x] Write") && text.contains("2. [ ] Look twice"),

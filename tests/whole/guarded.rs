@@ -30,7 +30,7 @@ fn check_tampering(command: &str, name: &str) {
     assert!(ours, "{name} is ours again");
     assert_eq!(
         world.subjects(),
-        ["[Step 1] Write", "first"],
+        ["[Step 1] Wrote", "first"],
         "nothing goes on after it"
     );
     if command.contains("TAMPERED") {

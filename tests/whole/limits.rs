@@ -55,7 +55,7 @@ fn a_run_goes_on_by_itself_when_the_limit_is_over() {
         .says("the reviewer waits for claude's usage limit until")
         .says("the wait for the usage limit is over");
     assert_eq!(world.events_of("limit.passed").len(), 2);
-    assert_eq!(world.subjects()[0], "[Step 1] Write");
+    assert_eq!(world.subjects()[0], "[Step 1] Wrote");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_run_may_switch_to_the_other_cli_and_stays_there() {
     );
     assert_eq!(reviewer["adapter"], "claude");
     assert_ne!(planner["external_id"], reviewer["external_id"]);
-    assert_eq!(world.subjects()[0], "[Step 1] Write");
+    assert_eq!(world.subjects()[0], "[Step 1] Wrote");
 }
 
 #[test]
@@ -133,5 +133,5 @@ fn a_wait_outlives_the_program_and_a_switched_run_is_taken_up_where_it_was() {
         .program(&["resume", "--auto", "--yes-execute"])
         .ends(0);
     assert_eq!(world.events_of("session.moved").len(), 1);
-    assert_eq!(world.subjects()[0], "[Step 1] Write");
+    assert_eq!(world.subjects()[0], "[Step 1] Wrote");
 }

@@ -62,6 +62,12 @@ fn steps(world: &World) -> Vec<String> {
     steps
 }
 
+/// The step of the plan that the newest commit is for.
+fn body(world: &World) -> String {
+    let message = world.git(&["log", "-1", "--format=%b"]);
+    message.lines().next().unwrap_or_default().to_owned()
+}
+
 /// Kills the program at the first event of a kind and takes the run up again.
 fn check(kind: &str, on_step: &str) {
     let world = World::new();
@@ -75,7 +81,7 @@ fn check(kind: &str, on_step: &str) {
     world.program(&arguments).ends(0);
     assert_eq!(
         steps(&world),
-        ["[Step 1] Write one", "[Step 2] Write two"],
+        ["[Step 1] Wrote one", "[Step 2] Wrote two"],
         "killed at {kind}"
     );
     let state = world.state();
@@ -167,6 +173,29 @@ fn a_kill_after_a_steps_turn_is_survived_in_each_way() {
 #[test]
 fn a_kill_after_the_tests_makes_no_second_commit() {
     check("tests.ran", "continue");
+}
+
+#[test]
+fn a_step_that_was_being_committed_is_redone_where_the_user_says_so() {
+    let world = World::new();
+    cast(&world);
+    let (there, wait) = (world.fifo("there"), world.fifo("wait"));
+    let hook = world.root.join(".git/hooks/pre-commit");
+    put_program(
+        &hook,
+        &format!("#!/bin/sh\necho there > {there}\ncat {wait}\n"),
+    );
+    let running = world.start_run(&[]);
+    assert_eq!(world.heard("there"), "there\n");
+    running.signal("KILL");
+    running.wait();
+    std::fs::remove_file(&hook).unwrap();
+    let mut arguments = RESUME;
+    arguments[5] = "redo";
+    world.program(&arguments).ends(0);
+    assert_eq!(world.events_of("step.restored").len(), 1);
+    assert_eq!(steps(&world), ["[Step 1] Wrote one", "[Step 2] Wrote two"]);
+    assert_eq!(world.read("one.txt"), "one\n");
 }
 
 #[test]
@@ -381,7 +410,7 @@ fn a_draft_that_a_cut_off_turn_left_is_used_where_the_user_says_so() {
         ])
         .ends(0)
         .says("left a draft of plan.md, 7 lines, differs by +7 −0");
-    assert_eq!(steps(&world), ["[Step 1] Write the draft"]);
+    assert_eq!(body(&world), "Write the draft");
 }
 
 #[test]
@@ -390,7 +419,7 @@ fn a_draft_is_put_aside_and_its_turn_done_again_where_nobody_says_otherwise() {
     world
         .program(&["resume", "--auto", "--yes-execute", "--allow-plan-test"])
         .ends(0);
-    assert_eq!(steps(&world), ["[Step 1] Write anew"]);
+    assert_eq!(body(&world), "Write anew");
     let kept = world.files(".agent-collab/history/conflicts");
     let kept: Vec<_> = kept
         .iter()

@@ -105,7 +105,7 @@ fn without_a_reviewer_the_plan_is_approved_by_the_user_alone() {
     world.cast(&planner, &Agent::new());
     world.run(&["-s", "roles.reviewer=none"]).ends(0);
     assert!(!world.root.join(".agent-collab/comments.md").exists());
-    assert_eq!(world.subjects()[0], "[Step 1] Write");
+    assert_eq!(world.subjects()[0], "[Step 1] Wrote");
 }
 
 #[test]

@@ -377,7 +377,7 @@ fn fewer_tests_than_in_the_step_before_are_a_question_with_both_figures() {
         .program(&[&accepts[..], &PYTEST[..]].concat())
         .ends(6)
         .complains("not proven: step 2 was accepted with tests that are in doubt");
-    assert_eq!(world.subjects()[0], "[Step 2] Change");
+    assert_eq!(world.subjects()[0], "[Step 2] Changed");
 }
 
 #[test]

@@ -66,8 +66,8 @@ fn a_step_of_a_finished_run_is_undone_and_comes_back() {
         world.subjects(),
         [
             "[Undo step 2] Write two",
-            "[Step 2] Write two",
-            "[Step 1] Write one",
+            "[Step 2] Wrote two",
+            "[Step 1] Wrote one",
             "first"
         ]
     );
@@ -111,7 +111,7 @@ fn an_undone_step_is_done_anew_and_the_run_comes_to_its_end() {
     run.ends(3).complains("tests_failed");
     undo(&world, &[]).ends(0).says("step 2 is not through");
     assert!(!is_there(&world, "broken"));
-    assert_eq!(world.subjects(), ["[Step 1] Write one", "first"]);
+    assert_eq!(world.subjects(), ["[Step 1] Wrote one", "first"]);
     undo(&world, &["--step", "1"]).ends(0);
     assert_eq!(world.subjects()[0], "[Undo step 1] Write one");
     world
@@ -120,10 +120,10 @@ fn an_undone_step_is_done_anew_and_the_run_comes_to_its_end() {
     assert_eq!(
         world.subjects(),
         [
-            "[Step 2] Write two",
-            "[Step 1] Write one",
+            "[Step 2] Wrote two",
+            "[Step 1] Wrote one anew",
             "[Undo step 1] Write one",
-            "[Step 1] Write one",
+            "[Step 1] Wrote one",
             "first"
         ]
     );
@@ -232,7 +232,7 @@ fn a_program_killed_while_it_undoes_goes_through_with_it_at_the_next_start() {
     world.program(&["resume", "--auto"]).ends(0);
     assert_eq!(
         world.subjects()[..2],
-        ["[Undo step 2] Write two", "[Step 2] Write two"]
+        ["[Undo step 2] Write two", "[Step 2] Wrote two"]
     );
     assert_eq!(world.subjects().len(), 4, "no commit twice");
     assert_eq!(boxes(&world), "1. [x] Write one\n2. [ ] Write two");

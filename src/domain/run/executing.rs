@@ -16,8 +16,8 @@ use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::{Again, Purpose};
 use crate::text::one_line;
 
-/// How many characters of a step's text its commit message shows.
-const MESSAGE_CHARS: usize = 60;
+/// How many characters the first line of a commit message has at most.
+const SUBJECT_CHARS: usize = 72;
 
 /// Goes to the first step that is not through, or to the summary.
 pub(super) fn next_step(state: &mut State, at: At, again: Option<Again>) -> Vec<Effect> {
@@ -557,12 +557,11 @@ pub(super) fn commit(state: &mut State) -> Vec<Effect> {
         let reason = "all that it changed is left out of commits".to_owned();
         return record(state, StepOutcome::Uncommitted { reason });
     }
-    let subject = commit_message(current.n, &current.text);
     let tested = current
         .receipt
         .as_ref()
         .map_or_else(|| "not tested".to_owned(), Receipt::in_words);
-    let (step, message) = (current.n, format!("{subject}\n\n{tested}\n"));
+    let (step, message) = (current.n, commit_message(current, &tested));
     enter_stage(state, Stage::Commit);
     vec![Effect::CommitStep {
         step,
@@ -585,15 +584,35 @@ pub(super) fn left_out(execution: &Execution, current: &Current) -> Vec<String> 
         .collect()
 }
 
-/// Writes a commit's first line, `[Step N] text`, the text cut to 60 characters; the receipt follows below it.
-pub fn commit_message(n: u32, text: &str) -> String {
-    commit_subject(&format!("Step {n}"), text)
+/// Writes a commit's message: the line that the agent was asked for, below it the plan's step and what was tested.
+fn commit_message(current: &Current, tested: &str) -> String {
+    let mark = format!("Step {}", current.n);
+    let said = as_title(&current.summary, &mark);
+    let title = if said.is_empty() {
+        &current.text
+    } else {
+        &said
+    };
+    let subject = commit_subject(&mark, title);
+    match subject.ends_with(&format!("] {}", current.text)) {
+        true => format!("{subject}\n\n{tested}\n"),
+        false => format!("{subject}\n\n{}\n\n{tested}\n", current.text),
+    }
 }
 
-/// Writes `[mark] text`, the text cut to 60 characters.
+/// An agent's line as the title of a commit: without Markdown around it, the mark and the full stop.
+fn as_title(line: &str, mark: &str) -> String {
+    let line = one_line(line);
+    let bare = line.trim_start_matches(['*', '#', '>', ' ']);
+    let bare = bare.trim_end().trim_end_matches("**");
+    let bare = bare.strip_prefix(&format!("[{mark}]")).unwrap_or(bare);
+    bare.trim().trim_end_matches('.').to_owned()
+}
+
+/// Writes `[mark] text`, cut to 72 characters.
 pub fn commit_subject(mark: &str, text: &str) -> String {
-    let line = one_line(text);
-    let mut short: String = line.chars().take(MESSAGE_CHARS).collect();
+    let line = format!("[{mark}] {}", one_line(text));
+    let mut short: String = line.chars().take(SUBJECT_CHARS).collect();
     if short.len() < line.len() {
         short.pop();
         short.push('…');

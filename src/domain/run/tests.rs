@@ -1098,7 +1098,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
             before_summary,
             ended(4),
         ],
-        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | Snapshot\nEXECUTE | start trn_4: sums up\nDONE | Finish",
+        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] ok//step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | Snapshot\nEXECUTE | start trn_4: sums up\nDONE | Finish",
     );
     assert!(!world.run.state().changed_nothing());
 }
@@ -1520,13 +1520,46 @@ fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost
 }
 
 #[test]
-fn a_commit_message_is_one_line_of_at_most_sixty_characters_of_text() {
+fn a_commit_is_titled_by_the_agents_line_and_the_plans_step_is_its_body() {
+    let message = |summary: &str| {
+        let turn = |turn, summary: &str| Event::TurnEnded {
+            turn,
+            result: TurnResult::Completed {
+                question: None,
+                summary: summary.to_owned(),
+            },
+        };
+        let mut world = agreed();
+        let terms = world.terms();
+        world.feed(Event::Surveyed {
+            terms: terms.clone(),
+        });
+        world.feed(answered(1, Answer::Execute));
+        world.feed(Event::ExecutionEntered { base: None, terms });
+        world.feed(Event::SnapshotTaken {
+            step: 1,
+            tree: Some("t".to_owned()),
+        });
+        let running = world.run.state().running.as_ref();
+        let id = running.map(|running| running.order.turn.clone()).unwrap();
+        world.feed(turn(id, summary));
+        world.feed(looked(Vec::new()));
+        world.feed(tests_ran(1, 1));
+        let made = world.pending.iter().find_map(|effect| match effect {
+            Effect::CommitStep { message, .. } => Some(message.clone()),
+            _ => None,
+        });
+        made.unwrap_or_default()
+    };
     assert_eq!(
-        super::executing::commit_message(2, "add\n sums"),
-        "[Step 2] add sums"
+        message("**[Step 1] Add `sum`.**"),
+        "[Step 1] Add `sum`\n\nstep 1\n\ntests passed\n"
     );
-    let long = super::executing::commit_message(3, &"界".repeat(80));
-    assert_eq!(long.chars().count(), "[Step 3] ".len() + 60);
+    assert_eq!(message(""), "[Step 1] step 1\n\ntests passed\n");
+    let long = message(&"界".repeat(80));
+    let title = long.lines().next().unwrap();
+    assert_eq!(title.chars().count(), 72);
+    assert!(title.ends_with('…'), "{title}");
 }
 
 fn limited_turn(n: u32, resets_at: Option<At>) -> Event {
@@ -1789,4 +1822,46 @@ fn a_box_that_somebody_else_ticked_counts_for_nothing() {
     let current = state.execution.as_ref().unwrap().current.as_ref();
     assert_eq!(current.map(|current| current.n), Some(1));
     assert_eq!(state.step_count().done, 0);
+}
+
+#[test]
+fn a_step_that_was_being_written_down_is_redone_and_not_done_twice() {
+    let mut world = agreed();
+    let terms = world.terms();
+    world.feed(Event::Surveyed {
+        terms: terms.clone(),
+    });
+    world.feed(answered(1, Answer::Execute));
+    world.feed(Event::ExecutionEntered { base: None, terms });
+    world.feed(Event::SnapshotTaken {
+        step: 1,
+        tree: Some("t".to_owned()),
+    });
+    let running = world.run.state().running.as_ref();
+    let turn = running.map(|running| running.order.turn.clone()).unwrap();
+    world.feed(Event::TurnEnded {
+        turn,
+        result: TurnResult::Completed {
+            question: None,
+            summary: "Wrote.".to_owned(),
+        },
+    });
+    world.feed(looked(Vec::new()));
+    world.feed(tests_ran(1, 1));
+    world.feed(Event::CommitMade {
+        step: 1,
+        commit: "c".to_owned(),
+        message: "[Step 1] Wrote".to_owned(),
+    });
+    world.feed(Event::Resumed { gate: Gate::Auto });
+    let question = world.run.state().question().cloned().unwrap();
+    assert_eq!(question.kind.name(), "step_recovery");
+    let effects = world.feed(answered(question.id, Answer::RedoStep));
+    assert_eq!(effects, [Effect::RestoreTree { step: 1 }]);
+    world.feed(Event::TreeRestored { step: 1 });
+    let state = world.run.state();
+    assert_eq!(state.step_count().done, 0);
+    assert!(
+        matches!(&state.busy, Some(Busy::Storing { order }) if order.purpose == Purpose::Step { n: 1 })
+    );
 }
