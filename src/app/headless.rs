@@ -1,5 +1,7 @@
 //! A run without a screen: events out, flags for answers, an exit code. It never hangs on a question.
 
+mod ending;
+
 use std::io::Write;
 use std::time::Duration;
 
@@ -7,20 +9,24 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::domain::event::Event;
-use crate::domain::execution::StepOutcome;
 use crate::domain::phase::Phase;
-use crate::domain::question::{CommitTerms, Question, TestSource};
+use crate::domain::question::Question;
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError, Outcome};
-use crate::text::{clean, n_of, one_line, truncate};
+use crate::text::{clean, truncate};
 
 use super::alone::{SHUT_DOWN, end_what_is_left, look_after_children, until_signalled};
 use super::answers::{Answers, flag_for};
 use super::report::{Form, Teller};
 use super::sent::{Outside, Then};
-use super::start::{Refusal, Started, Wishes, instructions_left_out, resume, start, unwritable};
+use super::start::{
+    Refusal, Started, Wishes, instructions_left_out, over_here, resume, start, unwritable,
+};
 use super::unread::last_resort;
+
+use ending::tell_over;
+pub(super) use ending::{code_of, summary};
 
 /// How long an interrupted turn may take to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
@@ -97,6 +103,11 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
         mut answers,
         form,
     } = headless;
+    if matches!(task, Task::Resume(_))
+        && let Some(state) = over_here(&wishes).await?
+    {
+        return Ok(tell_over(&state, &mut Teller::new(out, form), err));
+    }
     look_after_children()?;
     let mut signals = Signals::listen()
         .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
@@ -374,51 +385,6 @@ fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8
         let _closed = teller.say(&summary(state));
     }
     code
-}
-
-/// The exit code of a run that is over.
-pub(super) fn code_of(state: &State) -> u8 {
-    match state.phase {
-        Phase::Cancelled => 5,
-        Phase::Done if state.unproven().is_some() => 6,
-        _ => 0,
-    }
-}
-
-/// What a finished run did, in one line.
-pub(super) fn summary(state: &State) -> String {
-    let Some(execution) = &state.execution else {
-        return "done".to_owned();
-    };
-    let done = &execution.done;
-    let changed = done
-        .iter()
-        .filter(|step| step.outcome != StepOutcome::NoChange)
-        .count();
-    let commits = done
-        .iter()
-        .filter(|step| matches!(step.outcome, StepOutcome::Committed { .. }))
-        .count();
-    let place = match &execution.commits {
-        CommitTerms::Off { .. } => "commits are off".to_owned(),
-        CommitTerms::Current { branch } | CommitTerms::New { branch } => {
-            format!("{} on {branch}", n_of(commits, "commit"))
-        }
-    };
-    let plan_test = execution
-        .test
-        .as_ref()
-        .filter(|test| test.source == TestSource::Proposed);
-    let tested_by = plan_test.map_or(String::new(), |test| {
-        format!(
-            "; tested by the plan's own command, `{}`",
-            one_line(&test.command)
-        )
-    });
-    format!(
-        "done: {changed} of {} changed something, {place}{tested_by}; .agent-collab/log.md tells each",
-        n_of(done.len(), "step")
-    )
 }
 
 /// Ends every process; a second signal ends all patience.

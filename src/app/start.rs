@@ -50,7 +50,7 @@ pub use bringing_back::{BroughtBack, bring_back, bring_back_here};
 pub use ground::{Ground, NAMELESS, WITHOUT_A_REVIEWER, adapters, check_for_a_goal};
 pub use presence::InstancePresence;
 pub use refusal::Refusal;
-pub use unfinished::{Lies, unfinished};
+pub use unfinished::{Lies, over_here, unfinished};
 
 /// How long processes of a dead run may take to end.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(2);

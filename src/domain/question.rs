@@ -652,12 +652,10 @@ impl QuestionKind {
             Self::CommitFailed { .. } => {
                 matches!(answer, Answer::Retry | Answer::WithoutCommit | Answer::Stop)
             }
-            // Once the step is being committed or written down, its tree is no longer put back.
-            Self::StepRecovery { stage, .. } => match answer {
-                Answer::ContinueStep | Answer::TreatAsDone | Answer::Stop => true,
-                Answer::RedoStep => !matches!(stage, Stage::Commit | Stage::Record),
-                _ => false,
-            },
+            Self::StepRecovery { .. } => matches!(
+                answer,
+                Answer::ContinueStep | Answer::TreatAsDone | Answer::RedoStep | Answer::Stop
+            ),
         }
     }
 

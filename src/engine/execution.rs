@@ -172,6 +172,8 @@ impl Engine {
 
     /// Puts the tree back to before the step; what is there now is stored first, so that nothing is lost.
     pub(super) fn restore_tree(&mut self, step: u32) {
+        // What log.md tells of the step is not what comes now.
+        self.resumed = false;
         let (Some(git), Some((before, _))) = (self.repository.clone(), self.step_base()) else {
             return self.spawn(async move {
                 failed("put the tree back", "the tree before the step is not known")

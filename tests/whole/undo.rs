@@ -241,8 +241,8 @@ fn a_program_killed_while_it_undoes_goes_through_with_it_at_the_next_start() {
     assert_eq!(world.leftovers(), Vec::<String>::new());
     world
         .program(&["resume", "--auto"])
-        .ends(1)
-        .complains("no unfinished run");
+        .ends(0)
+        .complains("the run here is over");
     undo(&world, &["--redo"]).ends(0);
     assert_eq!(world.read("two.txt"), "two\n");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BEGINS_ONE, Refusal, Unfinished, clear_away};
+use super::{BEGINS_ONE, Refusal, Unfinished, Wishes, clear_away, find, layout};
 use crate::app::zone;
 use crate::domain::execution::StepCount;
 use crate::domain::run::State;
@@ -46,6 +46,22 @@ pub fn unfinished(layout: &Layout) -> Result<Lies, Refusal> {
         None if state.goal.is_none() && !state.is_over() && was_asked => Lies::WithoutGoal,
         None => Lies::Nothing,
     })
+}
+
+/// The run that lies here and is over, where one does and nobody works on it.
+///
+/// # Errors
+/// The directory or the configuration has problems, or what lies here cannot be read.
+pub async fn over_here(wishes: &Wishes) -> Result<Option<Box<State>>, Refusal> {
+    let found = find(wishes).await?;
+    let layout = layout(&found.root, &found.loaded.config)?;
+    if history::is_under_way(&layout)? || InstanceLock::holder(&layout)?.is_some() {
+        return Ok(None);
+    }
+    // What cannot be read is told by who takes it up.
+    let run = lying(&layout).ok().flatten();
+    let state = run.map(|run| Box::new(run.state().clone()));
+    Ok(state.filter(|state| state.is_over() && state.goal.is_some()))
 }
 
 /// Refuses where nobody works and nothing is unfinished: before anything is looked for that a run needs.

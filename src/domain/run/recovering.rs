@@ -187,6 +187,7 @@ pub(super) fn on_step_answered(
     answer: &Answer,
 ) -> Vec<Effect> {
     if *answer == Answer::RedoStep {
+        forget_record(state, step);
         state.busy = Some(Busy::Stepping { question: None });
         return vec![Effect::RestoreTree { step }];
     }
@@ -200,6 +201,17 @@ pub(super) fn on_step_answered(
         Stage::Code | Stage::Fix | Stage::Audit | Stage::Test | Stage::Commit => {
             executing::look_again(state, step)
         }
+    }
+}
+
+/// A step that was being written down is not done when it is redone.
+fn forget_record(state: &mut State, step: u32) {
+    if let Some(execution) = &mut state.execution {
+        execution.done.retain(|record| record.n != step);
+    }
+    let steps = state.plan.iter_mut().flat_map(|file| &mut file.plan.steps);
+    for redone in steps.filter(|redone| redone.n == step) {
+        redone.done = false;
     }
 }
 
@@ -230,6 +242,7 @@ pub(super) fn on_tree_restored(state: &mut State, at: At, step: u32) -> Vec<Effe
         return Vec::new();
     }
     (current.fix_turns, current.receipt, current.changed) = (0, None, Vec::new());
+    (current.decided, current.tested_again, current.commit_tree) = (None, false, None);
     state.busy = None;
     begin_again(state, at, step)
 }

@@ -3,7 +3,7 @@
 use super::{answer, back_to_the_goal, cancel, identity};
 use crate::domain::changes::Scope;
 use crate::domain::execution::Stage;
-use crate::domain::question::{Answer, QuestionKind};
+use crate::domain::question::Answer;
 use crate::tui::command::Command;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
@@ -11,9 +11,7 @@ use crate::tui::theme;
 pub(super) fn sheet(id: u32, step: u32, stage: Stage) -> Sheet {
     let title = format!("step {step} was cut off: what now?");
     let cut_off = format!("The program ended while {}.", stage.in_words());
-    let redo = Answer::RedoStep;
-    let can_redo = QuestionKind::StepRecovery { step, stage }.accepts(&redo);
-    let sheet = Sheet::new(identity(id), &title)
+    Sheet::new(identity(id), &title)
         .says(&cut_off, theme::PLAIN)
         .offers(
             'g',
@@ -29,16 +27,12 @@ pub(super) fn sheet(id: u32, step: u32, stage: Stage) -> Sheet {
             'y',
             "treat it as done: test and commit what is there",
             answer(id, Answer::TreatAsDone),
-        );
-    let sheet = match can_redo {
-        true => sheet.offers(
+        )
+        .offers(
             'r',
             "redo: the tree goes back to before the step",
-            answer(id, redo),
-        ),
-        false => sheet,
-    };
-    sheet
+            answer(id, Answer::RedoStep),
+        )
         .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
 }

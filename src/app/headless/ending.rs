@@ -1,0 +1,75 @@
+//! What is said of a run that is over, and its exit code.
+//!
+//! Refuses to know how it came to its end.
+
+use std::io::Write;
+
+use crate::app::report::{Form, Teller};
+use crate::domain::execution::StepOutcome;
+use crate::domain::phase::Phase;
+use crate::domain::question::{CommitTerms, TestSource};
+use crate::domain::run::State;
+use crate::text::{n_of, one_line};
+
+/// Tells of a run that was over before it could be taken up, and ends as it did.
+pub(super) fn tell_over(state: &State, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8 {
+    // There is nowhere left to say that standard error is closed.
+    let _closed = writeln!(
+        err,
+        "note: the run here is over, nothing is left to take up"
+    );
+    let _closed = match (state.phase, state.unproven()) {
+        (Phase::Cancelled, _) => writeln!(err, "the run was cancelled"),
+        (_, Some(unproven)) => writeln!(err, "not proven: {unproven}"),
+        (_, None) => Ok(()),
+    };
+    if teller.form == Form::Lines && state.phase == Phase::Done {
+        let _closed = teller.say(&summary(state));
+    }
+    code_of(state)
+}
+
+/// The exit code of a run that is over.
+pub fn code_of(state: &State) -> u8 {
+    match state.phase {
+        Phase::Cancelled => 5,
+        Phase::Done if state.unproven().is_some() => 6,
+        _ => 0,
+    }
+}
+
+/// What a finished run did, in one line.
+pub fn summary(state: &State) -> String {
+    let Some(execution) = &state.execution else {
+        return "done".to_owned();
+    };
+    let done = &execution.done;
+    let changed = done
+        .iter()
+        .filter(|step| step.outcome != StepOutcome::NoChange)
+        .count();
+    let commits = done
+        .iter()
+        .filter(|step| matches!(step.outcome, StepOutcome::Committed { .. }))
+        .count();
+    let place = match &execution.commits {
+        CommitTerms::Off { .. } => "commits are off".to_owned(),
+        CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+            format!("{} on {branch}", n_of(commits, "commit"))
+        }
+    };
+    let plan_test = execution
+        .test
+        .as_ref()
+        .filter(|test| test.source == TestSource::Proposed);
+    let tested_by = plan_test.map_or(String::new(), |test| {
+        format!(
+            "; tested by the plan's own command, `{}`",
+            one_line(&test.command)
+        )
+    });
+    format!(
+        "done: {changed} of {} changed something, {place}{tested_by}; .agent-collab/log.md tells each",
+        n_of(done.len(), "step")
+    )
+}
