@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use crate::domain::asked_back;
 use crate::domain::discussion::DiscussionEvent;
 use crate::domain::event::{Event, News};
+use crate::domain::execution::Came;
 use crate::domain::ids::RequestId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::CommitTerms;
@@ -233,7 +234,10 @@ pub fn in_words(event: &Event) -> Option<String> {
                 format!("commits go to {branch}")
             }
         },
-        Event::StepAudited(audit) if !audit.changed.is_empty() => {
+        Event::StepAudited(audit) if audit.changed.is_empty() => {
+            format!("step {}: {}", audit.step, Came::NOTHING)
+        }
+        Event::StepAudited(audit) => {
             format!(
                 "step {}: {} changed",
                 audit.step,

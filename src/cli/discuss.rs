@@ -179,12 +179,7 @@ fn arguments(args: &DiscussArgs) -> Result<Arguments, Refusal> {
             OrderWord::Simultaneous => OrderArg::Simultaneous,
             OrderWord::Sequential => OrderArg::Sequential,
         }),
-        agents: args
-            .agents
-            .iter()
-            .chain(&args.participant)
-            .cloned()
-            .collect(),
+        agents: called(&args.agents, &args.participant),
         participants: Vec::new(),
         rounds: args.rounds,
         context,
@@ -195,6 +190,22 @@ fn arguments(args: &DiscussArgs) -> Result<Arguments, Refusal> {
         background: false,
         diagnose: false,
     })
+}
+
+/// Everybody who is called; a participant of an agent's name stands in its place.
+fn called(agents: &[String], participants: &[String]) -> Vec<String> {
+    let name = |text: &str| {
+        let end = text.find(['=', '@']).unwrap_or(text.len());
+        text[..end].trim().to_owned()
+    };
+    let replaced: Vec<String> = participants.iter().map(|text| name(text)).collect();
+    let stays = |agent: &&String| !replaced.contains(&name(agent));
+    agents
+        .iter()
+        .filter(stays)
+        .chain(participants)
+        .cloned()
+        .collect()
 }
 
 fn from_stdin() -> Result<String, Refusal> {
@@ -209,5 +220,22 @@ fn from_stdin() -> Result<String, Refusal> {
             format!("the context cannot be read from standard input: {error}"),
             "",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_participant_of_an_agents_name_stands_in_its_place() {
+        let texts = |all: &[&str]| -> Vec<String> { all.iter().map(|t| (*t).to_owned()).collect() };
+        let found = called(
+            &texts(&["advocate", "critic"]),
+            &texts(&["critic=general@claude", "advocate"]),
+        );
+        assert_eq!(found, texts(&["critic=general@claude", "advocate"]));
+        let found = called(&texts(&["advocate"]), &texts(&["ops=general"]));
+        assert_eq!(found, texts(&["advocate", "ops=general"]));
     }
 }

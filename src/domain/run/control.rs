@@ -250,7 +250,9 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         QuestionKind::TestNetwork { step, .. } => {
             executing::on_test_network_answered(state, at, step, answer)
         }
-        QuestionKind::CommitFailed { .. } => executing::on_commit_failed_answered(state, answer),
+        QuestionKind::CommitFailed { message, .. } => {
+            executing::on_commit_failed_answered(state, &message, answer)
+        }
         QuestionKind::CannotExecute { .. } => approving::on_refusal_answered(state),
         QuestionKind::Draft { order, .. } => {
             recovering::on_draft_answered(state, at, order, answer)

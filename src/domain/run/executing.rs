@@ -617,7 +617,7 @@ pub fn commit_subject(mark: &str, text: &str) -> String {
         short.pop();
         short.push('…');
     }
-    format!("[{mark}] {short}")
+    short
 }
 
 pub(super) fn on_commit_made(
@@ -658,7 +658,11 @@ pub(super) fn on_commit_failed(state: &mut State, step: u32, message: &str) -> V
     )
 }
 
-pub(super) fn on_commit_failed_answered(state: &mut State, answer: &Answer) -> Vec<Effect> {
+pub(super) fn on_commit_failed_answered(
+    state: &mut State,
+    message: &str,
+    answer: &Answer,
+) -> Vec<Effect> {
     let current = state.execution.iter().find_map(|e| e.current.as_ref());
     let step = current.map_or(0, |current| current.n);
     let is_known = current.is_some_and(|current| current.commit_tree.is_some());
@@ -667,7 +671,8 @@ pub(super) fn on_commit_failed_answered(state: &mut State, answer: &Answer) -> V
         // A step of an earlier version, which noted no tested tree: it is tested first.
         Answer::Retry => look_again(state, step),
         _ => {
-            let reason = "the commit failed; the user goes on without it".to_owned();
+            let why = one_line(message);
+            let reason = format!("the commit failed ({why}); the user goes on without it");
             record(state, StepOutcome::Uncommitted { reason })
         }
     }

@@ -14,7 +14,7 @@ use crate::tui::wrap::one_line;
 
 pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
     let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
-    let title = format!("execute the approved plan ({n_steps} steps)?");
+    let title = format!("execute the approved plan ({})?", n_of(n_steps, "step"));
     let mut sheet = Sheet::new(identity(id), &title);
     if let Some(file) = &state.plan {
         sheet = sheet.says_of_plan(&one_line(&file.plan.title), theme::STRONG);
