@@ -276,11 +276,7 @@ fn speech_in_a_line(speech: &Speech) -> String {
     let who = &speech.participant;
     let seconds = speech.took_ms / 1000;
     match (&speech.error, &speech.stance) {
-        (Some(error), _) => format!(
-            "{who} said nothing: {} {}",
-            error.code.code(),
-            error.message
-        ),
+        (Some(error), _) => format!("{who} said nothing: {}", error.in_words()),
         (None, Some(stance)) => {
             let stands = stance.stance.name().replace('_', " ");
             let on = Some(one_line(&stance.proposal)).filter(|on| !on.is_empty());

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::vote::{self, Count, Standing, Standings};
 use super::{
     Attitude, Basis, Discussion, Entry, Minority, NoVote, Outcome, Part, Point, Proposal, Speech,
-    Stance, StopReason, Tally, TieBreak,
+    SpeechErrorCode, Stance, StopReason, Tally, TieBreak,
 };
 use crate::domain::ids::At;
 use crate::text::n_of;
@@ -178,7 +178,7 @@ impl Discussion {
                 let why = match last {
                     Some(Speech {
                         error: Some(error), ..
-                    }) => format!("{}: {}", error.code.code(), error.message),
+                    }) => error.in_words(),
                     Some(speech) => speech.no_stance.clone().unwrap_or_default(),
                     None => "it did not speak".to_owned(),
                 };
@@ -219,11 +219,17 @@ impl Discussion {
         let mut entries: Vec<Entry> = speeches
             .chain(&self.closing)
             .filter_map(|speech| {
+                // Who was stopped by the user made no error.
+                let error = speech.error.clone()?;
+                let is_stopped = error.code == SpeechErrorCode::Stopped;
+                if is_stopped && self.stopping == Some(StopReason::User) {
+                    return None;
+                }
                 Some(Entry {
                     participant: speech.participant.clone(),
                     round: speech.round,
                     part: speech.part,
-                    error: speech.error.clone()?,
+                    error,
                 })
             })
             .collect();

@@ -212,11 +212,10 @@ fn of_shift(shift: &Shift) -> String {
 
 fn of_entry(entry: &Entry) -> String {
     format!(
-        "{} in round {}: {} {}",
+        "{} in round {}: {}",
         one_line(&entry.participant),
         entry.round,
-        entry.error.code.code(),
-        one_line(&entry.error.message)
+        entry.error.in_words()
     )
 }
 
@@ -267,12 +266,7 @@ fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
 fn of_speech(speech: &Speech) -> String {
     let mut out = format!("\n### {}\n\n", one_line(&speech.participant));
     if let Some(error) = &speech.error {
-        let _ = writeln!(
-            out,
-            "**{}**: {}",
-            error.code.code(),
-            one_line(&error.message)
-        );
+        let _ = writeln!(out, "Nothing: {}", error.in_words());
         return out;
     }
     match &speech.stance {

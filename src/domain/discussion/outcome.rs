@@ -229,7 +229,7 @@ impl StopReason {
     /// Says it to a person.
     pub fn in_words(self) -> &'static str {
         match self {
-            Self::User => "it was stopped",
+            Self::User => "the user, or who began it, stopped it",
             Self::LostQuorum => "too few participants could speak",
             Self::Unanimous => "all agreed before they heard each other",
             Self::Consensus => "all agreed",

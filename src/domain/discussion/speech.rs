@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Stance;
 use crate::domain::ids::{At, SessionId};
+use crate::text::one_line;
 
 /// One round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +68,16 @@ pub struct SpeechError {
     pub message: String,
 }
 
+impl SpeechError {
+    /// What happened, to a person. Who was stopped made no error.
+    pub fn in_words(&self) -> String {
+        match self.code {
+            SpeechErrorCode::Stopped => "stopped before it had spoken".to_owned(),
+            code => format!("{}: {}", code.code(), one_line(&self.message)),
+        }
+    }
+}
+
 /// Which kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SpeechErrorCode {
@@ -94,6 +105,14 @@ pub enum SpeechErrorCode {
 }
 
 impl SpeechErrorCode {
+    /// What is shown of it to a person where there is room for a word.
+    pub fn shown(self) -> &'static str {
+        match self {
+            Self::Stopped => "stopped",
+            code => code.code(),
+        }
+    }
+
     /// The code as results show it: `E_TIMEOUT`.
     pub fn code(self) -> &'static str {
         match self {

@@ -81,7 +81,7 @@ pub fn lines(
             refused,
         } => match &speech.error {
             Some(error) => {
-                let head = cut(&format!("! {}", error.code.code()), columns);
+                let head = cut(&format!("! {}", error.code.shown()), columns);
                 let mut lines = vec![Line::styled(head, theme::BAD.patch(theme::STRONG))];
                 lines.extend(some(&error.message, columns, rows, theme::PLAIN));
                 lines

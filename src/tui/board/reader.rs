@@ -122,7 +122,7 @@ fn entry(entry: Entry<'_>) -> String {
 
 fn said(speech: &Speech, before: Option<&Stance>, refused: Option<&str>) -> String {
     if let Some(error) = &speech.error {
-        return format!("**{}**\n\n{}", error.code.code(), error.message);
+        return format!("**{}**\n\n{}", error.code.shown(), error.message);
     }
     let head = match &speech.stance {
         Some(stance) => of_stance(stance, before),

@@ -108,7 +108,7 @@ pub fn stopped(outcome: &Outcome) -> String {
     let mut text = format!("{} · {rounds} · {took}", outcome.stop.in_words());
     for error in outcome.errors.iter().take(2) {
         let who = one_line(&error.participant);
-        text.push_str(&format!(" · ! {who} {}", error.error.code.code()));
+        text.push_str(&format!(" · ! {who} {}", error.error.code.shown()));
     }
     if outcome.errors.len() > 2 {
         text.push_str(&format!(" and {} more", outcome.errors.len() - 2));

@@ -258,7 +258,7 @@ pub fn in_words(news: &DiscussionEvent) -> Option<String> {
         DiscussionEvent::Spoke { speech } => {
             let name = one_line(&speech.participant);
             let what = match (&speech.error, &speech.stance) {
-                (Some(error), _) => format!("{}: {}", error.code.code(), one_line(&error.message)),
+                (Some(error), _) => error.in_words(),
                 (None, Some(stance)) => attitude(stance.stance).1.to_owned(),
                 (None, None) => "no stance, no vote".to_owned(),
             };

@@ -90,7 +90,7 @@ fn in_words(minutes: &Minutes<'_>, name: &str, now: At) -> String {
     match said {
         None => "has not spoken".to_owned(),
         Some(speech) => match (&speech.error, &speech.stance) {
-            (Some(error), _) => format!("! {}", error.code.code()),
+            (Some(error), _) => format!("! {}", error.code.shown()),
             (None, None) => "? no stance".to_owned(),
             (None, Some(stance)) => {
                 let (sign, word, _) = attitude(stance.stance);
