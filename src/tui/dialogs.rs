@@ -97,6 +97,10 @@ pub fn waiting(state: &State, known: &Known<'_>) -> Option<Sheet> {
     (state.phase == Phase::RefineGoal && is_idle).then(|| goal::sheet(state, known))
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm a kind of question: a list to read"
+)]
 fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet {
     let id = question.id;
     match &question.kind {
