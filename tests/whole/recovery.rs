@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::programs::put_program;
 use crate::script::{Agent, plan, say, shell, write};
 use crate::world::World;
 
@@ -171,29 +170,6 @@ fn a_kill_after_a_steps_turn_is_survived_in_each_way() {
     for way in ["continue", "done", "redo"] {
         check("step.audited", way);
     }
-}
-
-#[test]
-fn a_step_that_was_being_committed_is_redone_where_the_user_says_so() {
-    let world = World::new();
-    cast(&world);
-    let (there, wait) = (world.fifo("there"), world.fifo("wait"));
-    let hook = world.root.join(".git/hooks/pre-commit");
-    put_program(
-        &hook,
-        &format!("#!/bin/sh\necho there > {there}\ncat {wait}\n"),
-    );
-    let running = world.start_run(&[]);
-    assert_eq!(world.heard("there"), "there\n");
-    running.signal("KILL");
-    running.wait();
-    std::fs::remove_file(&hook).unwrap();
-    let mut arguments = RESUME;
-    arguments[5] = "redo";
-    world.program(&arguments).ends(0);
-    assert_eq!(world.events_of("step.restored").len(), 1);
-    assert_eq!(steps(&world), ["[Step 1] Wrote one", "[Step 2] Wrote two"]);
-    assert_eq!(world.read("one.txt"), "one\n");
 }
 
 #[test]

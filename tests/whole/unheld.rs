@@ -43,7 +43,7 @@ fn without_bubblewrap_each_command_of_claude_asks_in_yolo_too() {
     let world = touching();
     world
         .run(&YOLO)
-        .ends(1)
+        .ends(3)
         .says("declined: bash touch new.txt (nothing holds")
         .complains(
             "claude is held by its protocol only, not by the kernel: bubblewrap is not on PATH",
