@@ -291,44 +291,46 @@ impl World {
         })
     }
 
+    fn review(&self, turn: TurnId, dice: u8) -> Event {
+        let highest = self.run.state().findings.highest();
+        let remarks = match dice % 4 {
+            0 => Vec::new(),
+            1 => vec![remark(highest + 1, Severity::Blocking)],
+            _ => (1..=highest)
+                .take(2)
+                .map(|n| remark(n, Severity::Major))
+                .collect(),
+        };
+        let value = if dice.is_multiple_of(3) {
+            Verdict::Approved
+        } else {
+            Verdict::ChangesRequired
+        };
+        // Some lines are of a log that an earlier version wrote.
+        let is_old = dice % 5 == 4;
+        let review = Review {
+            verdict: value,
+            consistent: true,
+            marker: Some(value).filter(|_| !is_old),
+            remarks,
+            settled: (!is_old).then(|| (1..=u32::from(dice % 3)).collect()),
+        };
+        let lacks = self.run.state().lacks_of_review(&review);
+        if !is_old && !lacks.is_empty() {
+            return Event::AskedBack { turn, lacks };
+        }
+        Event::ReviewCommitted {
+            turn,
+            review,
+            file_sha256: sha("c"),
+            plan_now: self.disk_plan(),
+        }
+    }
+
     fn document(&mut self, order: &TurnOrder, dice: u8) -> Event {
         let turn = order.turn.clone();
         match order.purpose {
-            Purpose::Review => {
-                let highest = self.run.state().findings.highest();
-                let remarks = match dice % 4 {
-                    0 => Vec::new(),
-                    1 => vec![remark(highest + 1, Severity::Blocking)],
-                    _ => (1..=highest)
-                        .take(2)
-                        .map(|n| remark(n, Severity::Major))
-                        .collect(),
-                };
-                let value = if dice.is_multiple_of(3) {
-                    Verdict::Approved
-                } else {
-                    Verdict::ChangesRequired
-                };
-                // Some lines are of a log that an earlier version wrote.
-                let is_old = dice % 5 == 4;
-                let review = Review {
-                    verdict: value,
-                    consistent: true,
-                    marker: Some(value).filter(|_| !is_old),
-                    remarks,
-                    settled: (!is_old).then(|| (1..=u32::from(dice % 3)).collect()),
-                };
-                let lacks = self.run.state().lacks_of_review(&review);
-                if !is_old && !lacks.is_empty() {
-                    return Event::AskedBack { turn, lacks };
-                }
-                Event::ReviewCommitted {
-                    turn,
-                    review,
-                    file_sha256: sha("c"),
-                    plan_now: self.disk_plan(),
-                }
-            }
+            Purpose::Review => self.review(turn, dice),
             Purpose::Respond => {
                 self.plan_version = self.plan_version.wrapping_add(1);
                 let plan = (dice.is_multiple_of(2))

@@ -115,18 +115,6 @@ fn values_under_secret_names_are_replaced() {
             "https://x.io/a?token=[redacted:query-secret]&a=1",
         ),
         (
-            "https://x.io/a?access_token=a1&b=2",
-            "https://x.io/a?access_token=[redacted:query-secret]&b=2",
-        ),
-        (
-            "/login?user=a&password=7&x=1",
-            "/login?user=a&password=[redacted:query-secret]&x=1",
-        ),
-        (
-            "/login?password=&access_token=<token>",
-            "/login?password=&access_token=<token>",
-        ),
-        (
             "GET /v1?a=1&api_key=xyzzy#top",
             "GET /v1?a=1&api_key=[redacted:query-secret]#top",
         ),
@@ -141,6 +129,27 @@ fn values_under_secret_names_are_replaced() {
         (
             "private_key: 'MIIBOgIBAAJBAKj34'",
             "private_key: '[redacted:key]'",
+        ),
+    ];
+    for (text, expected) in rows {
+        check(text, expected);
+    }
+}
+
+#[test]
+fn a_password_or_an_access_token_in_a_query_is_replaced_however_short() {
+    let rows = [
+        (
+            "https://x.io/a?access_token=a1&b=2",
+            "https://x.io/a?access_token=[redacted:query-secret]&b=2",
+        ),
+        (
+            "/login?user=a&password=7&x=1",
+            "/login?user=a&password=[redacted:query-secret]&x=1",
+        ),
+        (
+            "/login?password=&access_token=<token>",
+            "/login?password=&access_token=<token>",
         ),
     ];
     for (text, expected) in rows {

@@ -18,7 +18,7 @@ use crate::domain::question::{
     QuestionKind, Terms, TestCommand, TestSource, WaitFrom,
 };
 use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
-use crate::domain::review::{Review, Verdict};
+use crate::domain::review::Verdict;
 use crate::domain::run::{
     Counts, Goal, PlanFile, Reading, Run, Running, SCHEMA, State, VerdictRecord,
 };
@@ -103,14 +103,7 @@ pub fn state(phase: Phase) -> State {
             "名称 `sum` 与内建函数冲突, so that a reader of this long remark has to wrap it",
         ),
     ];
-    let review = Review {
-        verdict: Verdict::ChangesRequired,
-        consistent: true,
-        marker: None,
-        remarks,
-        settled: None,
-    };
-    state.findings.take_review(&review.remarks);
+    state.findings.take_review(&remarks);
     state.findings.take_responses(&[Response {
         n: 2,
         stand: Stand::Rejected,
