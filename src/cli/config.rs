@@ -220,7 +220,7 @@ mod tests {
         exit 1
         <scratch>/config/agent-collab/prompts/03_review.md:1: unknown variable `plann`
           | {{ plann }}
-          hint: did you mean `plan`? known here: cap, goal, goal_title, highest_finding, iteration, open_findings, plan, plan_path, project_instructions, retry_reason, root, staging_comments, tools
+          hint: did you mean `plan`? known here: cap, delegating, goal, goal_title, highest_finding, iteration, open_findings, plan, plan_path, project_instructions, retry_reason, root, staging_comments, tools
         1 problem in the prompts
         ");
     }
