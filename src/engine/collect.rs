@@ -414,35 +414,6 @@ impl Engine {
         Ok(events)
     }
 
-    /// Tells of boxes that somebody else ticked.
-    fn foreign_ticks(&self, edit: &Event) -> Option<Event> {
-        let Event::PlanEdited {
-            plan: Some(plan), ..
-        } = edit
-        else {
-            return None;
-        };
-        let state = self.state();
-        let records = state.execution.iter().flat_map(|execution| &execution.done);
-        let done: Vec<u32> = records.map(|record| record.n).collect();
-        let foreign = |step: &&Step| step.done && !done.contains(&step.n);
-        let ticked: Vec<String> = plan
-            .steps
-            .iter()
-            .filter(foreign)
-            .map(|step| step.n.to_string())
-            .collect();
-        (!ticked.is_empty()).then(|| {
-            troubled(
-                "take a box that was ticked by hand for a step that is done",
-                format!(
-                    "step {}: only what this program saw counts",
-                    ticked.join(", ")
-                ),
-            )
-        })
-    }
-
     fn plan_edit(&self, now: &files::Document) -> Option<Event> {
         let text = String::from_utf8_lossy(&now.bytes);
         let plan = plan::parse(&text).ok().map(cleaned_plan);

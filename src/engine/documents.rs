@@ -5,14 +5,16 @@
 
 use tokio::time::Instant;
 
+use crate::domain::event::Event;
 use crate::domain::findings::{Findings, Response};
 use crate::domain::ids::{At, Sha256};
-use crate::domain::plan::{self, Plan, PlanStatus};
+use crate::domain::plan::{self, Plan, PlanStatus, Step};
 use crate::domain::review::{self, Review, Verdict};
 use crate::store::{DocumentLock, Guard, StoreError, documents, instant, iterations};
 use crate::text::{fence, front_matter};
 
 use super::staging::{self, MAX_BYTES, Staging};
+use super::{Engine, troubled};
 
 /// How often the user's remarks are appended before a text that changes each time is given up on.
 const TRIES: u8 = 5;
@@ -432,6 +434,37 @@ pub fn set_status(
         Ok(sha256) => Ok(Some(sha256)),
         Err(Refused::Conflict) => Ok(None),
         Err(Refused::Store(error)) => Err(error),
+    }
+}
+
+impl Engine {
+    /// Tells of boxes that somebody else ticked.
+    pub(super) fn foreign_ticks(&self, edit: &Event) -> Option<Event> {
+        let Event::PlanEdited {
+            plan: Some(plan), ..
+        } = edit
+        else {
+            return None;
+        };
+        let state = self.state();
+        let records = state.execution.iter().flat_map(|execution| &execution.done);
+        let done: Vec<u32> = records.map(|record| record.n).collect();
+        let foreign = |step: &&Step| step.done && !done.contains(&step.n);
+        let ticked: Vec<String> = plan
+            .steps
+            .iter()
+            .filter(foreign)
+            .map(|step| step.n.to_string())
+            .collect();
+        (!ticked.is_empty()).then(|| {
+            troubled(
+                "take a box that was ticked by hand for a step that is done",
+                format!(
+                    "step {}: only what this program saw counts",
+                    ticked.join(", ")
+                ),
+            )
+        })
     }
 }
 

@@ -37,10 +37,10 @@ impl Engine {
 
     fn save_role_session(&self, role: Role, session: &Session) -> Result<(), EngineError> {
         let state = self.state();
-        let stored = sessions::stored(self.journal.layout(), &session.id)?;
-        let created = stored
-            .as_ref()
-            .and_then(|stored| stored["created"].as_i64());
+        let stored = sessions::stored(self.journal.layout(), &session.id);
+        // One that somebody damaged says nothing here; the guard of the program's files puts it right and tells.
+        let created = stored.ok().flatten();
+        let created = created.and_then(|stored| stored["created"].as_i64());
         let now = self.journal.now();
         let since = match session.moved_from {
             None => state.created,

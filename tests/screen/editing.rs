@@ -60,7 +60,9 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
             edit("${plan_path}", "One word", "Its word"),
         ],
     );
-    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
+    let reviewer = Agent::new()
+        .review(WANTS_MORE)
+        .review("[APPROVED]\n\nSettled: 1\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
     terminal.wait_for("answers the review");
@@ -101,7 +103,9 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
 /// At the cap the user edits by hand; the last key says how it goes on. Returns how many reviews there were.
 fn edited_by_hand(done: &str) -> usize {
     let world = World::new();
-    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
+    let reviewer = Agent::new()
+        .review(WANTS_MORE)
+        .review("[APPROVED]\n\nSettled: 1\n");
     let config = cast(
         &world,
         &talking().plan(PLAN),

@@ -40,7 +40,7 @@ fn sixty_four_tasks_at_once_never_have_more_agents_than_places() {
     // The planner has an adapter of its own and takes no place.
     let script = world.folder.join("scout.json");
     world.config = format!(
-        "[limits]\nmax_children = {PLACES}\nper_adapter = 64\n\
+        "[limits]\nmax_children = {PLACES}\nper_adapter = 64\ntasks_per_call = 64\n\
          [agents.scout]\nmode = \"subagent\"\nadapter = \"scouts\"\nrules = [[\"edit\", \"*\", \"deny\"]]\n\
          [adapters.scouts]\nkind = \"codex\"\nprogram = {locked:?}\n\
          args = [\"scripted-agent\", \"--as\", \"codex\", \"--fast\", \"--script\", {script:?}]\n"

@@ -159,7 +159,7 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
     world4.cast_claude_first(&planner, &Agent::approving());
     world4
         .run(&unheld)
-        .ends(1)
+        .ends(3)
         .says("declined: bash touch by-rule.txt");
     // What leaves codex's own sandbox is nobody's but the user's to allow, each time.
     let mut world3 = World::new();
@@ -167,12 +167,12 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
     world3.cast(&planner, &Agent::approving());
     world3
         .run(&["--on-ask", "allow-rules"])
-        .ends(1)
+        .ends(3)
         .says("runs outside of codex's sandbox");
     let mut world2 = World::new();
     world2.cast_claude_first(&planner, &Agent::approving());
     world2
         .run(&["-s", "safety.contain_agents=false", "--uncontained"])
-        .ends(1)
+        .ends(3)
         .says("(nobody is there to ask (--on-ask deny))");
 }

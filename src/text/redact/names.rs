@@ -256,6 +256,22 @@ fn ends_in_part<'t>(name: &'t str, part: &str) -> Option<&'t str> {
     Some(before.strip_suffix(['_', '-', '.']).unwrap_or(before))
 }
 
+/// What is a secret in an address however short it is: nothing else is called so there.
+const SECRET_AT_ANY_LENGTH: [&str; 6] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "access_token",
+    "refresh_token",
+    "id_token",
+];
+
+/// Tells whether a value in an address under this name is a secret however short it is.
+pub(super) fn is_secret_at_any_length(name: &str) -> bool {
+    let mut all = SECRET_AT_ANY_LENGTH.iter();
+    all.any(|ending| ends_with(name, ending).is_some())
+}
+
 /// What stands before an ending, in either case.
 pub(super) fn ends_with<'t>(name: &'t str, ending: &str) -> Option<&'t str> {
     // Most names end otherwise, and their last letter says so.

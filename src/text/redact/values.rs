@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use super::judge::{is_random, is_scrambled, is_strong, is_wordy, longest_run};
-use super::names::{contains, ends_as_secret, ends_with};
+use super::names::{contains, ends_as_secret, ends_with, is_secret_at_any_length};
 use super::pattern::Pattern;
 use super::placeholders::{has_sign, is_environment, is_placeholder};
 
@@ -304,6 +304,10 @@ fn is_exact(name: &str, all: &[&str]) -> bool {
     all.iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
+fn is_any_length(place: &Place<'_>) -> bool {
+    matches!(place.sign, Sign::Query | Sign::Encoded) && is_secret_at_any_length(place.name)
+}
+
 /// Tells whether an unquoted value is a secret; `after` is what follows it in the line.
 pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> bool {
     let next = after.chars().next();
@@ -364,24 +368,6 @@ pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> boo
             !code && !is_variable(value, place) && is_literal(value, place)
         }
     }
-}
-
-/// Tells whether a value in an address is a secret however short it is: nothing else is called so there.
-fn is_any_length(place: &Place<'_>) -> bool {
-    let is_in_address = matches!(place.sign, Sign::Query | Sign::Encoded);
-    let is_named = || {
-        [
-            "password",
-            "passwd",
-            "passphrase",
-            "access_token",
-            "refresh_token",
-            "id_token",
-        ]
-        .iter()
-        .any(|name| ends_with(place.name, name).is_some())
-    };
-    is_in_address && is_named()
 }
 
 /// A word of letters that may be a password: no name out of code.

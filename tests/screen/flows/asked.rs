@@ -100,7 +100,8 @@ fn a_call_is_allowed_once_for_the_run_and_refused() {
     let world = World::new();
     let planner = calling(&["touch one", "touch two", "touch two", "touch three"]);
     let asks = "[roles]\nplanner = \"claude\"\nreviewer = \"codex\"\n\
-                [[permission.rule]]\npermission = \"bash\"\npattern = \"touch *\"\naction = \"ask\"";
+                [[permission.rule]]\npermission = \"bash\"\npattern = \"touch *\"\naction = \"ask\"\n\
+                [test]\ndefault_command = \"true\"";
     let config = cast(&world, &Agent::approving(), &planner, asks);
     let mut terminal = begin(&world, &config);
     terminal.wait_for("execute the approved plan");
@@ -141,7 +142,7 @@ fn a_call_that_leaves_codexs_sandbox_is_allowed_once_at_most() {
         &world,
         &calling(&["touch one", "touch one"]),
         &Agent::approving(),
-        "",
+        "[test]\ndefault_command = \"true\"",
     );
     let mut terminal = begin(&world, &config);
     terminal.wait_for("execute the approved plan");

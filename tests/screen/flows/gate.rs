@@ -82,7 +82,7 @@ fn auto_goes_up_to_the_approval_and_y_executes() {
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
     let config = cast(&world, &planner, &Agent::approving(), "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("execute the approved plan (1 steps)?");
+    terminal.wait_for("execute the approved plan (1 step)?");
     assert_eq!(state(&world)["gate"], "auto");
     // A stray Enter only shows what would be approved.
     terminal.type_keys(ENTER);
@@ -106,7 +106,7 @@ fn auto_executes_where_that_is_wanted() {
     let planner = talking()
         .plan(PLAN)
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
-    let more = "[workflow]\nauto_approve = true\n";
+    let more = "[workflow]\nauto_approve = true\n[test]\ndefault_command = \"true\"\n";
     let config = cast(&world, &planner, &Agent::approving(), more);
     let mut terminal = begin(&world, &config);
     terminal.wait_for("the run is over");

@@ -146,6 +146,8 @@ fn the_plan_is_let_pass_against_its_review() {
     let world = World::new();
     let mut terminal = at_the_cap(&world, &Agent::new().review(WANTS_MORE));
     terminal.type_keys("f");
+    terminal.wait_for("let the plan pass without the reviewer's approval?");
+    terminal.type_keys("y");
     terminal.wait_for("execute the approved plan");
     terminal.wait_for("you let this plan pass against its review");
     terminal.type_keys("3");
