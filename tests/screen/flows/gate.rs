@@ -80,7 +80,8 @@ fn auto_goes_up_to_the_approval_and_y_executes() {
     let planner = talking()
         .plan(PLAN)
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
-    let config = cast(&world, &planner, &Agent::approving(), "");
+    let tested = "[test]\ndefault_command = \"true\"\n";
+    let config = cast(&world, &planner, &Agent::approving(), tested);
     let mut terminal = begin(&world, &config);
     terminal.wait_for("execute the approved plan (1 step)?");
     assert_eq!(state(&world)["gate"], "auto");
