@@ -8,7 +8,7 @@ use agent_collab::store::events;
 use serde_json::Value;
 
 use crate::repository::git;
-use crate::world::World;
+use crate::world::{World, kept};
 
 /// The end of a run, as far as it must be the same with and without faults.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,11 +75,11 @@ pub type Asked = BTreeMap<String, usize>;
 
 /// Looks at how a run ended.
 pub fn end_of(world: &World) -> End {
-    let state: Value = serde_json::from_str(&world.read("state.json")).unwrap_or_default();
+    let phase = folded(world, u64::MAX).map(|run| run.state().phase.to_string());
     let commits = git(&world.root, &["log", "--reverse", "--format=%s"]);
     let log = world.read("log.md");
     End {
-        phase: state["phase"].as_str().unwrap_or("none").to_owned(),
+        phase: phase.unwrap_or_else(|why| why),
         commits: commits.lines().map(str::to_owned).collect(),
         tree: git(&world.root, &["rev-parse", "HEAD^{tree}"]),
         status: git(&world.root, &["status", "--porcelain"]),
@@ -104,9 +104,9 @@ pub fn violations(world: &World, typed: &[String]) -> Vec<String> {
     wrong
 }
 
-/// The events are numbered in order, and the state is what follows from them.
-fn record(world: &World) -> Result<(), String> {
-    let path = world.root.join(".agent-collab/events.jsonl");
+/// The run as its events up to the one of this number tell it; they are numbered in order.
+fn folded(world: &World, last_seq: u64) -> Result<Run, String> {
+    let path = world.run().join("events.jsonl");
     let records: Result<Vec<_>, _> = events::read::<Event>(&path, 1)
         .map_err(|error| format!("the log cannot be read: {error}"))?
         .collect();
@@ -117,25 +117,34 @@ fn record(world: &World) -> Result<(), String> {
         }
     }
     let mut run = None;
-    for record in &records {
+    for record in records.iter().filter(|record| record.seq <= last_seq) {
         match (&mut run, &record.event) {
             (None, Event::Created(created)) => run = Some(Run::new(record.at, created)),
             (None, _) => return Err("the log does not begin with the run".to_owned()),
             (Some(run), event) => drop(run.step(record.at, event)),
         }
     }
-    let run = run.ok_or("the log is empty")?;
-    let mut kept: Value = serde_json::from_str(&world.read("state.json"))
+    run.ok_or_else(|| "the log is empty".to_owned())
+}
+
+/// The state is what follows from the log.
+fn record(world: &World) -> Result<(), String> {
+    let mut snapshot: Value = serde_json::from_str(&world.read("state.json"))
         .map_err(|error| format!("state.json: {error}"))?;
-    let fields = kept.as_object_mut().ok_or("state.json is no object")?;
+    let fields = snapshot.as_object_mut().ok_or("state.json is no object")?;
     fields.remove("schema");
-    fields.remove("last_seq");
+    let last_seq = fields.remove("last_seq");
+    // A run that a kill left over lies in the history as it lay there: the log may be further.
+    let known = last_seq.and_then(|seq| seq.as_u64());
+    let until = known.filter(|_| kept(&world.root).is_some());
+    let run = folded(world, until.unwrap_or(u64::MAX))?;
     let folded = serde_json::to_value(&run).map_err(|error| error.to_string())?;
-    if folded != kept {
+    if folded != snapshot {
         return Err(format!(
-            "state.json is not what follows from the log:\n{kept}\n{folded}"
+            "state.json is not what follows from the log:\n{snapshot}\n{folded}"
         ));
     }
+    let run = self::folded(world, u64::MAX)?;
     let state = run.state();
     if !state.approvals.is_empty() || state.awaiting.is_some() || state.running.is_some() {
         return Err("something still waits or runs in the state".to_owned());

@@ -25,6 +25,7 @@ use agent_collab::store::instant;
 use crate::fault::{self, Fault, tell};
 use crate::scenarios::{self, Scenario, Whim};
 use crate::stand_ins::Cast;
+use crate::world::kept;
 
 /// What a launch is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -111,12 +112,12 @@ async fn live(launch: &Launch) -> i32 {
     let engine = &mut started.0.engine;
     let mut user = User::new(scenario, engine);
     let ended = match begun {
-        Begun::Anew => Ok(()),
-        Begun::Again => engine.resume(wishes.gate),
-    };
-    let ended = match ended {
-        Ok(()) => user.live(engine).await,
-        Err(error) => Err(error),
+        Begun::Anew => user.live(engine).await,
+        Begun::Again => match engine.resume(wishes.gate) {
+            Ok(()) => user.live(engine).await,
+            Err(error) => Err(error),
+        },
+        Begun::AfterIt => Ok(End::Over),
     };
     user.look(engine);
     let code = match ended {
@@ -142,6 +143,8 @@ async fn live(launch: &Launch) -> i32 {
 enum Begun {
     Anew,
     Again,
+    /// The launch before was killed when its run was over already: the start has moved that run to the history.
+    AfterIt,
 }
 
 /// Takes up what is there; where there is nothing, begins.
@@ -150,12 +153,16 @@ async fn begin(wishes: &Wishes) -> Result<(Started, Begun), Refusal> {
         return Ok((start(wishes).await?, Begun::Anew));
     }
     match resume(wishes).await {
-        Ok(started) => Ok((started, Begun::Again)),
-        Err(refusal) if refusal.problem.contains("no unfinished run") => {
-            Ok((start(wishes).await?, Begun::Anew))
-        }
-        Err(refusal) => Err(refusal),
+        Ok(started) => return Ok((started, Begun::Again)),
+        Err(refusal) if refusal.problem.contains("no unfinished run") => {}
+        Err(refusal) => return Err(refusal),
     }
+    let started = start(wishes).await?;
+    let begun = match kept(&wishes.cwd) {
+        Some(_) => Begun::AfterIt,
+        None => Begun::Anew,
+    };
+    Ok((started, begun))
 }
 
 enum End {

@@ -144,12 +144,17 @@ impl World {
         Told { ended, lines }
     }
 
-    /// A file of the work directory; empty where there is none.
-    pub fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.root.join(".agent-collab").join(name)).unwrap_or_default()
+    /// The run: in the history, where a start found it over, and else the work directory.
+    pub fn run(&self) -> PathBuf {
+        kept(&self.root).unwrap_or_else(|| self.root.join(".agent-collab"))
     }
 
-    /// All texts in the work directory, older runs apart.
+    /// A file of the run; empty where there is none.
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.run().join(name)).unwrap_or_default()
+    }
+
+    /// All texts in the work directory.
     pub fn texts(&self) -> BTreeMap<PathBuf, String> {
         let mut texts = BTreeMap::new();
         let mut folders = vec![self.root.join(".agent-collab")];
@@ -165,6 +170,13 @@ impl World {
         }
         texts
     }
+}
+
+/// The run in the history of a repository; what was cut off before it had a plan is none.
+pub fn kept(root: &Path) -> Option<PathBuf> {
+    let history = fs::read_dir(root.join(".agent-collab/history")).ok()?;
+    let mut runs = history.flatten().map(|entry| entry.path());
+    runs.find(|run| run.join("plan.md").exists())
 }
 
 fn read(out: impl Read) -> Vec<(String, String)> {
