@@ -102,6 +102,13 @@ pub enum Effect {
     },
     /// Keep what the user said of the network of this repository's tests.
     KeepTestNetwork(TestNetwork),
+    /// Keep what the user said of a socket that this repository's tests want.
+    KeepTestSocket {
+        /// The socket.
+        path: String,
+        /// Whether they reach it.
+        is_reached: bool,
+    },
     /// Commit the step.
     CommitStep {
         /// The step.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::execution::Stage;
 use super::ids::{At, RequestId, Sha256, TurnId};
 use super::phase::Gate;
+use super::receipt::LackedSocket;
 use super::turn::{Purpose, TurnOrder};
 use crate::permission::Action;
 use crate::text::{clean, n_of, one_line};
@@ -187,6 +188,13 @@ pub enum QuestionKind {
         step: u32,
         /// The line that tells of it.
         line: String,
+    },
+    /// The tests of a step fail for want of a socket that is hidden from them, and nobody has said yet whether they reach it.
+    TestSocket {
+        /// The step.
+        step: u32,
+        /// The socket, and the line that tells of it.
+        lacked: LackedSocket,
     },
     /// A commit failed.
     CommitFailed {
@@ -466,6 +474,10 @@ pub enum Answer {
     HostNetwork,
     /// They keep a loopback interface of their own, from now on.
     LoopbackNetwork,
+    /// The repository's tests reach the socket, from now on.
+    ReachSocket,
+    /// It stays hidden from them, from now on.
+    HideSocket,
     /// The run goes on without this commit.
     WithoutCommit,
     /// The cut-off step goes on from what is there.
@@ -520,6 +532,7 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
         &["retry", "skip", "accept", "stop", "cancel"],
     ),
     ("test_network", &["host", "loopback", "stop", "cancel"]),
+    ("test_socket", &["reach", "hide", "stop", "cancel"]),
     (
         "step_recovery",
         &["continue", "done", "redo", "stop", "cancel"],
@@ -551,6 +564,7 @@ impl QuestionKind {
             Self::TestsFailed { .. } => "tests_failed",
             Self::TestsInDoubt { .. } => "tests_in_doubt",
             Self::TestNetwork { .. } => "test_network",
+            Self::TestSocket { .. } => "test_socket",
             Self::CommitFailed { .. } => "commit_failed",
             Self::CannotExecute { .. } => "cannot_execute",
             Self::StepRecovery { .. } => "step_recovery",
@@ -649,6 +663,10 @@ impl QuestionKind {
                 answer,
                 Answer::HostNetwork | Answer::LoopbackNetwork | Answer::Stop
             ),
+            Self::TestSocket { .. } => matches!(
+                answer,
+                Answer::ReachSocket | Answer::HideSocket | Answer::Stop
+            ),
             Self::CommitFailed { .. } => {
                 matches!(answer, Answer::Retry | Answer::WithoutCommit | Answer::Stop)
             }
@@ -697,6 +715,8 @@ impl QuestionKind {
             (Self::NothingChanged { .. }, "blocked") => Answer::Stop,
             (_, "host") => Answer::HostNetwork,
             (_, "loopback") => Answer::LoopbackNetwork,
+            (_, "reach") => Answer::ReachSocket,
+            (_, "hide") => Answer::HideSocket,
             (_, "go-on") => Answer::WithoutCommit,
             (_, "continue") => Answer::ContinueStep,
             (_, "done") => Answer::TreatAsDone,
@@ -842,6 +862,11 @@ impl QuestionKind {
             Self::TestNetwork { step, line } => format!(
                 "the tests of step {step} fail without the machine's network: {}",
                 one_line(line)
+            ),
+            Self::TestSocket { step, lacked } => format!(
+                "the tests of step {step} fail without {}, which is hidden from them: {}",
+                lacked.path,
+                one_line(&lacked.line)
             ),
             Self::CommitFailed { step, message } => {
                 format!("the commit of step {step} failed: {message}")

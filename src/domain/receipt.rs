@@ -29,6 +29,18 @@ pub struct Receipt {
     /// The line by which it failed for want of the machine's network, where nobody has said yet whether it gets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks_network: Option<String>,
+    /// The socket for want of which it failed, where nobody has said yet whether tests reach it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks_socket: Option<LackedSocket>,
+}
+
+/// A socket that is hidden from tests, and wanted by one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LackedSocket {
+    /// Its path.
+    pub path: String,
+    /// The line of the test's output that tells of it.
+    pub line: String,
 }
 
 /// How a test run ended.
@@ -136,6 +148,7 @@ impl Receipt {
             output_tail: String::new(),
             uncounted: false,
             lacks_network: None,
+            lacks_socket: None,
         }
     }
 

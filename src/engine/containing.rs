@@ -28,6 +28,7 @@ mod user_environment;
 
 pub use git_calls::{hold_commits, hold_git};
 pub use own_commands::{CommandReach, Signing, hold_checks, hold_tests};
+pub use sockets::container_sockets;
 
 use own_commands::{alone, visible};
 use sockets::{KeyAgents, doors, find_sockets, socket_variables};
@@ -132,7 +133,7 @@ impl Holder {
         let sockets = visible(sockets, &folders, &places);
         Containment::new(bwrap, places)
             .with_sockets_hidden(sockets)
-            .with_variables_removed(socket_variables(&user, KeyAgents::Hidden))
+            .with_variables_removed(socket_variables(&user, KeyAgents::Hidden, &[]))
             .with_scratch(scratch.into_folder())
     }
 }

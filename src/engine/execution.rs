@@ -246,8 +246,13 @@ impl Engine {
             edits: self.edit_rules(),
             runnable: self.runnable.clone(),
         };
-        let is_unsaid = self.setup.said_network(&self.state().run).is_none();
-        let may_lack = is_unsaid && settings.contained.is_some();
+        let is_held = settings.contained.is_some();
+        let run = &self.state().run;
+        let may_lack = is_held && self.setup.said_network(run).is_none();
+        let unsaid_sockets = match is_held {
+            true => self.setup.unsaid_sockets(run),
+            false => Vec::new(),
+        };
         self.spawn(async move {
             let run = held.command.as_ref().map(|command| TestRun {
                 command,
@@ -268,9 +273,11 @@ impl Engine {
                     rewritten,
                     tree,
                 }) => {
-                    if may_lack && !receipt.lets_pass() {
+                    if !receipt.lets_pass() {
+                        let output = &receipt.output_tail;
+                        receipt.lacks_socket = test_run::missing_socket(output, &unsaid_sockets);
                         receipt.lacks_network =
-                            test_run::missing_network_line(&receipt.output_tail);
+                            test_run::missing_network_line(output).filter(|_| may_lack);
                     }
                     Event::TestsRan {
                         receipt,
@@ -322,6 +329,14 @@ impl Engine {
                 "keep what you said of the network of tests",
                 error,
             )],
+        }
+    }
+
+    /// Keeps what the user said of a socket that tests want. Where that fails the user is asked again, and told why.
+    pub(super) fn keep_test_socket(&mut self, path: &str, is_reached: bool) -> Vec<Event> {
+        match self.setup.keep_socket(&self.state().run, path, is_reached) {
+            Ok(()) => Vec::new(),
+            Err(error) => vec![troubled("keep what you said of a socket", error)],
         }
     }
 

@@ -60,6 +60,9 @@ impl Engine {
             Effect::PutBack { step, paths } => self.put_back(step, paths),
             Effect::RunTests { step, test } => self.run_tests(step, test),
             Effect::KeepTestNetwork(network) => return Ok(self.keep_test_network(network)),
+            Effect::KeepTestSocket { path, is_reached } => {
+                return Ok(self.keep_test_socket(&path, is_reached));
+            }
             Effect::CommitStep {
                 step,
                 paths,

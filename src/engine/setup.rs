@@ -19,7 +19,7 @@ use crate::store::approvals::Approvals;
 use crate::store::worktrees::Worktrees;
 use crate::store::{StoreError, instant};
 
-use super::containing::CommandReach;
+use super::containing::{self, CommandReach};
 
 /// What a run is set up with.
 #[derive(Debug, Clone)]
@@ -66,17 +66,20 @@ impl Setup {
         CommandReach {
             run: run.as_str().to_owned(),
             network: self.said_network(run).unwrap_or(Network::Loopback),
-            sockets: self.config.test.sockets.clone(),
+            sockets: self.test_sockets(run),
             named: Vec::new(),
         }
     }
 }
 
 /// By these words the user's answer is kept among what was approved; no agent's profile is called so.
-const NETWORK_PROFILE: &str = "tests";
+const TESTS_PROFILE: &str = "tests";
 const NETWORK_PERMISSION: &str = "network";
 const HOST: &str = "host";
 const LOOPBACK: &str = "loopback";
+const SOCKET_PERMISSION: &str = "socket";
+const REACH: &str = "reach";
+const HIDE: &str = "hide";
 
 impl Setup {
     /// The network that tests have by the user's word, in the configuration or for this repository; `None` where nobody
@@ -115,10 +118,67 @@ impl Setup {
     }
 }
 
+impl Setup {
+    /// The sockets that tests reach: those of the configuration, and those of the user's word for this repository.
+    fn test_sockets(&self, run: &RunId) -> Vec<PathBuf> {
+        let said = self.said_of_sockets(run);
+        let reached = said.iter().filter(|(_, is_reached)| **is_reached);
+        let reached = reached.map(|(path, _)| path.clone());
+        let configured = self.config.test.sockets.iter().cloned();
+        configured.chain(reached).collect()
+    }
+
+    /// The sockets of container engines of which nobody has said yet whether tests reach them.
+    pub fn unsaid_sockets(&self, run: &RunId) -> Vec<PathBuf> {
+        let said = self.said_of_sockets(run);
+        let reached = &self.config.test.sockets;
+        let mut sockets = containing::container_sockets();
+        sockets.retain(|path| !said.contains_key(path) && !reached.contains(path));
+        sockets
+    }
+
+    /// What was said of sockets; of two answers by hand the stricter counts, as where they cannot be read.
+    fn said_of_sockets(&self, run: &RunId) -> BTreeMap<PathBuf, bool> {
+        let approved = self.approvals.serving(run);
+        let approved = approved.inspect_err(
+            |error| tracing::warn!(%error, "what was said of sockets for tests is not known"),
+        );
+        let mut said = BTreeMap::new();
+        for answer in approved.into_iter().flatten() {
+            if answer.profile != TESTS_PROFILE || answer.permission != SOCKET_PERMISSION {
+                continue;
+            }
+            let Approvable::Exact(what) = &answer.what else {
+                continue;
+            };
+            if let Some((word, path)) = what.split_once(' ') {
+                let known = said.entry(PathBuf::from(path)).or_insert(true);
+                *known &= word == REACH;
+            }
+        }
+        said
+    }
+
+    /// Keeps what the user said of a socket.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn keep_socket(&self, run: &RunId, path: &str, is_reached: bool) -> Result<(), StoreError> {
+        let word = if is_reached { REACH } else { HIDE };
+        let answer = answer_for_tests(SOCKET_PERMISSION, &format!("{word} {path}"));
+        self.approvals.add(run, instant::now(), &[answer])?;
+        Ok(())
+    }
+}
+
 fn network_answer(word: &str) -> Approved {
+    answer_for_tests(NETWORK_PERMISSION, word)
+}
+
+fn answer_for_tests(permission: &str, word: &str) -> Approved {
     Approved {
-        profile: NETWORK_PROFILE.to_owned(),
-        permission: NETWORK_PERMISSION.to_owned(),
+        profile: TESTS_PROFILE.to_owned(),
+        permission: permission.to_owned(),
         what: Approvable::Exact(word.to_owned()),
         scope: Scope::Project,
     }

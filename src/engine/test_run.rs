@@ -14,7 +14,7 @@ mod outcome;
 pub use command::TestCommand;
 pub use detect::{Chosen, Source, choose};
 pub use entry_points::{Changed, How, SensitiveChange, needs_content, sensitive_changes};
-pub use lacking_network::missing_network_line;
+pub use lacking_network::{missing_network_line, missing_socket};
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -202,6 +202,7 @@ fn receipt_of(test: &TestRun<'_>, finished: &Finished) -> Receipt {
             && counts.is_none()
             && outcome::tells_counts(test.command, &output),
         lacks_network: None,
+        lacks_socket: None,
     }
 }
 

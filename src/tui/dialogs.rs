@@ -24,6 +24,7 @@ mod release;
 pub mod stale_plan;
 mod step_recovery;
 mod test_network;
+mod test_socket;
 mod tests_failed;
 mod tests_in_doubt;
 mod usage_limit;
@@ -165,6 +166,7 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
         QuestionKind::TestsInDoubt { step, found } => {
             tests_in_doubt::sheet(id, *step, found, state)
         }
+        QuestionKind::TestSocket { step, lacked } => test_socket::sheet(id, *step, lacked, state),
         QuestionKind::TestNetwork { step, line } => test_network::sheet(id, *step, line, state),
         QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),
         QuestionKind::StepRecovery { step, stage } => step_recovery::sheet(id, *step, *stage),

@@ -125,6 +125,7 @@ impl Scenario {
             QuestionKind::EntryPoints { .. } => Answer::Allow,
             QuestionKind::HeldEdits { .. } => Answer::Keep,
             QuestionKind::TestNetwork { .. } => Answer::LoopbackNetwork,
+            QuestionKind::TestSocket { .. } => Answer::HideSocket,
             QuestionKind::Conflict { .. } => Answer::Overwrite,
             QuestionKind::Draft { .. } => Answer::Discard,
             QuestionKind::AdapterFailed { .. }

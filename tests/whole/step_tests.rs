@@ -257,6 +257,41 @@ fn tests_get_the_machines_network_once_the_user_says_so_and_then_without_a_quest
 }
 
 #[test]
+fn tests_reach_dockers_socket_once_the_user_says_so_and_then_without_a_question() {
+    let command = ["-s", "test.default_command=perl check.pl"];
+    let new = || {
+        let world = World::new();
+        let run = world.folder.join("home/.docker/run");
+        std::fs::create_dir_all(&run).expect("a folder");
+        let socket = run.join("docker.sock");
+        let docker = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+        let path = socket.display();
+        let program = format!(
+            "use IO::Socket::UNIX; IO::Socket::UNIX->new(q({path})) or die qq(dial unix {path}: connect: $!)"
+        );
+        world.put("check.pl", &program);
+        commit_all(&world.root, "check");
+        world.cast(&writer(), &Agent::approving());
+        (world, docker)
+    };
+    let (world, _docker) = new();
+    world
+        .run(&command)
+        .ends(3)
+        .complains("home/.docker/run/docker.sock, which is hidden from them: dial unix")
+        .complains("--answer test_socket=");
+    let (world, _docker) = new();
+    world
+        .run(&[&command[..], &["--answer", "test_socket=reach"]].concat())
+        .ends(0);
+    assert_eq!(receipt(&world)["outcome"], "passed");
+    let other = Agent::planning(&["Write"]).step(1, vec![write("other.txt", "o\n"), say("Wrote.")]);
+    world.cast(&other, &Agent::approving());
+    world.run(&command).ends(0);
+    assert_eq!(receipt(&world)["outcome"], "passed");
+}
+
+#[test]
 fn a_question_at_the_end_of_a_step_without_change_is_shown_and_its_flag_named() {
     let world = World::new();
     let agent = Agent::planning(&["Write"])

@@ -42,6 +42,8 @@ impl Answer {
             Self::SkipTests => "go on without tests".to_owned(),
             Self::HostNetwork => "give the tests the machine's network".to_owned(),
             Self::LoopbackNetwork => "keep the tests off the network".to_owned(),
+            Self::ReachSocket => "let the tests reach the socket".to_owned(),
+            Self::HideSocket => "keep the socket hidden from the tests".to_owned(),
             Self::WithoutCommit => "go on without this commit".to_owned(),
             Self::ContinueStep => "continue the step".to_owned(),
             Self::TreatAsDone => "treat the step as done".to_owned(),

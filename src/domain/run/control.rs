@@ -10,7 +10,7 @@ use crate::domain::event::{Approval, REFUSED_BY_USER};
 use crate::domain::execution::Execution;
 use crate::domain::ids::{At, RequestId};
 use crate::domain::phase::{Cause, Gate, Mode, Phase};
-use crate::domain::question::{Answer, FileOrigin, Question, QuestionKind};
+use crate::domain::question::{Answer, FileOrigin, Question, QuestionKind, TestNetwork};
 use crate::domain::turn::{Again, Purpose, TurnOrder};
 
 /// Takes the turn that waits at the gate.
@@ -252,7 +252,21 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         QuestionKind::TestsFailed { .. } => executing::on_tests_failed_answered(state, at, answer),
         QuestionKind::TestsInDoubt { .. } => executing::on_doubt_answered(state, at, answer),
         QuestionKind::TestNetwork { step, .. } => {
-            executing::on_test_network_answered(state, at, step, answer)
+            let network = match answer {
+                Answer::HostNetwork => TestNetwork::Host,
+                _ => TestNetwork::Loopback,
+            };
+            let is_given = network == TestNetwork::Host;
+            let keep = Effect::KeepTestNetwork(network);
+            executing::on_lack_answered(state, at, step, (is_given, keep))
+        }
+        QuestionKind::TestSocket { step, lacked } => {
+            let is_reached = *answer == Answer::ReachSocket;
+            let keep = Effect::KeepTestSocket {
+                path: lacked.path,
+                is_reached,
+            };
+            executing::on_lack_answered(state, at, step, (is_reached, keep))
         }
         QuestionKind::CommitFailed { message, .. } => {
             executing::on_commit_failed_answered(state, &message, answer)

@@ -8,9 +8,7 @@ use crate::domain::execution::{
 };
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Phase;
-use crate::domain::question::{
-    Answer, CommitTerms, EntryPoint, FileOrigin, QuestionKind, TestNetwork,
-};
+use crate::domain::question::{Answer, CommitTerms, EntryPoint, FileOrigin, QuestionKind};
 use crate::domain::receipt::Receipt;
 use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::{Again, Purpose};
@@ -414,9 +412,11 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         current.commit_tree = tree.clone();
     }
     if !receipt.lets_pass() {
-        return match receipt.lacks_network.clone() {
-            Some(line) => flow::ask(state, QuestionKind::TestNetwork { step: *step, line }),
-            None => on_tests_failing(state, at, *step, receipt),
+        let step = *step;
+        return match (receipt.lacks_socket.clone(), receipt.lacks_network.clone()) {
+            (Some(lacked), _) => flow::ask(state, QuestionKind::TestSocket { step, lacked }),
+            (None, Some(line)) => flow::ask(state, QuestionKind::TestNetwork { step, line }),
+            (None, None) => on_tests_failing(state, at, step, receipt),
         };
     }
     let asked = holding::ask(state, *step, held)
@@ -490,26 +490,21 @@ fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> 
     flow::ask(state, QuestionKind::TestsFailed { step, found })
 }
 
-pub(super) fn on_test_network_answered(
+/// What the user said of a network or a socket that the tests lacked is kept; where it is given, they run again.
+pub(super) fn on_lack_answered(
     state: &mut State,
     at: At,
     step: u32,
-    answer: &Answer,
+    (is_given, keep): (bool, Effect),
 ) -> Vec<Effect> {
-    let (network, then) = match answer {
-        Answer::HostNetwork => (TestNetwork::Host, run_tests(state)),
-        _ => {
-            let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
-            let receipt = current.and_then(|current| current.receipt.clone());
-            let then = receipt.map_or_else(Vec::new, |receipt| {
-                on_tests_failing(state, at, step, &receipt)
-            });
-            (TestNetwork::Loopback, then)
-        }
+    let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
+    let receipt = current.and_then(|current| current.receipt.clone());
+    let then = match receipt {
+        _ if is_given => run_tests(state),
+        Some(receipt) => on_tests_failing(state, at, step, &receipt),
+        None => Vec::new(),
     };
-    let mut effects = vec![Effect::KeepTestNetwork(network)];
-    effects.extend(then);
-    effects
+    std::iter::once(keep).chain(then).collect()
 }
 
 fn fix(state: &mut State, at: At) -> Vec<Effect> {

@@ -15,7 +15,7 @@ use crate::domain::question::{
     AfterEdit, Answer, CommitTerms, EntryPoint, HeldEdit, QuestionKind, Terms, TestCommand,
     TestSource,
 };
-use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::domain::receipt::{LackedSocket, Receipt, TestOutcome};
 use crate::domain::review::Review;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, Purpose, Role, TurnResult, UsageLimit};
@@ -277,6 +277,7 @@ impl World {
             Effect::AnswerAgent { .. }
             | Effect::ForgetConversation(_)
             | Effect::KeepTestNetwork(_)
+            | Effect::KeepTestSocket { .. }
             | Effect::AppendRemarks(_)
             | Effect::SwitchToBuild
             | Effect::Steer(_)
@@ -1130,6 +1131,7 @@ fn check_held(events: &[Event], expected: &[&str]) {
         Effect::PutBack { paths, .. } => Some(format!("put back {}", paths.join(" "))),
         Effect::RunTests { .. } => Some("test".to_owned()),
         Effect::KeepTestNetwork(network) => Some(format!("keep {network:?}")),
+        Effect::KeepTestSocket { path, is_reached } => Some(format!("keep {path} {is_reached}")),
         Effect::Snapshot { attempt, .. } if *attempt > 0 => Some(format!("before fix {attempt}")),
         Effect::CommitStep { .. } => Some("commit".to_owned()),
         _ => None,
@@ -1149,41 +1151,50 @@ fn answered(id: u32, answer: Answer) -> Event {
     Event::Answered { id, answer }
 }
 
+/// Tests that fail for want of something, what is asked then, and what follows an answer.
+fn check_lacking(lacks: impl FnOnce(&mut Receipt), ask: &str, answer: Answer, expected: &[&str]) {
+    let Event::TestsRan { mut receipt, .. } = tests_ran(1, 1) else {
+        panic!("not a test run");
+    };
+    receipt.outcome = TestOutcome::Failed;
+    lacks(&mut receipt);
+    let ran = Event::TestsRan {
+        step: 1,
+        receipt,
+        changed: vec!["a.rs".to_owned()],
+        made_by_tests: Vec::new(),
+        entry_points: Vec::new(),
+        held: Vec::new(),
+        rewritten: Vec::new(),
+        tree: None,
+    };
+    let events = [ended(3), looked(Vec::new()), ran, answered(2, answer)];
+    check_held(&events, &[&["audit", "test", ask], expected].concat());
+}
+
 #[test]
 fn tests_that_fail_for_want_of_a_network_get_it_by_the_users_word_alone() {
     const ASK: &str = "ask the tests of step 1 fail without the machine's network: ECONNREFUSED";
-    let lacking = |line: Option<&str>| {
-        let Event::TestsRan { receipt, .. } = tests_ran(1, 1) else {
-            return tests_ran(1, 1);
-        };
-        let receipt = Receipt {
-            outcome: TestOutcome::Failed,
-            lacks_network: line.map(str::to_owned),
-            ..receipt
-        };
-        Event::TestsRan {
-            step: 1,
-            receipt,
-            changed: vec!["a.rs".to_owned()],
-            made_by_tests: Vec::new(),
-            entry_points: Vec::new(),
-            held: Vec::new(),
-            rewritten: Vec::new(),
-            tree: None,
-        }
+    let lacks = |receipt: &mut Receipt| receipt.lacks_network = Some("ECONNREFUSED".to_owned());
+    check_lacking(lacks, ASK, Answer::HostNetwork, &["keep Host", "test"]);
+    let without = &["keep Loopback", "before fix 1"];
+    check_lacking(lacks, ASK, Answer::LoopbackNetwork, without);
+}
+
+#[test]
+fn tests_that_fail_for_want_of_a_socket_reach_it_by_the_users_word_alone() {
+    const ASK: &str = "ask the tests of step 1 fail without /run/docker.sock, which is hidden from them: no daemon";
+    let lacks = |receipt: &mut Receipt| {
+        receipt.lacks_network = Some("no daemon".to_owned());
+        receipt.lacks_socket = Some(LackedSocket {
+            path: "/run/docker.sock".to_owned(),
+            line: "no daemon".to_owned(),
+        });
     };
-    let until = [ended(3), looked(Vec::new()), lacking(Some("ECONNREFUSED"))];
-    let check = |after: &[Event], expected: &[&str]| {
-        let mut events = until.to_vec();
-        events.extend_from_slice(after);
-        let before = ["audit", "test", ASK];
-        check_held(&events, &[before.as_slice(), expected].concat());
-    };
-    check(&[answered(2, Answer::HostNetwork)], &["keep Host", "test"]);
-    check(
-        &[answered(2, Answer::LoopbackNetwork)],
-        &["keep Loopback", "before fix 1"],
-    );
+    let reached = &["keep /run/docker.sock true", "test"];
+    check_lacking(lacks, ASK, Answer::ReachSocket, reached);
+    let without = &["keep /run/docker.sock false", "before fix 1"];
+    check_lacking(lacks, ASK, Answer::HideSocket, without);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn hold_git(repository: Repository, kernel: &Kernel) -> Repository {
             let held = Containment::new(bwrap, places)
                 .with_network(Network::Loopback)
                 .with_sockets_hidden(sockets)
-                .with_variables_removed(socket_variables(&user, KeyAgents::Hidden));
+                .with_variables_removed(socket_variables(&user, KeyAgents::Hidden, &[]));
             repository.with_work_held(held)
         }
         Kernel::Cannot(why) => repository.with_work_unheld(why),

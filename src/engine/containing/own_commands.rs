@@ -144,7 +144,7 @@ impl<'a> Work<'a> {
         Containment::new(bwrap, places)
             .with_network(self.reach.network)
             .with_sockets_hidden(sockets)
-            .with_variables_removed(socket_variables(user, self.keys))
+            .with_variables_removed(socket_variables(user, self.keys, &reached))
             .with_scratch(scratch.into_folder())
     }
 }

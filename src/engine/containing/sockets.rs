@@ -189,8 +189,63 @@ pub(super) fn find_sockets(
         .collect()
 }
 
-/// The names of variables that lead to sockets; who cannot reach one is better not told of it.
-pub(super) fn socket_variables(user: &UserEnvironment, keys: KeyAgents) -> Vec<String> {
+/// Variables that name the socket of a container engine, and where such lie: below `/run`, the folder of the user's sockets,
+/// and the home.
+const CONTAINER_VARIABLES: &[&str] = &["DOCKER_HOST", "CONTAINER_HOST"];
+const CONTAINER_SOCKETS: [&str; 2] = ["docker.sock", "podman/podman.sock"];
+const CONTAINER_SOCKETS_AT_HOME: &[&str] = &[
+    ".docker/run/docker.sock",
+    ".docker/desktop/docker.sock",
+    ".colima/default/docker.sock",
+    ".orbstack/run/docker.sock",
+    ".rd/docker.sock",
+];
+
+/// The sockets of container engines on this machine: first what the user's variables name, then the user's own, then the
+/// system's.
+pub fn container_sockets() -> Vec<PathBuf> {
+    let user = UserEnvironment::of_process();
+    let named = user.paths().filter(|(name, _)| {
+        let known = CONTAINER_VARIABLES.iter();
+        name.to_str()
+            .is_some_and(|name| known.clone().any(|known| *known == name))
+    });
+    let named: Vec<PathBuf> = named.flat_map(|(_, paths)| paths).collect();
+    let home = user.home();
+    let at_home = home.iter().flat_map(|home| {
+        let names = CONTAINER_SOCKETS_AT_HOME.iter();
+        names.map(|name| home.join(name))
+    });
+    let folders = runtime_folders(&user).into_iter().chain(["/run".into()]);
+    let running = folders.flat_map(|folder| CONTAINER_SOCKETS.map(|name| folder.join(name)));
+    let all = named.into_iter().chain(at_home).chain(running);
+    let mut sockets: Vec<PathBuf> = Vec::new();
+    for path in all
+        .filter_map(|path| real(&path))
+        .filter(|path| is_socket(path))
+    {
+        if !sockets.contains(&path) {
+            sockets.push(path);
+        }
+    }
+    sockets
+}
+
+/// The names of variables that lead to sockets, but for those that it reaches; who cannot reach one is better not told of it.
+pub(super) fn socket_variables(
+    user: &UserEnvironment,
+    keys: KeyAgents,
+    reached: &[PathBuf],
+) -> Vec<String> {
+    let leads_to_reached = |name: &String| {
+        let mut named = user
+            .paths()
+            .filter(|(known, _)| known.to_str() == Some(name));
+        named.any(|(_, paths)| {
+            let mut sockets = paths.iter().filter_map(|path| real(path));
+            sockets.any(|path| reached.contains(&path))
+        })
+    };
     let found = user
         .paths()
         .filter(|(_, paths)| paths.iter().any(|path| is_socket(path)));
@@ -198,7 +253,8 @@ pub(super) fn socket_variables(user: &UserEnvironment, keys: KeyAgents) -> Vec<S
     let known = SOCKET_VARIABLES.iter().map(|name| (*name).to_owned());
     let is_kept =
         |name: &String| keys == KeyAgents::Reachable && KEY_VARIABLES.contains(&name.as_str());
-    known.chain(found).filter(|name| !is_kept(name)).collect()
+    let hidden = known.chain(found).filter(|name| !is_kept(name));
+    hidden.filter(|name| !leads_to_reached(name)).collect()
 }
 
 /// The paths of the sockets that are bound on this machine, as far as the kernel tells this program.
@@ -292,8 +348,11 @@ mod tests {
             ("OTHER", folder.path().display().to_string()),
         ];
         let user = UserEnvironment::new(values.map(|(name, value)| (name.into(), value.into())));
-        let variables = socket_variables(&user, KeyAgents::Hidden);
+        let variables = socket_variables(&user, KeyAgents::Hidden, &[]);
         let found: Vec<_> = variables.iter().skip(SOCKET_VARIABLES.len()).collect();
         assert_eq!(found, ["BUS", "MUX", "PLAIN", "URL"]);
+        let reached = [socket.canonicalize().unwrap()];
+        let variables = socket_variables(&user, KeyAgents::Hidden, &reached);
+        assert_eq!(variables.len(), SOCKET_VARIABLES.len());
     }
 }

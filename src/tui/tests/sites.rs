@@ -136,6 +136,7 @@ fn number(kind: &QuestionKind) -> usize {
         QuestionKind::NothingChanged { .. } => 20,
         QuestionKind::Blocked { .. } => 21,
         QuestionKind::TestsInDoubt { .. } => 22,
+        QuestionKind::TestSocket { .. } => 23,
     }
 }
 
@@ -145,5 +146,5 @@ fn every_kind_of_question_is_among_the_places() {
     let asked = places();
     let asked = asked.iter().filter_map(|place| place.state()?.question());
     let found: BTreeSet<usize> = own.chain(asked.map(|asked| number(&asked.kind))).collect();
-    assert!((0..=22).eq(found), "a kind of question is missing");
+    assert!((0..=23).eq(found), "a kind of question is missing");
 }

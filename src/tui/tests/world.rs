@@ -17,6 +17,7 @@ use crate::domain::question::{
     ArbitrationReason, CommitTerms, DraftFile, EntryPoint, FileOrigin, HeldEdit, Question,
     QuestionKind, Terms, TestCommand, TestSource, WaitFrom,
 };
+use crate::domain::receipt::LackedSocket;
 use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
 use crate::domain::review::Verdict;
 use crate::domain::run::{
@@ -426,6 +427,18 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             QuestionKind::TestNetwork {
                 step: 2,
                 line: text("Error: connect ECONNREFUSED 127.0.0.1:5432"),
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::TestSocket {
+                step: 2,
+                lacked: LackedSocket {
+                    path: text("/run/docker.sock"),
+                    line: text(
+                        "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.",
+                    ),
+                },
             },
         ),
         (
