@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{RequestId, SessionId, TurnId};
+use crate::domain::question::AgentQuestion;
 use crate::domain::session::PlanWindow;
 use crate::permission::Call;
 
@@ -466,15 +467,6 @@ pub enum ChangeKind {
     Delete,
     /// It moves to the given path.
     Move(PathBuf),
-}
-
-/// One question of an agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AgentQuestion {
-    /// The question; also the key of its answer.
-    pub text: String,
-    /// The offered answers.
-    pub options: Vec<String>,
 }
 
 /// Running totals of a conversation.

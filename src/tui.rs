@@ -204,6 +204,8 @@ pub struct Screen {
     /// Whether it was told which goal is proposed, if any: what came before says no more of it.
     is_goal_known: bool,
     picked: BTreeMap<String, String>,
+    /// Of its questions with several answers: those chosen so far.
+    ticked: BTreeMap<String, BTreeSet<String>>,
     /// A word to the user that goes away with the next key.
     toast: Option<String>,
     /// The last word in which keys are named that can be clicked.
@@ -307,6 +309,7 @@ impl Screen {
             goal_before: None,
             is_goal_known: false,
             picked: BTreeMap::new(),
+            ticked: BTreeMap::new(),
             toast: None,
             naming_keys: None,
             copied_code: None,
@@ -388,9 +391,9 @@ impl Screen {
             Event::QuestionAsked { .. } => {
                 self.preview = None;
                 self.versions.clear();
-                self.picked.clear();
+                self.forget_picked();
             }
-            Event::Answered { .. } | Event::AgentQuestionWithdrawn { .. } => self.picked.clear(),
+            Event::Answered { .. } | Event::AgentQuestionWithdrawn { .. } => self.forget_picked(),
             _ => {}
         }
     }
@@ -639,6 +642,7 @@ impl Screen {
             proposed_goal: self.proposed_goal.as_deref(),
             goal_before: self.goal_before.as_deref(),
             picked: &self.picked,
+            ticked: &self.ticked,
             noting: self.noting.as_ref(),
             texts: &self.documents,
             clock: self.clock_of_day(),

@@ -19,7 +19,9 @@ use super::late::LateAbout;
 use super::patch::TaskPatch;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
-use super::question::{Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, Terms};
+use super::question::{
+    AgentQuestion, Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, Terms,
+};
 use super::receipt::Receipt;
 use super::review::Review;
 use super::session::{Message, PlanWindow, Usage};
@@ -372,7 +374,7 @@ pub enum Event {
         /// The request.
         request: RequestId,
         /// The questions with their offered answers.
-        questions: Vec<(String, Vec<String>)>,
+        questions: Vec<AgentQuestion>,
         /// Whose child asks, in names, where it is one: `planner ▸ explore#2`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         child: Option<String>,

@@ -2,12 +2,14 @@
 //!
 //! Refuses to know who answers: a dialog, a slash command or a headless flag.
 
+mod asked;
 mod said;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::asked::{AgentQuestion, Offered, Picks};
 use super::execution::Stage;
 use super::ids::{At, RequestId, Sha256, TurnId};
 use super::phase::Gate;
@@ -67,7 +69,7 @@ pub enum QuestionKind {
         /// The request at its CLI, where it waits for the answer; `None` when the question stood in its last text.
         request: Option<RequestId>,
         /// The questions with their offered answers.
-        questions: Vec<(String, Vec<String>)>,
+        questions: Vec<AgentQuestion>,
         /// What its turn is or was for.
         purpose: Purpose,
     },
@@ -80,7 +82,7 @@ pub enum QuestionKind {
         /// Whose child it is, in names: `planner ▸ explore#2`.
         path: String,
         /// The questions with their offered answers.
-        questions: Vec<(String, Vec<String>)>,
+        questions: Vec<AgentQuestion>,
     },
     /// A turn failed and trying again by ourselves did not help.
     AdapterFailed {
@@ -581,7 +583,7 @@ impl QuestionKind {
     }
 
     /// What an agent asks, with the answers that it offers; nothing where no agent does.
-    pub fn asked(&self) -> &[(String, Vec<String>)] {
+    pub fn asked(&self) -> &[AgentQuestion] {
         match self {
             Self::Agent { questions, .. } | Self::Child { questions, .. } => questions,
             _ => &[],
@@ -686,7 +688,7 @@ impl QuestionKind {
                 Answer::Texts {
                     answers: questions
                         .iter()
-                        .map(|(q, _)| (q.clone(), text.to_owned()))
+                        .map(|asked| (asked.text.clone(), text.to_owned()))
                         .collect(),
                 }
             }
@@ -773,13 +775,13 @@ impl QuestionKind {
             Self::Execute { terms } => terms.in_words(),
             Self::NoDocument { reason, .. } => format!("the turn brought no document: {reason}"),
             Self::Agent { questions, .. } => {
-                let texts: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
+                let texts: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
                 format!("the agent asks: {}", texts.join(" / "))
             }
             Self::Child {
                 path, questions, ..
             } => {
-                let texts: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
+                let texts: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
                 format!("{path} asks: {}", texts.join(" / "))
             }
             Self::AdapterFailed { kind, message, .. } => {

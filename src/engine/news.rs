@@ -70,6 +70,9 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
         },
         AdapterEvent::Notice { text } => News::Notice { text: line(text) },
         AdapterEvent::Unknown { kind, .. } => News::Unknown { frame: line(kind) },
+        AdapterEvent::Malformed { line: raw, .. } if is_prose(raw) => {
+            News::Notice { text: line(raw) }
+        }
         AdapterEvent::Malformed { problem, .. } => News::Malformed {
             problem: line(problem),
         },
@@ -281,9 +284,29 @@ pub fn kind_word(kind: FailureKind) -> &'static str {
     }
 }
 
+/// Tells whether a line is meant for people: a CLI that stumbles says so in words, in between its frames.
+fn is_prose(line: &str) -> bool {
+    !line.trim_start().is_empty() && !line.trim_start().starts_with(['{', '[', '"'])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_in_words_between_the_frames_is_told_as_it_is_and_half_a_frame_as_none() {
+        let told = |line: &str| {
+            let (problem, line) = ("no JSON".to_owned(), line.to_owned());
+            of(&AdapterEvent::Malformed { problem, line })
+        };
+        let text = "Warning: the disk is full".to_owned();
+        assert_eq!(
+            told(&format!("\u{1b}[31m{text}")),
+            Some(News::Notice { text })
+        );
+        let problem = "no JSON".to_owned();
+        assert_eq!(told(r#"{"type":"#), Some(News::Malformed { problem }));
+    }
 
     fn told(text: String) -> String {
         let item = "1".to_owned();

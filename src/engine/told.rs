@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::adapter::{AdapterEvent, AgentQuestion, TurnEnd};
+use crate::adapter::{AdapterEvent, TurnEnd};
 use crate::domain::delta::Delta;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{RequestId, TurnId};
+use crate::domain::question::{AgentQuestion, Offered};
 use crate::domain::session::{Message, PlanWindow, Speaker};
 use crate::domain::turn::Role;
 use crate::store::{StoreError, Tampered};
@@ -243,20 +244,12 @@ impl Engine {
         &mut self,
         request: &RequestId,
         questions: &[AgentQuestion],
-    ) -> Vec<(String, Vec<String>)> {
-        let shown: Vec<(String, Vec<String>)> = questions
-            .iter()
-            .map(|q| {
-                (
-                    news::block(&q.text),
-                    q.options.iter().map(|option| news::line(option)).collect(),
-                )
-            })
-            .collect();
+    ) -> Vec<AgentQuestion> {
+        let shown: Vec<AgentQuestion> = questions.iter().map(cleaned).collect();
         let raw: BTreeMap<String, String> = shown
             .iter()
             .zip(questions)
-            .map(|((shown, _), q)| (shown.clone(), q.text.clone()))
+            .map(|(shown, asked)| (shown.text.clone(), asked.text.clone()))
             .collect();
         self.awaited.ask(request.clone(), raw);
         shown
@@ -381,5 +374,23 @@ impl Engine {
                 ..message
             },
         })
+    }
+}
+
+/// A question as the user sees it.
+fn cleaned(asked: &AgentQuestion) -> AgentQuestion {
+    let line = |text: &Option<String>| {
+        let text = text.as_deref().map(news::line);
+        text.filter(|text| !text.is_empty())
+    };
+    let options = asked.options.iter().map(|offered| Offered {
+        label: news::line(&offered.label),
+        description: line(&offered.description),
+    });
+    AgentQuestion {
+        text: news::block(&asked.text),
+        header: line(&asked.header),
+        options: options.collect(),
+        picks: asked.picks,
     }
 }

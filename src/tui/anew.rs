@@ -18,7 +18,7 @@ impl Screen {
         self.forget_sent();
         self.preview = None;
         self.versions.clear();
-        self.picked.clear();
+        self.forget_picked();
         (self.silent, self.elsewhere) = (None, None);
         if self.draft == Some(Draft::Line) {
             self.composer.set("");

@@ -39,7 +39,7 @@ pub mod themes;
 pub mod undo;
 pub mod unfinished;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::action::Action;
 use super::calls::Exact;
@@ -74,6 +74,8 @@ pub struct Known<'a> {
     pub goal_before: Option<&'a str>,
     /// Answers to the first of several questions.
     pub picked: &'a BTreeMap<String, String>,
+    /// Of questions with several answers: those chosen so far.
+    pub ticked: &'a BTreeMap<String, BTreeSet<String>>,
     /// The line of the plan that a note is being written on, and what stands there.
     pub noting: Option<&'a (u32, String)>,
     /// The user's time of day.

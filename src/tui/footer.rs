@@ -224,7 +224,8 @@ fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&State>, sheet: Op
         all.into_iter().for_each(|hint| line.add(hint));
     } else {
         if sheet.is_some() && screen.writing == IsWriting::No {
-            let is_pick = |choice: &Choice| matches!(choice.then, Then::Pick(_));
+            let is_pick =
+                |choice: &Choice| matches!(choice.then, Then::Pick(_) | Then::Tick { .. });
             match sheet.is_some_and(|sheet| sheet.choices.iter().any(is_pick)) {
                 true => line.add_word("↑↓ 1-9", "choose"),
                 false => line.add_word("↑↓", "choose"),

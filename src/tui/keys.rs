@@ -163,7 +163,11 @@ impl Screen {
                         && is_seen
                     {
                         return match choice.then {
-                            Then::Pick(_) => self.point_at(&sheet, at),
+                            Then::Pick(_) if c.is_ascii_digit() => self.point_at(&sheet, at),
+                            Then::Tick { .. } => {
+                                self.point_at(&sheet, at);
+                                self.choose(choice, state)
+                            }
                             _ => self.choose(choice, state),
                         };
                     }

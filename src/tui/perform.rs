@@ -447,6 +447,12 @@ impl Screen {
             }),
             Then::Confirm(sheet) => self.ask(*sheet),
             Then::Pick(text) => self.pick(&text, state),
+            Then::Tick { asked, label } => self.quietly(|screen| {
+                let ticked = screen.ticked.entry(asked).or_default();
+                if !ticked.remove(&label) {
+                    ticked.insert(label);
+                }
+            }),
             Then::Back => self.quietly(|screen| screen.own = None),
             Then::ActAndBack(actions) => {
                 // The screen's own dialog lies over the one of the start.
@@ -463,16 +469,23 @@ impl Screen {
         }
     }
 
+    /// Drops what was chosen and not given yet.
+    pub(super) fn forget_picked(&mut self) {
+        self.picked.clear();
+        self.ticked.clear();
+    }
+
     /// Answers the question at hand of several; the last answer sends them all.
     pub(super) fn pick(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
         let Some(question) = state.and_then(State::question) else {
             return Vec::new();
         };
         let open = dialogs::open_questions(question.kind.asked(), &self.known());
-        let (Some((asked, _)), n_open) = (open.first(), open.len()) else {
+        let (Some(asked), n_open) = (open.first(), open.len()) else {
             return Vec::new();
         };
-        let asked = asked.clone();
+        let asked = asked.text.clone();
+        self.ticked.remove(&asked);
         self.picked.insert(asked, text.to_owned());
         if n_open > 1 {
             return Vec::new();

@@ -137,6 +137,13 @@ pub enum Then {
     Confirm(Box<Sheet>),
     /// Answers the question at hand of several.
     Pick(String),
+    /// Chooses one of several answers to a question, or takes it back.
+    Tick {
+        /// The question.
+        asked: String,
+        /// The answer.
+        label: String,
+    },
     /// Closes a dialog of the screen's own.
     Back,
     /// The same, after these actions.

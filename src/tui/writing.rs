@@ -72,8 +72,8 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
         let id = question.id;
         match &question.kind {
             QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
-                if let Some((text, _)) = open_questions(questions, known).first() {
-                    return Target::Reply(id, text.clone());
+                if let Some(asked) = open_questions(questions, known).first() {
+                    return Target::Reply(id, asked.text.clone());
                 }
             }
             QuestionKind::Execute { .. } => return Target::Changes(id),

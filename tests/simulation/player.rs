@@ -311,7 +311,7 @@ impl User {
                 let text = self.scenario.reply.to_owned();
                 let answers = questions
                     .iter()
-                    .map(|(shown, _)| (shown.clone(), text.clone()))
+                    .map(|asked| (asked.text.clone(), text.clone()))
                     .collect();
                 let answer = Answer::Texts { answers };
                 typed(Event::Answered { id, answer }, &text)

@@ -8,9 +8,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::tools;
-use super::wire::{CanUseTool, HookCallback, HookInput, Questions, Request};
-use crate::adapter::{AdapterEvent, AgentQuestion, Decision};
+use super::wire::{CanUseTool, Choice, HookCallback, HookInput, Questions, Request};
+use crate::adapter::{AdapterEvent, Decision};
 use crate::domain::ids::RequestId;
+use crate::domain::question::{AgentQuestion, Offered, Picks};
 use crate::permission::repetition;
 
 /// How long claude waits for the hook, in seconds. It is answered at once; a person is asked besides.
@@ -199,17 +200,29 @@ fn questioned(request: RequestId, input: &Value) -> Option<AdapterEvent> {
     let asked: Questions = serde_json::from_value(input.clone()).ok()?;
     let questions = asked.questions.into_iter().map(|question| AgentQuestion {
         text: question.question,
+        header: question.header,
         options: question
             .options
             .into_iter()
             .flatten()
-            .map(|choice| choice.label)
+            .map(offered)
             .collect(),
+        picks: match question.multi_select {
+            Some(true) => Picks::Several,
+            Some(false) | None => Picks::One,
+        },
     });
     Some(AdapterEvent::Questioned {
         request,
         questions: questions.collect(),
     })
+}
+
+fn offered(choice: Choice) -> Offered {
+    Offered {
+        label: choice.label,
+        description: choice.description,
+    }
 }
 
 /// Builds the line that answers a call.

@@ -222,9 +222,14 @@ pub struct Questions {
 
 /// One question.
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Question {
     /// Its text, also the key of its answer.
     pub question: String,
+    /// A word or two on what it is about.
+    pub header: Option<String>,
+    /// Whether several of the offered answers may be chosen.
+    pub multi_select: Option<bool>,
     /// The offered answers.
     pub options: Option<Vec<Choice>>,
 }
@@ -234,6 +239,8 @@ pub struct Question {
 pub struct Choice {
     /// Its text.
     pub label: String,
+    /// What it means.
+    pub description: Option<String>,
 }
 
 /// `control_response`.

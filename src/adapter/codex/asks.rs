@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use super::shell::without_wrapper;
 use super::translate::{OpenItems, Speaker};
 use super::wire::{Resolved, parse_params};
-use crate::adapter::{AdapterEvent, AgentQuestion, ChangeKind, Decision};
+use crate::adapter::{AdapterEvent, ChangeKind, Decision};
 use crate::domain::ids::RequestId;
+use crate::domain::question::{AgentQuestion, Offered, Picks};
 use crate::permission::{Call, Reach};
 
 /// The requests that wait for an answer of the user's.
@@ -128,12 +129,21 @@ struct QuestionsParams {
 struct Question {
     id: String,
     question: String,
+    header: Option<String>,
     options: Option<Vec<Choice>>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Choice {
     label: String,
+    description: Option<String>,
+}
+
+fn offered(choice: Choice) -> Offered {
+    Offered {
+        label: choice.label,
+        description: choice.description,
+    }
 }
 
 /// What is known around a request.
@@ -335,7 +345,9 @@ fn ask_questions(id: &Value, params: Value) -> Result<Asking, String> {
         let choices = question.options.unwrap_or_default().into_iter();
         questions.push(AgentQuestion {
             text: question.question,
-            options: choices.map(|choice| choice.label).collect(),
+            header: question.header,
+            options: choices.map(offered).collect(),
+            picks: Picks::One,
         });
     }
     let event = AdapterEvent::Questioned {

@@ -5,16 +5,13 @@
 use super::{Counts, State, children, flow};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{RequestId, TurnId};
-use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::question::{AgentQuestion, Answer, Question, QuestionKind};
 use crate::domain::turn::Purpose;
-
-/// An agent's questions with their offered answers.
-type Asked = [(String, Vec<String>)];
 
 pub(super) fn on_asked(
     state: &mut State,
     turn: &TurnId,
-    (request, questions): (&RequestId, &Asked),
+    (request, questions): (&RequestId, &[AgentQuestion]),
     child: Option<&str>,
 ) -> Vec<Effect> {
     let (request, questions) = (request.clone(), questions.to_vec());
@@ -117,7 +114,7 @@ fn is_of_turn(question: &Question) -> bool {
 /// What questions ask; `None` where there are none.
 pub(super) fn in_words(questions: &[Question]) -> Option<String> {
     let asked = questions.iter().flat_map(|question| question.kind.asked());
-    let texts: Vec<&str> = asked.map(|(text, _)| text.as_str()).collect();
+    let texts: Vec<&str> = asked.map(|asked| asked.text.as_str()).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 

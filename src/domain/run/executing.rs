@@ -8,7 +8,9 @@ use crate::domain::execution::{
 };
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, CommitTerms, EntryPoint, FileOrigin, QuestionKind};
+use crate::domain::question::{
+    AgentQuestion, Answer, CommitTerms, EntryPoint, FileOrigin, QuestionKind,
+};
 use crate::domain::receipt::Receipt;
 use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::{Again, Purpose};
@@ -254,7 +256,7 @@ fn on_nothing_changed(
     if let Some(answered) = late::take_told(state, &purpose) {
         return on_step_question_answered(state, at, step, Some(answered));
     }
-    let questions = vec![(text, Vec::new())];
+    let questions = vec![AgentQuestion::plain(text, Vec::new())];
     flow::ask(
         state,
         QuestionKind::Agent {

@@ -214,7 +214,11 @@ fn go_on(state: &mut State, at: At) -> Vec<Effect> {
 
 /// What was asked.
 fn words(kind: &QuestionKind) -> String {
-    let texts: Vec<&str> = kind.asked().iter().map(|(text, _)| text.as_str()).collect();
+    let texts: Vec<&str> = kind
+        .asked()
+        .iter()
+        .map(|asked| asked.text.as_str())
+        .collect();
     texts.join("\n")
 }
 

@@ -4,7 +4,7 @@ use super::{Author, Busy, Goal, PlanFile, State, approving, asking_back, flow, l
 use crate::domain::effect::Effect;
 use crate::domain::ids::{At, Sha256, TurnId};
 use crate::domain::phase::{Cause, Phase};
-use crate::domain::question::{Clash, QuestionKind};
+use crate::domain::question::{AgentQuestion, Clash, QuestionKind};
 use crate::domain::turn::{Again, Purpose, Role, TurnOrder};
 
 pub(super) fn on_goal_given(state: &mut State, text: &str) -> Vec<Effect> {
@@ -166,7 +166,7 @@ pub(super) fn on_no_document(
     }
     match (question, &order.again) {
         (Some(text), _) => {
-            let questions = vec![(text, Vec::new())];
+            let questions = vec![AgentQuestion::plain(text, Vec::new())];
             flow::ask(
                 state,
                 QuestionKind::Agent {

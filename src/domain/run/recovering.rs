@@ -86,7 +86,7 @@ fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
 fn note_unanswered(state: &mut State, role: Role, open: impl Iterator<Item = Question>) {
     for question in open {
         if let QuestionKind::Agent { questions, .. } = question.kind {
-            let texts: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
+            let texts: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
             let what = format!("question: {}", texts.join(" / "));
             state.unanswered.push(Unanswered { role, what });
         }

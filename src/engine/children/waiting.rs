@@ -9,9 +9,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{Children, Said, request_of};
-use crate::adapter::{AgentQuestion, Order};
+use crate::adapter::Order;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::question::AgentQuestion;
 use crate::domain::question::Answer;
 use crate::engine::answering::{Said as Answered, deny};
 use crate::engine::{Engine, EngineError};

@@ -9,7 +9,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{Reply, ToolCall};
-use crate::adapter::AgentQuestion;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::late::LateAbout;
@@ -144,10 +143,7 @@ fn put(
     waits: Waits,
 ) -> Result<Reply, EngineError> {
     engine.tools.wait(&call.request, waits);
-    let asked = AgentQuestion {
-        text: question,
-        options,
-    };
+    let asked = crate::domain::question::AgentQuestion::plain(question, options);
     engine.on_questioned(call.request.clone(), &[asked])?;
     Ok(Reply::Asked)
 }

@@ -73,7 +73,7 @@ async fn says(world: &mut World, word: &str) {
     let QuestionKind::Agent { questions, .. } = question.kind else {
         panic!("an agent asks");
     };
-    let answers = BTreeMap::from([(questions[0].0.clone(), word.to_owned())]);
+    let answers = BTreeMap::from([(questions[0].text.clone(), word.to_owned())]);
     let answer = Said::Texts { answers };
     let id = question.id;
     world.engine.feed(Event::Answered { id, answer }).unwrap();

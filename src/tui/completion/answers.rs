@@ -94,12 +94,15 @@ fn words(kind: &QuestionKind, sheet: Option<&Sheet>) -> Vec<Word> {
         QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
             // One text answers all of several questions, so that none of their answers is offered.
             let options = match &questions[..] {
-                [(_, options)] => options.as_slice(),
+                [asked] => asked.options.as_slice(),
                 _ => &[],
             };
-            let options = options.iter().map(|option| Word {
-                name: one_line(option),
-                about: String::new(),
+            let options = options.iter().map(|offered| Word {
+                name: one_line(&offered.label),
+                about: offered
+                    .description
+                    .as_deref()
+                    .map_or_else(String::new, one_line),
             });
             let mut words: Vec<Word> = options.collect();
             words.extend((!matches_any(&words, "dismiss")).then(|| word("dismiss")));
@@ -135,7 +138,12 @@ fn gives(then: &Then, fits: &impl Fn(&Action) -> bool) -> bool {
             let mut choices = sheet.choices.iter();
             choices.any(|choice| gives(&choice.then, fits))
         }
-        Then::Write(_) | Then::Do(_) | Then::Fill(_) | Then::Pick(_) | Then::Back => false,
+        Then::Write(_)
+        | Then::Do(_)
+        | Then::Fill(_)
+        | Then::Pick(_)
+        | Then::Tick { .. }
+        | Then::Back => false,
     }
 }
 

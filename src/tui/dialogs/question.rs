@@ -2,8 +2,11 @@
 //!
 //! Several questions are asked one after the other; they are answered together.
 
+use std::collections::BTreeSet;
+
 use super::{Known, answer, identity};
-use crate::domain::question::Answer;
+use crate::domain::question::{AgentQuestion, Answer, Offered, Picks};
+use crate::text::n_of;
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
 use crate::tui::wrap::{one_line, width};
@@ -14,34 +17,22 @@ const WIDE: usize = 30;
 /// A number points at its answer, Enter gives it: the same keys show tabs where nothing is asked.
 const NUMBERS: &str = "123456789";
 
-pub(super) fn sheet(
-    id: u32,
-    questions: &[(String, Vec<String>)],
-    who: &str,
-    known: &Known<'_>,
-) -> Sheet {
+pub(super) fn sheet(id: u32, questions: &[AgentQuestion], who: &str, known: &Known<'_>) -> Sheet {
     let open = open(questions, known);
     let n_answered = questions.len() - open.len();
     let title = match questions.len() {
         0 | 1 => format!("{who} asks"),
         n => format!("{who} asks ({} of {n})", (n_answered + 1).min(n)),
     };
+    let title = match open.first().and_then(|asked| asked.header.as_ref()) {
+        Some(header) => format!("{title}: {}", one_line(header)),
+        None => title,
+    };
     let sheet = Sheet::new(format!("{} {n_answered}", identity(id)), &title);
-    let Some((text, offered)) = open.first() else {
+    let Some(asked) = open.first() else {
         return sheet.offers('n', "let it decide itself", answer(id, Answer::Dismiss));
     };
-    let mut sheet = sheet.says(text, theme::PLAIN);
-    sheet.whole = Some((title, format!("{text}\n\n{}", offered.join("\n"))));
-    // A choice has one line; what may not fit there stands whole above.
-    for (key, option) in NUMBERS.chars().zip(offered) {
-        if width(option) > WIDE {
-            sheet = sheet.says(&format!("{key}: {}", one_line(option)), theme::QUIET);
-        }
-    }
-    for (key, option) in NUMBERS.chars().zip(offered) {
-        sheet = sheet.offers(key, option, Then::Pick(option.clone()));
-    }
-    sheet
+    offer(sheet.says(&asked.text, theme::PLAIN), title, asked, known)
         .offers(
             'w',
             "answer in your own words: write",
@@ -50,13 +41,56 @@ pub(super) fn sheet(
         .offers('n', "let it decide itself", answer(id, Answer::Dismiss))
 }
 
+/// The offered answers; where several may be chosen, each with a box, and one choice that gives them.
+fn offer(mut sheet: Sheet, title: String, asked: &AgentQuestion, known: &Known<'_>) -> Sheet {
+    let whole: Vec<String> = asked.options.iter().map(Offered::in_words).collect();
+    sheet.whole = Some((title, format!("{}\n\n{}", asked.text, whole.join("\n"))));
+    // A choice has one line; what it means, and what may not fit there, stands above.
+    for (key, offered) in NUMBERS.chars().zip(&asked.options) {
+        if offered.description.is_some() || width(&offered.label) > WIDE {
+            let line = one_line(&offered.in_words());
+            sheet = sheet.says(&format!("{key}: {line}"), theme::QUIET);
+        }
+    }
+    if asked.picks == Picks::Several {
+        sheet = sheet.says("Several may be chosen; G gives them.", theme::QUIET);
+    }
+    let none = BTreeSet::new();
+    let ticked = known.ticked.get(&asked.text).unwrap_or(&none);
+    for (key, offered) in NUMBERS.chars().zip(&asked.options) {
+        let label = offered.label.clone();
+        sheet = match asked.picks {
+            Picks::One => sheet.offers(key, &offered.label, Then::Pick(label)),
+            Picks::Several => {
+                let sign = if ticked.contains(&label) {
+                    "[x]"
+                } else {
+                    "[ ]"
+                };
+                let asked = asked.text.clone();
+                let words = format!("{sign} {label}");
+                sheet.offers(key, &words, Then::Tick { asked, label })
+            }
+        };
+    }
+    let chosen = asked
+        .options
+        .iter()
+        .filter(|offered| ticked.contains(&offered.label));
+    let chosen: Vec<&str> = chosen.map(|offered| offered.label.as_str()).collect();
+    match (asked.picks, chosen.len()) {
+        (Picks::One, _) | (Picks::Several, 0) => sheet,
+        (Picks::Several, n) => {
+            let words = format!("give {}", n_of(n, "answer"));
+            sheet.offers('g', &words, Then::Pick(chosen.join(", ")))
+        }
+    }
+}
+
 /// The questions that are not answered yet.
-pub fn open<'a>(
-    questions: &'a [(String, Vec<String>)],
-    known: &Known<'_>,
-) -> Vec<&'a (String, Vec<String>)> {
+pub fn open<'a>(questions: &'a [AgentQuestion], known: &Known<'_>) -> Vec<&'a AgentQuestion> {
     questions
         .iter()
-        .filter(|(text, _)| !known.picked.contains_key(text))
+        .filter(|asked| !known.picked.contains_key(&asked.text))
         .collect()
 }

@@ -5,7 +5,7 @@ use super::world::{asking, drawn, order, press, running};
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{At, RequestId, SessionId, TurnId};
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::question::{AgentQuestion, Answer, Offered, Picks, Question, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::task::{Child, Report, TaskEnd, TaskOrder, TaskResult, TaskStatus, Waits};
 use crate::domain::turn::Purpose;
@@ -256,10 +256,19 @@ fn how_a_task_ended_is_told_by_its_name() {
 
 /// What a child of the planner asks.
 pub(super) fn asks() -> Question {
-    let question = (
-        "Which of the two parsers is meant?".to_owned(),
-        vec!["the old one".to_owned(), "the new one".to_owned()],
-    );
+    let offered = |label: &str, description: Option<&str>| Offered {
+        label: label.to_owned(),
+        description: description.map(str::to_owned),
+    };
+    let question = AgentQuestion {
+        text: "Which of the two parsers is meant?".to_owned(),
+        header: Some("Parser".to_owned()),
+        options: vec![
+            offered("the old one", Some("it reads what version 1 wrote")),
+            offered("the new one", None),
+        ],
+        picks: Picks::One,
+    };
     Question {
         id: 8,
         kind: QuestionKind::Child {

@@ -3,6 +3,7 @@
 use super::world::{
     approving, asking, drawn, order, press, questions, running, screen, settings, state,
 };
+use crate::domain::ids::RequestId;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::{Busy, State};
@@ -502,6 +503,7 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
             proposed_goal: None,
             goal_before: None,
             picked: &picked,
+            ticked: &std::collections::BTreeMap::new(),
             noting: None,
             texts: &Default::default(),
             clock: Default::default(),
@@ -819,4 +821,28 @@ fn code_is_copied_block_by_block_from_the_last_one_up() {
     press(&mut screen, Some(&state), &[",", ","]);
     let one = "Copy(\"sum([])\\n\"); ! sent to the clipboard: 1 line of code";
     check_on(&mut screen, Some(&state), &["<a-y>"], one);
+}
+
+#[test]
+fn several_answers_to_one_question_are_ticked_and_given_together() {
+    let kind = QuestionKind::Agent {
+        request: Some(RequestId::new("q")),
+        questions: vec![super::monkey::several()],
+        purpose: Purpose::WritePlan,
+    };
+    let state = Some(asking(Phase::WritePlan, kind));
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    drawn(&mut screen, (80, 24), state.as_ref());
+    // What is chosen twice is chosen no more.
+    for keys in [&["1"], &["2"], &["2"], &["3"]] {
+        check_on(&mut screen, state.as_ref(), keys, "");
+    }
+    check_on(
+        &mut screen,
+        state.as_ref(),
+        &["g"],
+        r#"Event(Answered { id: 7, answer: Texts { answers: {"Which systems are supported?": "Linux, Windows"} } })"#,
+    );
+    assert!(screen.ticked.is_empty());
 }

@@ -20,9 +20,11 @@ use crate::domain::changes::Scope;
 use crate::domain::delta::Delta;
 use crate::domain::event::Approval;
 use crate::domain::execution::Stage;
-use crate::domain::ids::At;
+use crate::domain::ids::{At, RequestId};
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::{ArbitrationReason, FileOrigin, QuestionKind};
+use crate::domain::question::{
+    AgentQuestion, ArbitrationReason, FileOrigin, Offered, Picks, QuestionKind,
+};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::domain::undo::{Fate, Offer, Way};
@@ -158,6 +160,24 @@ fn form(name: &str, phase: Phase, kind: QuestionKind) -> Place {
     at(name, Some(asking(phase, kind)), |_, _| {})
 }
 
+/// A question of an agent's with several answers.
+pub fn several() -> AgentQuestion {
+    let offered = |label: &str, description: &str| Offered {
+        label: said(label),
+        description: Some(said(description)),
+    };
+    AgentQuestion {
+        text: said("Which systems are supported?"),
+        header: Some(said("Systems")),
+        options: vec![
+            offered("Linux", "with bubblewrap, as today"),
+            offered("macOS", "without a sandbox of its own"),
+            offered("Windows", "在 WSL 里 only"),
+        ],
+        picks: Picks::Several,
+    }
+}
+
 /// Questions that look or act otherwise than the one of their kind among `questions`.
 fn other_forms() -> Vec<Place> {
     let [mut waits, mut fails, mut recovers, mut rewrites] = [
@@ -194,6 +214,11 @@ fn other_forms() -> Vec<Place> {
         reason: ArbitrationReason::ApprovedBeside,
         open: 2,
     };
+    let picks = QuestionKind::Agent {
+        request: Some(RequestId::new("req_several")),
+        questions: vec![several()],
+        purpose: Purpose::WritePlan,
+    };
     let mut asked = super::children::with_children();
     asked.asked = vec![super::children::asks()];
     vec![
@@ -204,6 +229,7 @@ fn other_forms() -> Vec<Place> {
         form("question dirty_files, outside", Phase::Execute, outside),
         form("question arbitration, stall", Phase::Review, stalls),
         form("question arbitration, approved", Phase::Review, approves),
+        form("question of several answers", Phase::WritePlan, picks),
         at("question of a child", Some(asked), |_, _| {}),
     ]
 }
@@ -502,6 +528,9 @@ fn call_place(call: &Approval) -> &'static str {
 fn question_place(kind: &QuestionKind) -> String {
     match kind {
         QuestionKind::Child { .. } => "question of a child".to_owned(),
+        QuestionKind::Agent { questions, .. } if questions[0].picks == Picks::Several => {
+            "question of several answers".to_owned()
+        }
         QuestionKind::Arbitration {
             reason: ArbitrationReason::Stall,
             ..

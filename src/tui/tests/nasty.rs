@@ -109,6 +109,8 @@ const WRITTEN: &[&str] = &[
     "remarks",
     "quote",
     "questions",
+    "label",
+    "header",
     "targets",
     "command",
     "what",

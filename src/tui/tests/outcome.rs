@@ -67,6 +67,7 @@ fn look(screen: &mut Screen, state: Option<&State>) -> Look {
             ("theme", screen.theme().name().to_owned()),
             ("refiner", format!("{:?}", screen.refiner)),
             ("picked", format!("{:?}", screen.picked)),
+            ("ticked", format!("{:?}", screen.ticked)),
             ("chosen", chosen.unwrap_or_else(|| "none".to_owned())),
         ],
         own: screen.own.as_ref().map(|own| own.id.clone()),

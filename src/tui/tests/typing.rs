@@ -6,7 +6,7 @@ use ratatui::backend::TestBackend;
 
 use super::world::{NOW, drawn, press, press_at, running, screen, settings, state};
 use crate::domain::phase::Phase;
-use crate::domain::question::QuestionKind;
+use crate::domain::question::{AgentQuestion, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
 use crate::tui::keymap::{BINDINGS, IsWriting};
@@ -510,8 +510,8 @@ fn what_answers_the_open_question_is_offered_with_what_it_does() {
     let mut agents = agents.filter(|(_, kind)| kind.name() == "question");
     let (phase, mut kind) = agents.next().unwrap();
     if let QuestionKind::Agent { questions, .. } = &mut kind {
-        *questions = vec![(
-            "Which?".to_owned(),
+        *questions = vec![AgentQuestion::plain(
+            "Which?",
             vec!["the old one".to_owned(), "a new".to_owned()],
         )];
     }

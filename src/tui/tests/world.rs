@@ -14,8 +14,8 @@ use crate::domain::ids::{At, RequestId, RunId, SessionId, TurnId};
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::plan;
 use crate::domain::question::{
-    ArbitrationReason, CommitTerms, DraftFile, EntryPoint, FileOrigin, HeldEdit, Question,
-    QuestionKind, Terms, TestCommand, TestSource, WaitFrom,
+    AgentQuestion, ArbitrationReason, CommitTerms, DraftFile, EntryPoint, FileOrigin, HeldEdit,
+    Question, QuestionKind, Terms, TestCommand, TestSource, WaitFrom,
 };
 use crate::domain::receipt::LackedSocket;
 use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
@@ -301,7 +301,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             QuestionKind::Agent {
                 request: Some(RequestId::new("req_q")),
                 questions: vec![
-                    (
+                    AgentQuestion::plain(
                         text(
                             "空列表应该返回 0 吗? Shall an empty list give 0, or shall it be an error?",
                         ),
@@ -312,7 +312,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                             ),
                         ],
                     ),
-                    (text("Which Python?"), Vec::new()),
+                    AgentQuestion::plain(text("Which Python?"), Vec::new()),
                 ],
                 purpose: purpose.clone(),
             },

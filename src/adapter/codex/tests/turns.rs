@@ -497,14 +497,14 @@ fn rights_are_granted_for_the_turn_at_the_longest() {
 fn questions_are_answered_by_their_ids() {
     let mut codex = running();
     let params = json!({"threadId": "thr", "turnId": "t1", "itemId": "i", "questions": [
-        {"id": "q1", "header": "H", "question": "Which?", "options": [{"label": "a", "description": ""}]},
+        {"id": "q1", "header": "H", "question": "Which?", "options": [{"label": "a", "description": "the first"}]},
         {"id": "q2", "header": "H", "question": "Why?", "options": null},
     ]});
     let shown = feed(&mut codex, &[&ask("item/tool/requestUserInput", params)]);
     check(
         &shown,
         &[
-            r#"{"event":"questioned","request":"7","questions":[{"text":"Which?","options":["a"]},{"text":"Why?","options":[]}]}"#,
+            r#"{"event":"questioned","request":"7","questions":[{"text":"Which?","header":"H","options":[{"label":"a","description":"the first"}]},{"text":"Why?","header":"H","options":[]}]}"#,
         ],
     );
     let answers = BTreeMap::from([("Why?".to_owned(), "because".to_owned())]);

@@ -55,7 +55,7 @@ fn asks(turn: &TurnId, request: &str, child: Option<&str>) -> Event {
     Event::AgentAsked {
         turn: turn.clone(),
         request: RequestId::new(request),
-        questions: vec![(format!("{request}?"), Vec::new())],
+        questions: vec![AgentQuestion::plain(format!("{request}?"), Vec::new())],
         child: child.map(str::to_owned),
     }
 }
@@ -69,7 +69,11 @@ fn open(run: &Run) -> Vec<String> {
     let mut run = run.clone();
     let mut open = Vec::new();
     while let Some(question) = run.state().question().cloned() {
-        let asked = question.kind.asked().iter().map(|(text, _)| text.as_str());
+        let asked = question
+            .kind
+            .asked()
+            .iter()
+            .map(|asked| asked.text.as_str());
         open.extend(asked.map(str::to_owned));
         let id = question.id;
         let effects = run.step(

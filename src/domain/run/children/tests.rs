@@ -6,7 +6,7 @@ use super::super::Run;
 use super::*;
 use crate::domain::event::{Approval, Created, Event};
 use crate::domain::ids::RequestId;
-use crate::domain::question::QuestionKind;
+use crate::domain::question::{AgentQuestion, QuestionKind};
 use crate::domain::task::{TaskEnd, depth};
 use crate::permission::Keeping;
 
@@ -72,7 +72,7 @@ fn questioned(child: u8) -> Event {
     Event::AgentAsked {
         turn: TurnId::new(format!("ses_{child}.1")),
         request: RequestId::new(format!("ses_{child}/2")),
-        questions: vec![("Which?".to_owned(), Vec::new())],
+        questions: vec![AgentQuestion::plain("Which?", Vec::new())],
         child: Some(format!("planner ▸ explore#{child}")),
     }
 }

@@ -10,6 +10,7 @@ use super::*;
 use crate::domain::event::Event;
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::AgentQuestion;
 
 const AT: At = At(1_000);
 
@@ -33,7 +34,7 @@ fn asks(run: &mut Run, request: &str) {
     let asked = Event::AgentAsked {
         turn: turn(run),
         request: RequestId::new(request),
-        questions: vec![(format!("{request}?"), Vec::new())],
+        questions: vec![AgentQuestion::plain(format!("{request}?"), Vec::new())],
         child: None,
     };
     run.step(AT, &asked);
@@ -70,7 +71,7 @@ fn completed() -> TurnResult {
 fn says(run: &mut Run, word: &str) -> Vec<Effect> {
     let question = run.state().question().cloned().expect("a question");
     let asked = question.kind.asked().iter();
-    let answers: BTreeMap<_, _> = asked.map(|(q, _)| (q.clone(), word.to_owned())).collect();
+    let answers: BTreeMap<_, _> = asked.map(|q| (q.text.clone(), word.to_owned())).collect();
     let (id, answer) = (question.id, Answer::Texts { answers });
     run.step(AT, &Event::Answered { id, answer })
 }

@@ -75,10 +75,10 @@ impl Played {
     fn asks(&mut self, request: &str) {
         self.tells(AdapterEvent::Questioned {
             request: RequestId::new(request),
-            questions: vec![AgentQuestion {
-                text: format!("{request}?"),
-                options: vec!["left".to_owned()],
-            }],
+            questions: vec![AgentQuestion::plain(
+                format!("{request}?"),
+                vec!["left".to_owned()],
+            )],
         });
     }
 

@@ -135,7 +135,7 @@ fn words_of(event: &Event) -> Option<String> {
         Event::AgentAsked {
             questions, child, ..
         } => {
-            let asked: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
+            let asked: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
             let who = child.as_deref().unwrap_or("the agent");
             format!("{who} asks: {}", asked.join(" / "))
         }

@@ -1,0 +1,156 @@
+//! What an agent asks by its CLI, with the answers that it offers.
+
+use serde::{Deserialize, Serialize};
+
+/// One question of an agent's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written")]
+pub struct AgentQuestion {
+    /// The question; also the key of its answer.
+    pub text: String,
+    /// A word or two on what it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<String>,
+    /// The offered answers.
+    pub options: Vec<Offered>,
+    /// How many of them may be chosen.
+    #[serde(default, skip_serializing_if = "Picks::is_one")]
+    pub picks: Picks,
+}
+
+/// An offered answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenOffer")]
+pub struct Offered {
+    /// Its text, which is the answer.
+    pub label: String,
+    /// What it means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// How many of the offered answers may be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Picks {
+    /// One.
+    #[default]
+    One,
+    /// Any number; together they are one answer, separated by commas.
+    Several,
+}
+
+impl Picks {
+    fn is_one(&self) -> bool {
+        *self == Self::One
+    }
+}
+
+impl AgentQuestion {
+    /// A question with answers that say nothing more of themselves.
+    pub fn plain(text: impl Into<String>, options: impl IntoIterator<Item = String>) -> Self {
+        let options = options.into_iter().map(|label| Offered {
+            label,
+            description: None,
+        });
+        Self {
+            text: text.into(),
+            header: None,
+            options: options.collect(),
+            picks: Picks::One,
+        }
+    }
+}
+
+impl Offered {
+    /// The answer, and what it means where that is said.
+    pub fn in_words(&self) -> String {
+        match &self.description {
+            Some(description) => format!("{}: {description}", self.label),
+            None => self.label.clone(),
+        }
+    }
+}
+
+/// A question as it is kept: version 0.1 wrote its text and the texts of its answers.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Pair(String, Vec<Offered>),
+    Whole {
+        text: String,
+        #[serde(default)]
+        header: Option<String>,
+        options: Vec<Offered>,
+        #[serde(default)]
+        picks: Picks,
+    },
+}
+
+impl From<Written> for AgentQuestion {
+    fn from(written: Written) -> Self {
+        let (text, header, options, picks) = match written {
+            Written::Pair(text, options) => (text, None, options, Picks::One),
+            Written::Whole {
+                text,
+                header,
+                options,
+                picks,
+            } => (text, header, options, picks),
+        };
+        Self {
+            text,
+            header,
+            options,
+            picks,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenOffer {
+    Label(String),
+    Whole {
+        label: String,
+        #[serde(default)]
+        description: Option<String>,
+    },
+}
+
+impl From<WrittenOffer> for Offered {
+    fn from(written: WrittenOffer) -> Self {
+        let (label, description) = match written {
+            WrittenOffer::Label(label) => (label, None),
+            WrittenOffer::Whole { label, description } => (label, description),
+        };
+        Self { label, description }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(written: &str, header: Option<&str>, option: &str, picks: Picks) {
+        let asked: AgentQuestion = serde_json::from_str(written).unwrap();
+        let options: Vec<String> = asked.options.iter().map(Offered::in_words).collect();
+        let found = (asked.text.as_str(), asked.header.as_deref(), asked.picks);
+        assert_eq!(found, ("Which?", header, picks), "{written}");
+        assert_eq!(options, [option], "{written}");
+        let kept = serde_json::to_string(&asked).unwrap();
+        let again: AgentQuestion = serde_json::from_str(&kept).unwrap();
+        assert_eq!(again, asked, "{kept}");
+    }
+
+    #[test]
+    fn a_question_is_read_as_it_was_written_by_any_version() {
+        check(r#"["Which?", ["a"]]"#, None, "a", Picks::One);
+        check(
+            r#"{"text":"Which?","header":"Colour","options":[{"label":"a","description":"the first"}],"picks":"several"}"#,
+            Some("Colour"),
+            "a: the first",
+            Picks::Several,
+        );
+    }
+}
