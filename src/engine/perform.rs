@@ -24,6 +24,7 @@ use super::prompting::{NOW_BUILD, NOW_PLAN};
 use super::reads::denied_files;
 use super::setup::NamedAdapter;
 use super::staging::Staging;
+use super::told::Wrote;
 use super::writing::Writing;
 use super::{
     AtWork, Engine, EngineError, Inward, Outcome, documents, failed, scratch, staging, troubled,
@@ -119,7 +120,10 @@ impl Engine {
                     .take_if(|held| held.staging.dir == at_work.staging.dir);
                 self.at_work = Some(at_work);
                 self.turn_is_over = false;
-                self.append_message(role, Speaker::User, &order, &prompt)?;
+                for said in self.users_words(&order) {
+                    self.append_message(role, Wrote::User, &order, &said)?;
+                }
+                self.append_message(role, Wrote::Program, &order, &prompt)?;
                 self.offer_tools(role, &mut ask);
                 let events = self.ask_live(role, Ask::Turn(Box::new(ask)));
                 self.hand_over_waiting();

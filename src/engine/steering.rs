@@ -5,7 +5,7 @@
 use crate::adapter::Order;
 use crate::domain::event::Event;
 use crate::domain::session::{Message, Speaker};
-use crate::domain::turn::TurnOrder;
+use crate::domain::turn::{Purpose, TurnOrder};
 
 use super::live::Ask;
 use super::{Engine, EngineError};
@@ -46,6 +46,22 @@ impl Engine {
                 ..message
             },
         }])
+    }
+
+    /// The user's own words that a turn is told: what they say, the goal where nobody heard it yet, and what was kept.
+    pub(super) fn users_words(&self, order: &TurnOrder) -> Vec<String> {
+        let state = self.state();
+        let session = state.session(order.purpose.role());
+        let is_first = session.is_none_or(|session| session.n_messages == 0);
+        let goal = state.goal.as_ref().filter(|_| is_first);
+        let said = match &order.purpose {
+            Purpose::RefineGoal { said, .. } => Some(said.clone()),
+            Purpose::WritePlan => goal.map(|goal| goal.text.clone()),
+            _ => None,
+        };
+        let said = said.filter(|said| !said.trim().is_empty());
+        let kept = state.kept_for(&order.turn).map(|kept| kept.text.clone());
+        said.into_iter().chain(kept).collect()
     }
 
     /// What the user said that no turn was told; empty where that is nothing.

@@ -192,7 +192,7 @@ impl Engine {
             .filter(|at_work| at_work.order.purpose.role() == role)
             .map(|at_work| (at_work.order.clone(), at_work.with_recovery.clone()));
         match sent {
-            Some((order, text)) => self.append_message(role, Speaker::User, &order, &text),
+            Some((order, text)) => self.append_message(role, Wrote::Program, &order, &text),
             None => Ok(()),
         }
     }
@@ -303,7 +303,7 @@ impl Engine {
         self.stop_awaited_discussions(role)?;
         self.end_tools(role);
         if !final_text.is_empty() {
-            self.append_message(role, Speaker::Assistant, &at_work.order, &final_text)?;
+            self.append_message(role, Wrote::Agent, &at_work.order, &final_text)?;
         }
         self.held = Some(Held {
             order: at_work.order,
@@ -349,7 +349,7 @@ impl Engine {
     pub(super) fn append_message(
         &mut self,
         role: Role,
-        speaker: Speaker,
+        wrote: Wrote,
         order: &crate::domain::turn::TurnOrder,
         text: &str,
     ) -> Result<(), EngineError> {
@@ -360,9 +360,12 @@ impl Engine {
         let message = Message {
             id: format!("msg_{}", session.n_messages + 1),
             turn: Some(order.turn.clone()),
-            role: speaker,
+            role: match wrote {
+                Wrote::Agent => Speaker::Assistant,
+                Wrote::Program | Wrote::User => Speaker::User,
+            },
             agent: order.purpose.profile(),
-            synthetic: speaker != Speaker::Assistant,
+            synthetic: wrote == Wrote::Program,
             ts: self.journal.now(),
             text: crate::text::clean(text),
         };
@@ -375,6 +378,17 @@ impl Engine {
             },
         })
     }
+}
+
+/// Who wrote a message of a role's session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wrote {
+    /// The agent.
+    Agent,
+    /// This program, in the user's place.
+    Program,
+    /// The user, whose words also stand in the program's message behind it.
+    User,
 }
 
 /// A question as the user sees it.

@@ -65,11 +65,30 @@ fn a_phase_puts_its_agent_on_the_session_and_the_log_says_which() {
     let planner = Agent::planning(&["Write"]).step(1, vec![write("a.txt", "a\n"), say("Wrote.")]);
     world.cast(&planner, &Agent::approving());
     world.run(&[]).ends(0);
-    // The plan, the synthetic message that makes it build, the step, and the summary, which reads only.
-    assert_eq!(agents_of(&world), ["plan", "build", "build", "plan"]);
+    // The goal and the plan, the synthetic message that makes it build, the step, and the summary, which reads only.
+    assert_eq!(
+        agents_of(&world),
+        ["plan", "plan", "build", "build", "plan"]
+    );
     let said = world.events_of("session.message");
     let switch = said.iter().find(|said| said["message"]["turn"].is_null());
     assert_eq!(switch.expect("the switch")["message"]["synthetic"], true);
+    // The user's own words are no text of the program's.
+    let own = said
+        .iter()
+        .filter(|said| said["message"]["role"] == "user" && said["message"]["synthetic"] == false);
+    assert_eq!(own.count(), 1);
+    let planner = world.state()["planner"]["id"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let kept = world.read(&format!(".agent-collab/sessions/{planner}/messages.jsonl"));
+    let first: serde_json::Value =
+        serde_json::from_str(kept.lines().next().unwrap_or_default()).expect("a message");
+    assert_eq!(
+        (first["synthetic"].as_bool(), first["text"].as_str()),
+        (Some(false), Some("A test"))
+    );
     assert_eq!(world.state()["planner"]["last_user_agent"], "plan");
 }
 
