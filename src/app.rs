@@ -13,6 +13,7 @@ pub mod frugal;
 mod given;
 pub mod headless;
 pub mod history;
+pub mod log_sinks;
 pub mod looks;
 pub mod report;
 pub mod screen;

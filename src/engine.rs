@@ -23,6 +23,7 @@ mod granting;
 mod history;
 pub mod journal;
 pub mod live;
+pub mod log_sinks;
 pub mod lying;
 mod moving;
 pub mod news;

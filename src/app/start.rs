@@ -18,6 +18,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::Trust;
+use crate::app::log_sinks;
 use crate::app::looks;
 use crate::config::types::Config;
 use crate::config::{Choices, Loaded, Places};
@@ -28,6 +29,7 @@ use crate::engine::Engine;
 use crate::engine::containing;
 use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::journal::Journal;
+use crate::engine::log_sinks::FrontEnd;
 use crate::engine::scratch;
 use crate::engine::setup::{BranchPolicy, NamedAdapter, trust_of};
 use crate::permission::UncontainedCommands;
@@ -76,6 +78,8 @@ pub struct Wishes {
     pub children: Children,
     /// What happens to commands that nothing holds.
     pub uncontained: UncontainedCommands,
+    /// What the terminal is used for.
+    pub front_end: FrontEnd,
 }
 
 impl Wishes {
@@ -91,6 +95,7 @@ impl Wishes {
             unfinished: Unfinished::Refuse,
             children: Children::default(),
             uncontained: UncontainedCommands::AskEach,
+            front_end: FrontEnd::Lines,
         }
     }
 }
@@ -315,6 +320,7 @@ pub fn occupy(found: Found) -> Result<Occupied, Refusal> {
     can_be_told(&found.root)?;
     let layout = layout(&found.root, &found.loaded.config)?;
     let loaded = &found.loaded;
+    log_sinks::check_before_start(loaded, &found.root)?;
     let mut notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
     if !notices.is_empty() && trust_of(loaded.trust) == Trust::Untrusted {
         notices.push("`agent-collab trust` shows what would count and lets it".to_owned());

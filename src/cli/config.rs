@@ -2,9 +2,11 @@
 //!
 //! Refuses to write a configuration file: those are the user's.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::app::log_sinks;
 use crate::app::looks::{Looks, load};
 use crate::app::terminal;
 use crate::config::permissions::Permissions;
@@ -91,11 +93,7 @@ fn run_show(here: &Here, format: Format, out: &mut dyn Write) -> io::Result<u8> 
 fn run_check(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
     let loaded = match load(&here.places, &here.root, &here.choices) {
         Ok(loaded) => loaded,
-        Err(problems) => {
-            writeln!(out, "{problems}")?;
-            writeln!(out, "{} in the configuration", count(problems.0.len()))?;
-            return Ok(1);
-        }
+        Err(problems) => return refuse(out, &problems, problems.0.len(), "the configuration"),
     };
     let mut notices = loaded.notices.clone();
     notices.extend(Permissions::without_effect(&loaded.config));
@@ -103,22 +101,26 @@ fn run_check(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
         writeln!(out, "{}", list_notices(&notices))?;
     }
     if let Err(problems) = Looks::of(&loaded, terminal::depth()) {
-        writeln!(out, "{problems}")?;
-        writeln!(out, "{} in the configuration", count(problems.0.len()))?;
-        return Ok(1);
+        return refuse(out, &problems, problems.0.len(), "the configuration");
+    }
+    if let Err(problems) = log_sinks::check(&loaded, &here.root) {
+        return refuse(out, &problems, problems.0.len(), "the configuration");
     }
     if let Err(problems) = Prompts::load(&prompt_sources(&loaded)) {
-        writeln!(out, "{problems}")?;
-        writeln!(out, "{} in the prompts", count(problems.0.len()))?;
-        return Ok(1);
+        return refuse(out, &problems, problems.0.len(), "the prompts");
     }
     if let Err(problems) = loaded.agent_prompts() {
-        writeln!(out, "{problems}")?;
-        writeln!(out, "{} in the prompts", count(problems.0.len()))?;
-        return Ok(1);
+        return refuse(out, &problems, problems.0.len(), "the prompts");
     }
     writeln!(out, "the configuration and the prompts are right")?;
     Ok(0)
+}
+
+/// Prints problems and how many there are; the exit code is 1.
+fn refuse(out: &mut dyn Write, problems: &dyn Display, n: usize, of: &str) -> io::Result<u8> {
+    writeln!(out, "{problems}")?;
+    writeln!(out, "{} in {of}", count(n))?;
+    Ok(1)
 }
 
 fn count(n: usize) -> String {
@@ -210,6 +212,17 @@ mod tests {
           | [worflow]
           hint: did you mean `workflow`?
         2 problems in the configuration
+        ");
+    }
+
+    #[test]
+    fn a_log_file_that_cannot_be_written_fails_the_check() {
+        let global = "config/agent-collab/config.toml";
+        insta::assert_snapshot!(check(&[(global, "[log]\njson_file = \"~/none/log.jsonl\"\n")], ConfigCommand::Check), @"
+        exit 1
+        <scratch>/config/agent-collab/config.toml:2:13: `log.json_file` cannot be written: cannot look at <scratch>/home/none: No such file or directory (os error 2)
+          hint: name a file outside the repository, in a folder that is there and that you can write
+        1 problem in the configuration
         ");
     }
 

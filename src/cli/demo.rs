@@ -20,6 +20,7 @@ use crate::app::terminal;
 use crate::app::unread::Counted;
 use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
+use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::BranchPolicy;
 use crate::permission::UncontainedCommands;
 use crate::process::Children;
@@ -180,13 +181,17 @@ impl Demo {
             children: Children::default(),
             // Its agents are this program's own scripts.
             uncontained: UncontainedCommands::FollowRules,
+            front_end: FrontEnd::Lines,
         }
     }
 
     /// The run on the screen, with every question left to the user.
     fn opening(&self, story: Story) -> Opening {
         Opening {
-            wishes: self.wishes(Gate::Manual, Asks::Wait),
+            wishes: Wishes {
+                front_end: FrontEnd::FullScreen,
+                ..self.wishes(Gate::Manual, Asks::Wait)
+            },
             first: First::Demo {
                 goal: (story == Story::Begins).then(|| self.goal.clone()),
             },

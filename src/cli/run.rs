@@ -15,6 +15,7 @@ use crate::config::Choices;
 use crate::domain::execution::DirtyPolicy;
 use crate::domain::instructions::InstructionsChoice;
 use crate::domain::phase::{Gate, Mode};
+use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::BranchPolicy;
 use crate::process::Children;
 
@@ -217,6 +218,7 @@ pub async fn conduct(
             unfinished,
             children: Children::default(),
             uncontained: args.holding.commands(),
+            front_end: FrontEnd::Lines,
         },
     };
     Ok(headless::run(

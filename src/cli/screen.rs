@@ -6,6 +6,7 @@ use crate::app::screen::{self, First, Opening};
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
+use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::BranchPolicy;
 use crate::permission::UncontainedCommands;
 use crate::process::Children;
@@ -66,6 +67,7 @@ pub(super) fn opening(choices: Choices, first: First) -> Result<Opening, Refusal
         unfinished: Unfinished::Refuse,
         children: Children::default(),
         uncontained: UncontainedCommands::AskEach,
+        front_end: FrontEnd::FullScreen,
     };
     Ok(Opening { wishes, first })
 }

@@ -43,6 +43,8 @@ pub enum Kind {
     FileName,
     /// A folder inside the repository.
     Folder,
+    /// A file of the user's, by its absolute path or below `~/`.
+    OwnFile,
     /// A Markdown file in the `prompts` folder beside the configuration file.
     PromptFile,
     /// A program and its arguments.
@@ -80,6 +82,9 @@ impl fmt::Display for Kind {
             Self::AdapterOrNone => f.write_str("the name of an adapter in quotes, or \"none\""),
             Self::FileName => f.write_str("a file name without a folder"),
             Self::Folder => f.write_str("a folder inside the repository"),
+            Self::OwnFile => {
+                f.write_str("a file by its absolute path, or one that begins with \"~/\"")
+            }
             Self::PromptFile => f.write_str("a file such as \"prompts/docs.md\""),
             Self::Command => {
                 f.write_str("a program and its arguments such as [\"mytool\", \"--stdin\"]")

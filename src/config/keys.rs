@@ -9,7 +9,7 @@ use crate::permission::guard::Change;
 
 use Kind::{
     Adapter, AdapterOrNone, Choice, Colour, Command, Environment, FileName, Flag, Flags, Folder,
-    Keys, Number, PromptFile, Rules, ShortRules, Size, Text, Texts, Time,
+    Keys, Number, OwnFile, PromptFile, Rules, ShortRules, Size, Text, Texts, Time,
 };
 use Preset::{Is, Named, Unset};
 use Untrusted::{Grow, Ignored, Lower, Never, OnlyFalse, OnlyTrue, Restrict, Tighten};
@@ -154,6 +154,10 @@ pub const KEYS: &[Key] = &[
     key("themes.*.reviewer", Colour, Unset("\"magenta\""), Never, "The reviewer's name"),
 
     key("log.level", Choice(&["error", "warn", "info", "debug", "trace"]), Is("\"info\""), Ignored, "What the program's own log holds"),
+    key("log.file", Flag, Is("true"), Ignored, "Whether it is written to paths.debug_log"),
+    key("log.json_file", OwnFile, Unset("\"~/agent-collab.jsonl\""), Never, "A file of yours outside the repository that gets it too, one JSON object a line; it is rotated like paths.debug_log; ~/ is your home"),
+    key("log.console", Flag, Is("false"), Ignored, "Whether standard error gets it too; never while the screen is shown"),
+    key("log.metadata", Flag, Is("true"), Ignored, "Whether an entry holds its fields and the module that wrote it, or its message alone"),
     key("log.log_prompts", Flag, Is("false"), Ignored, "Whether the program's own log holds whole prompts"),
 ];
 

@@ -175,6 +175,12 @@ impl<'a> Reader<'a> {
     fn log(&mut self) -> Log {
         Log {
             level: self.text("log.level"),
+            file: self.flag("log.file"),
+            json_file: self
+                .text_at("log.json_file")
+                .map(|path| PathBuf::from(expand_home(&path, self.home))),
+            console: self.flag("log.console"),
+            metadata: self.flag("log.metadata"),
             log_prompts: self.flag("log.log_prompts"),
         }
     }

@@ -495,6 +495,7 @@ fn any_line() -> impl Strategy<Value = (String, String)> {
         let name = name.to_owned();
         values.prop_map(move |value| (name.clone(), value)).boxed()
     };
+    let just = |value: &str| Just(value.to_owned()).boxed();
     prop_oneof![
         named("workflow.max_iterations", number(1, 100).boxed()),
         named("workflow.stall_limit", number(1, 100).boxed()),
@@ -517,15 +518,13 @@ fn any_line() -> impl Strategy<Value = (String, String)> {
             "adapters.codex.program",
             words().prop_map(str::to_owned).boxed()
         ),
-        named(
-            "adapters.codex.env",
-            Just("{ A = \"b\" }".to_owned()).boxed()
-        ),
-        named("adapters.evil.command", Just("[\"sh\"]".to_owned()).boxed()),
-        named("adapters.evil.kind", Just("\"pipe\"".to_owned()).boxed()),
-        named("roles.planner", Just("\"claude\"".to_owned()).boxed()),
+        named("adapters.codex.env", just("{ A = \"b\" }")),
+        named("adapters.evil.command", just("[\"sh\"]")),
+        named("adapters.evil.kind", just("\"pipe\"")),
+        named("roles.planner", just("\"claude\"")),
         named("log.log_prompts", flag().boxed()),
-        named("paths.workdir", Just("\"src\"".to_owned()).boxed()),
+        named("log.json_file", just("\"/tmp/log.jsonl\"")),
+        named("paths.workdir", just("\"src\"")),
     ]
 }
 

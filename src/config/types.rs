@@ -373,6 +373,14 @@ pub enum NotifyBy {
 pub struct Log {
     /// `error`, `warn`, `info`, `debug` or `trace`.
     pub level: String,
+    /// Whether it is written to [`Paths::debug_log`].
+    pub file: bool,
+    /// The file of the user's that gets it as lines of JSON.
+    pub json_file: Option<PathBuf>,
+    /// Whether standard error gets it where no screen is shown.
+    pub console: bool,
+    /// Whether an entry holds more than its message.
+    pub metadata: bool,
     /// Whether it holds whole prompts.
     pub log_prompts: bool,
 }

@@ -91,6 +91,7 @@ pub fn parse_value(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Value> {
         Kind::Choice(words) => parse_choice(kind, raw, words).map(Value::Text),
         Kind::FileName => parse_path(kind, raw, is_file_name).map(Value::Text),
         Kind::Folder => parse_path(kind, raw, is_inner_folder).map(Value::Text),
+        Kind::OwnFile => parse_path(kind, raw, is_own_file).map(Value::Text),
         Kind::PromptFile => parse_path(kind, raw, is_prompt_file).map(Value::Text),
         Kind::Command => parse_command(kind, raw).map(Value::Texts),
         Kind::Texts => parse_texts(kind, raw).map(Value::Texts),
@@ -315,6 +316,11 @@ fn is_inner_folder(path: &str) -> bool {
     !first_is_git
         && parts.peek().is_some()
         && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn is_own_file(path: &str) -> bool {
+    let rest = path.strip_prefix("~/").or_else(|| path.strip_prefix('/'));
+    rest.is_some_and(|rest| !rest.is_empty()) && !path.ends_with('/')
 }
 
 fn is_prompt_file(path: &str) -> bool {

@@ -4,6 +4,7 @@
 //! set or not. Refuses to know who asked.
 
 mod folders;
+mod log;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::process::{Children, Kernel};
 use crate::text::{clean, n_of};
 
 pub use folders::{Folder, Trial};
+pub use log::OTHER_FILE;
 
 /// Variables that change how the CLIs behave; their values are never shown.
 const VARIABLES: [&str; 12] = [
@@ -101,7 +103,9 @@ pub async fn look(grounds: &Grounds) -> Diagnosis {
     let folders: Vec<Value> = grounds.folders.iter().map(folders::tried).collect();
     let is_ok = |it: &Value| it["ok"] == json!(true);
     let adapters = adapters(grounds).await;
+    let log = log::looked_at(grounds);
     let is_well = is_ok(&git)
+        && is_ok(&log)
         && folders.iter().all(is_ok)
         && adapters
             .iter()
@@ -124,6 +128,7 @@ pub async fn look(grounds: &Grounds) -> Diagnosis {
         "instructions": grounds.origins["instructions"],
         "git": git,
         "folders": folders,
+        "log": log,
         "adapters": adapters,
         "tests": { "held": { "kernel": containing::tests_in_words(&grounds.kernel, config) } },
         "configuration": layers(&grounds.origins),
@@ -253,6 +258,9 @@ fn in_words(report: &Value) -> String {
     for folder in report["folders"].as_array().into_iter().flatten() {
         lines.push(item(&text(&folder["what"]), folder));
     }
+    lines.push(item("the program's own log", &report["log"]));
+    let prompts = report["log"]["prompts"].as_str();
+    lines.extend(prompts.map(|told| format!("WARNING    {told}")));
     for adapter in report["adapters"].as_array().into_iter().flatten() {
         let name = text(&adapter["name"]);
         let used = if adapter["needed"] == json!(true) {

@@ -1,13 +1,16 @@
-//! The diagnostic log `debug.log`: bounded in size, redacted, written by a thread of its own.
+//! The program's own log: where it goes, what it holds, cleaned of secrets on every way out, written by threads of its own.
 //!
 //! Refuses to hold a line that was not cleaned, and prompts or context at any level unless the user wants
 //! them: those are logged under the target [`PROMPT_TARGET`], which is off otherwise.
 
-use std::fs::{self, File};
+mod form;
+mod size_limited;
+
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use nix::unistd::{AccessFlags, access};
 use tracing::level_filters::LevelFilter;
 use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::Layer;
@@ -17,7 +20,11 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::{Clean, StoreError, plain};
+use super::{StoreError, plain};
+use crate::text::{clean, clean_json_line};
+use form::{JsonForm, TextForm};
+
+pub use size_limited::SizeLimited;
 
 /// The default size limit of one file, in bytes.
 pub const DEFAULT_MAX_SIZE: u64 = 10_000_000;
@@ -33,108 +40,88 @@ pub enum PromptLines {
     Kept,
 }
 
-/// How many old files are kept beside the current one.
-const N_OLD: u32 = 2;
-
-/// A file that starts anew before an entry would take it past its limit.
-///
-/// One write is one entry. No file exceeds the limit, but for a single entry larger than it.
-#[derive(Debug)]
-pub struct SizeLimited {
-    path: PathBuf,
-    max_size: u64,
-    file: File,
-    size: u64,
-    n_lost: u64,
+/// Whether an entry holds more than its message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metadata {
+    /// Its fields and the module that wrote it go along.
+    Kept,
+    /// They do not; what is wanted under [`PROMPT_TARGET`] does.
+    LeftOut,
 }
 
-impl SizeLimited {
-    /// Opens the file (0600) and goes on at its end.
-    pub fn open(path: &Path, max_size: u64) -> Result<Self, StoreError> {
-        let file = plain::open_append(path)?;
-        let meta = file.metadata();
-        let size = meta.map_err(|e| StoreError::io("look at", path, e))?.len();
-        Ok(Self {
-            path: path.to_path_buf(),
-            max_size,
-            file,
-            size,
-            n_lost: 0,
+/// How entries are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogForm {
+    /// A line of text each.
+    Text,
+    /// A JSON object each, on a line.
+    JsonLines,
+}
+
+/// One way out of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LogSink {
+    /// Lines of text in a file.
+    TextFile(PathBuf),
+    /// Lines of JSON in a file.
+    JsonFile(PathBuf),
+    /// Lines of text on standard error.
+    Console,
+}
+
+impl LogSink {
+    /// Names it to a person.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::TextFile(path) => path.display().to_string(),
+            Self::JsonFile(path) => format!("{} (JSON)", path.display()),
+            Self::Console => "standard error".to_owned(),
+        }
+    }
+
+    fn form(&self) -> LogForm {
+        match self {
+            Self::TextFile(_) | Self::Console => LogForm::Text,
+            Self::JsonFile(_) => LogForm::JsonLines,
+        }
+    }
+
+    fn open(&self, max_size: u64) -> Result<Box<dyn Write + Send>, StoreError> {
+        Ok(match self {
+            Self::TextFile(path) | Self::JsonFile(path) => {
+                Box::new(SizeLimited::open(path, max_size)?)
+            }
+            Self::Console => Box::new(io::stderr()),
         })
     }
-
-    fn rotate(&mut self) -> io::Result<()> {
-        for n in (1..N_OLD).rev() {
-            match fs::rename(self.old(n), self.old(n + 1)) {
-                Ok(()) => {}
-                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                Err(e) => return Err(e),
-            }
-        }
-        match fs::rename(&self.path, self.old(1)) {
-            Ok(()) => {}
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(e) => return Err(e),
-        }
-        self.file = plain::open_append(&self.path).map_err(io::Error::other)?;
-        self.size = self.file.metadata()?.len();
-        Ok(())
-    }
-
-    fn old(&self, n: u32) -> PathBuf {
-        let mut name = self.path.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{n}"));
-        self.path.with_file_name(name)
-    }
-
-    fn write_entry(&mut self, entry: &[u8]) -> io::Result<()> {
-        if self.size > 0 && self.size + entry.len() as u64 > self.max_size {
-            self.rotate()?;
-        }
-        let done = self.file.write_all(entry);
-        self.size = match &done {
-            Ok(()) => self.size + entry.len() as u64,
-            // Some of it may be there.
-            Err(_) => self.file.metadata().map_or(self.size, |meta| meta.len()),
-        };
-        done
-    }
 }
 
-impl Write for SizeLimited {
-    fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
-        if self.n_lost > 0 {
-            let note = format!(
-                "{} entries could not be written before this one\n",
-                self.n_lost
-            );
-            if self.write_entry(note.as_bytes()).is_ok() {
-                self.n_lost = 0;
-            }
-        }
-        // A log that cannot be written must not stop the run; the note above tells of the gap.
-        if self.write_entry(entry).is_err() {
-            self.n_lost += 1;
-        }
-        Ok(entry.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
+/// What the log holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogContent {
+    /// Events of this program are written from here on, those of libraries from warnings on.
+    pub level: LevelFilter,
+    /// Whether whole prompts are.
+    pub prompts: PromptLines,
+    /// Whether an entry holds more than its message.
+    pub metadata: Metadata,
 }
 
 /// Hands each formatted event, cleaned, to the writing thread.
 #[derive(Clone)]
 struct Cleaning {
     out: NonBlocking,
-    clean: Arc<Clean>,
+    form: LogForm,
 }
 
 impl Write for Cleaning {
     fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(entry);
-        let mut line = (self.clean)(text.trim_end_matches('\n')).replace(['\n', '\r'], " ");
+        let text = text.trim_end_matches('\n');
+        let mut line = match self.form {
+            LogForm::Text => clean(text).replace(['\n', '\r'], " "),
+            LogForm::JsonLines => clean_json_line(text),
+        };
         line.push('\n');
         self.out.write_all(line.as_bytes())?;
         Ok(entry.len())
@@ -153,123 +140,120 @@ impl<'a> MakeWriter<'a> for Cleaning {
     }
 }
 
-/// Keeps the writing thread alive; dropping it writes what is left.
+/// Keeps the writing threads alive; dropping it writes what is left.
 #[derive(Debug)]
 #[must_use = "dropping it ends the log"]
 pub struct DebugLog {
-    _worker: WorkerGuard,
+    _workers: Vec<WorkerGuard>,
 }
 
-/// Makes the layer that writes `debug.log`, for a subscriber of the caller's own.
+type BoxedLayer<S> = Box<dyn Layer<S> + Send + Sync>;
+
+/// Makes the layers that write the log, for a subscriber of the caller's own.
 ///
-/// Events of this program are written from `level` on, those of libraries from warnings on.
+/// # Errors
+/// A file cannot be opened; then nothing is written anywhere.
 pub fn open_debug_log<S>(
-    path: &Path,
+    sinks: &[LogSink],
     max_size: u64,
-    (level, prompts): (LevelFilter, PromptLines),
-    clean: Clean,
-) -> Result<(impl Layer<S> + Send + Sync + use<S>, DebugLog), StoreError>
+    content: LogContent,
+) -> Result<(Vec<BoxedLayer<S>>, DebugLog), StoreError>
 where
-    S: tracing::Subscriber + for<'a> LookupSpan<'a>,
+    S: tracing::Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
 {
-    let file = SizeLimited::open(path, max_size)?;
+    let opened: Result<Vec<_>, StoreError> = sinks
+        .iter()
+        .map(|sink| Ok((sink.open(max_size)?, sink.form())))
+        .collect();
+    let made = opened?
+        .into_iter()
+        .map(|(out, form)| layer(out, form, content));
+    let (layers, workers) = made.unzip();
+    Ok((layers, DebugLog { _workers: workers }))
+}
+
+fn layer<S>(
+    out: Box<dyn Write + Send>,
+    form: LogForm,
+    content: LogContent,
+) -> (BoxedLayer<S>, WorkerGuard)
+where
+    S: tracing::Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
+{
     let (out, worker) = NonBlockingBuilder::default()
         .thread_name("debug-log")
-        .finish(file);
-    let clean = Arc::new(clean);
-    let targets = Targets::new()
-        .with_default(level.min(LevelFilter::WARN))
-        .with_target("agent_collab", level)
-        .with_target(
-            PROMPT_TARGET,
-            match prompts {
-                PromptLines::LeftOut => LevelFilter::OFF,
-                PromptLines::Kept => LevelFilter::INFO,
-            },
-        );
+        .finish(out);
     let layer = tracing_subscriber::fmt::layer()
         .with_ansi(false)
-        .with_writer(Cleaning { out, clean })
-        .with_filter(targets);
-    Ok((layer, DebugLog { _worker: worker }))
+        .with_writer(Cleaning { out, form });
+    let metadata = content.metadata;
+    let layer: BoxedLayer<S> = match form {
+        LogForm::Text => layer.event_format(TextForm::new(metadata)).boxed(),
+        LogForm::JsonLines => layer.event_format(JsonForm { metadata }).boxed(),
+    };
+    (layer.with_filter(targets(content)).boxed(), worker)
 }
 
-/// Sends the whole process's diagnostics to `debug.log`; for one call, at the start.
+fn targets(content: LogContent) -> Targets {
+    let prompts = match content.prompts {
+        PromptLines::LeftOut => LevelFilter::OFF,
+        PromptLines::Kept => LevelFilter::INFO,
+    };
+    Targets::new()
+        .with_default(content.level.min(LevelFilter::WARN))
+        .with_target("agent_collab", content.level)
+        .with_target(PROMPT_TARGET, prompts)
+}
+
+/// Sends the whole process's diagnostics to the log; for one call, at the start.
+///
+/// # Errors
+/// A file cannot be opened; then nothing is written anywhere.
 pub fn init_debug_log(
-    path: &Path,
+    sinks: &[LogSink],
     max_size: u64,
-    (level, prompts): (LevelFilter, PromptLines),
-    clean: Clean,
+    content: LogContent,
 ) -> Result<DebugLog, StoreError> {
-    let (layer, log) = open_debug_log(path, max_size, (level, prompts), clean)?;
-    tracing_subscriber::registry()
-        .with(layer)
-        .try_init()
-        .map_err(|e| StoreError::io("log to", path, io::Error::other(e)))?;
+    let (layers, log) = open_debug_log(sinks, max_size, content)?;
+    let names: Vec<String> = sinks.iter().map(LogSink::in_words).collect();
+    let failed = |error| {
+        StoreError::io(
+            "log to",
+            Path::new(&names.join(", ")),
+            io::Error::other(error),
+        )
+    };
+    let set = tracing_subscriber::registry().with(layers).try_init();
+    set.map_err(failed)?;
     Ok(log)
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
-        #[test]
-        fn no_file_exceeds_the_limit_by_more_than_one_entry(
-            max_size in 1_u64..300,
-            sizes in proptest::collection::vec(1_usize..120, 1..40),
-        ) {
-            let dir = tempfile::tempdir().unwrap();
-            let path = dir.path().join("debug.log");
-            let mut log = SizeLimited::open(&path, max_size).unwrap();
-            for (index, size) in sizes.iter().enumerate() {
-                if index == 20 {
-                    log = SizeLimited::open(&path, max_size).unwrap();
-                }
-                log.write_all(&vec![b'x'; *size]).unwrap();
-                let mut n_files = 0;
-                for entry in fs::read_dir(dir.path()).unwrap() {
-                    let len = entry.unwrap().metadata().unwrap().len();
-                    prop_assert!(len <= max_size.max(120), "{} over {}", len, max_size);
-                    n_files += 1;
-                }
-                prop_assert!(n_files <= 3);
-            }
-        }
-    }
-
-    /// What the log holds after a few events, `prompts` as given.
-    fn written(prompts: PromptLines) -> String {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("debug.log");
-        let clean: Clean = Box::new(|line| line.replace("hunter2", "[redacted]"));
-        let level = LevelFilter::DEBUG;
-        let (layer, log) =
-            open_debug_log(&path, DEFAULT_MAX_SIZE, (level, prompts), clean).unwrap();
-        let subscriber = tracing_subscriber::registry().with(layer);
-        tracing::subscriber::with_default(subscriber, || {
-            tracing::debug!(target: "agent_collab::engine", "login hunter2\nnext");
-            tracing::trace!(target: "agent_collab::engine", "too fine");
-            tracing::info!(target: PROMPT_TARGET, "a prompt with hunter2");
-            tracing::info!(target: "hyper", "a library");
+/// Looks whether a file of the user's could be written as a log, without writing or making it.
+///
+/// # Errors
+/// It lies in the repository, whose steps would commit it; or it could not be written, and why.
+pub fn check_own_file(path: &Path, root: &Path) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let real = folder.canonicalize();
+    let real = real.map_err(|error| StoreError::io("look at", folder, error))?;
+    // A repository that is not there holds nothing.
+    if root.canonicalize().is_ok_and(|root| real.starts_with(root)) {
+        return Err(StoreError::Inside {
+            path: path.to_path_buf(),
+            root: root.to_path_buf(),
         });
-        drop(log);
-        fs::read_to_string(&path).unwrap()
     }
-
-    #[test]
-    fn the_log_is_redacted_and_holds_no_prompts_unless_they_are_wanted() {
-        let text = written(PromptLines::LeftOut);
-        assert_eq!(text.lines().count(), 1, "{text}");
-        assert!(
-            text.contains("login [redacted]") && text.contains("next"),
-            "{text}"
-        );
-        let text = written(PromptLines::Kept);
-        assert_eq!(text.lines().count(), 2, "{text}");
-        assert!(text.contains("a prompt with [redacted]"), "{text}");
+    match fs::symlink_metadata(path) {
+        Ok(_) => plain::open_append(path).map(drop),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => can_make_in(folder),
+        Err(error) => Err(StoreError::io("look at", path, error)),
     }
 }
+
+fn can_make_in(folder: &Path) -> Result<(), StoreError> {
+    let refused = |error: nix::Error| StoreError::io("make a file in", folder, error.into());
+    access(folder, AccessFlags::W_OK | AccessFlags::X_OK).map_err(refused)
+}
+
+#[cfg(test)]
+mod tests;

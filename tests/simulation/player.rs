@@ -16,6 +16,7 @@ use agent_collab::domain::ids::At;
 use agent_collab::domain::phase::{Mode, Phase};
 use agent_collab::domain::question::{Answer, Question, QuestionKind};
 use agent_collab::domain::turn::Purpose;
+use agent_collab::engine::log_sinks::FrontEnd;
 use agent_collab::engine::setup::BranchPolicy;
 use agent_collab::engine::{Engine, EngineError, Outcome};
 use agent_collab::permission::UncontainedCommands;
@@ -93,6 +94,7 @@ async fn live(launch: &Launch) -> i32 {
         branch: BranchPolicy::Unless,
         asks: Asks::Wait,
         uncontained: UncontainedCommands::FollowRules,
+        front_end: FrontEnd::Lines,
         unfinished: Unfinished::Refuse,
         children: Children::played_by(std::sync::Arc::new(Cast {
             folder: launch.folder.clone(),

@@ -97,6 +97,86 @@ fn doctor_tries_the_folders_that_a_run_writes_into() {
 }
 
 #[test]
+fn doctor_says_where_the_log_goes_and_when_it_holds_prompts() {
+    let world = World::new();
+    world.cast(&Agent::new(), &Agent::new());
+    let ran = world.program(&["doctor"]);
+    ran.ends(0).says("ok         the program's own log: ");
+    assert!(!ran.out.contains("prompt is logged"), "{}", ran.out);
+    let json_file = world.folder.join("log.jsonl").display().to_string();
+    let set = format!("log.json_file=\"{json_file}\"");
+    let prompts = ["-s", "log.log_prompts=true", "-s", &set];
+    let told = format!(
+        "every prompt is logged, whole but for secrets, to {}/.agent-collab/debug.log, {json_file} (JSON) (log.log_prompts)",
+        world.root.display()
+    );
+    let ran = world.program(&[&["doctor"], &prompts[..]].concat());
+    ran.ends(0).says(&format!("WARNING    {told}"));
+    let ran = world.program(&[&["doctor", "--json"], &prompts[..]].concat());
+    let value: Value = serde_json::from_str(&ran.ends(0).out).expect("JSON");
+    assert_eq!(value["log"]["prompts"], told);
+    world
+        .program(&["doctor", "-s", "log.json_file=\"/proc/none/log.jsonl\""])
+        .ends(1)
+        .says("MISSING    the program's own log: `log.json_file` cannot be written")
+        .says("name a file outside the repository");
+    assert!(
+        !world.folder.join("log.jsonl").exists(),
+        "doctor makes nothing"
+    );
+}
+
+#[test]
+fn a_run_logs_to_each_sink_that_is_on_and_with_nothing_but_messages_where_that_is_wished() {
+    let mut world = World::new();
+    world.cast(
+        &Agent::planning(&["Write"]),
+        &Agent::new().review("[APPROVED]\n"),
+    );
+    let json_file = world.folder.join("log.jsonl");
+    world.config.push_str(&format!(
+        "[log]\nfile = false\nconsole = true\nmetadata = false\njson_file = \"{}\"\n",
+        json_file.display()
+    ));
+    let ran = world.run(&[]);
+    assert!(
+        ran.err.lines().any(|line| line.ends_with(" INFO event")),
+        "{}",
+        ran.err
+    );
+    let text = std::fs::read_to_string(&json_file).expect("the log");
+    for line in text.lines() {
+        let entry: Value = serde_json::from_str(line).expect("JSON");
+        let members: Vec<&String> = entry.as_object().expect("an object").keys().collect();
+        assert_eq!(members, ["time", "level", "message"], "{line}");
+    }
+    assert!(text.contains("\"message\":\"event\""), "{text}");
+    assert!(
+        !world.root.join(".agent-collab/debug.log").exists(),
+        "that sink is off"
+    );
+}
+
+#[test]
+fn a_log_that_cannot_be_written_stops_the_start_with_file_line_and_remedy() {
+    let mut world = World::new();
+    world.cast(&Agent::new(), &Agent::new());
+    world
+        .config
+        .push_str("[log]\njson_file = \"/proc/none/log.jsonl\"\n");
+    world
+        .run(&[])
+        .ends(1)
+        .complains("`log.json_file` cannot be written: cannot look at /proc/none")
+        .complains("config.toml:")
+        .complains("hint: name a file outside the repository");
+    assert!(
+        !world.root.join(".agent-collab/events.jsonl").exists(),
+        "nothing was begun"
+    );
+}
+
+#[test]
 fn doctor_goes_on_without_git() {
     let mut world = World::new();
     world.cast(&Agent::new(), &Agent::new());

@@ -7,6 +7,7 @@ use nix::unistd::{AccessFlags, access};
 
 use super::ground::Git;
 use super::{Asks, Begun, Checked, Found, Occupied, Wishes};
+use crate::app::log_sinks::open_log;
 use crate::config::permissions::Permissions;
 use crate::config::show;
 use crate::config::types::{AdapterKind, Config};
@@ -21,14 +22,12 @@ use crate::engine::Engine;
 use crate::engine::codex_rules;
 use crate::engine::containing;
 use crate::engine::journal::Journal;
+use crate::engine::log_sinks::{log_sinks, prompts_are_logged};
 use crate::engine::setup::{NamedAdapter, OnAsk, Setup, trust_of};
 use crate::permission::UncontainedCommands;
 use crate::process::Kernel;
-use crate::store::Layout;
 use crate::store::approvals::Approvals;
-use crate::store::debug_log::{self, DebugLog, PromptLines};
 use crate::store::worktrees::Worktrees;
-use crate::text::clean;
 
 /// How many bytes of the instructions in folders are sent.
 const MOST_NESTED_BYTES: usize = 64 << 10;
@@ -48,10 +47,11 @@ pub(super) fn ready(
     notices.extend(unwritable.map(|why| format!("no step can change a file: {why}")));
     notices.extend(unheld(&checked, wishes));
     notices.extend(let_out(&checked, wishes));
-    notices.extend(prompts_are_logged(&occupied.found.loaded.config));
     let Found { root, loaded, .. } = &occupied.found;
+    let sinks = log_sinks(&loaded.config, root, wishes.front_end);
+    notices.extend(prompts_are_logged(&loaded.config, &sinks));
     if occupied.debug_log.is_none() {
-        occupied.debug_log = open_debug_log(&occupied.layout, &loaded.config, &mut notices);
+        occupied.debug_log = open_log(&sinks, &loaded.config, &mut notices);
     }
     let trust = trust_of(loaded.trust);
     let on_ask = on_ask(wishes.asks);
@@ -106,13 +106,6 @@ pub fn unwritable(root: &Path) -> Option<String> {
     ))
 }
 
-/// Says that whole prompts are written where a bug report may take them from.
-fn prompts_are_logged(config: &Config) -> Option<String> {
-    let text =
-        "every prompt is written into the debug log, whole but for secrets (log.log_prompts)";
-    config.log.log_prompts.then(|| text.to_owned())
-}
-
 /// Says whom the kernel does not hold although it could elsewhere.
 fn unheld(checked: &Checked, wishes: &Wishes) -> Option<String> {
     let Kernel::Cannot(why) = &checked.kernel else {
@@ -146,35 +139,6 @@ fn let_out(checked: &Checked, wishes: &Wishes) -> BTreeSet<String> {
     ways_out
         .filter_map(|ways_out| codex_rules::notice(&ways_out))
         .collect()
-}
-
-pub(super) fn open_debug_log(
-    layout: &Layout,
-    config: &Config,
-    notices: &mut Vec<String>,
-) -> Option<DebugLog> {
-    let level = config
-        .log
-        .level
-        .parse()
-        .unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
-    let prompts = match config.log.log_prompts {
-        true => PromptLines::Kept,
-        false => PromptLines::LeftOut,
-    };
-    let opened = debug_log::init_debug_log(
-        &layout.debug_log(),
-        config.paths.debug_log_max_bytes,
-        (level, prompts),
-        Box::new(clean),
-    );
-    match opened {
-        Ok(log) => Some(log),
-        Err(error) => {
-            notices.push(format!("no debug log: {error}"));
-            None
-        }
-    }
 }
 
 pub(super) fn created(

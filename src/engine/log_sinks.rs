@@ -1,0 +1,45 @@
+//! Where the program's own log goes by `[log]`: to a file, to a file of the user's as JSON, to standard error.
+//!
+//! Refuses to open or write any of it.
+
+use std::path::Path;
+
+use crate::config::types::Config;
+use crate::store::debug_log::LogSink;
+
+/// What the terminal is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrontEnd {
+    /// The full-screen program has it: nothing else may be written there.
+    FullScreen,
+    /// Lines are written.
+    Lines,
+}
+
+/// The sinks that are on.
+pub fn log_sinks(config: &Config, root: &Path, front_end: FrontEnd) -> Vec<LogSink> {
+    let (log, paths) = (&config.log, &config.paths);
+    let debug_log = root.join(&paths.workdir).join(&paths.debug_log);
+    let file = log.file.then_some(LogSink::TextFile(debug_log));
+    let json_file = log.json_file.clone().map(LogSink::JsonFile);
+    let is_free = log.console && front_end == FrontEnd::Lines;
+    let console = is_free.then_some(LogSink::Console);
+    [file, json_file, console].into_iter().flatten().collect()
+}
+
+/// Names sinks to a person.
+pub fn in_words(sinks: &[LogSink]) -> String {
+    let words: Vec<String> = sinks.iter().map(LogSink::in_words).collect();
+    words.join(", ")
+}
+
+/// Says that whole prompts are written where a bug report may take them from.
+pub fn prompts_are_logged(config: &Config, sinks: &[LogSink]) -> Option<String> {
+    let is_so = config.log.log_prompts && !sinks.is_empty();
+    is_so.then(|| {
+        format!(
+            "every prompt is logged, whole but for secrets, to {} (log.log_prompts)",
+            in_words(sinks)
+        )
+    })
+}
