@@ -24,6 +24,7 @@ impl Engine {
                 self.journal.log_entry(&entry)?;
             }
             self.save_role_sessions(&record.event)?;
+            self.tell_progress(&record.event);
             self.recorded.push(record);
             let after = self.state().phase;
             if before != after {

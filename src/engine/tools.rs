@@ -6,6 +6,7 @@
 
 mod discussing;
 pub mod door;
+mod progress;
 mod questions;
 mod submitting;
 mod tasks;
@@ -278,6 +279,7 @@ impl Engine {
             session,
             arguments,
             give,
+            progress,
             ..
         } = calling;
         let mut about = about(&arguments, performer.about);
@@ -304,6 +306,7 @@ impl Engine {
             call,
             performer,
             give,
+            progress,
             waits: None,
             awaits: Vec::new(),
             discusses: None,

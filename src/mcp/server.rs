@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    Tool as Shown,
+    Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ProgressToken, ServerCapabilities, ServerConfig, Tool as Shown,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
 use rmcp::{ServerHandler, ServiceExt};
@@ -28,6 +28,9 @@ use super::wire::{self, Answer, Ask, LINE_BYTES, Offered, Outcome, Tell, VERSION
 
 /// How many questions may wait to be written.
 const WAITING: usize = 64;
+
+/// How many words of progress may wait for a call's CLI to read them.
+const UNREAD_PROGRESS: usize = 4;
 
 /// What agents are told of the server as a whole.
 const INSTRUCTIONS: &str = "The tools of the program that runs this session: lists of todos, plans and reviews \
@@ -127,6 +130,7 @@ async fn listen(mut lines: Lines, link: Arc<Link>) {
     loop {
         match read(&mut lines).await {
             Ok(Tell::Answer { id, answer }) => link.give(id, Given::Answer(answer)),
+            Ok(Tell::Progress { id, text }) => link.tell(id, text),
             Ok(Tell::Tools { id, tools }) => link.give(id, Given::Tools(tools)),
             Ok(Tell::Changed) => {
                 if let Some(peer) = link.peer.get() {
@@ -150,6 +154,22 @@ enum Given {
     Tools(Vec<Offered>),
 }
 
+/// Who waits for an answer.
+#[derive(Debug)]
+struct Waiter {
+    give: oneshot::Sender<Given>,
+    /// Where it is told meanwhile what it waits for.
+    progress: mpsc::Sender<String>,
+}
+
+/// A question that is asked: its number, where its answer comes, and what is told before.
+#[derive(Debug)]
+struct Asked {
+    id: u64,
+    given: oneshot::Receiver<Given>,
+    progress: mpsc::Receiver<String>,
+}
+
 /// The way to the program.
 #[derive(Debug)]
 struct Link {
@@ -157,7 +177,7 @@ struct Link {
     to: mpsc::Sender<Vec<u8>>,
     n_asked: AtomicU64,
     /// Who waits; `None` once the program is gone.
-    open: Mutex<Option<BTreeMap<u64, oneshot::Sender<Given>>>>,
+    open: Mutex<Option<BTreeMap<u64, Waiter>>>,
     peer: OnceLock<Peer<RoleServer>>,
 }
 
@@ -171,25 +191,43 @@ impl Link {
         }
     }
 
-    /// Opens a question: its number and where its answer comes; `None` when the program is gone.
-    fn open(&self) -> Option<(u64, oneshot::Receiver<Given>)> {
+    /// Opens a question; `None` when the program is gone.
+    fn open(&self) -> Option<Asked> {
         let id = self.n_asked.fetch_add(1, Ordering::Relaxed) + 1;
         let (give, given) = oneshot::channel();
+        let (to_waiter, progress) = mpsc::channel(UNREAD_PROGRESS);
+        let waiter = Waiter {
+            give,
+            progress: to_waiter,
+        };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.as_mut()?.insert(id, give);
-        Some((id, given))
+        open.as_mut()?.insert(id, waiter);
+        Some(Asked {
+            id,
+            given,
+            progress,
+        })
+    }
+
+    /// Tells who waits what it waits for.
+    fn tell(&self, id: u64, text: String) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waiter) = open.as_ref().and_then(|open| open.get(&id)) {
+            // A CLI that does not read has no use for what was.
+            let _unread = waiter.progress.try_send(text);
+        }
     }
 
     /// Takes out who waits for an answer.
-    fn take(&self, id: u64) -> Option<oneshot::Sender<Given>> {
+    fn take(&self, id: u64) -> Option<Waiter> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.as_mut()?.remove(&id)
     }
 
     fn give(&self, id: u64, given: Given) {
-        if let Some(give) = self.take(id) {
+        if let Some(waiter) = self.take(id) {
             // Who asked may be gone.
-            let _gone = give.send(given);
+            let _gone = waiter.give.send(given);
         }
     }
 
@@ -202,11 +240,9 @@ impl Link {
     ///
     /// # Errors
     /// The program is gone, or does not take as much at once; then it is asked nothing.
-    async fn ask(
-        &self,
-        ask: impl FnOnce(u64) -> Ask,
-    ) -> Result<(u64, oneshot::Receiver<Given>), ErrorData> {
-        let (id, given) = self.open().ok_or_else(gone)?;
+    async fn ask(&self, ask: impl FnOnce(u64) -> Ask) -> Result<Asked, ErrorData> {
+        let asked = self.open().ok_or_else(gone)?;
+        let id = asked.id;
         let line = wire::line(&ask(id));
         let line = line.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         if line.len() > LINE_BYTES {
@@ -214,7 +250,7 @@ impl Link {
             return Err(too_long(line.len()));
         }
         self.to.send(line).await.map_err(|_| gone())?;
-        Ok((id, given))
+        Ok(asked)
     }
 
     /// Takes a question back.
@@ -263,8 +299,8 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let (_, given) = self.0.ask(|id| Ask::List { id }).await?;
-        match given.await {
+        let asked = self.0.ask(|id| Ask::List { id }).await?;
+        match asked.given.await {
             Ok(Given::Tools(tools)) => {
                 let tools = tools.into_iter().map(shown).collect();
                 Ok(ListToolsResult::with_all_items(tools))
@@ -279,24 +315,61 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let thread = thread(&request, &context);
+        let mut progress = progress_of(&request, &context);
         let asked = self.0.ask(|id| Ask::Call {
             id,
             tool: request.name.into_owned(),
             arguments: Value::Object(request.arguments.unwrap_or_default()),
             thread,
+            wants_progress: progress.is_some(),
         });
-        let (id, given) = asked.await?;
-        tokio::select! {
-            given = given => match given {
-                Ok(Given::Answer(answer)) => Ok(result(answer).into()),
-                Ok(Given::Tools(_)) | Err(_) => Err(gone()),
-            },
-            () = context.ct.cancelled() => {
-                self.0.forget(id).await;
-                Err(ErrorData::internal_error("the call was cancelled", None))
+        let mut asked = asked.await?;
+        loop {
+            tokio::select! {
+                biased;
+                given = &mut asked.given => return match given {
+                    Ok(Given::Answer(answer)) => Ok(result(answer).into()),
+                    Ok(Given::Tools(_)) | Err(_) => Err(gone()),
+                },
+                () = context.ct.cancelled() => {
+                    self.0.forget(asked.id).await;
+                    return Err(ErrorData::internal_error("the call was cancelled", None));
+                }
+                Some(text) = asked.progress.recv() => {
+                    if let Some(progress) = &mut progress {
+                        progress.tell(text, &context.peer).await;
+                    }
+                }
             }
         }
     }
+}
+
+/// The progress of one call, as its CLI wants to hear of it.
+struct CallProgress {
+    token: ProgressToken,
+    n_told: u32,
+}
+
+impl CallProgress {
+    /// Tells one word of it, and waits until that is written: nothing may follow the answer.
+    async fn tell(&mut self, text: String, peer: &Peer<RoleServer>) {
+        self.n_told += 1;
+        let told = ProgressNotificationParam::new(self.token.clone(), f64::from(self.n_told));
+        // A CLI that is gone takes its call back.
+        let _gone = peer.notify_progress(told.with_message(text)).await;
+    }
+}
+
+/// How a call wants to be told what it waits for; `None` where it does not.
+fn progress_of(
+    request: &CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Option<CallProgress> {
+    let of_request = request.meta.as_ref();
+    let token = context.meta.get_progress_token();
+    let token = token.or_else(|| of_request.and_then(|meta| meta.get_progress_token()))?;
+    Some(CallProgress { token, n_told: 0 })
 }
 
 /// codex names the conversation that calls; a sub-agent of its own has another one.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Object;
 
 /// The version of these words; the two ends are the same program, unless it was replaced while it ran.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How long a line may be, in bytes: a plan or a review stands in it.
 pub const LINE_BYTES: usize = 4 * 1024 * 1024;
@@ -39,6 +39,8 @@ pub enum Ask {
         arguments: Value,
         /// The CLI's id of the conversation that calls, where it tells one.
         thread: Option<String>,
+        /// Whether it wants to be told meanwhile what it waits for.
+        wants_progress: bool,
     },
     /// Nobody waits for that answer any more.
     Forget {
@@ -64,6 +66,13 @@ pub enum Tell {
         id: u64,
         /// The tools.
         tools: Vec<Offered>,
+    },
+    /// What a call waits for meanwhile; never after its answer.
+    Progress {
+        /// The number of the call.
+        id: u64,
+        /// One line.
+        text: String,
     },
     /// What a call came to.
     Answer {
@@ -164,6 +173,7 @@ mod tests {
             tool: "plan_submit".to_owned(),
             arguments: serde_json::json!({"plan": "# A\n- [ ] 1. b"}),
             thread: None,
+            wants_progress: false,
         };
         let line = line(&ask).unwrap();
         assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);

@@ -118,9 +118,11 @@ impl ToolCall {
     /// Makes the call at a server's ends and gives the line with its answer; none when the server goes.
     pub(super) fn make(&self, mut to: impl Write, from: impl std::io::Read) -> Option<String> {
         let hello = json!({"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": {"name": "scripted", "version": "0"}});
-        let mut params = json!({"name": self.tool, "arguments": self.input});
+        // Both programs want to be told what a call waits for.
+        let meta = json!({ "progressToken": CALL });
+        let mut params = json!({"name": self.tool, "arguments": self.input, "_meta": meta});
         if let Some(thread) = &self.thread {
-            params["_meta"] = json!({ "threadId": thread });
+            params["_meta"]["threadId"] = json!(thread);
         }
         for frame in [
             json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),

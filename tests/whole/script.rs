@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 pub struct Agent {
     turns: Vec<Value>,
     version: Option<String>,
+    tool_client: Vec<String>,
 }
 
 /// A turn that is played once, for a prompt that contains `when`.
@@ -106,6 +107,12 @@ impl Agent {
         self
     }
 
+    /// Has the host's tools called by this program, in the place of its own client.
+    pub fn tool_client(mut self, words: &[&str]) -> Self {
+        self.tool_client = words.iter().map(|word| (*word).to_owned()).collect();
+        self
+    }
+
     /// The script; a summary and a recovery are always played.
     pub fn to_json(&self) -> String {
         let mut turns = self.turns.clone();
@@ -115,6 +122,9 @@ impl Agent {
         let mut script = json!({ "turn": turns });
         if let Some(version) = &self.version {
             script["version"] = json!(version);
+        }
+        if !self.tool_client.is_empty() {
+            script["tool_client"] = json!(self.tool_client);
         }
         script.to_string()
     }

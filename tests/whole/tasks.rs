@@ -397,3 +397,56 @@ fn a_task_is_done_where_git_knows_no_name_and_tells_what_was_refused() {
     assert!(!ran.err.contains("too late"), "{}", ran.err);
     nothing_is_left(&world);
 }
+
+/// A client of the program's tools that keeps what their server says.
+const KEEPING_CLIENT: &str = r#"
+if [ "$1" = --start ]; then echo ready; exit; fi
+"$@" | tee -a "SAID"
+"#;
+
+#[test]
+fn a_caller_is_told_what_its_child_does_while_it_waits_and_nothing_after_the_answer() {
+    let world = World::new();
+    let said = world.folder.join("said.jsonl");
+    let client = world.folder.join("client.sh");
+    let script = KEEPING_CLIENT.replace("SAID", &said.display().to_string());
+    std::fs::write(&client, script).expect("client");
+    let look = json!({ "agent": "explore", "prompt": "look around" });
+    let give = json!({ "do": "tool", "tool": "task", "input": look });
+    let planner = Agent::planning(&["Write"])
+        .tool_client(&["sh", &client.display().to_string()])
+        .step(1, vec![give, write("a.txt", "a\n"), say("Wrote.")])
+        .on(
+            "[agent-collab task explore#1]",
+            vec![shell("cat README.md"), say("Found it.")],
+        );
+    world.cast(&planner, &Agent::approving());
+    world.run(&[]).ends(0);
+    let frames: Vec<Value> = std::fs::read_to_string(&said)
+        .expect("what was said")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let told: Vec<&Value> = frames
+        .iter()
+        .filter(|frame| frame["method"] == "notifications/progress")
+        .map(|frame| &frame["params"])
+        .collect();
+    let first = told.first().expect("it is told something");
+    assert_eq!(first["message"], "explore#1: begins");
+    let counted: Vec<f64> = told
+        .iter()
+        .filter_map(|told| told["progress"].as_f64())
+        .collect();
+    assert_eq!(counted.len(), told.len());
+    assert!(counted.is_sorted_by(|a, b| a < b), "{counted:?}");
+    assert!(
+        told.iter().all(|told| told["progressToken"] == 2),
+        "{told:?}"
+    );
+    let last = frames.last().expect("frames");
+    assert!(
+        last["result"]["isError"] != true && last["id"] == 2,
+        "the answer is last: {last}"
+    );
+}

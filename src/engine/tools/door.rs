@@ -6,6 +6,7 @@
 //! comes from further below. Refuses to know tools.
 
 mod visitor;
+mod waiting_call;
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -60,6 +61,8 @@ pub struct Calling {
     pub thread: Option<String>,
     /// Where the answer goes.
     pub give: oneshot::Sender<Answer>,
+    /// Where it is told meanwhile what it waits for; `None` where its CLI does not want to know.
+    pub progress: Option<watch::Sender<String>>,
 }
 
 /// All doors of a run.

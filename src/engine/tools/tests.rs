@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tokio::sync::oneshot::{self, Receiver};
+use tokio::sync::watch;
 use tokio::time::{advance, timeout};
 
 use super::*;
+use crate::domain::event::News;
+use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Answer as Said, QuestionKind};
+use crate::domain::task::{TaskOrder, Waits as TaskWaits};
 use crate::domain::turn::Profile;
 use crate::engine::granting::World;
 use crate::engine::setup::NamedAdapter;
@@ -36,6 +40,7 @@ fn call(world: &mut World, tool: &str, arguments: Value, thread: Option<&str>) -
         arguments,
         thread: thread.map(str::to_owned),
         give,
+        progress: None,
     };
     world.engine.on_calling(calling).unwrap();
     given
@@ -272,4 +277,77 @@ async fn more_tasks_than_one_call_may_give_are_refused_before_anything_is_asked(
     );
     assert!(world.engine.state().children.is_empty());
     assert!(world.engine.state().awaiting.is_none());
+}
+
+/// A child that this session gave.
+fn child(world: &mut World, n: u32) -> SessionId {
+    let session = SessionId::new(format!("ses_child_{n}"));
+    let order = TaskOrder {
+        session: session.clone(),
+        parent: Some(SessionId::new("ses_a")),
+        n,
+        first_agent: None,
+        agent: "explore".to_owned(),
+        description: "looks around".to_owned(),
+        adapter: "claude".to_owned(),
+        model: None,
+        waits: TaskWaits::Foreground,
+        turn: TurnId::new(format!("{session}.1")),
+        speaks: None,
+        tree: None,
+    };
+    world.engine.feed(Event::TaskStarted(order)).unwrap();
+    session
+}
+
+/// A call that waits for a child, from the side of who is told what that does.
+fn waits_for(world: &mut World, child: &SessionId) -> watch::Receiver<String> {
+    let (give, _given) = oneshot::channel();
+    let (progress, told) = watch::channel(String::new());
+    let request = RequestId::new(format!("tool-{child}"));
+    let call = ToolCall {
+        request: request.clone(),
+        session: SessionId::new("ses_a"),
+        role: Role::Planner,
+        arguments: json!({}),
+    };
+    let open = Open {
+        call,
+        performer: &PERFORMERS[0],
+        give,
+        progress: Some(progress),
+        waits: None,
+        awaits: vec![child.clone()],
+        discusses: None,
+    };
+    world.engine.tools.open.insert(request, open);
+    told
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_told_what_its_own_child_does_and_of_no_other() {
+    let mut world = world("claude");
+    let [one, two] = [1, 2].map(|n| child(&mut world, n));
+    let [mut of_one, mut of_two] = [&one, &two].map(|child| waits_for(&mut world, child));
+    let began = |session: &SessionId| Event::TaskBegan {
+        session: session.clone(),
+    };
+    world.engine.feed(began(&one)).unwrap();
+    assert!(!of_two.has_changed().unwrap());
+    assert_eq!(*of_one.borrow_and_update(), "explore#1: begins");
+    let calls = News::ToolStarted {
+        item: "i".to_owned(),
+        tool: "Bash".to_owned(),
+        title: "cargo test\n--all".to_owned(),
+    };
+    let calls = Event::TaskNews {
+        session: two,
+        news: calls,
+    };
+    world.engine.feed(calls).unwrap();
+    assert!(!of_one.has_changed().unwrap());
+    assert_eq!(
+        *of_two.borrow_and_update(),
+        "explore#2: calls Bash cargo test --all"
+    );
 }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::door::Doors;
@@ -20,6 +20,8 @@ pub(super) struct Open {
     pub(super) call: ToolCall,
     pub(super) performer: &'static Performer,
     pub(super) give: oneshot::Sender<Answer>,
+    /// Where it is told meanwhile what it waits for; `None` where its CLI does not want to know.
+    pub(super) progress: Option<watch::Sender<String>>,
     /// What it waits for, once it does.
     pub(super) waits: Option<Waits>,
     /// The children that it waits for.
@@ -93,6 +95,22 @@ impl Tools {
     pub(super) fn wait_for_discussion(&mut self, request: &RequestId, id: DiscussionId) {
         if let Some(open) = self.open.get_mut(request) {
             open.discusses = Some(id);
+        }
+    }
+
+    /// Tells the calls that wait for a child, or for the discussion in which it speaks, what it does; no other.
+    pub(super) fn tell_progress(
+        &self,
+        (child, discussion): (&SessionId, Option<&DiscussionId>),
+        line: &str,
+    ) {
+        let waits = |open: &&Open| {
+            let is_discussed = discussion.is_some() && open.discusses.as_ref() == discussion;
+            open.awaits.contains(child) || is_discussed
+        };
+        let wanting = self.open.values().filter(waits);
+        for progress in wanting.filter_map(|open| open.progress.as_ref()) {
+            progress.send_replace(line.to_owned());
         }
     }
 

@@ -32,7 +32,7 @@ for (const at of folders) for (const of of folders) {
   const stream = net.connect(path.join(at, "tools"));
   stream.on("error", (error) => console.log(`${who}: ${error.code};`));
   stream.on("data", (data) => { console.log(`${who}: ${JSON.parse(String(data).split("\n")[0]).tell};`); stream.end(); });
-  stream.write(JSON.stringify({ ask: "hello", version: 1, token }) + "\n");
+  stream.write(JSON.stringify({ ask: "hello", version: 2, token }) + "\n");
 }
 "#;
 

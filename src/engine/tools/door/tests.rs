@@ -67,12 +67,16 @@ impl Client {
     }
 }
 
+/// The number of the call that wants to be told meanwhile what it waits for.
+const WANTS_PROGRESS: u64 = 9;
+
 fn call(id: u64, tool: &str) -> Ask {
     Ask::Call {
         id,
         tool: tool.to_owned(),
         arguments: serde_json::json!({}),
         thread: None,
+        wants_progress: id == WANTS_PROGRESS,
     }
 }
 
@@ -175,6 +179,25 @@ async fn a_connection_that_goes_takes_its_calls_back() {
     assert!(
         matches!(doors.next().await, Knock::Forgotten(request) if request == waiting[1].request)
     );
+}
+
+#[tokio::test]
+async fn a_call_that_wants_progress_is_told_it_before_its_answer_and_another_is_not() {
+    let (mut doors, server) = one_door();
+    doors.expect(&session("one"), std::process::id());
+    let (mut client, _) = Client::knock(&server, &token(&server)).await;
+    client.say(&call(1, "task")).await;
+    let other = next_call(&mut doors).await;
+    assert!(other.progress.is_none());
+    client.say(&call(WANTS_PROGRESS, "task")).await;
+    let calling = next_call(&mut doors).await;
+    let progress = calling.progress.expect("it wants to know");
+    let (id, text) = (WANTS_PROGRESS, "explore#1: begins".to_owned());
+    progress.send_replace(text.clone());
+    assert_eq!(client.hear().await, Tell::Progress { id, text });
+    let answer = Answer::done("done");
+    calling.give.send(answer.clone()).unwrap();
+    assert_eq!(client.hear().await, Tell::Answer { id, answer });
 }
 
 #[tokio::test]

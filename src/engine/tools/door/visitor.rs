@@ -16,9 +16,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::waiting_call::WaitingCall;
 use super::{Calling, Knock, WAITING};
 use crate::domain::ids::{RequestId, SessionId};
-use crate::mcp::wire::{self, Answer, Ask, LINE_BYTES, Tell, VERSION};
+use crate::mcp::wire::{self, Answer, Ask, LINE_BYTES, Offered, Tell, VERSION};
 use crate::process::{ProcessIdentity, is_below, is_there, parent_of};
 
 /// How long whoever knocks may take to say who it is, and its CLI to be known.
@@ -178,7 +179,8 @@ async fn converse(
 ) -> io::Result<()> {
     say(&mut to, &Tell::Welcome).await?;
     let mut changes = post.changes.clone();
-    let mut answers: JoinSet<Option<Tell>> = JoinSet::new();
+    let (tell, mut tells) = mpsc::channel(WAITING);
+    let mut waiting = JoinSet::new();
     let (heard, mut asks) = mpsc::channel(WAITING);
     // A line is read whole or not at all, whatever else happens meanwhile.
     let mut hearing = JoinSet::new();
@@ -194,41 +196,40 @@ async fn converse(
     loop {
         tokio::select! {
             ask = asks.recv() => match ask {
-                Some(Ok(Some(ask))) => take(ask, post, calls, &mut answers).await?,
+                Some(Ok(Some(ask))) => take(ask, post, calls, (&mut waiting, &tell)).await?,
                 Some(Err(error)) => return Err(error),
                 Some(Ok(None)) | None => return Ok(()),
             },
-            Some(answer) = answers.join_next() => {
-                if let Ok(Some(tell)) = answer {
-                    if let Tell::Answer { id, .. } = &tell {
-                        calls.open.remove(id);
-                    }
-                    say(&mut to, &tell).await?;
+            Some(tell) = tells.recv() => {
+                if let Tell::Answer { id, .. } = &tell {
+                    calls.open.remove(id);
                 }
+                say(&mut to, &tell).await?;
             },
+            Some(_) = waiting.join_next() => {}
             Ok(()) = changes.changed() => say(&mut to, &Tell::Changed).await?,
         }
     }
 }
 
-/// Passes on what was asked; its answer comes out of `answers`.
+/// Passes on what was asked; what it comes to is told.
 async fn take(
     ask: Ask,
     post: &Post,
     calls: &mut Calls,
-    answers: &mut JoinSet<Option<Tell>>,
+    (waiting, tell): (&mut JoinSet<()>, &mpsc::Sender<Tell>),
 ) -> io::Result<()> {
     let ending = |_| io::Error::from(io::ErrorKind::BrokenPipe);
     match ask {
         Ask::Hello { .. } => Err(io::Error::other("it said twice who it is")),
         Ask::List { id } => {
-            let (give, given) = oneshot::channel();
-            let session = post.session.clone();
-            let knock = Knock::List { session, give };
-            post.knock.send(knock).await.map_err(ending)?;
-            answers.spawn(async move {
-                let tools = given.await.ok()?;
-                Some(Tell::Tools { id, tools })
+            let tell = tell.clone();
+            let given = list(post).await.map_err(ending)?;
+            waiting.spawn(async move {
+                if let Ok(tools) = given.await {
+                    // Nobody takes it only when the connection is gone.
+                    let _gone = tell.send(Tell::Tools { id, tools }).await;
+                }
             });
             Ok(())
         }
@@ -237,8 +238,12 @@ async fn take(
             tool,
             arguments,
             thread,
+            wants_progress,
         } => {
             let (give, given) = oneshot::channel();
+            let (progress, told) = wants_progress
+                .then(|| watch::channel(String::new()))
+                .unzip();
             let number = post.n_calls.fetch_add(1, Ordering::Relaxed) + 1;
             let request = RequestId::new(format!("tool-{number}"));
             calls.open.insert(id, request.clone());
@@ -249,16 +254,19 @@ async fn take(
                 arguments,
                 thread,
                 give,
+                progress,
             };
             post.knock
                 .send(Knock::Call(calling))
                 .await
                 .map_err(ending)?;
-            answers.spawn(async move {
-                let nobody = || Answer::failed("agent-collab did not answer; end your turn");
-                let answer = given.await.unwrap_or_else(|_| nobody());
-                Some(Tell::Answer { id, answer })
-            });
+            let progress = told;
+            let call = WaitingCall {
+                id,
+                given,
+                progress,
+            };
+            waiting.spawn(call.pass_on(tell.clone()));
             Ok(())
         }
         Ask::Forget { id } => match calls.open.remove(&id) {
@@ -270,6 +278,16 @@ async fn take(
             None => Ok(()),
         },
     }
+}
+
+/// Asks which tools the session has.
+async fn list(
+    post: &Post,
+) -> Result<oneshot::Receiver<Vec<Offered>>, mpsc::error::SendError<Knock>> {
+    let (give, given) = oneshot::channel();
+    let session = post.session.clone();
+    post.knock.send(Knock::List { session, give }).await?;
+    Ok(given)
 }
 
 async fn say(to: &mut OwnedWriteHalf, tell: &Tell) -> io::Result<()> {

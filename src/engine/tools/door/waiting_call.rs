@@ -1,0 +1,132 @@
+//! One call that waits: what it is told meanwhile, at most once a second, then its answer, and nothing after that.
+//!
+//! Refuses to know what a call waits for.
+
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::mcp::wire::{Answer, Tell};
+
+/// How long after one word of progress the next may come; of those in between the last one counts.
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
+
+/// A call that is not answered yet.
+pub(super) struct WaitingCall {
+    /// The number that its server gave it.
+    pub(super) id: u64,
+    /// Where its answer comes from.
+    pub(super) given: oneshot::Receiver<Answer>,
+    /// Where what it waits for is told; `None` where its CLI does not want to know.
+    pub(super) progress: Option<watch::Receiver<String>>,
+}
+
+impl WaitingCall {
+    /// Passes on what comes, the answer last.
+    pub(super) async fn pass_on(mut self, tell: mpsc::Sender<Tell>) {
+        let mut free_at = Instant::now();
+        let answer = loop {
+            let text = tokio::select! {
+                biased;
+                given = &mut self.given => break given,
+                text = next_progress(&mut self.progress, free_at) => text,
+            };
+            free_at = Instant::now() + PAUSE;
+            // Nobody takes it only when the connection is gone, and this with it.
+            let _gone = tell.send(Tell::Progress { id: self.id, text }).await;
+        };
+        let nobody = |_| Answer::failed("agent-collab did not answer; end your turn");
+        let (id, answer) = (self.id, answer.unwrap_or_else(nobody));
+        let _gone = tell.send(Tell::Answer { id, answer }).await;
+    }
+}
+
+/// Waits for the next word of progress that may be told. Cancel safe.
+async fn next_progress(progress: &mut Option<watch::Receiver<String>>, free_at: Instant) -> String {
+    let Some(progress) = progress else {
+        return std::future::pending().await;
+    };
+    sleep_until(free_at).await;
+    match progress.changed().await {
+        Ok(()) => progress.borrow_and_update().clone(),
+        // Whoever told has nothing more to tell; the answer comes all the same.
+        Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    fn text(tell: Option<Tell>) -> String {
+        match tell {
+            Some(Tell::Progress { text, .. }) => text,
+            Some(Tell::Answer { answer, .. }) => format!("answer: {}", answer.text),
+            other => format!("{other:?}"),
+        }
+    }
+
+    /// A call that wants to know, with both ends of it.
+    fn call() -> (
+        oneshot::Sender<Answer>,
+        watch::Sender<String>,
+        mpsc::Receiver<Tell>,
+    ) {
+        let (give, given) = oneshot::channel();
+        let (progress, told) = watch::channel(String::new());
+        let (tell, tells) = mpsc::channel(8);
+        let call = WaitingCall {
+            id: 7,
+            given,
+            progress: Some(told),
+        };
+        tokio::spawn(call.pass_on(tell));
+        (give, progress, tells)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn progress_is_told_at_most_once_a_second_and_the_last_word_counts() {
+        let began = Instant::now();
+        let (_give, progress, mut tells) = call();
+        progress.send_replace("1".to_owned());
+        assert_eq!(text(tells.recv().await), "1");
+        assert_eq!(began.elapsed(), Duration::ZERO, "the first one at once");
+        progress.send_replace("2".to_owned());
+        progress.send_replace("3".to_owned());
+        assert_eq!(text(tells.recv().await), "3");
+        assert!(began.elapsed() >= PAUSE);
+        advance(PAUSE * 3).await;
+        progress.send_replace("4".to_owned());
+        let before = Instant::now();
+        assert_eq!(text(tells.recv().await), "4");
+        assert_eq!(
+            before.elapsed(),
+            Duration::ZERO,
+            "after a pause at once again"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_follows_the_answer() {
+        let (give, progress, mut tells) = call();
+        progress.send_replace("1".to_owned());
+        assert_eq!(text(tells.recv().await), "1");
+        progress.send_replace("2".to_owned());
+        give.send(Answer::done("done")).unwrap();
+        assert_eq!(text(tells.recv().await), "answer: done");
+        progress.send_replace("3".to_owned());
+        assert_eq!(tells.recv().await, None, "its end is gone with it");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_whose_progress_nobody_tells_is_answered_all_the_same() {
+        let (give, progress, mut tells) = call();
+        drop(progress);
+        tokio::task::yield_now().await;
+        give.send(Answer::done("done")).unwrap();
+        assert_eq!(text(tells.recv().await), "answer: done");
+    }
+}

@@ -1,0 +1,100 @@
+//! What a call is told of the tasks that it waits for: what each child does now, in one line.
+//!
+//! Refuses to know how often that is told, and to whom else.
+
+use crate::domain::event::{Event, News};
+use crate::domain::ids::SessionId;
+use crate::engine::Engine;
+use crate::text::{one_line, truncate};
+
+/// How long such a line may be, in characters.
+const LINE_CHARS: usize = 160;
+
+impl Engine {
+    /// Tells whoever waits for a child what an event says of it.
+    pub(in crate::engine) fn tell_progress(&self, event: &Event) {
+        let Some((session, does)) = does(event) else {
+            return;
+        };
+        let Some(child) = self.child(session) else {
+            return;
+        };
+        let line = one_line(&format!("{}: {does}", child.order.name()));
+        let speaks = child.order.speaks.as_ref();
+        let discussion = speaks.map(|speaks| &speaks.discussion);
+        let line = truncate::to_chars(&line, LINE_CHARS);
+        self.tools.tell_progress((session, discussion), &line);
+    }
+}
+
+/// The child that an event is about, and what it does now; `None` where nothing is worth telling.
+fn does(event: &Event) -> Option<(&SessionId, String)> {
+    match event {
+        Event::TaskBegan { session } => Some((session, "begins".to_owned())),
+        Event::TaskNews { session, news } => Some((session, news_in_words(news)?)),
+        Event::TaskEnded(result) => Some((&result.task_id, result.end.status().name().to_owned())),
+        _of_no_child => None,
+    }
+}
+
+fn news_in_words(news: &News) -> Option<String> {
+    match news {
+        News::Text { text } => Some(format!("says {text}")),
+        News::Thinking { .. } => Some("thinks".to_owned()),
+        News::ToolStarted { tool, title, .. } => Some(format!("calls {tool} {title}")),
+        News::FilesChanged { paths, .. } => {
+            let paths: Vec<&str> = paths.keys().map(String::as_str).collect();
+            Some(format!("changes {}", paths.join(", ")))
+        }
+        News::CallDenied { tool, reason } => Some(format!("may not call {tool}: {reason}")),
+        News::Retrying { reason } => Some(format!("tries again: {reason}")),
+        News::Silent { seconds, verdict } => Some(match verdict {
+            Some(verdict) => verdict.clone(),
+            None => format!("has said nothing for {seconds} s"),
+        }),
+        News::ToolEnded { .. }
+        | News::Notice { .. }
+        | News::Unknown { .. }
+        | News::Malformed { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(news: News) -> String {
+        news_in_words(&news).unwrap_or_else(|| "nothing".to_owned())
+    }
+
+    #[test]
+    fn what_a_child_does_is_told_in_plain_words() {
+        let calls = News::ToolStarted {
+            item: "1".to_owned(),
+            tool: "Bash".to_owned(),
+            title: "cargo test".to_owned(),
+        };
+        assert_eq!(told(calls), "calls Bash cargo test");
+        let thinks = News::Thinking {
+            text: "a secret plan".to_owned(),
+        };
+        assert_eq!(told(thinks), "thinks");
+        let says = News::Text {
+            text: "Found it.".to_owned(),
+        };
+        assert_eq!(told(says), "says Found it.");
+        let silent = |verdict: Option<&str>| News::Silent {
+            seconds: 30,
+            verdict: verdict.map(str::to_owned),
+        };
+        assert_eq!(told(silent(None)), "has said nothing for 30 s");
+        assert_eq!(
+            told(silent(Some("waits for the model"))),
+            "waits for the model"
+        );
+        let unknown = News::Unknown {
+            frame: "x".to_owned(),
+        };
+        assert_eq!(told(unknown), "nothing");
+    }
+}
