@@ -38,6 +38,11 @@ pub trait Adapter: Send + Sync {
     /// Takes one line of the child's standard output, without its line end, invalid UTF-8 replaced.
     fn on_line(&mut self, line: &str) -> Vec<Output>;
 
+    /// Takes one line of its standard error.
+    fn on_error_line(&mut self, _line: &str) -> Vec<Output> {
+        Vec::new()
+    }
+
     /// Tells whether the CLI is to ask, by a command of this program's, before each call of its agent.
     fn wants_hook(&self) -> bool {
         false
@@ -384,6 +389,13 @@ pub enum AdapterEvent {
         /// The tool.
         tool: String,
         /// What the CLI said.
+        reason: String,
+    },
+    /// The agent called a tool that it does not have; nothing was done.
+    ToolBlocked {
+        /// The tool.
+        tool: String,
+        /// Why.
         reason: String,
     },
     /// Running totals of the conversation as the CLI counts them.

@@ -6,6 +6,7 @@
 pub mod answering;
 mod asking;
 mod awaited;
+mod blocking;
 pub mod changes;
 pub mod children;
 pub mod codex_rules;

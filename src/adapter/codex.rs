@@ -17,6 +17,7 @@ mod failure;
 mod hook;
 mod items;
 mod launch;
+mod missing_tool;
 mod notifications;
 pub mod probe;
 mod profile;
@@ -289,6 +290,11 @@ impl Adapter for Codex {
         let mut out = Vec::new();
         self.on_frame(line, &mut out);
         out
+    }
+
+    fn on_error_line(&mut self, line: &str) -> Vec<Output> {
+        let blocked = missing_tool::read(line);
+        blocked.map(Output::Event).into_iter().collect()
     }
 
     fn on_exit(&mut self, exit: &Exit) -> Vec<Output> {

@@ -595,7 +595,7 @@ pub enum Event {
         /// The whole list.
         todos: Todos,
     },
-    /// An agent called a tool of the program's that its session does not have.
+    /// An agent called a tool that its session does not have, the program's or its CLI's own; nothing was done.
     #[serde(rename = "tool.blocked")]
     ToolBlocked {
         /// Whose.

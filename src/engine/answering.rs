@@ -16,7 +16,7 @@ use crate::permission::{
     Why, decide, path, proposals::propose,
 };
 
-use super::asking::{Asking, Circumstances, hidden_tools};
+use super::asking::{Asking, Circumstances, hidden_permissions, hidden_tools};
 use super::granting::{Seat, Waiting};
 use super::reads::with_reads;
 use super::setup::OnAsk;
@@ -106,6 +106,11 @@ impl Engine {
             changes,
             ..
         } = asking;
+        if let Some(session) = self.state().session(role) {
+            let writes = context.phase_access == PhaseAccess::Execute;
+            let hidden = hidden_permissions(&context.rules, writes);
+            self.note_missing_tool(session.id.clone(), &call, (&decision, &hidden))?;
+        }
         match said {
             Some(said) => self.answer(request, said, Vec::new()),
             None => {

@@ -109,6 +109,11 @@ pub(super) fn hidden_permissions(rules: &Rules, writes: bool) -> Vec<String> {
         .collect()
 }
 
+/// The same for a child, which hands nothing in by a file: one that may not edit sees no tool that does.
+pub(super) fn hidden_from_child(rules: &Rules) -> Vec<String> {
+    hidden_permissions(rules, true)
+}
+
 /// The names of tools that are not there for a turn's agent: those that the CLI was started without, and the one
 /// of this call where the rules hide it.
 pub(super) fn hidden_tools(call: &Call, rules: &Rules, removed: &[&str]) -> Vec<String> {

@@ -229,6 +229,9 @@ impl Engine {
             AdapterEvent::RequestWithdrawn { request } => {
                 self.on_withdrawn(request_of(&session, &request))
             }
+            AdapterEvent::ToolBlocked { tool, reason } => {
+                self.note_blocked(session, &tool, &reason)
+            }
             AdapterEvent::TextDelta { text, .. } => {
                 self.deltas.push(Delta::Child { session, text });
                 Ok(())

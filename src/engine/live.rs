@@ -6,6 +6,7 @@
 
 mod adoption;
 mod deadlines;
+mod error_lines;
 mod hook;
 mod silence;
 mod starting;
@@ -304,7 +305,7 @@ impl Live {
                 }
                 self.perform(outputs).await;
             }
-            Line::Err(line) => self.keep_raw("stderr", &line).await,
+            Line::Err(line) => self.on_error_line(&line).await,
             Line::TooLong { bytes, head, .. } => {
                 let problem = format!("a line of {bytes} bytes is longer than this program reads");
                 self.tell(Told::Event(AdapterEvent::Malformed {

@@ -89,6 +89,7 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
         | AdapterEvent::Weighed { .. }
         | AdapterEvent::Questioned { .. }
         | AdapterEvent::RequestWithdrawn { .. }
+        | AdapterEvent::ToolBlocked { .. }
         | AdapterEvent::Usage(_)
         | AdapterEvent::PlanUse { .. }
         | AdapterEvent::TurnEnded(_) => return None,

@@ -101,6 +101,10 @@ impl Engine {
                 self.on_questioned(request, &questions)
             }
             AdapterEvent::RequestWithdrawn { request } => self.on_withdrawn(request),
+            AdapterEvent::ToolBlocked { tool, reason } => match self.state().session(role) {
+                Some(session) => self.note_blocked(session.id.clone(), &tool, &reason),
+                None => Ok(()),
+            },
             AdapterEvent::Untold { text } => self.feed(Event::Kept {
                 to: Some(role),
                 text: news::block(&text),

@@ -19,6 +19,7 @@ mod killed_tasks;
 mod limits;
 mod lost_session;
 mod may_do;
+mod missing_tools;
 mod own_rules;
 mod pending;
 mod permission;
@@ -99,6 +100,10 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "what_is_held_back_reaches_no_model_claude_planning",
         unread::swapped,
+    ),
+    scenario(
+        "calls_of_tools_that_agents_do_not_have_are_stopped_and_on_record",
+        missing_tools::usual,
     ),
     scenario(
         "an_allow_rule_of_claudes_own_settings_does_not_act_unseen",

@@ -138,6 +138,66 @@ fn a_tool_that_is_not_there_is_blocked_and_recorded() {
         (false, "hidden tool", "mcp__notes__read is not offered"),
     );
     check("example.org", (true, "webfetch \"*\" allow", ""));
+    let blocked = world.events_of("tool.blocked");
+    let tools: Vec<&Value> = blocked.iter().map(|event| &event["tool"]).collect();
+    assert_eq!(
+        tools,
+        ["Task", "WebSearch", "mcp__notes__read"],
+        "{blocked:?}"
+    );
+    let reviewer = &world.state()["reviewer"]["id"];
+    assert!(
+        blocked.iter().all(|event| event["session"] == *reviewer),
+        "{blocked:?}"
+    );
+}
+
+#[test]
+fn a_tool_that_claude_says_is_not_there_is_recorded_as_blocked() {
+    let world = World::new();
+    let frame = |json: Value| json!({ "do": "frame", "json": json });
+    let message = |kind: &str, block: Value| {
+        let message = json!({ "id": "m", "role": kind, "content": [block] });
+        frame(json!({ "type": kind, "message": message }))
+    };
+    let call =
+        json!({ "type": "tool_use", "id": "t1", "name": "Agent", "input": { "prompt": "look" } });
+    let error = "<tool_use_error>Error: No such tool available: Agent</tool_use_error>";
+    let result =
+        json!({ "type": "tool_result", "tool_use_id": "t1", "is_error": true, "content": error });
+    let reviewer = Agent::new().on(
+        "[agent-collab REVIEW",
+        vec![
+            message("assistant", call),
+            message("user", result),
+            write("${comments_path}", "[APPROVED]\n"),
+        ],
+    );
+    let planner = Agent::planning(&["Write"]).step(1, vec![write("a.txt", "a\n"), say("Wrote.")]);
+    world.cast(&planner, &reviewer);
+    world
+        .run(&[])
+        .ends(0)
+        .says("the tool Agent was blocked: claude does not have it here");
+    assert_eq!(world.events_of("tool.blocked").len(), 1);
+}
+
+#[test]
+fn a_child_s_call_of_a_tool_that_it_does_not_have_is_recorded_as_blocked() {
+    let mut world = World::new();
+    world.config = "[agents.explore]\nadapter = \"claude\"\n".to_owned();
+    let explorer = Agent::new().on(
+        "[agent-collab task explore#1]",
+        vec![write("no.txt", "no\n"), say("Found.")],
+    );
+    world.cast(&Agent::new(), &explorer);
+    world
+        .program(&["task", "--agent", "explore", "look"])
+        .ends(0);
+    let blocked = world.events_of("tool.blocked");
+    let tools: Vec<&Value> = blocked.iter().map(|event| &event["tool"]).collect();
+    assert_eq!(tools, ["edit"], "{blocked:?}");
+    assert!(!world.root.join("no.txt").exists());
 }
 
 #[test]

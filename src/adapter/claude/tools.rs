@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use similar::TextDiff;
 
-use crate::adapter::{ChangeKind, FileChange};
+use crate::adapter::{AdapterEvent, ChangeKind, FileChange};
 use crate::permission::reads::{SearchProgram, SearchScope};
 use crate::permission::{Call, Reach};
 
@@ -150,6 +150,20 @@ pub fn changes_made(result: &Value) -> Vec<FileChange> {
     }]
 }
 
+/// What claude says of a call of a tool that it was started without, or that there is not.
+const NO_SUCH_TOOL: &str = "<tool_use_error>Error: No such tool available: ";
+
+/// Reads out of what a failed call said that there is no such tool.
+pub fn missing(output: &str) -> Option<AdapterEvent> {
+    let rest = output.trim_start().strip_prefix(NO_SUCH_TOOL)?;
+    let ends = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-');
+    let tool = rest.split(ends).next().filter(|tool| !tool.is_empty())?;
+    Some(AdapterEvent::ToolBlocked {
+        tool: tool.to_owned(),
+        reason: "claude does not have it here".to_owned(),
+    })
+}
+
 fn hunk(hunk: &Value) -> Option<String> {
     let number = |key| hunk.get(key).and_then(Value::as_u64);
     let mut diff = format!(
@@ -268,6 +282,21 @@ mod tests {
     fn an_input_without_a_path_changes_nothing_that_could_be_shown() {
         assert_eq!(check("Edit", &json!({"old_string": "a"})), "");
         assert_eq!(check("Write", &json!(null)), "");
+    }
+
+    #[test]
+    fn a_call_of_a_tool_that_is_not_there_is_told_from_one_that_failed() {
+        let told = |output: &str| match missing(output) {
+            Some(AdapterEvent::ToolBlocked { tool, .. }) => tool,
+            other => format!("{other:?}"),
+        };
+        let error = "<tool_use_error>Error: No such tool available: ";
+        assert_eq!(told(&format!("{error}Task</tool_use_error>")), "Task");
+        let long =
+            format!("{error}mcp__notes__look. mcp__notes__look is no tool.</tool_use_error>");
+        assert_eq!(told(&long), "mcp__notes__look");
+        assert_eq!(told(error), "None");
+        assert_eq!(told("echo: No such tool available: Task"), "None");
     }
 
     #[test]

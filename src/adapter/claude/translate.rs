@@ -382,6 +382,9 @@ impl Transcript {
                 }));
             }
         }
+        if status != ToolStatus::Completed {
+            told.extend(tools::missing(output).map(Told::Event));
+        }
         told.push(Told::Event(AdapterEvent::ToolEnded {
             item: call,
             status,

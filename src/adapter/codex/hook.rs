@@ -167,6 +167,10 @@ impl Codex {
                 let tool = "a call".to_owned();
                 out.push(Output::Event(AdapterEvent::CallDenied { tool, reason }));
             }
+            Asked::Missing { tool, reason } => {
+                out.push(Output::AnswerHook(number, denial(&reason)));
+                out.push(Output::Event(AdapterEvent::ToolBlocked { tool, reason }));
+            }
             Asked::Harmless | Asked::About(_) => {
                 out.push(Output::AnswerHook(number, String::new()));
             }
@@ -203,7 +207,18 @@ enum Asked {
     Harmless,
     /// Never, and this is why.
     Denied(String),
+    /// Never, since no agent here has the tool, and this is why.
+    Missing {
+        /// The tool.
+        tool: String,
+        /// Why.
+        reason: String,
+    },
 }
+
+/// Why codex's own tools for agents are not there.
+const NO_OWN_AGENTS: &str = "agents of codex's own are not run here: give the work to the tool `task` of agent_collab \
+    where you have it, else do it yourself, step by step";
 
 fn read(input: &HookInput) -> Asked {
     let name = input.tool_name.as_str();
@@ -225,11 +240,10 @@ fn read(input: &HookInput) -> Asked {
             search: None,
         }),
         _ if HARMLESS.contains(&name) => Asked::Harmless,
-        _ if name.starts_with("collaboration") || OF_AGENTS.contains(&name) => Asked::Denied(
-            "agents of codex's own are not run here: give the work to the tool `task` of agent_collab where you have it, else \
-             do it yourself, step by step"
-                .to_owned(),
-        ),
+        _ if name.starts_with("collaboration") || OF_AGENTS.contains(&name) => Asked::Missing {
+            tool: name.to_owned(),
+            reason: NO_OWN_AGENTS.to_owned(),
+        },
         _ => Asked::About(Call::Tool {
             name: tool(name),
             input: input.tool_input.to_string(),

@@ -11,7 +11,7 @@ use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::task::MAX_DEPTH;
 use crate::domain::turn::Role;
 use crate::engine::answering::{Patience, approval, deny, paths_of};
-use crate::engine::asking::{Asking, Circumstances, hidden_tools};
+use crate::engine::asking::{Asking, Circumstances, hidden_from_child, hidden_tools};
 use crate::engine::granting::{Seat, Waiting};
 use crate::engine::reads::with_reads;
 use crate::engine::{Engine, EngineError};
@@ -62,6 +62,8 @@ impl Engine {
         };
         let approval = approval(&asking, turn, context.profile, &decision);
         let said = self.note_asked(approval, said)?;
+        let hidden = hidden_from_child(&context.rules);
+        self.note_missing_tool(session.clone(), &asking.call, (&decision, &hidden))?;
         match said {
             Some(said) => self.answer(request, said, Vec::new()),
             None => {

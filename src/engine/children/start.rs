@@ -19,7 +19,7 @@ use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::task::{Child, TaskOrder, TaskResult, Waits};
 use crate::domain::turn::Role;
-use crate::engine::asking::hidden_permissions;
+use crate::engine::asking::hidden_from_child;
 use crate::engine::live::{Conversation, Parts, TurnAsk};
 use crate::engine::setup::NamedAdapter;
 use crate::engine::{Engine, EngineError, news};
@@ -391,10 +391,7 @@ impl Engine {
                 turn: order.turn.clone(),
                 prompt,
                 access,
-                hidden: hidden_permissions(
-                    &setup.permissions.rules(&order.agent),
-                    order.tree.is_some(),
-                ),
+                hidden: hidden_from_child(&setup.permissions.rules(&order.agent)),
             },
             conversation: Conversation::Continued,
             recovery,

@@ -21,6 +21,7 @@ fn check_call(tool: &str, given: Value, wanted: &str) {
         Asked::About(call) => serde_json::to_string(&call).unwrap(),
         Asked::Harmless => "harmless".to_owned(),
         Asked::Denied(reason) => format!("denied: {reason}"),
+        Asked::Missing { tool, reason } => format!("no tool {tool}: {reason}"),
     };
     assert!(found.contains(wanted), "{found}");
 }
@@ -65,7 +66,8 @@ fn commands_patches_tools_and_agents_are_told_apart() {
     );
     check_call("update_plan", json!({}), "harmless");
     for agents in ["collaborationspawn_agent", "spawn_agent"] {
-        check_call(agents, json!({}), "denied: agents of codex's own");
+        let wanted = format!("no tool {agents}: agents of codex's own");
+        check_call(agents, json!({}), &wanted);
     }
     check_call("Bash", json!({}), "denied: ");
 }

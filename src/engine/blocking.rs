@@ -1,0 +1,58 @@
+//! Calls of tools that an agent does not have: stopped before anything is done, and on record.
+//!
+//! Refuses to stop any: the decision does, or the agent's CLI.
+
+use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
+use crate::domain::tool::own_tool;
+use crate::permission::floors::Floor;
+use crate::permission::names::permission_of;
+use crate::permission::{Action, Call, Decision};
+
+use super::{Engine, EngineError, news};
+
+impl Engine {
+    /// Keeps a record of a call that is denied because its agent does not have the tool; of another one none.
+    /// `hidden` are the permissions whose tools it does not see.
+    pub(super) fn note_missing_tool(
+        &mut self,
+        session: SessionId,
+        call: &Call,
+        (decision, hidden): (&Decision, &[String]),
+    ) -> Result<(), EngineError> {
+        match missing_tool(call, decision, hidden) {
+            Some(tool) => self.note_blocked(session, tool, &decision.why.reason),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps a record of a call that was stopped because its agent does not have the tool.
+    pub(super) fn note_blocked(
+        &mut self,
+        session: SessionId,
+        tool: &str,
+        reason: &str,
+    ) -> Result<(), EngineError> {
+        self.feed(Event::ToolBlocked {
+            session,
+            tool: news::line(own_tool(tool).unwrap_or(tool)),
+            reason: news::line(reason),
+        })
+    }
+}
+
+/// The tool that a denied call's agent does not have; `None` where it has the tool and may not do this with it.
+fn missing_tool<'a>(call: &'a Call, decision: &Decision, hidden: &[String]) -> Option<&'a str> {
+    if decision.action != Action::Deny {
+        return None;
+    }
+    let (tool, permission) = match call {
+        Call::Command { .. } => ("bash", "bash"),
+        Call::Edit { .. } => ("edit", "edit"),
+        Call::Read { .. } => ("read", "read"),
+        Call::Tool { name, .. } => (name.as_str(), permission_of(name)),
+    };
+    let is_missing = decision.why.rule == Floor::HiddenTool.name()
+        || hidden.iter().any(|hidden| hidden == permission);
+    is_missing.then_some(tool)
+}
