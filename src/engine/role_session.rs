@@ -51,6 +51,7 @@ impl Engine {
         let mut whole = json!({
             "id": session.id,
             "run_id": state.run,
+            "parent_id": null,
             "kind": "role",
             "role": role.name(),
             "title": state.goal.as_ref().map_or(role.name(), |goal| goal.title.as_str()),

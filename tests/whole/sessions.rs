@@ -1,5 +1,9 @@
 //! Conversations with the CLIs: kept, swapped, lost and recovered.
 
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
 use crate::script::{Agent, say, shell, write};
 use crate::world::World;
 
@@ -175,4 +179,97 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
         .run(&["-s", "safety.contain_agents=false", "--uncontained"])
         .ends(3)
         .says("(nobody is there to ask (--on-ask deny))");
+}
+
+/// The facts that each stored session of a world must have, by its kind and who it is; checks them on the way.
+fn stored_sessions(world: &World) -> BTreeMap<String, Value> {
+    let folder = world.root.join(".agent-collab/sessions");
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).expect("sessions").flatten() {
+        let id = entry.file_name().to_string_lossy().into_owned();
+        let session = world.read(&format!(".agent-collab/sessions/{id}/session.json"));
+        let session: Value = serde_json::from_str(&session).expect("JSON");
+        assert_eq!(session["id"], id);
+        assert!(session.get("parent_id").is_some(), "{session}");
+        for key in ["kind", "title", "profile", "adapter"] {
+            let text = session[key].as_str().unwrap_or_default();
+            assert!(!text.is_empty(), "no {key}: {session}");
+        }
+        let instant = |value: &Value| value.as_i64().expect("an instant");
+        let (created, updated) = (instant(&session["created"]), instant(&session["updated"]));
+        let messages = world.read(&format!(".agent-collab/sessions/{id}/messages.jsonl"));
+        assert!(!messages.is_empty(), "{id} has no messages");
+        for line in messages.lines() {
+            let message: Value = serde_json::from_str(line).expect("JSON");
+            let at = instant(&message["ts"]);
+            assert!(created <= at && at <= updated, "{message} in {session}");
+            for key in ["id", "role", "agent", "text"] {
+                assert!(message[key].is_string(), "no {key}: {message}");
+            }
+            assert!(message["synthetic"].is_boolean(), "{message}");
+        }
+        let word = |key: &str| session[key].as_str().unwrap_or_default().to_owned();
+        let known = format!("{} {}", word("kind"), word("profile"));
+        found.insert(known, session);
+    }
+    found
+}
+
+fn kinds(found: &BTreeMap<String, Value>) -> Vec<&str> {
+    found.keys().map(String::as_str).collect()
+}
+
+#[test]
+fn each_kind_of_session_is_stored_with_its_parent_title_agent_times_and_messages() {
+    let mut world = World::new();
+    world.config = "[discuss]\nkeep_sessions = true\nrounds = 1\n".to_owned();
+    let tool = |tool: &str, input: Value| json!({ "do": "tool", "tool": tool, "input": input });
+    let stance = "It is fine.\n\n```stance\n{\"stance\": \"agree\", \"proposal\": \"yes\", \"confidence\": 0.8}\n```";
+    let speaks = |agent: Agent| agent.always("[agent-collab discussion ", vec![say(stance)]);
+    let planner = Agent::planning(&["Write"])
+        .step(
+            1,
+            vec![
+                tool("task", json!({ "agent": "explore", "prompt": "look" })),
+                tool("group_discuss", json!({ "topic": "Is it fine?" })),
+                write("a.txt", "a\n"),
+                say("Wrote."),
+            ],
+        )
+        .always("[agent-collab task explore#", vec![say("Found.")]);
+    world.cast(&speaks(planner), &speaks(Agent::approving()));
+    world.run(&[]).ends(0);
+    let found = stored_sessions(&world);
+    assert_eq!(
+        kinds(&found),
+        [
+            "participant advocate",
+            "participant critic",
+            "participant moderator",
+            "role plan",
+            "role review",
+            "task explore",
+        ]
+    );
+    let planner = &found["role plan"]["id"];
+    for (kind, session) in &found {
+        let parent = match kind.starts_with("role") {
+            true => &Value::Null,
+            false => planner,
+        };
+        assert_eq!(&session["parent_id"], parent, "{kind}");
+    }
+}
+
+#[test]
+fn what_the_user_asks_for_beside_a_run_is_stored_in_the_same_way() {
+    let world = World::new();
+    let agent = Agent::new().always("[agent-collab task explore#", vec![say("Found.")]);
+    world.cast(&agent, &Agent::new());
+    world
+        .program(&["task", "--agent", "explore", "look"])
+        .ends(0);
+    let found = stored_sessions(&world);
+    assert_eq!(kinds(&found), ["task explore"]);
+    assert_eq!(found["task explore"]["parent_id"], Value::Null);
 }
