@@ -23,6 +23,7 @@ use crate::domain::undo::Way;
 use crate::permission::{Action, Keeping};
 
 mod asked_back;
+mod test_consent;
 mod turn_hold;
 
 const AT: At = At(1_000);

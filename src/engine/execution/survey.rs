@@ -116,3 +116,42 @@ impl Surveyor {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::question::TestSource;
+
+    fn surveyor(command: &str) -> Surveyor {
+        Surveyor {
+            git: None,
+            choice: BranchChoice::Unsaid,
+            slug: "a".to_owned(),
+            plan: Sha256::new("p"),
+            test: Some(TestCommand {
+                command: command.to_owned(),
+                source: TestSource::Detected,
+            }),
+            commits_off: "there is no repository".to_owned(),
+            stopped: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_test_command_that_was_approved_is_entered_with() {
+        let approved = surveyor("cargo test").look().await.unwrap();
+        let entered = surveyor("cargo test")
+            .enter(approved.clone())
+            .await
+            .unwrap();
+        assert!(
+            matches!(&entered, Event::ExecutionEntered { terms, .. } if *terms == approved),
+            "{entered:?}"
+        );
+        let refused = surveyor("npm test").enter(approved).await.unwrap();
+        assert!(
+            matches!(&refused, Event::ExecutionRefused { reason } if reason.contains("the test command changed")),
+            "{refused:?}"
+        );
+    }
+}

@@ -83,3 +83,22 @@ fn modes_phases_and_profiles_each_take_their_own() {
     }
     insta::assert_snapshot!(table.join("\n"));
 }
+
+#[test]
+fn what_may_be_done_follows_from_mode_phase_and_rules_and_not_from_the_agents_name() {
+    let profiles = Profiles::default();
+    for call in calls() {
+        for name in ["build", "plan", "review", "explore", "general"] {
+            let known = profiles.find(name).unwrap();
+            let renamed = Profile {
+                name: "renamed".to_owned(),
+                ..known.clone()
+            };
+            let [decided, usual] = [&renamed, known].map(|profile| {
+                let row = row(profile, &call);
+                row.split_once('|').unwrap().1.to_owned()
+            });
+            assert_eq!(decided, usual, "{name}: {}", call.0);
+        }
+    }
+}

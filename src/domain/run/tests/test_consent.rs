@@ -1,0 +1,125 @@
+//! The approved plan is consent to its test command, in every mode: it runs unasked, and no other one does.
+
+use super::*;
+use crate::domain::phase::Mode;
+use crate::permission::mode::MODES;
+
+/// A run in a mode whose first step's turn is over and looked at; what follows that.
+fn after_a_step(mode: Mode, entry_points: Vec<EntryPoint>) -> Vec<Effect> {
+    let mut world = World::approved();
+    world.feed(Event::ModeChanged { mode });
+    let terms = world.terms();
+    let audit = Audit {
+        entry_points,
+        ..audit(1, 1)
+    };
+    let before = [
+        Event::Surveyed {
+            terms: terms.clone(),
+        },
+        Event::Answered {
+            id: 1,
+            answer: Answer::Execute,
+        },
+        Event::ExecutionEntered { base: None, terms },
+        Event::SnapshotTaken {
+            step: 1,
+            tree: Some("t".to_owned()),
+        },
+        ended(3),
+    ];
+    for event in before {
+        world.feed(event);
+    }
+    assert_eq!(world.run.state().mode, mode);
+    world.feed(Event::StepAudited(audit))
+}
+
+#[test]
+fn in_every_mode_the_approved_command_runs_unasked() {
+    for mode in MODES {
+        let effects = after_a_step(mode, Vec::new());
+        let test = World::approved().terms().test;
+        assert_eq!(effects, [Effect::RunTests { step: 1, test }], "{mode:?}");
+    }
+}
+
+#[test]
+fn in_every_mode_a_step_that_changed_what_the_command_runs_asks_first() {
+    for mode in MODES {
+        let changed = EntryPoint {
+            path: "t.sh".to_owned(),
+            why: "the test command runs it".to_owned(),
+            content: None,
+        };
+        let effects = after_a_step(mode, vec![changed]);
+        let [Effect::Ask(question)] = effects.as_slice() else {
+            panic!("{mode:?}: {effects:?}");
+        };
+        assert!(matches!(question.kind, QuestionKind::EntryPoints { .. }));
+    }
+}
+
+#[test]
+fn in_every_mode_a_command_that_changed_since_it_was_approved_is_asked_about_again() {
+    for mode in MODES {
+        let mut world = World::approved();
+        world.feed(Event::ModeChanged { mode });
+        let terms = world.terms();
+        world.feed(Event::Surveyed { terms });
+        world.feed(Event::Answered {
+            id: 1,
+            answer: Answer::Execute,
+        });
+        let changed = "the test command changed".to_owned();
+        let effects = world.feed(Event::ExecutionRefused { reason: changed });
+        assert_eq!(world.run.state().phase, Phase::Approved, "{mode:?}");
+        let [Effect::Ask(question)] = effects.as_slice() else {
+            panic!("{mode:?}: {effects:?}");
+        };
+        assert!(matches!(question.kind, QuestionKind::CannotExecute { .. }));
+    }
+}
+
+/// Plays the same events, as they fall, in a mode; what the run did after each.
+fn played(mode: Mode, auto_approve: bool, dice: &[u8]) -> Vec<Vec<Effect>> {
+    let settings = Settings {
+        auto_approve,
+        ..settings(2)
+    };
+    let mut world = World::new(Gate::Auto, true, settings);
+    world.feed(Event::ModeChanged { mode });
+    let mut done: Vec<Vec<Effect>> = goal().map(|event| world.feed(event)).into();
+    for dice in dice {
+        if world.pending.is_empty() {
+            break;
+        }
+        let effect = world.pending.remove(0);
+        if let Some(event) = world.react(&effect, *dice) {
+            done.push(world.feed(event));
+        }
+    }
+    done
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// What is written and verified in a mode is decided call by call; the course of a run is the same in all of them.
+    #[test]
+    fn no_mode_changes_what_a_run_does_and_only_the_approved_command_is_run(
+        auto_approve in any::<bool>(),
+        dice in proptest::collection::vec(any::<u8>(), 0..120),
+    ) {
+        let usual = played(Mode::Default, auto_approve, &dice);
+        for mode in MODES {
+            prop_assert_eq!(&played(mode, auto_approve, &dice), &usual);
+        }
+        let approved = World::approved().terms().test;
+        for effect in usual.iter().flatten() {
+            if let Effect::RunTests { test, .. } = effect {
+                prop_assert_eq!(test, &approved);
+            }
+        }
+    }
+}
