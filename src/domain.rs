@@ -22,6 +22,7 @@ pub mod session;
 pub mod step_calls;
 pub mod submission;
 pub mod task;
+pub mod test_command;
 pub mod todo;
 pub mod tool;
 

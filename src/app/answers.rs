@@ -16,7 +16,8 @@ const ANSWERS: u32 = 200;
 pub struct Answers {
     /// `--yes-execute`
     pub execute: Option<Yes>,
-    /// `--allow-plan-test`: `execute` holds for a test command that only the plan names, too.
+    /// `--test-command plan`, or `--allow-plan-test` where only the plan names one: an execution with the plan's test
+    /// command is approved, too.
     pub plan_test: Option<Yes>,
     /// `--on-cap`
     pub on_cap: Option<OnCap>,
@@ -67,9 +68,9 @@ impl Answers {
     pub fn answer(&mut self, kind: &QuestionKind) -> Option<Answer> {
         let answer = self.by_own_flag(kind).or_else(|| {
             match (self.by_kind.get(kind.name()), kind) {
-                (Some(word), _) => kind
-                    .read_answer(word)
-                    .filter(|answer| !is_waiting(kind, answer)),
+                (Some(word), _) => kind.read_answer(word).filter(|answer| {
+                    !is_waiting(kind, answer) && self.allows_plan_test(kind, answer)
+                }),
                 // A turn that was cut off is done again; half a document needs the user's word.
                 (None, QuestionKind::Draft { .. }) => Some(Answer::Discard),
                 (None, _) => None,
@@ -91,6 +92,7 @@ impl Answers {
                 | Answer::ReviewAgain
                 | Answer::AcceptAsIs
                 | Answer::Dismiss
+                | Answer::SwitchTest
                 | Answer::Texts { .. }
         );
         // A merge that is not whole needs a hand.
@@ -120,12 +122,22 @@ impl Answers {
         matches!(kind, QuestionKind::UsageLimit { .. }) && matches!(asked_for, None | Some("wait"))
     }
 
+    /// Tells whether the flags let an answer approve the test command, which an agent may have chosen.
+    fn allows_plan_test(&self, kind: &QuestionKind, answer: &Answer) -> bool {
+        match kind {
+            QuestionKind::Execute { terms } if *answer == Answer::Execute => {
+                self.plan_test.is_some() || !terms.runs_plan_test()
+            }
+            _ => true,
+        }
+    }
+
     fn by_own_flag(&mut self, kind: &QuestionKind) -> Option<Answer> {
         match kind {
-            QuestionKind::Execute { terms } if terms.runs_plan_test() => {
-                self.execute.and(self.plan_test).map(|Yes| Answer::Execute)
-            }
-            QuestionKind::Execute { .. } => self.execute.map(|Yes| Answer::Execute),
+            QuestionKind::Execute { .. } => self
+                .execute
+                .map(|Yes| Answer::Execute)
+                .filter(|answer| self.allows_plan_test(kind, answer)),
             QuestionKind::Arbitration { .. } => self.at_cap(),
             QuestionKind::DirtyFiles { .. } => self.on_dirty.map(|policy| match policy {
                 DirtyPolicy::Include => Answer::Include,
@@ -198,7 +210,7 @@ pub fn flag_for(kind: &QuestionKind) -> String {
     match kind {
         QuestionKind::Gate { .. } => "--auto".to_owned(),
         QuestionKind::Execute { terms } if terms.runs_plan_test() => {
-            "--yes-execute --allow-plan-test (its test command comes from the plan, so an agent chose it)"
+            "--yes-execute --test-command plan (its test command comes from the plan, so an agent chose it)"
                 .to_owned()
         }
         QuestionKind::Execute { .. } => "--yes-execute".to_owned(),
@@ -217,7 +229,8 @@ pub fn flag_for(kind: &QuestionKind) -> String {
 mod tests {
     use super::*;
     use crate::domain::ids::Sha256;
-    use crate::domain::question::{ArbitrationReason, CommitTerms, Terms, TestCommand, TestSource};
+    use crate::domain::question::{ArbitrationReason, CommitTerms, Terms};
+    use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
 
     fn cap() -> QuestionKind {
         QuestionKind::Arbitration {
@@ -244,10 +257,13 @@ mod tests {
     fn a_test_command_of_the_plan_needs_a_flag_of_its_own() {
         let kind = |source| {
             let command = "make check".to_owned();
+            let place = None;
+            let origin = TestOrigin { source, place };
             QuestionKind::Execute {
                 terms: Terms {
                     plan: Sha256::new("x"),
-                    test: Some(TestCommand { command, source }),
+                    test: Some(TestCommand { command, origin }),
+                    other_test: None,
                     commits: CommitTerms::Off {
                         reason: String::new(),
                     },
@@ -269,7 +285,19 @@ mod tests {
         assert_eq!(answered(None, TestSource::Configured), yes);
         assert_eq!(answered(None, TestSource::Proposed), None);
         assert_eq!(answered(Some(Yes), TestSource::Proposed), yes);
-        assert!(flag_for(&kind(TestSource::Proposed)).contains("--allow-plan-test"));
+        assert!(flag_for(&kind(TestSource::Proposed)).contains("--test-command plan"));
+        // The same where the yes is given by the kind's name.
+        let by_kind = |plan_test| {
+            let by_kind = BTreeMap::from([("execute".to_owned(), "yes".to_owned())]);
+            let mut answers = Answers {
+                by_kind,
+                plan_test,
+                ..Answers::default()
+            };
+            answers.answer(&kind(TestSource::Proposed))
+        };
+        assert_eq!(by_kind(None), None);
+        assert_eq!(by_kind(Some(Yes)), yes);
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn complain(err: &mut dyn Write, problem: &str, hint: &str) {
 /// What ends the loop.
 enum End {
     Over(Outcome),
-    Unanswered(Question),
+    Unanswered(Box<Question>),
     /// By a signal, or by a command from outside.
     Interrupted(&'static str),
     OutputClosed,
@@ -209,7 +209,7 @@ async fn drive(
                         return Ok(end);
                     }
                 }
-                None => return Ok(End::Unanswered(question)),
+                None => return Ok(End::Unanswered(Box::new(question))),
             }
             continue;
         }

@@ -247,7 +247,9 @@ pub fn in_words(event: &Event) -> Option<String> {
         Event::EditsPutBack { step, paths, .. } => {
             format!("step {step}: put back to before it: {}", paths.join(", "))
         }
-        Event::TestsRan { step, receipt, .. } => format!("step {step}: {}", receipt.in_words()),
+        Event::TestsRan { step, receipt, .. } => {
+            format!("step {step}: {}", receipt.in_words_with_origin())
+        }
         Event::CommitMade {
             commit, message, ..
         } => {

@@ -31,7 +31,7 @@ use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::journal::Journal;
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::scratch;
-use crate::engine::setup::{BranchPolicy, NamedAdapter, trust_of};
+use crate::engine::setup::{BranchPolicy, NamedAdapter, TestChoice, trust_of};
 use crate::permission::UncontainedCommands;
 use crate::process::{Children, Kernel, end_leftovers_of, foreign_owner};
 use crate::prompts::{PromptSource, Prompts};
@@ -70,6 +70,8 @@ pub struct Wishes {
     pub mode: Mode,
     /// Where commits go.
     pub branch: BranchPolicy,
+    /// Which test command runs where the plan names another one.
+    pub test_choice: TestChoice,
     /// What happens to calls that need a person.
     pub asks: Asks,
     /// What happens to an unfinished run.
@@ -91,6 +93,7 @@ impl Wishes {
             gate: Gate::Manual,
             mode: Mode::Default,
             branch: BranchPolicy::Unless,
+            test_choice: TestChoice::Own,
             asks: Asks::Deny,
             unfinished: Unfinished::Refuse,
             children: Children::default(),

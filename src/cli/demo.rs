@@ -21,7 +21,7 @@ use crate::app::unread::Counted;
 use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
-use crate::engine::setup::BranchPolicy;
+use crate::engine::setup::{BranchPolicy, TestChoice};
 use crate::permission::UncontainedCommands;
 use crate::process::Children;
 
@@ -176,6 +176,7 @@ impl Demo {
             gate,
             mode: Mode::Default,
             branch: BranchPolicy::Unless,
+            test_choice: TestChoice::Own,
             asks,
             unfinished: Unfinished::Refuse,
             children: Children::default(),

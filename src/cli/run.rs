@@ -16,7 +16,7 @@ use crate::domain::execution::DirtyPolicy;
 use crate::domain::instructions::InstructionsChoice;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
-use crate::engine::setup::BranchPolicy;
+use crate::engine::setup::{BranchPolicy, TestChoice};
 use crate::process::Children;
 
 use super::ChoiceArgs;
@@ -88,6 +88,10 @@ pub struct ConductArgs {
     /// Executes the approved plan, with the test command and on the branch that it shows
     #[arg(long)]
     pub yes_execute: bool,
+    /// Which test command runs where the plan names one of its own (default: the configured or detected one); `plan` also
+    /// lets an execution be approved beforehand whose test command an agent chose
+    #[arg(long, value_name = "WHOSE")]
+    pub test_command: Option<TestCommandArg>,
     /// Lets --yes-execute run a test command that only the plan names: an agent chose it
     #[arg(long, requires = "yes_execute")]
     pub allow_plan_test: bool,
@@ -126,6 +130,15 @@ pub enum Branch {
     Current,
     /// A new branch `agent-collab/<goal>`
     New,
+}
+
+/// `--test-command`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TestCommandArg {
+    /// The plan's `Test:` line, where it has one
+    Plan,
+    /// The configured or detected command, where there is one
+    Detected,
 }
 
 /// `--instructions`
@@ -214,6 +227,10 @@ pub async fn conduct(
                 Some(Branch::Current) => BranchPolicy::Current,
                 Some(Branch::New) => BranchPolicy::New,
             },
+            test_choice: match args.test_command {
+                Some(TestCommandArg::Plan) => TestChoice::Plan,
+                Some(TestCommandArg::Detected) | None => TestChoice::Own,
+            },
             asks: args.on_ask.into(),
             unfinished,
             children: Children::default(),
@@ -267,9 +284,10 @@ fn answers(args: &ConductArgs) -> Result<Answers, Refusal> {
         check(kind.trim(), choice.trim()).map_err(usage)?;
         by_kind.insert(kind.trim().to_owned(), choice.trim().to_owned());
     }
+    let plan_test = args.allow_plan_test || args.test_command == Some(TestCommandArg::Plan);
     Ok(Answers {
         execute: args.yes_execute.then_some(Yes),
-        plan_test: args.allow_plan_test.then_some(Yes),
+        plan_test: plan_test.then_some(Yes),
         on_cap: args.on_cap,
         on_dirty: args.on_dirty.map(|policy| match policy {
             OnDirtyArg::Include => DirtyPolicy::Include,

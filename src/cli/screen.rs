@@ -7,7 +7,7 @@ use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
-use crate::engine::setup::BranchPolicy;
+use crate::engine::setup::{BranchPolicy, TestChoice};
 use crate::permission::UncontainedCommands;
 use crate::process::Children;
 
@@ -63,6 +63,7 @@ pub(super) fn opening(choices: Choices, first: First) -> Result<Opening, Refusal
         gate: Gate::Manual,
         mode: Mode::Default,
         branch: BranchPolicy::Unless,
+        test_choice: TestChoice::Own,
         asks: Asks::Wait,
         unfinished: Unfinished::Refuse,
         children: Children::default(),

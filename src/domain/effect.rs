@@ -2,7 +2,8 @@
 
 use super::event::Approval;
 use super::ids::{DiscussionId, RequestId, SessionId, TurnId};
-use super::question::{Answer, Question, Terms, TestCommand, TestNetwork};
+use super::question::{Answer, Question, Terms, TestNetwork};
+use super::test_command::TestCommand;
 use super::turn::{Role, TurnOrder};
 use super::undo::Reversal;
 

@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::plan::Step;
-use super::question::{CommitTerms, EntryPoint, HeldEdit, Left, TestCommand};
+use super::question::{CommitTerms, EntryPoint, HeldEdit, Left};
 use super::receipt::{Receipt, Seen, TestOutcome};
 use super::run::State;
 use super::step_calls::StepCalls;
+use super::test_command::TestCommand;
 use super::undo::Undone;
 
 /// An execution under way or done.

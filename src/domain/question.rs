@@ -14,6 +14,7 @@ use super::execution::Stage;
 use super::ids::{At, RequestId, Sha256, TurnId};
 use super::phase::Gate;
 use super::receipt::LackedSocket;
+use super::test_command::TestCommand;
 use super::turn::{Purpose, TurnOrder};
 use crate::permission::Action;
 use crate::text::{clean, n_of, one_line};
@@ -283,6 +284,9 @@ pub struct Terms {
     pub plan: Sha256,
     /// The test command and where it comes from; `None` means that nothing will be tested.
     pub test: Option<TestCommand>,
+    /// The command that does not run, where the plan names another one than was configured or detected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_test: Option<TestCommand>,
     /// Where commits go.
     pub commits: CommitTerms,
     /// The uncommitted files at this moment.
@@ -293,10 +297,19 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Tells whether the test command is one that only the plan names, so that an agent chose it.
+    /// Tells whether the test command is the plan's, so that an agent chose it.
     pub fn runs_plan_test(&self) -> bool {
-        let test = self.test.as_ref();
-        test.is_some_and(|test| test.source == TestSource::Proposed)
+        self.test.as_ref().is_some_and(TestCommand::is_of_plan)
+    }
+
+    /// The same terms with the other test command.
+    #[must_use]
+    pub fn with_other_test(self) -> Self {
+        Self {
+            test: self.other_test,
+            other_test: self.test,
+            ..self
+        }
     }
 }
 
@@ -343,27 +356,6 @@ pub struct HeldEdit {
     pub why: String,
     /// What it holds now, by its hash; keeping it is bound to that. `None` where it is gone.
     pub content: Option<String>,
-}
-
-/// A test command and where it comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestCommand {
-    /// The command line.
-    pub command: String,
-    /// Where it comes from.
-    pub source: TestSource,
-}
-
-/// Where a test command comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TestSource {
-    /// `test.default_command`.
-    Configured,
-    /// Found by the files in the repository's root.
-    Detected,
-    /// A `Test:` line of the plan.
-    Proposed,
 }
 
 /// Where commits go.
@@ -426,6 +418,8 @@ pub enum Answer {
     AcceptAsIs,
     /// The plan is executed under the shown terms.
     Execute,
+    /// The other test command is the one that runs; the user is asked again.
+    SwitchTest,
     /// The plan is changed first.
     RequestChanges {
         /// What the user wants.
@@ -504,7 +498,10 @@ pub enum AfterEdit {
 pub const ANSWERABLE: &[(&str, &[&str])] = &[
     ("arbitration", &["pass", "more:N", "edit", "cancel"]),
     ("stale_plan", &["review", "accept", "stop", "cancel"]),
-    ("execute", &["yes", "changes:TEXT", "stop", "cancel"]),
+    (
+        "execute",
+        &["yes", "switch-test", "changes:TEXT", "stop", "cancel"],
+    ),
     ("no_document", &["retry", "stop", "cancel"]),
     ("question", &["dismiss", "TEXT"]),
     (
@@ -623,12 +620,11 @@ impl QuestionKind {
                     Answer::ReviewAgain | Answer::AcceptAsIs | Answer::Stop
                 )
             }
-            Self::Execute { .. } => {
-                matches!(
-                    answer,
-                    Answer::Execute | Answer::RequestChanges { .. } | Answer::Stop
-                )
-            }
+            Self::Execute { terms } => match answer {
+                Answer::Execute | Answer::RequestChanges { .. } | Answer::Stop => true,
+                Answer::SwitchTest => terms.other_test.is_some(),
+                _ => false,
+            },
             Self::NoDocument { .. } | Self::CannotExecute { .. } => {
                 matches!(answer, Answer::Retry | Answer::Stop)
             }
@@ -697,6 +693,7 @@ impl QuestionKind {
             (_, "review") => Answer::ReviewAgain,
             (_, "accept") => Answer::AcceptAsIs,
             (_, "yes") => Answer::Execute,
+            (_, "switch-test") => Answer::SwitchTest,
             (_, "retry") => Answer::Retry,
             (_, "new-session") => Answer::NewSession,
             (_, "wait") => Answer::Wait,
@@ -927,16 +924,21 @@ fn conflict_in_words(document: &str, clash: Option<&Clash>) -> String {
 }
 
 impl Terms {
+    /// By what is tested, and what else could have been.
+    pub fn test_in_words(&self) -> String {
+        let Some(test) = &self.test else {
+            return "nothing is tested: no test command is known".to_owned();
+        };
+        let other = self.other_test.as_ref();
+        let other = other.map_or(String::new(), |other| {
+            format!(", not by {}", other.in_words())
+        });
+        format!("tested by {}{other}", test.in_words())
+    }
+
     /// What the user approves, line by line.
     fn in_words(&self) -> String {
-        let test = match &self.test {
-            Some(test) => format!(
-                "tested by `{}` ({})",
-                one_line(&test.command),
-                test.source.word()
-            ),
-            None => "nothing is tested: no test command is known".to_owned(),
-        };
+        let test = self.test_in_words();
         let commits = match &self.commits {
             CommitTerms::Off { reason } => format!("no commits: {reason}"),
             CommitTerms::Current { branch } => format!("commits go to {branch}"),
@@ -953,17 +955,6 @@ impl Terms {
         let yours = told(yours.len(), "of yours");
         let left = told(left.len(), "of a step that was stopped");
         format!("shall the approved plan be executed? {commits}; {test}{yours}{left}")
-    }
-}
-
-impl TestSource {
-    /// Where the command comes from, as a word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Configured => "configured",
-            Self::Detected => "detected",
-            Self::Proposed => "proposed by the plan",
-        }
     }
 }
 

@@ -4,11 +4,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::test_command::TestOrigin;
+
 /// What one test run of this program did and found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The command line as it was run; empty when there was none.
     pub command: String,
+    /// Whose command it was; `None` where there was none, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<TestOrigin>,
     /// How it ended.
     pub outcome: TestOutcome,
     /// The exit code, where the command ended by itself.
@@ -139,6 +144,7 @@ impl Receipt {
     pub fn without_command() -> Self {
         Self {
             command: String::new(),
+            origin: None,
             outcome: TestOutcome::NoCommand,
             exit_code: None,
             duration_ms: 0,
@@ -165,6 +171,15 @@ impl Receipt {
         match self.outcome {
             TestOutcome::Passed | TestOutcome::NoTests | TestOutcome::NoCommand => true,
             TestOutcome::Failed | TestOutcome::TimedOut | TestOutcome::NotStarted(_) => false,
+        }
+    }
+
+    /// Says in a few words what was found, and whose command found it.
+    pub fn in_words_with_origin(&self) -> String {
+        let found = self.in_words();
+        match &self.origin {
+            Some(origin) => format!("{found} ({})", origin.in_words()),
+            None => found,
         }
     }
 

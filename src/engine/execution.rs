@@ -9,14 +9,15 @@ mod edits;
 mod entry;
 mod looks;
 mod survey;
+mod test_commands;
 mod undo;
 
 use std::collections::BTreeMap;
 
-use crate::config::types::TestCommand as Configured;
 use crate::domain::event::Event;
-use crate::domain::question::{Terms, TestCommand, TestNetwork, TestSource};
+use crate::domain::question::{Terms, TestNetwork};
 use crate::domain::run::Busy;
+use crate::domain::test_command::TestCommand;
 use crate::store::{StoreError, documents as documents_on_disk, instant};
 use crate::text::clean;
 use crate::text::slug::slug;
@@ -25,7 +26,7 @@ use super::containing::{self, CommandReach};
 use super::documents::Pen;
 use super::git::{BranchChoice, CommitId, GitError, Repository, TreeId};
 use super::setup::BranchPolicy;
-use super::test_run::{self, Source, TestRun, TestSettings, choose};
+use super::test_run::{self, TestRun, TestSettings};
 use super::trouble::{LOOK_AFTER_HOOKS, TELL_INDEX};
 use super::{Engine, Inward, documents, failed, news, troubled};
 
@@ -69,7 +70,7 @@ impl Engine {
             choice: branch_choice(self.setup.branch),
             slug: slug(&goal),
             plan: plan.plan.approval_sha256.clone(),
-            test: self.test_command(),
+            tests: self.test_commands(),
             commits_off: self.setup.commits_off.clone().unwrap_or_default(),
             stopped: state.stopped_step.clone(),
         })
@@ -80,33 +81,6 @@ impl Engine {
         self.repository
             .as_ref()
             .filter(|_| self.setup.commits_off.is_none())
-    }
-
-    /// The test command: configured, else detected, else proposed by the plan.
-    fn test_command(&self) -> Option<TestCommand> {
-        let plan = self.state().plan.as_ref().map(|plan| &plan.plan);
-        let proposed = plan.and_then(|plan| plan.test_command.as_deref());
-        self.choose_test(proposed.filter(|_| self.setup.config.test.fallback_to_agent))
-    }
-
-    /// The test command as far as configuration and repository tell it.
-    pub(super) fn test_command_without_plan(&self) -> Option<TestCommand> {
-        self.choose_test(None)
-    }
-
-    fn choose_test(&self, proposed: Option<&str>) -> Option<TestCommand> {
-        let configured = match &self.setup.config.test.command {
-            Configured::Line(line) => Some(line.as_str()),
-            Configured::Detect => None,
-        };
-        choose(configured, proposed, &self.setup.root).map(|chosen| TestCommand {
-            command: chosen.command.to_string(),
-            source: match chosen.source {
-                Source::Configured => TestSource::Configured,
-                Source::Detected(_) => TestSource::Detected,
-                Source::Proposed => TestSource::Proposed,
-            },
-        })
     }
 
     /// Makes the branch stand, if what the user approved still holds.
@@ -238,6 +212,7 @@ impl Engine {
         };
         let settings = self.test_settings(test.as_ref());
         let (root, cancel) = (self.setup.root.clone(), self.cancel.clone());
+        let origin = test.as_ref().map(|test| test.origin.clone());
         let command = test.and_then(|test| test_run::TestCommand::parse(&test.command));
         let held = Held {
             dirty: Vec::new(),
@@ -273,6 +248,7 @@ impl Engine {
                     rewritten,
                     tree,
                 }) => {
+                    receipt.origin = origin;
                     if !receipt.lets_pass() {
                         let output = &receipt.output_tail;
                         receipt.lacks_socket = test_run::missing_socket(output, &unsaid_sockets);

@@ -96,12 +96,6 @@ fn terms_in_words(terms: &Terms) -> String {
         CommitTerms::Current { branch } => format!("commits go to {branch}"),
         CommitTerms::New { branch } => format!("commits go to the new branch {branch}"),
     };
-    let test = terms
-        .test
-        .as_ref()
-        .map_or("nothing is tested".to_owned(), |test| {
-            let source = test.source.word();
-            format!("tested by `{}` ({source})", news::line(&test.command))
-        });
+    let test = news::line(&terms.test_in_words());
     format!("execution entered: {commits}; {test}")
 }

@@ -42,6 +42,8 @@ pub struct Setup {
     pub adapters: BTreeMap<Role, NamedAdapter>,
     /// Where commits go.
     pub branch: BranchPolicy,
+    /// Which test command runs where the plan names another one.
+    pub test_choice: TestChoice,
     /// Why commits are off; `None` where they are on.
     pub commits_off: Option<String>,
     /// What happens to a call that needs a person.
@@ -225,6 +227,15 @@ pub enum BranchPolicy {
     New,
 }
 
+/// Which test command runs where the plan names another one than was configured or detected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestChoice {
+    /// The configured or detected one: the user's own.
+    Own,
+    /// The plan's, which an agent wrote.
+    Plan,
+}
+
 /// What happens to a call that needs a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnAsk {
@@ -276,6 +287,7 @@ impl Setup {
             instructions: Vec::new(),
             adapters: BTreeMap::new(),
             branch: BranchPolicy::Unless,
+            test_choice: TestChoice::Own,
             commits_off: None,
             on_ask,
             worktrees: Worktrees::new(&places.worktrees_dir(), layout),

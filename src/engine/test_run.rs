@@ -191,6 +191,7 @@ fn receipt_of(test: &TestRun<'_>, finished: &Finished) -> Receipt {
     };
     Receipt {
         command: test.command.to_string(),
+        origin: None,
         outcome,
         exit_code: finished.exit.code,
         duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),

@@ -17,7 +17,7 @@ use agent_collab::domain::phase::{Mode, Phase};
 use agent_collab::domain::question::{Answer, Question, QuestionKind};
 use agent_collab::domain::turn::Purpose;
 use agent_collab::engine::log_sinks::FrontEnd;
-use agent_collab::engine::setup::BranchPolicy;
+use agent_collab::engine::setup::{BranchPolicy, TestChoice};
 use agent_collab::engine::{Engine, EngineError, Outcome};
 use agent_collab::permission::UncontainedCommands;
 use agent_collab::process::Children;
@@ -92,6 +92,7 @@ async fn live(launch: &Launch) -> i32 {
         gate: scenario.gate,
         mode: Mode::Default,
         branch: BranchPolicy::Unless,
+        test_choice: TestChoice::Own,
         asks: Asks::Wait,
         uncontained: UncontainedCommands::FollowRules,
         front_end: FrontEnd::Lines,

@@ -48,6 +48,7 @@ mod silence;
 mod step_tests;
 mod stopping;
 mod tasks;
+mod test_commands;
 mod tested;
 mod tools;
 mod undo;

@@ -7,9 +7,9 @@ use std::io::Write;
 use crate::app::report::{Form, Teller};
 use crate::domain::execution::StepOutcome;
 use crate::domain::phase::Phase;
-use crate::domain::question::{CommitTerms, TestSource};
+use crate::domain::question::CommitTerms;
 use crate::domain::run::State;
-use crate::text::{n_of, one_line};
+use crate::text::n_of;
 
 /// Tells of a run that was over before it could be taken up, and ends as it did.
 pub(super) fn tell_over(state: &State, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8 {
@@ -58,15 +58,9 @@ pub fn summary(state: &State) -> String {
             format!("{} on {branch}", n_of(commits, "commit"))
         }
     };
-    let plan_test = execution
-        .test
-        .as_ref()
-        .filter(|test| test.source == TestSource::Proposed);
-    let tested_by = plan_test.map_or(String::new(), |test| {
-        format!(
-            "; tested by the plan's own command, `{}`",
-            one_line(&test.command)
-        )
+    let test = execution.test.as_ref();
+    let tested_by = test.map_or(String::new(), |test| {
+        format!("; tested by {}", test.in_words())
     });
     format!(
         "done: {changed} of {} changed something, {place}{tested_by}; .agent-collab/log.md tells each",

@@ -65,6 +65,7 @@ pub(super) fn ready(
         instructions: instructions(loaded),
         adapters: checked.adapters,
         branch: wishes.branch,
+        test_choice: wishes.test_choice,
         commits_off,
         on_ask,
         permissions,

@@ -59,6 +59,7 @@ pub fn example(at: At) -> Course {
     let terms = Terms {
         plan: changed.approval_sha256.clone(),
         test: None,
+        other_test: None,
         commits: CommitTerms::Off {
             reason: String::new(),
         },

@@ -17,6 +17,7 @@ impl Answer {
             Self::ReviewAgain => "review it again".to_owned(),
             Self::AcceptAsIs => "accept it as it is".to_owned(),
             Self::Execute => "execute the plan".to_owned(),
+            Self::SwitchTest => "test with the other command".to_owned(),
             Self::RequestChanges { text } => format!("change the plan: {text}"),
             Self::Retry => "try again".to_owned(),
             Self::NewSession => "try again in a new session".to_owned(),

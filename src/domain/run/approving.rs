@@ -77,6 +77,10 @@ pub(super) fn on_execute_answered(
             effects.extend(flow::propose(state, at, Purpose::Respond, None));
             effects
         }
+        Answer::SwitchTest => {
+            let terms = terms.clone().with_other_test();
+            flow::ask(state, QuestionKind::Execute { terms })
+        }
         _ if is_fresh(state) => enter_execution(state, terms),
         _ => ask_about_stale(state),
     }

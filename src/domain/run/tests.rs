@@ -12,17 +12,18 @@ use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::phase::TRANSITIONS;
 use crate::domain::plan;
 use crate::domain::question::{
-    AfterEdit, Answer, CommitTerms, EntryPoint, HeldEdit, QuestionKind, Terms, TestCommand,
-    TestSource,
+    AfterEdit, Answer, CommitTerms, EntryPoint, HeldEdit, QuestionKind, Terms,
 };
 use crate::domain::receipt::{LackedSocket, Receipt, TestOutcome};
 use crate::domain::review::Review;
 use crate::domain::session::{Message, Speaker};
+use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
 use crate::domain::turn::{Profile, Purpose, Role, TurnResult, UsageLimit};
 use crate::domain::undo::Way;
 use crate::permission::{Action, Keeping};
 
 mod asked_back;
+mod test_choice;
 mod test_consent;
 mod turn_hold;
 
@@ -154,8 +155,12 @@ impl World {
             plan: self.disk_plan(),
             test: Some(TestCommand {
                 command: "sh t.sh".to_owned(),
-                source: TestSource::Proposed,
+                origin: TestOrigin {
+                    source: TestSource::Proposed,
+                    place: None,
+                },
             }),
+            other_test: None,
             commits: CommitTerms::Current {
                 branch: "main".to_owned(),
             },
@@ -388,6 +393,7 @@ impl World {
             "review",
             "accept",
             "yes",
+            "switch-test",
             "changes:more",
             "retry",
             "skip",

@@ -76,8 +76,10 @@ pub(super) fn command_line(receipt: &Receipt) -> Option<String> {
         .map_or("no exit status".to_owned(), |code| {
             format!("exit status {code}")
         });
+    let origin = receipt.origin.as_ref();
+    let origin = origin.map_or(String::new(), |origin| format!(" ({})", origin.in_words()));
     let line = format!(
-        "- test command: `{}`, {status}, {} ms",
+        "- test command: `{}`{origin}, {status}, {} ms",
         receipt.command, receipt.duration_ms
     );
     (!receipt.command.is_empty()).then_some(line)

@@ -3,10 +3,11 @@
 use crate::domain::event::Event;
 use crate::domain::execution::Stopped;
 use crate::domain::ids::Sha256;
-use crate::domain::question::{CommitTerms, Left, Terms, TestCommand};
+use crate::domain::question::{CommitTerms, Left, Terms};
 use crate::engine::git::{BranchChoice, Entered, GitError, Head, Repository, TreeId};
 
 use super::looks::{changed_since, to_text};
+use super::test_commands::TestCommands;
 
 /// Everything that a look at the repository needs.
 pub(super) struct Surveyor {
@@ -14,7 +15,7 @@ pub(super) struct Surveyor {
     pub(super) choice: BranchChoice,
     pub(super) slug: String,
     pub(super) plan: Sha256,
-    pub(super) test: Option<TestCommand>,
+    pub(super) tests: TestCommands,
     pub(super) commits_off: String,
     pub(super) stopped: Option<Stopped>,
 }
@@ -57,7 +58,8 @@ impl Surveyor {
     fn terms(&self, commits: CommitTerms, dirty: Vec<String>, left: Option<Left>) -> Terms {
         Terms {
             plan: self.plan.clone(),
-            test: self.test.clone(),
+            test: self.tests.runs.clone(),
+            other_test: self.tests.other.clone(),
             commits,
             dirty,
             left,
@@ -85,7 +87,10 @@ impl Surveyor {
 
     /// Enters the execution only on the terms that were approved.
     pub(super) async fn enter(&self, approved: Terms) -> Result<Event, GitError> {
-        let now = self.look().await?;
+        let mut now = self.look().await?;
+        if now.test != approved.test && now.other_test == approved.test {
+            now = now.with_other_test();
+        }
         if now.test != approved.test {
             let reason =
                 "the test command changed since it was approved; look at it and approve again";

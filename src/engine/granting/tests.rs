@@ -190,6 +190,7 @@ fn until_the_step() -> Vec<Event> {
     let terms = Terms {
         plan: plan.approval_sha256.clone(),
         test: None,
+        other_test: None,
         commits: CommitTerms::Current {
             branch: "main".to_owned(),
         },

@@ -1,4 +1,4 @@
-//! Chooses the test command: the configured one, else what the files in the root tell, else the plan's.
+//! Finds the user's own test command: the configured one, else what the files in the root tell.
 //!
 //! Refuses to run it, and to look below the root.
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::command::TestCommand;
 use crate::store::beneath::Beneath;
 
-/// A test command and where it comes from.
+/// A test command of the user's and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
     /// The command.
@@ -25,8 +25,6 @@ pub enum Source {
     Configured,
     /// This file in the root.
     Detected(&'static str),
-    /// A `Test:` line of the plan.
-    Proposed,
 }
 
 /// Chooses the test command; blank and `auto` configure nothing. `None` where nobody names one.
@@ -34,7 +32,7 @@ pub enum Source {
 /// Detected are, in this order: pytest by `pytest.ini` or `pyproject.toml` (`pytest` where it is on
 /// PATH, else `python3 -m pytest`), `npm test` by a `package.json` with a test script other than npm's
 /// placeholder, `cargo test` by `Cargo.toml`, `go test ./...` by `go.mod`.
-pub fn choose(configured: Option<&str>, proposed: Option<&str>, root: &Path) -> Option<Chosen> {
+pub fn choose(configured: Option<&str>, root: &Path) -> Option<Chosen> {
     let configured = configured
         .filter(|line| line.trim() != "auto")
         .and_then(TestCommand::parse);
@@ -44,18 +42,10 @@ pub fn choose(configured: Option<&str>, proposed: Option<&str>, root: &Path) -> 
             source: Source::Configured,
         });
     }
-    if let Some((file, line)) = detect(root, &is_on_path)
-        && let Some(command) = TestCommand::parse(line)
-    {
-        return Some(Chosen {
-            command,
-            source: Source::Detected(file),
-        });
-    }
-    let command = proposed.and_then(TestCommand::parse)?;
+    let (file, line) = detect(root, &is_on_path)?;
     Some(Chosen {
-        command,
-        source: Source::Proposed,
+        command: TestCommand::parse(line)?,
+        source: Source::Detected(file),
     })
 }
 
@@ -147,25 +137,18 @@ mod tests {
     }
 
     #[test]
-    fn the_configured_command_wins_and_the_plans_comes_last() {
+    fn the_configured_command_wins() {
         let root = tempfile::tempdir().unwrap();
-        let chosen = |configured, proposed| {
-            choose(configured, proposed, root.path())
+        let chosen = |configured| {
+            choose(configured, root.path())
                 .map(|chosen| format!("{} by {:?}", chosen.command, chosen.source))
         };
-        assert_eq!(chosen(None, None), None);
-        assert_eq!(
-            chosen(Some("auto"), Some("make check")).as_deref(),
-            Some("make check by Proposed")
-        );
+        assert_eq!(chosen(None), None);
         std::fs::write(root.path().join("Cargo.toml"), "").unwrap();
         assert_eq!(
-            chosen(Some("auto"), Some("make check")).as_deref(),
+            chosen(Some("auto")).as_deref(),
             Some("cargo test by Detected(\"Cargo.toml\")")
         );
-        assert_eq!(
-            chosen(Some("./t"), Some("make check")).as_deref(),
-            Some("./t by Configured")
-        );
+        assert_eq!(chosen(Some("./t")).as_deref(), Some("./t by Configured"));
     }
 }

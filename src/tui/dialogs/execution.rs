@@ -4,8 +4,9 @@
 
 use super::{answer, back_to_the_goal, cancel, identity, listed};
 use crate::domain::phase::Mode;
-use crate::domain::question::{Answer, CommitTerms, Left, Terms, TestSource};
+use crate::domain::question::{Answer, CommitTerms, Left, Terms};
 use crate::domain::run::State;
+use crate::domain::test_command::TestCommand;
 use crate::text::n_of;
 use crate::tui::command::Command;
 use crate::tui::sheet::{Draft, Sheet, Then};
@@ -51,16 +52,24 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
         let line = format!("{}. {}", step.n, one_line(&step.text));
         sheet = sheet.says_of_plan(&line, theme::PLAIN);
     }
-    let all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();
+    let mut all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();
+    // What its choice says is cut where the window is narrow.
+    let other = terms.other_test.as_ref().map(other_test);
+    all.extend(other.as_deref());
     sheet.whole = Some(("what you approve".to_owned(), all.join("\n")));
-    sheet
+    sheet = sheet
         .offers('y', "execute it", answer(id, Answer::Execute))
         .offers(
             'n',
             "change it first: write what",
             Then::Write(Draft::Changes { id }),
         )
-        .offers('v', "read all that you approve", Then::Do(Command::View))
+        .offers('v', "read all that you approve", Then::Do(Command::View));
+    if let Some(other) = &terms.other_test {
+        let label = format!("test with {} instead", other.in_words());
+        sheet = sheet.offers('o', &label, answer(id, Answer::SwitchTest));
+    }
+    sheet
         .offers('b', "back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
         .first(2)
@@ -82,14 +91,18 @@ fn tests(terms: &Terms) -> String {
     let Some(test) = &terms.test else {
         return "tests: NONE, no command is known; nothing will be tested".to_owned();
     };
-    let source = match test.source {
-        TestSource::Configured => "as configured",
-        TestSource::Detected => "found in the repository",
-        TestSource::Proposed => "proposed by the plan",
-    };
     format!(
-        "tests: {} after each step ({source})",
-        one_line(&test.command)
+        "tests: {} after each step ({})",
+        one_line(&test.command),
+        test.origin.in_words()
+    )
+}
+
+fn other_test(other: &TestCommand) -> String {
+    format!(
+        "not run: {} ({})",
+        one_line(&other.command),
+        other.origin.in_words()
     )
 }
 

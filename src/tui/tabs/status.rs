@@ -316,7 +316,10 @@ fn checks(state: &State) -> Vec<Row> {
         return Vec::new();
     };
     match &execution.test {
-        Some(test) => vec![row("command", &test.command)],
+        Some(test) => vec![row(
+            "command",
+            &format!("{} ({})", test.command, test.origin.in_words()),
+        )],
         None => vec![Row::new("command", "none: nothing is tested", theme::BAD)],
     }
 }

@@ -219,6 +219,11 @@ fn other_forms() -> Vec<Place> {
         questions: vec![several()],
         purpose: Purpose::WritePlan,
     };
+    let mut one = questions().into_iter().map(|(_, kind)| kind);
+    let mut one = one.find(|kind| kind.name() == "execute").unwrap();
+    if let QuestionKind::Execute { terms } = &mut one {
+        terms.test = terms.other_test.take();
+    }
     let mut asked = super::children::with_children();
     asked.asked = vec![super::children::asks()];
     vec![
@@ -227,6 +232,7 @@ fn other_forms() -> Vec<Place> {
         form("question step_recovery, commit", Phase::Execute, recovers),
         form("question dirty_files, tests", Phase::Execute, rewrites),
         form("question dirty_files, outside", Phase::Execute, outside),
+        form("question execute, one command", Phase::Approved, one),
         form("question arbitration, stall", Phase::Review, stalls),
         form("question arbitration, approved", Phase::Review, approves),
         form("question of several answers", Phase::WritePlan, picks),
@@ -539,6 +545,9 @@ fn question_place(kind: &QuestionKind) -> String {
             reason: ArbitrationReason::ApprovedBeside,
             ..
         } => "question arbitration, approved".to_owned(),
+        QuestionKind::Execute { terms } if terms.other_test.is_none() => {
+            "question execute, one command".to_owned()
+        }
         QuestionKind::UsageLimit {
             then: Gate::Auto, ..
         } => "question usage_limit, waits".to_owned(),

@@ -15,7 +15,7 @@ use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::plan;
 use crate::domain::question::{
     AgentQuestion, ArbitrationReason, CommitTerms, DraftFile, EntryPoint, FileOrigin, HeldEdit,
-    Question, QuestionKind, Terms, TestCommand, TestSource, WaitFrom,
+    Question, QuestionKind, Terms, WaitFrom,
 };
 use crate::domain::receipt::LackedSocket;
 use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
@@ -24,6 +24,7 @@ use crate::domain::run::{
     Counts, Goal, PlanFile, Reading, Run, Running, SCHEMA, State, VerdictRecord,
 };
 use crate::domain::session::PlanWindow;
+use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
 use crate::domain::turn::{Purpose, Role, TurnOrder};
 use crate::permission::{Action as Hold, Approvable, Keeping, Why};
 use crate::tui::{Action, Screen, ScreenSettings};
@@ -158,7 +159,10 @@ fn execution() -> Execution {
         left: None,
         test: Some(TestCommand {
             command: "python3 -m pytest -q".to_owned(),
-            source: TestSource::Proposed,
+            origin: TestOrigin {
+                source: TestSource::Proposed,
+                place: None,
+            },
         }),
         current: Some(Current {
             n: 2,
@@ -468,8 +472,18 @@ fn terms() -> Terms {
     Terms {
         plan: plan::file_hash(b"x"),
         test: Some(TestCommand {
+            command: "pytest".to_owned(),
+            origin: TestOrigin {
+                source: TestSource::Detected,
+                place: Some("pyproject.toml".to_owned()),
+            },
+        }),
+        other_test: Some(TestCommand {
             command: "python3 -m pytest -q".to_owned(),
-            source: TestSource::Proposed,
+            origin: TestOrigin {
+                source: TestSource::Proposed,
+                place: None,
+            },
         }),
         commits: CommitTerms::New {
             branch: "agent-collab/sum".to_owned(),

@@ -156,7 +156,7 @@ pub fn event(event: &Event) -> Vec<Block> {
                 _ if receipt.lets_pass() => Tone::Plain,
                 _ => Tone::Bad,
             };
-            let text = format!("step {step}: {}", receipt.in_words());
+            let text = format!("step {step}: {}", receipt.in_words_with_origin());
             with_proof(tone, &text, &proof(receipt))
         }
         Event::CommitMade {

@@ -1,0 +1,76 @@
+//! Whose test command runs, where the plan names another one than the repository.
+
+use super::*;
+
+fn command(line: &str, source: TestSource) -> TestCommand {
+    TestCommand {
+        command: line.to_owned(),
+        origin: TestOrigin {
+            source,
+            place: None,
+        },
+    }
+}
+
+/// The commands that the question shows: what runs, what does not.
+fn shown(effects: &[Effect]) -> String {
+    let [Effect::Ask(question)] = effects else {
+        panic!("{effects:?}");
+    };
+    let QuestionKind::Execute { terms } = &question.kind else {
+        panic!("{effects:?}");
+    };
+    let of = |test: &Option<TestCommand>| test.as_ref().map_or("", |t| &t.command).to_owned();
+    format!("{} not {}", of(&terms.test), of(&terms.other_test))
+}
+
+fn asked(other_test: Option<TestCommand>) -> (World, Vec<Effect>) {
+    let mut world = World::approved();
+    let terms = Terms {
+        test: Some(command("cargo test", TestSource::Detected)),
+        other_test,
+        ..world.terms()
+    };
+    let effects = world.feed(Event::Surveyed { terms });
+    (world, effects)
+}
+
+fn answer(world: &mut World, answer: Answer) -> Vec<Effect> {
+    let id = world
+        .run
+        .state()
+        .question()
+        .map_or(0, |question| question.id);
+    world.feed(answered(id, answer))
+}
+
+#[test]
+fn the_user_switches_to_the_plans_command_and_back_before_approving() {
+    let (mut world, effects) = asked(Some(command("make check", TestSource::Proposed)));
+    assert_eq!(shown(&effects), "cargo test not make check");
+    let effects = answer(&mut world, Answer::SwitchTest);
+    assert_eq!(shown(&effects), "make check not cargo test");
+    let effects = answer(&mut world, Answer::SwitchTest);
+    assert_eq!(shown(&effects), "cargo test not make check");
+    answer(&mut world, Answer::SwitchTest);
+    let effects = answer(&mut world, Answer::Execute);
+    let [Effect::EnterExecution(terms)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert!(terms.runs_plan_test());
+    assert_eq!(
+        terms.test_in_words(),
+        "tested by `make check` (the plan's command), not by `cargo test` (detected)"
+    );
+}
+
+#[test]
+fn one_command_is_no_choice() {
+    let (mut world, effects) = asked(None);
+    assert_eq!(shown(&effects), "cargo test not ");
+    assert_eq!(answer(&mut world, Answer::SwitchTest), []);
+    assert!(matches!(
+        answer(&mut world, Answer::Execute)[..],
+        [Effect::EnterExecution(_)]
+    ));
+}

@@ -1,0 +1,102 @@
+//! A test command and whose it is.
+//!
+//! Refuses to know how one is found and run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::one_line;
+
+/// A test command and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestCommand {
+    /// The command line.
+    pub command: String,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub origin: TestOrigin,
+}
+
+/// Where a test command comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestOrigin {
+    /// Who names it.
+    pub source: TestSource,
+    /// The file or the flag that names it, or by which it was detected; `None` for the plan's, and in records of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+/// Who names a test command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestSource {
+    /// `test.default_command`.
+    Configured,
+    /// Found by the files in the repository's root.
+    Detected,
+    /// A `Test:` line of the plan.
+    Proposed,
+}
+
+impl TestCommand {
+    /// The command and whose it is.
+    pub fn in_words(&self) -> String {
+        format!("`{}` ({})", one_line(&self.command), self.origin.in_words())
+    }
+
+    /// Tells whether only the plan names it, so that an agent chose it.
+    pub fn is_of_plan(&self) -> bool {
+        self.origin.source == TestSource::Proposed
+    }
+}
+
+impl TestOrigin {
+    /// Whose command it is, in words.
+    pub fn in_words(&self) -> String {
+        match (self.source, &self.place) {
+            (TestSource::Configured, Some(place)) => format!("from {}", one_line(place)),
+            (TestSource::Configured, None) => "as configured".to_owned(),
+            (TestSource::Detected, Some(place)) => format!("detected in {}", one_line(place)),
+            (TestSource::Detected, None) => "detected".to_owned(),
+            (TestSource::Proposed, _) => "the plan's command".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_whose_a_command_is() {
+        let check = |source, place: Option<&str>, expected: &str| {
+            let place = place.map(str::to_owned);
+            let origin = TestOrigin { source, place };
+            let command = "make check".to_owned();
+            let told = TestCommand { command, origin }.in_words();
+            assert_eq!(told, format!("`make check` ({expected})"));
+        };
+        check(TestSource::Proposed, None, "the plan's command");
+        check(
+            TestSource::Detected,
+            Some("Cargo.toml"),
+            "detected in Cargo.toml",
+        );
+        check(
+            TestSource::Configured,
+            Some("config.toml"),
+            "from config.toml",
+        );
+        // Records of earlier versions name no place.
+        check(TestSource::Configured, None, "as configured");
+    }
+
+    #[test]
+    fn a_command_of_an_earlier_version_is_read() {
+        let old = r#"{"command":"cargo test","source":"detected"}"#;
+        let read: TestCommand = serde_json::from_str(old).unwrap();
+        assert_eq!(read.origin.source, TestSource::Detected);
+        assert_eq!(serde_json::to_string(&read).unwrap(), old);
+    }
+}
