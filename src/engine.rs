@@ -195,6 +195,8 @@ pub struct Engine {
     deltas: Vec<Delta>,
     /// Stops git and tests under way.
     cancel: CancellationToken,
+    /// Stops the tests before the first step.
+    baseline_stop: CancellationToken,
     /// Stops what is still to be done when all else is stopped; nobody does.
     last_things: CancellationToken,
     /// Held by whoever changes the user's tree or compares it while an agent may be at work.
@@ -259,6 +261,7 @@ impl Engine {
             tasks: JoinSet::new(),
             recorded: Vec::new(),
             deltas: Vec::new(),
+            baseline_stop: cancel.child_token(),
             cancel,
             last_things: CancellationToken::new(),
             tree_lock: Arc::default(),

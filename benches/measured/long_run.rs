@@ -75,6 +75,7 @@ pub fn created() -> Created {
             stall_limit: 2,
             auto_approve: false,
             max_fix_turns: 2,
+            baseline: false,
         },
         planner: (SessionId::new("ses_planner"), "claude".to_owned()),
         reviewer: Some((SessionId::new("ses_reviewer"), "codex".to_owned())),

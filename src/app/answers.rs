@@ -84,17 +84,18 @@ impl Answers {
         let used = self.used.entry(counted.to_owned()).or_default();
         *used += 1;
         // What starts a turn again, or asks the same again, must come to an end by itself.
-        let repeats = matches!(
-            answer,
-            Answer::Retry
-                | Answer::NewSession
-                | Answer::SwitchAdapter
-                | Answer::ReviewAgain
-                | Answer::AcceptAsIs
-                | Answer::Dismiss
-                | Answer::SwitchTest
-                | Answer::Texts { .. }
-        );
+        let asks_again = matches!(kind, QuestionKind::StalePlan { .. });
+        let repeats = (asks_again && answer == Answer::AcceptAsIs)
+            || matches!(
+                answer,
+                Answer::Retry
+                    | Answer::NewSession
+                    | Answer::SwitchAdapter
+                    | Answer::ReviewAgain
+                    | Answer::Dismiss
+                    | Answer::SwitchTest
+                    | Answer::Texts { .. }
+            );
         // A merge that is not whole needs a hand.
         let needs_a_hand = matches!(kind, QuestionKind::Conflict { clash: Some(_), .. });
         if needs_a_hand && answer == Answer::Merge {
@@ -315,6 +316,29 @@ mod tests {
         assert_eq!(given, [true, true, false, false]);
         let flag = "--answer commit_failed=retry|go-on|stop|cancel";
         assert_eq!(flag_for(&kind), flag);
+    }
+
+    #[test]
+    fn failing_tests_are_accepted_by_flag_in_each_step_of_a_long_plan() {
+        let answered = |kind: &QuestionKind, name: &str| {
+            let by_kind = BTreeMap::from([(name.to_owned(), "accept".to_owned())]);
+            let mut answers = Answers {
+                by_kind,
+                ..Answers::default()
+            };
+            (0..10).filter(|_| answers.answer(kind).is_some()).count()
+        };
+        let failed = QuestionKind::TestsFailed {
+            step: 1,
+            found: String::new(),
+        };
+        assert_eq!(answered(&failed, "tests_failed"), 10);
+        // A plan that somebody changes again and again is not.
+        let stale = QuestionKind::StalePlan {
+            reviewed: Sha256::new("x"),
+            now: Sha256::new("y"),
+        };
+        assert_eq!(answered(&stale, "stale_plan"), 2);
     }
 
     #[test]

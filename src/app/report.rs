@@ -247,6 +247,8 @@ pub fn in_words(event: &Event) -> Option<String> {
         Event::EditsPutBack { step, paths, .. } => {
             format!("step {step}: put back to before it: {}", paths.join(", "))
         }
+        Event::BaselineRan(baseline) => baseline.in_words(),
+        Event::BaselineSkipped { reason } => format!("not tested before step 1: {reason}"),
         Event::TestsRan { step, receipt, .. } => {
             format!("step {step}: {}", receipt.in_words_with_origin())
         }

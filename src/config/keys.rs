@@ -68,6 +68,7 @@ pub const KEYS: &[Key] = &[
 
     key("test.default_command", Text, Is("\"auto\""), Ignored, "The command that checks a step; \"auto\" finds pytest, npm test, cargo test or go test"),
     key("test.fallback_to_agent", Flag, Is("true"), Ignored, "Whether a `Test:` line of the plan counts when no command is found"),
+    key("test.baseline", Flag, Is("true"), OnlyTrue, "Whether the tests run once before the first step, so that what fails already is no step's fault"),
     key("test.max_fix_turns", Number(0, 20), Is("2"), Lower, "How many turns the agent has to mend failing tests of a step"),
     key("test.timeout", Time(1, DAY), Is("\"10m\""), Lower, "How long one run of the tests may take"),
     key("test.network", Choice(&["ask", "loopback", "host"]), Is("\"ask\""), Ignored, "Which network tests and the hooks of commits have inside their sandbox: a loopback interface of their own, or the machine's; \"ask\" is loopback until you say otherwise for a repository"),

@@ -123,6 +123,7 @@ impl<'a> Reader<'a> {
                 TestCommand::Line(line)
             },
             fallback_to_agent: self.flag("test.fallback_to_agent"),
+            baseline: self.flag("test.baseline"),
             max_fix_turns: self.count("test.max_fix_turns"),
             timeout: self.time("test.timeout"),
             network: match self.text("test.network").as_str() {

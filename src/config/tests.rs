@@ -466,6 +466,7 @@ fn change() -> BoxedStrategy<String> {
     words.prop_map(|word| format!("\"{word}\"")).boxed()
 }
 
+#[expect(clippy::too_many_lines, reason = "one entry a key: a list to read")]
 fn any_line() -> impl Strategy<Value = (String, String)> {
     let words = || {
         prop::sample::select(vec![
@@ -501,6 +502,7 @@ fn any_line() -> impl Strategy<Value = (String, String)> {
         named("workflow.stall_limit", number(1, 100).boxed()),
         named("workflow.auto_approve", flag().boxed()),
         named("workflow.confirm_enter", flag().boxed()),
+        named("test.baseline", flag().boxed()),
         named("test.max_fix_turns", number(0, 20).boxed()),
         named("test.timeout", time().boxed()),
         named(
@@ -578,6 +580,7 @@ proptest! {
         prop_assert!(after.workflow.max_iterations <= before.workflow.max_iterations);
         prop_assert!(after.workflow.stall_limit <= before.workflow.stall_limit);
         prop_assert!(after.test.max_fix_turns <= before.test.max_fix_turns && after.test.timeout <= before.test.timeout);
+        prop_assert!(after.test.baseline >= before.test.baseline);
         prop_assert!(after.limits.turn_timeout <= before.limits.turn_timeout && after.limits.max_children <= before.limits.max_children);
         prop_assert!(before.safety.blocked_commands.iter().all(|command| after.safety.blocked_commands.contains(command)));
         prop_assert!(before.safety.require_confirm_for.iter().all(|command| after.safety.require_confirm_for.contains(command)));

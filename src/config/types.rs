@@ -127,6 +127,8 @@ pub struct Test {
     pub command: TestCommand,
     /// Whether a `Test:` line of the plan counts when no command is found.
     pub fallback_to_agent: bool,
+    /// Whether the tests run once before the first step.
+    pub baseline: bool,
     /// Turns to mend failing tests of a step, 0 to 20.
     pub max_fix_turns: u32,
     /// How long one run of the tests may take.

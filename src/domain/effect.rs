@@ -94,6 +94,10 @@ pub enum Effect {
         /// The files.
         paths: Vec<String>,
     },
+    /// Run the tests on the tree before the first step.
+    RunBaseline(TestCommand),
+    /// End that run, if it is under way.
+    StopBaseline,
     /// Run the tests.
     RunTests {
         /// The step.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::asked_back::Lack;
 use super::discussion::DiscussionEvent;
+use super::execution::Baseline;
 use super::findings::Response;
 use super::ids::{At, DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId};
 use super::late::LateAbout;
@@ -481,6 +482,18 @@ pub enum Event {
         /// The git tree in which what was there is kept.
         kept: String,
     },
+    /// The program ran the tests on the tree before the first step.
+    #[serde(rename = "baseline.ran")]
+    BaselineRan(Baseline),
+    /// The user stops that run and goes on without it.
+    #[serde(rename = "baseline.stopped")]
+    BaselineStopped,
+    /// That run came to no result.
+    #[serde(rename = "baseline.skipped")]
+    BaselineSkipped {
+        /// Why.
+        reason: String,
+    },
     /// The program ran the tests.
     #[serde(rename = "tests.ran")]
     TestsRan {
@@ -739,6 +752,9 @@ pub struct Settings {
     pub auto_approve: bool,
     /// How many turns may mend a failing step.
     pub max_fix_turns: u32,
+    /// Whether the tests run once before the first step; they do not in runs of earlier versions.
+    #[serde(default)]
+    pub baseline: bool,
 }
 
 /// A process, by more than its number.

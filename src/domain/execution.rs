@@ -28,6 +28,9 @@ pub struct Execution {
     pub left: Option<Left>,
     /// What the program runs after each step.
     pub test: Option<TestCommand>,
+    /// What the tests said before the first step; `None` where they did not run then, and in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
     /// The step at hand; `None` before the first and after the last.
     pub current: Option<Current>,
     /// What became of the steps that are through.
@@ -49,6 +52,38 @@ pub struct Execution {
     pub allowed_entry_points: Vec<EntryPoint>,
 }
 
+/// What the tests said of the tree before the first step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The test run.
+    pub receipt: Receipt,
+    /// Untracked files that it made; they belong to no step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_by_tests: Vec<String>,
+    /// Other files that changed while it ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+}
+
+impl Baseline {
+    /// What was found and what follows, in one line.
+    pub fn in_words(&self) -> String {
+        let receipt = &self.receipt;
+        let failing = match receipt.failed_tests.is_empty() {
+            true => String::new(),
+            false => format!("; failing: {}", receipt.failing_in_words()),
+        };
+        let told = match receipt.lets_pass() {
+            true => "",
+            false => "; no step is asked to fix what fails already",
+        };
+        format!(
+            "before step 1: {}{failing}{told}",
+            receipt.in_words_with_origin()
+        )
+    }
+}
+
 /// A step that was stopped before it was through.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stopped {
@@ -66,7 +101,21 @@ impl Execution {
         let of_step = of_steps
             .filter_map(|record| record.receipt.as_ref())
             .find(|receipt| receipt.outcome != TestOutcome::NoCommand);
-        now.doubt(of_step.map(|receipt| (receipt, Seen::OfStep)))
+        let of_step = of_step.map(|receipt| (receipt, Seen::OfStep));
+        let baseline = self.baseline.as_ref();
+        now.doubt(of_step.or(baseline.map(|baseline| (&baseline.receipt, Seen::Unseen))))
+    }
+
+    /// What failed before the first step, where nothing else fails in this test run.
+    pub fn failed_before(&self, now: &Receipt) -> Option<&Receipt> {
+        let before = &self.baseline.as_ref()?.receipt;
+        now.fails_as(before).then_some(before)
+    }
+
+    /// Tells whether a file changed while the tests ran before the first step: by them or by the user.
+    pub(super) fn changed_before_steps(&self, path: &String) -> bool {
+        let baseline = self.baseline.as_ref();
+        baseline.is_some_and(|baseline| baseline.changed.contains(path))
     }
 
     /// Takes the step at hand away; gives what has to be known of it, where anything is kept of it.

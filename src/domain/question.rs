@@ -185,9 +185,14 @@ pub enum QuestionKind {
         /// What was found, with the figures before and now.
         found: String,
     },
+    /// What the tests are run by is not there, as they found that were run before the first step.
+    RunnerMissing {
+        /// What was found, in words.
+        found: String,
+    },
     /// The tests of a step fail for want of a network, and nobody has said yet whether they get the machine's.
     TestNetwork {
-        /// The step.
+        /// The step; 0 before the first.
         step: u32,
         /// The line that tells of it.
         line: String,
@@ -530,6 +535,7 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
         "tests_in_doubt",
         &["retry", "skip", "accept", "stop", "cancel"],
     ),
+    ("runner_missing", &["retry", "accept", "stop", "cancel"]),
     ("test_network", &["host", "loopback", "stop", "cancel"]),
     ("test_socket", &["reach", "hide", "stop", "cancel"]),
     (
@@ -562,6 +568,7 @@ impl QuestionKind {
             Self::Blocked { .. } => "blocked",
             Self::TestsFailed { .. } => "tests_failed",
             Self::TestsInDoubt { .. } => "tests_in_doubt",
+            Self::RunnerMissing { .. } => "runner_missing",
             Self::TestNetwork { .. } => "test_network",
             Self::TestSocket { .. } => "test_socket",
             Self::CommitFailed { .. } => "commit_failed",
@@ -657,6 +664,9 @@ impl QuestionKind {
                 answer,
                 Answer::Retry | Answer::SkipTests | Answer::AcceptAsIs | Answer::Stop
             ),
+            Self::RunnerMissing { .. } => {
+                matches!(answer, Answer::Retry | Answer::AcceptAsIs | Answer::Stop)
+            }
             Self::TestNetwork { .. } => matches!(
                 answer,
                 Answer::HostNetwork | Answer::LoopbackNetwork | Answer::Stop
@@ -858,6 +868,11 @@ impl QuestionKind {
             Self::TestsFailed { step, found } | Self::TestsInDoubt { step, found } => {
                 format!("step {step}: {found}")
             }
+            Self::RunnerMissing { found } => format!("before step 1: {found}"),
+            Self::TestNetwork { step: 0, line } => format!(
+                "before step 1 the tests fail without the machine's network: {}",
+                one_line(line)
+            ),
             Self::TestNetwork { step, line } => format!(
                 "the tests of step {step} fail without the machine's network: {}",
                 one_line(line)

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::test_command::TestOrigin;
 
+/// How many failing tests are named in a line.
+const MOST_NAMED: usize = 5;
+
 /// What one test run of this program did and found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
@@ -28,6 +31,9 @@ pub struct Receipt {
     pub tree_after: Option<String>,
     /// The end of its output, cleaned, at most 16 KiB.
     pub output_tail: String,
+    /// The names of the tests that failed, where the runner prints them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_tests: Vec<String>,
     /// Whether it ended well by a runner that counts its tests, and told no counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncounted: bool,
@@ -152,10 +158,53 @@ impl Receipt {
             tree_before: None,
             tree_after: None,
             output_tail: String::new(),
+            failed_tests: Vec::new(),
             uncounted: false,
             lacks_network: None,
             lacks_socket: None,
         }
+    }
+
+    /// Tells whether nothing fails but what failed in an earlier run of the same tests. In doubt something else does.
+    pub fn fails_as(&self, before: &Self) -> bool {
+        let both_failed = [self, before]
+            .iter()
+            .all(|receipt| receipt.outcome == TestOutcome::Failed && receipt.exit_code.is_some());
+        let (Some(now), Some(then)) = (self.counts, before.counts) else {
+            return false;
+        };
+        // A runner that stopped early, or that fails for another reason than a test, says nothing of the rest.
+        let is_comparable = both_failed
+            && self.command == before.command
+            && self.exit_code == before.exit_code
+            && now.failed > 0
+            && now.passed >= then.passed
+            && now.skipped <= then.skipped;
+        let (named, known) = (&self.failed_tests, &before.failed_tests);
+        is_comparable
+            && match named.is_empty() && known.is_empty() {
+                true => now.failed <= then.failed,
+                false => {
+                    let n_named = u64::try_from(named.len()).unwrap_or(u64::MAX);
+                    n_named >= now.failed && named.iter().all(|name| known.contains(name))
+                }
+            }
+    }
+
+    /// The first names of the tests that failed; empty where none is known.
+    pub fn failing_in_words(&self) -> String {
+        let n_more = self.failed_tests.len().saturating_sub(MOST_NAMED);
+        let more = match n_more {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let named: Vec<&str> = self
+            .failed_tests
+            .iter()
+            .take(MOST_NAMED)
+            .map(String::as_str)
+            .collect();
+        format!("{}{more}", named.join(", "))
     }
 
     /// Tells whether the program that the command names is not there: no agent's edit of the tree changes that. A script
@@ -245,6 +294,74 @@ mod tests {
         // A command that is no runner counts nothing, and a repository without tests has none to lose.
         check(None, (Passed, None), "");
         check(None, (NoTests, None), "");
+    }
+
+    /// A failed run with so many tests that passed, were skipped and failed by these names.
+    fn failed((passed, skipped): (u64, u64), n_failed: u64, names: &[&str]) -> Receipt {
+        Receipt {
+            exit_code: Some(1),
+            counts: Some(Counts {
+                passed,
+                failed: n_failed,
+                skipped,
+            }),
+            failed_tests: names.iter().map(|name| (*name).to_owned()).collect(),
+            ..receipt(TestOutcome::Failed, None)
+        }
+    }
+
+    #[test]
+    fn what_failed_before_is_known_by_its_names() {
+        let before = failed((3, 0), 2, &["a", "b"]);
+        let check = |now: &Receipt, expected: bool| {
+            assert_eq!(now.fails_as(&before), expected, "{now:?}");
+        };
+        check(&failed((3, 0), 2, &["a", "b"]), true);
+        check(&failed((4, 0), 1, &["b"]), true);
+        // Something else fails, was not named, was left out, or did not run.
+        check(&failed((4, 0), 1, &["c"]), false);
+        check(&failed((3, 0), 2, &["a", "c"]), false);
+        check(&failed((3, 0), 3, &["a", "b"]), false);
+        check(&failed((3, 0), 1, &[]), false);
+        check(&failed((2, 0), 2, &["a", "b"]), false);
+        check(&failed((3, 1), 1, &["a"]), false);
+        let mut other = failed((3, 0), 2, &["a", "b"]);
+        other.exit_code = Some(2);
+        check(&other, false);
+        other = failed((3, 0), 2, &["a", "b"]);
+        other.counts = None;
+        check(&other, false);
+        let passed = receipt(TestOutcome::Passed, Some((5, 0)));
+        check(&passed, false);
+        assert!(!failed((3, 0), 2, &["a", "b"]).fails_as(&passed));
+    }
+
+    #[test]
+    fn without_names_the_counts_must_not_be_worse() {
+        let before = failed((3, 0), 2, &[]);
+        let check = |now: &Receipt, expected: bool| {
+            assert_eq!(now.fails_as(&before), expected, "{now:?}");
+        };
+        check(&failed((3, 0), 2, &[]), true);
+        check(&failed((4, 0), 1, &[]), true);
+        check(&failed((3, 0), 3, &[]), false);
+        check(&failed((2, 0), 2, &[]), false);
+        // What fails beside the tests, or counts nothing, is not told apart.
+        check(&failed((5, 0), 0, &[]), false);
+        let uncounted = Receipt {
+            counts: None,
+            ..failed((0, 0), 0, &[])
+        };
+        assert!(!uncounted.fails_as(&uncounted));
+    }
+
+    #[test]
+    fn a_few_failing_tests_are_named() {
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        let told = |n: usize| failed((0, 0), 1, &names[..n]).failing_in_words();
+        assert_eq!(told(0), "");
+        assert_eq!(told(2), "a, b");
+        assert_eq!(told(7), "a, b, c, d, e and 2 more");
     }
 
     #[test]

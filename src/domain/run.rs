@@ -6,6 +6,7 @@
 mod approving;
 mod asking;
 mod asking_back;
+mod baseline;
 mod children;
 mod control;
 mod discussing;
@@ -318,6 +319,8 @@ pub enum Busy {
     Surveying,
     /// It makes the branch stand.
     Entering,
+    /// It runs the tests on the tree before the first step.
+    Baseline,
     /// It moves the turn's role to another adapter.
     Moving {
         /// What the turn is for.
@@ -544,6 +547,9 @@ impl Run {
             }
             Event::StepAudited(audit) => executing::on_step_audited(state, at, audit),
             Event::EditsPutBack { step, .. } => holding::on_put_back(state, *step),
+            Event::BaselineRan(found) => baseline::on_ran(state, at, found),
+            Event::BaselineStopped => baseline::on_stopped(state),
+            Event::BaselineSkipped { .. } => baseline::on_skipped(state, at),
             Event::TestsRan { .. } => executing::on_tests_ran(state, at, event),
             Event::CommitMade {
                 step,

@@ -3,6 +3,7 @@
 //! What git and the tests do takes time, so it runs off the loop and comes back as events. Refuses to
 //! decide anything: the run does.
 
+mod baseline;
 mod claims;
 mod commits;
 mod edits;
@@ -13,9 +14,11 @@ mod test_commands;
 mod undo;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use crate::domain::event::Event;
 use crate::domain::question::{Terms, TestNetwork};
+use crate::domain::receipt::Receipt;
 use crate::domain::run::Busy;
 use crate::domain::test_command::TestCommand;
 use crate::store::{StoreError, documents as documents_on_disk, instant};
@@ -31,6 +34,7 @@ use super::trouble::{LOOK_AFTER_HOOKS, TELL_INDEX};
 use super::{Engine, Inward, documents, failed, news, troubled};
 
 use commits::{Made, NoCommit, changed_by_hooks, commit, look_before_hooks};
+pub(super) use entry::list;
 use entry::{last_step_told, step_entry};
 pub(super) use looks::to_path;
 use looks::{Held, audit, store, test_between_looks};
@@ -38,6 +42,26 @@ use survey::Surveyor;
 
 /// How much of a test run's output is read for counts, in bytes.
 const OUTPUT_CAP: usize = 4 * 1024 * 1024;
+
+/// What tests could lack, and nobody has said yet whether they get it.
+#[derive(Debug, Default)]
+struct Unsaid {
+    /// Whether that is the machine's network.
+    network: bool,
+    /// Sockets of container engines.
+    sockets: Vec<PathBuf>,
+}
+
+impl Unsaid {
+    /// Notes what of it the tests failed for.
+    fn look_at(&self, receipt: &mut Receipt) {
+        if !receipt.lets_pass() {
+            let output = &receipt.output_tail;
+            receipt.lacks_socket = test_run::missing_socket(output, &self.sockets);
+            receipt.lacks_network = test_run::missing_network_line(output).filter(|_| self.network);
+        }
+    }
+}
 
 impl Engine {
     /// Looks at what the user would approve with an execution.
@@ -221,13 +245,7 @@ impl Engine {
             edits: self.edit_rules(),
             runnable: self.runnable.clone(),
         };
-        let is_held = settings.contained.is_some();
-        let run = &self.state().run;
-        let may_lack = is_held && self.setup.said_network(run).is_none();
-        let unsaid_sockets = match is_held {
-            true => self.setup.unsaid_sockets(run),
-            false => Vec::new(),
-        };
+        let unsaid = self.unsaid(&settings);
         self.spawn(async move {
             let run = held.command.as_ref().map(|command| TestRun {
                 command,
@@ -249,12 +267,7 @@ impl Engine {
                     tree,
                 }) => {
                     receipt.origin = origin;
-                    if !receipt.lets_pass() {
-                        let output = &receipt.output_tail;
-                        receipt.lacks_socket = test_run::missing_socket(output, &unsaid_sockets);
-                        receipt.lacks_network =
-                            test_run::missing_network_line(output).filter(|_| may_lack);
-                    }
+                    unsaid.look_at(&mut receipt);
                     Event::TestsRan {
                         receipt,
                         step,
@@ -289,6 +302,17 @@ impl Engine {
             run: self.state().run.as_str().to_owned(),
             children: self.setup.children.clone(),
             contained: contained.flatten(),
+        }
+    }
+
+    fn unsaid(&self, settings: &TestSettings) -> Unsaid {
+        let run = &self.state().run;
+        match settings.contained {
+            Some(_) => Unsaid {
+                network: self.setup.said_network(run).is_none(),
+                sockets: self.setup.unsaid_sockets(run),
+            },
+            None => Unsaid::default(),
         }
     }
 

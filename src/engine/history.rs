@@ -3,11 +3,13 @@
 //! Plain text for people; nothing is read back from it.
 
 use crate::domain::event::Event;
+use crate::domain::execution::Baseline;
 use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::undo::named;
 use crate::store::{Record, instant};
 use crate::text::n_of;
 
+use super::execution::list;
 use super::news;
 
 /// The entry that a recorded event makes, the same whenever it is asked for.
@@ -47,6 +49,10 @@ pub(super) fn entry(record: &Record<Event>, iteration: u32) -> Option<String> {
             ..
         } => "execution approved by the user".to_owned(),
         Event::ExecutionEntered { terms, .. } => terms_in_words(terms),
+        Event::BaselineRan(baseline) => baseline_in_words(baseline),
+        Event::BaselineSkipped { reason } => {
+            format!("not tested before step 1: {}", news::line(reason))
+        }
         Event::SessionLost { role, .. } => {
             format!("the {} goes on in a new conversation", role.name())
         }
@@ -88,6 +94,19 @@ fn undone_in_words(event: &Event) -> Option<String> {
         way.done(),
         commit.unwrap_or_default()
     ))
+}
+
+fn baseline_in_words(baseline: &Baseline) -> String {
+    let told = |what: &str, paths: &[String]| match paths.is_empty() {
+        true => String::new(),
+        false => format!("; {what}: {}", list(paths)),
+    };
+    format!(
+        "{}{}{}",
+        news::line(&baseline.in_words()),
+        told("made by the tests, not committed", &baseline.made_by_tests),
+        told("changed while they ran", &baseline.changed)
+    )
 }
 
 fn terms_in_words(terms: &Terms) -> String {

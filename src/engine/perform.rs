@@ -59,6 +59,8 @@ impl Engine {
             Effect::RestoreTree { step } => self.restore_tree(step),
             Effect::AuditStep { step } => self.audit_step(step),
             Effect::PutBack { step, paths } => self.put_back(step, paths),
+            Effect::RunBaseline(test) => self.run_baseline(test),
+            Effect::StopBaseline => self.stop_baseline(),
             Effect::RunTests { step, test } => self.run_tests(step, test),
             Effect::KeepTestNetwork(network) => return Ok(self.keep_test_network(network)),
             Effect::KeepTestSocket { path, is_reached } => {

@@ -8,6 +8,7 @@ mod command;
 mod counts;
 mod detect;
 mod entry_points;
+mod failed_tests;
 mod lacking_network;
 mod outcome;
 
@@ -189,6 +190,12 @@ fn receipt_of(test: &TestRun<'_>, finished: &Finished) -> Receipt {
             outcome::judge(test.command, finished.exit.code, counts, &output)
         }
     };
+    // Beyond the cap nothing is compared by name.
+    let named = finished.stdout.whole().is_some() && outcome == TestOutcome::Failed;
+    let failed_tests = match named {
+        true => failed_tests::failed_tests(&(test.clean)(&output)),
+        false => Vec::new(),
+    };
     Receipt {
         command: test.command.to_string(),
         origin: None,
@@ -199,6 +206,7 @@ fn receipt_of(test: &TestRun<'_>, finished: &Finished) -> Receipt {
         tree_before: None,
         tree_after: None,
         output_tail: tail_of(&(test.clean)(&output)),
+        failed_tests,
         uncounted: finished.exit.code == Some(0)
             && counts.is_none()
             && outcome::tells_counts(test.command, &output),

@@ -21,6 +21,7 @@ mod nothing_changed;
 mod patch;
 mod question;
 mod release;
+mod runner_missing;
 pub mod stale_plan;
 mod step_recovery;
 mod test_network;
@@ -169,6 +170,7 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
             tests_in_doubt::sheet(id, *step, found, state)
         }
         QuestionKind::TestSocket { step, lacked } => test_socket::sheet(id, *step, lacked, state),
+        QuestionKind::RunnerMissing { found } => runner_missing::sheet(id, found, state),
         QuestionKind::TestNetwork { step, line } => test_network::sheet(id, *step, line, state),
         QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),
         QuestionKind::StepRecovery { step, stage } => step_recovery::sheet(id, *step, *stage),

@@ -126,6 +126,7 @@ fn shown_by(event: &Event) -> Option<&'static [Tab]> {
         Event::ResponseCommitted { .. } => &[Tab::Plan, Tab::Comments, Tab::Log],
         Event::ReviewCommitted { .. } => &[Tab::Comments, Tab::Status, Tab::Log],
         Event::TestsRan { .. } | Event::StepRecorded { .. } => &[Tab::Plan, Tab::Status, Tab::Log],
+        Event::BaselineRan(_) => &[Tab::Log],
         Event::SessionMoved { .. } | Event::TaskEnded(_) => &[Tab::Status, Tab::Log],
         _ => return None,
     })
@@ -134,6 +135,7 @@ fn shown_by(event: &Event) -> Option<&'static [Tab]> {
 fn sign(event: &Event) -> &'static str {
     match event {
         Event::TestsRan { receipt, .. } if !receipt.lets_pass() => "✗ ",
+        Event::BaselineRan(baseline) if !baseline.receipt.lets_pass() => "✗ ",
         Event::PlanCommitted { .. } | Event::ResponseCommitted { .. } => "✓ ",
         _ => "",
     }

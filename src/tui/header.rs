@@ -403,6 +403,7 @@ pub fn busy_in_words(busy: &Busy) -> &'static str {
         Busy::Held { .. } => "waits for your answer",
         Busy::Surveying => "looks at the repository",
         Busy::Entering => "prepares the branch",
+        Busy::Baseline => "runs the tests before step 1",
         Busy::Moving { .. } => "moves to the other CLI",
         Busy::Stepping { .. } => "checks the step",
         Busy::Reversing { .. } => "puts files back",

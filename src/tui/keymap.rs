@@ -72,7 +72,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Interrupt,
         [
             "/interrupt",
-            "interrupt the running turn and stay",
+            "interrupt the turn or the first test run, and stay",
             "interrupt",
         ],
     ),

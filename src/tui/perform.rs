@@ -18,7 +18,7 @@ use crate::domain::execution::Execution;
 use crate::domain::page::PageForm;
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::question::{Answer, QuestionKind};
-use crate::domain::run::State;
+use crate::domain::run::{Busy, State};
 use crate::domain::turn::Role;
 use crate::domain::undo::Wish;
 
@@ -197,8 +197,10 @@ impl Screen {
     }
 
     fn interrupt(&mut self, state: Option<&State>) -> Vec<Action> {
+        let tests_run = state.is_some_and(|state| state.busy == Some(Busy::Baseline));
         match state.and_then(|state| state.running.as_ref()) {
             Some(_) => vec![Action::Event(Event::Interrupted)],
+            None if tests_run => vec![Action::Event(Event::BaselineStopped)],
             None => self.refuse("no turn is running"),
         }
     }

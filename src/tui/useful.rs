@@ -6,7 +6,7 @@ use super::command::Command;
 use super::sheet::Sheet;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::QuestionKind;
-use crate::domain::run::{State, stands_against_notes};
+use crate::domain::run::{Busy, State, stands_against_notes};
 
 /// Tells whether a command has something to do now.
 pub fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
@@ -44,8 +44,13 @@ pub fn stands_against(
             Some(Gate::Manual) => Some("each turn waits for you already".to_owned()),
             None => Some(no_run.to_owned()),
         },
-        Command::Steer(_) | Command::Interrupt => {
+        Command::Steer(_) => {
             let runs = state.is_some_and(|state| state.running.is_some());
+            unless(runs, "no turn runs")
+        }
+        Command::Interrupt => {
+            let runs = state
+                .is_some_and(|state| state.running.is_some() || state.busy == Some(Busy::Baseline));
             unless(runs, "no turn runs")
         }
         Command::Stop => {

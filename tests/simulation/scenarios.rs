@@ -126,6 +126,7 @@ impl Scenario {
             QuestionKind::HeldEdits { .. } => Answer::Keep,
             QuestionKind::TestNetwork { .. } => Answer::LoopbackNetwork,
             QuestionKind::TestSocket { .. } => Answer::HideSocket,
+            QuestionKind::RunnerMissing { .. } => Answer::AcceptAsIs,
             QuestionKind::Conflict { .. } => Answer::Overwrite,
             QuestionKind::Draft { .. } => Answer::Discard,
             QuestionKind::AdapterFailed { .. }

@@ -19,6 +19,7 @@ mod world;
 
 mod agents;
 mod answers;
+mod baseline;
 mod branches;
 mod changes;
 mod child_questions;

@@ -197,8 +197,8 @@ fn what_tests_change_belongs_to_the_step_and_what_they_make_does_not() {
         ])
         .ends(0);
     assert_eq!(world.committed(), ["count.txt", "more.txt"]);
-    // Twice in the first step, because the file changes each time; then that is known.
-    assert_eq!(world.read("made.log"), "run\nrun\nrun\n");
+    // Before the first step, and twice in it, because the file changes each time; then that is known.
+    assert_eq!(world.read("made.log"), "run\nrun\nrun\nrun\n");
     assert_eq!(world.git(&["ls-files", "made.log"]), "");
     let log = world.read(".agent-collab/log.md");
     assert!(
@@ -359,8 +359,22 @@ fn a_runner_that_is_not_there_is_a_question_at_once_and_no_fix_turn() {
     world
         .run(&["-s", "test.default_command=no-such-runner --all"])
         .ends(3)
-        .complains("tests could not be started")
-        .complains("no-such-runner");
+        .complains("needs you (runner_missing): before step 1: tests could not be started")
+        .complains("no-such-runner")
+        .complains("--answer runner_missing=retry|accept|stop|cancel");
+    assert!(world.events_of("step.audited").is_empty());
+    // After a step it is one, too.
+    let resume = ["resume", "--auto", "--answer", "runner_missing=accept"];
+    world
+        .program(
+            &[
+                &resume[..],
+                &["-s", "test.default_command=no-such-runner --all"],
+            ]
+            .concat(),
+        )
+        .ends(3)
+        .complains("needs you (tests_failed): step 1: tests could not be started");
     assert_eq!(world.events_of("tests.ran").len(), 1);
     assert_eq!(world.state()["execution"]["current"]["fix_turns"], 0);
 }

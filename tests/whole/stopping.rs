@@ -47,6 +47,18 @@ fn a_hangup_ends_a_turn_and_keeps_the_run() {
 
 #[test]
 fn an_interrupt_ends_a_test_run_with_all_its_children() {
+    let world = interrupted_in_tests("test.baseline=false");
+    assert_eq!(world.read("new.txt"), "new\n");
+}
+
+#[test]
+fn an_interrupt_ends_the_tests_before_the_first_step_too() {
+    let world = interrupted_in_tests("test.baseline=true");
+    assert_eq!(world.state()["busy"]["busy"], "baseline");
+    assert!(world.events_of("baseline.skipped").is_empty());
+}
+
+fn interrupted_in_tests(baseline: &str) -> World {
     let world = World::new();
     let begun = world.written_by_tests("begun");
     let begun = world.fifo(&begun.display().to_string());
@@ -64,6 +76,8 @@ fn an_interrupt_ends_a_test_run_with_all_its_children() {
         "--yes-execute",
         "-s",
         &command,
+        "-s",
+        baseline,
     ]);
     assert_eq!(world.heard(&begun), "begun\n");
     running.signal("INT");
@@ -71,7 +85,7 @@ fn an_interrupt_ends_a_test_run_with_all_its_children() {
     ran.ends(130);
     assert_eq!(world.leftovers(), Vec::<String>::new());
     assert_eq!(world.state()["phase"], "EXECUTE");
-    assert_eq!(world.read("new.txt"), "new\n");
+    world
 }
 
 #[test]

@@ -165,6 +165,7 @@ pub(super) fn created(
             stall_limit: config.workflow.stall_limit.max(1),
             auto_approve: config.workflow.auto_approve,
             max_fix_turns: config.test.max_fix_turns,
+            baseline: config.test.baseline,
         },
         planner,
         reviewer: session(Role::Reviewer),

@@ -18,6 +18,7 @@ impl Created {
                 stall_limit: 2,
                 auto_approve: false,
                 max_fix_turns: 1,
+                baseline: false,
             },
             planner: (SessionId::new("ses_a"), "codex".to_owned()),
             reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Author, Busy, PlanFile, Reading, State, executing, flow, reviewing};
+use super::{Author, Busy, PlanFile, Reading, State, baseline, executing, flow, reviewing};
 use crate::domain::effect::Effect;
 use crate::domain::execution::Execution;
 use crate::domain::ids::{At, Sha256};
@@ -106,6 +106,7 @@ pub(super) fn on_execution_entered(
         pre_dirty: terms.dirty.clone(),
         left: terms.left.clone(),
         test: terms.test.clone(),
+        baseline: None,
         current: None,
         done: Vec::new(),
         dirty_policy: BTreeMap::new(),
@@ -114,7 +115,7 @@ pub(super) fn on_execution_entered(
         undone: Vec::new(),
     });
     let mut effects = vec![Effect::SwitchToBuild];
-    effects.extend(executing::next_step(state, at, None));
+    effects.extend(baseline::begin(state, at));
     effects
 }
 

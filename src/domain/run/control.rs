@@ -1,8 +1,8 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
 use super::{
-    Busy, Counts, State, Unanswered, approving, asking, children, discussing, executing, flow,
-    holding, late, limits, outside, recovering, reviewing, rewriting, saying, undoing,
+    Busy, Counts, State, Unanswered, approving, asking, baseline, children, discussing, executing,
+    flow, holding, late, limits, outside, recovering, reviewing, rewriting, saying, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::tampering::{self, Restored};
@@ -80,6 +80,7 @@ fn drop_everything(state: &mut State) -> Vec<Effect> {
         running.result = Counts::No;
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
     }
+    effects.extend(baseline::on_stopped(state));
     state.awaiting = None;
     asking::take_of_turn(state);
     late::forget(state);
@@ -251,6 +252,7 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         }
         QuestionKind::TestsFailed { .. } => executing::on_tests_failed_answered(state, at, answer),
         QuestionKind::TestsInDoubt { .. } => executing::on_doubt_answered(state, at, answer),
+        QuestionKind::RunnerMissing { .. } => baseline::on_runner_answered(state, at, answer),
         QuestionKind::TestNetwork { step, .. } => {
             let network = match answer {
                 Answer::HostNetwork => TestNetwork::Host,

@@ -1,6 +1,6 @@
 //! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
 
-use super::{Busy, State, approving, flow, holding, late, outside, rewriting, undoing};
+use super::{Busy, State, approving, baseline, flow, holding, late, outside, rewriting, undoing};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{
@@ -109,6 +109,7 @@ pub(super) fn on_snapshot_taken(
         | Busy::Held { .. }
         | Busy::Surveying
         | Busy::Entering
+        | Busy::Baseline
         | Busy::Moving { .. }
         | Busy::Stepping { .. }
         | Busy::Reversing { .. } => false,
@@ -185,6 +186,7 @@ pub(super) fn on_step_audited(state: &mut State, at: At, audit: &Audit) -> Vec<E
     let Some(execution) = &mut state.execution else {
         return Vec::new();
     };
+    baseline::give_to_step(execution, &audit.changed);
     let litter = litter(execution);
     let Some(current) = &mut execution.current else {
         return Vec::new();
@@ -210,8 +212,9 @@ pub(super) fn on_step_audited(state: &mut State, at: At, audit: &Audit) -> Vec<E
         return Vec::new();
     };
     let changed = execution.current.iter().flat_map(|c| &c.changed);
-    let is_open =
-        |path: &&String| audit.dirty.contains(path) && !execution.dirty_policy.contains_key(*path);
+    let is_dirty =
+        |path: &String| audit.dirty.contains(path) || execution.changed_before_steps(path);
+    let is_open = |path: &&String| is_dirty(path) && !execution.dirty_policy.contains_key(*path);
     let paths: Vec<String> = changed.filter(is_open).cloned().collect();
     if !paths.is_empty() {
         let origin = FileOrigin::UsersBefore;
@@ -325,7 +328,11 @@ pub(super) fn litter(execution: &Execution) -> Vec<String> {
         .current
         .iter()
         .flat_map(|current| &current.made_by_tests);
-    earlier.chain(now).cloned().collect()
+    let before = execution
+        .baseline
+        .iter()
+        .flat_map(|baseline| &baseline.made_by_tests);
+    before.chain(earlier).chain(now).cloned().collect()
 }
 
 pub(super) fn without(paths: &[String], left_out: &[String]) -> Vec<String> {
@@ -415,10 +422,9 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
     }
     if !receipt.lets_pass() {
         let step = *step;
-        return match (receipt.lacks_socket.clone(), receipt.lacks_network.clone()) {
-            (Some(lacked), _) => flow::ask(state, QuestionKind::TestSocket { step, lacked }),
-            (None, Some(line)) => flow::ask(state, QuestionKind::TestNetwork { step, line }),
-            (None, None) => on_tests_failing(state, at, step, receipt),
+        return match lacking(step, receipt) {
+            Some(kind) => flow::ask(state, kind),
+            None => on_tests_failing(state, at, step, receipt),
         };
     }
     let asked = holding::ask(state, *step, held)
@@ -485,11 +491,37 @@ fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> 
         .as_ref()
         .and_then(|execution| execution.current.as_ref());
     let may_fix = current.is_some_and(|current| current.fix_turns < max_fix_turns);
-    if may_fix && !receipt.lacks_runner() {
+    let execution = state.execution.as_ref();
+    let before = execution.and_then(|execution| execution.failed_before(receipt));
+    let found = match before {
+        Some(_) => format!(
+            "{}; {}",
+            receipt.in_words(),
+            failed_before_in_words(receipt)
+        ),
+        None => receipt.in_words(),
+    };
+    if may_fix && before.is_none() && !receipt.lacks_runner() {
         return fix(state, at);
     }
-    let found = receipt.in_words();
     flow::ask(state, QuestionKind::TestsFailed { step, found })
+}
+
+fn failed_before_in_words(receipt: &Receipt) -> String {
+    let before = "nothing fails that did not fail before step 1";
+    match receipt.failed_tests.is_empty() {
+        true => before.to_owned(),
+        false => format!("{before}: {}", receipt.failing_in_words()),
+    }
+}
+
+/// What is asked where tests fail for want of a socket or a network of which nobody has said a word.
+pub(super) fn lacking(step: u32, receipt: &Receipt) -> Option<QuestionKind> {
+    match (receipt.lacks_socket.clone(), receipt.lacks_network.clone()) {
+        (Some(lacked), _) => Some(QuestionKind::TestSocket { step, lacked }),
+        (None, Some(line)) => Some(QuestionKind::TestNetwork { step, line }),
+        (None, None) => None,
+    }
 }
 
 /// What the user said of a network or a socket that the tests lacked is kept; where it is given, they run again.
@@ -501,10 +533,12 @@ pub(super) fn on_lack_answered(
 ) -> Vec<Effect> {
     let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
     let receipt = current.and_then(|current| current.receipt.clone());
-    let then = match receipt {
+    let then = match (step, receipt) {
+        (baseline::BEFORE_STEPS, _) if is_given => baseline::begin(state, at),
+        (baseline::BEFORE_STEPS, _) => next_step(state, at, None),
         _ if is_given => run_tests(state),
-        Some(receipt) => on_tests_failing(state, at, step, &receipt),
-        None => Vec::new(),
+        (_, Some(receipt)) => on_tests_failing(state, at, step, &receipt),
+        (_, None) => Vec::new(),
     };
     std::iter::once(keep).chain(then).collect()
 }
@@ -571,7 +605,12 @@ pub(super) fn commit(state: &mut State) -> Vec<Effect> {
 pub(super) fn left_out(execution: &Execution, current: &Current) -> Vec<String> {
     let included =
         |path: &&String| execution.dirty_policy.get(*path) == Some(&DirtyPolicy::Include);
-    let dirty = |path: &&String| execution.pre_dirty.contains(path);
+    // What the tests themselves rewrite is asked about as such, not as the user's.
+    let is_decided = |path: &String| execution.dirty_policy.contains_key(path);
+    let dirty = |path: &&String| {
+        let was_changed = execution.changed_before_steps(path) && is_decided(path);
+        execution.pre_dirty.contains(path) || was_changed
+    };
     current
         .changed
         .iter()

@@ -77,6 +77,7 @@ pub(super) fn take_collecting(
         Busy::Storing { .. }
         | Busy::Held { .. }
         | Busy::Surveying
+        | Busy::Baseline
         | Busy::Entering
         | Busy::Moving { .. }
         | Busy::Stepping { .. }
@@ -87,6 +88,7 @@ pub(super) fn take_collecting(
         Busy::Storing { .. }
         | Busy::Held { .. }
         | Busy::Surveying
+        | Busy::Baseline
         | Busy::Entering
         | Busy::Moving { .. }
         | Busy::Stepping { .. }

@@ -3,8 +3,8 @@
 //! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
 
 use super::{
-    Busy, Counts, State, Unanswered, approving, discussing, executing, flow, late, limits, outside,
-    replanning, undoing,
+    Busy, Counts, State, Unanswered, approving, baseline, discussing, executing, flow, late,
+    limits, outside, replanning, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::execution::Stage;
@@ -150,6 +150,8 @@ fn on_busy(state: &mut State, at: At, busy: Busy) -> Vec<Effect> {
         }
         Busy::Moving { purpose } => flow::propose(state, at, purpose, Some(Again::Failed)),
         Busy::Surveying | Busy::Entering => approving::survey(state),
+        // It is the program's own work, and no step has begun.
+        Busy::Baseline => baseline::begin(state, at),
         Busy::Stepping { .. } => ask_about_step(state),
         busy @ Busy::Reversing { .. } => undoing::resume(state, at, busy),
     }

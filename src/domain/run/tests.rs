@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::event::Audit;
-use crate::domain::execution::Current;
+use crate::domain::execution::{Baseline, Current};
 use crate::domain::findings::{Remark, Response, Severity, Stand};
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::phase::TRANSITIONS;
@@ -23,6 +23,7 @@ use crate::domain::undo::Way;
 use crate::permission::{Action, Keeping};
 
 mod asked_back;
+mod baseline;
 mod test_choice;
 mod test_consent;
 mod turn_hold;
@@ -45,6 +46,7 @@ pub(super) fn settings(max_iterations: u32) -> Settings {
         stall_limit: 2,
         auto_approve: false,
         max_fix_turns: 1,
+        baseline: false,
     }
 }
 
@@ -235,6 +237,13 @@ impl World {
                 plan_file_sha256: Some(sha("boxes")),
             },
             Effect::AuditStep { step } => Event::StepAudited(audit(*step, dice)),
+            Effect::RunBaseline(_) | Effect::StopBaseline if dice % 5 == 4 => {
+                Event::BaselineSkipped {
+                    reason: "stopped".to_owned(),
+                }
+            }
+            Effect::RunBaseline(_) => baseline_ran(dice),
+            Effect::StopBaseline => return None,
             Effect::RunTests { step, .. } => tests_ran(*step, dice),
             Effect::CommitStep { step, message, .. } => match dice % 5 {
                 0 => Event::CommitFailed {
@@ -394,6 +403,8 @@ impl World {
             "accept",
             "yes",
             "switch-test",
+            "host",
+            "loopback",
             "changes:more",
             "retry",
             "skip",
@@ -530,6 +541,24 @@ fn tests_ran(step: u32, dice: u8) -> Event {
         rewritten: Vec::new(),
         tree: Some("after".to_owned()),
     }
+}
+
+/// What the tests before the first step find: as those of a step, or that they cannot run.
+fn baseline_ran(dice: u8) -> Event {
+    let outcome = match dice % 3 {
+        0 => TestOutcome::Failed,
+        1 => TestOutcome::Passed,
+        _ => TestOutcome::NotStarted("it is not installed".to_owned()),
+    };
+    let lacks_network = (dice % 6 == 3).then(|| "ECONNREFUSED".to_owned());
+    Event::BaselineRan(Baseline {
+        receipt: Receipt {
+            lacks_network,
+            ..receipt(outcome)
+        },
+        made_by_tests: vec!["cache.tmp".to_owned()],
+        changed: vec!["golden.txt".to_owned()],
+    })
 }
 
 fn undo(way: Way) -> Event {
@@ -804,6 +833,7 @@ fn play(gate: Gate, reviewer: bool, cap: u32, dice: &[(u8, u8)]) -> (World, Watc
     let auto_approve = dice.len() % 2 == 1;
     let settings = Settings {
         auto_approve,
+        baseline: !dice.len().is_multiple_of(3),
         ..settings(cap)
     };
     let mut world = World::new(gate, reviewer, settings);

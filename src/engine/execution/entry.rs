@@ -12,7 +12,7 @@ pub(super) fn last_step_told(log: &str) -> Option<u32> {
 }
 
 /// Paths on one line of log.md, cleaned, so that no name can forge an entry.
-pub(super) fn list(paths: &[String]) -> String {
+pub(in crate::engine) fn list(paths: &[String]) -> String {
     paths
         .iter()
         .map(|path| news::line(path))

@@ -38,7 +38,7 @@ pub(super) async fn changed_since(
     Ok((now, changed))
 }
 
-fn paths_of(changes: &[TreeChange]) -> Vec<String> {
+pub(super) fn paths_of(changes: &[TreeChange]) -> Vec<String> {
     changes.iter().map(|change| to_text(&change.path)).collect()
 }
 

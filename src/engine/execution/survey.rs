@@ -125,7 +125,7 @@ impl Surveyor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::question::TestSource;
+    use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
 
     fn surveyor(command: &str) -> Surveyor {
         Surveyor {
@@ -133,10 +133,16 @@ mod tests {
             choice: BranchChoice::Unsaid,
             slug: "a".to_owned(),
             plan: Sha256::new("p"),
-            test: Some(TestCommand {
-                command: command.to_owned(),
-                source: TestSource::Detected,
-            }),
+            tests: TestCommands {
+                runs: Some(TestCommand {
+                    command: command.to_owned(),
+                    origin: TestOrigin {
+                        source: TestSource::Detected,
+                        place: None,
+                    },
+                }),
+                other: None,
+            },
             commits_off: "there is no repository".to_owned(),
             stopped: None,
         }

@@ -200,7 +200,7 @@ fn plus(a: Counts, b: Counts) -> Counts {
 }
 
 /// Takes colour codes (`ESC [ … letter`) off a line.
-fn without_escapes(line: &str) -> String {
+pub(super) fn without_escapes(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut chars = line.chars();
     while let Some(c) = chars.next() {

@@ -12,10 +12,18 @@ const GIVEN: &str = "With the machine's network they reach the internet and all 
     an agent wrote into them. A socket such as docker's is named in test.sockets of your configuration instead.";
 
 pub(super) fn sheet(id: u32, step: u32, line: &str, state: &State) -> Sheet {
-    let title = format!("step {step}: the tests fail without the machine's network");
+    let when = match step {
+        0 => "before step 1".to_owned(),
+        step => format!("step {step}"),
+    };
+    let title = format!("{when}: the tests fail without the machine's network");
     let mut sheet = Sheet::new(identity(id), &title).says(line, theme::BAD);
-    let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
-    if let Some(receipt) = current.and_then(|current| current.receipt.as_ref()) {
+    let execution = state.execution.as_ref();
+    let receipt = execution.and_then(|execution| match step {
+        0 => Some(&execution.baseline.as_ref()?.receipt),
+        _ => execution.current.as_ref()?.receipt.as_ref(),
+    });
+    if let Some(receipt) = receipt {
         sheet = sheet.says(&format!("$ {}", receipt.command), theme::CODE);
         sheet.whole = Some((title, receipt.output_tail.clone()));
     }

@@ -37,10 +37,16 @@ fn from_a_failure(output: &str) -> String {
 }
 
 pub(super) fn sheet(id: u32, step: u32, found: &str, state: &State) -> Sheet {
-    let title = format!("step {step}: the tests fail after all fix turns");
+    let execution = state.execution.as_ref();
+    let current = execution.and_then(|execution| execution.current.as_ref());
+    let receipt = current.and_then(|current| current.receipt.as_ref());
+    let before = execution.zip(receipt);
+    let title = match before.and_then(|(execution, now)| execution.failed_before(now)) {
+        Some(_) => format!("step {step}: the tests fail as they did before step 1"),
+        None => format!("step {step}: the tests fail after all fix turns"),
+    };
     let mut sheet = Sheet::new(identity(id), &title).says(found, theme::BAD);
-    let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
-    if let Some(receipt) = current.and_then(|current| current.receipt.as_ref()) {
+    if let Some(receipt) = receipt {
         sheet = sheet
             .says(&format!("$ {}", receipt.command), theme::CODE)
             .says(&from_a_failure(&receipt.output_tail), theme::QUIET);

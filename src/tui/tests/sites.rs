@@ -137,6 +137,7 @@ fn number(kind: &QuestionKind) -> usize {
         QuestionKind::Blocked { .. } => 21,
         QuestionKind::TestsInDoubt { .. } => 22,
         QuestionKind::TestSocket { .. } => 23,
+        QuestionKind::RunnerMissing { .. } => 24,
     }
 }
 
@@ -146,5 +147,5 @@ fn every_kind_of_question_is_among_the_places() {
     let asked = places();
     let asked = asked.iter().filter_map(|place| place.state()?.question());
     let found: BTreeSet<usize> = own.chain(asked.map(|asked| number(&asked.kind))).collect();
-    assert!((0..=23).eq(found), "a kind of question is missing");
+    assert!((0..=24).eq(found), "a kind of question is missing");
 }

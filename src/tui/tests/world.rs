@@ -60,6 +60,7 @@ pub fn created() -> Created {
             stall_limit: 2,
             auto_approve: false,
             max_fix_turns: 2,
+            baseline: false,
         },
         planner: (SessionId::new("ses_a"), "codex".to_owned()),
         reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),
@@ -164,6 +165,7 @@ fn execution() -> Execution {
                 place: None,
             },
         }),
+        baseline: None,
         current: Some(Current {
             n: 2,
             text: "test sum".to_owned(),
@@ -423,6 +425,14 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                 step: 2,
                 found: text(
                     "fewer tests ran than before: before 12 passed, 0 failed, 0 skipped; now 11 passed, 0 failed, 0 skipped",
+                ),
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::RunnerMissing {
+                found: text(
+                    "tests could not be started: pytest is not installed (hint: install it, or set test.default_command in config.toml)",
                 ),
             },
         ),

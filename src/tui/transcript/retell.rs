@@ -150,6 +150,15 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::ExecutionRefused { reason } => {
             fact(Tone::Bad, &format!("the plan cannot be executed: {reason}"))
         }
+        Event::BaselineStopped => notice("you stopped the tests before step 1"),
+        Event::BaselineSkipped { reason } => notice(&format!("not tested before step 1: {reason}")),
+        Event::BaselineRan(baseline) => {
+            let tone = match baseline.receipt.lets_pass() {
+                true => Tone::Plain,
+                false => Tone::Bad,
+            };
+            with_proof(tone, &baseline.in_words(), &proof(&baseline.receipt))
+        }
         Event::TestsRan { step, receipt, .. } => {
             let tone = match receipt.outcome {
                 TestOutcome::Passed => Tone::Good,

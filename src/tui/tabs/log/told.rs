@@ -181,6 +181,7 @@ fn kind(event: &Event) -> Kind {
         | Event::GateChanged { .. }
         | Event::ModeChanged { .. }
         | Event::Interrupted
+        | Event::BaselineStopped
         | Event::Kept { to: None, .. }
         | Event::Stopped
         | Event::Cancelled
@@ -214,6 +215,7 @@ fn kind(event: &Event) -> Kind {
             ..
         } => Kind::Trouble,
         Event::TestsRan { receipt, .. } if !receipt.lets_pass() => Kind::Trouble,
+        Event::BaselineRan(baseline) if !baseline.receipt.lets_pass() => Kind::Trouble,
         Event::Agent { .. }
         | Event::TurnStarted { .. }
         | Event::TurnEnded { .. }
