@@ -466,7 +466,6 @@ fn change() -> BoxedStrategy<String> {
     words.prop_map(|word| format!("\"{word}\"")).boxed()
 }
 
-#[expect(clippy::too_many_lines, reason = "one entry a key: a list to read")]
 fn any_line() -> impl Strategy<Value = (String, String)> {
     let words = || {
         prop::sample::select(vec![

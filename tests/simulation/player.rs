@@ -82,25 +82,7 @@ fn virtual_now() -> At {
 
 async fn live(launch: &Launch) -> i32 {
     let scenario = scenarios::find(&launch.scenario);
-    let wishes = Wishes {
-        cwd: launch.folder.join("repository"),
-        choices: Choices {
-            file: Some(launch.folder.join("config.toml")),
-            overrides: Vec::new(),
-            instructions: None,
-        },
-        gate: scenario.gate,
-        mode: Mode::Default,
-        branch: BranchPolicy::Unless,
-        test_choice: TestChoice::Own,
-        asks: Asks::Wait,
-        uncontained: UncontainedCommands::FollowRules,
-        front_end: FrontEnd::Lines,
-        unfinished: Unfinished::Refuse,
-        children: Children::played_by(std::sync::Arc::new(Cast {
-            folder: launch.folder.clone(),
-        })),
-    };
+    let wishes = wishes(launch, scenario);
     let mut started = match begin(&wishes).await {
         Ok(started) => started,
         Err(refusal) => {
@@ -140,6 +122,28 @@ async fn live(launch: &Launch) -> i32 {
     };
     engine.shut_down().await;
     code
+}
+
+fn wishes(launch: &Launch, scenario: &Scenario) -> Wishes {
+    Wishes {
+        cwd: launch.folder.join("repository"),
+        choices: Choices {
+            file: Some(launch.folder.join("config.toml")),
+            overrides: Vec::new(),
+            instructions: None,
+        },
+        gate: scenario.gate,
+        mode: Mode::Default,
+        branch: BranchPolicy::Unless,
+        test_choice: TestChoice::Own,
+        asks: Asks::Wait,
+        uncontained: UncontainedCommands::FollowRules,
+        front_end: FrontEnd::Lines,
+        unfinished: Unfinished::Refuse,
+        children: Children::played_by(std::sync::Arc::new(Cast {
+            folder: launch.folder.clone(),
+        })),
+    }
 }
 
 /// Whether a run is new or taken up.
