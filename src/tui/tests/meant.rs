@@ -48,7 +48,7 @@ fn no_question_gives_up_what_was_planned_without_asking_once_more() {
             sheet.title
         );
     }
-    assert_eq!(n_asked, 16);
+    assert_eq!(n_asked, 17);
 }
 
 #[test]
