@@ -6,6 +6,12 @@ use super::sheet::Draft;
 use super::{Screen, preview, tabs};
 
 impl Screen {
+    /// Drops what was chosen and not given yet.
+    pub(super) fn forget_picked(&mut self) {
+        self.picked.clear();
+        self.ticked.clear();
+    }
+
     /// Forgets what belongs to the run before: numbers of findings and lines of the plan begin anew.
     pub(super) fn begin_anew(&mut self) {
         // What waits is counted from the beginning in each run.

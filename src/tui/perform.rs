@@ -471,12 +471,6 @@ impl Screen {
         }
     }
 
-    /// Drops what was chosen and not given yet.
-    pub(super) fn forget_picked(&mut self) {
-        self.picked.clear();
-        self.ticked.clear();
-    }
-
     /// Answers the question at hand of several; the last answer sends them all.
     pub(super) fn pick(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
         let Some(question) = state.and_then(State::question) else {
