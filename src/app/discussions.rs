@@ -193,8 +193,7 @@ async fn by_itself(
         let begun = begun.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
         let begun = begun.map_err(|why| refuse(&why))?;
         let ended = drive(engine, begun, signals, tell).await;
-        ended
-            .map_err(|error| Refusal::error(&error, "what was recorded so far is in .agent-collab"))
+        ended.map_err(|error| Refusal::error(&error, "what was recorded so far is kept"))
     })
     .await
 }

@@ -261,8 +261,8 @@ impl Teller {
                 self.you(&format!("On line {line} of the plan: {text}"))
             }
             Event::FindingSettled { n } => self.you(&format!("Finding {n} is settled.")),
-            Event::PlanEdited { .. } => self.you("I edited plan.md."),
-            Event::CommentsEdited { .. } => self.you("I edited comments.md."),
+            Event::PlanEdited { .. } => self.you("I edited the plan."),
+            Event::CommentsEdited { .. } => self.you("I edited the review."),
             Event::Interrupted => self.you("I interrupt the turn."),
             Event::Stopped => self.you("I stop the run."),
             Event::Cancelled => self.you("I cancel the run."),

@@ -26,7 +26,7 @@ use super::start::{
 use super::unread::last_resort;
 
 use ending::tell_over;
-pub(super) use ending::{code_of, summary};
+pub(super) use ending::{code_of, log_path, summary};
 
 /// How long an interrupted turn may take to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
@@ -104,9 +104,13 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
         form,
     } = headless;
     if matches!(task, Task::Resume(_))
-        && let Some(state) = over_here(&wishes).await?
+        && let Some((state, layout)) = over_here(&wishes).await?
     {
-        return Ok(tell_over(&state, &mut Teller::new(out, form), err));
+        return Ok(tell_over(
+            (&state, &layout),
+            &mut Teller::new(out, form),
+            err,
+        ));
     }
     look_after_children()?;
     let mut signals = Signals::listen()
@@ -146,7 +150,7 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
         Err(error) => Err(error),
     };
     close(&mut engine, &mut signals).await;
-    code.map_err(|error| Refusal::error(&error, "what was recorded so far is in .agent-collab"))
+    code.map_err(|error| Refusal::error(&error, "what was recorded so far is kept"))
 }
 
 /// Checks everything and opens the run, unless a signal comes first.
@@ -272,20 +276,20 @@ async fn leave(
             return Ok(finished(engine, teller, err));
         }
         End::Over(Outcome::Halted(reason)) => {
-            complain(err, &reason, "the run is kept as it is in .agent-collab");
+            complain(err, &reason, "the run is kept as it is");
             (reason, 1)
         }
         End::Unanswered(question) => {
             let flag = flag_for(&question.kind);
             let (asked, name) = (question.kind.in_words(), question.kind.name());
-            let hint = format!("`{flag}` would have answered it; the run is kept in .agent-collab");
+            let hint = format!("`{flag}` would have answered it; the run is kept");
             complain(err, &format!("needs you ({name}): {asked}"), &hint);
             let left = format!("needs the user ({name}): {asked}; {flag} would have answered it");
             (left, 3)
         }
         End::Interrupted(name) => {
             let reason = format!("interrupted by {name}");
-            complain(err, &reason, "the run is kept in .agent-collab");
+            complain(err, &reason, "the run is kept");
             (reason, 130)
         }
         End::AtRest => {
@@ -372,7 +376,10 @@ fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8
         complain(
             err,
             &format!("no step changed anything, so nothing was done{why}"),
-            "look at log.md for what each step said",
+            &format!(
+                "look at {} for what each step said",
+                log_path(engine.journal().layout())
+            ),
         );
         return code;
     }
@@ -382,7 +389,7 @@ fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8
     }
     if teller.form == Form::Lines {
         // The reader may be gone; that changes nothing about the end.
-        let _closed = teller.say(&summary(state));
+        let _closed = teller.say(&summary(state, &log_path(engine.journal().layout())));
     }
     code
 }

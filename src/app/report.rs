@@ -173,7 +173,7 @@ pub fn in_words(event: &Event) -> Option<String> {
                 .map(|step| format!("   {}. {}", step.n, step.text))
                 .collect();
             format!(
-                "plan.md: {}\n{}",
+                "the plan: {}\n{}",
                 n_of(plan.steps.len(), "step"),
                 steps.join("\n")
             )

@@ -203,9 +203,9 @@ async fn end_stored_run(engine: &mut Engine, request: &Request) -> Result<(), Re
     start::clear_away(&run).await;
     for action in actions {
         if let Action::Event(event @ (Event::Stopped | Event::Cancelled)) = action {
-            engine.feed(event).map_err(|error| {
-                Refusal::error(&error, "what was recorded so far is in .agent-collab")
-            })?;
+            engine
+                .feed(event)
+                .map_err(|error| Refusal::error(&error, "what was recorded so far is kept"))?;
         }
     }
     match engine.state().phase == before {

@@ -110,8 +110,7 @@ async fn by_itself(
         let begun = begun.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
         let (session, result) = begun.map_err(refused)?;
         let result = drive(engine, (&session, result), signals, tell).await;
-        result
-            .map_err(|error| Refusal::error(&error, "what was recorded so far is in .agent-collab"))
+        result.map_err(|error| Refusal::error(&error, "what was recorded so far is kept"))
     })
     .await
 }

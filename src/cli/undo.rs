@@ -132,8 +132,7 @@ fn tell(offer: &Offer, out: &mut dyn Write) -> io::Result<()> {
 
 /// Does what was told, and waits for its end.
 async fn carry_out(engine: &mut Engine, offer: &Offer) -> Result<u8, Refusal> {
-    let failed =
-        |error: EngineError| Refusal::error(error, "what was recorded so far is in .agent-collab");
+    let failed = |error: EngineError| Refusal::error(error, "what was recorded so far is kept");
     let asked = engine.feed(Event::UndoAsked {
         way: offer.way,
         seen: offer.seen.clone(),

@@ -231,7 +231,8 @@ impl Engine {
     fn commit_written_plan(&self, held: &Held, base: &Base, pen: &Pen) -> Result<Event, Refused> {
         let found = self.returned(held);
         let Some(text) = found.plan else {
-            return Ok(missing(held, "no plan.md was returned", &found.refused));
+            let none = format!("no {} was returned", self.journal.layout().names().plan);
+            return Ok(missing(held, &none, &found.refused));
         };
         let plan = match plan::parse(&plan::untick_all(&text)) {
             Ok(plan) => cleaned_plan(plan),
@@ -261,10 +262,12 @@ impl Engine {
     fn commit_review(&self, held: &Held, base: &Base, pen: &Pen) -> Result<Event, Refused> {
         let found = self.returned(held);
         let Some(text) = found.comments else {
-            return Ok(missing(held, "no comments.md was returned", &found.refused));
+            let none = format!("no {} was returned", self.journal.layout().names().comments);
+            return Ok(missing(held, &none, &found.refused));
         };
         if front_matter::split(&text).body.trim().is_empty() {
-            return Ok(no_document(&held.order, "comments.md is empty".to_owned()));
+            let empty = format!("{} is empty", self.journal.layout().names().comments);
+            return Ok(no_document(&held.order, empty));
         }
         let mut ledger = self.state().findings.clone();
         let review = cleaned_review(review::read(&text, &ledger));

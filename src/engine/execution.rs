@@ -410,7 +410,7 @@ impl Engine {
         let is_skipped = record.is_skipped();
         let entry = step_entry(record, &instant::to_text(self.journal.now()));
         if let Err(error) = self.write_step(step, &entry) {
-            return vec![failed("write log.md", error)];
+            return vec![failed("write the log of the steps", error)];
         }
         self.resumed = false;
         let mut events = self.notice_edits();

@@ -323,7 +323,10 @@ impl Engine {
             Ok(file_sha256) => vec![Event::RemarksAppended { file_sha256 }],
             Err(documents::Refused::Conflict) => vec![failed(
                 "append your remarks",
-                "comments.md is written to by another program again and again; end that program",
+                format!(
+                    "{} is written to by another program again and again; end that program",
+                    self.journal.layout().names().comments
+                ),
             )],
             Err(documents::Refused::Store(error)) => vec![failed("append your remarks", error)],
         }
@@ -385,7 +388,7 @@ impl Engine {
         let at = crate::store::instant::to_text(self.journal.now());
         match self.journal.log_entry(&format!("\n- {at} {text}\n")) {
             Ok(()) => Vec::new(),
-            Err(error) => vec![troubled("write log.md", with_hint(&error))],
+            Err(error) => vec![troubled("write the log of the steps", with_hint(&error))],
         }
     }
 }

@@ -331,7 +331,7 @@ impl Engine {
         let plan = self.plan_on_disk().map_err(|error| error.to_string())?;
         let plan = plan.unwrap_or_default();
         if Some(&approval_hash(&plan)) != self.state().approved_sha256.as_ref() {
-            return Err("plan.md is not the plan that was approved".to_owned());
+            return Err("the plan on disk is not the one that was approved".to_owned());
         }
         let vars = ExecuteVars {
             common: self.common(order),

@@ -461,3 +461,34 @@ fn a_staging_file_that_is_a_link_is_not_followed() {
     world.cast(&agent, &Agent::approving());
     world.run(&[]).ends(3).complains("no_document");
 }
+
+#[test]
+fn files_with_names_of_the_users_are_called_by_them() {
+    let mut world = World::new();
+    world.config =
+        "[paths]\nworkdir = \".work\"\nplan = \"todo.md\"\ncomments = \"review.md\"\nlog = \"done.md\"\n"
+            .to_owned();
+    let check = |ran: &crate::world::Ran| {
+        for name in ["plan.md", "comments.md", "log.md", ".agent-collab/"] {
+            assert!(!ran.out.contains(name), "{}", ran.out);
+            assert!(!ran.err.contains(name), "{}", ran.err);
+        }
+    };
+    let silent = Agent::new().always("[agent-collab WRITE_PLAN]", vec![say("Here it is.")]);
+    world.cast(&silent, &Agent::approving());
+    let ran = world.run(&[]);
+    ran.ends(3).complains("no todo.md was returned");
+    check(&ran);
+    let plan = "````todo.md\n# Task: A\n\n1. [ ] Write\n````";
+    let planner = Agent::new()
+        .on("[agent-collab WRITE_PLAN]", vec![say(plan)])
+        .step(1, vec![write("a.txt", "a\n"), say("Wrote.")]);
+    let reviewer = Agent::new().on(
+        "[agent-collab REVIEW",
+        vec![say("````review.md\n[APPROVED]\n````")],
+    );
+    world.cast(&planner, &reviewer);
+    let ran = world.run(&["--new"]);
+    ran.ends(0).says(".work/done.md tells each");
+    check(&ran);
+}

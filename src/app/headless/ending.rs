@@ -9,10 +9,15 @@ use crate::domain::execution::StepOutcome;
 use crate::domain::phase::Phase;
 use crate::domain::question::CommitTerms;
 use crate::domain::run::State;
+use crate::store::Layout;
 use crate::text::n_of;
 
 /// Tells of a run that was over before it could be taken up, and ends as it did.
-pub(super) fn tell_over(state: &State, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8 {
+pub(super) fn tell_over(
+    (state, layout): (&State, &Layout),
+    teller: &mut Teller<'_>,
+    err: &mut dyn Write,
+) -> u8 {
     // There is nowhere left to say that standard error is closed.
     let _closed = writeln!(
         err,
@@ -24,7 +29,7 @@ pub(super) fn tell_over(state: &State, teller: &mut Teller<'_>, err: &mut dyn Wr
         (_, None) => Ok(()),
     };
     if teller.form == Form::Lines && state.phase == Phase::Done {
-        let _closed = teller.say(&summary(state));
+        let _closed = teller.say(&summary(state, &log_path(layout)));
     }
     code_of(state)
 }
@@ -38,8 +43,14 @@ pub fn code_of(state: &State) -> u8 {
     }
 }
 
-/// What a finished run did, in one line.
-pub fn summary(state: &State) -> String {
+/// Where the log of the steps lies, as seen from the repository.
+pub fn log_path(layout: &Layout) -> String {
+    let path = layout.names().workdir.join(&layout.names().log);
+    path.display().to_string()
+}
+
+/// What a finished run did, in one line; `log` is where its steps are told.
+pub fn summary(state: &State, log: &str) -> String {
     let Some(execution) = &state.execution else {
         return "done".to_owned();
     };
@@ -63,7 +74,7 @@ pub fn summary(state: &State) -> String {
         format!("; tested by {}", test.in_words())
     });
     format!(
-        "done: {changed} of {} changed something, {place}{tested_by}; .agent-collab/log.md tells each",
+        "done: {changed} of {} changed something, {place}{tested_by}; {log} tells each",
         n_of(done.len(), "step")
     )
 }

@@ -159,9 +159,13 @@ impl Shell {
         };
         match Watch::begin(&occupied.layout) {
             Ok(watch) => self.watch = Some(watch),
-            Err(error) => self.screen.on_notice(&format!(
-                "changes of plan.md and comments.md are seen only when a turn ends: {error}"
-            )),
+            Err(error) => {
+                let names = occupied.layout.names();
+                self.screen.on_notice(&format!(
+                    "changes of {} and {} are seen only when a turn ends: {error}",
+                    names.plan, names.comments
+                ));
+            }
         }
     }
 

@@ -152,10 +152,7 @@ impl Shell {
             End::Signalled(_) | End::TerminalGone(_) => Ok(130),
             End::Panicked => Ok(101),
             End::Refused(refusal) => Err(refusal),
-            End::Failed(error) => Err(Refusal::error(
-                &error,
-                "what was recorded so far is in .agent-collab",
-            )),
+            End::Failed(error) => Err(Refusal::error(&error, "what was recorded so far is kept")),
         }
     }
 
@@ -165,8 +162,9 @@ impl Shell {
             End::Left | End::Killed | End::Signalled(_) => !self.settings.demo,
             End::TerminalGone(_) | End::Refused(_) | End::Failed(_) | End::Panicked => false,
         };
-        let state = self.engine.as_ref().filter(|_| is_told).map(Engine::state);
-        if let Some(line) = state.and_then(farewell) {
+        let engine = self.engine.as_ref().filter(|_| is_told);
+        let told = |engine: &Engine| farewell(engine.state(), engine.journal().layout());
+        if let Some(line) = engine.and_then(told) {
             // The terminal may be gone with the signal.
             let _gone = say_last(&format!("{line}\n"));
         }
@@ -254,10 +252,9 @@ impl Shell {
             return Ok(0);
         };
         match engine.outcome() {
-            Some(Outcome::Halted(reason)) => Err(Refusal::error(
-                reason,
-                "the run is kept as it is in .agent-collab",
-            )),
+            Some(Outcome::Halted(reason)) => {
+                Err(Refusal::error(reason, "the run is kept as it is"))
+            }
             // A run that the user left has its own code where it is over.
             Some(Outcome::Finished) | None => Ok(code_of(engine.state())),
         }

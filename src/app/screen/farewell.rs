@@ -2,22 +2,23 @@
 //!
 //! Refuses to print it.
 
-use crate::app::headless::summary;
+use crate::app::headless::{log_path, summary};
 use crate::domain::execution::StepCount;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
+use crate::store::Layout;
 use crate::text::{clean, n_of, one_line, truncate};
 
 /// How much of a goal's title is told, in characters.
 const TITLE_CHARS: usize = 60;
 
 /// Tells where the run was left; `None` of one without a goal.
-pub fn farewell(state: &State) -> Option<String> {
+pub fn farewell(state: &State, layout: &Layout) -> Option<String> {
     let goal = state.goal.as_ref()?;
     let title = truncate::to_chars(&one_line(&clean(&goal.title)), TITLE_CHARS);
     Some(match state.phase {
         Phase::Done if state.changed_nothing() => "done: no step changed anything".to_owned(),
-        Phase::Done => summary(state),
+        Phase::Done => summary(state, &log_path(layout)),
         Phase::Cancelled => format!("cancelled: {title}; files and commits stay as they are"),
         phase => {
             let StepCount { done, all } = state.step_count();

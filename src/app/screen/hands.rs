@@ -239,9 +239,11 @@ impl Shell {
 
 fn edited_plan(layout: &Layout, then: AfterEdit) -> Result<Answer, String> {
     let document = documents::read(&layout.plan()).map_err(|error| error.to_string())?;
-    let document = document.ok_or("plan.md is gone; write it again, or stop the run")?;
+    let name = &layout.names().plan;
+    let gone = || format!("{name} is gone; write it again, or stop the run");
+    let document = document.ok_or_else(gone)?;
     let text = String::from_utf8_lossy(&document.bytes);
-    let plan = plan::parse(&text).map_err(|problem| format!("plan.md is no plan: {problem}"))?;
+    let plan = plan::parse(&text).map_err(|problem| format!("{name} is no plan: {problem}"))?;
     Ok(Answer::Edited {
         then,
         plan,

@@ -24,12 +24,12 @@ impl Shell {
             return Ok(None);
         };
         let plan = occupied.layout.plan();
+        let name = occupied.layout.names().plan.clone();
         self.tasks.spawn_blocking(move || {
             let written = write_line(&plan, (line, &was), &text);
             Done::Rewritten(
-                written.map_err(|why| {
-                    format!("plan.md stays as it is: {why}; what you wrote: {text}")
-                }),
+                written
+                    .map_err(|why| format!("{name} stays as it is: {why}; what you wrote: {text}")),
             )
         });
         Ok(None)

@@ -48,11 +48,11 @@ pub fn unfinished(layout: &Layout) -> Result<Lies, Refusal> {
     })
 }
 
-/// The run that lies here and is over, where one does and nobody works on it.
+/// The run that lies here and is over, and where it lies, where one does and nobody works on it.
 ///
 /// # Errors
 /// The directory or the configuration has problems, or what lies here cannot be read.
-pub async fn over_here(wishes: &Wishes) -> Result<Option<Box<State>>, Refusal> {
+pub async fn over_here(wishes: &Wishes) -> Result<Option<(Box<State>, Layout)>, Refusal> {
     let found = find(wishes).await?;
     let layout = layout(&found.root, &found.loaded.config)?;
     if history::is_under_way(&layout)? || InstanceLock::holder(&layout)?.is_some() {
@@ -61,7 +61,8 @@ pub async fn over_here(wishes: &Wishes) -> Result<Option<Box<State>>, Refusal> {
     // What cannot be read is told by who takes it up.
     let run = lying(&layout).ok().flatten();
     let state = run.map(|run| Box::new(run.state().clone()));
-    Ok(state.filter(|state| state.is_over() && state.goal.is_some()))
+    let over = state.filter(|state| state.is_over() && state.goal.is_some());
+    Ok(over.map(|state| (state, layout)))
 }
 
 /// Refuses where nobody works and nothing is unfinished: before anything is looked for that a run needs.

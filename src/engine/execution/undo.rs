@@ -109,7 +109,7 @@ impl Engine {
                 commit,
                 plan_file_sha256,
             }),
-            Err(error) => events.push(failed("write plan.md", error)),
+            Err(error) => events.push(failed("write the plan", error)),
         }
         events
     }
