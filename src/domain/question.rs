@@ -778,7 +778,7 @@ impl QuestionKind {
                 )
             }
             Self::ManualEdit => "the plan is being edited by hand".to_owned(),
-            Self::StalePlan { .. } => "plan.md is not the plan that was reviewed".to_owned(),
+            Self::StalePlan { .. } => "the plan is not the one that was reviewed".to_owned(),
             Self::Execute { terms } => terms.in_words(),
             Self::NoDocument { reason, .. } => format!("the turn brought no document: {reason}"),
             Self::Agent { questions, .. } => {

@@ -173,11 +173,11 @@ pub enum DocumentKind {
 }
 
 impl DocumentKind {
-    /// The file's name, as far as it is known here.
-    pub fn file_name(self) -> &'static str {
+    /// What it is called in a message: the user may have named its file otherwise.
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Plan => "plan.md",
-            Self::Comments => "comments.md",
+            Self::Plan => "plan",
+            Self::Comments => "review",
             Self::Merge => "merge",
         }
     }

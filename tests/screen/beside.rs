@@ -151,7 +151,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
     terminal.type_keys(ENTER);
     terminal.wait_for("is back from the history; what lay here is in");
     terminal.wait_for("execute the approved plan");
-    terminal.wait_for("plan.md is written");
+    terminal.wait_for("the plan is written");
     leave(terminal);
     assert_eq!(state(&world)["goal"]["title"], "A test");
     let names = names_in(&world, "history");

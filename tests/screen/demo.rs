@@ -290,12 +290,12 @@ fn an_unfinished_run_goes_on_where_it_was() {
     terminal.wait_for("continue the unfinished run?");
     terminal.wait_for("in phase REVIEW");
     // What is decided about lies below the question.
-    terminal.wait_for("plan.md is written: 3 steps");
+    terminal.wait_for("the plan is written: 3 steps");
     terminal.type_keys("2");
     terminal.wait_for("Task: Count open last lines");
     terminal.type_keys("1y");
     terminal.wait_for("reviews the plan: release?");
-    terminal.wait_for("plan.md is written: 3 steps");
+    terminal.wait_for("the plan is written: 3 steps");
     terminal.type_keys(ENTER);
     terminal.wait_for("answers the review: release?");
     terminal.type_keys(CTRL_C);

@@ -24,7 +24,7 @@ fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
     terminal.type_keys("+");
     terminal.wait_for("of the plan. Enter: it stands there like this");
     terminal.type_keys(" Or two.\r");
-    terminal.wait_for("plan.md is not the plan that was reviewed");
+    terminal.wait_for("the plan is not the one that was reviewed");
     assert_eq!(
         read(&world, "plan.md"),
         before.replace("One word.", "One word. Or two.")

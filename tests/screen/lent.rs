@@ -205,7 +205,7 @@ fn what_a_viewer_that_crashed_left_on_is_not_taken_for_the_users_own() {
     let viewer = viewer.to_string_lossy();
     let mut terminal = world.open_so(&["--view"], &[("PAGER", &viewer)]);
     terminal.wait_for("read-only, nobody works here");
-    terminal.wait_for("plan.md is written");
+    terminal.wait_for("the plan is written");
     terminal.type_keys(ALT_L);
     terminal.wait_for("the pager ended with");
     terminal.type_keys(CTRL_C);

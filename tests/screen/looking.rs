@@ -57,7 +57,7 @@ fn a_second_start_explains_itself_follows_the_run_and_takes_over() {
     // The release of the first one is seen in the second one.
     first.type_keys(ENTER);
     first.wait_for("reviews the plan: release?");
-    second.wait_for("plan.md is written: 3 steps");
+    second.wait_for("the plan is written: 3 steps");
     second.type_keys("2");
     second.wait_for("Task: Count open last lines");
     second.type_keys("1");
@@ -104,7 +104,7 @@ fn looking_writes_nothing_and_needs_no_right_to_write() {
     let before = (everything(&world.repository()), everything(&world.home()));
     let mut terminal = world.open_in(ROOT, &["--view"]);
     terminal.wait_for("read-only, nobody works here");
-    terminal.wait_for("plan.md is written: 3 steps");
+    terminal.wait_for("the plan is written: 3 steps");
     for (key, text) in [
         ("2", "Task: Count open last lines"),
         ("3", "There is no review yet"),

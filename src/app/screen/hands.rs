@@ -136,7 +136,7 @@ impl Shell {
             DocumentKind::Merge => self.merge_to_edit(),
         };
         let there = |file: &PathBuf| file.is_file();
-        let missing = || format!("there is no {} yet", document.file_name());
+        let missing = || format!("there is no {} yet", document.name());
         let file = match file.and_then(|file| Some(file).filter(there).ok_or_else(missing)) {
             Ok(file) => file,
             Err(problem) => {

@@ -65,7 +65,7 @@ pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &Sta
             "more iterations: write how many",
             Then::Write(Draft::More { id }),
         )
-        .offers('e', "edit by hand: opens plan.md in your editor", edit)
+        .offers('e', "edit by hand: opens the plan in your editor", edit)
         .offers('c', "cancel the run", cancel())
         .first(1)
 }

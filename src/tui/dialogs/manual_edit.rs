@@ -11,13 +11,17 @@ pub(super) fn sheet(id: u32) -> Sheet {
     let edit = |document| Then::Act(vec![Action::Edit(document)]);
     Sheet::new(identity(id), "you edit the plan by hand")
         .says(
-            "Everything waits. plan.md is read when you say that you are done.",
+            "Everything waits. The plan is read when you say that you are done.",
             theme::PLAIN,
         )
-        .offers('e', "open plan.md in your editor", edit(DocumentKind::Plan))
+        .offers(
+            'e',
+            "open the plan in your editor",
+            edit(DocumentKind::Plan),
+        )
         .offers(
             'm',
-            "open comments.md in your editor",
+            "open the comments in your editor",
             edit(DocumentKind::Comments),
         )
         .offers('r', "done: have it reviewed", done(AfterEdit::Review))

@@ -20,7 +20,7 @@ use crate::tui::theme;
 use crate::tui::versions::Pair;
 
 pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>) -> Sheet {
-    let mut sheet = Sheet::new(identity(id), "plan.md is not the plan that was reviewed");
+    let mut sheet = Sheet::new(identity(id), "the plan is not the one that was reviewed");
     let file = state.plan.as_ref();
     let is_plan = file.is_some_and(|file| file.reading == Reading::Plan);
     if !is_plan {
@@ -87,10 +87,10 @@ pub fn pair(reviewed: &Sha256, texts: &Texts) -> Option<Pair> {
         .rfind(|old| old.approval == *reviewed)?;
     Some(Pair {
         old: (
-            format!("plan.md, reviewed in {}", old.label),
+            format!("the plan, reviewed in {}", old.label),
             old.text.clone(),
         ),
-        new: ("plan.md, now".to_owned(), now.to_owned()),
+        new: ("the plan, now".to_owned(), now.to_owned()),
     })
 }
 

@@ -171,7 +171,8 @@ fn whole(offer: &Offer, phase: Phase, names: &[String]) -> String {
         about_commits(offer),
         about_others(offer).to_owned(),
         about_run(offer, phase).to_owned(),
-        "What is kept lies under refs/agent-collab/ in git; log.md names its tree.".to_owned(),
+        "What is kept lies under refs/agent-collab/ in git; the log of the steps names its tree."
+            .to_owned(),
     ]);
     parts.join("\n\n")
 }

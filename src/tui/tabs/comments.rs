@@ -132,7 +132,7 @@ fn lay_out(ledger: &[Entry], chosen: &Chosen, texts: &Texts, columns: usize) -> 
         let mut rest = Vec::new();
         if !ledger.is_empty() {
             rest.push(Line::default());
-            rest.push(Line::styled("── also in comments.md ", theme::QUIET));
+            rest.push(Line::styled("── also in the comments ", theme::QUIET));
         }
         rest.extend(markdown::lay_out(&texts.rest, columns, theme::PLAIN));
         laid.lines.extend(gutter(rest, false));

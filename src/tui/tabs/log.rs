@@ -366,7 +366,7 @@ fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
     let columns = columns.saturating_sub(1);
     let mut laid = Marked::default();
     let mut push = |lines: Vec<Line<'static>>| laid.lines.extend(gutter(lines, false));
-    push(vec![Line::styled("── log.md ", theme::QUIET)]);
+    push(vec![Line::styled("── log of the steps ", theme::QUIET)]);
     match &about.log.text {
         Some(text) => {
             let n_lines = text.lines().count();

@@ -114,11 +114,11 @@ fn compared(
     lines.push(Line::default());
     let n_before = lines.len();
     let old = Side {
-        label: &format!("plan.md, {}", earlier.label),
+        label: &format!("the plan, {}", earlier.label),
         text: &earlier.text,
     };
     let new = Side {
-        label: "plan.md, now",
+        label: "the plan, now",
         text: now,
     };
     let both = compare::lay_out(old, new, reading.form, columns);

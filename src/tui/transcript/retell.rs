@@ -79,7 +79,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::LimitPassed { .. } => notice("the wait for the usage limit is over"),
         Event::TurnEnded { result, .. } => turn_ended(result),
         Event::PlanCommitted { plan, .. } => good(&format!(
-            "plan.md is written: {}",
+            "the plan is written: {}",
             n_of(plan.steps.len(), "step")
         )),
         Event::ReviewCommitted { review, .. } => review_committed(review),
@@ -115,15 +115,15 @@ pub fn event(event: &Event) -> Vec<Block> {
         ),
         Event::Conflict { clash: Some(_), .. } => Vec::new(),
         Event::PlanEdited { plan, .. } => match plan {
-            Some(_) => you("edited plan.md"),
-            None => fact(Tone::Bad, "plan.md was edited and is no plan any more"),
+            Some(_) => you("edited the plan"),
+            None => fact(Tone::Bad, "the plan was edited and is none any more"),
         },
-        Event::CommentsEdited { .. } => you("edited comments.md"),
+        Event::CommentsEdited { .. } => you("edited the comments"),
         Event::NoteMade { line, text, .. } => {
-            you(&format!("note on line {line} of plan.md: {text}"))
+            you(&format!("note on line {line} of the plan: {text}"))
         }
         Event::NoteRemoved { n } => you(&format!("note {n} is taken back")),
-        Event::RemarksAppended { .. } => you("asked for changes in comments.md"),
+        Event::RemarksAppended { .. } => you("asked for changes in the comments"),
         Event::PhaseChanged { to, .. } => vec![Block::new(
             Who::System,
             Content::Divider {

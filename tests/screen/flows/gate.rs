@@ -261,7 +261,7 @@ fn a_plan_that_its_user_edits_while_it_is_reviewed_is_reviewed_again() {
     });
     terminal.type_keys("2. [ ] Sing\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
-    terminal.wait_for("plan.md is not the plan that was reviewed");
+    terminal.wait_for("the plan is not the one that was reviewed");
     terminal.wait_for("+ 2. [ ] Sing");
     // Enter only shows it.
     terminal.type_keys(ENTER);

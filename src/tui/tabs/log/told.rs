@@ -118,9 +118,9 @@ pub fn told(event: &Event, asked: &mut BTreeMap<RequestId, String>) -> Option<To
 fn words_of(event: &Event) -> Option<String> {
     Some(match event {
         Event::FindingSettled { n } => format!("settles finding {n}"),
-        Event::PlanEdited { .. } => "edited plan.md".to_owned(),
-        Event::CommentsEdited { .. } => "edited comments.md".to_owned(),
-        Event::RemarksAppended { .. } => "asked for changes in comments.md".to_owned(),
+        Event::PlanEdited { .. } => "edited the plan".to_owned(),
+        Event::CommentsEdited { .. } => "edited the comments".to_owned(),
+        Event::RemarksAppended { .. } => "asked for changes in the comments".to_owned(),
         Event::NoteMade { line, text, .. } => format!("notes on line {line}: {text}"),
         Event::NoteRemoved { n } => format!("takes note {n} back"),
         Event::SessionOpened { role, .. } => format!("the {}'s conversation is open", role.name()),
