@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::programs::put_program;
 use crate::script::{Agent, plan, say, shell, write};
-use crate::world::World;
+use crate::world::{World, wait_until};
 
 /// Agents that do their turns as often as they are asked to.
 fn cast(world: &World) {
@@ -180,6 +181,38 @@ fn a_kill_after_the_tests_makes_no_second_commit() {
 #[test]
 fn a_kill_after_the_commit_makes_no_second_one() {
     check("commit.made", "done");
+}
+
+#[test]
+fn a_step_whose_commit_was_being_made_is_redone_on_the_tree_from_before_it() {
+    let world = World::new();
+    let does = |file: &str| {
+        let step = vec![write(file, "x\n"), say(&format!("Wrote {file}."))];
+        let planner = Agent::planning(&["Write"]).always("[agent-collab EXECUTE step 1]", step);
+        world.cast(&planner, &Agent::approving());
+    };
+    let hook = world.root.join(".git/hooks/pre-commit");
+    put_program(&hook, "#!/bin/sh\nexec tail -f /dev/null\n");
+    does("first.txt");
+    let mut running = world.start_run(&["--json"]);
+    // The commit that follows waits for its hook.
+    running.until("\"kind\":\"tests.ran\"");
+    running.signal("KILL");
+    running.wait();
+    wait_until("nothing of the run is left", || {
+        world.leftovers().is_empty()
+    });
+    std::fs::remove_file(&hook).expect("hook");
+    assert_eq!(world.read("first.txt"), "x\n");
+    assert_eq!(world.subjects(), ["first"]);
+
+    does("second.txt");
+    let mut arguments = RESUME;
+    arguments[5] = "redo";
+    world.program(&arguments).ends(0);
+    assert_eq!(steps(&world), ["[Step 1] Wrote second.txt"]);
+    assert_eq!(world.committed(), ["second.txt"]);
+    assert!(!world.root.join("first.txt").exists());
 }
 
 #[test]

@@ -24,6 +24,7 @@ use crate::permission::{Action, Keeping};
 
 mod asked_back;
 mod baseline;
+mod redoing;
 mod test_choice;
 mod test_consent;
 mod turn_hold;
