@@ -70,7 +70,29 @@ fn a_lost_conversation_goes_on_from_plan_and_comments() {
     ] {
         assert!(prompt.contains(word), "{word} in\n{prompt}");
     }
-    assert_eq!(world.state()["planner"]["degraded"], true);
+    let state = world.state();
+    assert_eq!(state["planner"]["degraded"], true);
+    // What is on record is what the agent got, to the letter.
+    let sent = sent(&world, &state["planner"]["id"]);
+    assert!(
+        sent.contains(&prompt),
+        "{prompt}
+
+in {sent:#?}"
+    );
+}
+
+/// What a session was sent, as its record has it.
+fn sent(world: &World, id: &Value) -> Vec<String> {
+    let id = id.as_str().expect("an id");
+    let messages = world.read(&format!(".agent-collab/sessions/{id}/messages.jsonl"));
+    let messages = messages
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("message"));
+    messages
+        .filter(|message| message["role"] == "user")
+        .map(|message| message["text"].as_str().unwrap_or_default().to_owned())
+        .collect()
 }
 
 #[test]
