@@ -36,6 +36,23 @@ const RULES: &str =
 
 impl World {
     pub(in crate::engine) fn new() -> Self {
+        Self::after(created(), until_the_step())
+    }
+
+    /// A run whose planner writes the plan; each turn after it waits for its release.
+    pub(in crate::engine) fn planning(reviewer: Option<(SessionId, String)>) -> Self {
+        let mut events = until_the_step();
+        events.truncate(2);
+        events.push(Event::GateChanged { gate: Gate::Manual });
+        let created = Created {
+            reviewer,
+            ..created()
+        };
+        Self::after(created, events)
+    }
+
+    /// A run to which this has happened and whose planner is at work.
+    fn after(created: Created, events: Vec<Event>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let outside = folder.path().canonicalize().unwrap();
         let root = outside.join("repository");
@@ -52,10 +69,10 @@ impl World {
         std::fs::write(places.config_dir.join("config.toml"), RULES).unwrap();
         let loaded = config::load(&places, &root, &Choices::default()).unwrap();
         let guard = Guard::open(&layout, &outside.join("side")).unwrap();
-        let (journal, _) = Journal::begin(guard, created()).unwrap();
+        let (journal, _) = Journal::begin(guard, created).unwrap();
         let setup = Setup::example((&root, &layout), &places, loaded.config, OnAsk::Wait);
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
-        for event in until_the_step() {
+        for event in events {
             // The effects are not performed: this test is the world.
             engine.journal.record(event).unwrap();
         }

@@ -9,18 +9,25 @@ use tokio::sync::watch;
 use tokio::time::{advance, timeout};
 
 use super::*;
+use crate::adapter::{AdapterEvent, TurnEnd};
 use crate::domain::event::News;
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
+use crate::domain::plan::file_hash;
 use crate::domain::question::{Answer as Said, QuestionKind};
 use crate::domain::task::{TaskOrder, Waits as TaskWaits};
-use crate::domain::turn::Profile;
+use crate::domain::turn::{Again, Profile, Purpose};
+use crate::engine::Inward;
 use crate::engine::granting::World;
+use crate::engine::live::Told;
 use crate::engine::setup::NamedAdapter;
 
 /// A run in the middle of a step whose planner is played by this CLI.
 fn world(cli: &str) -> World {
-    let mut world = World::new();
+    played_by(cli, World::new())
+}
+
+fn played_by(cli: &str, mut world: World) -> World {
     let setup = Arc::get_mut(&mut world.engine.setup).unwrap();
     let settings = setup.config.adapters[cli].clone();
     let name = "a".to_owned();
@@ -242,6 +249,99 @@ async fn a_no_leaves_the_session_as_it_was_and_a_yes_makes_it_plan() {
     assert_eq!(state.planner.current_agent(), Profile::Plan);
     assert_eq!(state.planner.n_messages, before.0 + 1);
     assert_eq!(state.gate, Gate::Auto);
+}
+
+const PLAN: &str = "# Task: x\n\n1. [ ] a step\n";
+
+/// A run whose planner has left a plan and calls `plan_exit`; what the user is asked, and what the planner is told.
+async fn exits_plan(reviewer: Option<(SessionId, String)>, word: &str) -> (World, String, String) {
+    let mut world = played_by("claude", World::planning(reviewer));
+    let staged = world
+        .engine
+        .at_work
+        .as_ref()
+        .map(|at_work| at_work.staging.plan.clone());
+    std::fs::write(staged.unwrap(), PLAN).unwrap();
+    let mut given = calls(&mut world, "plan_exit", json!({})).await;
+    let question = world.engine.state().awaiting.clone().unwrap();
+    let QuestionKind::Agent { questions, .. } = question.kind else {
+        panic!("an agent asks");
+    };
+    says(&mut world, word).await;
+    let end = TurnEnd::Completed {
+        final_text: "Done.".to_owned(),
+    };
+    let ended = Inward::Told(Role::Planner, Told::Event(AdapterEvent::TurnEnded(end)));
+    world.engine.take(ended).unwrap();
+    settle(&mut world).await;
+    (world, questions[0].text.clone(), told(&mut given))
+}
+
+/// The plan's own word on what it is.
+fn plan_status(world: &World) -> String {
+    let plan = std::fs::read_to_string(world.engine.journal.layout().plan()).unwrap();
+    let status = plan.lines().find_map(|line| line.strip_prefix("status: "));
+    status.unwrap_or("none").to_owned()
+}
+
+fn a_reviewer() -> Option<(SessionId, String)> {
+    Some((SessionId::new("ses_b"), "b".to_owned()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_whose_exit_the_user_refuses_is_kept_and_goes_to_nobody() {
+    for reviewer in [a_reviewer(), None] {
+        let (world, _, told) = exits_plan(reviewer, "no").await;
+        assert_eq!(told, "The user said no: you stay the planner.");
+        let state = world.engine.state();
+        assert_eq!(state.phase, Phase::WritePlan);
+        assert_eq!(
+            state.plan.as_ref().map(|file| file.plan.steps.len()),
+            Some(1)
+        );
+        assert_eq!(plan_status(&world), "draft");
+        let Some(QuestionKind::Gate { order }) = state.question().map(|open| &open.kind) else {
+            panic!("the planner's next turn waits: {:?}", state.question());
+        };
+        assert_eq!(order.purpose, Purpose::WritePlan);
+        let answer = "You wanted to hand the plan on, and the user said: no. Your plan is kept; it went to nobody.";
+        let answer = answer.to_owned();
+        assert_eq!(order.again, Some(Again::Answered { answer }));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_hands_the_plan_on_to_where_the_question_said() {
+    let way = "The planner says that the plan is complete. Shall it go on to";
+    for (reviewer, next, phase, status) in [
+        (a_reviewer(), "its review", Phase::Review, "reviewing"),
+        (None, "your approval", Phase::Approved, "approved"),
+    ] {
+        let (world, question, told) = exits_plan(reviewer, "yes").await;
+        assert_eq!(question, format!("{way} {next}?"));
+        assert!(told.starts_with("The plan is handed on."), "{told}");
+        assert_eq!(world.engine.state().phase, phase);
+        assert_eq!(plan_status(&world), status);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_is_a_draft_again_once_the_user_agrees_to_plan_anew() {
+    let mut world = world("claude");
+    let known = world
+        .engine
+        .state()
+        .plan
+        .as_ref()
+        .map(|file| file.file_sha256.clone());
+    let text = "plan";
+    assert_eq!(known, Some(file_hash(text.as_bytes())));
+    std::fs::write(world.engine.journal.layout().plan(), text).unwrap();
+    for (word, expected) in [("no", "none"), ("yes", "draft")] {
+        let _given = calls(&mut world, "plan_enter", json!({"reason": word})).await;
+        says(&mut world, word).await;
+        assert_eq!(plan_status(&world), expected, "after a {word}");
+    }
 }
 
 proptest! {
