@@ -38,6 +38,7 @@ mod history;
 mod killed_children;
 mod permissions;
 mod places;
+mod plan_status;
 mod record;
 mod recovery;
 mod review;
