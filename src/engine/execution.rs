@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::domain::event::Event;
+use crate::domain::execution::StepOutcome;
 use crate::domain::question::{Terms, TestNetwork};
 use crate::domain::receipt::Receipt;
 use crate::domain::run::Busy;
@@ -33,7 +34,7 @@ use super::test_run::{self, TestRun, TestSettings};
 use super::trouble::{LOOK_AFTER_HOOKS, TELL_INDEX};
 use super::{Engine, Inward, documents, failed, news, troubled};
 
-use commits::{Made, NoCommit, changed_by_hooks, commit, look_before_hooks};
+use commits::{Made, NoCommit, PerhapsMade, changed_by_hooks, commit, look_before_hooks};
 pub(super) use entry::list;
 use entry::{last_step_told, step_entry};
 pub(super) use looks::to_path;
@@ -179,18 +180,47 @@ impl Engine {
         };
         let name = format!("redo-step-{step}-{}", uuid::Uuid::now_v7().simple());
         let lock = self.tree_lock.clone();
-        self.spawn(async move {
+        let made = self.commit_perhaps_made(step);
+        self.spawn_all(async move {
             let _held = lock.lock().await;
             let stored = git.snapshot(&name).await;
             let restored = match stored {
                 Ok(_) => git.restore(&before).await,
                 Err(error) => Err(error),
             };
-            match restored {
-                Ok(_) => Event::TreeRestored { step },
-                Err(error) => failed("put the tree back", in_words(&error)),
+            if let Err(error) = restored {
+                return vec![failed("put the tree back", in_words(&error))];
             }
+            let mut told = match made {
+                Some(made) => made.take_back().await,
+                None => Vec::new(),
+            };
+            if !told
+                .iter()
+                .any(|event| matches!(event, Event::EffectFailed { .. }))
+            {
+                told.push(Event::TreeRestored { step });
+            }
+            told
         });
+    }
+
+    /// The commit of the step at hand, which a crash may have left; `None` where no commits are made.
+    fn commit_perhaps_made(&self, step: u32) -> Option<PerhapsMade> {
+        let execution = self.state().execution.as_ref()?;
+        let recorded = execution
+            .done
+            .iter()
+            .filter_map(|done| match &done.outcome {
+                StepOutcome::Committed { commit, .. } => Some(commit.clone()),
+                _ => None,
+            });
+        Some(PerhapsMade {
+            git: self.commit_repository()?.clone(),
+            base: execution.base.clone().map(CommitId),
+            recorded: recorded.collect(),
+            step,
+        })
     }
 
     /// The tree before the step at hand and the user's dirty files.

@@ -216,6 +216,47 @@ fn a_step_whose_commit_was_being_made_is_redone_on_the_tree_from_before_it() {
 }
 
 #[test]
+fn a_step_whose_commit_was_made_is_redone_and_its_first_commit_taken_back() {
+    for last in ["tests.ran", "commit.made"] {
+        let world = World::new();
+        let does = |file: &str| {
+            let step = vec![write(file, "x\n"), say(&format!("Wrote {file}."))];
+            let planner = Agent::planning(&["Write"]).always("[agent-collab EXECUTE step 1]", step);
+            world.cast(&planner, &Agent::approving());
+        };
+        does("first.txt");
+        world.run(&[]).ends(0);
+        // As a kill leaves it that comes between git's commit, or its record, and what follows.
+        let log = world.read(".agent-collab/events.jsonl");
+        let kind = format!("\"kind\":\"{last}\"");
+        let end = log.find(&kind).expect("the event");
+        let end = end + log[end..].find('\n').expect("its end") + 1;
+        world.put(".agent-collab/events.jsonl", &log[..end]);
+        world.put(".agent-collab/state.json", "{");
+        let plan = world.read(".agent-collab/plan.md").replace("[x]", "[ ]");
+        world.put(".agent-collab/plan.md", &plan);
+
+        does("second.txt");
+        let mut arguments = RESUME;
+        arguments[5] = "redo";
+        world.program(&arguments).ends(0);
+        let subjects = [
+            "[Step 1] Wrote second.txt",
+            "[Undo step 1] Wrote first.txt",
+            "[Step 1] Wrote first.txt",
+            "first",
+        ];
+        assert_eq!(world.subjects(), subjects, "{last}");
+        assert!(!world.root.join("first.txt").exists(), "{last}");
+        assert_eq!(
+            world.git(&["diff", "--name-only", "HEAD"]).trim(),
+            "",
+            "{last}"
+        );
+    }
+}
+
+#[test]
 fn a_kill_between_two_steps_is_survived() {
     check("step.done", "continue");
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::domain::event::Event;
 use crate::domain::question::CommitTerms;
 
 use super::entry::list;
@@ -10,6 +11,8 @@ use super::looks::{changed_since, to_path, to_text};
 use crate::engine::git::{
     CommitFailureKind, CommitId, GitError, Head, Repository, Runnable, TreeId,
 };
+use crate::engine::trouble::TELL_INDEX;
+use crate::engine::{failed, troubled};
 
 /// Why there is no commit.
 pub(super) enum NoCommit {
@@ -134,6 +137,55 @@ pub(super) async fn changed_by_hooks(
             ))
         }
         Err(error) => Some(in_words(&error)),
+    }
+}
+
+/// A step that is done anew, and the commit that its first try may have made.
+pub(super) struct PerhapsMade {
+    pub git: Repository,
+    /// From where commits are this execution's.
+    pub base: Option<CommitId>,
+    /// Those that are on record as other steps'.
+    pub recorded: Vec<String>,
+    pub step: u32,
+}
+
+impl PerhapsMade {
+    /// Takes the commit back where it is the last one, by another one, as an undo does; what is to be told of it.
+    pub(super) async fn take_back(&self) -> Vec<Event> {
+        match self.undone().await {
+            Ok(None) => Vec::new(),
+            Ok(Some(behind)) => vec![troubled(TELL_INDEX, behind)],
+            Err(why) => vec![failed("take the commit of the first try back", why)],
+        }
+    }
+
+    /// What the user is to do about the index, where it could not be told.
+    async fn undone(&self) -> Result<Option<String>, String> {
+        let git = &self.git;
+        let commits = git.commits_since(self.base.as_ref()).await;
+        let commits = commits.map_err(|error| in_words(&error))?;
+        let mark = format!("[Step {}] ", self.step);
+        let is_its = |(commit, subject): &&(CommitId, String)| {
+            subject.starts_with(&mark) && !self.recorded.contains(&commit.0)
+        };
+        let Some((commit, subject)) = commits.last().filter(is_its) else {
+            return Ok(None);
+        };
+        let trees = git.trees_of(commit).await;
+        let before = trees.map_err(|error| in_words(&error))?.from;
+        let what = subject.trim_start_matches(&mark);
+        let message = format!(
+            "[Undo step {}] {what}\n\nThe step is done anew.\n",
+            self.step
+        );
+        match git.commit_whole(&before, &message).await {
+            Ok(_) => Ok(None),
+            Err(failure) => match &failure.kind {
+                CommitFailureKind::IndexBehind(commit) => Ok(Some(failure.behind(commit))),
+                _ => Err(failure.output),
+            },
+        }
     }
 }
 
