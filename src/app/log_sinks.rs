@@ -1,4 +1,4 @@
-//! The program's own log as `[log]` wishes it: the user's file is tried before anything is begun, then all is opened.
+//! Opens the program's own log as `[log]` says; the user's file is tried before anything else is begun.
 //!
 //! Refuses to know where it goes: `engine::log_sinks` does.
 

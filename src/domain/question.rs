@@ -869,16 +869,14 @@ impl QuestionKind {
                 format!("step {step}: {found}")
             }
             Self::RunnerMissing { found } => format!("before step 1: {found}"),
-            Self::TestNetwork { step: 0, line } => format!(
-                "before step 1 the tests fail without the machine's network: {}",
-                one_line(line)
-            ),
             Self::TestNetwork { step, line } => format!(
-                "the tests of step {step} fail without the machine's network: {}",
+                "{} fail without the machine's network: {}",
+                tests_of(*step),
                 one_line(line)
             ),
             Self::TestSocket { step, lacked } => format!(
-                "the tests of step {step} fail without {}, which is hidden from them: {}",
+                "{} fail without {}, which is hidden from them: {}",
+                tests_of(*step),
                 lacked.path,
                 one_line(&lacked.line)
             ),
@@ -989,5 +987,13 @@ fn tries_on(answer: &Answer, movable: bool) -> bool {
         Answer::Retry | Answer::Stop => true,
         Answer::SwitchAdapter => movable,
         _ => false,
+    }
+}
+
+/// The tests of a step in words; step 0 is the time before the first one.
+pub fn tests_of(step: u32) -> String {
+    match step {
+        0 => "the tests before step 1".to_owned(),
+        step => format!("the tests of step {step}"),
     }
 }

@@ -34,7 +34,7 @@ use super::test_run::{self, TestRun, TestSettings};
 use super::trouble::{LOOK_AFTER_HOOKS, TELL_INDEX};
 use super::{Engine, Inward, documents, failed, news, troubled};
 
-use commits::{Made, NoCommit, PerhapsMade, changed_by_hooks, commit, look_before_hooks};
+use commits::{LeftCommit, Made, NoCommit, changed_by_hooks, commit, look_before_hooks};
 pub(super) use entry::list;
 use entry::{last_step_told, step_entry};
 pub(super) use looks::to_path;
@@ -180,7 +180,7 @@ impl Engine {
         };
         let name = format!("redo-step-{step}-{}", uuid::Uuid::now_v7().simple());
         let lock = self.tree_lock.clone();
-        let made = self.commit_perhaps_made(step);
+        let left = self.left_commit(step);
         self.spawn_all(async move {
             let _held = lock.lock().await;
             let stored = git.snapshot(&name).await;
@@ -191,22 +191,24 @@ impl Engine {
             if let Err(error) = restored {
                 return vec![failed("put the tree back", in_words(&error))];
             }
-            let mut told = match made {
-                Some(made) => made.take_back().await,
-                None => Vec::new(),
+            let taken_back = match left {
+                Some(left) => left.take_back().await,
+                None => Ok(None),
             };
-            if !told
-                .iter()
-                .any(|event| matches!(event, Event::EffectFailed { .. }))
-            {
-                told.push(Event::TreeRestored { step });
+            match taken_back {
+                Ok(behind) => {
+                    let told = behind.map(|why| troubled(TELL_INDEX, why));
+                    told.into_iter()
+                        .chain([Event::TreeRestored { step }])
+                        .collect()
+                }
+                Err(why) => vec![failed("take back the commit of the first try", why)],
             }
-            told
         });
     }
 
-    /// The commit of the step at hand, which a crash may have left; `None` where no commits are made.
-    fn commit_perhaps_made(&self, step: u32) -> Option<PerhapsMade> {
+    /// The commit that an earlier try of a step may have left; `None` where no commits are made.
+    fn left_commit(&self, step: u32) -> Option<LeftCommit> {
         let execution = self.state().execution.as_ref()?;
         let recorded = execution
             .done
@@ -215,8 +217,9 @@ impl Engine {
                 StepOutcome::Committed { commit, .. } => Some(commit.clone()),
                 _ => None,
             });
-        Some(PerhapsMade {
+        Some(LeftCommit {
             git: self.commit_repository()?.clone(),
+            terms: execution.commits.clone(),
             base: execution.base.clone().map(CommitId),
             recorded: recorded.collect(),
             step,

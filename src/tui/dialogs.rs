@@ -24,8 +24,7 @@ mod release;
 mod runner_missing;
 pub mod stale_plan;
 mod step_recovery;
-mod test_network;
-mod test_socket;
+mod test_lacks;
 mod tests_failed;
 mod tests_in_doubt;
 mod usage_limit;
@@ -169,9 +168,9 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
         QuestionKind::TestsInDoubt { step, found } => {
             tests_in_doubt::sheet(id, *step, found, state)
         }
-        QuestionKind::TestSocket { step, lacked } => test_socket::sheet(id, *step, lacked, state),
+        QuestionKind::TestSocket { step, lacked } => test_lacks::socket(id, *step, lacked, state),
         QuestionKind::RunnerMissing { found } => runner_missing::sheet(id, found, state),
-        QuestionKind::TestNetwork { step, line } => test_network::sheet(id, *step, line, state),
+        QuestionKind::TestNetwork { step, line } => test_lacks::network(id, *step, line, state),
         QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),
         QuestionKind::StepRecovery { step, stage } => step_recovery::sheet(id, *step, *stage),
         QuestionKind::CannotExecute { reason } => cannot_execute::sheet(id, reason),

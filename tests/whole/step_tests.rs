@@ -278,6 +278,7 @@ fn tests_reach_dockers_socket_once_the_user_says_so_and_then_without_a_question(
     world
         .run(&command)
         .ends(3)
+        .complains("the tests before step 1 fail without")
         .complains("home/.docker/run/docker.sock, which is hidden from them: dial unix")
         .complains("--answer test_socket=");
     let (world, _docker) = new();

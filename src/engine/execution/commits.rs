@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::domain::event::Event;
 use crate::domain::question::CommitTerms;
 
 use super::entry::list;
@@ -11,8 +10,6 @@ use super::looks::{changed_since, to_path, to_text};
 use crate::engine::git::{
     CommitFailureKind, CommitId, GitError, Head, Repository, Runnable, TreeId,
 };
-use crate::engine::trouble::TELL_INDEX;
-use crate::engine::{failed, troubled};
 
 /// Why there is no commit.
 pub(super) enum NoCommit {
@@ -43,21 +40,7 @@ pub(super) async fn commit(
         let said = "the tree that was tested is not known; try again, and the tests run first";
         return Err(NoCommit::Failed(said.to_owned()));
     };
-    let head = git
-        .head()
-        .await
-        .map_err(|error| NoCommit::Failed(in_words(&error)))?;
-    let on = match (&head, terms) {
-        (
-            Head::Branch { name, .. },
-            CommitTerms::Current { branch } | CommitTerms::New { branch },
-        ) => name == branch,
-        (Head::Detached { .. }, _) | (_, CommitTerms::Off { .. }) => false,
-    };
-    if !on {
-        let said = "another branch is checked out than the one that was approved; switch back and try again";
-        return Err(NoCommit::Failed(said.to_owned()));
-    }
+    check_branch(git, terms).await.map_err(NoCommit::Failed)?;
     let paths: Vec<PathBuf> = paths.iter().map(|path| to_path(path)).collect();
     match git.commit(tested, &paths, &[], message).await {
         Ok(commit) => Ok(Made {
@@ -89,6 +72,27 @@ pub(super) async fn commit(
             },
             _ => Err(NoCommit::Failed(failure.output)),
         },
+    }
+}
+
+/// Makes sure that the branch that was approved is checked out.
+///
+/// # Errors
+/// Another one is, or git fails; in words.
+async fn check_branch(git: &Repository, terms: &CommitTerms) -> Result<(), String> {
+    let head = git.head().await.map_err(|error| in_words(&error))?;
+    let on = match (&head, terms) {
+        (
+            Head::Branch { name, .. },
+            CommitTerms::Current { branch } | CommitTerms::New { branch },
+        ) => name == branch,
+        (Head::Detached { .. }, _) | (_, CommitTerms::Off { .. }) => false,
+    };
+    match on {
+        true => Ok(()),
+        false => Err(
+            "another branch is checked out than the one that was approved; switch back and try again".to_owned(),
+        ),
     }
 }
 
@@ -140,9 +144,10 @@ pub(super) async fn changed_by_hooks(
     }
 }
 
-/// A step that is done anew, and the commit that its first try may have made.
-pub(super) struct PerhapsMade {
+/// The commit that the first try of a redone step may have left: a crash came before it was on record.
+pub(super) struct LeftCommit {
     pub git: Repository,
+    pub terms: CommitTerms,
     /// From where commits are this execution's.
     pub base: Option<CommitId>,
     /// Those that are on record as other steps'.
@@ -150,35 +155,30 @@ pub(super) struct PerhapsMade {
     pub step: u32,
 }
 
-impl PerhapsMade {
-    /// Takes the commit back where it is the last one, by another one, as an undo does; what is to be told of it.
-    pub(super) async fn take_back(&self) -> Vec<Event> {
-        match self.undone().await {
-            Ok(None) => Vec::new(),
-            Ok(Some(behind)) => vec![troubled(TELL_INDEX, behind)],
-            Err(why) => vec![failed("take the commit of the first try back", why)],
-        }
-    }
-
-    /// What the user is to do about the index, where it could not be told.
-    async fn undone(&self) -> Result<Option<String>, String> {
+impl LeftCommit {
+    /// Takes it back by an undo commit, where it is there and the last one; gives what the user is to do about the
+    /// index, where that could not be told.
+    ///
+    /// # Errors
+    /// It stands as it was; says why.
+    pub(super) async fn take_back(&self) -> Result<Option<String>, String> {
         let git = &self.git;
         let commits = git.commits_since(self.base.as_ref()).await;
         let commits = commits.map_err(|error| in_words(&error))?;
         let mark = format!("[Step {}] ", self.step);
-        let is_its = |(commit, subject): &&(CommitId, String)| {
-            subject.starts_with(&mark) && !self.recorded.contains(&commit.0)
-        };
-        let Some((commit, subject)) = commits.last().filter(is_its) else {
+        let Some((commit, subject)) = commits.last() else {
             return Ok(None);
         };
+        let (Some(what), false) = (
+            subject.strip_prefix(&mark),
+            self.recorded.contains(&commit.0),
+        ) else {
+            return Ok(None);
+        };
+        check_branch(git, &self.terms).await?;
         let trees = git.trees_of(commit).await;
         let before = trees.map_err(|error| in_words(&error))?.from;
-        let what = subject.trim_start_matches(&mark);
-        let message = format!(
-            "[Undo step {}] {what}\n\nThe step is done anew.\n",
-            self.step
-        );
+        let message = format!("[Undo step {}] {what}\n\nThe step is redone.\n", self.step);
         match git.commit_whole(&before, &message).await {
             Ok(_) => Ok(None),
             Err(failure) => match &failure.kind {

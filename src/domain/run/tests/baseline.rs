@@ -69,6 +69,7 @@ fn names(effects: &[Effect]) -> String {
         Effect::CommitStep { paths, .. } => format!("commit {}", paths.join(" ")),
         Effect::KeepTestNetwork(TestNetwork::Host) => "host".to_owned(),
         Effect::KeepTestNetwork(TestNetwork::Loopback) => "loopback".to_owned(),
+        Effect::KeepTestSocket { path, is_reached } => format!("{path} {is_reached}"),
         other => format!("{other:?}"),
     });
     told.collect::<Vec<_>>().join(", ")
@@ -227,7 +228,7 @@ fn a_network_that_they_lack_is_asked_about_before_the_first_step() {
         lacks_network: Some("ECONNREFUSED".to_owned()),
         ..run(0, &["a"])
     };
-    let asked = "ask before step 1 the tests fail without the machine's network: ECONNREFUSED";
+    let asked = "ask the tests before step 1 fail without the machine's network: ECONNREFUSED";
     let (mut world, _) = entered();
     check(&mut world, found(lacking()), asked);
     let again = "host, baseline sh t.sh";
@@ -237,6 +238,29 @@ fn a_network_that_they_lack_is_asked_about_before_the_first_step() {
     check(&mut world, found(lacking()), asked);
     let on = "loopback, begin step 1";
     check(&mut world, answered(2, Answer::LoopbackNetwork), on);
+}
+
+#[test]
+fn a_socket_that_they_lack_is_asked_about_before_the_first_step() {
+    let lacking = || Receipt {
+        lacks_socket: Some(LackedSocket {
+            path: "/run/docker.sock".to_owned(),
+            line: "no daemon".to_owned(),
+        }),
+        ..run(0, &["a"])
+    };
+    let asked = "ask the tests before step 1 fail without /run/docker.sock, which is hidden from them: no daemon";
+    for (answer, follows) in [
+        (
+            Answer::ReachSocket,
+            "/run/docker.sock true, baseline sh t.sh",
+        ),
+        (Answer::HideSocket, "/run/docker.sock false, begin step 1"),
+    ] {
+        let (mut world, _) = entered();
+        check(&mut world, found(lacking()), asked);
+        check(&mut world, answered(2, answer), follows);
+    }
 }
 
 #[test]
