@@ -13,6 +13,7 @@ pub mod history;
 mod holding;
 pub mod hook;
 pub mod keys;
+pub mod man;
 pub mod mcp;
 pub mod permissions;
 pub mod resume;
@@ -120,6 +121,8 @@ enum Command {
         /// The shell
         shell: Shell,
     },
+    /// Print the manual page, or write all pages and completions to a folder
+    Man(man::ManArgs),
     /// Asks the instance that runs a turn whether a call may go ahead; for codex, not for people
     #[command(hide = true)]
     Hook(hook::HookArgs),
@@ -257,6 +260,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
             clap_complete::generate(shell, &mut choices::definition(), "agent-collab", &mut text);
             Ok(printed(io::stdout().write_all(&text), 0))
         }
+        Command::Man(args) => man::run(&args),
         Command::ScriptedAgent(args) => {
             let code = scripted_agent::run(&args).map_err(|error| Refusal::error(error, ""))?;
             Ok(u8::try_from(code).unwrap_or(1))

@@ -179,6 +179,7 @@ impl Command {
             | Self::Completions { .. }
             | Self::Hook(_)
             | Self::Mcp(_)
+            | Self::Man(_)
             | Self::ScriptedAgent(_) => return None,
         })
     }

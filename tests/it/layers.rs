@@ -55,6 +55,7 @@ const PURE: Crates = Crates::Only(&[
 const NO_FRONT: Crates = Crates::AllBut(&[
     "clap",
     "clap_complete",
+    "clap_mangen",
     "crossterm",
     "ratatui",
     "ratatui_textarea",

@@ -1,0 +1,64 @@
+//! `agent-collab man`: the manual pages and shell completions that packages install, made from the same definition as
+//! `--help`.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command, ValueEnum};
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use super::{choices, printed};
+use crate::app::start::Refusal;
+
+const PROGRAM: &str = "agent-collab";
+
+/// Arguments of `agent-collab man`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  agent-collab man | man -l -\n  agent-collab man --dir out    # one page per command, completions for every shell"
+)]
+pub struct ManArgs {
+    /// Write one page per command and the completions of every shell into this folder
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+/// Prints the main page, or writes all pages and completions to a folder.
+///
+/// # Errors
+/// The folder cannot be created or written.
+pub fn run(args: &ManArgs) -> Result<u8, Refusal> {
+    let Some(dir) = &args.dir else {
+        // clap_mangen wants a writer that does not fail; a reader that closes the pipe early is normal.
+        let mut page = Vec::new();
+        let rendered = Man::new(built()).render(&mut page);
+        return Ok(printed(rendered.and_then(|()| io::stdout().write_all(&page)), 0));
+    };
+    let n_files = write_all(dir).map_err(|error| {
+        Refusal::error(
+            format!("cannot write to {}: {error}", dir.display()),
+            "name a folder that you can write to",
+        )
+    })?;
+    let line = format!("{n_files} files in {}\n", dir.display());
+    Ok(printed(io::stdout().write_all(line.as_bytes()), 0))
+}
+
+/// Writes every file and returns how many there are.
+fn write_all(dir: &Path) -> io::Result<usize> {
+    fs::create_dir_all(dir)?;
+    clap_mangen::generate_to(choices::definition(), dir)?;
+    for shell in Shell::value_variants() {
+        clap_complete::generate_to(*shell, &mut choices::definition(), PROGRAM, dir)?;
+    }
+    Ok(fs::read_dir(dir)?.count())
+}
+
+/// The definition with everything that clap adds on its own, such as `--help`.
+fn built() -> Command {
+    let mut command = choices::definition();
+    command.build();
+    command
+}
