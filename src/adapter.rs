@@ -1,8 +1,8 @@
 //! What the program needs of a coding agent's command-line program, as a sans-I/O protocol.
 //!
 //! An adapter turns turns into bytes and lines into events. It refuses to know processes, files,
-//! clocks and channels: the engine launches what [`Adapter::launch`] describes, feeds it every
-//! line, order and exit, and performs the [`Output`]s in order.
+//! clocks and channels: the engine launches what [`Adapter::prepare_launch`] describes, feeds it every
+//! line, order and exit, and performs the [`AdapterOutput`]s in order.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,31 +15,31 @@ use crate::domain::session::PlanWindow;
 use crate::permission::Call;
 
 pub mod claude;
+pub mod cli_capabilities;
 pub mod codex;
-mod failure;
-mod held;
 pub mod pipe;
-pub mod probe;
+mod sandbox_provider;
+mod turn_failure;
 
-pub use failure::{Failure, FailureKind};
-pub use held::{Held, Keeps, StateFolder, StatePlace};
+pub use sandbox_provider::{CliStateFolder, SandboxProvider, StateEntry, StateEntryKind};
+pub use turn_failure::{TurnFailure, TurnFailureKind};
 
 /// The protocol of one CLI for one session. Total: no input makes it panic or stop.
 pub trait Adapter: Send + Sync {
     /// Describes how to start the CLI so that it can serve `turn`, resuming `session.external_id` where there is one.
-    fn launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> Launch;
+    fn prepare_launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> LaunchSpec;
 
     /// Tells whether the running process can serve `turn`, or must be closed and launched anew.
-    fn serves(&self, turn: &TurnSpec) -> bool;
+    fn can_serve(&self, turn: &TurnSpec) -> bool;
 
     /// Takes one order of the engine.
-    fn on_order(&mut self, order: Order) -> Vec<Output>;
+    fn on_command(&mut self, order: AdapterCommand) -> Vec<AdapterOutput>;
 
     /// Takes one line of the child's standard output, without its line end, invalid UTF-8 replaced.
-    fn on_line(&mut self, line: &str) -> Vec<Output>;
+    fn on_stdout_line(&mut self, line: &str) -> Vec<AdapterOutput>;
 
     /// Takes one line of its standard error.
-    fn on_error_line(&mut self, _line: &str) -> Vec<Output> {
+    fn on_stderr_line(&mut self, _line: &str) -> Vec<AdapterOutput> {
         Vec::new()
     }
 
@@ -54,21 +54,21 @@ pub trait Adapter: Send + Sync {
     }
 
     /// Takes the child's end. A turn that is still open must be closed with [`AdapterEvent::TurnEnded`].
-    fn on_exit(&mut self, exit: &Exit) -> Vec<Output>;
+    fn on_exit(&mut self, exit: &CliExit) -> Vec<AdapterOutput>;
 }
 
 /// A frame as a raw stream keeps it.
 #[derive(Deserialize)]
-struct Kept {
+struct RawStreamFrame {
     from: String,
     frame: serde_json::Value,
 }
 
 /// What a tool said, whole, where this line of a CLI's raw stream tells its end: `{"from":"cli","frame":…}`.
-pub fn output_of(call: &str, line: &str) -> Option<String> {
-    let kept: Kept = serde_json::from_str(line).ok()?;
+pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
+    let kept: RawStreamFrame = serde_json::from_str(line).ok()?;
     let frame = (kept.from == "cli").then(|| kept.frame.to_string())?;
-    codex::output_of(call, &frame).or_else(|| claude::output_of(call, &frame))
+    codex::parse_tool_output(call, &frame).or_else(|| claude::parse_tool_output(call, &frame))
 }
 
 /// What stays the same over a session's life.
@@ -88,18 +88,18 @@ pub struct SessionSpec {
     /// How the user wants this CLI started.
     pub cli: CliSpec,
     /// Whether the user trusts this repository.
-    pub trust: Trust,
+    pub trust: RepositoryTrust,
     /// The shell command by which the CLI asks before each call, where it is to ask so.
-    pub hook: Option<String>,
+    pub hook_command: Option<String>,
     /// How the CLI starts the server of the program's tools, where its agent has any.
-    pub tools: Option<ToolServer>,
+    pub tool_server: Option<ToolServerSpec>,
     /// Folders of which the agent's commands are to see nothing, where the CLI itself holds them.
-    pub hidden: Vec<PathBuf>,
+    pub hidden_folders: Vec<PathBuf>,
 }
 
 /// How a CLI starts the server of the program's tools for one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolServer {
+pub struct ToolServerSpec {
     /// The program.
     pub program: String,
     /// All arguments; no secret is among them.
@@ -107,7 +107,7 @@ pub struct ToolServer {
     /// The folder that the server must be able to read.
     pub folder: PathBuf,
     /// How long the CLI must wait for a call's answer, in seconds.
-    pub seconds: u32,
+    pub timeout_seconds: u32,
 }
 
 /// `[adapters.<name>]` of the configuration, resolved.
@@ -126,7 +126,7 @@ pub struct CliSpec {
 /// Whether the user has said that this repository may configure and instruct agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Trust {
+pub enum RepositoryTrust {
     /// The user ran `agent-collab trust` for this path and this content.
     Trusted,
     /// Everybody else.
@@ -141,15 +141,15 @@ pub struct TurnSpec {
     /// The whole prompt.
     pub prompt: String,
     /// What the turn may write.
-    pub access: Access,
+    pub access: TurnAccess,
     /// Permissions whose tools the agent is not to see, where the CLI can leave tools out.
-    pub hidden: Vec<String>,
+    pub hidden_permissions: Vec<String>,
 }
 
 /// What a turn may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Access {
+pub enum TurnAccess {
     /// Every phase but EXECUTE: nothing but the turn's staging folder.
     ReadOnly,
     /// EXECUTE: the repository, but not `.git` and `.agent-collab`.
@@ -158,7 +158,7 @@ pub enum Access {
 
 /// How to start a CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Launch {
+pub struct LaunchSpec {
     /// The program, a name on PATH or a path.
     pub program: String,
     /// All arguments.
@@ -170,14 +170,14 @@ pub struct Launch {
     /// The working directory.
     pub cwd: PathBuf,
     /// Whether the process outlives a turn.
-    pub life: Life,
+    pub lifetime: CliProcessLifetime,
     /// Who holds what the agent does to what its turn may write.
-    pub held: Held,
+    pub sandbox: SandboxProvider,
 }
 
 /// Whether a CLI's process outlives a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Life {
+pub enum CliProcessLifetime {
     /// One process for many turns; standard input stays open.
     Session,
     /// One process a turn; standard input is closed after the turn's bytes, the exit ends the turn.
@@ -186,17 +186,17 @@ pub enum Life {
 
 /// What the engine wants of a CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+pub enum AdapterCommand {
     /// Runs a turn. Follows a launch, or comes to an idle process that serves it.
-    Turn(TurnSpec),
-    /// Answers [`AdapterEvent::Asked`] and [`AdapterEvent::Weighed`].
-    Answer(RequestId, Decision),
-    /// Answers [`AdapterEvent::Weighed`]: the CLI is to ask.
-    AskFirst(RequestId),
-    /// Answers [`AdapterEvent::Questioned`]: question text to chosen or typed answer; `None` dismisses.
+    StartTurn(TurnSpec),
+    /// Answers [`AdapterEvent::ApprovalRequested`] and [`AdapterEvent::HookApprovalRequested`].
+    DecideApproval(RequestId, CallDecision),
+    /// Answers [`AdapterEvent::HookApprovalRequested`]: the CLI is to ask.
+    AskUserFirst(RequestId),
+    /// Answers [`AdapterEvent::QuestionAsked`]: question text to chosen or typed answer; `None` dismisses.
     AnswerQuestions(RequestId, Option<BTreeMap<String, String>>),
     /// Takes what the CLI asked by its hook, and under which number its answer is awaited.
-    Hooked(u64, String),
+    HandleHookCall(u64, String),
     /// Says something to the agent in the middle of the running turn, which goes on; where that comes too
     /// late, a notice says so.
     Steer(String),
@@ -209,7 +209,7 @@ pub enum Order {
 /// The answer to a call. Never remembered by the CLI (invariant I26).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
-pub enum Decision {
+pub enum CallDecision {
     /// The call goes ahead, once.
     Allow,
     /// The call does not go ahead, the turn goes on; the reason reaches the agent where the CLI can carry it.
@@ -223,7 +223,7 @@ pub enum Decision {
 
 /// What an adapter wants done, in order.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Output {
+pub enum AdapterOutput {
     /// Writes these bytes (a whole line with its line end) to the child's standard input.
     Send(String),
     /// Closes the child's standard input.
@@ -238,7 +238,7 @@ pub enum Output {
 
 /// How a child ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exit {
+pub struct CliExit {
     /// The exit code, where it ended by itself.
     pub code: Option<i32>,
     /// The signal, where one ended it.
@@ -283,7 +283,8 @@ pub enum AdapterEvent {
         text: String,
     },
     /// All deltas of this block are void (a cut stream is retried).
-    Withdrawn {
+    #[serde(rename = "withdrawn")]
+    BlockWithdrawn {
         /// The block.
         item: String,
     },
@@ -335,8 +336,9 @@ pub enum AdapterEvent {
         /// The files.
         changes: Vec<FileChange>,
     },
-    /// The agent wants to do something that its CLI asks about. Waits for [`Order::Answer`].
-    Asked {
+    /// The agent wants to do something that its CLI asks about. Waits for [`AdapterCommand::DecideApproval`].
+    #[serde(rename = "asked")]
+    ApprovalRequested {
         /// The request.
         request: RequestId,
         /// The tool call it belongs to, where known.
@@ -354,9 +356,10 @@ pub enum AdapterEvent {
         #[serde(skip)]
         mark: Option<String>,
     },
-    /// The agent is about to do something, and its CLI waits for a quick word about it: [`Order::Answer`], or
-    /// [`Order::AskFirst`] when a person is to answer, upon which it asks.
-    Weighed {
+    /// The agent is about to do something, and its CLI waits for a quick word about it: [`AdapterCommand::DecideApproval`], or
+    /// [`AdapterCommand::AskUserFirst`] when a person is to answer, upon which it asks.
+    #[serde(rename = "weighed")]
+    HookApprovalRequested {
         /// The request.
         request: RequestId,
         /// The tool call it belongs to, where known.
@@ -368,12 +371,13 @@ pub enum AdapterEvent {
         /// The changes it would make to files, where the adapter knows them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<FileChange>,
-        /// As in [`AdapterEvent::Asked`].
+        /// As in [`AdapterEvent::ApprovalRequested`].
         #[serde(skip)]
         mark: Option<String>,
     },
-    /// The agent asks the user something. Waits for [`Order::AnswerQuestions`].
-    Questioned {
+    /// The agent asks the user something. Waits for [`AdapterCommand::AnswerQuestions`].
+    #[serde(rename = "questioned")]
+    QuestionAsked {
         /// The request.
         request: RequestId,
         /// The questions.
@@ -399,7 +403,7 @@ pub enum AdapterEvent {
         reason: String,
     },
     /// Running totals of the conversation as the CLI counts them.
-    Usage(Usage),
+    Usage(CliUsageTotals),
     /// How much of the account's plan is used.
     PlanUse {
         /// All windows of it that the CLI tells.
@@ -420,7 +424,8 @@ pub enum AdapterEvent {
         text: String,
     },
     /// What the user said in the middle of the turn came too late for it.
-    Untold {
+    #[serde(rename = "untold")]
+    InputUndelivered {
         /// What.
         text: String,
     },
@@ -439,7 +444,7 @@ pub enum AdapterEvent {
         line: String,
     },
     /// The turn is over; nothing of it follows.
-    TurnEnded(TurnEnd),
+    TurnEnded(CliTurnOutcome),
 }
 
 /// How a tool call ended.
@@ -462,7 +467,7 @@ pub struct FileChange {
     /// The path as the CLI named it.
     pub path: PathBuf,
     /// What happens to it.
-    pub kind: ChangeKind,
+    pub kind: FileChangeKind,
     /// A unified diff or the new text, as far as the CLI told.
     pub diff: String,
 }
@@ -470,7 +475,7 @@ pub struct FileChange {
 /// What happens to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ChangeKind {
+pub enum FileChangeKind {
     /// It comes into being.
     Add,
     /// It changes in place.
@@ -483,7 +488,7 @@ pub enum ChangeKind {
 
 /// Running totals of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Usage {
+pub struct CliUsageTotals {
     /// Tokens read by the model, cached ones included.
     pub input_tokens: u64,
     /// Tokens written by the model.
@@ -500,7 +505,7 @@ pub struct Usage {
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
-pub enum TurnEnd {
+pub enum CliTurnOutcome {
     /// The agent finished.
     Completed {
         /// The agent's last message of the turn, whole; empty when it said nothing.
@@ -509,5 +514,5 @@ pub enum TurnEnd {
     /// The turn was interrupted by us or by a refusal that stops.
     Interrupted,
     /// The turn failed.
-    Failed(Failure),
+    Failed(TurnFailure),
 }

@@ -54,7 +54,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::TurnEnd;
+use crate::adapter::CliTurnOutcome;
 use crate::domain::delta::Delta;
 use crate::domain::discussion::CheckRun;
 use crate::domain::event::Event;
@@ -124,7 +124,7 @@ pub enum Inward {
     /// A tool's call that waited came to something.
     ToolDone(RequestId, tools::Later),
     /// A tool's call was decided.
-    ToolDecided(RequestId, crate::adapter::Decision),
+    ToolDecided(RequestId, crate::adapter::CallDecision),
     /// The user answered what a tool's call waits for; `None` where nobody does.
     ToolAnswered(RequestId, Option<BTreeMap<String, String>>),
     /// A tool's call has waited as long as it may.
@@ -144,7 +144,7 @@ pub enum Inward {
         /// The turn.
         turn: TurnId,
         /// How it ended.
-        end: TurnEnd,
+        end: CliTurnOutcome,
         /// What differed and was restored.
         tampered: Result<Vec<Tampered>, StoreError>,
     },

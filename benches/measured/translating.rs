@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::PathBuf;
 
-use agent_collab::adapter::claude::Claude;
-use agent_collab::adapter::codex::Codex;
+use agent_collab::adapter::claude::ClaudeAdapter;
+use agent_collab::adapter::codex::CodexAdapter;
 use agent_collab::adapter::{
-    Access, Adapter, CliSpec, Order, Output, SessionSpec, Trust, TurnSpec,
+    Adapter, AdapterCommand, AdapterOutput, CliSpec, RepositoryTrust, SessionSpec, TurnAccess,
+    TurnSpec,
 };
 use agent_collab::domain::ids::{SessionId, TurnId};
 use serde_json::{Value, json};
@@ -70,7 +71,7 @@ pub fn run() -> anyhow::Result<()> {
 fn translate(adapter: &mut dyn Adapter, lines: &[String]) -> usize {
     let told = lines
         .iter()
-        .filter(|line| !black_box(adapter.on_line(line)).is_empty());
+        .filter(|line| !black_box(adapter.on_stdout_line(line)).is_empty());
     told.count()
 }
 
@@ -94,10 +95,10 @@ fn session() -> SessionSpec {
             env: BTreeMap::new(),
             model: None,
         },
-        trust: Trust::Untrusted,
-        hook: None,
-        tools: None,
-        hidden: Vec::new(),
+        trust: RepositoryTrust::Untrusted,
+        hook_command: None,
+        tool_server: None,
+        hidden_folders: Vec::new(),
     }
 }
 
@@ -105,32 +106,32 @@ fn turn() -> TurnSpec {
     TurnSpec {
         turn: TurnId::new("trn_1"),
         prompt: "go".to_owned(),
-        access: Access::Workspace,
-        hidden: Vec::new(),
+        access: TurnAccess::Workspace,
+        hidden_permissions: Vec::new(),
     }
 }
 
 fn claude() -> anyhow::Result<Box<dyn Adapter>> {
-    let mut claude = Claude::new();
-    claude.launch(&session(), &turn());
-    claude.on_order(Order::Turn(turn()));
+    let mut claude = ClaudeAdapter::new();
+    claude.prepare_launch(&session(), &turn());
+    claude.on_command(AdapterCommand::StartTurn(turn()));
     let answer = json!({"subtype": "success", "request_id": "initialize", "response": {}});
-    claude.on_line(&json!({"type": "control_response", "response": answer}).to_string());
+    claude.on_stdout_line(&json!({"type": "control_response", "response": answer}).to_string());
     Ok(Box::new(claude))
 }
 
 /// Brings codex to where its turn runs, by answering whatever it asks.
 fn codex() -> anyhow::Result<Box<dyn Adapter>> {
-    let mut codex = Codex::new();
-    codex.launch(&session(), &turn());
-    let mut outputs = codex.on_order(Order::Turn(turn()));
+    let mut codex = CodexAdapter::new();
+    codex.prepare_launch(&session(), &turn());
+    let mut outputs = codex.on_command(AdapterCommand::StartTurn(turn()));
     while !outputs.is_empty() {
         let mut next = Vec::new();
         for output in outputs {
-            if let Output::Send(line) = output {
+            if let AdapterOutput::Send(line) = output {
                 let asked: Value = serde_json::from_str(&line)?;
                 if let Some(answer) = answer(&asked) {
-                    next.extend(codex.on_line(&answer.to_string()));
+                    next.extend(codex.on_stdout_line(&answer.to_string()));
                 }
             }
         }
@@ -138,7 +139,7 @@ fn codex() -> anyhow::Result<Box<dyn Adapter>> {
     }
     let begun =
         json!({"threadId": THREAD, "turn": {"id": TURN, "status": "inProgress", "error": null}});
-    codex.on_line(&json!({"method": "turn/started", "params": begun}).to_string());
+    codex.on_stdout_line(&json!({"method": "turn/started", "params": begun}).to_string());
     Ok(Box::new(codex))
 }
 

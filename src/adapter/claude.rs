@@ -7,85 +7,87 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::adapter::{
-    Access, Adapter, AdapterEvent, Decision, Exit, Launch, Order, Output, SessionSpec, TurnEnd,
-    TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliExit, CliTurnOutcome,
+    LaunchSpec, SessionSpec, TurnAccess, TurnSpec,
 };
 use crate::domain::ids::{RequestId, TurnId};
 
-mod asks;
-mod failure;
-mod frames;
-mod launch;
-mod messages;
-pub mod probe;
-mod state;
-mod steering;
-mod tools;
-mod translate;
-mod turn;
-mod wire;
+mod config_folder;
+mod control_requests;
+mod failure_classifier;
+mod frame_handler;
+mod launch_arguments;
+mod message_translator;
+mod messages_api;
+mod open_turn;
+mod steer_queue;
+mod stream_json;
+mod tool_inputs;
+pub mod version_check;
 
 #[cfg(test)]
 mod tests;
 
-use asks::{Asks, Kind};
-use launch::Conversation;
-use messages::{Block, parse_block};
-use steering::Steering;
-use translate::{Transcript, plain};
-use turn::{OpenTurn, Stage, Stop};
-use wire::Frame;
+use control_requests::{ControlRequestKind, PendingControlRequests};
+use launch_arguments::ClaudeConversation;
+use message_translator::{MessageTranslator, tool_result_text};
+use messages_api::{ContentBlock, parse_content_block};
+use open_turn::{ClaudeOpenTurn, ClaudeStopReason, ClaudeTurnStage};
+use steer_queue::SteerQueue;
+use stream_json::ClaudeFrame;
 
 /// The id of the handshake's request.
-const HANDSHAKE: &str = "initialize";
+const HANDSHAKE_REQUEST_ID: &str = "initialize";
 
 /// What a tool said, where this line of claude tells its end.
-pub fn output_of(call: &str, line: &str) -> Option<String> {
-    let Frame::User(user) = wire::parse(line).frame else {
+pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
+    let ClaudeFrame::User(user) = stream_json::parse_line(line).frame else {
         return None;
     };
     let blocks = user.message.content.as_array()?;
-    blocks.iter().find_map(|block| match parse_block(block) {
-        Ok(Block::ToolResult {
-            tool_use_id,
-            content,
-            ..
-        }) if tool_use_id == call => Some(plain(content)),
-        Ok(_) | Err(_) => None,
-    })
+    blocks
+        .iter()
+        .find_map(|block| match parse_content_block(block) {
+            Ok(ContentBlock::ToolResult {
+                tool_use_id,
+                content,
+                ..
+            }) if tool_use_id == call => Some(tool_result_text(content)),
+            Ok(_) | Err(_) => None,
+        })
 }
 
 /// One session of `claude`.
 #[derive(Debug, Default)]
-pub struct Claude {
-    process: Process,
-    access: Option<Access>,
+pub struct ClaudeAdapter {
+    process: ClaudeProcessState,
+    access: Option<TurnAccess>,
     /// Permissions whose tools the process was started without.
-    hidden: Vec<String>,
+    hidden_permissions: Vec<String>,
     cwd: PathBuf,
     fresh_id: String,
-    conversation: Option<Conversation>,
-    announced: Option<String>,
+    conversation: Option<ClaudeConversation>,
+    announced_conversation: Option<String>,
     /// A conversation that the CLI said it does not have.
-    lost: Option<String>,
+    lost_conversation: Option<String>,
     /// The turn for which a new process was asked for; a second time is a failure.
-    relaunched: Option<TurnId>,
+    relaunch_attempted_for: Option<TurnId>,
     model: Option<String>,
     /// What the conversation filled of the model's context with its last answer.
-    filled: Option<u64>,
-    turn: Option<OpenTurn>,
-    asks: Asks,
-    transcript: Transcript,
+    context_tokens: Option<u64>,
+    turn: Option<ClaudeOpenTurn>,
+    control_requests: PendingControlRequests,
+    translator: MessageTranslator,
     /// Calls that were asked about or whose denial was told.
-    known_denials: BTreeSet<String>,
+    known_denied_calls: BTreeSet<String>,
     n_interrupts: u32,
     n_lines: u64,
-    steering: Steering,
+    steer_queue: SteerQueue,
 }
 
 /// How far the process is.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Process {
+enum ClaudeProcessState {
     /// There is none that could serve a turn.
     #[default]
     Absent,
@@ -96,214 +98,238 @@ enum Process {
     /// It takes turns.
     Ready,
     /// It is to be replaced; nothing that it still says counts.
-    Replaced,
+    AwaitingReplacement,
 }
 
-impl Claude {
+impl ClaudeAdapter {
     /// Builds the adapter of a session without a process.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-impl Adapter for Claude {
-    fn launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> Launch {
+impl Adapter for ClaudeAdapter {
+    fn prepare_launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> LaunchSpec {
         let resumed = session
             .external_id
             .clone()
-            .filter(|id| self.lost.as_ref() != Some(id));
+            .filter(|id| self.lost_conversation.as_ref() != Some(id));
         let conversation = match resumed {
-            Some(id) => Conversation::Resumed(id),
-            None => Conversation::New(session.fresh_id.clone()),
+            Some(id) => ClaudeConversation::Resumed(id),
+            None => ClaudeConversation::New(session.fresh_id.clone()),
         };
-        let launch = launch::launch(session, &conversation, turn);
+        let launch = launch_arguments::build_launch(session, &conversation, turn);
         *self = Self {
-            process: Process::Launched,
+            process: ClaudeProcessState::Launched,
             access: Some(turn.access),
-            hidden: turn.hidden.clone(),
+            hidden_permissions: turn.hidden_permissions.clone(),
             cwd: session.cwd.clone(),
             fresh_id: session.fresh_id.clone(),
             conversation: Some(conversation),
-            lost: self.lost.take(),
-            relaunched: self.relaunched.take(),
+            lost_conversation: self.lost_conversation.take(),
+            relaunch_attempted_for: self.relaunch_attempted_for.take(),
             n_lines: self.n_lines,
             ..Self::default()
         };
         launch
     }
 
-    fn serves(&self, turn: &TurnSpec) -> bool {
-        let takes_turns = !matches!(self.process, Process::Absent | Process::Replaced);
-        let offers = self.access == Some(turn.access) && self.hidden == turn.hidden;
+    fn can_serve(&self, turn: &TurnSpec) -> bool {
+        let takes_turns = !matches!(
+            self.process,
+            ClaudeProcessState::Absent | ClaudeProcessState::AwaitingReplacement
+        );
+        let offers =
+            self.access == Some(turn.access) && self.hidden_permissions == turn.hidden_permissions;
         takes_turns && self.turn.is_none() && offers
     }
 
     fn removed_tools(&self) -> &'static [&'static str] {
-        launch::REMOVED_TOOLS
+        launch_arguments::REMOVED_TOOLS
     }
 
-    fn on_order(&mut self, order: Order) -> Vec<Output> {
+    fn on_command(&mut self, order: AdapterCommand) -> Vec<AdapterOutput> {
         match order {
-            Order::Turn(turn) => self.on_turn(turn),
-            Order::Answer(request, decision) => self.on_answer(&request, &decision),
-            Order::AskFirst(request) => {
-                let waits = self.asks.remove(request.as_str()).is_some();
-                let answer = || Output::Send(asks::ask_first(request.as_str()));
+            AdapterCommand::StartTurn(turn) => self.on_turn(turn),
+            AdapterCommand::DecideApproval(request, decision) => {
+                self.on_decision(&request, &decision)
+            }
+            AdapterCommand::AskUserFirst(request) => {
+                let waits = self.control_requests.remove(request.as_str()).is_some();
+                let answer =
+                    || AdapterOutput::Send(control_requests::ask_user_response(request.as_str()));
                 waits.then(answer).into_iter().collect()
             }
-            Order::AnswerQuestions(request, answers) => {
-                let Some(ask) = self.asks.remove(request.as_str()) else {
+            AdapterCommand::AnswerQuestions(request, answers) => {
+                let Some(ask) = self.control_requests.remove(request.as_str()) else {
                     return Vec::new();
                 };
-                vec![Output::Send(asks::answer_questions(
+                vec![AdapterOutput::Send(control_requests::answers_response(
                     request.as_str(),
                     &ask,
                     answers.as_ref(),
                 ))]
             }
             // Its hook is asked over the control channel.
-            Order::Hooked(..) => Vec::new(),
-            Order::Interrupt => self.on_interrupt(),
-            Order::Steer(text) => self.on_steer(text),
-            Order::Close => vec![Output::CloseInput],
+            AdapterCommand::HandleHookCall(..) => Vec::new(),
+            AdapterCommand::Interrupt => self.on_interrupt(),
+            AdapterCommand::Steer(text) => self.on_steer(text),
+            AdapterCommand::Close => vec![AdapterOutput::CloseInput],
         }
     }
 
-    fn on_line(&mut self, line: &str) -> Vec<Output> {
-        if self.process == Process::Replaced || line.trim().is_empty() {
+    fn on_stdout_line(&mut self, line: &str) -> Vec<AdapterOutput> {
+        if self.process == ClaudeProcessState::AwaitingReplacement || line.trim().is_empty() {
             return Vec::new();
         }
-        let parsed = wire::parse(line);
+        let parsed = stream_json::parse_line(line);
         let mut out = Vec::new();
         if self.turn.is_some() {
-            self.steering.on_taken_in(&parsed.answers);
+            self.steer_queue.on_delivered(&parsed.user_line_ids);
         }
-        if !matches!(parsed.frame, Frame::Result(_)) && self.is_ours(&parsed.answers) {
-            out.extend(self.begin());
+        if !matches!(parsed.frame, ClaudeFrame::Result(_))
+            && self.belongs_to_our_turn(&parsed.user_line_ids)
+        {
+            out.extend(self.mark_turn_started());
         }
-        out.extend(self.on_frame(parsed.frame, &parsed.answers, line));
-        out.extend(self.steer());
+        out.extend(self.on_frame(parsed.frame, &parsed.user_line_ids, line));
+        out.extend(self.send_waiting_steers());
         out
     }
 
-    fn on_exit(&mut self, exit: &Exit) -> Vec<Output> {
-        let process = std::mem::replace(&mut self.process, Process::Absent);
-        if process == Process::Replaced {
+    fn on_exit(&mut self, exit: &CliExit) -> Vec<AdapterOutput> {
+        let process = std::mem::replace(&mut self.process, ClaudeProcessState::Absent);
+        if process == ClaudeProcessState::AwaitingReplacement {
             return Vec::new();
         }
-        if process == Process::Starting
-            && let Some(out) = self.start_over(&exit.stderr_tail)
+        if process == ClaudeProcessState::Starting
+            && let Some(out) = self.relaunch_for_new_conversation(&exit.stderr_tail)
         {
             return out;
         }
-        let mut out = events(self.steering.lost());
+        let mut out = event_outputs(self.steer_queue.drain_undelivered());
         out.extend(match &self.turn {
             Some(turn) => {
-                let end = turn.ended_by_exit(exit);
-                self.finish(end)
+                let end = turn.outcome_from_exit(exit);
+                self.finish_turn(end)
             }
-            None => events(self.asks.withdraw_all()),
+            None => event_outputs(self.control_requests.withdraw_all()),
         });
         out
     }
 }
 
-impl Claude {
-    fn on_turn(&mut self, turn: TurnSpec) -> Vec<Output> {
+impl ClaudeAdapter {
+    fn on_turn(&mut self, turn: TurnSpec) -> Vec<AdapterOutput> {
         if self.turn.is_some() {
-            return vec![notice(
+            return vec![notice_output(
                 "a turn is already running; the new one was not sent".to_owned(),
             )];
         }
         self.n_lines = self.n_lines.saturating_add(1);
-        let open = OpenTurn::new(turn, &self.fresh_id, self.n_lines);
+        let open = ClaudeOpenTurn::new(turn, &self.fresh_id, self.n_lines);
         match self.process {
-            Process::Ready => {
-                let out = vec![Output::Send(asks::prompt(&open.uuid, &open.prompt))];
-                self.turn = Some(OpenTurn {
-                    stage: Stage::Sent,
+            ClaudeProcessState::Ready => {
+                let out = vec![AdapterOutput::Send(control_requests::prompt_message(
+                    &open.uuid,
+                    &open.prompt,
+                ))];
+                self.turn = Some(ClaudeOpenTurn {
+                    stage: ClaudeTurnStage::Sent,
                     ..open
                 });
                 out
             }
-            Process::Starting => {
+            ClaudeProcessState::Starting => {
                 self.turn = Some(open);
                 Vec::new()
             }
-            Process::Launched => {
-                self.process = Process::Starting;
+            ClaudeProcessState::Launched => {
+                self.process = ClaudeProcessState::Starting;
                 self.turn = Some(open);
-                vec![Output::Send(asks::initialize(HANDSHAKE))]
+                vec![AdapterOutput::Send(control_requests::initialize_request(
+                    HANDSHAKE_REQUEST_ID,
+                ))]
             }
-            Process::Absent | Process::Replaced => {
+            ClaudeProcessState::Absent | ClaudeProcessState::AwaitingReplacement => {
                 self.turn = Some(open);
-                self.finish(turn::protocol("claude is not running"))
+                self.finish_turn(open_turn::protocol_failure("claude is not running"))
             }
         }
     }
 
-    fn on_answer(&mut self, request: &RequestId, decision: &Decision) -> Vec<Output> {
-        let Some(ask) = self.asks.remove(request.as_str()) else {
+    fn on_decision(&mut self, request: &RequestId, decision: &CallDecision) -> Vec<AdapterOutput> {
+        let Some(ask) = self.control_requests.remove(request.as_str()) else {
             return Vec::new();
         };
         match (decision, &ask.item, &mut self.turn) {
-            (Decision::Allow, Some(item), _) => {
-                self.transcript.on_allowed(item);
-                self.asks.pass(&ask);
+            (CallDecision::Allow, Some(item), _) => {
+                self.translator.on_allowed(item);
+                self.control_requests.mark_passed_by_hook(&ask);
             }
-            (Decision::DenyAndStop, _, Some(turn)) => turn.stop = turn.stop.or(Stop::Interrupted),
-            (Decision::Allow | Decision::Deny { .. } | Decision::DenyAndStop, _, _) => {}
+            (CallDecision::DenyAndStop, _, Some(turn)) => {
+                turn.stop = turn.stop.or(ClaudeStopReason::Interrupted)
+            }
+            (CallDecision::Allow | CallDecision::Deny { .. } | CallDecision::DenyAndStop, _, _) => {
+            }
         }
-        let mut out = vec![Output::Send(asks::answer(request.as_str(), &ask, decision))];
-        if ask.kind == Kind::Hook && *decision == Decision::DenyAndStop {
+        let mut out = vec![AdapterOutput::Send(control_requests::decision_response(
+            request.as_str(),
+            &ask,
+            decision,
+        ))];
+        if ask.kind == ControlRequestKind::PreToolUseHook && *decision == CallDecision::DenyAndStop
+        {
             // A hook's denial ends no turn.
-            out.push(self.interrupt());
+            out.push(self.interrupt_output());
         }
         out
     }
 
-    fn on_interrupt(&mut self) -> Vec<Output> {
+    fn on_interrupt(&mut self) -> Vec<AdapterOutput> {
         match &mut self.turn {
-            Some(turn) if turn.stage == Stage::Held => self.finish(TurnEnd::Interrupted),
-            Some(turn) => {
-                turn.stop = turn.stop.or(Stop::Interrupted);
-                vec![self.interrupt()]
+            Some(turn) if turn.stage == ClaudeTurnStage::WaitingForHandshake => {
+                self.finish_turn(CliTurnOutcome::Interrupted)
             }
-            None if self.process == Process::Ready => vec![self.interrupt()],
+            Some(turn) => {
+                turn.stop = turn.stop.or(ClaudeStopReason::Interrupted);
+                vec![self.interrupt_output()]
+            }
+            None if self.process == ClaudeProcessState::Ready => vec![self.interrupt_output()],
             None => Vec::new(),
         }
     }
 
-    fn interrupt(&mut self) -> Output {
+    fn interrupt_output(&mut self) -> AdapterOutput {
         self.n_interrupts = self.n_interrupts.saturating_add(1);
         let id = format!("interrupt-{}", self.n_interrupts);
-        Output::Send(asks::control(&id, "interrupt"))
+        AdapterOutput::Send(control_requests::control_request(&id, "interrupt"))
     }
 
-    fn finish(&mut self, end: TurnEnd) -> Vec<Output> {
+    fn finish_turn(&mut self, end: CliTurnOutcome) -> Vec<AdapterOutput> {
         if self.turn.take().is_none() {
             return Vec::new();
         }
-        let mut closed = self.asks.withdraw_all();
-        closed.extend(self.steering.untold());
-        closed.extend(self.transcript.close());
+        let mut closed = self.control_requests.withdraw_all();
+        closed.extend(self.steer_queue.drain_waiting());
+        closed.extend(self.translator.close_turn());
         closed.push(AdapterEvent::TurnEnded(end));
-        events(closed)
+        event_outputs(closed)
     }
 
-    fn is_line(&self, uuid: &str) -> bool {
+    fn is_prompt_line(&self, uuid: &str) -> bool {
         self.turn.as_ref().is_some_and(|turn| turn.uuid == uuid)
     }
 
-    fn is_ours(&self, answers: &[String]) -> bool {
-        answers.iter().any(|uuid| self.is_line(uuid))
+    fn belongs_to_our_turn(&self, answers: &[String]) -> bool {
+        answers.iter().any(|uuid| self.is_prompt_line(uuid))
     }
 }
 
-fn events(events: Vec<AdapterEvent>) -> Vec<Output> {
-    events.into_iter().map(Output::Event).collect()
+fn event_outputs(events: Vec<AdapterEvent>) -> Vec<AdapterOutput> {
+    events.into_iter().map(AdapterOutput::Event).collect()
 }
 
-fn notice(text: String) -> Output {
-    Output::Event(AdapterEvent::Notice { text })
+fn notice_output(text: String) -> AdapterOutput {
+    AdapterOutput::Event(AdapterEvent::Notice { text })
 }

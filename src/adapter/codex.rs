@@ -7,53 +7,56 @@
 use std::collections::BTreeMap;
 
 use crate::adapter::{
-    Adapter, AdapterEvent, Exit, Failure, FailureKind, Launch, Order, Output, SessionSpec, TurnEnd,
-    TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CliExit, CliTurnOutcome, LaunchSpec,
+    SessionSpec, TurnFailure, TurnFailureKind, TurnSpec,
 };
 
-mod asks;
+mod app_server_protocol;
+mod bash_wrapper;
 mod connection;
-mod failure;
-mod hook;
-mod items;
-mod launch;
-mod missing_tool;
-mod notifications;
-pub mod probe;
-mod profile;
-mod requests;
-pub mod rules;
-mod settings;
-mod shell;
-mod translate;
-mod wire;
+pub mod execpolicy_rules;
+mod failure_classifier;
+mod launch_parameters;
+mod open_items;
+mod pre_tool_use_hook;
+mod sandbox_profile;
+mod server_notifications;
+mod server_request_handler;
+mod server_requests;
+mod settings_check;
+mod thread_items;
+mod unsupported_call;
+pub mod version_check;
 
 #[cfg(test)]
 mod tests;
 
-use asks::Asks;
-pub use hook::denial;
+pub use pre_tool_use_hook::format_hook_denial;
+use server_requests::PendingServerRequests;
 
-use connection::{Connection, Link};
-use hook::Hooks;
-use launch::Search;
-use translate::{OpenItems, Speaker};
+use connection::{CodexConnection, CodexConnectionState};
+use launch_parameters::WebSearchPolicy;
+use open_items::{CodexSpeaker, OpenItems};
+use pre_tool_use_hook::PendingHooks;
 
 /// What a tool said, where this line of codex tells its end.
-pub fn output_of(call: &str, line: &str) -> Option<String> {
-    let wire::Frame::Notification { method, params } = wire::parse_frame(line).ok()? else {
+pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
+    let app_server_protocol::CodexFrame::Notification { method, params } =
+        app_server_protocol::parse_frame(line).ok()?
+    else {
         return None;
     };
-    if method != notifications::ENDED {
+    if method != server_notifications::ITEM_COMPLETED {
         return None;
     }
-    let changed: wire::ItemChanged = wire::parse_params(params).ok()?;
+    let changed: app_server_protocol::ItemNotification =
+        app_server_protocol::parse_params(params).ok()?;
     let of_sub_agent = call.strip_prefix(&changed.thread_id);
     let speaker = match of_sub_agent.is_some_and(|rest| rest.starts_with(':')) {
-        true => Speaker::SubAgent(&changed.thread_id),
-        false => Speaker::Agent,
+        true => CodexSpeaker::SubAgent(&changed.thread_id),
+        false => CodexSpeaker::Agent,
     };
-    let item = items::parse_item(changed.item).ok()?;
+    let item = thread_items::parse_item(changed.item).ok()?;
     let told = OpenItems::default().on_completed(speaker, item);
     told.into_iter().find_map(|event| match event {
         AdapterEvent::ToolEnded { item, output, .. } if item == call => Some(output),
@@ -63,46 +66,46 @@ pub fn output_of(call: &str, line: &str) -> Option<String> {
 
 /// The protocol of `codex app-server` for one session.
 #[derive(Debug, Default)]
-pub struct Codex {
+pub struct CodexAdapter {
     session: Option<SessionSpec>,
-    connection: Connection,
+    connection: CodexConnection,
     /// Our own thread at codex, once it is open in this process.
     thread_id: Option<String>,
     /// The thread that the engine has been told of.
-    announced: Option<String>,
-    turn: Option<OpenTurn>,
-    asks: Asks,
-    hooks: Hooks,
-    items: OpenItems,
+    announced_thread_id: Option<String>,
+    turn: Option<CodexOpenTurn>,
+    server_requests: PendingServerRequests,
+    pending_hooks: PendingHooks,
+    open_items: OpenItems,
     /// The turns that sub-agents are at, by their threads.
-    sub_agents: BTreeMap<String, String>,
+    sub_agent_turns: BTreeMap<String, String>,
     /// Whether the process was started with codex's own search of the web.
-    search: Search,
+    web_search: WebSearchPolicy,
     /// Tools of the program's that its turns did not have when it was started: codex keeps the list that it read then.
-    lacking: Vec<String>,
+    missing_tools: Vec<String>,
     /// When the plan's used-up windows begin anew, in seconds since 1970.
     resets_at: Option<i64>,
 }
 
 /// The turn that the engine waits for.
 #[derive(Debug)]
-struct OpenTurn {
+struct CodexOpenTurn {
     spec: TurnSpec,
-    stage: Stage,
-    interrupt: Interrupt,
+    stage: CodexTurnStage,
+    interrupt: InterruptState,
     /// A failure that stands whatever codex says of the turn's end.
-    verdict: Option<Failure>,
+    overriding_failure: Option<TurnFailure>,
     /// The last final error that codex told, in case the turn's end names none.
-    told: Option<Failure>,
+    reported_failure: Option<TurnFailure>,
     /// The agent's last whole message.
     final_text: String,
 }
 
 /// How far a turn has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Stage {
+enum CodexTurnStage {
     /// The thread is not open yet.
-    Waiting,
+    WaitingForThread,
     /// `turn/start` is on its way.
     Sent,
     /// Codex has taken the turn and given it this id.
@@ -111,11 +114,11 @@ enum Stage {
     Running(String),
 }
 
-impl Stage {
+impl CodexTurnStage {
     /// Returns codex's id of the turn, once it has one.
     fn turn_id(&self) -> Option<&str> {
         match self {
-            Self::Waiting | Self::Sent => None,
+            Self::WaitingForThread | Self::Sent => None,
             Self::Accepted(id) | Self::Running(id) => Some(id),
         }
     }
@@ -123,7 +126,7 @@ impl Stage {
 
 /// Whether the turn is to be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Interrupt {
+enum InterruptState {
     /// Nobody wants it ended.
     Unwanted,
     /// It is to be ended as soon as codex has begun it.
@@ -132,135 +135,153 @@ enum Interrupt {
     Sent,
 }
 
-impl Codex {
+impl CodexAdapter {
     /// Builds the adapter; nothing is known until [`Adapter::launch`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    fn on_turn(&mut self, spec: TurnSpec, out: &mut Vec<Output>) {
+    fn on_turn(&mut self, spec: TurnSpec, out: &mut Vec<AdapterOutput>) {
         if self.turn.is_some() {
-            return notice(
+            return push_notice(
                 out,
                 "a turn is already running; the new one was not started",
             );
         }
         let n_chars = spec.prompt.chars().count();
-        self.turn = Some(OpenTurn::new(spec));
-        if n_chars > launch::PROMPT_LIMIT {
-            let limit = launch::PROMPT_LIMIT;
+        self.turn = Some(CodexOpenTurn::new(spec));
+        if n_chars > launch_parameters::MAX_PROMPT_CHARS {
+            let limit = launch_parameters::MAX_PROMPT_CHARS;
             let text = format!(
                 "the prompt has {n_chars} characters, but codex takes {limit} at the most; shorten the goal or the plan"
             );
-            return self.fail(FailureKind::Refused, text, out);
+            return self.fail_turn(TurnFailureKind::Refused, text, out);
         }
-        match self.connection.link {
-            Link::Fresh => self.send_initialize(out),
-            Link::Opening => {}
-            Link::Ready => self.send_turn(out),
-            Link::Down | Link::Broken | Link::Closing => {
+        match self.connection.state {
+            CodexConnectionState::Launched => self.send_initialize(out),
+            CodexConnectionState::Handshaking => {}
+            CodexConnectionState::Ready => self.send_turn(out),
+            CodexConnectionState::NotRunning
+            | CodexConnectionState::Broken
+            | CodexConnectionState::Closing => {
                 let text = "codex is not running".to_owned();
-                self.fail(FailureKind::Protocol, text, out);
+                self.fail_turn(TurnFailureKind::Protocol, text, out);
             }
         }
     }
 
     /// Ends the turn as soon as codex can be told; a turn that codex knows nothing of ends here.
-    fn on_interrupt(&mut self, out: &mut Vec<Output>) {
+    fn on_interrupt(&mut self, out: &mut Vec<AdapterOutput>) {
         let Some(turn) = &mut self.turn else {
             return;
         };
         match (&turn.stage, turn.interrupt) {
-            (Stage::Waiting, _) => self.end_turn(TurnEnd::Interrupted, out),
+            (CodexTurnStage::WaitingForThread, _) => {
+                self.end_turn(CliTurnOutcome::Interrupted, out)
+            }
             // Codex knows no turn to interrupt before it has begun one.
-            (Stage::Sent | Stage::Accepted(_), _) => turn.interrupt = Interrupt::Wanted,
-            (Stage::Running(_), Interrupt::Sent) => {}
-            (Stage::Running(id), Interrupt::Unwanted | Interrupt::Wanted) => {
+            (CodexTurnStage::Sent | CodexTurnStage::Accepted(_), _) => {
+                turn.interrupt = InterruptState::Wanted
+            }
+            (CodexTurnStage::Running(_), InterruptState::Sent) => {}
+            (CodexTurnStage::Running(id), InterruptState::Unwanted | InterruptState::Wanted) => {
                 let id = id.clone();
-                turn.interrupt = Interrupt::Sent;
+                turn.interrupt = InterruptState::Sent;
                 if let Some(thread_id) = self.thread_id.clone() {
-                    self.connection.interrupt(&thread_id, &id, out);
+                    self.connection.send_interrupt(&thread_id, &id, out);
                 }
             }
         }
     }
 
-    fn on_close(&mut self, out: &mut Vec<Output>) {
-        if self.connection.link != Link::Down {
-            self.connection.link = Link::Closing;
-            out.push(Output::CloseInput);
+    fn on_close(&mut self, out: &mut Vec<AdapterOutput>) {
+        if self.connection.state != CodexConnectionState::NotRunning {
+            self.connection.state = CodexConnectionState::Closing;
+            out.push(AdapterOutput::CloseInput);
         }
     }
 
-    fn fail(&mut self, kind: FailureKind, message: String, out: &mut Vec<Output>) {
-        self.end_turn(TurnEnd::Failed(Failure::new(kind, message)), out);
+    fn fail_turn(&mut self, kind: TurnFailureKind, message: String, out: &mut Vec<AdapterOutput>) {
+        self.end_turn(CliTurnOutcome::Failed(TurnFailure::new(kind, message)), out);
     }
 
     /// Ends the open turn, if there is one: first whatever is open in it, then the turn.
-    fn end_turn(&mut self, end: TurnEnd, out: &mut Vec<Output>) {
+    fn end_turn(&mut self, end: CliTurnOutcome, out: &mut Vec<AdapterOutput>) {
         let Some(turn) = self.turn.take() else {
             return;
         };
-        self.refuse_open_asks(out);
-        self.hooks.refuse_all("the turn is over", out);
+        self.decline_pending_requests(out);
+        self.pending_hooks.deny_all("the turn is over", out);
         // A sub-agent would go on changing files after the turn that answers for it.
-        for (thread_id, turn_id) in std::mem::take(&mut self.sub_agents) {
-            self.connection.interrupt(&thread_id, &turn_id, out);
+        for (thread_id, turn_id) in std::mem::take(&mut self.sub_agent_turns) {
+            self.connection.send_interrupt(&thread_id, &turn_id, out);
         }
-        out.extend(self.items.close().into_iter().map(Output::Event));
-        let end = match turn.verdict {
-            Some(failure) => TurnEnd::Failed(failure),
+        out.extend(
+            self.open_items
+                .close_turn()
+                .into_iter()
+                .map(AdapterOutput::Event),
+        );
+        let end = match turn.overriding_failure {
+            Some(failure) => CliTurnOutcome::Failed(failure),
             None => match end {
-                TurnEnd::Failed(failure) => TurnEnd::Failed(failure.until(self.resets_at)),
-                TurnEnd::Completed { .. } | TurnEnd::Interrupted => end,
+                CliTurnOutcome::Failed(failure) => {
+                    CliTurnOutcome::Failed(failure.with_reset_time(self.resets_at))
+                }
+                CliTurnOutcome::Completed { .. } | CliTurnOutcome::Interrupted => end,
             },
         };
-        out.push(Output::Event(AdapterEvent::TurnEnded(end)));
+        out.push(AdapterOutput::Event(AdapterEvent::TurnEnded(end)));
     }
 }
 
-impl OpenTurn {
+impl CodexOpenTurn {
     fn new(spec: TurnSpec) -> Self {
         Self {
             spec,
-            stage: Stage::Waiting,
-            interrupt: Interrupt::Unwanted,
-            verdict: None,
-            told: None,
+            stage: CodexTurnStage::WaitingForThread,
+            interrupt: InterruptState::Unwanted,
+            overriding_failure: None,
+            reported_failure: None,
             final_text: String::new(),
         }
     }
 
     /// Tells whether codex has yet to begin this turn, and may do so under this id.
-    fn awaits(&self, turn_id: &str) -> bool {
+    fn can_start_as(&self, turn_id: &str) -> bool {
         match &self.stage {
-            Stage::Sent => true,
-            Stage::Accepted(id) => id == turn_id,
-            Stage::Waiting | Stage::Running(_) => false,
+            CodexTurnStage::Sent => true,
+            CodexTurnStage::Accepted(id) => id == turn_id,
+            CodexTurnStage::WaitingForThread | CodexTurnStage::Running(_) => false,
         }
     }
 }
 
-impl Adapter for Codex {
-    fn launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> Launch {
+impl Adapter for CodexAdapter {
+    fn prepare_launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> LaunchSpec {
         // A turn that is still open goes on in the new process; the engine orders it again.
         *self = Self {
             session: Some(session.clone()),
-            connection: Connection::fresh(),
-            announced: session.external_id.clone(),
-            search: launch::search(turn),
-            lacking: launch::lacking(turn),
+            connection: CodexConnection::for_new_process(),
+            announced_thread_id: session.external_id.clone(),
+            web_search: launch_parameters::web_search_policy(turn),
+            missing_tools: launch_parameters::missing_tools(turn),
             ..Self::default()
         };
-        launch::launch(session, self.search)
+        launch_parameters::build_launch(session, self.web_search)
     }
 
-    fn serves(&self, turn: &TurnSpec) -> bool {
-        match self.connection.link {
-            Link::Fresh | Link::Opening | Link::Ready => {
-                self.search == launch::search(turn) && self.lacking == launch::lacking(turn)
+    fn can_serve(&self, turn: &TurnSpec) -> bool {
+        match self.connection.state {
+            CodexConnectionState::Launched
+            | CodexConnectionState::Handshaking
+            | CodexConnectionState::Ready => {
+                self.web_search == launch_parameters::web_search_policy(turn)
+                    && self.missing_tools == launch_parameters::missing_tools(turn)
             }
-            Link::Down | Link::Broken | Link::Closing => false,
+            CodexConnectionState::NotRunning
+            | CodexConnectionState::Broken
+            | CodexConnectionState::Closing => false,
         }
     }
 
@@ -268,76 +289,95 @@ impl Adapter for Codex {
         true
     }
 
-    fn on_order(&mut self, order: Order) -> Vec<Output> {
+    fn on_command(&mut self, order: AdapterCommand) -> Vec<AdapterOutput> {
         let mut out = Vec::new();
         match order {
-            Order::Turn(spec) => self.on_turn(spec, &mut out),
-            Order::Answer(request, decision) => self.on_answer(&request, &decision, &mut out),
-            Order::AnswerQuestions(request, answers) => {
-                self.on_answers(&request, answers.as_ref(), &mut out);
+            AdapterCommand::StartTurn(spec) => self.on_turn(spec, &mut out),
+            AdapterCommand::DecideApproval(request, decision) => {
+                self.on_decision(&request, &decision, &mut out)
+            }
+            AdapterCommand::AnswerQuestions(request, answers) => {
+                self.on_question_answers(&request, answers.as_ref(), &mut out);
             }
             // Its hook knows no such answer: what it asks is decided at once, or waits.
-            Order::AskFirst(_) => {}
-            Order::Hooked(number, input) => self.on_hooked(number, &input, &mut out),
-            Order::Interrupt => self.on_interrupt(&mut out),
-            Order::Steer(text) => self.on_steer(text, &mut out),
-            Order::Close => self.on_close(&mut out),
+            AdapterCommand::AskUserFirst(_) => {}
+            AdapterCommand::HandleHookCall(number, input) => {
+                self.on_hook_call(number, &input, &mut out)
+            }
+            AdapterCommand::Interrupt => self.on_interrupt(&mut out),
+            AdapterCommand::Steer(text) => self.on_steer(text, &mut out),
+            AdapterCommand::Close => self.on_close(&mut out),
         }
         out
     }
 
-    fn on_line(&mut self, line: &str) -> Vec<Output> {
+    fn on_stdout_line(&mut self, line: &str) -> Vec<AdapterOutput> {
         let mut out = Vec::new();
         self.on_frame(line, &mut out);
         out
     }
 
-    fn on_error_line(&mut self, line: &str) -> Vec<Output> {
-        let blocked = missing_tool::read(line);
-        blocked.map(Output::Event).into_iter().collect()
+    fn on_stderr_line(&mut self, line: &str) -> Vec<AdapterOutput> {
+        let blocked = unsupported_call::parse_unsupported_call(line);
+        blocked.map(AdapterOutput::Event).into_iter().collect()
     }
 
-    fn on_exit(&mut self, exit: &Exit) -> Vec<Output> {
+    fn on_exit(&mut self, exit: &CliExit) -> Vec<AdapterOutput> {
         let mut out = Vec::new();
         let connection = std::mem::take(&mut self.connection);
-        let link = connection.link;
-        out.extend(connection.untold());
+        let link = connection.state;
+        out.extend(connection.into_undelivered_events());
         self.thread_id = None;
-        self.hooks.refuse_all("codex has ended", &mut out);
+        self.pending_hooks.deny_all("codex has ended", &mut out);
         match (&self.turn, link) {
-            (Some(_), _) => self.end_turn(TurnEnd::Failed(failure::ended(exit)), &mut out),
-            (None, Link::Closing | Link::Down) => {}
-            (None, Link::Fresh | Link::Opening | Link::Ready | Link::Broken) => {
-                notice(&mut out, &format!("codex ended ({})", failure::how(exit)));
+            (Some(_), _) => self.end_turn(
+                CliTurnOutcome::Failed(failure_classifier::classify_exit(exit)),
+                &mut out,
+            ),
+            (None, CodexConnectionState::Closing | CodexConnectionState::NotRunning) => {}
+            (
+                None,
+                CodexConnectionState::Launched
+                | CodexConnectionState::Handshaking
+                | CodexConnectionState::Ready
+                | CodexConnectionState::Broken,
+            ) => {
+                push_notice(
+                    &mut out,
+                    &format!("codex ended ({})", failure_classifier::describe_exit(exit)),
+                );
             }
         }
         out
     }
 }
 
-fn notice(out: &mut Vec<Output>, text: &str) {
+fn push_notice(out: &mut Vec<AdapterOutput>, text: &str) {
     let text = text.to_owned();
-    out.push(Output::Event(AdapterEvent::Notice { text }));
+    out.push(AdapterOutput::Event(AdapterEvent::Notice { text }));
 }
 
 /// The longest piece of a frame that is kept in an event, in bytes.
-const KEPT_BYTES: usize = 4096;
+const MAX_EVENT_BYTES: usize = 4096;
 
-fn unknown(out: &mut Vec<Output>, kind: &str, frame: &str) {
-    out.push(Output::Event(AdapterEvent::Unknown {
-        kind: kind.chars().take(wire::PROBLEM_CHARS).collect(),
-        frame: cut(frame).to_owned(),
+fn push_unknown_frame(out: &mut Vec<AdapterOutput>, kind: &str, frame: &str) {
+    out.push(AdapterOutput::Event(AdapterEvent::Unknown {
+        kind: kind
+            .chars()
+            .take(app_server_protocol::MAX_PROBLEM_CHARS)
+            .collect(),
+        frame: truncate_for_event(frame).to_owned(),
     }));
 }
 
-fn malformed(out: &mut Vec<Output>, problem: String, line: &str) {
-    out.push(Output::Event(AdapterEvent::Malformed {
+fn push_malformed_line(out: &mut Vec<AdapterOutput>, problem: String, line: &str) {
+    out.push(AdapterOutput::Event(AdapterEvent::Malformed {
         problem,
-        line: cut(line).to_owned(),
+        line: truncate_for_event(line).to_owned(),
     }));
 }
 
-fn cut(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(KEPT_BYTES))
+fn truncate_for_event(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_EVENT_BYTES))
         .unwrap_or(text)
 }

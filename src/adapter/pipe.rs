@@ -3,157 +3,162 @@
 //! Refuses to know sessions, calls and tools: one process a turn, everything it writes is the answer.
 
 use crate::adapter::{
-    Adapter, AdapterEvent, Exit, Failure, FailureKind, Held, Launch, Life, Order, Output,
-    SessionSpec, TurnEnd, TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CliExit, CliProcessLifetime,
+    CliTurnOutcome, LaunchSpec, SandboxProvider, SessionSpec, TurnFailure, TurnFailureKind,
+    TurnSpec,
 };
 
 /// Of a failed command's output at most this many bytes are shown.
-const SHOWN: usize = 2000;
+const MAX_OUTPUT_BYTES: usize = 2000;
 
 /// One command, run once a turn.
 #[derive(Debug, Default)]
-pub struct Pipe {
+pub struct PipeAdapter {
     program: String,
     /// What the user should know before the first answer.
-    remark: Option<String>,
-    turn: Option<OpenTurn>,
+    pending_notice: Option<String>,
+    turn: Option<PipeOpenTurn>,
 }
 
 #[derive(Debug)]
-struct OpenTurn {
+struct PipeOpenTurn {
     item: String,
     answer: String,
-    stop: Stop,
+    stop: PipeStopState,
 }
 
 /// Whether a turn is being stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stop {
-    No,
+enum PipeStopState {
+    NotStopping,
     Interrupted,
 }
 
-impl Pipe {
+impl PipeAdapter {
     /// Builds the adapter of a command.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-impl Adapter for Pipe {
-    fn launch(&mut self, session: &SessionSpec, _turn: &TurnSpec) -> Launch {
+impl Adapter for PipeAdapter {
+    fn prepare_launch(&mut self, session: &SessionSpec, _turn: &TurnSpec) -> LaunchSpec {
         let cli = &session.cli;
         self.turn = None;
         self.program.clone_from(&cli.program);
-        self.remark = cli.model.as_ref().map(|model| {
+        self.pending_notice = cli.model.as_ref().map(|model| {
             format!(
                 "the model {model} is not told to {}; put it into the adapter's args",
                 cli.program
             )
         });
-        Launch {
+        LaunchSpec {
             program: cli.program.clone(),
             args: cli.args.clone(),
             env: cli.env.clone(),
             env_remove: Vec::new(),
             cwd: session.cwd.clone(),
-            life: Life::Turn,
-            held: Held::Nobody,
+            lifetime: CliProcessLifetime::Turn,
+            sandbox: SandboxProvider::NoSandbox,
         }
     }
 
-    fn serves(&self, _turn: &TurnSpec) -> bool {
+    fn can_serve(&self, _turn: &TurnSpec) -> bool {
         false
     }
 
-    fn on_order(&mut self, order: Order) -> Vec<Output> {
+    fn on_command(&mut self, order: AdapterCommand) -> Vec<AdapterOutput> {
         match order {
-            Order::Turn(turn) => self.on_turn(turn),
-            Order::Interrupt => self.on_interrupt(),
+            AdapterCommand::StartTurn(turn) => self.on_turn(turn),
+            AdapterCommand::Interrupt => self.on_interrupt(),
             // It has read all that it will.
-            Order::Steer(text) => vec![Output::Event(AdapterEvent::Untold { text })],
-            Order::Close => vec![Output::CloseInput],
-            Order::Answer(..)
-            | Order::AskFirst(_)
-            | Order::AnswerQuestions(..)
-            | Order::Hooked(..) => Vec::new(),
+            AdapterCommand::Steer(text) => {
+                vec![AdapterOutput::Event(AdapterEvent::InputUndelivered {
+                    text,
+                })]
+            }
+            AdapterCommand::Close => vec![AdapterOutput::CloseInput],
+            AdapterCommand::DecideApproval(..)
+            | AdapterCommand::AskUserFirst(_)
+            | AdapterCommand::AnswerQuestions(..)
+            | AdapterCommand::HandleHookCall(..) => Vec::new(),
         }
     }
 
-    fn on_line(&mut self, line: &str) -> Vec<Output> {
+    fn on_stdout_line(&mut self, line: &str) -> Vec<AdapterOutput> {
         let Some(turn) = &mut self.turn else {
             return Vec::new();
         };
         let text = format!("{line}\n");
         turn.answer.push_str(&text);
-        vec![Output::Event(AdapterEvent::TextDelta {
+        vec![AdapterOutput::Event(AdapterEvent::TextDelta {
             item: turn.item.clone(),
             text,
         })]
     }
 
-    fn on_exit(&mut self, exit: &Exit) -> Vec<Output> {
+    fn on_exit(&mut self, exit: &CliExit) -> Vec<AdapterOutput> {
         let Some(turn) = self.turn.take() else {
             return Vec::new();
         };
         let mut out = Vec::new();
         let end = match (turn.stop, exit.code) {
-            (Stop::No, Some(0)) => {
-                out.extend(answered(&turn));
-                TurnEnd::Completed {
+            (PipeStopState::NotStopping, Some(0)) => {
+                out.extend(text_event(&turn));
+                CliTurnOutcome::Completed {
                     final_text: turn.answer,
                 }
             }
-            (Stop::Interrupted, _) => {
-                out.extend(withdrawn(&turn));
-                TurnEnd::Interrupted
+            (PipeStopState::Interrupted, _) => {
+                out.extend(withdrawn_event(&turn));
+                CliTurnOutcome::Interrupted
             }
-            (Stop::No, _) => {
-                out.extend(withdrawn(&turn));
-                TurnEnd::Failed(self.failure(exit, &turn.answer))
+            (PipeStopState::NotStopping, _) => {
+                out.extend(withdrawn_event(&turn));
+                CliTurnOutcome::Failed(self.exit_failure(exit, &turn.answer))
             }
         };
-        out.push(Output::Event(AdapterEvent::TurnEnded(end)));
+        out.push(AdapterOutput::Event(AdapterEvent::TurnEnded(end)));
         out
     }
 }
 
-impl Pipe {
-    fn on_turn(&mut self, turn: TurnSpec) -> Vec<Output> {
+impl PipeAdapter {
+    fn on_turn(&mut self, turn: TurnSpec) -> Vec<AdapterOutput> {
         if self.turn.is_some() {
             let text = "a turn is already running; the new one was not sent".to_owned();
-            return vec![Output::Event(AdapterEvent::Notice { text })];
+            return vec![AdapterOutput::Event(AdapterEvent::Notice { text })];
         }
-        self.turn = Some(OpenTurn {
+        self.turn = Some(PipeOpenTurn {
             item: format!("{}:answer", turn.turn),
             answer: String::new(),
-            stop: Stop::No,
+            stop: PipeStopState::NotStopping,
         });
         let mut prompt = turn.prompt;
         if !prompt.ends_with('\n') {
             prompt.push('\n');
         }
-        let remark = self.remark.take();
-        let remark = remark.map(|text| Output::Event(AdapterEvent::Notice { text }));
+        let remark = self.pending_notice.take();
+        let remark = remark.map(|text| AdapterOutput::Event(AdapterEvent::Notice { text }));
         // There is no handshake to wait for.
         let sent = [
-            Output::Event(AdapterEvent::Ready { version: None }),
-            Output::Send(prompt),
-            Output::CloseInput,
-            Output::Event(AdapterEvent::TurnStarted),
+            AdapterOutput::Event(AdapterEvent::Ready { version: None }),
+            AdapterOutput::Send(prompt),
+            AdapterOutput::CloseInput,
+            AdapterOutput::Event(AdapterEvent::TurnStarted),
         ];
         remark.into_iter().chain(sent).collect()
     }
 
     /// A command has no protocol to be interrupted by: its end, which the engine brings about, ends the turn.
-    fn on_interrupt(&mut self) -> Vec<Output> {
+    fn on_interrupt(&mut self) -> Vec<AdapterOutput> {
         if let Some(turn) = &mut self.turn {
-            turn.stop = Stop::Interrupted;
+            turn.stop = PipeStopState::Interrupted;
         }
         Vec::new()
     }
 
-    fn failure(&self, exit: &Exit, answer: &str) -> Failure {
+    fn exit_failure(&self, exit: &CliExit, answer: &str) -> TurnFailure {
         let ended = match (exit.code, exit.signal) {
             (Some(code), _) => format!("{} ended with exit code {code}", self.program),
             (None, Some(signal)) => format!("{} was ended by signal {signal}", self.program),
@@ -165,27 +170,27 @@ impl Pipe {
         } else {
             stderr
         };
-        let tail = &said[said.ceil_char_boundary(said.len().saturating_sub(SHOWN))..];
+        let tail = &said[said.ceil_char_boundary(said.len().saturating_sub(MAX_OUTPUT_BYTES))..];
         let message = match tail {
             "" => ended,
             tail => format!("{ended}: {tail}"),
         };
-        Failure::new(FailureKind::Protocol, message)
+        TurnFailure::new(TurnFailureKind::Protocol, message)
     }
 }
 
-fn answered(turn: &OpenTurn) -> Option<Output> {
+fn text_event(turn: &PipeOpenTurn) -> Option<AdapterOutput> {
     (!turn.answer.is_empty()).then(|| {
-        Output::Event(AdapterEvent::Text {
+        AdapterOutput::Event(AdapterEvent::Text {
             item: turn.item.clone(),
             text: turn.answer.clone(),
         })
     })
 }
 
-fn withdrawn(turn: &OpenTurn) -> Option<Output> {
+fn withdrawn_event(turn: &PipeOpenTurn) -> Option<AdapterOutput> {
     (!turn.answer.is_empty()).then(|| {
-        Output::Event(AdapterEvent::Withdrawn {
+        AdapterOutput::Event(AdapterEvent::BlockWithdrawn {
             item: turn.item.clone(),
         })
     })
@@ -199,7 +204,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::adapter::{Access, CliSpec, Trust};
+    use crate::adapter::{CliSpec, RepositoryTrust, TurnAccess};
     use crate::domain::ids::{SessionId, TurnId};
 
     fn session(model: Option<&str>) -> SessionSpec {
@@ -215,10 +220,10 @@ mod tests {
                 env: BTreeMap::new(),
                 model: model.map(str::to_owned),
             },
-            trust: Trust::Untrusted,
-            hook: None,
-            tools: None,
-            hidden: Vec::new(),
+            trust: RepositoryTrust::Untrusted,
+            hook_command: None,
+            tool_server: None,
+            hidden_folders: Vec::new(),
         }
     }
 
@@ -226,34 +231,38 @@ mod tests {
         TurnSpec {
             turn: TurnId::new("trn_1"),
             prompt: "What now?".to_owned(),
-            access: Access::ReadOnly,
-            hidden: Vec::new(),
+            access: TurnAccess::ReadOnly,
+            hidden_permissions: Vec::new(),
         }
     }
 
-    fn exit(code: Option<i32>, stderr: &str) -> Exit {
-        Exit {
+    fn exit(code: Option<i32>, stderr: &str) -> CliExit {
+        CliExit {
             code,
             signal: code.is_none().then_some(9),
             stderr_tail: stderr.to_owned(),
         }
     }
 
-    fn play(orders: &[Order], lines: &[&str], exit: &Exit) -> Vec<Output> {
-        let mut pipe = Pipe::new();
-        pipe.launch(&session(None), &turn());
-        let mut out = pipe.on_order(Order::Turn(turn()));
-        out.extend(lines.iter().flat_map(|line| pipe.on_line(line)));
-        out.extend(orders.iter().flat_map(|order| pipe.on_order(order.clone())));
+    fn play(orders: &[AdapterCommand], lines: &[&str], exit: &CliExit) -> Vec<AdapterOutput> {
+        let mut pipe = PipeAdapter::new();
+        pipe.prepare_launch(&session(None), &turn());
+        let mut out = pipe.on_command(AdapterCommand::StartTurn(turn()));
+        out.extend(lines.iter().flat_map(|line| pipe.on_stdout_line(line)));
+        out.extend(
+            orders
+                .iter()
+                .flat_map(|order| pipe.on_command(order.clone())),
+        );
         out.extend(pipe.on_exit(exit));
         out.extend(pipe.on_exit(exit));
         out
     }
 
-    fn check(orders: &[Order], lines: &[&str], exit: &Exit) -> String {
-        let line = |output: &Output| match output {
-            Output::AnswerHook(number, text) => format!("answer hook {number}: {text}"),
-            Output::Event(event) => serde_json::to_string(event).unwrap(),
+    fn check(orders: &[AdapterCommand], lines: &[&str], exit: &CliExit) -> String {
+        let line = |output: &AdapterOutput| match output {
+            AdapterOutput::AnswerHook(number, text) => format!("answer hook {number}: {text}"),
+            AdapterOutput::Event(event) => serde_json::to_string(event).unwrap(),
             other => format!("{other:?}"),
         };
         let out = play(orders, lines, exit);
@@ -297,7 +306,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_command_ends_the_turn_by_its_exit() {
-        insta::assert_snapshot!(check(&[Order::Interrupt], &["half"], &exit(Some(0), "")), @r#"
+        insta::assert_snapshot!(check(&[AdapterCommand::Interrupt], &["half"], &exit(Some(0), "")), @r#"
         {"event":"ready","version":null}
         Send("What now?\n")
         CloseInput
@@ -310,16 +319,16 @@ mod tests {
 
     #[test]
     fn a_model_that_the_command_is_not_told_is_said_so() {
-        let mut pipe = Pipe::new();
-        let launch = pipe.launch(&session(Some("big")), &turn());
+        let mut pipe = PipeAdapter::new();
+        let launch = pipe.prepare_launch(&session(Some("big")), &turn());
         assert_eq!(
-            (launch.args.as_slice(), launch.life),
-            (&["chat".to_owned()][..], Life::Turn)
+            (launch.args.as_slice(), launch.lifetime),
+            (&["chat".to_owned()][..], CliProcessLifetime::Turn)
         );
-        assert!(!pipe.serves(&turn()));
-        let out = pipe.on_order(Order::Turn(turn()));
+        assert!(!pipe.can_serve(&turn()));
+        let out = pipe.on_command(AdapterCommand::StartTurn(turn()));
         let text = "the model big is not told to llm; put it into the adapter's args".to_owned();
-        assert_eq!(out[0], Output::Event(AdapterEvent::Notice { text }));
+        assert_eq!(out[0], AdapterOutput::Event(AdapterEvent::Notice { text }));
     }
 
     proptest! {
@@ -330,10 +339,10 @@ mod tests {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             let out = play(&[], &lines, &exit(Some(0), ""));
             let pieces: String = out.iter().filter_map(|output| match output {
-                Output::Event(AdapterEvent::TextDelta { text, .. }) => Some(text.as_str()),
+                AdapterOutput::Event(AdapterEvent::TextDelta { text, .. }) => Some(text.as_str()),
                 _ => None,
             }).collect();
-            let end = Output::Event(AdapterEvent::TurnEnded(TurnEnd::Completed { final_text: pieces }));
+            let end = AdapterOutput::Event(AdapterEvent::TurnEnded(CliTurnOutcome::Completed { final_text: pieces }));
             prop_assert_eq!(out.iter().filter(|output| **output == end).count(), 1);
         }
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::Trust;
+use crate::adapter::RepositoryTrust;
 use crate::app::log_sinks;
 use crate::app::looks;
 use crate::config::types::Config;
@@ -325,7 +325,7 @@ pub fn occupy(found: Found) -> Result<Occupied, Refusal> {
     let loaded = &found.loaded;
     log_sinks::check_before_start(loaded, &found.root)?;
     let mut notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
-    if !notices.is_empty() && trust_of(loaded.trust) == Trust::Untrusted {
+    if !notices.is_empty() && trust_of(loaded.trust) == RepositoryTrust::Untrusted {
         notices.push("`agent-collab trust` shows what would count and lets it".to_owned());
     }
     if layout.create()? == Privacy::Open {

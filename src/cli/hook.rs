@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use crate::adapter::codex::denial;
+use crate::adapter::codex::format_hook_denial;
 use crate::engine::live::QUESTION_BYTES;
 
 /// How long an answer is waited for: a person may be asked. Less than codex waits for this command.
@@ -32,7 +32,7 @@ pub struct HookArgs {
 pub fn run(args: &HookArgs) -> u8 {
     let said = match ask(args) {
         Ok(said) => said,
-        Err(error) => denial(&format!("agent-collab could not be asked: {error}")),
+        Err(error) => format_hook_denial(&format!("agent-collab could not be asked: {error}")),
     };
     // Without its output codex would not hear a denial; a code of 2 denies by itself.
     let told = io::stdout().write_all(said.as_bytes());

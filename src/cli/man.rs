@@ -34,7 +34,10 @@ pub fn run(args: &ManArgs) -> Result<u8, Refusal> {
         // clap_mangen wants a writer that does not fail; a reader that closes the pipe early is normal.
         let mut page = Vec::new();
         let rendered = Man::new(built()).render(&mut page);
-        return Ok(printed(rendered.and_then(|()| io::stdout().write_all(&page)), 0));
+        return Ok(printed(
+            rendered.and_then(|()| io::stdout().write_all(&page)),
+            0,
+        ));
     };
     let n_files = write_all(dir).map_err(|error| {
         Refusal::error(

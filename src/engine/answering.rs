@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::adapter::{Decision as Answer, Order};
+use crate::adapter::{AdapterCommand, CallDecision as Answer};
 use crate::domain::effect::Expiry;
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::{RequestId, TurnId};
@@ -67,7 +67,10 @@ impl Engine {
     ) -> Result<(), EngineError> {
         if super::tools::is_own(&asking) {
             // It is decided when it comes.
-            self.order_of(role, Order::Answer(asking.request, Answer::Allow));
+            self.order_of(
+                role,
+                AdapterCommand::DecideApproval(asking.request, Answer::Allow),
+            );
             return Ok(());
         }
         let approved = self.approved_before()?;
@@ -95,7 +98,7 @@ impl Engine {
         let decision = decide(&asking.call, &context);
         let said = self.say(&decision, circumstances.repetition);
         if said.is_none() && patience == Patience::Short {
-            self.order_of(role, Order::AskFirst(asking.request));
+            self.order_of(role, AdapterCommand::AskUserFirst(asking.request));
             return Ok(());
         }
         let approval = approval(&asking, turn, context.profile, &decision);
@@ -140,7 +143,7 @@ impl Engine {
     /// A turn nobody asked for: nothing it wants is allowed.
     fn refuse_stray(&mut self, role: Role, request: RequestId) {
         let answer = deny("no turn of the run is under way");
-        self.order_of(role, Order::Answer(request, answer));
+        self.order_of(role, AdapterCommand::DecideApproval(request, answer));
     }
 
     /// What the user approved before; what cannot be read is asked about again.
@@ -230,7 +233,7 @@ impl Engine {
         Ok(())
     }
 
-    fn order_of(&mut self, role: Role, order: Order) {
+    fn order_of(&mut self, role: Role, order: AdapterCommand) {
         let Some(order) = self.tools.take(order) else {
             return;
         };

@@ -40,7 +40,7 @@ impl Asking {
     /// Takes the call out of what an adapter told; `None` where that is something else.
     pub(super) fn of(event: AdapterEvent) -> Option<Self> {
         let (request, item, call, reason, origin, changes, mark) = match event {
-            AdapterEvent::Asked {
+            AdapterEvent::ApprovalRequested {
                 request,
                 item,
                 call,
@@ -49,7 +49,7 @@ impl Asking {
                 changes,
                 mark,
             } => (request, item, call, reason, origin, changes, mark),
-            AdapterEvent::Weighed {
+            AdapterEvent::HookApprovalRequested {
                 request,
                 item,
                 call,

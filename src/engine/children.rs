@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{AdapterEvent, Order};
+use crate::adapter::{AdapterCommand, AdapterEvent};
 use crate::domain::delta::Delta;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{RequestId, SessionId};
@@ -220,10 +220,9 @@ impl Engine {
                 }
                 self.save_child(&session, None)
             }
-            asked @ (AdapterEvent::Asked { .. } | AdapterEvent::Weighed { .. }) => {
-                self.on_child_asked(&session, asked)
-            }
-            AdapterEvent::Questioned { request, questions } => {
+            asked @ (AdapterEvent::ApprovalRequested { .. }
+            | AdapterEvent::HookApprovalRequested { .. }) => self.on_child_asked(&session, asked),
+            AdapterEvent::QuestionAsked { request, questions } => {
                 self.on_child_questioned(&session, &request, &questions)
             }
             AdapterEvent::RequestWithdrawn { request } => {
@@ -385,7 +384,7 @@ impl Engine {
         }
     }
 
-    fn order_child(&self, session: &SessionId, order: Order) {
+    fn order_child(&self, session: &SessionId, order: AdapterCommand) {
         let asks = self.children.at_work.get(session).map(|task| &task.asks);
         if asks.is_none_or(|asks| asks.try_send(Ask::Order(order)).is_err()) {
             tracing::warn!("an answer found no child that waits for it");

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::adapter::codex::rules::{Piercing, piercing};
+use crate::adapter::codex::execpolicy_rules::{SandboxEscapeRule, parse_sandbox_escape_rules};
 use crate::config::types::{AdapterKind, AdapterSettings};
 use crate::permission::{Call, Reach};
 
@@ -24,7 +24,7 @@ pub struct WayOut {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Found {
-    Rule(Piercing),
+    Rule(SandboxEscapeRule),
     /// Nobody knows what the file allows.
     Unreadable(String),
 }
@@ -34,17 +34,17 @@ impl WayOut {
     pub fn in_words(&self) -> String {
         let file = self.file.display();
         match &self.found {
-            Found::Rule(rule) if rule.words.is_empty() => {
+            Found::Rule(rule) if rule.pattern_words.is_empty() => {
                 format!("{file}:{} (a rule that cannot be read)", rule.line)
             }
-            Found::Rule(rule) => format!("{file}:{} `{}`", rule.line, rule.words.join(" ")),
+            Found::Rule(rule) => format!("{file}:{} `{}`", rule.line, rule.pattern_words.join(" ")),
             Found::Unreadable(why) => format!("{file} (it cannot be read: {why})"),
         }
     }
 
     fn may_meet(&self, command: &str) -> bool {
         match &self.found {
-            Found::Rule(rule) => rule.may_meet(command),
+            Found::Rule(rule) => rule.may_apply_to(command),
             Found::Unreadable(_) => true,
         }
     }
@@ -116,7 +116,7 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 fn ways_out_of(file: PathBuf) -> Vec<WayOut> {
     match read(&file) {
         Ok(text) => {
-            let rules = piercing(&text).into_iter();
+            let rules = parse_sandbox_escape_rules(&text).into_iter();
             let way = |rule| WayOut {
                 file: file.clone(),
                 found: Found::Rule(rule),

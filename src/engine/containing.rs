@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::adapter::{Access, Held, Launch};
+use crate::adapter::{LaunchSpec, SandboxProvider, TurnAccess};
 use crate::config::Config;
 use crate::config::types::{AdapterKind, TestNetwork};
 use crate::permission::{Call, Reach};
@@ -51,7 +51,7 @@ pub struct Holder {
     /// The folder that the turn's agent may write.
     pub staging: PathBuf,
     /// What the turn may write.
-    pub access: Access,
+    pub access: TurnAccess,
     /// The folder of the session's tools, where it has any; what lies beside it is hidden.
     pub tools: Option<PathBuf>,
     /// What the user lets the CLI write beside.
@@ -64,8 +64,10 @@ pub struct Holder {
 
 impl Holder {
     /// What holds the process that a launch of the run describes; `None` where nothing does.
-    pub fn hold(&self, launch: &Launch, run: &str) -> Option<Containment> {
-        let (Kernel::Holds(bwrap), Held::Whole(own)) = (&self.kernel, &launch.held) else {
+    pub fn hold(&self, launch: &LaunchSpec, run: &str) -> Option<Containment> {
+        let (Kernel::Holds(bwrap), SandboxProvider::AgentCollab(own)) =
+            (&self.kernel, &launch.sandbox)
+        else {
             return None;
         };
         let variable = |name: &str| match launch.env.get(name) {
@@ -89,8 +91,8 @@ impl Holder {
                 .filter_map(|path| Some((real(path)?, Hold::ReadOnly))),
         );
         let repository = match self.access {
-            Access::ReadOnly => Hold::ReadOnly,
-            Access::Workspace => Hold::Writable,
+            TurnAccess::ReadOnly => Hold::ReadOnly,
+            TurnAccess::Workspace => Hold::Writable,
         };
         places.push((self.root.clone(), repository));
         places.extend(protected(&self.root, &self.workdir));
@@ -110,7 +112,7 @@ impl Holder {
         &self,
         bwrap: &Path,
         mut places: Vec<(PathBuf, Hold)>,
-        launch: &Launch,
+        launch: &LaunchSpec,
         run: &str,
     ) -> Containment {
         let user = UserEnvironment::of_process();

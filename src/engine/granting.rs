@@ -3,7 +3,7 @@
 //! The calls themselves, secrets and all, are held in memory only. Refuses to decide by itself: what an
 //! approval lets through is said by the one decision.
 
-use crate::adapter::{ChangeKind, Decision as Answer, FileChange};
+use crate::adapter::{CallDecision as Answer, FileChange, FileChangeKind};
 use crate::domain::event::{CallAnswer, REFUSED_BY_USER};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::turn::Role;
@@ -136,8 +136,10 @@ fn diff(changes: &[FileChange]) -> String {
             "\n"
         };
         let diff = match change.kind {
-            ChangeKind::Add => as_new(&change.diff),
-            ChangeKind::Update | ChangeKind::Delete | ChangeKind::Move(_) => change.diff.clone(),
+            FileChangeKind::Add => as_new(&change.diff),
+            FileChangeKind::Update | FileChangeKind::Delete | FileChangeKind::Move(_) => {
+                change.diff.clone()
+            }
         };
         format!("{}\n{diff}{end}", change.path.display())
     };

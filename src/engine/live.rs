@@ -20,8 +20,8 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::adapter::{
-    Adapter, AdapterEvent, Failure, FailureKind, Life, Order, Output, SessionSpec, TurnEnd,
-    TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CliProcessLifetime, CliTurnOutcome,
+    SessionSpec, TurnFailure, TurnFailureKind, TurnSpec,
 };
 use crate::domain::event::Process;
 use crate::domain::ids::RequestId;
@@ -50,7 +50,7 @@ pub enum Ask {
     /// Runs a turn.
     Turn(Box<TurnAsk>),
     /// Passes an order on: answers and interrupts.
-    Order(Order),
+    Order(AdapterCommand),
     /// Forgets the conversation at the CLI.
     Forget,
     /// The agent waits for the program: its CLI is silent for a reason.
@@ -122,7 +122,7 @@ pub struct Live {
     contained: Option<Containment>,
     /// Where its hook asks, for a CLI that has one.
     hook: Option<Hook>,
-    life: Life,
+    life: CliProcessLifetime,
     turn: Option<Box<TurnAsk>>,
     ready: bool,
     forget: bool,
@@ -171,7 +171,7 @@ impl Live {
             cli: None,
             contained: None,
             hook: None,
-            life: Life::Session,
+            life: CliProcessLifetime::Session,
             turn: None,
             ready: false,
             forget: false,
@@ -204,14 +204,18 @@ impl Live {
                 Next::Ask(None | Some(Ask::End)) => break,
                 Next::Ask(Some(ask)) => self.on_ask(ask).await,
                 Next::Line(line) => self.on_lines(line).await,
-                Next::Hooked(number, text) => self.on_order(Order::Hooked(number, text)).await,
+                Next::Hooked(number, text) => {
+                    self.on_order(AdapterCommand::HandleHookCall(number, text))
+                        .await
+                }
                 Next::Due => self.on_due().await,
             }
         }
         self.end_child(Ladder::patient()).await;
         while let Ok(ask) = self.asks.try_recv() {
-            if let Ask::Order(Order::Steer(text)) = ask {
-                self.tell(Told::Event(AdapterEvent::Untold { text })).await;
+            if let Ask::Order(AdapterCommand::Steer(text)) = ask {
+                self.tell(Told::Event(AdapterEvent::InputUndelivered { text }))
+                    .await;
             }
         }
         self.tell(Told::Gone).await;
@@ -248,7 +252,7 @@ impl Live {
             turn.session.external_id = None;
             self.end_child(Ladder::patient()).await;
         }
-        if self.child.is_some() && !self.adapter.serves(&turn.turn) {
+        if self.child.is_some() && !self.adapter.can_serve(&turn.turn) {
             self.end_child(Ladder::patient()).await;
         }
         self.deadlines.turn = Some(Instant::now() + turn.limit);
@@ -270,25 +274,29 @@ impl Live {
             pid: id.pid,
             start_time: Some(id.start_time),
         };
-        let order = Order::Turn(ask.turn.clone());
+        let order = AdapterCommand::StartTurn(ask.turn.clone());
         self.tell(Told::Started(process)).await;
-        let outputs = self.adapter.on_order(order);
+        let outputs = self.adapter.on_command(order);
         self.perform(outputs).await;
     }
 
-    async fn on_order(&mut self, order: Order) {
-        let interrupts = order == Order::Interrupt;
-        if let Order::Answer(request, _) | Order::AnswerQuestions(request, _) = &order {
+    async fn on_order(&mut self, order: AdapterCommand) {
+        let interrupts = order == AdapterCommand::Interrupt;
+        if let AdapterCommand::DecideApproval(request, _)
+        | AdapterCommand::AnswerQuestions(request, _) = &order
+        {
             self.silence.on_answered(request);
         }
         match order {
-            Order::Steer(text) if self.turn.is_none() => {
-                return self.tell(Told::Event(AdapterEvent::Untold { text })).await;
+            AdapterCommand::Steer(text) if self.turn.is_none() => {
+                return self
+                    .tell(Told::Event(AdapterEvent::InputUndelivered { text }))
+                    .await;
             }
             _ if interrupts && self.turn.is_none() => return,
             _ => {}
         }
-        let outputs = self.adapter.on_order(order);
+        let outputs = self.adapter.on_command(order);
         if interrupts {
             self.deadlines.interrupt = Some(Instant::now() + INTERRUPT_GRACE);
         }
@@ -298,7 +306,7 @@ impl Live {
     async fn on_line(&mut self, line: Line) {
         match line {
             Line::Out(line) => {
-                let outputs = self.adapter.on_line(&line);
+                let outputs = self.adapter.on_stdout_line(&line);
                 match only_piece(&outputs) {
                     Some(piece) => self.keep_piece(piece).await,
                     None => self.keep_raw("cli", &line).await,
@@ -333,30 +341,30 @@ impl Live {
                 .unwrap_or_default()
                 .to_owned();
             self.fail_turn(
-                FailureKind::Protocol,
+                TurnFailureKind::Protocol,
                 format!("the CLI ended in the middle of a turn: {how}"),
             )
             .await;
         }
     }
 
-    async fn perform(&mut self, outputs: Vec<Output>) {
-        let mut pending: std::collections::VecDeque<Output> = outputs.into();
+    async fn perform(&mut self, outputs: Vec<AdapterOutput>) {
+        let mut pending: std::collections::VecDeque<AdapterOutput> = outputs.into();
         while let Some(output) = pending.pop_front() {
             match output {
-                Output::Send(text) => self.send(text).await,
-                Output::CloseInput => self.close_input(),
-                Output::AnswerHook(number, text) => {
+                AdapterOutput::Send(text) => self.send(text).await,
+                AdapterOutput::CloseInput => self.close_input(),
+                AdapterOutput::AnswerHook(number, text) => {
                     if let Some(hook) = &mut self.hook {
                         hook.answer(number, text);
                     }
                 }
-                Output::Relaunch => return Box::pin(self.relaunch(None)).await,
-                Output::Event(AdapterEvent::SessionLost { reason }) => {
+                AdapterOutput::Relaunch => return Box::pin(self.relaunch(None)).await,
+                AdapterOutput::Event(AdapterEvent::SessionLost { reason }) => {
                     // Whatever the adapter would do next is void: a new conversation starts from the recovery prompt.
                     return Box::pin(self.relaunch(Some(reason))).await;
                 }
-                Output::Event(event) => self.pass_on(event).await,
+                AdapterOutput::Event(event) => self.pass_on(event).await,
             }
         }
     }
@@ -380,7 +388,8 @@ impl Live {
     async fn pass_on(&mut self, mut event: AdapterEvent) {
         self.note_servers(&event).await;
         match &mut event {
-            AdapterEvent::Asked { call, .. } | AdapterEvent::Weighed { call, .. } => {
+            AdapterEvent::ApprovalRequested { call, .. }
+            | AdapterEvent::HookApprovalRequested { call, .. } => {
                 if self.contained.is_some() {
                     containing::mark(call);
                 }
@@ -422,17 +431,17 @@ impl Live {
         } else if due(self.deadlines.handshake) {
             let seconds = HANDSHAKE.as_secs();
             self.give_up(
-                FailureKind::Protocol,
+                TurnFailureKind::Protocol,
                 format!("the CLI did not answer its handshake within {seconds} s"),
             )
             .await;
         } else if due(self.deadlines.interrupt) {
             self.deadlines.interrupt = None;
             self.end_child(Ladder::brief()).await;
-            self.end_turn(TurnEnd::Interrupted).await;
+            self.end_turn(CliTurnOutcome::Interrupted).await;
         } else if due(self.deadlines.turn) {
             self.give_up(
-                FailureKind::Protocol,
+                TurnFailureKind::Protocol,
                 "the turn took longer than limits.turn_timeout".to_owned(),
             )
             .await;
@@ -445,17 +454,17 @@ impl Live {
     }
 
     /// Ends a child that no longer does what it should, and the turn with it.
-    async fn give_up(&mut self, kind: FailureKind, message: String) {
+    async fn give_up(&mut self, kind: TurnFailureKind, message: String) {
         self.end_child(Ladder::brief()).await;
         self.fail_turn(kind, message).await;
     }
 
-    async fn fail_turn(&mut self, kind: FailureKind, message: String) {
-        self.end_turn(TurnEnd::Failed(Failure::new(kind, message)))
+    async fn fail_turn(&mut self, kind: TurnFailureKind, message: String) {
+        self.end_turn(CliTurnOutcome::Failed(TurnFailure::new(kind, message)))
             .await;
     }
 
-    async fn end_turn(&mut self, end: TurnEnd) {
+    async fn end_turn(&mut self, end: CliTurnOutcome) {
         self.pass_on(AdapterEvent::TurnEnded(end)).await;
     }
 
@@ -466,7 +475,8 @@ impl Live {
             let exit = exit_of(child.stop(ladder).await);
             for output in self.adapter.on_exit(&exit) {
                 // What the user said is not void.
-                if let Output::Event(event @ AdapterEvent::Untold { .. }) = output {
+                if let AdapterOutput::Event(event @ AdapterEvent::InputUndelivered { .. }) = output
+                {
                     self.tell(Told::Event(event)).await;
                 }
             }

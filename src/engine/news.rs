@@ -4,7 +4,8 @@
 //! not events.
 
 use crate::adapter::{
-    AdapterEvent, ChangeKind, Failure, FailureKind, FileChange, ToolStatus, TurnEnd,
+    AdapterEvent, CliTurnOutcome, FileChange, FileChangeKind, ToolStatus, TurnFailure,
+    TurnFailureKind,
 };
 use crate::domain::event::News;
 use crate::domain::session::Usage;
@@ -82,12 +83,12 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
         | AdapterEvent::TurnStarted
         | AdapterEvent::TextDelta { .. }
         | AdapterEvent::ThinkingDelta { .. }
-        | AdapterEvent::Withdrawn { .. }
+        | AdapterEvent::BlockWithdrawn { .. }
         | AdapterEvent::ToolOutput { .. }
-        | AdapterEvent::Untold { .. }
-        | AdapterEvent::Asked { .. }
-        | AdapterEvent::Weighed { .. }
-        | AdapterEvent::Questioned { .. }
+        | AdapterEvent::InputUndelivered { .. }
+        | AdapterEvent::ApprovalRequested { .. }
+        | AdapterEvent::HookApprovalRequested { .. }
+        | AdapterEvent::QuestionAsked { .. }
         | AdapterEvent::RequestWithdrawn { .. }
         | AdapterEvent::ToolBlocked { .. }
         | AdapterEvent::Usage(_)
@@ -149,20 +150,20 @@ fn diff(change: &FileChange) -> String {
     let text = truncate::to_lines(&block(&change.diff), DIFF_LINES.0, DIFF_LINES.1);
     let sign = match &change.kind {
         _ if text.starts_with("@@ ") => return truncate::to_bytes(&text, MAX_DIFF),
-        ChangeKind::Add => "+",
-        ChangeKind::Delete => "-",
-        ChangeKind::Update | ChangeKind::Move(_) => "",
+        FileChangeKind::Add => "+",
+        FileChangeKind::Delete => "-",
+        FileChangeKind::Update | FileChangeKind::Move(_) => "",
     };
     let signed: Vec<String> = text.lines().map(|line| format!("{sign}{line}")).collect();
     truncate::to_bytes(&signed.join("\n"), MAX_DIFF)
 }
 
-fn change(kind: &ChangeKind) -> String {
+fn change(kind: &FileChangeKind) -> String {
     match kind {
-        ChangeKind::Add => "add".to_owned(),
-        ChangeKind::Update => "update".to_owned(),
-        ChangeKind::Delete => "delete".to_owned(),
-        ChangeKind::Move(to) => format!("{MOVE_TO}{}", line(&to.to_string_lossy())),
+        FileChangeKind::Add => "add".to_owned(),
+        FileChangeKind::Update => "update".to_owned(),
+        FileChangeKind::Delete => "delete".to_owned(),
+        FileChangeKind::Move(to) => format!("{MOVE_TO}{}", line(&to.to_string_lossy())),
     }
 }
 
@@ -219,7 +220,7 @@ fn line_of(text: &str, most: usize) -> String {
 }
 
 /// Translates a CLI's running totals.
-pub fn usage(usage: &crate::adapter::Usage) -> Usage {
+pub fn usage(usage: &crate::adapter::CliUsageTotals) -> Usage {
     let micro = usage
         .cost_usd
         .filter(|cost| cost.is_finite() && *cost >= 0.0)
@@ -235,14 +236,14 @@ pub fn usage(usage: &crate::adapter::Usage) -> Usage {
 }
 
 /// Translates a turn's end for the workflow; `other` is the adapter that its role could move to.
-pub fn result(end: &TurnEnd, other: Option<String>) -> TurnResult {
+pub fn result(end: &CliTurnOutcome, other: Option<String>) -> TurnResult {
     match end {
-        TurnEnd::Completed { final_text } => TurnResult::Completed {
+        CliTurnOutcome::Completed { final_text } => TurnResult::Completed {
             question: question(final_text).map(|question| block(&question)),
             summary: summary(final_text),
         },
-        TurnEnd::Interrupted => TurnResult::Interrupted,
-        TurnEnd::Failed(failure) => failed(failure, other),
+        CliTurnOutcome::Interrupted => TurnResult::Interrupted,
+        CliTurnOutcome::Failed(failure) => failed(failure, other),
     }
 }
 
@@ -255,14 +256,14 @@ fn summary(text: &str) -> String {
     line(first.unwrap_or_default())
 }
 
-fn failed(failure: &Failure, other: Option<String>) -> TurnResult {
-    let is_limit = failure.kind == FailureKind::UsageLimit;
+fn failed(failure: &TurnFailure, other: Option<String>) -> TurnResult {
+    let is_limit = failure.kind == TurnFailureKind::UsageLimit;
     TurnResult::Failed {
         kind: kind_word(failure.kind).to_owned(),
         message: block(&failure.message),
         transient: matches!(
             failure.kind,
-            FailureKind::Service | FailureKind::Connection | FailureKind::Protocol
+            TurnFailureKind::Service | TurnFailureKind::Connection | TurnFailureKind::Protocol
         ),
         limit: is_limit.then_some(UsageLimit {
             resets_at: failure.resets_at,
@@ -272,16 +273,16 @@ fn failed(failure: &Failure, other: Option<String>) -> TurnResult {
 }
 
 /// A failure's kind as a word.
-pub fn kind_word(kind: FailureKind) -> &'static str {
+pub fn kind_word(kind: TurnFailureKind) -> &'static str {
     match kind {
-        FailureKind::Login => "login",
-        FailureKind::RateLimit => "rate limit",
-        FailureKind::UsageLimit => "usage limit",
-        FailureKind::Service => "service",
-        FailureKind::Connection => "connection",
-        FailureKind::ContextFull => "context full",
-        FailureKind::Refused => "refused",
-        FailureKind::Protocol => "protocol",
+        TurnFailureKind::Login => "login",
+        TurnFailureKind::RateLimit => "rate limit",
+        TurnFailureKind::UsageLimit => "usage limit",
+        TurnFailureKind::Service => "service",
+        TurnFailureKind::Connection => "connection",
+        TurnFailureKind::ContextFull => "context full",
+        TurnFailureKind::Refused => "refused",
+        TurnFailureKind::Protocol => "protocol",
     }
 }
 

@@ -5,7 +5,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::output_of;
+use crate::adapter::parse_tool_output;
 use crate::store::{Layout, StoreError, raw};
 use crate::text::{clean, truncate};
 
@@ -26,7 +26,7 @@ pub fn whole(
     let known = known.trim_end_matches(truncate::ELLIPSIS);
     let is_wanted = || !cancel.is_cancelled();
     raw::last_with(layout, call, is_wanted, |line| {
-        let output = clean(&output_of(call, line)?);
+        let output = clean(&parse_tool_output(call, line)?);
         // A CLI may name another call like this one.
         let is_it =
             known.is_empty() || output.lines().rev().any(|line| plain(line).contains(known));

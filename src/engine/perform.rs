@@ -2,7 +2,7 @@
 
 use tokio::sync::mpsc;
 
-use crate::adapter::{Access, Order, SessionSpec, TurnSpec};
+use crate::adapter::{AdapterCommand, SessionSpec, TurnAccess, TurnSpec};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
@@ -162,14 +162,14 @@ impl Engine {
             staging: staging.dir.clone(),
             cli: adapter.cli(),
             trust: self.setup.trust,
-            hook: None,
-            tools: None,
-            hidden: scratch::of_all_runs(),
+            hook_command: None,
+            tool_server: None,
+            hidden_folders: scratch::of_all_runs(),
         };
         let access = if order.purpose.writes() {
-            Access::Workspace
+            TurnAccess::Workspace
         } else {
-            Access::ReadOnly
+            TurnAccess::ReadOnly
         };
         let prompt = self.whole_prompt(order, &staging)?;
         let recovery = self.recovery_prompt(order)?;
@@ -179,7 +179,7 @@ impl Engine {
             turn: order.turn.clone(),
             prompt,
             access,
-            hidden: hidden_permissions(&rules, order.purpose.writes()),
+            hidden_permissions: hidden_permissions(&rules, order.purpose.writes()),
         };
         let conversation = if self.begins_fresh(order) {
             Conversation::Fresh
@@ -215,7 +215,7 @@ impl Engine {
         &self,
         adapter: &NamedAdapter,
         staging: &Staging,
-        access: Access,
+        access: TurnAccess,
         rules: &Rules,
     ) -> Holder {
         Holder {
@@ -283,7 +283,9 @@ impl Engine {
             .map(|at_work| at_work.order.purpose.role());
         let asks = role.and_then(|role| self.lives.get(&role));
         if let Some(asks) = asks
-            && asks.try_send(Ask::Order(Order::Interrupt)).is_err()
+            && asks
+                .try_send(Ask::Order(AdapterCommand::Interrupt))
+                .is_err()
         {
             tracing::warn!(
                 "the conversation takes no interrupt; its process is ended at the program's end"
@@ -370,7 +372,7 @@ impl Engine {
     }
 
     /// Passes an order to the conversation that is at work.
-    pub(super) fn order(&mut self, order: Order) {
+    pub(super) fn order(&mut self, order: AdapterCommand) {
         let Some(order) = self.tools.take(order) else {
             return;
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::probe::{Capabilities, Refusal};
+use crate::adapter::cli_capabilities::{CliCapabilities, CliProbeError};
 use crate::adapter::{claude, codex};
 use crate::config::types::AdapterKind;
 use crate::process::{Children, Ended, Limits, Marker, SpawnError, Spec, Stdin};
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probed {
     /// The CLI is there and new enough.
-    Ready(Capabilities),
+    Ready(CliCapabilities),
     /// A program whose version nobody knows; it was found.
     Unknown,
     /// It cannot be used.
@@ -42,29 +42,35 @@ pub async fn probe(children: &Children, adapter: &NamedAdapter, cwd: &Path) -> P
     spec.args = settings.args.clone();
     match settings.kind {
         AdapterKind::Codex => {
-            spec.args
-                .extend(codex::probe::PROBE_ARGS.iter().map(|&arg| arg.to_owned()));
+            spec.args.extend(
+                codex::version_check::VERSION_ARGS
+                    .iter()
+                    .map(|&arg| arg.to_owned()),
+            );
             let said = ask(children, &spec).await;
-            let not_found = codex::probe::not_found;
+            let not_found = codex::version_check::not_found_error;
             judge(
                 (&settings.program, "codex"),
                 said,
-                codex::probe::parse_version,
+                codex::version_check::parse_capabilities,
                 not_found,
-                Refusal::hint,
+                CliProbeError::hint,
             )
         }
         AdapterKind::Claude => {
-            spec.args
-                .extend(claude::probe::ARGS.iter().map(|&arg| arg.to_owned()));
+            spec.args.extend(
+                claude::version_check::VERSION_ARGS
+                    .iter()
+                    .map(|&arg| arg.to_owned()),
+            );
             let said = ask(children, &spec).await;
-            let not_found = claude::probe::not_found;
+            let not_found = claude::version_check::not_found_error;
             judge(
                 (&settings.program, "claude"),
                 said,
-                claude::probe::capabilities,
+                claude::version_check::parse_capabilities,
                 not_found,
-                claude::probe::hint,
+                claude::version_check::install_hint,
             )
         }
         AdapterKind::Pipe => match is_there(&settings.program, cwd) {
@@ -90,14 +96,14 @@ pub async fn missing_login(
     let settings = &adapter.settings;
     let (args, is_logged_out, login): (&[&str], fn(&str) -> bool, _) = match settings.kind {
         AdapterKind::Codex => (
-            codex::probe::LOGIN_ARGS,
-            codex::probe::is_logged_out,
-            codex::probe::LOGIN,
+            codex::version_check::LOGIN_STATUS_ARGS,
+            codex::version_check::is_logged_out,
+            codex::version_check::LOGIN_COMMAND,
         ),
         AdapterKind::Claude => (
-            claude::probe::LOGIN_ARGS,
-            claude::probe::is_logged_out,
-            claude::probe::LOGIN,
+            claude::version_check::LOGIN_STATUS_ARGS,
+            claude::version_check::is_logged_out,
+            claude::version_check::LOGIN_COMMAND,
         ),
         AdapterKind::Pipe => return None,
     };
@@ -134,16 +140,16 @@ async fn ask(children: &Children, spec: &Spec) -> Said {
 fn judge(
     (program, adapter): (&str, &'static str),
     said: Said,
-    read: fn(&str, &str) -> Result<Capabilities, Refusal>,
-    not_found: fn(&str) -> Refusal,
-    hint: fn(&Refusal) -> String,
+    read: fn(&str, &str) -> Result<CliCapabilities, CliProbeError>,
+    not_found: fn(&str) -> CliProbeError,
+    hint: fn(&CliProbeError) -> String,
 ) -> Probed {
-    let refused = |refusal: &Refusal| Probed::Refused {
+    let refused = |refusal: &CliProbeError| Probed::Refused {
         problem: refusal.to_string(),
         hint: hint(refusal),
     };
     match said {
-        Ok(None) => refused(&Refusal::Silent {
+        Ok(None) => refused(&CliProbeError::TimedOut {
             program: program.to_owned(),
             adapter,
             seconds: PATIENCE.as_secs(),

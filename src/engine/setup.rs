@@ -5,7 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::adapter::{Adapter, CliSpec, Trust, claude::Claude, codex::Codex, pipe::Pipe};
+use crate::adapter::{
+    Adapter, CliSpec, RepositoryTrust, claude::ClaudeAdapter, codex::CodexAdapter,
+    pipe::PipeAdapter,
+};
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::types::{AdapterKind, AdapterSettings, TestNetwork as ConfiguredNetwork};
 use crate::config::{Config, TrustState};
@@ -35,7 +38,7 @@ pub struct Setup {
     /// What agents are told besides the prompt of their turn, by their names.
     pub agent_prompts: BTreeMap<String, String>,
     /// Whether the user trusts the repository.
-    pub trust: Trust,
+    pub trust: RepositoryTrust,
     /// AGENTS.md and CLAUDE.md as far as they reach agents; each with its path in the repository.
     pub instructions: Vec<(String, String)>,
     /// The adapter of each role.
@@ -199,9 +202,9 @@ impl NamedAdapter {
     /// Makes the protocol of a new conversation.
     pub fn protocol(&self) -> Box<dyn Adapter> {
         match self.settings.kind {
-            AdapterKind::Codex => Box::new(Codex::new()),
-            AdapterKind::Claude => Box::new(Claude::new()),
-            AdapterKind::Pipe => Box::new(Pipe::new()),
+            AdapterKind::Codex => Box::new(CodexAdapter::new()),
+            AdapterKind::Claude => Box::new(ClaudeAdapter::new()),
+            AdapterKind::Pipe => Box::new(PipeAdapter::new()),
         }
     }
 
@@ -259,10 +262,10 @@ impl OnAsk {
 }
 
 /// Trust in the adapters' words.
-pub fn trust_of(state: TrustState) -> Trust {
+pub fn trust_of(state: TrustState) -> RepositoryTrust {
     match state {
-        TrustState::Trusted => Trust::Trusted,
-        TrustState::Untrusted | TrustState::Changed => Trust::Untrusted,
+        TrustState::Trusted => RepositoryTrust::Trusted,
+        TrustState::Untrusted | TrustState::Changed => RepositoryTrust::Untrusted,
     }
 }
 
@@ -283,7 +286,7 @@ impl Setup {
             origins: serde_json::Value::Null,
             prompts: Prompts::load(&[]).unwrap(),
             agent_prompts: BTreeMap::new(),
-            trust: Trust::Untrusted,
+            trust: RepositoryTrust::Untrusted,
             instructions: Vec::new(),
             adapters: BTreeMap::new(),
             branch: BranchPolicy::Unless,

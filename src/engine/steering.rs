@@ -2,7 +2,7 @@
 //!
 //! Refuses to know how a CLI takes it in; what comes too late is handed back by the adapter, and stands in the next prompt.
 
-use crate::adapter::Order;
+use crate::adapter::AdapterCommand;
 use crate::domain::event::Event;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Purpose, TurnOrder};
@@ -38,7 +38,7 @@ impl Engine {
             text: text.clone(),
         };
         self.journal.append_message(&id, &message)?;
-        way.send(Ask::Order(Order::Steer(text)));
+        way.send(Ask::Order(AdapterCommand::Steer(text)));
         Ok(vec![Event::MessageAppended {
             role,
             message: Message {

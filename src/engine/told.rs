@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::adapter::{AdapterEvent, TurnEnd};
+use crate::adapter::{AdapterEvent, CliTurnOutcome};
 use crate::domain::delta::Delta;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{RequestId, TurnId};
@@ -50,7 +50,7 @@ impl Engine {
 
     /// Keeps what the user said to a conversation that ends with the program; all else that it tells is void.
     pub(super) fn keep_untold(&mut self, role: Role, told: Told) {
-        let Told::Event(AdapterEvent::Untold { text }) = told else {
+        let Told::Event(AdapterEvent::InputUndelivered { text }) = told else {
             return;
         };
         let text = news::block(&text);
@@ -65,7 +65,7 @@ impl Engine {
     /// A call waits for a word: a person's, or one at once.
     fn on_call(&mut self, role: Role, asked: AdapterEvent) -> Result<(), EngineError> {
         let patience = match &asked {
-            AdapterEvent::Weighed { .. } => Patience::Short,
+            AdapterEvent::HookApprovalRequested { .. } => Patience::Short,
             _ => Patience::Long,
         };
         match Asking::of(asked) {
@@ -90,14 +90,13 @@ impl Engine {
                 self.deltas.push(Delta::Text { role, item, text });
                 Ok(())
             }
-            AdapterEvent::Withdrawn { item } => {
+            AdapterEvent::BlockWithdrawn { item } => {
                 self.deltas.push(Delta::Withdrawn { role, item });
                 Ok(())
             }
-            asked @ (AdapterEvent::Asked { .. } | AdapterEvent::Weighed { .. }) => {
-                self.on_call(role, asked)
-            }
-            AdapterEvent::Questioned { request, questions } => {
+            asked @ (AdapterEvent::ApprovalRequested { .. }
+            | AdapterEvent::HookApprovalRequested { .. }) => self.on_call(role, asked),
+            AdapterEvent::QuestionAsked { request, questions } => {
                 self.on_questioned(request, &questions)
             }
             AdapterEvent::RequestWithdrawn { request } => self.on_withdrawn(request),
@@ -105,7 +104,7 @@ impl Engine {
                 Some(session) => self.note_blocked(session.id.clone(), &tool, &reason),
                 None => Ok(()),
             },
-            AdapterEvent::Untold { text } => self.feed(Event::Kept {
+            AdapterEvent::InputUndelivered { text } => self.feed(Event::Kept {
                 to: Some(role),
                 text: news::block(&text),
             }),
@@ -201,7 +200,11 @@ impl Engine {
         }
     }
 
-    fn on_usage(&mut self, role: Role, usage: &crate::adapter::Usage) -> Result<(), EngineError> {
+    fn on_usage(
+        &mut self,
+        role: Role,
+        usage: &crate::adapter::CliUsageTotals,
+    ) -> Result<(), EngineError> {
         let usage = news::usage(usage);
         if self
             .state()
@@ -260,7 +263,7 @@ impl Engine {
     }
 
     /// Compares the program's own files off the loop; the turn's end follows with what was found.
-    fn check_after_turn(&mut self, end: TurnEnd) {
+    fn check_after_turn(&mut self, end: CliTurnOutcome) {
         let Some(at_work) = &self.at_work else {
             return;
         };
@@ -292,7 +295,7 @@ impl Engine {
     pub(super) fn on_turn_checked(
         &mut self,
         turn: &TurnId,
-        end: &TurnEnd,
+        end: &CliTurnOutcome,
         tampered: Result<Vec<Tampered>, StoreError>,
     ) -> Result<(), EngineError> {
         let Some(at_work) = self.at_work.take_if(|at_work| at_work.order.turn == *turn) else {
@@ -300,8 +303,8 @@ impl Engine {
         };
         self.tell_tampered(&tampered?)?;
         let final_text = match end {
-            TurnEnd::Completed { final_text } => final_text.clone(),
-            TurnEnd::Interrupted | TurnEnd::Failed(_) => String::new(),
+            CliTurnOutcome::Completed { final_text } => final_text.clone(),
+            CliTurnOutcome::Interrupted | CliTurnOutcome::Failed(_) => String::new(),
         };
         let role = at_work.order.purpose.role();
         self.stop_awaited_discussions(role)?;

@@ -1,6 +1,6 @@
 //! Performs the tools that agents call: whose call it is, whether it may go ahead, what it comes to.
 //!
-//! One file a tool in `tools/`, one line in [`PERFORMERS`]. A call goes the way of every other call: `on_asked` takes
+//! One file a tool in `tool_server/`, one line in [`PERFORMERS`]. A call goes the way of every other call: `on_asked` takes
 //! it to the one decision, and what that says comes back here. A performer gets the call and answers now, or
 //! says that the answer comes later, by [`Engine::settle_tool`]. Refuses to know sockets (`door`) and CLIs.
 
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::adapter::Decision as Answered;
+use crate::adapter::CallDecision as Answered;
 use crate::config::types::AdapterKind;
 use crate::domain::discussion::StopReason;
 use crate::domain::event::Event;
@@ -150,11 +150,11 @@ impl Engine {
             Ok(server) => {
                 ask.holder.tools = Some(server.folder.clone());
                 self.tools.doors.changed(&ask.session.session);
-                ask.session.tools = Some(server);
+                ask.session.tool_server = Some(server);
                 let of_turns = TOOLS.iter().filter(|tool| when(tool.name).is_some());
                 let lacking = of_turns.filter(|tool| self.hidden_from(role, tool.name).is_some());
                 let lacking: Vec<String> = lacking.map(|tool| tool.name.to_owned()).collect();
-                ask.turn.hidden.extend(lacking);
+                ask.turn.hidden_permissions.extend(lacking);
             }
             Err(error) => {
                 tracing::warn!(%error, "the session's tools cannot be offered");

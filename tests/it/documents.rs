@@ -87,7 +87,10 @@ fn the_readme_tells_of_every_sub_command_and_of_every_flag_of_a_run() {
 #[test]
 fn the_readme_names_the_versions_that_the_program_asks_for() {
     let readme = read("README.md");
-    for command in [codex::probe::INSTALL, claude::probe::INSTALL] {
+    for command in [
+        codex::version_check::INSTALL_COMMAND,
+        claude::version_check::INSTALL_COMMAND,
+    ] {
         assert!(readme.contains(command), "README.md lacks `{command}`");
     }
     let manifest: toml::Table = toml::from_str(&read("Cargo.toml")).unwrap();

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::Claude;
+use super::ClaudeAdapter;
 use crate::adapter::{
-    Access, Adapter, AdapterEvent, CliSpec, Decision, Exit, Order, Output, SessionSpec, Trust,
-    TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliExit, CliSpec,
+    RepositoryTrust, SessionSpec, TurnAccess, TurnSpec,
 };
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 
@@ -32,10 +32,10 @@ fn session(external: Option<&str>) -> SessionSpec {
             )]),
             model: Some("opus".to_owned()),
         },
-        trust: Trust::Untrusted,
-        hook: None,
-        tools: None,
-        hidden: Vec::new(),
+        trust: RepositoryTrust::Untrusted,
+        hook_command: None,
+        tool_server: None,
+        hidden_folders: Vec::new(),
     }
 }
 
@@ -43,13 +43,13 @@ fn turn(number: usize, prompt: &str) -> TurnSpec {
     TurnSpec {
         turn: TurnId::new(format!("trn_{number}")),
         prompt: prompt.to_owned(),
-        access: Access::ReadOnly,
-        hidden: Vec::new(),
+        access: TurnAccess::ReadOnly,
+        hidden_permissions: Vec::new(),
     }
 }
 
-fn exit(code: i32, stderr: &str) -> Exit {
-    Exit {
+fn exit(code: i32, stderr: &str) -> CliExit {
+    CliExit {
         code: Some(code),
         signal: None,
         stderr_tail: stderr.to_owned(),
@@ -59,8 +59,8 @@ fn exit(code: i32, stderr: &str) -> Exit {
 const HANDSHAKE: &str = r#"{"type":"control_response","response":{"subtype":"success","request_id":"initialize","response":{"claude_code_version":"2.1.330","hooks_applied":true}}}"#;
 
 /// A conversation between a recorded CLI and the adapter, written down.
-struct Play {
-    claude: Claude,
+struct ClaudeReplay {
+    claude: ClaudeAdapter,
     text: String,
     /// The id of the recorded host's line → the id of ours.
     line_ids: Vec<(String, String)>,
@@ -68,10 +68,10 @@ struct Play {
     n_turns: usize,
 }
 
-impl Play {
+impl ClaudeReplay {
     fn new(external: Option<&str>) -> Self {
-        let mut claude = Claude::new();
-        claude.launch(&session(external), &turn(1, ""));
+        let mut claude = ClaudeAdapter::new();
+        claude.prepare_launch(&session(external), &turn(1, ""));
         Self {
             claude,
             text: String::new(),
@@ -81,8 +81,8 @@ impl Play {
         }
     }
 
-    fn order(&mut self, order: Order) {
-        let out = self.claude.on_order(order);
+    fn order(&mut self, order: AdapterCommand) {
+        let out = self.claude.on_command(order);
         self.write(&out);
     }
 
@@ -91,13 +91,13 @@ impl Play {
         for (theirs, ours) in &self.line_ids {
             line = line.replace(theirs.as_str(), ours);
         }
-        let out = self.claude.on_line(&line);
+        let out = self.claude.on_stdout_line(&line);
         self.write(&out);
     }
 
     fn turn(&mut self, prompt: &str, recorded_id: Option<&str>) {
         self.n_turns += 1;
-        let order = Order::Turn(turn(self.n_turns, prompt));
+        let order = AdapterCommand::StartTurn(turn(self.n_turns, prompt));
         writeln!(self.text, "-- turn {}: {prompt}", self.n_turns).unwrap();
         self.order(order);
         if self.n_turns == 1 {
@@ -109,16 +109,16 @@ impl Play {
         }
     }
 
-    fn exit(&mut self, exit: &Exit) {
+    fn exit(&mut self, exit: &CliExit) {
         writeln!(self.text, "-- exit {:?}", exit.code).unwrap();
         let out = self.claude.on_exit(exit);
         self.write(&out);
     }
 
-    fn write(&mut self, out: &[Output]) {
+    fn write(&mut self, out: &[AdapterOutput]) {
         for output in out {
             let line = match output {
-                Output::Send(line) => {
+                AdapterOutput::Send(line) => {
                     assert!(line.ends_with('\n') && !line[..line.len() - 1].contains('\n'));
                     let frame: Value = serde_json::from_str(line).unwrap();
                     if frame["type"] == "user" {
@@ -126,14 +126,18 @@ impl Play {
                     }
                     format!("> {}", line.trim_end())
                 }
-                Output::CloseInput => "> (closed)".to_owned(),
-                Output::Relaunch => "> (relaunch)".to_owned(),
-                Output::Event(AdapterEvent::Unknown { kind, .. }) => format!("  unknown {kind}"),
-                Output::Event(AdapterEvent::Malformed { problem, .. }) => {
+                AdapterOutput::CloseInput => "> (closed)".to_owned(),
+                AdapterOutput::Relaunch => "> (relaunch)".to_owned(),
+                AdapterOutput::Event(AdapterEvent::Unknown { kind, .. }) => {
+                    format!("  unknown {kind}")
+                }
+                AdapterOutput::Event(AdapterEvent::Malformed { problem, .. }) => {
                     format!("  malformed {problem}")
                 }
-                Output::AnswerHook(number, text) => format!("> (hook {number}) {text}"),
-                Output::Event(event) => format!("  {}", serde_json::to_string(event).unwrap()),
+                AdapterOutput::AnswerHook(number, text) => format!("> (hook {number}) {text}"),
+                AdapterOutput::Event(event) => {
+                    format!("  {}", serde_json::to_string(event).unwrap())
+                }
             };
             writeln!(self.text, "{}", line.chars().take(600).collect::<String>()).unwrap();
         }
@@ -156,7 +160,7 @@ fn fixture(name: &str) -> Vec<Value> {
 
 /// Plays a stream that holds the CLI's lines alone: one turn, then the exit.
 fn play_one_way(name: &str) -> String {
-    let mut play = Play::new(None);
+    let mut play = ClaudeReplay::new(None);
     play.turn("go", None);
     for frame in fixture(name) {
         play.line(&frame.to_string());
@@ -167,7 +171,7 @@ fn play_one_way(name: &str) -> String {
 
 /// Plays a stream that holds both directions; what the recorded host sent becomes orders.
 fn play_both_ways(name: &str) -> String {
-    let mut play = Play::new(None);
+    let mut play = ClaudeReplay::new(None);
     for record in fixture(name) {
         let msg = &record["msg"];
         if record["dir"] == "<" {
@@ -180,14 +184,14 @@ fn play_both_ways(name: &str) -> String {
     play.text
 }
 
-fn play_host(play: &mut Play, msg: &Value) {
+fn play_host(play: &mut ClaudeReplay, msg: &Value) {
     match msg["type"].as_str() {
         Some("user") => play.turn(
             msg["message"]["content"].as_str().unwrap_or_default(),
             msg["uuid"].as_str(),
         ),
         Some("control_request") if msg["request"]["subtype"] == "interrupt" => {
-            play.order(Order::Interrupt)
+            play.order(AdapterCommand::Interrupt)
         }
         Some("control_response") => {
             let answer = &msg["response"]["response"];
@@ -195,21 +199,21 @@ fn play_host(play: &mut Play, msg: &Value) {
             let answers = &answer["updatedInput"]["answers"];
             if answers.is_object() {
                 let answers = serde_json::from_value(answers.clone()).unwrap();
-                return play.order(Order::AnswerQuestions(request, Some(answers)));
+                return play.order(AdapterCommand::AnswerQuestions(request, Some(answers)));
             }
             let weighed = &answer["hookSpecificOutput"]["permissionDecision"];
             if weighed == "ask" {
-                return play.order(Order::AskFirst(request));
+                return play.order(AdapterCommand::AskUserFirst(request));
             }
             let said = answer["behavior"].as_str().or(weighed.as_str());
             let decision = match (said, answer["interrupt"].as_bool()) {
-                (Some("allow"), _) => Decision::Allow,
-                (Some("deny"), Some(true)) => Decision::DenyAndStop,
-                _ => Decision::Deny {
+                (Some("allow"), _) => CallDecision::Allow,
+                (Some("deny"), Some(true)) => CallDecision::DenyAndStop,
+                _ => CallDecision::Deny {
                     reason: answer["message"].as_str().unwrap_or("no").to_owned(),
                 },
             };
-            play.order(Order::Answer(request, decision));
+            play.order(AdapterCommand::DecideApproval(request, decision));
         }
         _ => {}
     }
@@ -264,7 +268,7 @@ fn every_recorded_two_way_stream_reads_as_the_turns_that_it_was() {
 }
 
 fn check(lines: &[&str]) -> String {
-    let mut play = Play::new(None);
+    let mut play = ClaudeReplay::new(None);
     play.turn("go", None);
     play.text.clear();
     for line in lines {
@@ -275,13 +279,13 @@ fn check(lines: &[&str]) -> String {
 
 #[test]
 fn a_conversation_that_is_gone_is_given_up_and_begun_anew() {
-    let mut play = Play::new(Some("be14b09b-5de4-4f55-a75e-4297d66a2d3f"));
-    play.order(Order::Turn(turn(1, "go")));
+    let mut play = ClaudeReplay::new(Some("be14b09b-5de4-4f55-a75e-4297d66a2d3f"));
+    play.order(AdapterCommand::StartTurn(turn(1, "go")));
     for frame in fixture("resume_unknown.jsonl") {
         play.line(&frame.to_string());
     }
     play.exit(&exit(1, "No conversation found with session ID: be14b09b"));
-    let launch = play.claude.launch(
+    let launch = play.claude.prepare_launch(
         &session(Some("be14b09b-5de4-4f55-a75e-4297d66a2d3f")),
         &turn(1, "go"),
     );
@@ -296,31 +300,31 @@ fn a_conversation_that_is_gone_is_given_up_and_begun_anew() {
         launch.args[at..at + 2].join(" ")
     )
     .unwrap();
-    play.order(Order::Turn(turn(1, "go")));
+    play.order(AdapterCommand::StartTurn(turn(1, "go")));
     play.exit(&exit(1, "Error: Session ID x is already in use."));
     insta::assert_snapshot!(play.text);
 }
 
 #[test]
 fn a_launch_names_all_that_keeps_the_cli_in_hand() {
-    let mut claude = Claude::new();
-    let fresh = claude.launch(&session(None), &turn(1, "go"));
-    let mut resumed = Claude::new();
+    let mut claude = ClaudeAdapter::new();
+    let fresh = claude.prepare_launch(&session(None), &turn(1, "go"));
+    let mut resumed = ClaudeAdapter::new();
     let workspace = TurnSpec {
-        access: Access::Workspace,
+        access: TurnAccess::Workspace,
         ..turn(2, "go")
     };
-    let resumed = resumed.launch(&session(Some("c0ffee")), &workspace);
+    let resumed = resumed.prepare_launch(&session(Some("c0ffee")), &workspace);
     insta::assert_snapshot!(format!("{fresh:#?}\n{:#?}", resumed.args));
-    assert!(claude.serves(&turn(2, "more")));
-    assert!(!claude.serves(&workspace));
+    assert!(claude.can_serve(&turn(2, "more")));
+    assert!(!claude.can_serve(&workspace));
 }
 
 #[test]
 fn without_its_hook_claude_gets_no_prompt() {
     let refused = |response: Value| {
-        let mut play = Play::new(None);
-        play.order(Order::Turn(turn(1, "go")));
+        let mut play = ClaudeReplay::new(None);
+        play.order(AdapterCommand::StartTurn(turn(1, "go")));
         play.text.clear();
         let body = json!({"subtype": "success", "request_id": "initialize", "response": response});
         play.line(&json!({"type": "control_response", "response": body}).to_string());
@@ -340,10 +344,10 @@ fn hooked(id: &str, tool: &str, input: &Value) -> String {
 
 #[test]
 fn each_call_is_weighed_before_it_is_asked_about() {
-    let mut play = Play::new(None);
+    let mut play = ClaudeReplay::new(None);
     play.turn("go", None);
     play.text.clear();
-    let deny = Decision::Deny {
+    let deny = CallDecision::Deny {
         reason: "no".to_owned(),
     };
     for (id, tool, input) in [
@@ -360,11 +364,17 @@ fn each_call_is_weighed_before_it_is_asked_about() {
     ] {
         play.line(&hooked(id, tool, &input));
     }
-    play.order(Order::Answer(RequestId::new("h1"), Decision::Allow));
-    play.order(Order::Answer(RequestId::new("h2"), deny));
-    play.order(Order::AskFirst(RequestId::new("h3")));
-    play.order(Order::Answer(RequestId::new("h4"), Decision::DenyAndStop));
-    play.order(Order::AskFirst(RequestId::new("h4")));
+    play.order(AdapterCommand::DecideApproval(
+        RequestId::new("h1"),
+        CallDecision::Allow,
+    ));
+    play.order(AdapterCommand::DecideApproval(RequestId::new("h2"), deny));
+    play.order(AdapterCommand::AskUserFirst(RequestId::new("h3")));
+    play.order(AdapterCommand::DecideApproval(
+        RequestId::new("h4"),
+        CallDecision::DenyAndStop,
+    ));
+    play.order(AdapterCommand::AskUserFirst(RequestId::new("h4")));
     // claude asks by a rule of ours, too: the same call was decided, another one was not.
     let again = |id: &str, input: &Value| {
         let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": input, "tool_use_id": "t1"});
@@ -406,7 +416,7 @@ fn what_is_no_frame_is_reported_and_what_is_new_is_kept() {
 
 #[test]
 fn an_ask_is_answered_once_and_with_its_own_input() {
-    let mut play = Play::new(None);
+    let mut play = ClaudeReplay::new(None);
     play.turn("go", None);
     play.text.clear();
     let ask = |id: &str, tool: &str, input: Value| {
@@ -426,30 +436,39 @@ fn an_ask_is_answered_once_and_with_its_own_input() {
         "AskUserQuestion",
         json!({"questions": [{"question": "Which?", "options": [{"label": "a"}]}]}),
     ));
-    play.order(Order::Answer(RequestId::new("1"), Decision::Allow));
-    play.order(Order::Answer(RequestId::new("1"), Decision::Allow));
-    play.order(Order::Answer(
+    play.order(AdapterCommand::DecideApproval(
+        RequestId::new("1"),
+        CallDecision::Allow,
+    ));
+    play.order(AdapterCommand::DecideApproval(
+        RequestId::new("1"),
+        CallDecision::Allow,
+    ));
+    play.order(AdapterCommand::DecideApproval(
         RequestId::new("2"),
-        Decision::Deny {
+        CallDecision::Deny {
             reason: "not before EXECUTE".to_owned(),
         },
     ));
     play.line(r#"{"type":"control_cancel_request","request_id":"3"}"#);
-    play.order(Order::Answer(RequestId::new("3"), Decision::Allow));
-    play.order(Order::AnswerQuestions(RequestId::new("4"), None));
+    play.order(AdapterCommand::DecideApproval(
+        RequestId::new("3"),
+        CallDecision::Allow,
+    ));
+    play.order(AdapterCommand::AnswerQuestions(RequestId::new("4"), None));
     insta::assert_snapshot!(play.text);
 }
 
 #[test]
 fn a_result_of_a_turn_that_nobody_asked_for_does_not_end_ours() {
-    let mut play = Play::new(None);
+    let mut play = ClaudeReplay::new(None);
     play.turn("go", Some("OURS"));
     play.text.clear();
     let foreign = r#"{"type":"result","is_error":false,"result":"theirs","origin":{"kind":"task-notification"}}"#;
     play.line(foreign);
     play.line(r#"{"type":"command_lifecycle","command_uuid":"OURS","state":"queued"}"#);
     play.line(r#"{"type":"result","is_error":false,"result":"theirs too"}"#);
-    play.order(Order::Interrupt);
+    play.order(AdapterCommand::Interrupt);
     play.line(r#"{"type":"command_lifecycle","command_uuid":"OURS","state":"started"}"#);
     play.line(r#"{"type":"result","is_error":true,"terminal_reason":"aborted_streaming","user_message_uuids":["OURS"]}"#);
     insta::assert_snapshot!(play.text);
@@ -457,17 +476,17 @@ fn a_result_of_a_turn_that_nobody_asked_for_does_not_end_ours() {
 
 #[test]
 fn what_is_said_in_the_middle_of_a_turn_waits_for_a_tool_and_for_no_other_turn() {
-    let mut play = Play::new(None);
-    play.order(Order::Steer("nobody hears".to_owned()));
+    let mut play = ClaudeReplay::new(None);
+    play.order(AdapterCommand::Steer("nobody hears".to_owned()));
     play.turn("go", Some("OURS"));
     play.line(r#"{"type":"command_lifecycle","command_uuid":"OURS","state":"started"}"#);
     play.text.clear();
-    play.order(Order::Steer("look there too 中".to_owned()));
+    play.order(AdapterCommand::Steer("look there too 中".to_owned()));
     assert_eq!(play.text, "", "it would become a turn of its own");
     play.line(r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#);
     let late = play.last_sent_id.clone();
     play.line(r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"}]}}"#);
-    play.order(Order::Steer("and here".to_owned()));
+    play.order(AdapterCommand::Steer("and here".to_owned()));
     play.line(
         r#"{"type":"result","is_error":false,"result":"done","user_message_uuids":["OURS"]}"#,
     );
@@ -479,18 +498,18 @@ fn what_is_said_in_the_middle_of_a_turn_waits_for_a_tool_and_for_no_other_turn()
 
 #[test]
 fn what_a_claude_that_dies_has_not_taken_in_is_handed_back() {
-    let mut play = Play::new(None);
+    let mut play = ClaudeReplay::new(None);
     play.turn("go", Some("OURS"));
     play.line(r#"{"type":"command_lifecycle","command_uuid":"OURS","state":"started"}"#);
     play.line(r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#);
-    play.order(Order::Steer("taken in".to_owned()));
+    play.order(AdapterCommand::Steer("taken in".to_owned()));
     let taken = play.last_sent_id.clone();
     play.line(&format!(
         r#"{{"type":"command_lifecycle","command_uuid":"{taken}","state":"started"}}"#
     ));
-    play.order(Order::Steer("sent".to_owned()));
+    play.order(AdapterCommand::Steer("sent".to_owned()));
     play.line(r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"}]}}"#);
-    play.order(Order::Steer("waiting".to_owned()));
+    play.order(AdapterCommand::Steer("waiting".to_owned()));
     play.text.clear();
     play.exit(&exit(1, ""));
     let untold: Vec<&str> = play
@@ -516,8 +535,8 @@ fn an_exit_ends_the_turn_by_what_is_known() {
         (1, "error: unknown option '--bogus'"),
         (1, "Not logged in · Please run /login"),
     ] {
-        let mut play = Play::new(None);
-        play.order(Order::Turn(turn(1, "go")));
+        let mut play = ClaudeReplay::new(None);
+        play.order(AdapterCommand::StartTurn(turn(1, "go")));
         play.text.clear();
         play.exit(&exit(code, stderr));
         play.exit(&exit(code, stderr));
@@ -528,44 +547,45 @@ fn an_exit_ends_the_turn_by_what_is_known() {
 
 #[test]
 fn no_two_lines_have_the_same_id_even_when_a_turn_is_tried_again() {
-    let mut play = Play::new(None);
+    let mut play = ClaudeReplay::new(None);
     let mut ids = std::collections::BTreeSet::new();
     for launched in 1..=2 {
         for _try in 1..=2 {
-            play.order(Order::Turn(turn(1, "go")));
+            play.order(AdapterCommand::StartTurn(turn(1, "go")));
             play.line(HANDSHAKE);
             assert!(ids.insert(play.last_sent_id.clone()), "launch {launched}");
             play.line(r#"{"type":"result","is_error":false,"result":"done"}"#);
         }
-        play.claude.launch(&session(Some("c0ffee")), &turn(1, "go"));
+        play.claude
+            .prepare_launch(&session(Some("c0ffee")), &turn(1, "go"));
     }
 }
 
 #[test]
 fn an_interrupt_before_the_handshake_sends_nothing() {
-    let mut play = Play::new(None);
-    play.order(Order::Turn(turn(1, "go")));
-    play.order(Order::Interrupt);
+    let mut play = ClaudeReplay::new(None);
+    play.order(AdapterCommand::StartTurn(turn(1, "go")));
+    play.order(AdapterCommand::Interrupt);
     play.line(HANDSHAKE);
-    play.order(Order::Close);
+    play.order(AdapterCommand::Close);
     insta::assert_snapshot!(play.text);
 }
 
 #[test]
 fn an_answer_of_five_mebibytes_arrives_whole_and_a_broken_one_is_cut() {
     let big = "é".repeat(5 * 1024 * 1024 / 2);
-    let mut claude = Claude::new();
-    claude.launch(&session(None), &turn(1, "go"));
-    claude.on_order(Order::Turn(turn(1, "go")));
-    claude.on_line(HANDSHAKE);
+    let mut claude = ClaudeAdapter::new();
+    claude.prepare_launch(&session(None), &turn(1, "go"));
+    claude.on_command(AdapterCommand::StartTurn(turn(1, "go")));
+    claude.on_stdout_line(HANDSHAKE);
     let line = json!({"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": big}]}});
-    let out = claude.on_line(&line.to_string());
-    let [Output::Event(AdapterEvent::Text { text, .. })] = out.as_slice() else {
+    let out = claude.on_stdout_line(&line.to_string());
+    let [AdapterOutput::Event(AdapterEvent::Text { text, .. })] = out.as_slice() else {
         panic!("{out:?}")
     };
     assert_eq!(text.len(), big.len());
-    let out = claude.on_line(&format!("x{big}"));
-    let [Output::Event(AdapterEvent::Malformed { line, .. })] = out.as_slice() else {
+    let out = claude.on_stdout_line(&format!("x{big}"));
+    let [AdapterOutput::Event(AdapterEvent::Malformed { line, .. })] = out.as_slice() else {
         panic!("{out:?}")
     };
     assert!(line.len() <= 4096);
@@ -611,19 +631,19 @@ proptest! {
     fn whatever_is_said_a_turn_ends_at_most_once_and_nothing_is_asked_after_it(
         lines in prop::collection::vec(any_line(), 0..60), interrupt_at in 0_usize..60,
     ) {
-        let mut claude = Claude::new();
-        claude.launch(&session(None), &turn(1, "go"));
-        let mut out = claude.on_order(Order::Turn(turn(1, "go")));
+        let mut claude = ClaudeAdapter::new();
+        claude.prepare_launch(&session(None), &turn(1, "go"));
+        let mut out = claude.on_command(AdapterCommand::StartTurn(turn(1, "go")));
         for (at, line) in lines.iter().enumerate() {
             let id = claude.turn.as_ref().map(|turn| turn.uuid.clone()).unwrap_or_default();
-            out.extend(claude.on_line(&line.replace("\"U\"", &format!("\"{id}\""))));
+            out.extend(claude.on_stdout_line(&line.replace("\"U\"", &format!("\"{id}\""))));
             if at == interrupt_at {
-                out.extend(claude.on_order(Order::Interrupt));
+                out.extend(claude.on_command(AdapterCommand::Interrupt));
             }
         }
         out.extend(claude.on_exit(&exit(0, "")));
-        let n_ends = out.iter().filter(|output| matches!(output, Output::Event(AdapterEvent::TurnEnded(_)))).count();
-        let relaunched = out.contains(&Output::Relaunch);
+        let n_ends = out.iter().filter(|output| matches!(output, AdapterOutput::Event(AdapterEvent::TurnEnded(_)))).count();
+        let relaunched = out.contains(&AdapterOutput::Relaunch);
         prop_assert_eq!(n_ends, usize::from(!relaunched));
     }
 
@@ -631,10 +651,10 @@ proptest! {
     fn a_finished_block_is_what_its_pieces_said_unless_they_were_withdrawn(
         pieces in prop::collection::vec("[a-c]{1,3}", 1..8), cut in prop::option::of(0_usize..8),
     ) {
-        let mut claude = Claude::new();
-        claude.launch(&session(None), &turn(1, "go"));
-        claude.on_order(Order::Turn(turn(1, "go")));
-        claude.on_line(HANDSHAKE);
+        let mut claude = ClaudeAdapter::new();
+        claude.prepare_launch(&session(None), &turn(1, "go"));
+        claude.on_command(AdapterCommand::StartTurn(turn(1, "go")));
+        claude.on_stdout_line(HANDSHAKE);
         let whole = pieces.concat();
         let stream = |event: Value| json!({"type": "stream_event", "event": event}).to_string();
         let mut lines = vec![
@@ -652,11 +672,11 @@ proptest! {
             None => lines.push(json!({"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": whole}]}}).to_string()),
         }
         let mut shown: BTreeMap<String, String> = BTreeMap::new();
-        for output in lines.iter().flat_map(|line| claude.on_line(line)) {
+        for output in lines.iter().flat_map(|line| claude.on_stdout_line(line)) {
             match output {
-                Output::Event(AdapterEvent::TextDelta { item, text }) => shown.entry(item).or_default().push_str(&text),
-                Output::Event(AdapterEvent::Withdrawn { item }) => { shown.remove(&item); }
-                Output::Event(AdapterEvent::Text { item, text }) => {
+                AdapterOutput::Event(AdapterEvent::TextDelta { item, text }) => shown.entry(item).or_default().push_str(&text),
+                AdapterOutput::Event(AdapterEvent::BlockWithdrawn { item }) => { shown.remove(&item); }
+                AdapterOutput::Event(AdapterEvent::Text { item, text }) => {
                     if let Some(pieces) = shown.insert(item, text.clone()) {
                         prop_assert_eq!(pieces, text);
                     }
@@ -670,21 +690,21 @@ proptest! {
 
 #[test]
 fn tools_that_an_agent_is_not_to_see_are_left_out_and_the_process_serves_no_other() {
-    let mut claude = Claude::new();
+    let mut claude = ClaudeAdapter::new();
     let held = TurnSpec {
-        access: Access::Workspace,
-        hidden: vec!["websearch".to_owned(), "edit".to_owned(), "task".to_owned()],
+        access: TurnAccess::Workspace,
+        hidden_permissions: vec!["websearch".to_owned(), "edit".to_owned(), "task".to_owned()],
         ..turn(1, "go")
     };
-    let launch = claude.launch(&session(None), &held);
+    let launch = claude.prepare_launch(&session(None), &held);
     let tools = launch.args.iter().find(|arg| arg.starts_with("--tools="));
     assert_eq!(
         tools.map(String::as_str),
         Some("--tools=Bash,Read,Grep,Glob,WebFetch,AskUserQuestion")
     );
-    assert!(claude.serves(&held));
-    assert!(!claude.serves(&TurnSpec {
-        hidden: Vec::new(),
+    assert!(claude.can_serve(&held));
+    assert!(!claude.can_serve(&TurnSpec {
+        hidden_permissions: Vec::new(),
         ..held
     }));
 }

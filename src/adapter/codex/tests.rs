@@ -5,17 +5,17 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::Codex;
+use super::CodexAdapter;
 use crate::adapter::{
-    Access, Adapter, AdapterEvent, CliSpec, Decision, Launch, Order, Output, SessionSpec, Trust,
-    TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliSpec, LaunchSpec,
+    RepositoryTrust, SessionSpec, TurnAccess, TurnSpec,
 };
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 
-mod hostile;
+mod malformed_lines;
 mod turns;
 
-fn session(external_id: Option<&str>, trust: Trust) -> SessionSpec {
+fn session(external_id: Option<&str>, trust: RepositoryTrust) -> SessionSpec {
     SessionSpec {
         session: SessionId::new("ses_1"),
         fresh_id: "11111111-1111-4111-8111-111111111111".to_owned(),
@@ -29,43 +29,43 @@ fn session(external_id: Option<&str>, trust: Trust) -> SessionSpec {
             model: None,
         },
         trust,
-        hook: None,
-        tools: None,
-        hidden: Vec::new(),
+        hook_command: None,
+        tool_server: None,
+        hidden_folders: Vec::new(),
     }
 }
 
-fn turn(prompt: &str, access: Access) -> TurnSpec {
+fn turn(prompt: &str, access: TurnAccess) -> TurnSpec {
     TurnSpec {
         turn: TurnId::new("trn_1"),
         prompt: prompt.to_owned(),
         access,
-        hidden: Vec::new(),
+        hidden_permissions: Vec::new(),
     }
 }
 
-fn launched(external_id: Option<&str>) -> Codex {
-    let mut codex = Codex::new();
-    let session = session(external_id, Trust::Untrusted);
-    codex.launch(&session, &turn("go", Access::Workspace));
+fn launched(external_id: Option<&str>) -> CodexAdapter {
+    let mut codex = CodexAdapter::new();
+    let session = session(external_id, RepositoryTrust::Untrusted);
+    codex.prepare_launch(&session, &turn("go", TurnAccess::Workspace));
     codex
 }
 
 /// Shows outputs, one a line.
-fn show(outputs: &[Output]) -> String {
+fn show(outputs: &[AdapterOutput]) -> String {
     let lines = outputs.iter().map(|output| match output {
-        Output::Send(bytes) => format!("send {}", bytes.trim_end()),
-        Output::CloseInput => "close input".to_owned(),
-        Output::Relaunch => "relaunch".to_owned(),
-        Output::AnswerHook(number, text) => format!("answer hook {number}: {text}"),
-        Output::Event(event) => serde_json::to_string(event).unwrap(),
+        AdapterOutput::Send(bytes) => format!("send {}", bytes.trim_end()),
+        AdapterOutput::CloseInput => "close input".to_owned(),
+        AdapterOutput::Relaunch => "relaunch".to_owned(),
+        AdapterOutput::AnswerHook(number, text) => format!("answer hook {number}: {text}"),
+        AdapterOutput::Event(event) => serde_json::to_string(event).unwrap(),
     });
     lines.map(|line| line + "\n").collect()
 }
 
 /// A recorded stream on its way through an adapter.
-struct Replay {
-    codex: Codex,
+struct CodexReplay {
+    codex: CodexAdapter,
     /// Methods of the recording client's requests by their ids.
     recorded: BTreeMap<i64, String>,
     /// Ids of our own requests by their methods, oldest first.
@@ -74,10 +74,10 @@ struct Replay {
     shown: String,
 }
 
-impl Replay {
-    fn take(&mut self, outputs: &[Output]) {
+impl CodexReplay {
+    fn record_outputs(&mut self, outputs: &[AdapterOutput]) {
         for output in outputs {
-            if let Output::Send(line) = output {
+            if let AdapterOutput::Send(line) = output {
                 let frame: Value = serde_json::from_str(line).unwrap();
                 if let (Some(method), Some(id)) = (frame["method"].as_str(), frame["id"].as_i64()) {
                     let ids = self.ours.entry(method.to_owned()).or_default();
@@ -95,22 +95,24 @@ impl Replay {
             (Some(method), Some(id)) => {
                 self.recorded.insert(id, method.to_owned());
                 match method {
-                    "turn/interrupt" => Order::Interrupt,
+                    "turn/interrupt" => AdapterCommand::Interrupt,
                     "turn/start" => {
                         self.n_turns += 1;
                         if self.n_turns == 1 {
                             return;
                         }
-                        Order::Turn(turn("again", Access::Workspace))
+                        AdapterCommand::StartTurn(turn("again", TurnAccess::Workspace))
                     }
                     _ => return,
                 }
             }
-            (None, Some(id)) => Order::Answer(RequestId::new(id.to_string()), decision(msg)),
+            (None, Some(id)) => {
+                AdapterCommand::DecideApproval(RequestId::new(id.to_string()), decision(msg))
+            }
             (_, None) => return,
         };
-        let outputs = self.codex.on_order(order);
-        self.take(&outputs);
+        let outputs = self.codex.on_command(order);
+        self.record_outputs(&outputs);
     }
 
     fn on_received(&mut self, mut msg: Value) {
@@ -127,33 +129,33 @@ impl Replay {
             }
             msg["id"] = json!(id);
         }
-        let outputs = self.codex.on_line(&msg.to_string());
-        self.take(&outputs);
+        let outputs = self.codex.on_stdout_line(&msg.to_string());
+        self.record_outputs(&outputs);
     }
 }
 
-fn decision(msg: &Value) -> Decision {
+fn decision(msg: &Value) -> CallDecision {
     let result = &msg["result"];
     match result["decision"].as_str().or(result["action"].as_str()) {
-        Some("accept") => Decision::Allow,
-        Some("cancel") => Decision::DenyAndStop,
-        _ => Decision::Deny {
+        Some("accept") => CallDecision::Allow,
+        Some("cancel") => CallDecision::DenyAndStop,
+        _ => CallDecision::Deny {
             reason: "not now".to_owned(),
         },
     }
 }
 
 fn replay(recording: &str) -> String {
-    let mut replay = Replay {
+    let mut replay = CodexReplay {
         codex: launched(None),
         recorded: BTreeMap::new(),
         ours: BTreeMap::new(),
         n_turns: 0,
         shown: String::new(),
     };
-    let first = Order::Turn(turn("go", Access::Workspace));
-    let outputs = replay.codex.on_order(first);
-    replay.take(&outputs);
+    let first = AdapterCommand::StartTurn(turn("go", TurnAccess::Workspace));
+    let outputs = replay.codex.on_command(first);
+    replay.record_outputs(&outputs);
     for line in recording.lines() {
         let mut line: Value = serde_json::from_str(line).unwrap();
         let msg = line["msg"].take();
@@ -198,16 +200,17 @@ recorded! {
 
 #[test]
 fn who_may_not_search_the_web_is_started_without_codex_s_own_search() {
-    let mut codex = Codex::new();
-    let free = turn("go", Access::ReadOnly);
+    let mut codex = CodexAdapter::new();
+    let free = turn("go", TurnAccess::ReadOnly);
     let held = TurnSpec {
-        hidden: vec!["websearch".to_owned()],
+        hidden_permissions: vec!["websearch".to_owned()],
         ..free.clone()
     };
-    let session = session(None, Trust::Trusted);
-    let is_left_out = |launch: Launch| launch.args.contains(&"web_search=\"disabled\"".to_owned());
-    assert!(!is_left_out(codex.launch(&session, &free)));
-    assert!(codex.serves(&free) && !codex.serves(&held));
-    assert!(is_left_out(codex.launch(&session, &held)));
-    assert!(codex.serves(&held) && !codex.serves(&free));
+    let session = session(None, RepositoryTrust::Trusted);
+    let is_left_out =
+        |launch: LaunchSpec| launch.args.contains(&"web_search=\"disabled\"".to_owned());
+    assert!(!is_left_out(codex.prepare_launch(&session, &free)));
+    assert!(codex.can_serve(&free) && !codex.can_serve(&held));
+    assert!(is_left_out(codex.prepare_launch(&session, &held)));
+    assert!(codex.can_serve(&held) && !codex.can_serve(&free));
 }

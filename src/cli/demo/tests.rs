@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::place::{PROJECT, SCRIPTS};
 use super::*;
 use crate::adapter::{
-    Access, Adapter, AdapterEvent, CliSpec, Decision, Order, Output, SessionSpec, Trust, TurnEnd,
-    TurnSpec, claude, codex,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliSpec, CliTurnOutcome,
+    RepositoryTrust, SessionSpec, TurnAccess, TurnSpec, claude, codex,
 };
 use crate::domain::ids::{SessionId, TurnId};
 use crate::permission::Call;
@@ -217,10 +217,10 @@ fn session(demo: &Demo) -> SessionSpec {
         cwd: demo.root.clone(),
         staging: demo.root.join(".agent-collab/turns/s"),
         cli,
-        trust: Trust::Untrusted,
-        hook: None,
-        tools: None,
-        hidden: Vec::new(),
+        trust: RepositoryTrust::Untrusted,
+        hook_command: None,
+        tool_server: None,
+        hidden_folders: Vec::new(),
     }
 }
 
@@ -229,15 +229,15 @@ fn adapted(
     adapter: &mut dyn Adapter,
     guise: Guise,
     demo: &Demo,
-    (header, access): (&str, Access),
+    (header, access): (&str, TurnAccess),
 ) -> String {
     let turn = TurnSpec {
         turn: TurnId::new("trn_1"),
         prompt: prompt(demo, header),
         access,
-        hidden: Vec::new(),
+        hidden_permissions: Vec::new(),
     };
-    let launch = adapter.launch(&session(demo), &turn);
+    let launch = adapter.prepare_launch(&session(demo), &turn);
     let arguments: Vec<&str> = launch.args.iter().map(String::as_str).collect();
     let script = SCRIPTS
         .iter()
@@ -245,45 +245,55 @@ fn adapted(
         .unwrap()
         .1;
     let puppet = Puppet::new(guise, script, &arguments, &demo.root);
-    let mut outputs: VecDeque<Output> = adapter.on_order(Order::Turn(turn)).into();
+    let mut outputs: VecDeque<AdapterOutput> =
+        adapter.on_command(AdapterCommand::StartTurn(turn)).into();
     let mut told = Vec::new();
     loop {
         match outputs.pop_front() {
             None => {
                 let line = puppet.until(|_| true).remove(0).to_string();
-                outputs.extend(adapter.on_line(&line));
+                outputs.extend(adapter.on_stdout_line(&line));
             }
-            Some(Output::Send(line)) => puppet.tell_line(line.trim_end()),
-            Some(Output::Event(AdapterEvent::Asked { request, call, .. })) => {
+            Some(AdapterOutput::Send(line)) => puppet.tell_line(line.trim_end()),
+            Some(AdapterOutput::Event(AdapterEvent::ApprovalRequested {
+                request, call, ..
+            })) => {
                 let (asked, decision) = decide(&call);
                 told.push(asked);
-                outputs.extend(adapter.on_order(Order::Answer(request, decision)));
+                outputs
+                    .extend(adapter.on_command(AdapterCommand::DecideApproval(request, decision)));
             }
-            Some(Output::Event(AdapterEvent::Weighed { request, call, .. })) => {
+            Some(AdapterOutput::Event(AdapterEvent::HookApprovalRequested {
+                request,
+                call,
+                ..
+            })) => {
                 let order = match call {
-                    Call::Read { .. } => Order::Answer(request, Decision::Allow),
-                    _ => Order::AskFirst(request),
+                    Call::Read { .. } => {
+                        AdapterCommand::DecideApproval(request, CallDecision::Allow)
+                    }
+                    _ => AdapterCommand::AskUserFirst(request),
                 };
-                outputs.extend(adapter.on_order(order));
+                outputs.extend(adapter.on_command(order));
             }
-            Some(Output::Event(AdapterEvent::TurnEnded(end))) => {
+            Some(AdapterOutput::Event(AdapterEvent::TurnEnded(end))) => {
                 puppet.close();
                 return told.join("\n") + "\n" + &last_line(end);
             }
-            Some(Output::Event(event)) => told.extend(noteworthy(event)),
-            Some(Output::CloseInput | Output::Relaunch | Output::AnswerHook(..)) => {
-                told.push("the process is given up".to_owned())
-            }
+            Some(AdapterOutput::Event(event)) => told.extend(noteworthy(event)),
+            Some(
+                AdapterOutput::CloseInput | AdapterOutput::Relaunch | AdapterOutput::AnswerHook(..),
+            ) => told.push("the process is given up".to_owned()),
         }
     }
 }
 
-fn decide(call: &Call) -> (String, Decision) {
+fn decide(call: &Call) -> (String, CallDecision) {
     match call {
-        Call::Edit { .. } => ("asked: edit".to_owned(), Decision::Allow),
+        Call::Edit { .. } => ("asked: edit".to_owned(), CallDecision::Allow),
         _ => (
             "asked: other".to_owned(),
-            Decision::Deny {
+            CallDecision::Deny {
                 reason: "no".to_owned(),
             },
         ),
@@ -304,9 +314,9 @@ fn noteworthy(event: AdapterEvent) -> Option<String> {
     }
 }
 
-fn last_line(end: TurnEnd) -> String {
+fn last_line(end: CliTurnOutcome) -> String {
     match end {
-        TurnEnd::Completed { final_text } => {
+        CliTurnOutcome::Completed { final_text } => {
             final_text.lines().last().unwrap_or_default().to_owned()
         }
         other => format!("{other:?}"),
@@ -318,29 +328,34 @@ fn the_ordinary_adapters_understand_every_frame_of_the_demo() {
     let (_folder, demo) = demo();
     let mut told = Vec::new();
     for turn in [
-        ("WRITE_PLAN", Access::ReadOnly),
-        ("RESPOND 1", Access::ReadOnly),
-        ("EXECUTE step 1", Access::Workspace),
-        ("EXECUTE step 2", Access::Workspace),
-        ("EXECUTE fix 2.1", Access::Workspace),
-        ("EXECUTE step 3", Access::Workspace),
-        ("EXECUTE summary", Access::ReadOnly),
+        ("WRITE_PLAN", TurnAccess::ReadOnly),
+        ("RESPOND 1", TurnAccess::ReadOnly),
+        ("EXECUTE step 1", TurnAccess::Workspace),
+        ("EXECUTE step 2", TurnAccess::Workspace),
+        ("EXECUTE fix 2.1", TurnAccess::Workspace),
+        ("EXECUTE step 3", TurnAccess::Workspace),
+        ("EXECUTE summary", TurnAccess::ReadOnly),
     ] {
         told.push(format!(
             "-- {}\n{}",
             turn.0,
-            adapted(&mut codex::Codex::new(), Guise::Codex, &demo, turn)
+            adapted(&mut codex::CodexAdapter::new(), Guise::Codex, &demo, turn)
         ));
     }
     for turn in [
-        ("REVIEW 1", Access::ReadOnly),
-        ("REVIEW 2", Access::ReadOnly),
+        ("REVIEW 1", TurnAccess::ReadOnly),
+        ("REVIEW 2", TurnAccess::ReadOnly),
     ] {
         std::fs::remove_dir_all(demo.root.join("memory")).unwrap();
         told.push(format!(
             "-- {}\n{}",
             turn.0,
-            adapted(&mut claude::Claude::new(), Guise::Claude, &demo, turn)
+            adapted(
+                &mut claude::ClaudeAdapter::new(),
+                Guise::Claude,
+                &demo,
+                turn
+            )
         ));
     }
     insta::assert_snapshot!("adapted", told.join("\n"));

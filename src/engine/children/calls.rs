@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{AtTask, request_of};
-use crate::adapter::{AdapterEvent, Decision as Answer, Order};
+use crate::adapter::{AdapterCommand, AdapterEvent, CallDecision as Answer};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::task::MAX_DEPTH;
 use crate::domain::turn::Role;
@@ -25,7 +25,7 @@ impl Engine {
         asked: AdapterEvent,
     ) -> Result<(), EngineError> {
         let patience = match &asked {
-            AdapterEvent::Weighed { .. } => Patience::Short,
+            AdapterEvent::HookApprovalRequested { .. } => Patience::Short,
             _ => Patience::Long,
         };
         let Some(asking) = Asking::of(asked) else {
@@ -37,7 +37,7 @@ impl Engine {
         let at_task = self.children.at_work.get_mut(session);
         let Some(at_task) = at_task.filter(|at_task| at_task.stopped.is_none()) else {
             let answer = deny("the task was stopped");
-            self.order_child(session, Order::Answer(own, answer));
+            self.order_child(session, AdapterCommand::DecideApproval(own, answer));
             return Ok(());
         };
         let circumstances = asking.circumstances(&mut at_task.calls, lineage);
@@ -50,7 +50,7 @@ impl Engine {
         let decision = decide(&asking.call, &context);
         let said = self.say(&decision, circumstances.repetition);
         if said.is_none() && patience == Patience::Short {
-            self.order_child(session, Order::AskFirst(own));
+            self.order_child(session, AdapterCommand::AskUserFirst(own));
             return Ok(());
         }
         let request = request_of(session, &own);
@@ -116,10 +116,10 @@ impl Engine {
             Some((at_task, own)) => {
                 let session = at_task.order.session.clone();
                 if !self.answer_patch(&session, &own, &answer) {
-                    self.order_child(&session, Order::Answer(own, answer));
+                    self.order_child(&session, AdapterCommand::DecideApproval(own, answer));
                 }
             }
-            None => self.order(Order::Answer(request, answer)),
+            None => self.order(AdapterCommand::DecideApproval(request, answer)),
         }
     }
 
@@ -132,9 +132,9 @@ impl Engine {
         match self.children.whose(request) {
             Some((at_task, own)) => {
                 let session = at_task.order.session.clone();
-                self.order_child(&session, Order::AnswerQuestions(own, answers));
+                self.order_child(&session, AdapterCommand::AnswerQuestions(own, answers));
             }
-            None => self.order(Order::AnswerQuestions(request.clone(), answers)),
+            None => self.order(AdapterCommand::AnswerQuestions(request.clone(), answers)),
         }
     }
 

@@ -15,7 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::Said;
 use super::controller::{Controller, Ended, NotAdmitted, Tries};
 use super::plot::Plot;
-use crate::adapter::{AdapterEvent, Failure, FailureKind, TurnEnd};
+use crate::adapter::{AdapterEvent, CliTurnOutcome, TurnFailure, TurnFailureKind};
 use crate::domain::discussion::STANCE;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{NO_SUMMARY, TaskEnd};
@@ -186,10 +186,10 @@ impl Talk {
     }
 
     /// Has one turn; the agent's last words.
-    async fn turn(&mut self, ask: TurnAsk) -> Result<String, TurnEnd> {
+    async fn turn(&mut self, ask: TurnAsk) -> Result<String, CliTurnOutcome> {
         let lost = || {
             let lost = "the conversation ended in the middle of the task";
-            TurnEnd::Failed(Failure::new(FailureKind::Protocol, lost))
+            CliTurnOutcome::Failed(TurnFailure::new(TurnFailureKind::Protocol, lost))
         };
         if self.asks.send(Ask::Turn(Box::new(ask))).await.is_err() {
             return Err(lost());
@@ -197,7 +197,7 @@ impl Talk {
         let mut words = String::new();
         while let Some((_, told)) = self.told.recv().await {
             match told {
-                Told::Event(AdapterEvent::TurnEnded(TurnEnd::Completed { final_text })) => {
+                Told::Event(AdapterEvent::TurnEnded(CliTurnOutcome::Completed { final_text })) => {
                     return Ok(with_reasons(&words, final_text));
                 }
                 Told::Event(AdapterEvent::Text { ref text, .. }) => {
@@ -273,22 +273,22 @@ fn again(ask: &TurnAsk, prompt: Option<&str>, external_id: Option<String>) -> Tu
     }
 }
 
-fn may_pass(end: &TurnEnd) -> bool {
+fn may_pass(end: &CliTurnOutcome) -> bool {
     match end {
-        TurnEnd::Failed(failure) => matches!(
+        CliTurnOutcome::Failed(failure) => matches!(
             failure.kind,
-            FailureKind::RateLimit | FailureKind::Service | FailureKind::Connection
+            TurnFailureKind::RateLimit | TurnFailureKind::Service | TurnFailureKind::Connection
         ),
-        TurnEnd::Completed { .. } | TurnEnd::Interrupted => false,
+        CliTurnOutcome::Completed { .. } | CliTurnOutcome::Interrupted => false,
     }
 }
 
-fn failed(end: TurnEnd) -> TaskEnd {
+fn failed(end: CliTurnOutcome) -> TaskEnd {
     match end {
-        TurnEnd::Failed(failure) => TaskEnd::Failed {
+        CliTurnOutcome::Failed(failure) => TaskEnd::Failed {
             error: failure.message,
         },
-        TurnEnd::Completed { .. } | TurnEnd::Interrupted => TaskEnd::Declined {
+        CliTurnOutcome::Completed { .. } | CliTurnOutcome::Interrupted => TaskEnd::Declined {
             error: "a call of it was refused, and its turn ended with that".to_owned(),
         },
     }

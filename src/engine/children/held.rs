@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use crate::adapter::Access;
+use crate::adapter::TurnAccess;
 use crate::domain::task::TaskOrder;
 use crate::engine::containing::Holder;
 use crate::engine::reads::denied_files;
@@ -26,7 +26,7 @@ impl Engine {
         &self,
         order: &TaskOrder,
         adapter: &NamedAdapter,
-        access: Access,
+        access: TurnAccess,
     ) -> Holder {
         let (setup, layout) = (&self.setup, self.journal.layout());
         let root = order.tree.as_ref().unwrap_or(&setup.root);

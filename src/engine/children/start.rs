@@ -14,7 +14,7 @@ use super::handing::Stage;
 use super::history::History;
 use super::plot::Plot;
 use super::{AtTask, new_session, prompt};
-use crate::adapter::{Access, SessionSpec, TurnSpec};
+use crate::adapter::{SessionSpec, TurnAccess, TurnSpec};
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::task::{Child, TaskOrder, TaskResult, Waits};
@@ -364,8 +364,8 @@ impl Engine {
         let setup = &self.setup;
         let staging = self.journal.layout().staging(&order.session);
         let access = match order.tree {
-            Some(_) => Access::Workspace,
-            None => Access::ReadOnly,
+            Some(_) => TurnAccess::Workspace,
+            None => TurnAccess::ReadOnly,
         };
         let root = order.tree.as_ref().unwrap_or(&setup.root);
         let recovery = format!(
@@ -383,15 +383,15 @@ impl Engine {
                 staging,
                 cli: adapter.cli(),
                 trust: setup.trust,
-                hook: None,
-                tools: None,
-                hidden: self.kept_from(order),
+                hook_command: None,
+                tool_server: None,
+                hidden_folders: self.kept_from(order),
             },
             turn: TurnSpec {
                 turn: order.turn.clone(),
                 prompt,
                 access,
-                hidden: hidden_from_child(&setup.permissions.rules(&order.agent)),
+                hidden_permissions: hidden_from_child(&setup.permissions.rules(&order.agent)),
             },
             conversation: Conversation::Continued,
             recovery,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{Children, Said, request_of};
-use crate::adapter::Order;
+use crate::adapter::AdapterCommand;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::question::AgentQuestion;
@@ -76,7 +76,7 @@ impl Engine {
             rules.hides("question").is_none()
         });
         let Some(turn) = order.map(|order| order.turn.clone()) else {
-            self.order_child(session, Order::AnswerQuestions(own.clone(), None));
+            self.order_child(session, AdapterCommand::AnswerQuestions(own.clone(), None));
             return Ok(());
         };
         let request = request_of(session, own);
@@ -110,7 +110,7 @@ impl Engine {
         if asked.any(is_asked) {
             if let Some((at_task, own)) = self.children.whose(&request) {
                 let session = at_task.order.session.clone();
-                self.order_child(&session, Order::AnswerQuestions(own, None));
+                self.order_child(&session, AdapterCommand::AnswerQuestions(own, None));
             }
             return self.on_withdrawn(request);
         }

@@ -8,23 +8,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::real;
-use crate::adapter::{Keeps, StateFolder, StatePlace};
+use crate::adapter::{CliStateFolder, StateEntry, StateEntryKind};
 use crate::process::Hold;
 
 /// Returns what holds a CLI's own folder; `cwd` is where the CLI starts and `root` what it works in. Nothing where
 /// the folder cannot be told or made, which leaves it as read-only as everything else.
 pub(super) fn places(
-    own: &StateFolder,
+    own: &CliStateFolder,
     cwd: &Path,
     root: &Path,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Vec<(PathBuf, Hold)> {
-    let named = variable(own.variable).filter(|value| !value.is_empty());
+    let named = variable(own.env_variable).filter(|value| !value.is_empty());
     let home = variable("HOME").map(PathBuf::from);
     let Some(folder) = named
         .as_ref()
         .map(|folder| cwd.join(folder))
-        .or_else(|| Some(home.as_ref()?.join(own.at_home)))
+        .or_else(|| Some(home.as_ref()?.join(own.default_path_in_home)))
     else {
         return Vec::new();
     };
@@ -33,7 +33,11 @@ pub(super) fn places(
         return Vec::new();
     };
     let beside = home.iter().filter(|_| named.is_none());
-    let beside = beside.flat_map(|home| own.beside.iter().map(|name| home.join(name)));
+    let beside = beside.flat_map(|home| {
+        own.settings_files_in_home
+            .iter()
+            .map(|name| home.join(name))
+    });
     let mut places: Vec<_> = beside
         .filter_map(|path| Some((real(&path)?, Hold::ReadOnly)))
         .collect();
@@ -42,16 +46,16 @@ pub(super) fn places(
         places.push((folder.clone(), Hold::EmptyFolder));
         places.extend(settings(own, &folder));
     }
-    places.extend(own.places.iter().filter_map(|place| open(place, &folder)));
+    places.extend(own.entries.iter().filter_map(|place| open(place, &folder)));
     places
 }
 
 /// All that lies in the folder and that the process does not keep itself.
-fn settings(own: &StateFolder, folder: &Path) -> Vec<(PathBuf, Hold)> {
+fn settings(own: &CliStateFolder, folder: &Path) -> Vec<(PathBuf, Hold)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_setting = |path: &PathBuf| {
-        let mut places = own.places.iter();
-        !places.any(|place| folder.join(&place.below) == *path)
+        let mut places = own.entries.iter();
+        !places.any(|place| folder.join(&place.relative_path) == *path)
     };
     entries
         .map(|entry| entry.path())
@@ -61,22 +65,22 @@ fn settings(own: &StateFolder, folder: &Path) -> Vec<(PathBuf, Hold)> {
 }
 
 /// What of the folder is open to the process. What lies below the empty folder alone is left out: it is not there.
-fn open(place: &StatePlace, folder: &Path) -> Option<(PathBuf, Hold)> {
-    let path = folder.join(&place.below);
-    match place.keeps {
-        Keeps::Conversations => Some((made(&path)?.to_owned(), Hold::Writable)),
-        Keeps::Login => path.is_file().then_some((path, Hold::Writable)),
-        Keeps::Notes => match path.exists() {
+fn open(place: &StateEntry, folder: &Path) -> Option<(PathBuf, Hold)> {
+    let path = folder.join(&place.relative_path);
+    match place.kind {
+        StateEntryKind::Conversations => Some((made(&path)?.to_owned(), Hold::Writable)),
+        StateEntryKind::Credentials => path.is_file().then_some((path, Hold::Writable)),
+        StateEntryKind::AgentMemory => match path.exists() {
             true => Some((path, Hold::ReadOnly)),
             false => Some((path, Hold::EmptyFolder)),
         },
         // Below a folder of settings an empty one needs a place to be put at.
-        Keeps::Nothing if place.below.contains('/') => {
+        StateEntryKind::Transient if place.relative_path.contains('/') => {
             let is_setting = path.parent().is_some_and(Path::is_dir);
             is_setting.then_some(())?;
             Some((made(&path)?.to_owned(), Hold::EmptyFolder))
         }
-        Keeps::Nothing => None,
+        StateEntryKind::Transient => None,
     }
 }
 

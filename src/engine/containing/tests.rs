@@ -7,7 +7,8 @@ use std::fs;
 
 use super::*;
 use crate::adapter::{
-    Adapter, CliSpec, SessionSpec, Trust, TurnSpec, claude::Claude, codex::Codex,
+    Adapter, CliSpec, RepositoryTrust, SessionSpec, TurnSpec, claude::ClaudeAdapter,
+    codex::CodexAdapter,
 };
 use crate::domain::ids::{SessionId, TurnId};
 
@@ -40,7 +41,7 @@ fn place() -> Place {
     }
 }
 
-fn launch_of(adapter: &mut dyn Adapter, place: &Place, access: Access) -> Launch {
+fn launch_of(adapter: &mut dyn Adapter, place: &Place, access: TurnAccess) -> LaunchSpec {
     let session = SessionSpec {
         session: SessionId::new("s"),
         fresh_id: "f".to_owned(),
@@ -56,21 +57,21 @@ fn launch_of(adapter: &mut dyn Adapter, place: &Place, access: Access) -> Launch
             )]),
             model: None,
         },
-        trust: Trust::Untrusted,
-        hook: None,
-        tools: None,
-        hidden: Vec::new(),
+        trust: RepositoryTrust::Untrusted,
+        hook_command: None,
+        tool_server: None,
+        hidden_folders: Vec::new(),
     };
     let turn = TurnSpec {
         turn: TurnId::new("t"),
         prompt: "p".to_owned(),
         access,
-        hidden: Vec::new(),
+        hidden_permissions: Vec::new(),
     };
-    adapter.launch(&session, &turn)
+    adapter.prepare_launch(&session, &turn)
 }
 
-fn holder(place: &Place, access: Access) -> Holder {
+fn holder(place: &Place, access: TurnAccess) -> Holder {
     Holder {
         kernel: Kernel::Holds("/usr/bin/bwrap".into()),
         root: place.root.clone(),
@@ -94,9 +95,9 @@ fn conversations(place: &Place) -> PathBuf {
     place.config.join("projects").join(name)
 }
 
-fn check(access: Access, repository: Hold) {
+fn check(access: TurnAccess, repository: Hold) {
     let place = place();
-    let launch = launch_of(&mut Claude::new(), &place, access);
+    let launch = launch_of(&mut ClaudeAdapter::new(), &place, access);
     let held = holder(&place, access).hold(&launch, "run").unwrap();
     let conversations = conversations(&place);
     let wanted = [
@@ -127,12 +128,12 @@ fn check(access: Access, repository: Hold) {
 
 #[test]
 fn before_execute_claude_writes_its_own_and_its_staging_folder() {
-    check(Access::ReadOnly, Hold::ReadOnly);
+    check(TurnAccess::ReadOnly, Hold::ReadOnly);
 }
 
 #[test]
 fn in_execute_claude_writes_the_repository_too() {
-    check(Access::Workspace, Hold::Writable);
+    check(TurnAccess::Workspace, Hold::Writable);
 }
 
 #[test]
@@ -141,8 +142,8 @@ fn memories_of_the_project_and_a_store_among_settings_are_not_written() {
     let memory = conversations(&place).join("memory");
     fs::create_dir_all(&memory).unwrap();
     fs::create_dir(place.config.join("plugins")).unwrap();
-    let launch = launch_of(&mut Claude::new(), &place, Access::Workspace);
-    let Held::Whole(own) = &launch.held else {
+    let launch = launch_of(&mut ClaudeAdapter::new(), &place, TurnAccess::Workspace);
+    let SandboxProvider::AgentCollab(own) = &launch.sandbox else {
         panic!("claude is held as a whole");
     };
     let places = state_folder::places(own, &place.root, &place.root, |name| {
@@ -160,10 +161,10 @@ fn memories_of_the_project_and_a_store_among_settings_are_not_written() {
 #[test]
 fn what_the_user_opens_of_claudes_folder_by_name_is_open() {
     let place = place();
-    let launch = launch_of(&mut Claude::new(), &place, Access::ReadOnly);
+    let launch = launch_of(&mut ClaudeAdapter::new(), &place, TurnAccess::ReadOnly);
     let held = Holder {
         writable: vec![place.config.join("agents"), place.config.join("todos")],
-        ..holder(&place, Access::ReadOnly)
+        ..holder(&place, TurnAccess::ReadOnly)
     };
     let held = format!("{:?}", held.hold(&launch, "run").unwrap());
     for name in ["agents", "todos"] {
@@ -179,10 +180,10 @@ fn a_repository_that_is_claudes_own_folder_stays_one() {
         root: place.config.clone(),
         ..place
     };
-    let launch = launch_of(&mut Claude::new(), &here, Access::Workspace);
+    let launch = launch_of(&mut ClaudeAdapter::new(), &here, TurnAccess::Workspace);
     let held = format!(
         "{:?}",
-        holder(&here, Access::Workspace).hold(&launch, "run")
+        holder(&here, TurnAccess::Workspace).hold(&launch, "run")
     );
     let open = format!("({:?}, Writable)", here.config);
     let closed = format!("({:?}, EmptyFolder)", here.config);
@@ -204,12 +205,15 @@ fn of_a_folder_that_is_kept_from_it_a_process_sees_what_is_shown_alone() {
 #[test]
 fn who_has_a_sandbox_of_its_own_is_not_held_and_nobody_is_without_a_kernel() {
     let place = place();
-    let codex = launch_of(&mut Codex::new(), &place, Access::Workspace);
-    assert_eq!(holder(&place, Access::Workspace).hold(&codex, "run"), None);
-    let claude = launch_of(&mut Claude::new(), &place, Access::Workspace);
+    let codex = launch_of(&mut CodexAdapter::new(), &place, TurnAccess::Workspace);
+    assert_eq!(
+        holder(&place, TurnAccess::Workspace).hold(&codex, "run"),
+        None
+    );
+    let claude = launch_of(&mut ClaudeAdapter::new(), &place, TurnAccess::Workspace);
     let without = Holder {
         kernel: Kernel::Cannot("none".to_owned()),
-        ..holder(&place, Access::Workspace)
+        ..holder(&place, TurnAccess::Workspace)
     };
     assert_eq!(without.hold(&claude, "run"), None);
 }

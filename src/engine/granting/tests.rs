@@ -7,7 +7,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::adapter::{AdapterEvent, ChangeKind, Order};
+use crate::adapter::{AdapterCommand, AdapterEvent, FileChangeKind};
 use crate::config::{self, Choices, Places};
 use crate::domain::event::{Created, Event};
 use crate::domain::ids::{RunId, SessionId, Sha256, TurnId};
@@ -108,7 +108,7 @@ impl World {
             Call::Edit { paths, .. } => paths.iter().map(|path| change(path)).collect(),
             Call::Command { .. } | Call::Read { .. } | Call::Tool { .. } => Vec::new(),
         };
-        self.told(AdapterEvent::Asked {
+        self.told(AdapterEvent::ApprovalRequested {
             request: RequestId::new(request),
             item: None,
             call,
@@ -136,7 +136,7 @@ impl World {
     fn answered(&mut self) -> Vec<String> {
         let mut told = Vec::new();
         while let Ok(ask) = self.orders.try_recv() {
-            if let ToLive::Order(Order::Answer(request, answer)) = ask {
+            if let ToLive::Order(AdapterCommand::DecideApproval(request, answer)) = ask {
                 let answer = match answer {
                     Answer::Allow => "allow".to_owned(),
                     Answer::Deny { reason } => format!("deny ({reason})"),
@@ -178,7 +178,7 @@ impl World {
 fn change(path: &Path) -> FileChange {
     FileChange {
         path: path.to_owned(),
-        kind: ChangeKind::Update,
+        kind: FileChangeKind::Update,
         diff: "+x\n".to_owned(),
     }
 }

@@ -5,7 +5,7 @@ use super::Live;
 impl Live {
     pub(super) async fn on_error_line(&mut self, line: &str) {
         self.keep_raw("stderr", line).await;
-        let outputs = self.adapter.on_error_line(line);
+        let outputs = self.adapter.on_stderr_line(line);
         self.perform(outputs).await;
     }
 }

@@ -63,7 +63,8 @@ impl Silence {
                 self.calls.insert(item.clone(), call);
             }
             AdapterEvent::ToolEnded { item, .. } => drop(self.calls.remove(item)),
-            AdapterEvent::Asked { request, .. } | AdapterEvent::Questioned { request, .. } => {
+            AdapterEvent::ApprovalRequested { request, .. }
+            | AdapterEvent::QuestionAsked { request, .. } => {
                 self.asked.insert(request.clone());
             }
             AdapterEvent::RequestWithdrawn { request } => drop(self.asked.remove(request)),

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::hook::Hook;
 use super::{HANDSHAKE, Live, Told};
-use crate::adapter::{AdapterEvent, Exit, FailureKind};
+use crate::adapter::{AdapterEvent, CliExit, TurnFailureKind};
 use crate::process::{self, Ladder, PRIVATE_TMPDIR, SpawnError, Spec};
 
 impl Live {
@@ -14,13 +14,13 @@ impl Live {
     pub(super) async fn launch(&mut self) -> bool {
         if let Err(error) = self.offer_hook() {
             let message = format!("the place where the CLI is to ask cannot be made: {error}");
-            self.fail_turn(FailureKind::Refused, message).await;
+            self.fail_turn(TurnFailureKind::Refused, message).await;
             return false;
         }
         let Some(ask) = &self.turn else {
             return false;
         };
-        let launch = self.adapter.launch(&ask.session, &ask.turn);
+        let launch = self.adapter.prepare_launch(&ask.session, &ask.turn);
         let contained = ask.holder.hold(&launch, self.marker.run());
         let mut spec = Spec::new(launch.program, launch.cwd, self.marker.clone()).args(launch.args);
         spec.env = launch.env;
@@ -30,7 +30,7 @@ impl Live {
         }
         spec.contained.clone_from(&contained);
         self.contained = contained;
-        self.life = launch.life;
+        self.life = launch.lifetime;
         self.cli = None;
         match self.children.spawn(&spec).await {
             Ok(child) => {
@@ -43,8 +43,8 @@ impl Live {
                 let message = format!("{error}\nhint: {}", error.hint());
                 // Too many processes or too little memory pass; what is not there does not come by itself.
                 let kind = match error {
-                    SpawnError::Refused { .. } => FailureKind::Service,
-                    _ => FailureKind::Refused,
+                    SpawnError::Refused { .. } => TurnFailureKind::Service,
+                    _ => TurnFailureKind::Refused,
                 };
                 self.fail_turn(kind, message).await;
                 false
@@ -61,7 +61,7 @@ impl Live {
             return Ok(());
         }
         let hook = Hook::listen(self.marker.run())?;
-        ask.session.hook = Some(hook.command()?);
+        ask.session.hook_command = Some(hook.command()?);
         self.hook = Some(hook);
         Ok(())
     }
@@ -87,8 +87,8 @@ impl Live {
 }
 
 /// The end of a child, as adapters are told it.
-pub(super) fn exit_of(exit: process::Exit) -> Exit {
-    Exit {
+pub(super) fn exit_of(exit: process::Exit) -> CliExit {
+    CliExit {
         code: exit.code,
         signal: exit.signal,
         stderr_tail: exit.stderr_tail,

@@ -16,8 +16,8 @@ impl Live {
     pub(super) async fn note_servers(&mut self, event: &AdapterEvent) {
         let is_call = matches!(
             event,
-            AdapterEvent::Asked { .. }
-                | AdapterEvent::Weighed { .. }
+            AdapterEvent::ApprovalRequested { .. }
+                | AdapterEvent::HookApprovalRequested { .. }
                 | AdapterEvent::ToolStarted { .. }
         );
         if !is_call || self.cli.is_some() || self.children.are_played() {

@@ -21,7 +21,7 @@ use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
-use crate::adapter::ToolServer;
+use crate::adapter::ToolServerSpec;
 use crate::domain::ids::{RequestId, RunId, SessionId};
 use crate::engine::scratch;
 use crate::mcp::wire::{Answer, Offered};
@@ -113,7 +113,7 @@ impl Doors {
     ///
     /// # Errors
     /// The folder, the token or the socket cannot be made.
-    pub fn open(&mut self, session: &SessionId, patience: Duration) -> io::Result<ToolServer> {
+    pub fn open(&mut self, session: &SessionId, patience: Duration) -> io::Result<ToolServerSpec> {
         if !self.doors.contains_key(session) {
             let folder = self.place(session)?;
             let door = self.listen(session, folder)?;
@@ -122,7 +122,7 @@ impl Doors {
         let door = self.doors.get(session).map(|door| &door.folder);
         let folder = door.ok_or(io::ErrorKind::NotFound)?;
         let word = |path: &Path| path.to_string_lossy().into_owned();
-        Ok(ToolServer {
+        Ok(ToolServerSpec {
             program: word(&program()?),
             args: vec![
                 "mcp".to_owned(),
@@ -132,7 +132,7 @@ impl Doors {
                 word(&token_in(folder)),
             ],
             folder: folder.clone(),
-            seconds: u32::try_from(patience.as_secs()).unwrap_or(u32::MAX),
+            timeout_seconds: u32::try_from(patience.as_secs()).unwrap_or(u32::MAX),
         })
     }
 

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::{advance, timeout};
 
 use super::*;
-use crate::adapter::{AdapterEvent, TurnEnd};
+use crate::adapter::{AdapterEvent, CliTurnOutcome};
 use crate::domain::event::News;
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
@@ -268,7 +268,7 @@ async fn exits_plan(reviewer: Option<(SessionId, String)>, word: &str) -> (World
         panic!("an agent asks");
     };
     says(&mut world, word).await;
-    let end = TurnEnd::Completed {
+    let end = CliTurnOutcome::Completed {
         final_text: "Done.".to_owned(),
     };
     let ended = Inward::Told(Role::Planner, Told::Event(AdapterEvent::TurnEnded(end)));

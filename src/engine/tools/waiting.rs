@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use super::door::Doors;
 use super::questions::Waits;
 use super::{Performer, ToolCall};
-use crate::adapter::{Decision as Answered, Order};
+use crate::adapter::{AdapterCommand, CallDecision as Answered};
 use crate::domain::ids::{DiscussionId, RequestId, RunId, SessionId};
 use crate::engine::Inward;
 use crate::mcp::wire::Answer;
@@ -59,13 +59,13 @@ impl Tools {
     }
 
     /// Takes an answer where it is for a tool's call; gives it back where it is a CLI's.
-    pub(in crate::engine) fn take(&mut self, order: Order) -> Option<Order> {
+    pub(in crate::engine) fn take(&mut self, order: AdapterCommand) -> Option<AdapterCommand> {
         match order {
-            Order::Answer(request, answer) if self.open.contains_key(&request) => {
+            AdapterCommand::DecideApproval(request, answer) if self.open.contains_key(&request) => {
                 self.words.push_back((request, Word::Decided(answer)));
                 None
             }
-            Order::AnswerQuestions(request, answers) if self.knows(&request) => {
+            AdapterCommand::AnswerQuestions(request, answers) if self.knows(&request) => {
                 self.words.push_back((request, Word::Answered(answers)));
                 None
             }

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agent_collab::adapter::claude::Claude;
+use agent_collab::adapter::claude::ClaudeAdapter;
 use agent_collab::adapter::{
-    Access, Adapter, AdapterEvent, CliSpec, Decision, Order, Output, SessionSpec, Trust, TurnEnd,
-    TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliSpec, CliTurnOutcome,
+    RepositoryTrust, SessionSpec, TurnAccess, TurnSpec,
 };
 use agent_collab::domain::ids::{SessionId, TurnId};
 use agent_collab::engine::containing::Holder;
@@ -125,7 +125,7 @@ pub fn claude(notes: &mut Notes) {
     let mut bench = bench("contained-claude");
     let files = bench.repository.snapshot();
     let head = bench.repository.git(&["rev-parse", "HEAD"]);
-    let said = bench.play(Access::ReadOnly);
+    let said = bench.play(TurnAccess::ReadOnly);
     assert_eq!(bench.repository.snapshot(), files, "{said}");
     bench.assert_kept(&head, &said);
     assert!(said.contains("Read-only file system"), "{said}");
@@ -135,7 +135,7 @@ pub fn claude(notes: &mut Notes) {
         "nothing written",
     );
     // The same conversation goes on in a new process, which may write more.
-    let said = bench.play(Access::Workspace);
+    let said = bench.play(TurnAccess::Workspace);
     bench.assert_kept(&head, &said);
     let read = |name: &str| bench.repository.read(name);
     assert_eq!(read("evil-tool.txt"), EVIL, "{said}");
@@ -179,7 +179,7 @@ fn bench(name: &str) -> Bench {
 
 impl Bench {
     /// Plays one turn in which each call is allowed, and returns what the model says at its end.
-    fn play(&mut self, access: Access) -> String {
+    fn play(&mut self, access: TurnAccess) -> String {
         let root = self.repository.root().to_owned();
         let staging = root.join(".agent-collab/turns/lab");
         let session = SessionSpec {
@@ -194,19 +194,19 @@ impl Bench {
                 env: self.home.environment().iter().cloned().collect(),
                 model: None,
             },
-            trust: Trust::Untrusted,
-            hook: None,
-            tools: None,
-            hidden: Vec::new(),
+            trust: RepositoryTrust::Untrusted,
+            hook_command: None,
+            tool_server: None,
+            hidden_folders: Vec::new(),
         };
         let turn = TurnSpec {
             turn: TurnId::new(format!("turn-{access:?}")),
             prompt: format!("{PROMPT}LAB]\nTry to write."),
             access,
-            hidden: Vec::new(),
+            hidden_permissions: Vec::new(),
         };
-        let mut claude = Claude::new();
-        let launch = claude.launch(&session, &turn);
+        let mut claude = ClaudeAdapter::new();
+        let launch = claude.prepare_launch(&session, &turn);
         let (children, candidates) = (Children::default(), [bubblewrap()]);
         let kernel = find_kernel(&children, &candidates, &root);
         let kernel = self.runtime.block_on(kernel);
@@ -290,10 +290,10 @@ impl Bench {
     }
 }
 
-fn uuid(access: Access) -> &'static str {
+fn uuid(access: TurnAccess) -> &'static str {
     match access {
-        Access::ReadOnly => "6f1c2a64-6b0f-4c38-8f0a-0b8a1f0f6a01",
-        Access::Workspace => "6f1c2a64-6b0f-4c38-8f0a-0b8a1f0f6a02",
+        TurnAccess::ReadOnly => "6f1c2a64-6b0f-4c38-8f0a-0b8a1f0f6a01",
+        TurnAccess::Workspace => "6f1c2a64-6b0f-4c38-8f0a-0b8a1f0f6a02",
     }
 }
 
@@ -307,31 +307,37 @@ fn bubblewrap() -> PathBuf {
 }
 
 /// Runs one turn and says yes to everything; returns the conversation's id and the last text.
-async fn drive(mut claude: Claude, spec: &Spec, turn: TurnSpec) -> (Option<String>, String) {
+async fn drive(mut claude: ClaudeAdapter, spec: &Spec, turn: TurnSpec) -> (Option<String>, String) {
     let mut child = spawn(spec).await.expect("claude starts");
     let mut conversation = None;
-    let mut outputs = claude.on_order(Order::Turn(turn));
+    let mut outputs = claude.on_command(AdapterCommand::StartTurn(turn));
     loop {
         let mut more = Vec::new();
         for output in outputs {
             match output {
-                Output::Send(line) => send(&child, line).await,
-                Output::AnswerHook(..) => {}
-                Output::CloseInput => child.input().close(),
-                Output::Relaunch => panic!("the conversation is lost"),
-                Output::Event(
-                    AdapterEvent::Asked { request, .. } | AdapterEvent::Weighed { request, .. },
+                AdapterOutput::Send(line) => send(&child, line).await,
+                AdapterOutput::AnswerHook(..) => {}
+                AdapterOutput::CloseInput => child.input().close(),
+                AdapterOutput::Relaunch => panic!("the conversation is lost"),
+                AdapterOutput::Event(
+                    AdapterEvent::ApprovalRequested { request, .. }
+                    | AdapterEvent::HookApprovalRequested { request, .. },
                 ) => {
-                    more.extend(claude.on_order(Order::Answer(request, Decision::Allow)));
+                    more.extend(
+                        claude.on_command(AdapterCommand::DecideApproval(
+                            request,
+                            CallDecision::Allow,
+                        )),
+                    );
                 }
-                Output::Event(AdapterEvent::SessionOpened { external_id }) => {
+                AdapterOutput::Event(AdapterEvent::SessionOpened { external_id }) => {
                     conversation = Some(external_id);
                 }
-                Output::Event(AdapterEvent::TurnEnded(end)) => {
+                AdapterOutput::Event(AdapterEvent::TurnEnded(end)) => {
                     child.stop(Ladder::patient()).await;
                     return (conversation, text_of(end));
                 }
-                Output::Event(_) => {}
+                AdapterOutput::Event(_) => {}
             }
         }
         if !more.is_empty() {
@@ -339,7 +345,7 @@ async fn drive(mut claude: Claude, spec: &Spec, turn: TurnSpec) -> (Option<Strin
             continue;
         }
         outputs = match child.next().await {
-            Line::Out(line) => claude.on_line(&line),
+            Line::Out(line) => claude.on_stdout_line(&line),
             Line::Err(_) | Line::TooLong { .. } => Vec::new(),
             Line::Ended(exit) => panic!("claude ended: {exit:?}"),
         };
@@ -350,9 +356,9 @@ async fn send(child: &Running, line: String) {
     child.input().send(line).await.expect("claude listens");
 }
 
-fn text_of(end: TurnEnd) -> String {
+fn text_of(end: CliTurnOutcome) -> String {
     match end {
-        TurnEnd::Completed { final_text } => final_text,
-        end @ (TurnEnd::Interrupted | TurnEnd::Failed(_)) => panic!("{end:?}"),
+        CliTurnOutcome::Completed { final_text } => final_text,
+        end @ (CliTurnOutcome::Interrupted | CliTurnOutcome::Failed(_)) => panic!("{end:?}"),
     }
 }

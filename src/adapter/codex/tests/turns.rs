@@ -1,7 +1,7 @@
 //! Handshake, resumption, interruption and failure, frame by frame.
 
 use super::*;
-use crate::adapter::{Exit, TurnEnd};
+use crate::adapter::{CliExit, CliTurnOutcome};
 
 const INITIALIZED: &str = r#"{"id":1,"result":{"userAgent":"agent-collab/0.169.0 (Debian 12.0.0; x86_64) dumb","codexHome":"/h"}}"#;
 
@@ -23,18 +23,21 @@ pub(super) fn turn_frame(method: &str, thread: &str, id: &str, status: &str) -> 
 }
 
 /// An adapter whose turn `t1` of thread `thr` runs; the next request of ours has id 4.
-pub(super) fn running() -> Codex {
+pub(super) fn running() -> CodexAdapter {
     let mut codex = launched(None);
-    codex.on_order(Order::Turn(turn("go", Access::Workspace)));
-    codex.on_line(INITIALIZED);
-    codex.on_line(&thread_opened(2, "on-request", READ_ONLY));
-    codex.on_line(r#"{"id":3,"result":{"turn":{"id":"t1"}}}"#);
-    codex.on_line(&turn_frame("turn/started", "thr", "t1", "inProgress"));
+    codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::Workspace)));
+    codex.on_stdout_line(INITIALIZED);
+    codex.on_stdout_line(&thread_opened(2, "on-request", READ_ONLY));
+    codex.on_stdout_line(r#"{"id":3,"result":{"turn":{"id":"t1"}}}"#);
+    codex.on_stdout_line(&turn_frame("turn/started", "thr", "t1", "inProgress"));
     codex
 }
 
-fn feed(codex: &mut Codex, lines: &[&str]) -> String {
-    let outputs: Vec<_> = lines.iter().flat_map(|line| codex.on_line(line)).collect();
+fn feed(codex: &mut CodexAdapter, lines: &[&str]) -> String {
+    let outputs: Vec<_> = lines
+        .iter()
+        .flat_map(|line| codex.on_stdout_line(line))
+        .collect();
     show(&outputs)
 }
 
@@ -43,8 +46,8 @@ fn check(shown: &str, wanted: &[&str]) {
     assert_eq!(shown, wanted);
 }
 
-fn exit(code: i32, tail: &str) -> Exit {
-    Exit {
+fn exit(code: i32, tail: &str) -> CliExit {
+    CliExit {
         code: Some(code),
         signal: None,
         stderr_tail: tail.to_owned(),
@@ -53,10 +56,10 @@ fn exit(code: i32, tail: &str) -> Exit {
 
 #[test]
 fn the_launch_bounds_retries_and_switches_agents_md_off_after_the_users_own_arguments() {
-    let mut codex = Codex::new();
-    let launch = codex.launch(
-        &session(None, Trust::Untrusted),
-        &turn("go", Access::ReadOnly),
+    let mut codex = CodexAdapter::new();
+    let launch = codex.prepare_launch(
+        &session(None, RepositoryTrust::Untrusted),
+        &turn("go", TurnAccess::ReadOnly),
     );
     assert_eq!(
         launch.args.join(" "),
@@ -68,10 +71,10 @@ fn the_launch_bounds_retries_and_switches_agents_md_off_after_the_users_own_argu
 fn commands_in_codexs_own_sandbox_see_nothing_of_what_is_hidden() {
     let hidden = ["/tmp/agent-collab-7", "/var/tmp/\"q\""].map(PathBuf::from);
     let session = SessionSpec {
-        hidden: hidden.to_vec(),
-        ..session(None, Trust::Untrusted)
+        hidden_folders: hidden.to_vec(),
+        ..session(None, RepositoryTrust::Untrusted)
     };
-    let launch = Codex::new().launch(&session, &turn("go", Access::ReadOnly));
+    let launch = CodexAdapter::new().prepare_launch(&session, &turn("go", TurnAccess::ReadOnly));
     let profiles: Vec<_> = launch
         .args
         .iter()
@@ -87,7 +90,8 @@ fn commands_in_codexs_own_sandbox_see_nothing_of_what_is_hidden() {
 #[test]
 fn a_first_turn_opens_a_read_only_thread_and_gives_the_turn_its_own_sandbox() {
     let mut codex = launched(None);
-    let mut shown = show(&codex.on_order(Order::Turn(turn("go", Access::Workspace))));
+    let mut shown =
+        show(&codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::Workspace))));
     let opened = thread_opened(2, "on-request", READ_ONLY);
     shown += &feed(&mut codex, &[INITIALIZED, &opened]);
     insta::assert_snapshot!("first_turn", shown);
@@ -95,10 +99,10 @@ fn a_first_turn_opens_a_read_only_thread_and_gives_the_turn_its_own_sandbox() {
 
 #[test]
 fn a_trusted_repository_is_left_to_codexs_own_settings() {
-    let mut codex = Codex::new();
-    let spec = turn("go", Access::ReadOnly);
-    codex.launch(&session(None, Trust::Trusted), &spec);
-    codex.on_order(Order::Turn(spec));
+    let mut codex = CodexAdapter::new();
+    let spec = turn("go", TurnAccess::ReadOnly);
+    codex.prepare_launch(&session(None, RepositoryTrust::Trusted), &spec);
+    codex.on_command(AdapterCommand::StartTurn(spec));
     let shown = feed(&mut codex, &[INITIALIZED]);
     assert!(shown.contains(r#""config":{}"#), "{shown}");
     assert!(!shown.contains("trusted"), "{shown}");
@@ -107,9 +111,12 @@ fn a_trusted_repository_is_left_to_codexs_own_settings() {
 #[test]
 fn the_same_process_serves_turns_of_either_access() {
     let mut codex = running();
-    codex.on_line(&turn_frame("turn/completed", "thr", "t1", "completed"));
-    assert!(codex.serves(&turn("look", Access::ReadOnly)));
-    let shown = show(&codex.on_order(Order::Turn(turn("look", Access::ReadOnly))));
+    codex.on_stdout_line(&turn_frame("turn/completed", "thr", "t1", "completed"));
+    assert!(codex.can_serve(&turn("look", TurnAccess::ReadOnly)));
+    let shown = show(&codex.on_command(AdapterCommand::StartTurn(turn(
+        "look",
+        TurnAccess::ReadOnly,
+    ))));
     check(
         &shown,
         &[
@@ -126,7 +133,7 @@ fn weaker_settings_fail_the_turn_before_any_prompt() {
         ("on-request", r#"{"type":"dangerFullAccess"}"#),
     ] {
         let mut codex = launched(None);
-        codex.on_order(Order::Turn(turn("go", Access::ReadOnly)));
+        codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::ReadOnly)));
         let shown = feed(
             &mut codex,
             &[INITIALIZED, &thread_opened(2, policy, sandbox)],
@@ -136,7 +143,7 @@ fn weaker_settings_fail_the_turn_before_any_prompt() {
             shown.contains(r#""status":"failed","kind":"refused""#),
             "{shown}"
         );
-        assert!(!codex.serves(&turn("go", Access::ReadOnly)));
+        assert!(!codex.can_serve(&turn("go", TurnAccess::ReadOnly)));
     }
 }
 
@@ -144,7 +151,7 @@ fn weaker_settings_fail_the_turn_before_any_prompt() {
 fn another_profile_than_ours_fails_the_turn_before_any_prompt() {
     for found in ["null", r#"{"id":":workspace"}"#] {
         let mut codex = launched(None);
-        codex.on_order(Order::Turn(turn("go", Access::ReadOnly)));
+        codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::ReadOnly)));
         let ours = r#"{"id":"agent-collab-before"}"#;
         let opened = thread_opened(2, "on-request", READ_ONLY).replace(ours, found);
         let shown = feed(&mut codex, &[INITIALIZED, &opened]);
@@ -172,7 +179,7 @@ fn settings_that_turn_weaker_stop_the_turn_as_refused() {
 #[test]
 fn a_lost_conversation_is_told_and_replaced() {
     let mut codex = launched(Some("old"));
-    codex.on_order(Order::Turn(turn("go", Access::ReadOnly)));
+    codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::ReadOnly)));
     let gone = r#"{"error":{"code":-32600,"message":"no rollout found for thread id old"},"id":2}"#;
     let shown = feed(
         &mut codex,
@@ -190,8 +197,8 @@ fn a_lost_conversation_is_told_and_replaced() {
 #[test]
 fn a_conversation_that_another_codex_has_open_is_refused() {
     let mut codex = launched(Some("old"));
-    codex.on_order(Order::Turn(turn("go", Access::ReadOnly)));
-    codex.on_line(INITIALIZED);
+    codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::ReadOnly)));
+    codex.on_stdout_line(INITIALIZED);
     let busy =
         r#"{"error":{"code":-32600,"message":"thread old already has an active writer"},"id":2}"#;
     check(
@@ -200,14 +207,14 @@ fn a_conversation_that_another_codex_has_open_is_refused() {
             r#"{"event":"turn_ended","status":"failed","kind":"refused","message":"codex refused thread/resume: thread old already has an active writer; another codex has this conversation open: end it, then try again (code -32600)"}"#,
         ],
     );
-    assert!(!codex.serves(&turn("go", Access::ReadOnly)));
+    assert!(!codex.can_serve(&turn("go", TurnAccess::ReadOnly)));
 }
 
 #[test]
 fn a_resumed_conversation_is_not_announced_again() {
     let mut codex = launched(Some("thr"));
-    codex.on_order(Order::Turn(turn("go", Access::ReadOnly)));
-    codex.on_line(INITIALIZED);
+    codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::ReadOnly)));
+    codex.on_stdout_line(INITIALIZED);
     let shown = feed(
         &mut codex,
         &[
@@ -223,8 +230,8 @@ fn a_resumed_conversation_is_not_announced_again() {
 #[test]
 fn an_interrupt_before_the_turn_is_sent_ends_it_at_once() {
     let mut codex = launched(None);
-    codex.on_order(Order::Turn(turn("go", Access::ReadOnly)));
-    let shown = show(&codex.on_order(Order::Interrupt));
+    codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::ReadOnly)));
+    let shown = show(&codex.on_command(AdapterCommand::Interrupt));
     check(
         &shown,
         &[r#"{"event":"turn_ended","status":"interrupted"}"#],
@@ -232,17 +239,20 @@ fn an_interrupt_before_the_turn_is_sent_ends_it_at_once() {
     let opened = thread_opened(2, "on-request", READ_ONLY);
     let shown = feed(&mut codex, &[INITIALIZED, &opened]);
     assert!(!shown.contains("turn/start"), "{shown}");
-    let shown = show(&codex.on_order(Order::Turn(turn("next", Access::ReadOnly))));
+    let shown = show(&codex.on_command(AdapterCommand::StartTurn(turn(
+        "next",
+        TurnAccess::ReadOnly,
+    ))));
     assert!(shown.contains("turn/start"), "{shown}");
 }
 
 #[test]
 fn an_interrupt_before_the_turn_has_an_id_is_remembered() {
     let mut codex = launched(None);
-    codex.on_order(Order::Turn(turn("go", Access::ReadOnly)));
-    codex.on_line(INITIALIZED);
-    codex.on_line(&thread_opened(2, "on-request", READ_ONLY));
-    check(&show(&codex.on_order(Order::Interrupt)), &[]);
+    codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::ReadOnly)));
+    codex.on_stdout_line(INITIALIZED);
+    codex.on_stdout_line(&thread_opened(2, "on-request", READ_ONLY));
+    check(&show(&codex.on_command(AdapterCommand::Interrupt)), &[]);
     check(
         &feed(
             &mut codex,
@@ -291,7 +301,7 @@ fn a_sub_agent_that_still_works_at_the_turns_end_is_interrupted() {
 #[test]
 fn a_turn_that_nobody_ordered_is_interrupted() {
     let mut codex = running();
-    codex.on_line(&turn_frame("turn/completed", "thr", "t1", "completed"));
+    codex.on_stdout_line(&turn_frame("turn/completed", "thr", "t1", "completed"));
     check(
         &feed(
             &mut codex,
@@ -313,7 +323,7 @@ fn the_processs_end_ends_the_turn_once() {
         "item/started",
         json!({"threadId": "thr", "turnId": "t1", "item": item}),
     );
-    codex.on_line(&started);
+    codex.on_stdout_line(&started);
     let mut shown = show(&codex.on_exit(&exit(1, "Error: no disk\n")));
     shown += &show(&codex.on_exit(&exit(1, "")));
     check(
@@ -323,27 +333,33 @@ fn the_processs_end_ends_the_turn_once() {
             r#"{"event":"turn_ended","status":"failed","kind":"refused","message":"Error: no disk"}"#,
         ],
     );
-    assert!(!codex.serves(&turn("go", Access::ReadOnly)));
+    assert!(!codex.can_serve(&turn("go", TurnAccess::ReadOnly)));
 }
 
 #[test]
 fn the_end_of_an_idle_process_is_a_notice_and_an_ordered_one_is_nothing() {
     let mut codex = running();
-    codex.on_line(&turn_frame("turn/completed", "thr", "t1", "completed"));
+    codex.on_stdout_line(&turn_frame("turn/completed", "thr", "t1", "completed"));
     check(
         &show(&codex.on_exit(&exit(0, ""))),
         &[r#"{"event":"notice","text":"codex ended (exit status 0)"}"#],
     );
     let mut codex = launched(None);
-    check(&show(&codex.on_order(Order::Close)), &["close input"]);
+    check(
+        &show(&codex.on_command(AdapterCommand::Close)),
+        &["close input"],
+    );
     check(&show(&codex.on_exit(&exit(0, ""))), &[]);
 }
 
 #[test]
 fn a_prompt_beyond_the_limit_is_refused_and_nothing_is_sent() {
     let mut codex = launched(None);
-    let fits = "é".repeat(super::super::launch::PROMPT_LIMIT);
-    let shown = show(&codex.on_order(Order::Turn(turn(&(fits + "é"), Access::ReadOnly))));
+    let fits = "é".repeat(super::super::launch_parameters::MAX_PROMPT_CHARS);
+    let shown = show(&codex.on_command(AdapterCommand::StartTurn(turn(
+        &(fits + "é"),
+        TurnAccess::ReadOnly,
+    ))));
     check(
         &shown,
         &[
@@ -355,9 +371,9 @@ fn a_prompt_beyond_the_limit_is_refused_and_nothing_is_sent() {
 #[test]
 fn a_refused_request_of_ours_fails_the_turn() {
     let mut codex = launched(None);
-    codex.on_order(Order::Turn(turn("go", Access::ReadOnly)));
-    codex.on_line(INITIALIZED);
-    codex.on_line(&thread_opened(2, "on-request", READ_ONLY));
+    codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::ReadOnly)));
+    codex.on_stdout_line(INITIALIZED);
+    codex.on_stdout_line(&thread_opened(2, "on-request", READ_ONLY));
     let refused = r#"{"id":3,"error":{"code":-32602,"message":"Input exceeds the maximum length of 1048576 characters."}}"#;
     check(
         &feed(&mut codex, &[refused]),
@@ -371,8 +387,11 @@ fn ask(method: &str, params: Value) -> String {
     json!({"method": method, "id": 7, "params": params}).to_string()
 }
 
-fn answered(codex: &mut Codex, decision: Decision) -> String {
-    show(&codex.on_order(Order::Answer(RequestId::new("7"), decision)))
+fn answered(codex: &mut CodexAdapter, decision: CallDecision) -> String {
+    show(&codex.on_command(AdapterCommand::DecideApproval(
+        RequestId::new("7"),
+        decision,
+    )))
 }
 
 #[test]
@@ -391,7 +410,7 @@ fn the_reason_of_a_denial_is_said_to_the_agent_before_the_denial() {
     );
     let reason = "ask first".to_owned();
     check(
-        &answered(&mut codex, Decision::Deny { reason }),
+        &answered(&mut codex, CallDecision::Deny { reason }),
         &[
             r#"send {"id":4,"method":"turn/steer","params":{"threadId":"thr","expectedTurnId":"t1","input":[{"type":"text","text":"ask first"}]}}"#,
             r#"send {"id":7,"result":{"decision":"decline"}}"#,
@@ -402,8 +421,9 @@ fn the_reason_of_a_denial_is_said_to_the_agent_before_the_denial() {
 #[test]
 fn what_the_user_says_in_the_middle_of_a_turn_is_passed_on() {
     let mut codex = running();
-    let steer =
-        |codex: &mut Codex| show(&codex.on_order(Order::Steer("look there too 中".to_owned())));
+    let steer = |codex: &mut CodexAdapter| {
+        show(&codex.on_command(AdapterCommand::Steer("look there too 中".to_owned())))
+    };
     check(
         &steer(&mut codex),
         &[
@@ -415,7 +435,7 @@ fn what_the_user_says_in_the_middle_of_a_turn_is_passed_on() {
         &feed(&mut codex, &[refused]),
         &[r#"{"event":"untold","text":"look there too 中"}"#],
     );
-    let mut idle = Codex::new();
+    let mut idle = CodexAdapter::new();
     check(
         &steer(&mut idle),
         &[r#"{"event":"untold","text":"look there too 中"}"#],
@@ -424,14 +444,14 @@ fn what_the_user_says_in_the_middle_of_a_turn_is_passed_on() {
 
 #[test]
 fn what_codex_has_not_taken_in_when_it_dies_is_handed_back_before_the_turn_ends() {
-    let exit = Exit {
+    let exit = CliExit {
         code: Some(1),
         signal: None,
         stderr_tail: String::new(),
     };
     let mut codex = running();
     for text in ["taken in", "first", "second"] {
-        codex.on_order(Order::Steer(text.to_owned()));
+        codex.on_command(AdapterCommand::Steer(text.to_owned()));
     }
     feed(&mut codex, &[r#"{"id":4,"result":{}}"#]);
     let told = show(&codex.on_exit(&exit));
@@ -459,7 +479,7 @@ fn a_patch_whose_item_is_unknown_names_no_paths() {
             r#"{"event":"asked","request":"7","item":"child:i","call":{"kind":"edit","paths":[],"reach":"leaves_sandbox"},"reason":null,"origin":"child"}"#,
         ],
     );
-    let shown = answered(&mut codex, Decision::DenyAndStop);
+    let shown = answered(&mut codex, CallDecision::DenyAndStop);
     assert!(shown.contains(r#""decision":"cancel""#), "{shown}");
     assert!(shown.contains(r#""turn/interrupt""#), "{shown}");
 }
@@ -488,7 +508,7 @@ fn rights_are_granted_for_the_turn_at_the_longest() {
     );
     assert!(shown.contains(r#""name":"request_permissions""#), "{shown}");
     check(
-        &answered(&mut codex, Decision::Allow),
+        &answered(&mut codex, CallDecision::Allow),
         &[r#"send {"id":7,"result":{"permissions":{"network":{"enabled":true}},"scope":"turn"}}"#],
     );
 }
@@ -508,9 +528,9 @@ fn questions_are_answered_by_their_ids() {
         ],
     );
     let answers = BTreeMap::from([("Why?".to_owned(), "because".to_owned())]);
-    let order = Order::AnswerQuestions(RequestId::new("7"), Some(answers));
+    let order = AdapterCommand::AnswerQuestions(RequestId::new("7"), Some(answers));
     check(
-        &show(&codex.on_order(order)),
+        &show(&codex.on_command(order)),
         &[r#"send {"id":7,"result":{"answers":{"q2":{"answers":["because"]}}}}"#],
     );
 }
@@ -519,13 +539,13 @@ fn questions_are_answered_by_their_ids() {
 fn a_request_that_codex_withdraws_takes_no_answer() {
     let mut codex = running();
     let params = json!({"threadId": "thr", "turnId": "t1", "itemId": "i"});
-    codex.on_line(&ask("item/fileChange/requestApproval", params));
+    codex.on_stdout_line(&ask("item/fileChange/requestApproval", params));
     let resolved = note(
         "serverRequest/resolved",
         json!({"threadId": "thr", "requestId": 7}),
     );
     let mut shown = feed(&mut codex, &[&resolved, &resolved]);
-    shown += &answered(&mut codex, Decision::Allow);
+    shown += &answered(&mut codex, CallDecision::Allow);
     check(
         &shown,
         &[
@@ -538,7 +558,7 @@ fn a_request_that_codex_withdraws_takes_no_answer() {
 #[test]
 fn outside_a_turn_nothing_is_allowed() {
     let mut codex = running();
-    codex.on_line(&turn_frame("turn/completed", "thr", "t1", "completed"));
+    codex.on_stdout_line(&turn_frame("turn/completed", "thr", "t1", "completed"));
     let params = json!({"threadId": "child", "turnId": "c1", "itemId": "i"});
     check(
         &feed(
@@ -582,9 +602,10 @@ fn the_last_message_of_the_own_thread_is_the_final_text() {
         message("child", "c1", "child's"),
         turn_frame("turn/completed", "thr", "t1", "completed"),
     ] {
-        for output in codex.on_line(&line) {
-            if let Output::Event(AdapterEvent::TurnEnded(TurnEnd::Completed { final_text })) =
-                output
+        for output in codex.on_stdout_line(&line) {
+            if let AdapterOutput::Event(AdapterEvent::TurnEnded(CliTurnOutcome::Completed {
+                final_text,
+            })) = output
             {
                 assert_eq!(final_text, "last");
                 ends += 1;

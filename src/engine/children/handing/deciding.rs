@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::{Handed, Prepared, Stage, Step, When};
-use crate::adapter::Decision as Answer;
+use crate::adapter::CallDecision as Answer;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::engine::answering::{approval, resolve};

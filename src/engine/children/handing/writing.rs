@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use super::{Again, Handed, Prepared};
-use crate::adapter::{ChangeKind, FileChange};
+use crate::adapter::{FileChange, FileChangeKind};
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::patch::{PatchState, TaskPatch};
@@ -73,7 +73,7 @@ fn by_file(text: &str) -> Vec<FileChange> {
         let lines = patch.lines_of(n).iter().map(|line| line.text.as_str());
         FileChange {
             path: PathBuf::from(&file.name),
-            kind: ChangeKind::Update,
+            kind: FileChangeKind::Update,
             diff: lines.collect::<Vec<_>>().join("\n"),
         }
     };

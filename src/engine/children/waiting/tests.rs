@@ -7,7 +7,7 @@ use tokio::time::{advance, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::adapter::{AdapterEvent, Decision};
+use crate::adapter::{AdapterEvent, CallDecision};
 use crate::domain::ids::TurnId;
 use crate::domain::task::{TaskOrder, Waits as Waited};
 use crate::engine::children::AtTask;
@@ -73,7 +73,7 @@ impl Played {
     }
 
     fn asks(&mut self, request: &str) {
-        self.tells(AdapterEvent::Questioned {
+        self.tells(AdapterEvent::QuestionAsked {
             request: RequestId::new(request),
             questions: vec![AgentQuestion::plain(
                 format!("{request}?"),
@@ -83,7 +83,7 @@ impl Played {
     }
 
     fn wants_to_read(&mut self, request: &str, path: &str) {
-        self.tells(AdapterEvent::Asked {
+        self.tells(AdapterEvent::ApprovalRequested {
             request: RequestId::new(request),
             item: None,
             call: Call::Read {
@@ -109,12 +109,17 @@ impl Played {
         let mut told = Vec::new();
         while let Ok(ask) = self.orders.try_recv() {
             told.push(match ask {
-                Ask::Order(Order::AnswerQuestions(request, None)) => format!("{request}: decide"),
-                Ask::Order(Order::AnswerQuestions(request, Some(answers))) => {
+                Ask::Order(AdapterCommand::AnswerQuestions(request, None)) => {
+                    format!("{request}: decide")
+                }
+                Ask::Order(AdapterCommand::AnswerQuestions(request, Some(answers))) => {
                     let answers: Vec<String> = answers.into_values().collect();
                     format!("{request}: {}", answers.join(", "))
                 }
-                Ask::Order(Order::Answer(request, Decision::Deny { reason })) => {
+                Ask::Order(AdapterCommand::DecideApproval(
+                    request,
+                    CallDecision::Deny { reason },
+                )) => {
                     format!("{request}: no, {reason}")
                 }
                 _ => "something else".to_owned(),

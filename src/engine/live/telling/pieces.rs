@@ -8,7 +8,7 @@ use std::mem::take;
 
 use serde_json::{Value, json};
 
-use crate::adapter::{AdapterEvent, Output};
+use crate::adapter::{AdapterEvent, AdapterOutput};
 use crate::text::Cleaner;
 
 use super::MAX_PIECE;
@@ -22,8 +22,8 @@ pub(in crate::engine::live) struct Piece<'a> {
 }
 
 /// The piece that is all that a line told.
-pub(in crate::engine::live) fn only_piece(outputs: &[Output]) -> Option<Piece<'_>> {
-    let [Output::Event(event)] = outputs else {
+pub(in crate::engine::live) fn only_piece(outputs: &[AdapterOutput]) -> Option<Piece<'_>> {
+    let [AdapterOutput::Event(event)] = outputs else {
         return None;
     };
     let (what, item, text) = match event {
@@ -96,10 +96,13 @@ fn line((what, item): &Of, n: u32, text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn output(text: &str) -> Vec<Output> {
+    fn output(text: &str) -> Vec<AdapterOutput> {
         let item = "c1".to_owned();
         let text = text.to_owned();
-        vec![Output::Event(AdapterEvent::ToolOutput { item, text })]
+        vec![AdapterOutput::Event(AdapterEvent::ToolOutput {
+            item,
+            text,
+        })]
     }
 
     /// What becomes of an output that comes in such pieces.

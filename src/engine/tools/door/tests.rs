@@ -16,17 +16,17 @@ fn session(name: &str) -> SessionId {
 }
 
 /// What a door's server is started with.
-fn given(server: &ToolServer, flag: &str) -> PathBuf {
+fn given(server: &ToolServerSpec, flag: &str) -> PathBuf {
     let at = server.args.iter().position(|arg| arg == flag).unwrap();
     PathBuf::from(&server.args[at + 1])
 }
 
-fn token(server: &ToolServer) -> String {
+fn token(server: &ToolServerSpec) -> String {
     fs::read_to_string(given(server, "--token")).unwrap()
 }
 
 /// A run's doors with one that is open, and how the server behind it is started.
-fn one_door() -> (Doors, ToolServer) {
+fn one_door() -> (Doors, ToolServerSpec) {
     let mut doors = Doors::default();
     let server = doors.open(&session("one"), Duration::from_secs(60));
     (doors, server.unwrap())
@@ -38,7 +38,7 @@ struct Client {
 }
 
 impl Client {
-    async fn knock(server: &ToolServer, token: &str) -> (Self, Tell) {
+    async fn knock(server: &ToolServerSpec, token: &str) -> (Self, Tell) {
         let stream = UnixStream::connect(given(server, "--socket"))
             .await
             .unwrap();

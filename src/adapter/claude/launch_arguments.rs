@@ -1,0 +1,186 @@
+//! How `claude` is started: its arguments and environment for one session and access.
+//!
+//! Refuses to start anything, and to look at the user's own settings.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::config_folder;
+use crate::adapter::{
+    CliProcessLifetime, LaunchSpec, SandboxProvider, SessionSpec, ToolServerSpec, TurnAccess,
+    TurnSpec,
+};
+use crate::domain::tool::SERVER;
+use crate::permission::names::permission_of;
+
+/// Settings that outrank the user's: each tool that changes something asks, whatever the user's allow rules say.
+const SETTINGS_OVERRIDE: &str = concat!(
+    r#"{"useAutoModeDuringPlan":false,"#,
+    r#""sandbox":{"autoAllowBashIfSandboxed":false},"#,
+    r#""permissions":{"ask":["Bash","Write","Edit","MultiEdit","NotebookEdit","WebFetch","WebSearch"]}}"#
+);
+
+/// What exists before EXECUTE; Write and Edit are there for the staging file alone.
+const READ_ONLY_TOOLS: &[&str] = &[
+    "Bash",
+    "Read",
+    "Grep",
+    "Glob",
+    "Write",
+    "Edit",
+    "AskUserQuestion",
+];
+
+/// What exists in EXECUTE.
+const WORKSPACE_TOOLS: &[&str] = &[
+    "Bash",
+    "Read",
+    "Grep",
+    "Glob",
+    "Write",
+    "Edit",
+    "NotebookEdit",
+    "WebFetch",
+    "WebSearch",
+    "AskUserQuestion",
+];
+
+/// Tools that would act out of sight (agents, timers, watchers, worktrees), end in the CLI's own screens
+/// (plans, findings) or run text as commands (skills). The lists above leave them out already; this denies
+/// them also where one comes by another way, and a deny beats every allow rule.
+pub const REMOVED_TOOLS: &[&str] = &[
+    "Agent",
+    "Task",
+    "TaskStop",
+    "TaskOutput",
+    "SendMessage",
+    "ListAgents",
+    "Workflow",
+    "ScheduleWakeup",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "Monitor",
+    "RemoteTrigger",
+    "PushNotification",
+    "EnterWorktree",
+    "ExitWorktree",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "ReportFindings",
+    "Skill",
+];
+
+/// The conversation that a process opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClaudeConversation {
+    /// A new one under this id.
+    New(String),
+    /// The one with this id, gone on with.
+    Resumed(String),
+}
+
+/// Describes the start of a process for `conversation` that can serve `turn`.
+pub fn build_launch(
+    session: &SessionSpec,
+    conversation: &ClaudeConversation,
+    turn: &TurnSpec,
+) -> LaunchSpec {
+    let mut args = session.cli.args.clone();
+    args.extend(PROTOCOL_ARGS.iter().map(|&arg| arg.to_owned()));
+    args.push(format!("--disallowedTools={}", REMOVED_TOOLS.join(",")));
+    match conversation {
+        ClaudeConversation::New(id) => args.extend(["--session-id".to_owned(), id.clone()]),
+        ClaudeConversation::Resumed(id) => args.extend(["--resume".to_owned(), id.clone()]),
+    }
+    args.push(format!("--tools={}", offered_tools(turn)));
+    if let Some(server) = &session.tool_server {
+        args.extend(["--mcp-config".to_owned(), mcp_config(server)]);
+        args.push(format!("--allowedTools=mcp__{SERVER}"));
+    }
+    if let Some(model) = &session.cli.model {
+        args.extend(["--model".to_owned(), model.clone()]);
+    }
+    LaunchSpec {
+        program: session.cli.program.clone(),
+        args,
+        env: launch_environment(&session.cli.env),
+        env_remove: vec!["CLAUDE_CODE_RESUME_INTERRUPTED_TURN".to_owned()],
+        cwd: session.cwd.clone(),
+        lifetime: CliProcessLifetime::Session,
+        sandbox: SandboxProvider::AgentCollab(config_folder::claude_state_folder(&session.cwd)),
+    }
+}
+
+/// The server of the program's tools: all of them in each request, and long patience with their answers.
+fn mcp_config(server: &ToolServerSpec) -> String {
+    let server = json!({
+        "type": "stdio",
+        "command": server.program,
+        "args": server.args,
+        "alwaysLoad": true,
+        "timeout": u64::from(server.timeout_seconds) * 1000,
+    });
+    json!({ "mcpServers": { SERVER: server } }).to_string()
+}
+
+/// The arguments that never change. `--setting-sources user` keeps the repository's settings, hooks, CLAUDE.md
+/// and AGENTS.md (its own and those of the folders above) out; `--strict-mcp-config` its servers.
+const PROTOCOL_ARGS: &[&str] = &[
+    "-p",
+    "--input-format",
+    "stream-json",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--replay-user-messages",
+    "--permission-prompt-tool",
+    "stdio",
+    "--permission-mode",
+    "default",
+    "--setting-sources",
+    "user",
+    "--strict-mcp-config",
+    "--system-prompt-snapshot",
+    "off",
+    "--settings",
+    SETTINGS_OVERRIDE,
+];
+
+/// The tools of a turn's access without those that its agent is not to see.
+fn offered_tools(turn: &TurnSpec) -> String {
+    let tools = match turn.access {
+        TurnAccess::ReadOnly => READ_ONLY_TOOLS,
+        TurnAccess::Workspace => WORKSPACE_TOOLS,
+    };
+    let is_offered = |tool: &&str| {
+        let permission = permission_of(tool);
+        !turn
+            .hidden_permissions
+            .iter()
+            .any(|hidden| hidden == permission)
+    };
+    let offered: Vec<&str> = tools.iter().copied().filter(is_offered).collect();
+    offered.join(",")
+}
+
+/// What is always on.
+const ENV_SWITCHES: [&str; 2] = [
+    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
+    "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR",
+];
+
+/// Retries are bounded unless the user bounds them otherwise. Background tasks would start turns of their own, and
+/// a shell that keeps its folder would run a command elsewhere than where it was judged.
+fn launch_environment(users: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut env = BTreeMap::from([("CLAUDE_CODE_MAX_RETRIES".to_owned(), "4".to_owned())]);
+    env.extend(
+        users
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
+    env.extend(ENV_SWITCHES.map(|name| (name.to_owned(), "1".to_owned())));
+    env
+}

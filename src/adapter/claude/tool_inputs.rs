@@ -1,0 +1,326 @@
+//! What the tools of `claude` are called, what their inputs touch, and the file changes they carry.
+//!
+//! Refuses to know turns and permissions; a diff made of an input shows the part that the input holds,
+//! since the file itself is out of reach.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use similar::TextDiff;
+
+use crate::adapter::{AdapterEvent, FileChange, FileChangeKind};
+use crate::permission::reads::{SearchProgram, SearchScope};
+use crate::permission::{Call, Reach};
+
+/// Above this many bytes a diff is written as "all old lines, all new lines", which costs no search.
+const MAX_DIFF_BYTES: usize = 256 * 1024;
+
+/// The longest title, in characters.
+const MAX_TITLE_CHARS: usize = 2_000;
+
+/// Returns the kind of a tool, in the words of [`crate::adapter::AdapterEvent::ToolStarted`].
+pub fn tool_kind(tool: &str) -> &str {
+    match tool {
+        "Bash" => "command",
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => "edit",
+        "Read" => "read",
+        "Glob" | "Grep" | "LS" | "WebSearch" => "search",
+        mcp if mcp.starts_with("mcp__") => "mcp",
+        other => other,
+    }
+}
+
+/// Returns one line that tells people what a call does.
+pub fn call_title(tool: &str, input: &Value) -> String {
+    let told = ["command", "file_path", "notebook_path", "pattern", "query"]
+        .iter()
+        .chain(&["url", "path", "description"])
+        .find_map(|key| string_field(input, key));
+    let whole = told.unwrap_or(tool);
+    let first = whole.lines().next().unwrap_or_default();
+    let short: String = first.chars().take(MAX_TITLE_CHARS).collect();
+    if short.len() == whole.len() {
+        short
+    } else {
+        format!("{short} …")
+    }
+}
+
+/// Returns what a call that the CLI asks about would do; `None` when its input lacks what it needs.
+pub fn parse_call(tool: &str, input: &Value, cwd: &Path) -> Option<Call> {
+    Some(match tool {
+        "Bash" => Call::Command {
+            line: string_field(input, "command")?.to_owned(),
+            cwd: cwd.to_owned(),
+            reach: Reach::Unconfined,
+        },
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => Call::Edit {
+            paths: vec![edited_path(input)?],
+            reach: Reach::Unconfined,
+        },
+        "Read" => Call::Read {
+            paths: vec![PathBuf::from(string_field(input, "file_path")?)],
+            search: None,
+        },
+        "NotebookRead" => Call::Read {
+            paths: vec![PathBuf::from(string_field(input, "notebook_path")?)],
+            search: None,
+        },
+        "Glob" | "Grep" | "LS" => Call::Read {
+            paths: searched_paths(tool, input, cwd),
+            search: (tool == "Grep").then(|| grep_scope(input)),
+        },
+        other => Call::Tool {
+            name: other.to_owned(),
+            input: input.to_string(),
+        },
+    })
+}
+
+/// The folder that is looked through, and the one that an absolute pattern begins with.
+fn searched_paths(tool: &str, input: &Value, cwd: &Path) -> Vec<PathBuf> {
+    let folder = string_field(input, "path").map_or_else(|| cwd.to_owned(), PathBuf::from);
+    let pattern = match tool {
+        "Glob" => string_field(input, "pattern"),
+        _ => string_field(input, "glob"),
+    };
+    let leads = |pattern: &&str| pattern.starts_with(['/', '~']) || pattern.contains("..");
+    let behind = pattern.filter(leads).map(|pattern| {
+        let plain = pattern
+            .split('/')
+            .take_while(|part| !part.contains(['*', '?', '[', '{']));
+        folder.join(plain.collect::<Vec<_>>().join("/"))
+    });
+    std::iter::once(folder.clone()).chain(behind).collect()
+}
+
+/// What claude's Grep goes through: hidden files too, and not what `.gitignore` leaves out.
+fn grep_scope(input: &Value) -> SearchScope {
+    let mut scope = SearchScope {
+        ignores: true,
+        ..SearchScope::of(SearchProgram::GrepTool)
+    };
+    let globs = string_field(input, "glob")
+        .unwrap_or_default()
+        .split_whitespace();
+    let each = globs.flat_map(|glob| match glob.contains('{') {
+        true => vec![glob],
+        false => glob.split(',').collect(),
+    });
+    for glob in each.filter(|glob| !glob.is_empty()) {
+        match glob.strip_prefix('!') {
+            Some(left_out) => scope.excludes.push(left_out.to_owned()),
+            None => scope.includes.push(glob.to_owned()),
+        }
+    }
+    scope
+}
+
+/// Returns the changes that an editing call is about to make, as far as its input tells.
+pub fn proposed_changes(tool: &str, input: &Value) -> Vec<FileChange> {
+    let Some(path) = edited_path(input) else {
+        return Vec::new();
+    };
+    let (kind, diff) = match tool {
+        "Write" => (
+            FileChangeKind::Add,
+            string_field(input, "content").map(str::to_owned),
+        ),
+        "Edit" => (FileChangeKind::Update, edit_diff(input)),
+        "MultiEdit" => (FileChangeKind::Update, multi_edit_diff(input)),
+        "NotebookEdit" => (FileChangeKind::Update, notebook_cell_diff(input)),
+        _not_an_edit => return Vec::new(),
+    };
+    vec![FileChange {
+        path,
+        kind,
+        diff: diff.unwrap_or_default(),
+    }]
+}
+
+/// Returns the change that was made, with its real place in the file, where the tool's own result tells one.
+pub fn applied_changes(result: &Value) -> Vec<FileChange> {
+    let Some(path) = string_field(result, "filePath") else {
+        return Vec::new();
+    };
+    let hunks = result.get("structuredPatch").and_then(Value::as_array);
+    let diff: String = hunks.into_iter().flatten().filter_map(hunk_diff).collect();
+    if diff.is_empty() {
+        return Vec::new();
+    }
+    vec![FileChange {
+        path: PathBuf::from(path),
+        kind: FileChangeKind::Update,
+        diff,
+    }]
+}
+
+/// What claude says of a call of a tool that it was started without, or that there is not.
+const NO_SUCH_TOOL: &str = "<tool_use_error>Error: No such tool available: ";
+
+/// Reads out of what a failed call said that there is no such tool.
+pub fn parse_missing_tool(output: &str) -> Option<AdapterEvent> {
+    let rest = output.trim_start().strip_prefix(NO_SUCH_TOOL)?;
+    let ends = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-');
+    let tool = rest.split(ends).next().filter(|tool| !tool.is_empty())?;
+    Some(AdapterEvent::ToolBlocked {
+        tool: tool.to_owned(),
+        reason: "claude does not have it here".to_owned(),
+    })
+}
+
+fn hunk_diff(hunk: &Value) -> Option<String> {
+    let number = |key| hunk.get(key).and_then(Value::as_u64);
+    let mut diff = format!(
+        "@@ -{},{} +{},{} @@\n",
+        number("oldStart")?,
+        number("oldLines")?,
+        number("newStart")?,
+        number("newLines")?
+    );
+    for line in hunk.get("lines")?.as_array()? {
+        diff.push_str(line.as_str()?);
+        diff.push('\n');
+    }
+    Some(diff)
+}
+
+fn edited_path(input: &Value) -> Option<PathBuf> {
+    string_field(input, "file_path")
+        .or_else(|| string_field(input, "notebook_path"))
+        .map(PathBuf::from)
+}
+
+fn edit_diff(input: &Value) -> Option<String> {
+    Some(line_diff(
+        string_field(input, "old_string")?,
+        string_field(input, "new_string")?,
+    ))
+}
+
+fn multi_edit_diff(input: &Value) -> Option<String> {
+    let edits = input.get("edits")?.as_array()?;
+    Some(edits.iter().filter_map(edit_diff).collect())
+}
+
+fn notebook_cell_diff(input: &Value) -> Option<String> {
+    string_field(input, "new_source").map(|source| line_diff("", source))
+}
+
+fn line_diff(old: &str, new: &str) -> String {
+    if old.len() + new.len() > MAX_DIFF_BYTES {
+        let removed = old.lines().map(|line| format!("-{line}\n"));
+        let added = new.lines().map(|line| format!("+{line}\n"));
+        return removed.chain(added).collect();
+    }
+    TextDiff::from_lines(old, new)
+        .unified_diff()
+        .missing_newline_hint(false)
+        .to_string()
+}
+
+fn string_field<'a>(input: &'a Value, key: &str) -> Option<&'a str> {
+    input.get(key).and_then(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(tool: &str, input: &Value) -> String {
+        let shown = proposed_changes(tool, input).into_iter().map(|change| {
+            format!(
+                "{:?} {}\n{}",
+                change.kind,
+                change.path.display(),
+                change.diff
+            )
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn an_edit_shows_the_lines_it_replaces() {
+        let input = json!({"file_path": "/r/a.py", "old_string": "x = 1\ny = 2", "new_string": "x = 1\ny = 3"});
+        insta::assert_snapshot!(check("Edit", &input), @r#"
+        Update /r/a.py
+        @@ -1,2 +1,2 @@
+         x = 1
+        -y = 2
+        +y = 3
+        "#);
+    }
+
+    #[test]
+    fn a_write_shows_the_new_text() {
+        insta::assert_snapshot!(check("Write", &json!({"file_path": "/r/a", "content": "hi\n"})), @r#"
+        Add /r/a
+        hi
+        "#);
+    }
+
+    #[test]
+    fn many_edits_show_each_of_them() {
+        let input = json!({"file_path": "/r/a", "edits": [
+            {"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]});
+        insta::assert_snapshot!(check("MultiEdit", &input), @r#"
+        Update /r/a
+        @@ -1 +1 @@
+        -a
+        +b
+        @@ -1 +1 @@
+        -c
+        +d
+        "#);
+    }
+
+    #[test]
+    fn a_cell_of_a_notebook_shows_its_new_source() {
+        let input = json!({"notebook_path": "/r/n.ipynb", "new_source": "print(1)"});
+        insta::assert_snapshot!(check("NotebookEdit", &input), @r#"
+        Update /r/n.ipynb
+        @@ -0,0 +1 @@
+        +print(1)
+        "#);
+    }
+
+    #[test]
+    fn an_input_without_a_path_changes_nothing_that_could_be_shown() {
+        assert_eq!(check("Edit", &json!({"old_string": "a"})), "");
+        assert_eq!(check("Write", &json!(null)), "");
+    }
+
+    #[test]
+    fn a_call_of_a_tool_that_is_not_there_is_told_from_one_that_failed() {
+        let told = |output: &str| match parse_missing_tool(output) {
+            Some(AdapterEvent::ToolBlocked { tool, .. }) => tool,
+            other => format!("{other:?}"),
+        };
+        let error = "<tool_use_error>Error: No such tool available: ";
+        assert_eq!(told(&format!("{error}Task</tool_use_error>")), "Task");
+        let long =
+            format!("{error}mcp__notes__look. mcp__notes__look is no tool.</tool_use_error>");
+        assert_eq!(told(&long), "mcp__notes__look");
+        assert_eq!(told(error), "None");
+        assert_eq!(told("echo: No such tool available: Task"), "None");
+    }
+
+    #[test]
+    fn a_title_is_one_line() {
+        let input = json!({"command": "cat <<X\nhi\nX"});
+        assert_eq!(call_title("Bash", &input), "cat <<X …");
+        assert_eq!(call_title("Bash", &json!({"command": "ls"})), "ls");
+        assert_eq!(call_title("Nameless", &json!({})), "Nameless");
+    }
+
+    #[test]
+    fn a_call_without_what_it_needs_is_none() {
+        assert_eq!(
+            parse_call("Bash", &json!({"cmd": "ls"}), Path::new("/r")),
+            None
+        );
+        assert_eq!(parse_call("Write", &json!({}), Path::new("/r")), None);
+    }
+}

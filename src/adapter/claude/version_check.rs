@@ -1,0 +1,134 @@
+//! What is asked of an installed `claude` before any turn, and what its answer means.
+//!
+//! Refuses to run it: the caller runs [`VERSION_ARGS`] and hands the output over. A missing login is no
+//! refusal, since custom providers have none.
+
+use crate::adapter::cli_capabilities::{
+    CliCapabilities, CliProbeError, CliVersion, FeatureSupport,
+};
+
+/// The arguments of the probe; it answers within 0.1 s and calls nobody.
+pub const VERSION_ARGS: &[&str] = &["--version"];
+
+/// The arguments that make claude tell whether somebody is logged in; it calls nobody.
+pub const LOGIN_STATUS_ARGS: &[&str] = &["auth", "status"];
+
+/// What logs a user in.
+pub const LOGIN_COMMAND: &str = "claude auth login";
+
+/// Tells whether claude says that nobody is logged in. What it does not say so is no such word.
+pub fn is_logged_out(said: &str) -> bool {
+    let said: Option<serde_json::Value> = serde_json::from_str(said.trim()).ok();
+    said.is_some_and(|said| said["loggedIn"] == false)
+}
+
+/// The oldest version that this program has been run with.
+pub const OLDEST_VERSION: CliVersion = CliVersion::new(2, 1, 330);
+
+/// How to install a version that works, the version named: with Node 20 a bare install brings an older one.
+pub const INSTALL_COMMAND: &str = "npm install -g @anthropic-ai/claude-code@2.1.330";
+
+/// Why the version is named in [`INSTALL_COMMAND`]; follows the hint of a refusal.
+pub const INSTALL_NOTE: &str = "name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, \
+     because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)";
+
+/// Reads the output of `claude --version`, such as `2.1.330 (Claude Code)`.
+///
+/// # Errors
+/// [`CliProbeError::NoVersion`] when no version is in it, [`CliProbeError::TooOld`] when it is older than [`OLDEST_VERSION`].
+pub fn parse_capabilities(program: &str, output: &str) -> Result<CliCapabilities, CliProbeError> {
+    let version = output
+        .lines()
+        .filter(|line| line.contains("Claude Code"))
+        .find_map(|line| CliVersion::parse(line.split_whitespace().next()?))
+        .ok_or_else(|| CliProbeError::no_version(program, "claude", output, INSTALL_COMMAND))?;
+    if version < OLDEST_VERSION {
+        return Err(CliProbeError::TooOld {
+            program: program.to_owned(),
+            found: version,
+            needed: OLDEST_VERSION,
+            install: INSTALL_COMMAND,
+        });
+    }
+    Ok(CliCapabilities {
+        version,
+        resume: FeatureSupport::Supported,
+        approvals: FeatureSupport::Supported,
+        interrupt: FeatureSupport::Supported,
+        live_text: FeatureSupport::Supported,
+        usage: FeatureSupport::Supported,
+    })
+}
+
+/// Builds the refusal of a program that is not there.
+pub fn not_found_error(program: &str) -> CliProbeError {
+    CliProbeError::NotFound {
+        program: program.to_owned(),
+        adapter: "claude",
+        install: INSTALL_COMMAND,
+    }
+}
+
+/// Returns what the user can do about a refusal, the trap of older Node versions included.
+pub fn install_hint(refusal: &CliProbeError) -> String {
+    format!("{}; {INSTALL_NOTE}", refusal.hint())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_word_itself_says_that_nobody_is_logged_in() {
+        assert!(is_logged_out(
+            "{\n  \"loggedIn\": false,\n  \"authMethod\": \"none\"\n}\n"
+        ));
+        for said in [
+            "{\"loggedIn\": true}",
+            "{}",
+            "",
+            "error: unknown command 'auth'",
+        ] {
+            assert!(!is_logged_out(said), "{said}");
+        }
+    }
+
+    fn check(output: &str) -> String {
+        match parse_capabilities("claude", output) {
+            Ok(found) => format!("{} can resume: {:?}", found.version, found.resume),
+            Err(refusal) => format!("{refusal}\nhint: {}", install_hint(&refusal)),
+        }
+    }
+
+    #[test]
+    fn the_tested_version_and_newer_ones_are_taken() {
+        assert_eq!(
+            check("2.1.330 (Claude Code)\n"),
+            "2.1.330 can resume: Supported"
+        );
+        assert_eq!(
+            check("3.0.0-beta.1 (Claude Code)"),
+            "3.0.0 can resume: Supported"
+        );
+    }
+
+    #[test]
+    fn the_version_that_node_20_brings_is_refused_with_the_exact_remedy() {
+        insta::assert_snapshot!(check("2.1.197 (Claude Code)"), @r#"
+        claude is version 2.1.197, but 2.1.330 or newer is needed
+        hint: install a newer one with `npm install -g @anthropic-ai/claude-code@2.1.330`; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        "#);
+    }
+
+    #[test]
+    fn output_without_a_version_is_refused() {
+        insta::assert_snapshot!(check("bash: claude: cannot execute"), @r#"
+        claude did not tell its version: bash: claude: cannot execute
+        hint: `claude --version` by hand shows more; `npm install -g @anthropic-ai/claude-code@2.1.330` installs it anew; or set adapters.claude.program in config.toml; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        "#);
+        insta::assert_snapshot!(check(""), @r#"
+        claude did not tell its version: it printed nothing
+        hint: `claude --version` by hand shows more; `npm install -g @anthropic-ai/claude-code@2.1.330` installs it anew; or set adapters.claude.program in config.toml; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        "#);
+    }
+}

@@ -1,0 +1,257 @@
+//! What a probe finds out about a CLI before any turn: its version, what it can do, or why it is refused.
+//!
+//! Refuses to know how the CLI is run; each adapter says which arguments to run and reads the output.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::one_line;
+use crate::text::truncate::to_chars;
+
+/// How much of what a CLI says instead of its version is told, in characters.
+const MAX_OUTPUT_CHARS: usize = 200;
+
+/// What one installed CLI can do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CliCapabilities {
+    /// The version that the CLI reports of itself.
+    pub version: CliVersion,
+    /// Goes on with an earlier conversation.
+    pub resume: FeatureSupport,
+    /// Asks before a call goes ahead and waits for the answer.
+    pub approvals: FeatureSupport,
+    /// Ends a running turn by protocol, the conversation kept.
+    pub interrupt: FeatureSupport,
+    /// Sends text while the model writes it.
+    pub live_text: FeatureSupport,
+    /// Counts the tokens of a conversation.
+    pub usage: FeatureSupport,
+}
+
+/// Whether a CLI can do something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeatureSupport {
+    /// It can.
+    Supported,
+    /// It cannot.
+    Missing,
+}
+
+/// Why a CLI cannot be used; the text says what is wrong, [`CliProbeError::hint`] what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CliProbeError {
+    /// The program was not found.
+    #[error("{program} is not on PATH")]
+    NotFound {
+        /// What was looked for, as configured.
+        program: String,
+        /// The adapter, for the name of its setting.
+        adapter: &'static str,
+        /// The exact command that installs a version known to work.
+        install: &'static str,
+    },
+    /// The program answered nothing that names a version.
+    #[error("{program} did not tell its version: {said}")]
+    NoVersion {
+        /// The program, as configured.
+        program: String,
+        /// The adapter, for the name of its setting.
+        adapter: &'static str,
+        /// What it printed instead, its first line, cleaned and cut.
+        said: String,
+        /// The exact command that installs a version known to work.
+        install: &'static str,
+    },
+    /// The program was asked and did not come to an end.
+    #[error("{program} was asked for its version and did not end within {seconds} s")]
+    TimedOut {
+        /// The program, as configured.
+        program: String,
+        /// The adapter, for the name of its setting.
+        adapter: &'static str,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// The program is older than any version this program has been run with.
+    #[error("{program} is version {found}, but {needed} or newer is needed")]
+    TooOld {
+        /// The program, as configured.
+        program: String,
+        /// The version it reported.
+        found: CliVersion,
+        /// The oldest version that works.
+        needed: CliVersion,
+        /// The exact command that installs a version known to work.
+        install: &'static str,
+    },
+}
+
+impl CliProbeError {
+    /// Returns what the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotFound {
+                adapter, install, ..
+            } => format!(
+                "install it with `{install}`, or set adapters.{adapter}.program in config.toml"
+            ),
+            // It is there and does not do what it is for: what it says itself tells more.
+            Self::NoVersion {
+                program,
+                adapter,
+                install,
+                ..
+            } => format!(
+                "`{program} --version` by hand shows more; `{install}` installs it anew; or set adapters.{adapter}.program in config.toml"
+            ),
+            Self::TooOld { install, .. } => format!("install a newer one with `{install}`"),
+            Self::TimedOut {
+                program, adapter, ..
+            } => format!(
+                "`{program} --version` by hand shows what it waits for; or set adapters.{adapter}.program in config.toml"
+            ),
+        }
+    }
+
+    /// Builds the refusal of a program whose output names no version.
+    pub fn no_version(
+        program: &str,
+        adapter: &'static str,
+        said: &str,
+        install: &'static str,
+    ) -> Self {
+        let first = said.lines().find(|line| !line.trim().is_empty());
+        Self::NoVersion {
+            program: program.to_owned(),
+            adapter,
+            said: first.map_or_else(
+                || "it printed nothing".to_owned(),
+                |line| to_chars(&one_line(line), MAX_OUTPUT_CHARS),
+            ),
+            install,
+        }
+    }
+}
+
+/// A release of a CLI, compared by its three numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct CliVersion {
+    /// The first number.
+    pub major: u32,
+    /// The second number.
+    pub minor: u32,
+    /// The third number.
+    pub patch: u32,
+}
+
+impl CliVersion {
+    /// Builds a version of its three numbers.
+    pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
+        Self {
+            major,
+            minor,
+            patch,
+        }
+    }
+
+    /// Parses `X.Y.Z`; what follows a `-` or `+` (a pre-release, a build) is left out of the comparison.
+    pub fn parse(text: &str) -> Option<Self> {
+        let numbers = text.split(['-', '+']).next().unwrap_or(text);
+        let mut parts = numbers.split('.').map(parse_number);
+        let version = Self::new(parts.next()??, parts.next()??, parts.next()??);
+        parts.next().is_none().then_some(version)
+    }
+}
+
+fn parse_number(digits: &str) -> Option<u32> {
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten()
+}
+
+impl fmt::Display for CliVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+impl From<CliVersion> for String {
+    fn from(version: CliVersion) -> Self {
+        version.to_string()
+    }
+}
+
+impl TryFrom<String> for CliVersion {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).ok_or_else(|| format!("`{text}` is no version of the form X.Y.Z"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, wanted: Option<&str>) {
+        let found = CliVersion::parse(text).map(|version| version.to_string());
+        assert_eq!(found.as_deref(), wanted, "{text}");
+    }
+
+    #[test]
+    fn a_version_is_three_numbers() {
+        check("0.169.0", Some("0.169.0"));
+        check("2.1.197", Some("2.1.197"));
+        check("1.2.3-alpha.4", Some("1.2.3"));
+        check("1.2", None);
+        check("1.2.3.4", None);
+        check("1.+2.3", None);
+        check("99999999999.0.0", None);
+        check("", None);
+    }
+
+    #[test]
+    fn versions_are_compared_number_by_number() {
+        assert!(CliVersion::new(0, 99, 0) < CliVersion::new(0, 169, 0));
+        assert!(CliVersion::new(2, 1, 197) > CliVersion::new(2, 1, 20));
+    }
+
+    #[test]
+    fn a_refusal_names_what_was_found_what_is_needed_and_the_remedy() {
+        let refusal = CliProbeError::TooOld {
+            program: "codex".into(),
+            found: CliVersion::new(0, 99, 0),
+            needed: CliVersion::new(0, 169, 0),
+            install: "npm install -g x@1",
+        };
+        assert_eq!(
+            format!("{refusal}\nhint: {}", refusal.hint()),
+            "codex is version 0.99.0, but 0.169.0 or newer is needed\nhint: install a newer one with `npm install -g x@1`"
+        );
+    }
+
+    #[test]
+    fn what_a_program_prints_instead_is_told_without_secrets_and_controls() {
+        let said = "\n boom \u{1b}[2J\u{7} ghp_16C7e42F292c6912E7710c838347Ae178B4a\nmore";
+        let refusal =
+            CliProbeError::no_version("codex", "codex", said, "npm install -g x@1").to_string();
+        assert!(
+            refusal.starts_with("codex did not tell its version: boom "),
+            "{refusal}"
+        );
+        for hidden in ["ghp_16C7", "\u{1b}", "\u{7}", "more"] {
+            assert!(!refusal.contains(hidden), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_prints_nothing_is_said_so() {
+        let refusal = CliProbeError::no_version("codex", "codex", " \n", "npm install -g x@1");
+        assert_eq!(
+            format!("{refusal}\nhint: {}", refusal.hint()),
+            "codex did not tell its version: it printed nothing\nhint: `codex --version` by hand shows more; `npm install -g x@1` installs it anew; or set adapters.codex.program in config.toml"
+        );
+    }
+}

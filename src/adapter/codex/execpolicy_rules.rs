@@ -1,0 +1,280 @@
+//! codex's own rules files: which of their rules let a command out of its sandbox unasked.
+//!
+//! They are Starlark. Refuses to run them: what is no plain `prefix_rule` with a decision that says prompt or
+//! forbidden is taken for one that allows.
+
+use std::iter::Peekable;
+use std::str::CharIndices;
+
+/// A rule by which codex runs commands outside of its sandbox without asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxEscapeRule {
+    /// Where it begins in its file, from 1.
+    pub line: usize,
+    /// The words that a command begins with, as far as they stand there.
+    pub pattern_words: Vec<String>,
+    /// What the first word may be; empty where that is not known.
+    first_words: Vec<String>,
+}
+
+impl SandboxEscapeRule {
+    /// Tells whether a rule may let a part of this command out; never no for one that it does.
+    pub fn may_apply_to(&self, command: &str) -> bool {
+        // Quotes and backslashes in a word change nothing for a shell.
+        let plain: String = command
+            .chars()
+            .filter(|character| !"'\"\\".contains(*character))
+            .collect();
+        self.first_words.is_empty() || self.first_words.iter().any(|first| plain.contains(first))
+    }
+}
+
+/// A part of a rules file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum StarlarkToken {
+    Identifier(String),
+    StringLiteral(String),
+    Punctuation(char),
+}
+
+/// Lists the rules of a file that pierce the sandbox, in its order.
+pub fn parse_sandbox_escape_rules(text: &str) -> Vec<SandboxEscapeRule> {
+    let tokens = tokenize(text);
+    let mut found = Vec::new();
+    for (at, (line, token)) in tokens.iter().enumerate() {
+        let is_rule = *token == StarlarkToken::Identifier("prefix_rule".to_owned());
+        if !is_rule {
+            continue;
+        }
+        let rest = tokens.get(at.saturating_add(1)..).unwrap_or_default();
+        let call = match rest.first() {
+            Some((_, StarlarkToken::Punctuation('('))) => call_arguments(rest),
+            // Another name for the function: whatever is called by it.
+            Some(_) | None => &[],
+        };
+        if !keeps_in_sandbox(call) {
+            let pattern = keyword_argument(call, "pattern");
+            found.push(SandboxEscapeRule {
+                line: *line,
+                pattern_words: string_literals(pattern),
+                first_words: possible_first_words(pattern),
+            });
+        }
+    }
+    found
+}
+
+/// The tokens between a call's parentheses.
+fn call_arguments(rest: &[(usize, StarlarkToken)]) -> &[(usize, StarlarkToken)] {
+    let mut depth = 0_usize;
+    for (at, (_, token)) in rest.iter().enumerate() {
+        match token {
+            StarlarkToken::Punctuation('(' | '[' | '{') => depth = depth.saturating_add(1),
+            StarlarkToken::Punctuation(')' | ']' | '}') => depth = depth.saturating_sub(1),
+            StarlarkToken::Punctuation(_)
+            | StarlarkToken::Identifier(_)
+            | StarlarkToken::StringLiteral(_) => {}
+        }
+        if depth == 0 {
+            return rest.get(1..at).unwrap_or_default();
+        }
+    }
+    &[]
+}
+
+/// What a named argument is given; empty where it is not.
+fn keyword_argument<'a>(
+    call: &'a [(usize, StarlarkToken)],
+    name: &str,
+) -> &'a [(usize, StarlarkToken)] {
+    let mut depth = 0_usize;
+    let mut begin = None;
+    for (at, (_, token)) in call.iter().enumerate() {
+        match token {
+            StarlarkToken::Punctuation('(' | '[' | '{') => depth = depth.saturating_add(1),
+            StarlarkToken::Punctuation(')' | ']' | '}') => depth = depth.saturating_sub(1),
+            StarlarkToken::Punctuation(',') if depth == 0 => match begin {
+                Some(begin) => return call.get(begin..at).unwrap_or_default(),
+                None => continue,
+            },
+            StarlarkToken::Identifier(word) if depth == 0 && begin.is_none() && word == name => {
+                let next = call.get(at.saturating_add(1)).map(|(_, token)| token);
+                if next == Some(&StarlarkToken::Punctuation('=')) {
+                    begin = Some(at.saturating_add(2));
+                }
+            }
+            StarlarkToken::Punctuation(_)
+            | StarlarkToken::Identifier(_)
+            | StarlarkToken::StringLiteral(_) => {}
+        }
+    }
+    begin
+        .and_then(|begin| call.get(begin..))
+        .unwrap_or_default()
+}
+
+/// Tells whether the decision is one that keeps the command in, written out.
+fn keeps_in_sandbox(call: &[(usize, StarlarkToken)]) -> bool {
+    match keyword_argument(call, "decision") {
+        [(_, StarlarkToken::StringLiteral(decision))] => {
+            ["prompt", "forbidden"].contains(&decision.as_str())
+        }
+        _ => false,
+    }
+}
+
+fn string_literals(tokens: &[(usize, StarlarkToken)]) -> Vec<String> {
+    let text = |(_, token): &(usize, StarlarkToken)| match token {
+        StarlarkToken::StringLiteral(text) => Some(text.clone()),
+        StarlarkToken::Identifier(_) | StarlarkToken::Punctuation(_) => None,
+    };
+    tokens.iter().filter_map(text).collect()
+}
+
+/// What the first word of a pattern may be: a text, or one of a list of texts.
+fn possible_first_words(pattern: &[(usize, StarlarkToken)]) -> Vec<String> {
+    match pattern {
+        [
+            (_, StarlarkToken::Punctuation('[')),
+            (_, StarlarkToken::StringLiteral(first)),
+            (_, StarlarkToken::Punctuation(',' | ']')),
+            ..,
+        ] => {
+            vec![first.clone()]
+        }
+        [(_, StarlarkToken::Punctuation('[')), rest @ ..] => {
+            let listed = matches!(rest, [(_, StarlarkToken::Punctuation('[')), ..]);
+            let list = if listed { call_arguments(rest) } else { &[] };
+            let plain = list.iter().all(|(_, token)| {
+                matches!(
+                    token,
+                    StarlarkToken::StringLiteral(_) | StarlarkToken::Punctuation(',')
+                )
+            });
+            if plain {
+                string_literals(list)
+            } else {
+                Vec::new()
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Cuts a file into words, texts and signs, each with its line; comments are left out.
+fn tokenize(text: &str) -> Vec<(usize, StarlarkToken)> {
+    let mut tokens = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line_number = index.saturating_add(1);
+        let mut characters = line.char_indices().peekable();
+        while let Some((_, character)) = characters.next() {
+            match character {
+                '#' => break,
+                '"' | '\'' => {
+                    tokens.push((
+                        line_number,
+                        StarlarkToken::StringLiteral(lex_string_literal(
+                            &mut characters,
+                            character,
+                        )),
+                    ));
+                }
+                _ if is_identifier_char(character) => {
+                    let mut word = String::from(character);
+                    while let Some((_, next)) =
+                        characters.next_if(|(_, next)| is_identifier_char(*next))
+                    {
+                        word.push(next);
+                    }
+                    tokens.push((line_number, StarlarkToken::Identifier(word)));
+                }
+                _ if character.is_whitespace() => {}
+                _ => tokens.push((line_number, StarlarkToken::Punctuation(character))),
+            }
+        }
+    }
+    tokens
+}
+
+/// Takes a text up to its quote; one that goes on in the next line ends here.
+fn lex_string_literal(characters: &mut Peekable<CharIndices<'_>>, quote: char) -> String {
+    let mut text = String::new();
+    while let Some((_, character)) = characters.next() {
+        match character {
+            '\\' => text.extend(characters.next().map(|(_, escaped)| escaped)),
+            _ if character == quote => break,
+            _ => text.push(character),
+        }
+    }
+    text
+}
+
+fn is_identifier_char(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> Vec<String> {
+        let told =
+            |rule: SandboxEscapeRule| format!("{}: {}", rule.line, rule.pattern_words.join(" "));
+        parse_sandbox_escape_rules(text)
+            .into_iter()
+            .map(told)
+            .collect()
+    }
+
+    #[test]
+    fn rules_that_allow_are_found_with_their_lines() {
+        let text = r#"# prefix_rule(pattern=["rm"], decision="allow")
+prefix_rule(pattern = ["git", "push"], decision = "prompt", justification = "decision=\"allow\"")
+prefix_rule(
+    pattern = ["cargo", ["build", "test"]],
+    decision = "allow",  # fine
+)
+prefix_rule(pattern=['npm', 'publish'], decision='forbidden')
+prefix_rule(pattern=["make"])
+"#;
+        assert_eq!(check(text), ["3: cargo build test", "8: make"]);
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_taken_for_an_allow() {
+        for text in [
+            "rule = prefix_rule\nrule(pattern=[\"a\"], decision=\"prompt\")",
+            "prefix_rule(pattern=[\"a\"], decision=WORD)",
+            "prefix_rule(pattern=[\"a\"], decision=\"pro\" + \"mpt\")",
+            "prefix_rule(pattern=[\"a\"], decision=\"prompt\" if X else \"allow\")",
+            "prefix_rule(**RULE)",
+            "prefix_rule(pattern=[\"a\"], decision=\"prompt\"",
+        ] {
+            assert_eq!(parse_sandbox_escape_rules(text).len(), 1, "{text}");
+        }
+        assert_eq!(
+            check("other_rule(decision=\"allow\")"),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn a_command_is_met_by_its_first_word_wherever_it_stands() {
+        let meets = |rule: &str, command: &str| {
+            parse_sandbox_escape_rules(rule)
+                .iter()
+                .all(|rule| rule.may_apply_to(command))
+        };
+        let git = r#"prefix_rule(pattern=["git", "push"], decision="allow")"#;
+        assert!(meets(git, "cd x && git push"));
+        assert!(meets(git, "bash -c 'g\"it\" push'"));
+        assert!(!meets(git, "ls -la"));
+        let either = r#"prefix_rule(pattern=[["npm", "yarn"], "run"], decision="allow")"#;
+        assert!(meets(either, "yarn run x"));
+        assert!(!meets(either, "pnpx"));
+        assert!(meets(
+            "prefix_rule(pattern=[TOOL], decision=\"allow\")",
+            "anything"
+        ));
+    }
+}

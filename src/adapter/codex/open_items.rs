@@ -1,0 +1,353 @@
+//! Turns items into the program's own events and remembers which of them are still open.
+//!
+//! Refuses to know requests, answers and how a turn ends.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::bash_wrapper::strip_bash_wrapper;
+use super::thread_items::{
+    self, AgentMessageItem, CodexFileChange, CommandExecutionItem, FileChangeItem, McpCallItem,
+    OtherToolItem, ReasoningItem, SubAgentActivityItem, ThreadItem, ThreadItemStatus,
+    WebSearchItem,
+};
+use crate::adapter::{AdapterEvent, FileChange, FileChangeKind, ToolStatus};
+
+/// The longest title of a tool, in characters.
+const MAX_TITLE_CHARS: usize = 2_000;
+
+/// Whose item it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CodexSpeaker<'a> {
+    /// The agent of our own thread.
+    Agent,
+    /// A sub-agent, by its thread.
+    SubAgent(&'a str),
+}
+
+impl CodexSpeaker<'_> {
+    /// Names an item of this speaker; items of different threads may bear the same id.
+    pub(super) fn qualify_item_id(self, item_id: &str) -> String {
+        match self {
+            Self::Agent => item_id.to_owned(),
+            Self::SubAgent(thread_id) => format!("{thread_id}:{item_id}"),
+        }
+    }
+}
+
+/// What of the running turn is unfinished, and what its patches change.
+#[derive(Debug, Default)]
+pub(super) struct OpenItems {
+    /// Blocks of text and thinking that have shown deltas, in order.
+    texts: Vec<String>,
+    /// Tools that began and did not end, in order.
+    tools: Vec<String>,
+    /// What each patch of the turn changes.
+    changes: BTreeMap<String, Vec<FileChange>>,
+}
+
+impl OpenItems {
+    /// Takes a piece of a message of our own agent.
+    pub(super) fn on_text_delta(&mut self, item: String, text: String) -> AdapterEvent {
+        self.track_open_text(&item);
+        AdapterEvent::TextDelta { item, text }
+    }
+
+    /// Takes a piece of our own agent's thinking.
+    pub(super) fn on_thinking_delta(&mut self, item: String, text: String) -> AdapterEvent {
+        self.track_open_text(&item);
+        AdapterEvent::ThinkingDelta { item, text }
+    }
+
+    fn track_open_text(&mut self, item: &str) {
+        if !self.texts.iter().any(|open| open == item) {
+            self.texts.push(item.to_owned());
+        }
+    }
+
+    /// Takes a new list of what a patch changes.
+    pub(super) fn on_patch_changes(
+        &mut self,
+        item: String,
+        changes: &[CodexFileChange],
+    ) -> Option<AdapterEvent> {
+        let changes: Vec<_> = changes.iter().map(file_change).collect();
+        if changes.is_empty() || self.changes.get(&item) == Some(&changes) {
+            return None;
+        }
+        self.changes.insert(item.clone(), changes.clone());
+        Some(AdapterEvent::FilesChanged { item, changes })
+    }
+
+    /// Returns what a patch changes, as far as codex told.
+    pub(super) fn changes_of_patch(&self, item: &str) -> &[FileChange] {
+        self.changes.get(item).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes back all unfinished text: the request is made again from its start.
+    pub(super) fn withdraw_texts(&mut self) -> Vec<AdapterEvent> {
+        let texts = std::mem::take(&mut self.texts).into_iter();
+        texts
+            .map(|item| AdapterEvent::BlockWithdrawn { item })
+            .collect()
+    }
+
+    /// Closes everything that is still open and forgets the turn.
+    pub(super) fn close_turn(&mut self) -> Vec<AdapterEvent> {
+        let mut events = self.withdraw_texts();
+        let tools = std::mem::take(&mut self.tools).into_iter();
+        events.extend(tools.map(|item| AdapterEvent::ToolEnded {
+            item,
+            status: ToolStatus::Abandoned,
+            exit_code: None,
+            output: String::new(),
+        }));
+        self.changes.clear();
+        events
+    }
+
+    /// Takes an item that began.
+    pub(super) fn on_started(
+        &mut self,
+        speaker: CodexSpeaker,
+        item: &ThreadItem,
+    ) -> Vec<AdapterEvent> {
+        match item {
+            ThreadItem::Command(command) => {
+                self.start_tool(speaker, &command.id, command_label(command))
+            }
+            ThreadItem::Patch(patch) => self.start_patch(speaker, patch),
+            ThreadItem::McpCall(mcp) => self.start_tool(speaker, &mcp.id, mcp_call_label(mcp)),
+            ThreadItem::WebSearch(search) => {
+                self.start_tool(speaker, &search.id, web_search_label(search))
+            }
+            ThreadItem::OtherTool(tool) => {
+                self.start_tool(speaker, &tool.id, other_tool_label(tool))
+            }
+            // These say at their end all that there is to say.
+            ThreadItem::Message(_)
+            | ThreadItem::Reasoning(_)
+            | ThreadItem::SubAgent(_)
+            | ThreadItem::Compaction
+            | ThreadItem::EchoedPrompt
+            | ThreadItem::Unknown { .. } => Vec::new(),
+        }
+    }
+
+    /// Takes an item that ended.
+    pub(super) fn on_completed(
+        &mut self,
+        speaker: CodexSpeaker,
+        item: ThreadItem,
+    ) -> Vec<AdapterEvent> {
+        match item {
+            ThreadItem::Message(message) => self.end_message(speaker, message),
+            ThreadItem::Reasoning(reasoning) => self.end_reasoning(speaker, reasoning),
+            ThreadItem::Command(command) => self.end_command(speaker, command),
+            ThreadItem::Patch(patch) => self.end_patch(speaker, &patch),
+            ThreadItem::McpCall(mcp) => self.end_mcp_call(speaker, mcp),
+            ThreadItem::WebSearch(search) => self.end_web_search(speaker, &search),
+            ThreadItem::OtherTool(tool) => self.end_other_tool(speaker, tool),
+            ThreadItem::SubAgent(activity) => vec![sub_agent_notice(&activity)],
+            ThreadItem::Compaction => vec![AdapterEvent::Notice {
+                text: "codex shortened the conversation to make room".to_owned(),
+            }],
+            ThreadItem::EchoedPrompt | ThreadItem::Unknown { .. } => Vec::new(),
+        }
+    }
+
+    fn start_tool(
+        &mut self,
+        speaker: CodexSpeaker,
+        id: &str,
+        (tool, title): (String, String),
+    ) -> Vec<AdapterEvent> {
+        let item = speaker.qualify_item_id(id);
+        if self.tools.contains(&item) {
+            return Vec::new();
+        }
+        self.tools.push(item.clone());
+        let title = first_line_title(&title);
+        vec![AdapterEvent::ToolStarted { item, tool, title }]
+    }
+
+    fn start_patch(&mut self, speaker: CodexSpeaker, patch: &FileChangeItem) -> Vec<AdapterEvent> {
+        let mut events = self.start_tool(speaker, &patch.id, patch_label(patch));
+        events.extend(self.on_patch_changes(speaker.qualify_item_id(&patch.id), &patch.changes));
+        events
+    }
+
+    /// Ends a tool; one whose beginning was never told (a call refused at once) begins here.
+    fn end_tool_item(
+        &mut self,
+        speaker: CodexSpeaker,
+        id: &str,
+        words: (String, String),
+        (status, exit_code, output): (ThreadItemStatus, Option<i32>, String),
+    ) -> Vec<AdapterEvent> {
+        let mut events = self.start_tool(speaker, id, words);
+        let item = speaker.qualify_item_id(id);
+        self.tools.retain(|open| *open != item);
+        events.push(AdapterEvent::ToolEnded {
+            item,
+            status: tool_status(status),
+            exit_code,
+            output,
+        });
+        events
+    }
+
+    fn end_message(
+        &mut self,
+        speaker: CodexSpeaker,
+        message: AgentMessageItem,
+    ) -> Vec<AdapterEvent> {
+        match speaker {
+            CodexSpeaker::Agent => {
+                self.texts.retain(|open| *open != message.id);
+                let AgentMessageItem { id: item, text } = message;
+                vec![AdapterEvent::Text { item, text }]
+            }
+            CodexSpeaker::SubAgent(_) => vec![AdapterEvent::Notice {
+                text: format!("a sub-agent says: {}", message.text),
+            }],
+        }
+    }
+
+    fn end_reasoning(
+        &mut self,
+        speaker: CodexSpeaker,
+        reasoning: ReasoningItem,
+    ) -> Vec<AdapterEvent> {
+        if speaker != CodexSpeaker::Agent {
+            return Vec::new();
+        }
+        let ReasoningItem {
+            id: item,
+            summary,
+            content,
+        } = reasoning;
+        let n_open = self.texts.len();
+        self.texts.retain(|open| *open != item);
+        let parts = if summary.is_empty() { content } else { summary };
+        let text = parts.join("\n\n");
+        match (text.is_empty(), self.texts.len() < n_open) {
+            (false, _) => vec![AdapterEvent::Thinking { item, text }],
+            (true, true) => vec![AdapterEvent::BlockWithdrawn { item }],
+            (true, false) => Vec::new(),
+        }
+    }
+
+    fn end_command(
+        &mut self,
+        speaker: CodexSpeaker,
+        command: CommandExecutionItem,
+    ) -> Vec<AdapterEvent> {
+        let words = command_label(&command);
+        let output = command.aggregated_output.unwrap_or_default();
+        let end = (command.status, command.exit_code, output);
+        self.end_tool_item(speaker, &command.id, words, end)
+    }
+
+    fn end_patch(&mut self, speaker: CodexSpeaker, patch: &FileChangeItem) -> Vec<AdapterEvent> {
+        let mut events = self.start_patch(speaker, patch);
+        let end = (patch.status, None, String::new());
+        events.extend(self.end_tool_item(speaker, &patch.id, patch_label(patch), end));
+        events
+    }
+
+    fn end_mcp_call(&mut self, speaker: CodexSpeaker, mcp: McpCallItem) -> Vec<AdapterEvent> {
+        let words = mcp_call_label(&mcp);
+        let output = match (mcp.error, mcp.result) {
+            (Some(error), _) => error.message,
+            (None, Some(result)) => thread_items::join_content_texts(&result.content),
+            (None, None) => String::new(),
+        };
+        self.end_tool_item(speaker, &mcp.id, words, (mcp.status, None, output))
+    }
+
+    fn end_web_search(
+        &mut self,
+        speaker: CodexSpeaker,
+        search: &WebSearchItem,
+    ) -> Vec<AdapterEvent> {
+        let end = (ThreadItemStatus::Completed, None, String::new());
+        self.end_tool_item(speaker, &search.id, web_search_label(search), end)
+    }
+
+    fn end_other_tool(&mut self, speaker: CodexSpeaker, tool: OtherToolItem) -> Vec<AdapterEvent> {
+        let words = other_tool_label(&tool);
+        // A tool without a state of its own has ended well once it has ended.
+        let status = match tool.status {
+            ThreadItemStatus::Unknown | ThreadItemStatus::InProgress => ThreadItemStatus::Completed,
+            told @ (ThreadItemStatus::Completed
+            | ThreadItemStatus::Failed
+            | ThreadItemStatus::Declined) => told,
+        };
+        self.end_tool_item(speaker, &tool.id, words, (status, None, tool.output))
+    }
+}
+
+fn command_label(command: &CommandExecutionItem) -> (String, String) {
+    ("command".to_owned(), strip_bash_wrapper(&command.command))
+}
+
+fn patch_label(patch: &FileChangeItem) -> (String, String) {
+    let paths = patch.changes.iter().map(|change| change.path.as_str());
+    ("edit".to_owned(), paths.collect::<Vec<_>>().join(", "))
+}
+
+fn mcp_call_label(mcp: &McpCallItem) -> (String, String) {
+    let title = format!("{}.{} {}", mcp.server, mcp.tool, mcp.arguments);
+    ("mcp".to_owned(), title)
+}
+
+fn web_search_label(search: &WebSearchItem) -> (String, String) {
+    ("search".to_owned(), search.query.clone())
+}
+
+fn other_tool_label(tool: &OtherToolItem) -> (String, String) {
+    (tool.name.clone(), tool.title.clone())
+}
+
+fn sub_agent_notice(activity: &SubAgentActivityItem) -> AdapterEvent {
+    AdapterEvent::Notice {
+        text: format!("sub-agent {}: {}", activity.agent_path, activity.kind),
+    }
+}
+
+fn tool_status(status: ThreadItemStatus) -> ToolStatus {
+    match status {
+        ThreadItemStatus::Completed => ToolStatus::Completed,
+        ThreadItemStatus::Failed => ToolStatus::Failed,
+        ThreadItemStatus::Declined => ToolStatus::Declined,
+        ThreadItemStatus::InProgress | ThreadItemStatus::Unknown => ToolStatus::Abandoned,
+    }
+}
+
+fn file_change(change: &CodexFileChange) -> FileChange {
+    let kind = match &change.kind {
+        thread_items::CodexFileChangeKind::Add => FileChangeKind::Add,
+        thread_items::CodexFileChangeKind::Delete => FileChangeKind::Delete,
+        thread_items::CodexFileChangeKind::Update { move_path: None } => FileChangeKind::Update,
+        thread_items::CodexFileChangeKind::Update {
+            move_path: Some(path),
+        } => FileChangeKind::Move(PathBuf::from(path)),
+    };
+    FileChange {
+        path: PathBuf::from(&change.path),
+        kind,
+        diff: change.diff.clone(),
+    }
+}
+
+/// Makes one line of a text: further lines are left out and a mark says so.
+fn first_line_title(text: &str) -> String {
+    let mut lines = text.trim().lines();
+    let first = lines.next().unwrap_or_default();
+    let mut title: String = first.chars().take(MAX_TITLE_CHARS).collect();
+    if title.len() < first.len() || lines.next().is_some() {
+        title.push('…');
+    }
+    title
+}

@@ -1,0 +1,189 @@
+//! Checks that the settings codex says it follows are no weaker than what was asked.
+//!
+//! Refuses to repair them: a managed configuration of the user's may forbid what we ask for, and
+//! then no prompt is sent.
+
+use serde_json::Value;
+
+use super::app_server_protocol::{
+    CodexObjectId, CodexSandboxPolicy, CodexThreadSettings, ThreadOpenResponse,
+};
+use super::launch_parameters::{APPROVAL_POLICY, APPROVALS_REVIEWER};
+use super::sandbox_profile;
+use crate::adapter::TurnAccess;
+
+/// Checks a thread as it was opened: always read-only.
+pub(super) fn check_opened_thread(opened: &ThreadOpenResponse) -> Result<(), String> {
+    check_approvals(&opened.approval_policy, &opened.approvals_reviewer)?;
+    check_profile(
+        opened.active_permission_profile.as_ref(),
+        TurnAccess::ReadOnly,
+    )?;
+    check_sandbox(&opened.sandbox, TurnAccess::ReadOnly)
+}
+
+/// Checks the settings of a running turn.
+pub(super) fn check_turn_settings(
+    settings: &CodexThreadSettings,
+    access: TurnAccess,
+) -> Result<(), String> {
+    check_approvals(&settings.approval_policy, &settings.approvals_reviewer)?;
+    check_profile(settings.active_permission_profile.as_ref(), access)?;
+    check_sandbox(&settings.sandbox_policy, access)
+}
+
+/// The older words for a sandbox do not say that this program's folder is held; the profile's name does.
+fn check_profile(active: Option<&CodexObjectId>, access: TurnAccess) -> Result<(), String> {
+    let wanted = sandbox_profile::profile_name(access);
+    match active {
+        Some(active) if active.id == wanted => Ok(()),
+        Some(active) => Err(mismatch_message("permission profile", wanted, &active.id)),
+        None => Err(mismatch_message("permission profile", wanted, &"none")),
+    }
+}
+
+fn check_approvals(policy: &Value, reviewer: &Value) -> Result<(), String> {
+    if policy != APPROVAL_POLICY {
+        return Err(mismatch_message("approval policy", APPROVAL_POLICY, policy));
+    }
+    if reviewer != APPROVALS_REVIEWER {
+        return Err(mismatch_message(
+            "approvals reviewer",
+            APPROVALS_REVIEWER,
+            reviewer,
+        ));
+    }
+    Ok(())
+}
+
+fn check_sandbox(sandbox: &CodexSandboxPolicy, access: TurnAccess) -> Result<(), String> {
+    let held = match (sandbox, access) {
+        (
+            CodexSandboxPolicy::ReadOnly { network_access },
+            TurnAccess::ReadOnly | TurnAccess::Workspace,
+        ) => !network_access,
+        (
+            CodexSandboxPolicy::WorkspaceWrite {
+                writable_roots,
+                network_access,
+                exclude_tmpdir_env_var,
+                exclude_slash_tmp,
+            },
+            TurnAccess::Workspace,
+        ) => {
+            let closed = !network_access && *exclude_tmpdir_env_var && *exclude_slash_tmp;
+            closed && writable_roots.is_empty()
+        }
+        (CodexSandboxPolicy::WorkspaceWrite { .. }, TurnAccess::ReadOnly)
+        | (CodexSandboxPolicy::Other, _) => false,
+    };
+    if held {
+        return Ok(());
+    }
+    let wanted = match access {
+        TurnAccess::ReadOnly => "read-only, no network",
+        TurnAccess::Workspace => "the repository only, no temporary folders, no network",
+    };
+    Err(mismatch_message("sandbox", wanted, &format!("{sandbox:?}")))
+}
+
+fn mismatch_message(what: &str, wanted: &str, found: &impl std::fmt::Display) -> String {
+    format!(
+        "codex does not follow the {what} that was asked for ({wanted}) but {found}; look for a managed configuration (requirements.toml, managed_config.toml) that forbids it"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(policy: &str, sandbox: Value, access: TurnAccess, wanted: &str) {
+        let settings: CodexThreadSettings = serde_json::from_value(json!({
+            "approvalPolicy": policy,
+            "approvalsReviewer": "user",
+            "sandboxPolicy": sandbox,
+            "activePermissionProfile": { "id": sandbox_profile::profile_name(access), "extends": null },
+        }))
+        .unwrap();
+        let found = check_turn_settings(&settings, access);
+        assert_eq!(
+            found
+                .as_ref()
+                .map_or_else(|text| text.as_str(), |()| "held"),
+            wanted
+        );
+    }
+
+    fn workspace(roots: Value, network: bool) -> Value {
+        json!({
+            "type": "workspaceWrite",
+            "writableRoots": roots,
+            "networkAccess": network,
+            "excludeTmpdirEnvVar": true,
+            "excludeSlashTmp": true,
+        })
+    }
+
+    const HINT: &str =
+        "look for a managed configuration (requirements.toml, managed_config.toml) that forbids it";
+
+    #[test]
+    fn what_was_asked_for_or_stricter_holds() {
+        let read_only = json!({"type": "readOnly", "networkAccess": false});
+        check(
+            "on-request",
+            read_only.clone(),
+            TurnAccess::ReadOnly,
+            "held",
+        );
+        check("on-request", read_only, TurnAccess::Workspace, "held");
+        check(
+            "on-request",
+            workspace(json!([]), false),
+            TurnAccess::Workspace,
+            "held",
+        );
+    }
+
+    #[test]
+    fn another_approval_policy_is_refused() {
+        for policy in ["never", "untrusted"] {
+            check(
+                policy,
+                json!({"type": "readOnly"}),
+                TurnAccess::ReadOnly,
+                &format!(
+                    "codex does not follow the approval policy that was asked for (on-request) but \"{policy}\"; {HINT}"
+                ),
+            );
+        }
+    }
+
+    #[test]
+    fn a_wider_sandbox_is_refused() {
+        let read_only =
+            "codex does not follow the sandbox that was asked for (read-only, no network) but";
+        let workspace_only = "codex does not follow the sandbox that was asked for (the repository only, no temporary folders, no network) but";
+        check(
+            "on-request",
+            json!({"type": "dangerFullAccess"}),
+            TurnAccess::ReadOnly,
+            &format!("{read_only} Other; {HINT}"),
+        );
+        check(
+            "on-request",
+            json!({"type": "readOnly", "networkAccess": true}),
+            TurnAccess::ReadOnly,
+            &format!("{read_only} ReadOnly {{ network_access: true }}; {HINT}"),
+        );
+        check(
+            "on-request",
+            workspace(json!(["/etc"]), false),
+            TurnAccess::Workspace,
+            &format!(
+                "{workspace_only} WorkspaceWrite {{ writable_roots: [\"/etc\"], network_access: false, exclude_tmpdir_env_var: true, exclude_slash_tmp: true }}; {HINT}"
+            ),
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! What codex says on standard error of a call of a tool that it does not have: nothing else tells of it.
+
+use crate::adapter::AdapterEvent;
+use crate::text::one_line;
+
+/// What stands before the tool's name. A call that goes nowhere reaches no hook and is no item.
+const UNSUPPORTED_CALL_PREFIX: &str = "codex_core::tools::router: error=unsupported call: ";
+
+/// How it names this program's tools there, each with its name right behind.
+const OWN_TOOL_PREFIX: &str = "mcp__agent_collab";
+
+/// Reads such a line, which may be coloured.
+pub(super) fn parse_unsupported_call(line: &str) -> Option<AdapterEvent> {
+    let line = one_line(line);
+    let (_, tool) = line.split_once(UNSUPPORTED_CALL_PREFIX)?;
+    let tool = tool.trim();
+    let of_ours = tool
+        .strip_prefix(OWN_TOOL_PREFIX)
+        .filter(|rest| !rest.is_empty());
+    (!tool.is_empty()).then(|| AdapterEvent::ToolBlocked {
+        tool: match of_ours {
+            Some(name) => format!("{OWN_TOOL_PREFIX}__{}", name.trim_start_matches('_')),
+            None => tool.to_owned(),
+        },
+        reason: "codex does not have it here".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::tool::own_tool;
+
+    #[test]
+    fn a_call_of_a_tool_that_is_not_there_is_read_and_no_other_line() {
+        // As codex 0.169.0 says it.
+        let said = "2026-11-25T19:32:25.001770Z ERROR codex_core::tools::router: error=unsupported call: spawn_agent";
+        let blocked = AdapterEvent::ToolBlocked {
+            tool: "spawn_agent".to_owned(),
+            reason: "codex does not have it here".to_owned(),
+        };
+        assert_eq!(parse_unsupported_call(said), Some(blocked.clone()));
+        let coloured = said.replace(
+            "codex_core::tools::router: ",
+            "\u{1b}[2mcodex_core::tools::router\u{1b}[0m\u{1b}[2m:\u{1b}[0m ",
+        );
+        assert_eq!(parse_unsupported_call(&coloured), Some(blocked));
+        for ours in ["plan_submit", "__plan_submit"] {
+            let said = said.replace("spawn_agent", &format!("mcp__agent_collab{ours}"));
+            let Some(AdapterEvent::ToolBlocked { tool, .. }) = parse_unsupported_call(&said) else {
+                panic!("{said} is read");
+            };
+            assert_eq!(own_tool(&tool), Some("plan_submit"));
+        }
+        let failed = "2026-11-25T19:32:25Z ERROR codex_core::tools::router: error=exec_command failed: unsupported call";
+        for other in [
+            failed,
+            "unsupported call: spawn_agent",
+            UNSUPPORTED_CALL_PREFIX,
+            "",
+        ] {
+            assert_eq!(parse_unsupported_call(other), None, "{other}");
+        }
+    }
+}
