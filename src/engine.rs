@@ -64,7 +64,7 @@ use crate::domain::run::State;
 use crate::domain::turn::{Role, TurnOrder};
 use crate::permission::repetition::Calls;
 use crate::process::SpawnError;
-use crate::store::{Record, StoreError, Tampered, documents as documents_on_disk};
+use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
 
 use awaited::Awaited;
 use git::{Repository, Runnable};
@@ -146,7 +146,7 @@ pub enum Inward {
         /// How it ended.
         end: CliTurnOutcome,
         /// What differed and was restored.
-        tampered: Result<Vec<Tampered>, StoreError>,
+        tampered: Result<Vec<TamperedFile>, StoreError>,
     },
 }
 
@@ -191,7 +191,7 @@ pub struct Engine {
     told: Mailbox<(Role, Told)>,
     done: Mailbox<Inward>,
     tasks: JoinSet<()>,
-    recorded: Vec<Record<Event>>,
+    recorded: Vec<EventLogRecord<Event>>,
     deltas: Vec<Delta>,
     /// Stops git and tests under way.
     cancel: CancellationToken,
@@ -298,7 +298,7 @@ impl Engine {
     /// Tells whether an agent of a role runs with nothing to hold it.
     pub fn is_uncontained(&self) -> bool {
         let setup = &self.setup;
-        !setup.children.are_played() && containing::is_uncontained(&setup.kernel, &setup.config)
+        !setup.children.is_simulated() && containing::is_uncontained(&setup.kernel, &setup.config)
     }
 
     /// Records which agents the user's configuration makes or changes; nothing where it does neither.
@@ -322,12 +322,12 @@ impl Engine {
     }
 
     /// Lets whoever watches know of the event with which the record began.
-    pub fn tell_first(&mut self, record: Record<Event>) {
+    pub fn tell_first(&mut self, record: EventLogRecord<Event>) {
         self.recorded.insert(0, record);
     }
 
     /// Takes what was recorded since the last call, in order.
-    pub fn take_recorded(&mut self) -> Vec<Record<Event>> {
+    pub fn take_recorded(&mut self) -> Vec<EventLogRecord<Event>> {
         std::mem::take(&mut self.recorded)
     }
 
@@ -429,7 +429,7 @@ impl Engine {
         let Some(entry) = last.and_then(|record| history::entry(&record, iteration)) else {
             return Ok(());
         };
-        let log = documents_on_disk::read(&self.journal.layout().log())?;
+        let log = documents_on_disk::read_document(&self.journal.layout().log())?;
         let log = log.map(|log| String::from_utf8_lossy(&log.bytes).into_owned());
         if !log.unwrap_or_default().contains(&entry) {
             self.journal.log_entry(&entry)?;

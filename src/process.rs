@@ -7,55 +7,60 @@
 //!
 //! Refuses to know protocols, agents, git and what any output means.
 
-mod ancestry;
-mod capture;
-mod children;
-mod commands;
-mod contain;
-mod doing;
-mod drain;
-mod error;
-mod family;
-mod frame;
-mod input;
-mod instance;
-mod launch;
-mod leftover;
-mod namespace;
-mod registry;
-mod run_to_end;
-mod running;
-mod scope;
-mod spec;
-mod standing;
-mod stop;
-mod table;
+mod abstract_sockets;
+mod ancestor_chain;
+mod bubblewrap;
+mod child_launcher;
+mod child_output;
+mod child_registry;
+mod child_spawner;
+mod cli_processes;
+mod head_tail_buffer;
+mod kernel_namespaces;
+mod killed_instances;
+mod line_framer;
+mod orphan_reaper;
+mod peer_origin;
+mod pipe_reader;
+mod process_activity;
+mod process_table;
+mod process_tree;
+mod running_child;
+mod spawn_error;
+mod spawn_spec;
+mod stdin_writer;
+mod stop_ladder;
 
-pub use capture::Captured;
-pub use children::{Children, Played, StandIns};
-pub use commands::CliProcesses;
-pub use contain::{
-    Bubblewrap, Containment, Hold, Kernel, Network, PRIVATE_TMPDIR, Processes, ScratchFolder,
-    find_kernel, foreign_owner,
+pub use abstract_sockets::why_abstract_sockets_stay_open;
+pub use bubblewrap::{
+    BubblewrapProgram, PRIVATE_TMPDIR, SandboxMount, SandboxNetwork, SandboxProcesses, SandboxSpec,
+    SandboxSupport, ScratchFolder, describe_foreign_owner, detect_sandbox_support,
 };
-pub use doing::{Doing, Input, ProcessState, doing, state_of};
-pub use error::{InputClosed, SpawnError};
-pub use input::InputHandle;
-pub use instance::{
+pub use child_output::{CommandEndCause, CommandLimits, CommandOutput, StdinSource, run_to_end};
+pub use child_registry::become_subreaper;
+pub use child_spawner::{ChildSpawner, ProcessSimulator, SimulatedChild};
+pub use cli_processes::CliProcesses;
+pub use head_tail_buffer::CapturedOutput;
+pub use kernel_namespaces::KernelNamespaces;
+pub use killed_instances::{
     InstanceFate, InstanceRecord, KilledInstances, LeftoverSuspect, has_living_descendants,
 };
-pub use leftover::{
-    Leftover, end_everything, end_leftovers, end_leftovers_of, end_own_session, find_leftovers,
+pub use orphan_reaper::{
+    LeftoverProcess, find_leftovers, terminate_descendants, terminate_leftovers,
+    terminate_leftovers_by_prefix, terminate_own_session,
 };
-pub use namespace::NamespaceSet;
-pub use registry::become_subreaper;
-pub use run_to_end::{Ended, Finished, Limits, Stdin, run_to_end};
-pub use running::{Exit, Line, Pipes, Running, StopHandle, Stream, spawn};
-pub use scope::why_abstract_sockets_stay_open;
-pub use spec::{EnvBase, MARK_VARIABLE, Marker, Spec};
-pub use standing::{Standing, is_below, is_there, parent_of, standing_of};
-pub use stop::{Ladder, Rung};
-pub use table::ProcessIdentity;
+pub use peer_origin::{PeerOrigin, classify_peer, is_descendant, is_process_alive, read_parent};
+pub use process_activity::{
+    InputWait, ProcessActivity, ProcessState, read_process_state, read_tree_activity,
+};
+pub use process_table::ProcessIdentity;
+pub use running_child::{
+    ChildExit, OutputEvent, OutputStream, PipeState, RunningChild, StopHandle, spawn,
+};
+pub use spawn_error::{InputClosedError, SpawnError};
+pub use spawn_spec::{EnvironmentBase, MARK_VARIABLE, ProcessMark, SpawnSpec};
+pub use stdin_writer::InputHandle;
+pub use stop_ladder::{StopLadder, StopRung};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -4,48 +4,48 @@
 //! Refuses to know what a run, a plan or an event means: content that is the domain's is generic
 //! here and only has to be serialisable. Starts no process and reads no configuration.
 //!
-//! The order of use: [`Layout::new`] and [`Layout::create`], [`InstanceLock::take`], [`tidy`],
-//! then [`Guard::open`], and through the guard [`EventLog`], [`snapshot`], [`SessionFiles`],
+//! The order of use: [`WorkdirLayout::new`] and [`WorkdirLayout::create`], [`InstanceLock::take`], [`clean_up_workdir`],
+//! then [`TamperGuard::open`], and through the guard [`EventLog`], [`snapshot`], [`SessionFiles`],
 //! [`RunLog`] and [`iterations`]. What is written through the guard is compared after every turn
-//! by [`Guard::check`]. `plan.md` and `comments.md` belong to the user too and go through
+//! by [`TamperGuard::check`]. `plan.md` and `comments.md` belong to the user too and go through
 //! [`documents`].
 
-pub mod approvals;
-pub mod archives;
-pub mod atomic;
-pub mod beneath;
-pub mod boundary;
+pub mod approval_store;
+pub mod archive_move;
+pub mod atomic_file;
 pub mod debug_log;
-pub mod discussions;
-pub mod documents;
-mod error;
-pub mod events;
-mod guard;
-pub mod history;
-pub mod instant;
-pub mod iterations;
-mod layout;
-pub mod local;
-mod lock;
-pub mod merges;
-pub mod patches;
-#[cfg(test)]
-mod place;
-mod plain;
-pub mod raw;
+pub mod discussion_files;
+pub mod document_files;
+pub mod event_log;
+pub mod failpoints;
+pub mod input_history_file;
+mod instance_lock;
+pub mod iteration_files;
+pub mod local_time;
+pub mod merge_files;
+mod nofollow_fs;
+pub mod patch_files;
+pub mod raw_stream;
+pub mod run_archives;
 mod run_log;
-pub mod sessions;
-pub mod snapshot;
-mod tidy;
-pub mod worktrees;
-pub mod written;
+pub mod scoped_read;
+pub mod session_files;
+mod startup_cleanup;
+pub mod state_snapshot;
+mod store_error;
+mod tamper_guard;
+#[cfg(test)]
+mod test_repo;
+pub mod utc_time;
+mod workdir_layout;
+pub mod worktree_records;
 
-pub use error::StoreError;
-pub use events::{EventLog, Opened, Origin, Record, TornTail};
-pub use guard::{Guard, Tampered};
-pub use layout::{Layout, Names, Privacy};
-pub use lock::{DocumentLock, Held, InstanceLock, LockError};
-pub use raw::{Clean, RawStream};
+pub use event_log::{EventLog, EventLogRecord, EventOrigin, OpenedEventLog, TornTail};
+pub use instance_lock::{DocumentLock, InstanceLock, LockError, LockHolder};
+pub use raw_stream::{LineCleaner, RawStream};
 pub use run_log::RunLog;
-pub use sessions::SessionFiles;
-pub use tidy::{Tidied, tidy};
+pub use session_files::SessionFiles;
+pub use startup_cleanup::{CleanupReport, clean_up_workdir};
+pub use store_error::StoreError;
+pub use tamper_guard::{TamperGuard, TamperedFile};
+pub use workdir_layout::{WorkdirLayout, WorkdirNames, WorkdirPrivacy};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use agent_collab::domain::event::Event;
 use agent_collab::domain::run::Run;
-use agent_collab::store::events;
+use agent_collab::store::event_log;
 use serde_json::Value;
 
 use crate::limit::Limit;
@@ -43,7 +43,7 @@ pub fn run() -> anyhow::Result<()> {
 
 fn fold(log: &Path) -> anyhow::Result<Option<Run>> {
     let mut run: Option<Run> = None;
-    for record in events::read::<Event>(log, 1)? {
+    for record in event_log::read_events::<Event>(log, 1)? {
         let record = record?;
         run = black_box(Run::after(run, record.at, &record.event));
     }

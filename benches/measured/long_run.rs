@@ -10,7 +10,7 @@ use agent_collab::domain::phase::{Gate, Mode};
 use agent_collab::domain::run::SCHEMA;
 use agent_collab::domain::turn::{Role, TurnResult};
 use agent_collab::engine::journal::Journal;
-use agent_collab::store::{Guard, Layout, Names, StoreError};
+use agent_collab::store::{StoreError, TamperGuard, WorkdirLayout, WorkdirNames};
 
 /// How many events of an agent make one turn.
 const A_TURN: u32 = 500;
@@ -21,9 +21,9 @@ const A_TURN: u32 = 500;
 /// # Errors
 /// The files cannot be written.
 pub fn make(root: &Path, side: &Path, n_events: u32, mean: usize) -> Result<Journal, StoreError> {
-    let layout = Layout::new(root, Names::default())?;
+    let layout = WorkdirLayout::new(root, WorkdirNames::default())?;
     let _privacy = layout.create()?;
-    let guard = Guard::open(&layout, side)?;
+    let guard = TamperGuard::open(&layout, side)?;
     let (mut journal, _first) = Journal::begin(guard, created())?;
     let mut texts = Texts::new(mean);
     tell(

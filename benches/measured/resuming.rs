@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use agent_collab::domain::event::{Event, Recorded};
 use agent_collab::engine::journal::Journal;
-use agent_collab::store::events::Backwards;
-use agent_collab::store::{Guard, Layout, Names};
+use agent_collab::store::event_log::BackwardReader;
+use agent_collab::store::{TamperGuard, WorkdirLayout, WorkdirNames};
 use agent_collab::tui::{Past, Screen, ScreenSettings};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::Value;
@@ -27,7 +27,7 @@ const ON_THE_WAY: u64 = 8 * 1024 * 1024;
 
 pub fn run() -> anyhow::Result<()> {
     let (root, side) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let layout = Layout::new(root.path(), Names::default())?;
+    let layout = WorkdirLayout::new(root.path(), WorkdirNames::default())?;
     let state = long_run::make(root.path(), side.path(), 100_000, 1_000)?
         .state()
         .clone();
@@ -35,7 +35,7 @@ pub fn run() -> anyhow::Result<()> {
     say_snapshot(size, "100,000 events")?;
     let before = anonymous();
     let mut ours = || {
-        let (took, reopened) = timed(|| Journal::reopen(Guard::open(&layout, side.path())?));
+        let (took, reopened) = timed(|| Journal::reopen(TamperGuard::open(&layout, side.path())?));
         let same = reopened?.is_some_and(|journal| journal.state() == &state);
         anyhow::ensure!(same, "another run was taken up");
         Ok(took)
@@ -86,9 +86,9 @@ pub fn run() -> anyhow::Result<()> {
 }
 
 /// Goes back to the beginning as a user does who presses Home.
-fn all_pages(layout: &Layout) -> anyhow::Result<Screen> {
+fn all_pages(layout: &WorkdirLayout) -> anyhow::Result<Screen> {
     let mut screen = Screen::new(ScreenSettings::default());
-    let mut log = Backwards::<Event>::new(&layout.events());
+    let mut log = BackwardReader::<Event>::new(&layout.events());
     screen.on_past(page(&mut log, PAGE)?);
     let home = KeyEvent::new(KeyCode::Home, KeyModifiers::NONE);
     let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
@@ -101,11 +101,11 @@ fn all_pages(layout: &Layout) -> anyhow::Result<Screen> {
     Ok(screen)
 }
 
-fn last_page(layout: &Layout) -> anyhow::Result<Past> {
-    page(&mut Backwards::new(&layout.events()), PAGE)
+fn last_page(layout: &WorkdirLayout) -> anyhow::Result<Past> {
+    page(&mut BackwardReader::new(&layout.events()), PAGE)
 }
 
-fn page(log: &mut Backwards<Event>, n_bytes: u64) -> anyhow::Result<Past> {
+fn page(log: &mut BackwardReader<Event>, n_bytes: u64) -> anyhow::Result<Past> {
     let records = log.read_before(n_bytes)?;
     let before = records.first().map_or(0, |record| record.seq - 1);
     let recorded: Vec<Recorded> = records
@@ -118,7 +118,7 @@ fn page(log: &mut Backwards<Event>, n_bytes: u64) -> anyhow::Result<Past> {
     Ok(Past::of(before, &recorded))
 }
 
-fn keep_all(layout: &Layout) -> anyhow::Result<Duration> {
+fn keep_all(layout: &WorkdirLayout) -> anyhow::Result<Duration> {
     let (took, kept) = timed(|| -> anyhow::Result<Vec<(String, Value)>> {
         let lines = BufReader::new(File::open(layout.events())?).lines();
         lines

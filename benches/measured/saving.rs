@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use agent_collab::domain::event::Event;
 use agent_collab::domain::ids::{At, RunId};
-use agent_collab::store::{EventLog, Guard, Layout, Names, Origin, snapshot};
+use agent_collab::store::{
+    EventLog, EventOrigin, TamperGuard, WorkdirLayout, WorkdirNames, state_snapshot,
+};
 
 use crate::limit::{Limit, verdict};
 use crate::{long_run, say, side_by_side, timed};
@@ -32,9 +34,9 @@ pub fn run() -> anyhow::Result<()> {
     say_snapshot(size, "2,000 events")?;
 
     let place = tempfile::tempdir()?;
-    let layout = Layout::new(place.path(), Names::default())?;
+    let layout = WorkdirLayout::new(place.path(), WorkdirNames::default())?;
     let _privacy = layout.create()?;
-    let guard = Guard::open(&layout, side.path())?;
+    let guard = TamperGuard::open(&layout, side.path())?;
     let mut log = EventLog::<Event>::create(&guard, &RunId::new("run_1"), At(0))?;
     let mut ours = || save(&mut log, &state);
     let bytes = vec![b' '; usize::try_from(size)?];
@@ -49,7 +51,8 @@ pub fn run() -> anyhow::Result<()> {
     )?;
 
     let mut log_and_save = || {
-        let (took, appended) = timed(|| log.append(At(1), &Origin::default(), &Event::Released));
+        let (took, appended) =
+            timed(|| log.append(At(1), &EventOrigin::default(), &Event::Released));
         appended?;
         Ok(took + save(&mut log, &state)?)
     };
@@ -75,7 +78,7 @@ fn save(
     log: &mut EventLog<Event>,
     state: &agent_collab::domain::run::State,
 ) -> anyhow::Result<Duration> {
-    let (took, saved) = timed(|| snapshot::commit(log, state));
+    let (took, saved) = timed(|| state_snapshot::commit_snapshot(log, state));
     saved?;
     Ok(took)
 }

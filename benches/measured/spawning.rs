@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use agent_collab::process::{Children, Line, Marker, Spec};
+use agent_collab::process::{ChildSpawner, OutputEvent, ProcessMark, SpawnSpec};
 
 use crate::limit::Limit;
 use crate::side_by_side;
@@ -41,13 +41,13 @@ pub fn run() -> anyhow::Result<()> {
 }
 
 async fn by_the_program() -> anyhow::Result<Times> {
-    let spec = Spec::new("sh", Path::new("/"), Marker::new("bench", "child")).args(SAYS);
+    let spec = SpawnSpec::new("sh", Path::new("/"), ProcessMark::new("bench", "child")).args(SAYS);
     let since = Instant::now();
-    let mut child = Children::default().spawn(&spec).await?;
+    let mut child = ChildSpawner::default().spawn(&spec).await?;
     let mut first = None;
     loop {
-        match child.next().await {
-            Line::Ended(_) => break,
+        match child.next_event().await {
+            OutputEvent::Ended(_) => break,
             _ => first = first.or_else(|| Some(since.elapsed())),
         }
     }

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::headless::Signals;
 use super::start::{Refusal, Started};
 use crate::engine::Engine;
-use crate::process::{become_subreaper, end_everything};
+use crate::process::{become_subreaper, terminate_descendants};
 
 /// How long conversations may take to end by their protocols, before everything is killed.
 pub(super) const SHUT_DOWN: Duration = Duration::from_secs(8);
@@ -25,7 +25,7 @@ pub(super) fn look_after_children() -> Result<(), Refusal> {
 
 /// Ends every process that is left, and tells the log of those that cannot be ended.
 pub(super) async fn end_what_is_left() {
-    let survivors = end_everything(LAST_GRACE).await;
+    let survivors = terminate_descendants(LAST_GRACE).await;
     if !survivors.is_empty() {
         tracing::error!(?survivors, "processes that could not be ended");
     }

@@ -7,7 +7,7 @@ use crate::domain::run::State;
 use crate::engine::changes::{Changes, ChangesError, look};
 use crate::engine::git::Repository;
 use crate::engine::lying::stands;
-use crate::store::Layout;
+use crate::store::WorkdirLayout;
 
 use super::start::{Ground, Refusal};
 
@@ -26,7 +26,7 @@ pub struct Looked {
 pub async fn of_run(
     git: Option<&Repository>,
     state: Option<&State>,
-    layout: &Layout,
+    layout: &WorkdirLayout,
     scope: Scope,
 ) -> Looked {
     let execution = state.and_then(|state| state.execution.as_ref());
@@ -45,7 +45,7 @@ pub async fn of_run(
 /// The run's state cannot be read, or git refuses.
 pub async fn of_directory(
     ground: &Ground,
-    layout: &Layout,
+    layout: &WorkdirLayout,
     scope: Scope,
 ) -> Result<Looked, Refusal> {
     let found = stands(layout)?;

@@ -11,7 +11,7 @@ use crate::config::{Places, show};
 use crate::engine::containing;
 use crate::engine::diagnosis::{Diagnosis, Folder, Grounds, NoGit, Trial, look};
 use crate::engine::git::{Discovery, GitSettings, Repository};
-use crate::store::Layout;
+use crate::store::WorkdirLayout;
 
 /// What to do where a folder that a run writes into cannot be written, and how it is tried.
 const REMEDIES: [(&str, &str, Trial); 4] = [
@@ -82,7 +82,7 @@ async fn repository(cwd: &Path, wishes: &Wishes) -> Result<Option<Repository>, N
 }
 
 /// The folders that a run writes into.
-fn folders(layout: &Layout, places: &Places) -> Vec<Folder> {
+fn folders(layout: &WorkdirLayout, places: &Places) -> Vec<Folder> {
     let temporary = std::env::temp_dir();
     let paths = [
         layout.workdir(),

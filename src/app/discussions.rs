@@ -14,8 +14,8 @@ use crate::domain::task::Waits;
 use crate::engine::discussion::{Begun, Derived, Means, Planned, derived};
 use crate::engine::{Caller, DiscussionAsk, DiscussionRefused, Engine, EngineError};
 use crate::mcp::tools::group_discuss::Arguments;
-use crate::store::Layout;
-use crate::store::discussions::stored;
+use crate::store::WorkdirLayout;
+use crate::store::discussion_files::load_discussion;
 use crate::text::one_line;
 
 use super::alone::alone;
@@ -119,7 +119,7 @@ pub async fn run(
         Some(held) => {
             let mut told = Told::default();
             let look = |id: &str| {
-                let found = stored(&layout, &DiscussionId::new(id))?;
+                let found = load_discussion(&layout, &DiscussionId::new(id))?;
                 if let Some(discussion) = &found {
                     told.tell(discussion, tell);
                 }
@@ -143,12 +143,12 @@ fn refuse(why: &DiscussionRefused) -> Refusal {
 /// participant's. Whatever is wrong with what was said is found before any CLI is looked for; of a discussion that is to
 /// go on the engine says what is wrong.
 fn players(
-    (found, layout): (&Found, &Layout),
+    (found, layout): (&Found, &WorkdirLayout),
     given: &Given,
     tell: &mut dyn FnMut(&str),
 ) -> Result<BTreeSet<String>, Refusal> {
     let participants = match &given.id {
-        Some(id) => stored(layout, id)?.map(|discussion| discussion.order.participants),
+        Some(id) => load_discussion(layout, id)?.map(|discussion| discussion.order.participants),
         None => {
             let planned = plan(found, given.arguments.clone(), |_, planned| planned)?;
             if let Some(why) = planned.what_is_cut() {
@@ -169,7 +169,7 @@ fn players(
 /// It would not be begun.
 pub fn players_of(
     found: &Found,
-    layout: &Layout,
+    layout: &WorkdirLayout,
     arguments: Arguments,
 ) -> Result<BTreeSet<String>, Refusal> {
     let given = Given {
@@ -181,7 +181,7 @@ pub fn players_of(
 }
 
 async fn by_itself(
-    (wishes, found, layout): (&Wishes, Found, &Layout),
+    (wishes, found, layout): (&Wishes, Found, &WorkdirLayout),
     given: Given,
     signals: &mut Signals,
     tell: &mut dyn FnMut(&str),

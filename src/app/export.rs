@@ -22,7 +22,7 @@ use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::engine::changes::{Changes, look};
 use crate::engine::onlooker::Onlooker;
-use crate::store::{Layout, documents, iterations};
+use crate::store::{WorkdirLayout, document_files, iteration_files};
 use crate::text::patch::Patch;
 use crate::text::{clean, front_matter, one_line};
 
@@ -88,7 +88,7 @@ impl Page {
     ///
     /// # Errors
     /// There is no run, or its files cannot be read.
-    pub async fn gather(layout: Layout, ground: &Ground) -> Result<Self, Refusal> {
+    pub async fn gather(layout: WorkdirLayout, ground: &Ground) -> Result<Self, Refusal> {
         let (teller, state, problem) = Teller::read(&layout);
         let Some(state) = state else {
             let problem = problem.unwrap_or_else(|| "there is no run here".to_owned());
@@ -175,16 +175,16 @@ pub fn length(millis: i64) -> String {
     }
 }
 
-fn plan(layout: &Layout) -> Result<String, Refusal> {
-    let document = documents::read(&layout.plan())?;
+fn plan(layout: &WorkdirLayout) -> Result<String, Refusal> {
+    let document = document_files::read_document(&layout.plan())?;
     let text = document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
     let text = text.unwrap_or_default();
     Ok(clean(front_matter::split(&text).body.trim()))
 }
 
-fn evidence(layout: &Layout) -> Result<BTreeMap<u32, String>, Refusal> {
-    let kept = iterations::last(layout, &layout.names().comments, MOST_REVIEWS)?;
-    let now = documents::read(&layout.comments())?.map(|document| document.bytes);
+fn evidence(layout: &WorkdirLayout) -> Result<BTreeMap<u32, String>, Refusal> {
+    let kept = iteration_files::load_last_versions(layout, &layout.names().comments, MOST_REVIEWS)?;
+    let now = document_files::read_document(&layout.comments())?.map(|document| document.bytes);
     let mut evidence = BTreeMap::new();
     for bytes in kept.into_iter().map(|version| version.bytes).chain(now) {
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -219,7 +219,7 @@ struct Teller {
 
 impl Teller {
     /// Reads the whole log; gives where the run stands, and what cannot be read, beside what it tells.
-    fn read(layout: &Layout) -> (Self, Option<State>, Option<String>) {
+    fn read(layout: &WorkdirLayout) -> (Self, Option<State>, Option<String>) {
         let mut teller = Self::default();
         let mut onlooker = Onlooker::new(layout.clone());
         loop {
@@ -336,14 +336,14 @@ mod tests {
     use crate::domain::event::Created;
     use crate::domain::turn::TurnResult;
     use crate::engine::journal::Journal;
-    use crate::store::{Guard, Names};
+    use crate::store::{TamperGuard, WorkdirNames};
 
     #[test]
     fn every_turn_of_a_long_run_is_on_its_page() {
         let folder = tempfile::tempdir().unwrap();
-        let layout = Layout::new(folder.path(), Names::default()).unwrap();
+        let layout = WorkdirLayout::new(folder.path(), WorkdirNames::default()).unwrap();
         let _ = layout.create().unwrap();
-        let guard = Guard::open(&layout, &folder.path().join("side")).unwrap();
+        let guard = TamperGuard::open(&layout, &folder.path().join("side")).unwrap();
         let (mut journal, _) = Journal::begin(guard, Created::example()).unwrap();
         let text = "a goal".to_owned();
         journal.record(Event::GoalGiven { text }).unwrap();

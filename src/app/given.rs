@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::engine::Engine;
-use crate::store::{Held, InstanceLock, Layout};
+use crate::store::{InstanceLock, LockHolder, WorkdirLayout};
 
 use super::headless::Signals;
 use super::socket::{self, Asked, Request};
@@ -25,9 +25,9 @@ pub(super) struct Place {
     /// The directory.
     pub found: Found,
     /// Where its files lie.
-    pub layout: Layout,
+    pub layout: WorkdirLayout,
     /// The instance that works there, if one does.
-    pub held: Option<Held>,
+    pub held: Option<LockHolder>,
     /// What comes meanwhile.
     pub signals: Signals,
 }
@@ -39,7 +39,7 @@ impl Place {
         let signals = Signals::listen()
             .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
         Ok(Self {
-            held: InstanceLock::holder(&layout)?,
+            held: InstanceLock::read_holder(&layout)?,
             found,
             layout,
             signals,
@@ -71,7 +71,7 @@ pub(super) struct Words {
 /// # Errors
 /// It was not begun, or the instance ended before it.
 pub(super) async fn by_instance<T>(
-    (layout, held): (&Layout, &Held),
+    (layout, held): (&WorkdirLayout, &LockHolder),
     words: &Words,
     given: &impl Serialize,
     signals: &mut Signals,
@@ -91,7 +91,7 @@ pub(super) async fn by_instance<T>(
             _ = looks.tick() => {}
         }
         // In this order: an instance that has gone may have written the end before it went.
-        let is_there = InstanceLock::holder(layout)?.is_some_and(|now| now.pid == held.pid);
+        let is_there = InstanceLock::read_holder(layout)?.is_some_and(|now| now.pid == held.pid);
         if let Some(end) = look(id)? {
             return Ok(end);
         }
@@ -109,8 +109,8 @@ pub(super) async fn by_instance<T>(
 
 /// Asks the instance that runs here for something, and gives what it told.
 pub(super) async fn ask(
-    layout: &Layout,
-    held: &Held,
+    layout: &WorkdirLayout,
+    held: &LockHolder,
     command: &str,
     text: String,
 ) -> Result<Value, Refusal> {

@@ -16,8 +16,8 @@ use crate::domain::ids::At;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::engine::lying::stands;
-use crate::store::archives::{self, Archive};
-use crate::store::{Layout, StoreError};
+use crate::store::run_archives::{self, RunArchive};
+use crate::store::{StoreError, WorkdirLayout};
 use crate::text::{n_of, one_line};
 
 /// What the run is called that is over and lies in no directory of its own yet.
@@ -31,7 +31,7 @@ pub struct Finished {
     /// When it was archived.
     pub date: Date,
     /// Where its files lie.
-    pub layout: Layout,
+    pub layout: WorkdirLayout,
     /// What its snapshot tells, or its log; else what is wrong with them.
     pub told: Result<Told, String>,
     /// What cannot be read of it, where its log tells the rest.
@@ -61,8 +61,10 @@ pub struct Told {
 ///
 /// # Errors
 /// The history cannot be listed. A run that cannot be read is listed with what is wrong.
-pub fn list(layout: &Layout) -> Result<Vec<Finished>, StoreError> {
-    let archived = archives::list(layout)?.into_iter().filter_map(tell);
+pub fn list(layout: &WorkdirLayout) -> Result<Vec<Finished>, StoreError> {
+    let archived = run_archives::list_archives(layout)?
+        .into_iter()
+        .filter_map(tell);
     let mut runs: Vec<Finished> = latest(layout).into_iter().chain(archived).collect();
     let created = |run: &Finished| run.told.as_ref().ok().map(|told| told.created);
     runs.sort_by(|a, b| {
@@ -73,7 +75,7 @@ pub fn list(layout: &Layout) -> Result<Vec<Finished>, StoreError> {
 }
 
 /// The run that is over and not archived yet: that comes with the next one's beginning.
-fn latest(layout: &Layout) -> Option<Finished> {
+fn latest(layout: &WorkdirLayout) -> Option<Finished> {
     let latest = |made: Timestamp, told, problem| Finished {
         name: LATEST.to_owned(),
         date: made.to_zoned(zone::local()).date(),
@@ -99,7 +101,7 @@ fn latest(layout: &Layout) -> Option<Finished> {
 
 /// Tells of an archived run; `None` of one that was never given a goal and in which nothing was discussed: tasks
 /// from a command line leave one.
-fn tell(archive: Archive) -> Option<Finished> {
+fn tell(archive: RunArchive) -> Option<Finished> {
     let (told, problem) = match stands(&archive.layout) {
         Ok(Some(found)) if is_about_nothing(&found.state) => return None,
         Ok(Some(found)) => (Ok(of_state(&found.state)), found.problem),
@@ -173,7 +175,7 @@ pub fn find<'a>(runs: &'a [Finished], wanted: &str) -> Result<&'a Finished, Stri
 ///
 /// # Errors
 /// They cannot be listed; none or several fit.
-pub fn named(layout: &Layout, wanted: &str) -> Result<Finished, Refusal> {
+pub fn named(layout: &WorkdirLayout, wanted: &str) -> Result<Finished, Refusal> {
     let runs = list(layout)?;
     let run = find(&runs, wanted).map_err(|problem| Refusal::error(problem, ""))?;
     Ok(run.clone())

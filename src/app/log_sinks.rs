@@ -13,7 +13,7 @@ use crate::config::types::Config;
 use crate::config::{Loaded, Problems};
 use crate::engine::diagnosis::OTHER_FILE;
 use crate::store::debug_log::{
-    self, DebugLog, LogContent, LogSink, Metadata, PromptLines, check_own_file,
+    self, DebugLog, LogContent, LogMetadata, LogSink, PromptLines, check_user_log_file,
 };
 
 /// The key that names a file of the user's.
@@ -27,7 +27,7 @@ pub fn check(loaded: &Loaded, root: &Path) -> Result<(), Problems> {
     let Some(path) = &loaded.config.log.json_file else {
         return Ok(());
     };
-    check_own_file(path, root).map_err(|error| {
+    check_user_log_file(path, root).map_err(|error| {
         let held = loaded.settings.values.get(JSON_FILE);
         Problems(vec![Problem {
             place: held.map_or_else(
@@ -65,8 +65,8 @@ pub(super) fn open_log(
             false => PromptLines::LeftOut,
         },
         metadata: match config.log.metadata {
-            true => Metadata::Kept,
-            false => Metadata::LeftOut,
+            true => LogMetadata::Kept,
+            false => LogMetadata::LeftOut,
         },
     };
     let opened = debug_log::init_debug_log(sinks, config.paths.debug_log_max_bytes, content);

@@ -16,7 +16,7 @@ use crate::domain::session::named_version;
 use crate::domain::todo::{Status, Todo, Todos};
 use crate::domain::turn::{Role, TurnResult};
 use crate::domain::undo::named;
-use crate::store::Record;
+use crate::store::EventLogRecord;
 use crate::text::n_of;
 
 /// How a run is told.
@@ -63,14 +63,14 @@ impl<'a> Teller<'a> {
     ///
     /// # Errors
     /// The output is closed.
-    pub fn tell_all(&mut self, records: &[Record<Event>]) -> io::Result<()> {
+    pub fn tell_all(&mut self, records: &[EventLogRecord<Event>]) -> io::Result<()> {
         for record in records {
             self.tell(record)?;
         }
         self.out.flush()
     }
 
-    fn tell(&mut self, record: &Record<Event>) -> io::Result<()> {
+    fn tell(&mut self, record: &EventLogRecord<Event>) -> io::Result<()> {
         let (out, form) = (&mut *self.out, self.form);
         if form == Form::Json {
             return tell(out, form, record);
@@ -107,7 +107,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-fn tell(out: &mut dyn Write, form: Form, record: &Record<Event>) -> io::Result<()> {
+fn tell(out: &mut dyn Write, form: Form, record: &EventLogRecord<Event>) -> io::Result<()> {
     match form {
         Form::Json => {
             let line = record.to_line().map_err(io::Error::other)?;

@@ -59,7 +59,7 @@ use crate::domain::undo::Offer;
 use crate::engine::{Engine, Inward};
 use crate::process::become_subreaper;
 use crate::store::StoreError;
-use crate::store::written::Written;
+use crate::store::input_history_file::InputHistoryFile;
 use crate::tui::{Action, DocumentKind, Screen, ScreenSettings};
 
 use super::changes::Looked;
@@ -190,7 +190,7 @@ struct Shell {
     ground: ground::Asked,
     paste_tail: paste_tail::PasteTail,
     /// Where what the user writes is kept; `None` where it is not.
-    written: Option<Written>,
+    written: Option<InputHistoryFile>,
     keeping: keeping::Keeping,
 }
 

@@ -10,7 +10,7 @@ use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 use crate::engine::{Engine, EngineError, Outcome};
-use crate::store::{Held, InstanceLock, Layout};
+use crate::store::{InstanceLock, LockHolder, WorkdirLayout};
 use crate::tui::{Action, Screen, ScreenSettings, check_sent};
 
 use super::discussions::{self, is_about_discussions};
@@ -146,13 +146,17 @@ pub async fn send(wishes: &Wishes, request: &Request) -> Result<(), Refusal> {
     check_sent(sent).map_err(|why| Refusal::error(why, "`agent-collab send --help` lists them"))?;
     let found = start::find(wishes).await?;
     let layout = start::layout(&found.root, &found.loaded.config)?;
-    match InstanceLock::holder(&layout)? {
+    match InstanceLock::read_holder(&layout)? {
         Some(held) => to_instance(&layout, held, request).await,
         None => to_stored_run(&layout, found, wishes, request).await,
     }
 }
 
-async fn to_instance(layout: &Layout, held: Held, request: &Request) -> Result<(), Refusal> {
+async fn to_instance(
+    layout: &WorkdirLayout,
+    held: LockHolder,
+    request: &Request,
+) -> Result<(), Refusal> {
     let answer = socket::put(layout, &held, request).await?;
     match answer.accepted {
         true => Ok(()),
@@ -169,7 +173,7 @@ async fn to_instance(layout: &Layout, held: Held, request: &Request) -> Result<(
 }
 
 async fn to_stored_run(
-    layout: &Layout,
+    layout: &WorkdirLayout,
     found: start::Found,
     wishes: &Wishes,
     request: &Request,

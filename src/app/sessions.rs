@@ -13,8 +13,8 @@ use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::engine::lying::stands;
 use crate::engine::{Engine, NotDeleted, with_hint};
-use crate::store::sessions::Pruned;
-use crate::store::{InstanceLock, Layout, StoreError, instant, sessions};
+use crate::store::session_files::PruneReport;
+use crate::store::{InstanceLock, StoreError, WorkdirLayout, session_files, utc_time};
 
 use super::start::{self, Refusal, Wishes};
 use super::{given, tasks};
@@ -23,11 +23,11 @@ use super::{given, tasks};
 ///
 /// # Errors
 /// They cannot be listed. Of a run whose files cannot be read they have their ids alone.
-pub fn list(layout: &Layout) -> Result<Vec<Value>, StoreError> {
+pub fn list(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
     let found = stands(layout).ok().flatten();
     let names = found.map_or_else(BTreeMap::new, |found| names(&found.state));
-    let mut sessions = sessions::list(layout)?;
-    let nobody_works = InstanceLock::holder(layout)?.is_none();
+    let mut sessions = session_files::list_sessions(layout)?;
+    let nobody_works = InstanceLock::read_holder(layout)?.is_none();
     for session in &mut sessions {
         // Its program was killed: the next one will say so in the session itself.
         if nobody_works && session["status"] == "running" {
@@ -56,7 +56,7 @@ fn names(state: &State) -> BTreeMap<String, String> {
 ///
 /// # Errors
 /// None does, or more than one.
-pub fn find(layout: &Layout, wanted: &str) -> Result<Value, Refusal> {
+pub fn find(layout: &WorkdirLayout, wanted: &str) -> Result<Value, Refusal> {
     let is_it = |session: &Value| {
         session["name"].as_str() == Some(wanted) || id_of(session).starts_with(wanted)
     };
@@ -98,7 +98,7 @@ pub async fn delete(wishes: &Wishes, wanted: &str) -> Result<SessionId, Refusal>
             "it goes with its run",
         ));
     }
-    if let Some(held) = InstanceLock::holder(&layout)? {
+    if let Some(held) = InstanceLock::read_holder(&layout)? {
         given::ask(&layout, &held, tasks::DELETE, session.to_string()).await?;
         return Ok(session);
     }
@@ -128,20 +128,24 @@ pub async fn prune(wishes: &Wishes) -> Result<usize, Refusal> {
     let before = kept_since(&limits);
     if !layout.events().is_file() {
         let occupied = start::occupy(found)?;
-        return n_pruned(sessions::prune_archived(&layout, &occupied.lock, before)?);
+        return n_pruned(session_files::prune_archived_sessions(
+            &layout,
+            &occupied.lock,
+            before,
+        )?);
     }
     let mut open = open(wishes).await?;
     let own = open.engine.prune_children(before);
     let own = own.map_err(|error| Refusal::error(&error, "what was recorded is kept"))?;
-    let archived = sessions::prune_archived(&layout, &open.occupied.lock, before)?;
+    let archived = session_files::prune_archived_sessions(&layout, &open.occupied.lock, before)?;
     Ok(own.len() + n_pruned(archived)?)
 }
 
 /// How many are deleted; a refusal where one could not be.
-fn n_pruned(pruned: Pruned) -> Result<usize, Refusal> {
-    match pruned.stayed.into_iter().next() {
+fn n_pruned(pruned: PruneReport) -> Result<usize, Refusal> {
+    match pruned.failures.into_iter().next() {
         Some(error) => Err(error.into()),
-        None => Ok(pruned.n),
+        None => Ok(pruned.n_deleted),
     }
 }
 
@@ -157,7 +161,7 @@ async fn open(wishes: &Wishes) -> Result<start::Started, Refusal> {
 fn kept_since(limits: &Limits) -> At {
     let days = Duration::from_secs(u64::from(limits.keep_sessions_days) * 24 * 60 * 60);
     let millis = i64::try_from(days.as_millis()).unwrap_or(i64::MAX);
-    At(instant::now().0.saturating_sub(millis))
+    At(utc_time::now().0.saturating_sub(millis))
 }
 
 /// Deletes what is older than it is kept at the beginning of a run or when it is taken up.
@@ -165,20 +169,20 @@ fn kept_since(limits: &Limits) -> At {
 /// # Errors
 /// The files cannot be removed.
 pub fn prune_old(
-    (layout, lock): (&Layout, &InstanceLock),
+    (layout, lock): (&WorkdirLayout, &InstanceLock),
     engine: &mut Engine,
     limits: &Limits,
 ) -> Result<(), Refusal> {
     let before = kept_since(limits);
     let pruned = engine.prune_children(before);
     let pruned = pruned.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
-    let archived = sessions::prune_archived(layout, lock, before)?;
+    let archived = session_files::prune_archived_sessions(layout, lock, before)?;
     // No run depends on it.
-    for error in &archived.stayed {
+    for error in &archived.failures {
         let told = engine.tell_trouble("delete an old session", with_hint(error));
         told.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
     }
-    let n = pruned.len() + archived.n;
+    let n = pruned.len() + archived.n_deleted;
     if n > 0 {
         tracing::info!(n, "old child sessions are deleted");
     }

@@ -23,8 +23,8 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use crate::engine::scratch::ADDRESS_BYTES;
-use crate::process::{KilledInstances, ProcessState, standing_of, state_of};
-use crate::store::{Held, Layout};
+use crate::process::{KilledInstances, ProcessState, classify_peer, read_process_state};
+use crate::store::{LockHolder, WorkdirLayout};
 
 use super::start::Refusal;
 
@@ -115,7 +115,7 @@ impl Socket {
     ///
     /// # Errors
     /// The socket cannot be made, for example because the file system has none.
-    pub fn listen(layout: &Layout, killed: KilledInstances) -> io::Result<Self> {
+    pub fn listen(layout: &WorkdirLayout, killed: KilledInstances) -> io::Result<Self> {
         let path = layout.socket();
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -177,7 +177,7 @@ struct Address {
 }
 
 impl Address {
-    fn of(layout: &Layout) -> io::Result<Self> {
+    fn of(layout: &WorkdirLayout) -> io::Result<Self> {
         let path = layout.socket();
         if path.as_os_str().len() <= ADDRESS_BYTES {
             return Ok(Self {
@@ -255,7 +255,7 @@ async fn hear(stream: &mut UnixStream, killed: &KilledInstances) -> Result<Reque
     }
     let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
     let pid = pid.ok_or_else(|| refused("it cannot be seen which one it is"))?;
-    if let Some(why) = standing_of(pid, killed).why_not() {
+    if let Some(why) = classify_peer(pid, killed).refusal_reason() {
         return Err(refused(&why));
     }
     let line = timeout(CLIENT_PATIENCE, read_line(stream)).await;
@@ -277,7 +277,11 @@ async fn pass_on(request: Request, ask: &mpsc::Sender<Asked>) -> Answer {
 ///
 /// # Errors
 /// Nobody listens, or whoever does is not that instance, or does not answer.
-pub async fn send(layout: &Layout, pid: Option<u32>, request: &Request) -> io::Result<Answer> {
+pub async fn send(
+    layout: &WorkdirLayout,
+    pid: Option<u32>,
+    request: &Request,
+) -> io::Result<Answer> {
     let address = Address::of(layout)?;
     let mut stream = UnixStream::connect(&address.path).await?;
     let peer = stream.peer_cred()?;
@@ -303,9 +307,13 @@ pub async fn send(layout: &Layout, pid: Option<u32>, request: &Request) -> io::R
 ///
 /// # Errors
 /// It cannot be asked; the text says what it may be doing and what to do.
-pub async fn put(layout: &Layout, held: &Held, request: &Request) -> Result<Answer, Refusal> {
+pub async fn put(
+    layout: &WorkdirLayout,
+    held: &LockHolder,
+    request: &Request,
+) -> Result<Answer, Refusal> {
     // One that was put aside by Ctrl+Z takes the question in, and answers it when it goes on.
-    if held.pid.and_then(state_of) == Some(ProcessState::Stopped) {
+    if held.pid.and_then(read_process_state) == Some(ProcessState::Stopped) {
         return Err(Refusal {
             problem: format!(
                 "another agent-collab works here ({held}) and is stopped, as by Ctrl+Z"

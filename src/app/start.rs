@@ -33,10 +33,14 @@ use crate::engine::log_sinks::FrontEnd;
 use crate::engine::scratch;
 use crate::engine::setup::{BranchPolicy, NamedAdapter, TestChoice, trust_of};
 use crate::permission::UncontainedCommands;
-use crate::process::{Children, Kernel, end_leftovers_of, foreign_owner};
+use crate::process::{
+    ChildSpawner, SandboxSupport, describe_foreign_owner, terminate_leftovers_by_prefix,
+};
 use crate::prompts::{PromptSource, Prompts};
 use crate::store::debug_log::DebugLog;
-use crate::store::{Guard, InstanceLock, Layout, Names, Privacy, tidy};
+use crate::store::{
+    InstanceLock, TamperGuard, WorkdirLayout, WorkdirNames, WorkdirPrivacy, clean_up_workdir,
+};
 
 use ad_hoc::prune_old;
 use fitting::{created, ready};
@@ -77,7 +81,7 @@ pub struct Wishes {
     /// What happens to an unfinished run.
     pub unfinished: Unfinished,
     /// Who starts agents, git and tests; by default the system.
-    pub children: Children,
+    pub children: ChildSpawner,
     /// What happens to commands that nothing holds.
     pub uncontained: UncontainedCommands,
     /// What the terminal is used for.
@@ -96,7 +100,7 @@ impl Wishes {
             test_choice: TestChoice::Own,
             asks: Asks::Deny,
             unfinished: Unfinished::Refuse,
-            children: Children::default(),
+            children: ChildSpawner::default(),
             uncontained: UncontainedCommands::AskEach,
             front_end: FrontEnd::Lines,
         }
@@ -135,7 +139,7 @@ pub struct Found {
     /// The configuration in force.
     pub loaded: Loaded,
     /// Who starts agents, git and tests.
-    pub children: Children,
+    pub children: ChildSpawner,
     /// What happens to commands that nothing holds.
     pub uncontained: UncontainedCommands,
 }
@@ -145,7 +149,7 @@ pub struct Occupied {
     /// What was found there.
     pub found: Found,
     /// Where the run's files lie.
-    pub layout: Layout,
+    pub layout: WorkdirLayout,
     /// Held for the life of the program.
     pub lock: InstanceLock,
     /// Tells whoever comes next that this instance was here, should it be killed; `None` where stand-ins play.
@@ -161,7 +165,7 @@ pub struct Checked {
     prompts: Prompts,
     agent_prompts: BTreeMap<String, String>,
     adapters: BTreeMap<Role, NamedAdapter>,
-    kernel: Kernel,
+    kernel: SandboxSupport,
     commits: Commits,
 }
 
@@ -286,7 +290,9 @@ pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
 /// Refuses to let agents work as root on what belongs to somebody else: nothing could hold them.
 fn is_of_this_user(found: &Found) -> Result<(), Refusal> {
     let is_lifted = found.uncontained == UncontainedCommands::FollowRules;
-    match foreign_owner(&found.root).filter(|_| !is_lifted && !found.children.are_played()) {
+    match describe_foreign_owner(&found.root)
+        .filter(|_| !is_lifted && !found.children.is_simulated())
+    {
         Some(why) => Err(Refusal::error(
             format!("{why}, where nothing can hold agents and tests"),
             "start as that user, or with --uncontained, which lets commands run as root with nothing to hold them",
@@ -328,14 +334,14 @@ pub fn occupy(found: Found) -> Result<Occupied, Refusal> {
     if !notices.is_empty() && trust_of(loaded.trust) == RepositoryTrust::Untrusted {
         notices.push("`agent-collab trust` shows what would count and lets it".to_owned());
     }
-    if layout.create()? == Privacy::Open {
+    if layout.create()? == WorkdirPrivacy::Open {
         notices.push(format!(
             "{} can be read by others: this file system keeps no modes",
             layout.workdir().display()
         ));
     }
     let lock = take_lock(&layout)?;
-    let presence = (!found.children.are_played())
+    let presence = (!found.children.is_simulated())
         .then(|| InstancePresence::note(&found.places))
         .transpose()?;
     Ok(Occupied {
@@ -384,7 +390,7 @@ pub async fn take_up(
     checked: Checked,
     wishes: &Wishes,
 ) -> Result<Begun, Refusal> {
-    tidy(&occupied.layout, &occupied.lock)?;
+    clean_up_workdir(&occupied.layout, &occupied.lock)?;
     let mut journal = Journal::reopen(guard(occupied)?)?.ok_or_else(nothing_unfinished)?;
     let mended = journal.take_mended();
     let state = journal.state();
@@ -405,7 +411,7 @@ pub async fn take_up(
 
 /// Ends what a program that ended left of a run that is held here now: processes, and folders with sockets and tokens.
 pub(super) async fn clear_away(run: &RunId) {
-    end_leftovers_of(run.as_str(), LEFTOVER_GRACE).await;
+    terminate_leftovers_by_prefix(run.as_str(), LEFTOVER_GRACE).await;
     let n_folders = scratch::sweep(run.as_str());
     if n_folders > 0 {
         tracing::info!(n_folders, "what a killed program left is removed");
@@ -433,14 +439,14 @@ pub async fn reopen(
     wishes: &Wishes,
     commits: Commits,
 ) -> Result<Begun, Refusal> {
-    tidy(&occupied.layout, &occupied.lock)?;
+    clean_up_workdir(&occupied.layout, &occupied.lock)?;
     let journal = Journal::reopen(guard(occupied)?)?.ok_or_else(no_run)?;
     let git = git(occupied, &journal.state().run, commits).await?;
     let checked = Checked {
         prompts: load_prompts(&occupied.found.loaded)?,
         agent_prompts: agent_prompts(&occupied.found.loaded)?,
         adapters: adapters(&occupied.found.loaded.config)?,
-        kernel: Kernel::Cannot("nothing is going to be started".to_owned()),
+        kernel: SandboxSupport::Unavailable("nothing is going to be started".to_owned()),
         commits,
     };
     Ok(ready(occupied, checked, (git, wishes), journal))
@@ -455,9 +461,9 @@ pub fn no_run() -> Refusal {
     Refusal::error("there is no run here", BEGINS_ONE)
 }
 
-fn guard(occupied: &Occupied) -> Result<Guard, Refusal> {
+fn guard(occupied: &Occupied) -> Result<TamperGuard, Refusal> {
     let copies = occupied.found.places.state_dir.join("guard");
-    Ok(Guard::open(&occupied.layout, &copies)?)
+    Ok(TamperGuard::open(&occupied.layout, &copies)?)
 }
 
 /// What each agent is told besides.
@@ -481,13 +487,13 @@ fn load_prompts(loaded: &Loaded) -> Result<Prompts, Refusal> {
 ///
 /// # Errors
 /// The work directory is not usable.
-pub fn layout(root: &Path, config: &Config) -> Result<Layout, Refusal> {
-    let names = Names {
+pub fn layout(root: &Path, config: &Config) -> Result<WorkdirLayout, Refusal> {
+    let names = WorkdirNames {
         workdir: config.paths.workdir.clone(),
         plan: config.paths.plan.clone(),
         comments: config.paths.comments.clone(),
         log: config.paths.log.clone(),
         debug_log: config.paths.debug_log.clone(),
     };
-    Ok(Layout::new(root, names)?)
+    Ok(WorkdirLayout::new(root, names)?)
 }

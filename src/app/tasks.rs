@@ -11,7 +11,7 @@ use crate::domain::event::{Event, News};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, Waits};
 use crate::engine::{Caller, Engine, EngineError, TaskAsk};
-use crate::store::{Layout, sessions};
+use crate::store::{WorkdirLayout, session_files};
 
 use super::alone::alone;
 use super::given::{self, Place, Words, answer_begun, open_run, refused, understood};
@@ -50,7 +50,7 @@ pub struct Given {
 
 impl Given {
     /// The child is gone on with by its id, by whatever it is called; one that is not there is refused later.
-    fn by_id(mut self, layout: &Layout) -> Self {
+    fn by_id(mut self, layout: &WorkdirLayout) -> Self {
         let found = self.task_id.as_ref();
         let found = found.and_then(|wanted| super::sessions::find(layout, wanted.as_str()).ok());
         let found = found.map(|session| SessionId::new(super::sessions::id_of(&session)));
@@ -168,8 +168,8 @@ fn in_a_line(event: &Event) -> Option<String> {
 }
 
 /// What became of the last task of a child, once it is over.
-fn result_of(layout: &Layout, session: &SessionId) -> Result<Option<TaskResult>, Refusal> {
-    let stored = sessions::stored(layout, session)?;
+fn result_of(layout: &WorkdirLayout, session: &SessionId) -> Result<Option<TaskResult>, Refusal> {
+    let stored = session_files::load_session(layout, session)?;
     let result = stored
         .as_ref()
         .and_then(|stored| stored.pointer("/task/result"));

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::start::{Ground, Refusal, find_root, layout, load_config};
 use crate::config::{Loaded, Places};
 use crate::engine::git::{GitSettings, Repository};
-use crate::store::Layout;
+use crate::store::WorkdirLayout;
 
 use super::ChoiceArgs;
 
@@ -25,7 +25,7 @@ pub(super) struct Checkout {
     /// The configuration in force.
     pub loaded: Loaded,
     /// Where a run's files lie.
-    pub layout: Layout,
+    pub layout: WorkdirLayout,
 }
 
 impl Checkout {

@@ -23,7 +23,7 @@ use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::{BranchPolicy, TestChoice};
 use crate::permission::UncontainedCommands;
-use crate::process::Children;
+use crate::process::ChildSpawner;
 
 use place::{Place, place, prepare};
 use scenes::Scene;
@@ -179,7 +179,7 @@ impl Demo {
             test_choice: TestChoice::Own,
             asks,
             unfinished: Unfinished::Refuse,
-            children: Children::default(),
+            children: ChildSpawner::default(),
             // Its agents are this program's own scripts.
             uncontained: UncontainedCommands::FollowRules,
             front_end: FrontEnd::Lines,

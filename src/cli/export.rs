@@ -11,7 +11,7 @@ use crate::app::export::{Page, writing};
 use crate::app::history;
 use crate::app::start::Refusal;
 use crate::domain::page::PageForm;
-use crate::store::Layout;
+use crate::store::WorkdirLayout;
 
 use super::ChoiceArgs;
 use super::checkout::Checkout;
@@ -73,7 +73,7 @@ pub async fn run(args: ExportArgs) -> Result<u8, Refusal> {
 }
 
 /// The run that is meant: the one that lies here, else the last finished one.
-fn find(here: Layout, wanted: Option<&str>) -> Result<Layout, Refusal> {
+fn find(here: WorkdirLayout, wanted: Option<&str>) -> Result<WorkdirLayout, Refusal> {
     if wanted.is_none() && here.state().is_file() {
         return Ok(here);
     }

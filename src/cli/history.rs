@@ -12,7 +12,7 @@ use crate::app::screen::{self, First};
 use crate::app::start::Refusal;
 use crate::app::terminal;
 use crate::engine::lying::stands;
-use crate::store::{Layout, documents};
+use crate::store::{WorkdirLayout, document_files};
 use crate::text::visible;
 use crate::text::{clean, clean_json_line};
 
@@ -119,7 +119,7 @@ fn listed(runs: &[Finished], root: &str) -> String {
     text
 }
 
-fn whole_as_json(layout: &Layout) -> Result<Value, Refusal> {
+fn whole_as_json(layout: &WorkdirLayout) -> Result<Value, Refusal> {
     Ok(match stands(layout)? {
         Some(found) => json!({
             "last_seq": found.last_seq,
@@ -140,7 +140,7 @@ fn whole(run: &Finished) -> Result<String, Refusal> {
         }
         Ok(None) | Err(_) => text.push_str(&damaged_line(Some(run.about()))),
     }
-    if let Some(log) = documents::read(&run.layout.log())? {
+    if let Some(log) = document_files::read_document(&run.layout.log())? {
         let log = String::from_utf8_lossy(&log.bytes).into_owned();
         text.push_str(&format!("\n{}\n", clean(log.trim_end())));
     }

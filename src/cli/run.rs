@@ -17,7 +17,7 @@ use crate::domain::instructions::InstructionsChoice;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::{BranchPolicy, TestChoice};
-use crate::process::Children;
+use crate::process::ChildSpawner;
 
 use super::ChoiceArgs;
 use super::holding::HoldingArgs;
@@ -233,7 +233,7 @@ pub async fn conduct(
             },
             asks: args.on_ask.into(),
             unfinished,
-            children: Children::default(),
+            children: ChildSpawner::default(),
             uncontained: args.holding.commands(),
             front_end: FrontEnd::Lines,
         },

@@ -9,7 +9,7 @@ use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::{BranchPolicy, TestChoice};
 use crate::permission::UncontainedCommands;
-use crate::process::Children;
+use crate::process::ChildSpawner;
 
 use super::ChoiceArgs;
 use super::holding::HoldingArgs;
@@ -66,7 +66,7 @@ pub(super) fn opening(choices: Choices, first: First) -> Result<Opening, Refusal
         test_choice: TestChoice::Own,
         asks: Asks::Wait,
         unfinished: Unfinished::Refuse,
-        children: Children::default(),
+        children: ChildSpawner::default(),
         uncontained: UncontainedCommands::AskEach,
         front_end: FrontEnd::FullScreen,
     };

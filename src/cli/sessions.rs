@@ -11,8 +11,8 @@ use crate::app::sessions::{self, id_of};
 use crate::app::start::{Refusal, Wishes};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::patch::TaskPatch;
-use crate::store::sessions as stored;
-use crate::store::{Layout, local};
+use crate::store::session_files as stored;
+use crate::store::{WorkdirLayout, local_time};
 use crate::text::{clean, clean_json_line, n_of};
 
 use super::ChoiceArgs;
@@ -95,7 +95,7 @@ pub async fn run(args: SessionsArgs) -> Result<u8, Refusal> {
     ))
 }
 
-async fn layout_here(args: &SessionsArgs) -> Result<Layout, Refusal> {
+async fn layout_here(args: &SessionsArgs) -> Result<WorkdirLayout, Refusal> {
     Ok(Checkout::find(&args.choices).await?.layout)
 }
 
@@ -103,7 +103,7 @@ fn as_json(value: &Value) -> String {
     format!("{}\n", clean_json_line(&value.to_string()))
 }
 
-fn listed(sessions: &[Value], layout: &Layout) -> String {
+fn listed(sessions: &[Value], layout: &WorkdirLayout) -> String {
     if sessions.is_empty() {
         let root = layout.root().display().to_string();
         return format!("no session in {}\n", clean(&root));
@@ -127,7 +127,9 @@ fn in_a_line(session: &Value, widest: usize) -> String {
         Some(_) => (word("status"), word("title")),
         None => ("role".to_owned(), word("last_user_agent")),
     };
-    let since = session["created"].as_i64().map(|at| local::to_text(At(at)));
+    let since = session["created"]
+        .as_i64()
+        .map(|at| local_time::to_local_text(At(at)));
     format!(
         "{}  {:<widest$}  {kind:<9}  {:<8}  {:<16}  {title}\n",
         clean(id_of(session)),
@@ -149,9 +151,9 @@ fn of_its_tree(session: &Value) -> String {
     [tree, patch].into_iter().flatten().collect()
 }
 
-fn shown(layout: &Layout, mut session: Value, json: bool) -> Result<String, Refusal> {
+fn shown(layout: &WorkdirLayout, mut session: Value, json: bool) -> Result<String, Refusal> {
     let id = SessionId::new(id_of(&session));
-    let messages = stored::Messages::of(layout, &id).read_on()?;
+    let messages = stored::SessionMessageReader::new(layout, &id).read_new()?;
     if json {
         session["messages"] = Value::Array(messages);
         return Ok(as_json(&session));

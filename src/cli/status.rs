@@ -13,7 +13,7 @@ use crate::domain::discussion::{Discussion, Status};
 use crate::domain::run::State;
 use crate::engine::containing;
 use crate::engine::lying::stands;
-use crate::process::Children;
+use crate::process::ChildSpawner;
 use crate::store::InstanceLock;
 use crate::text::visible;
 use crate::text::{clean, clean_json_line, one_line, truncate};
@@ -47,8 +47,8 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
         ..
     } = Checkout::find(&args.choices).await?;
     let found = stands(&layout)?;
-    let held = InstanceLock::holder(&layout)?.is_some();
-    let kernel = containing::kernel(&Children::default(), &loaded.config, &root).await;
+    let held = InstanceLock::read_holder(&layout)?.is_some();
+    let kernel = containing::kernel(&ChildSpawner::default(), &loaded.config, &root).await;
     let holding = containing::told(&kernel, &loaded.config);
     let mut out = io::stdout();
     let written = match (found, args.json) {

@@ -148,7 +148,7 @@ impl Engine {
 
     /// What the user approved before; what cannot be read is asked about again.
     pub(super) fn approved_before(&mut self) -> Result<Vec<Approved>, EngineError> {
-        match self.setup.approvals.serving(&self.state().run) {
+        match self.setup.approvals.list_for_run(&self.state().run) {
             Ok(approved) => Ok(approved),
             Err(error) => {
                 self.tell_trouble("read what you approved before", with_hint(&error))?;

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::domain::changes::Scope;
 use crate::domain::execution::Execution;
-use crate::store::{Layout, StoreError, iterations};
+use crate::store::{StoreError, WorkdirLayout, iteration_files};
 use crate::text::front_matter;
 use crate::text::patch::Patch;
 
@@ -43,7 +43,7 @@ pub enum ChangesError {
 pub async fn look(
     git: Option<&Repository>,
     execution: Option<&Execution>,
-    layout: &Layout,
+    layout: &WorkdirLayout,
     scope: Scope,
 ) -> Result<Changes, ChangesError> {
     if scope == Scope::Plan {
@@ -93,9 +93,9 @@ fn unknown(execution: Option<&Execution>, scope: Scope) -> String {
 }
 
 /// Compares the last two kept versions of the plan.
-fn of_plan(layout: &Layout) -> Result<Changes, ChangesError> {
+fn of_plan(layout: &WorkdirLayout) -> Result<Changes, ChangesError> {
     let name = &layout.names().plan;
-    let mut versions = iterations::last(layout, name, 2)?;
+    let mut versions = iteration_files::load_last_versions(layout, name, 2)?;
     let (Some(last), Some(before)) = (versions.pop(), versions.pop()) else {
         return Ok(Changes::Nothing(
             "the plan has no earlier version to compare with".to_owned(),

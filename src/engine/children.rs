@@ -35,7 +35,7 @@ use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::patch::TaskPatch;
 use crate::domain::task::{Child, TaskEnd, TaskOrder, TaskResult};
 use crate::permission::repetition::Calls;
-use crate::store::{StoreError, Tampered};
+use crate::store::{StoreError, TamperedFile};
 
 use super::live::{Ask, Told};
 use super::setup::Setup;
@@ -100,7 +100,7 @@ pub enum Said {
         /// How long it took.
         took: Duration,
         /// What differed and was restored.
-        tampered: Result<Vec<Tampered>, StoreError>,
+        tampered: Result<Vec<TamperedFile>, StoreError>,
     },
     /// Its changes are on their way into the user's tree.
     Handed(Handed),
@@ -244,7 +244,7 @@ impl Engine {
         session: SessionId,
         end: TaskEnd,
         took: Duration,
-        tampered: Vec<Tampered>,
+        tampered: Vec<TamperedFile>,
     ) -> Result<(), EngineError> {
         self.tell_tampered(&tampered)?;
         let Some(at_task) = self.children.at_work.get_mut(&session) else {

@@ -11,8 +11,8 @@ use crate::domain::plan::{self, Plan, PlanStatus, Step};
 use crate::domain::review::{self, Review};
 use crate::domain::run::Busy;
 use crate::domain::turn::{Purpose, TurnOrder};
-use crate::store::documents::Document;
-use crate::store::{StoreError, documents as files, iterations};
+use crate::store::document_files::DocumentContent;
+use crate::store::{StoreError, document_files as files, iteration_files};
 use crate::text::{clean, front_matter, one_line};
 
 use super::conflict::Kind;
@@ -35,8 +35,8 @@ pub(super) enum Base {
 
 /// The documents as they lay on disk at one moment.
 pub(super) struct Seen {
-    pub plan: Option<Document>,
-    pub comments: Option<Document>,
+    pub plan: Option<DocumentContent>,
+    pub comments: Option<DocumentContent>,
 }
 
 impl Base {
@@ -55,7 +55,7 @@ impl Base {
     }
 }
 
-pub(super) fn hash_of(document: &Option<Document>) -> Option<&Sha256> {
+pub(super) fn hash_of(document: &Option<DocumentContent>) -> Option<&Sha256> {
     document.as_ref().map(|document| &document.sha256)
 }
 
@@ -321,7 +321,7 @@ impl Engine {
             return Ok(missing(held, reason, &found.refused));
         }
         let comments_base = base.comments(&held.staging);
-        let now = files::read(&self.journal.layout().comments())?.map(|now| now.sha256);
+        let now = files::read_document(&self.journal.layout().comments())?.map(|now| now.sha256);
         if now.as_ref() != comments_base {
             return Err(Refused::Conflict);
         }
@@ -363,13 +363,13 @@ impl Engine {
 
     /// The text of `plan.md` as it lies on disk.
     pub(super) fn plan_on_disk(&self) -> Result<Option<String>, StoreError> {
-        let document = files::read(&self.journal.layout().plan())?;
+        let document = files::read_document(&self.journal.layout().plan())?;
         Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
     }
 
     /// The text of `comments.md` as it lies on disk.
     pub(super) fn comments_on_disk(&self) -> Result<Option<String>, StoreError> {
-        let document = files::read(&self.journal.layout().comments())?;
+        let document = files::read_document(&self.journal.layout().comments())?;
         Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
     }
 
@@ -394,7 +394,7 @@ impl Engine {
     /// Tells of edits of the user to the workflow files that the run does not know of yet.
     pub(super) fn edits(&self) -> Result<Vec<Event>, StoreError> {
         let mut events = Vec::new();
-        match files::read(&self.journal.layout().plan())? {
+        match files::read_document(&self.journal.layout().plan())? {
             Some(now) => {
                 let edit = self.plan_edit(&now);
                 let foreign = edit.as_ref().and_then(|edit| self.foreign_ticks(edit));
@@ -407,7 +407,7 @@ impl Engine {
             }),
             None => {}
         }
-        if let Some(now) = files::read(&self.journal.layout().comments())?
+        if let Some(now) = files::read_document(&self.journal.layout().comments())?
             && self.state().comments_sha256.as_ref() != Some(&now.sha256)
         {
             events.push(Event::CommentsEdited {
@@ -417,7 +417,7 @@ impl Engine {
         Ok(events)
     }
 
-    fn plan_edit(&self, now: &files::Document) -> Option<Event> {
+    fn plan_edit(&self, now: &files::DocumentContent) -> Option<Event> {
         let text = String::from_utf8_lossy(&now.bytes);
         let plan = plan::parse(&text).ok().map(cleaned_plan);
         let is_edit = match &self.state().plan {
@@ -429,7 +429,8 @@ impl Engine {
             return None;
         }
         let (n, name) = (self.next_iteration(), &self.journal.layout().names().plan);
-        if let Err(error) = iterations::keep(self.journal.guard(), n, name, &now.bytes) {
+        if let Err(error) = iteration_files::save_version(self.journal.guard(), n, name, &now.bytes)
+        {
             return Some(failed("keep your edit of the plan", error));
         }
         Some(Event::PlanEdited {

@@ -15,8 +15,8 @@ use crate::domain::question::{Answer, Clash, QuestionKind};
 use crate::domain::review;
 use crate::domain::run::Author;
 use crate::domain::turn::{Again, Purpose, TurnOrder};
-use crate::store::documents::{self as files, Document, hash};
-use crate::store::{StoreError, merges};
+use crate::store::document_files::{self as files, DocumentContent, hash_document};
+use crate::store::{StoreError, merge_files};
 use crate::text::merge::{Merged, ThreeWay, Versions};
 use crate::text::{front_matter, n_of};
 
@@ -158,7 +158,7 @@ impl Engine {
 
     /// Takes the merge that the user put right, else makes one.
     fn try_merge(&self, standing: &Standing) -> Result<Tried, StoreError> {
-        if let Some(document) = files::read(&self.merge_path(standing))? {
+        if let Some(document) = files::read_document(&self.merge_path(standing))? {
             let text = String::from_utf8_lossy(&document.bytes).into_owned();
             return Ok(match standing.problem(&text) {
                 None => Tried::Whole(text),
@@ -176,7 +176,7 @@ impl Engine {
                 (text, format!("in {places} both changed the same lines"))
             }
         };
-        merges::write(self.journal.layout(), &standing.file, &text)?;
+        merge_files::write_merge(self.journal.layout(), &standing.file, &text)?;
         Ok(Tried::Not(self.clash(standing, why)))
     }
 
@@ -205,9 +205,9 @@ impl Engine {
             else {
                 return Ok(None);
             };
-            if files::read(&self.merge_path(&standing))?.is_none() {
+            if files::read_document(&self.merge_path(&standing))?.is_none() {
                 let (Merged::Clean(text) | Merged::Marked(text)) = standing.three_way().merge();
-                merges::write(self.journal.layout(), &standing.file, &text)?;
+                merge_files::write_merge(self.journal.layout(), &standing.file, &text)?;
             }
             Ok(Some(self.merge_path(&standing)))
         };
@@ -286,7 +286,10 @@ impl Engine {
         }
         let short = |hash: &Sha256| hash.as_str().chars().take(NAME_CHARS).collect::<String>();
         let yours = hash_of(now).map_or_else(|| "none".to_owned(), short);
-        let file = format!("{yours}-{}-{name}", short(&hash(agents.as_bytes())));
+        let file = format!(
+            "{yours}-{}-{name}",
+            short(&hash_document(agents.as_bytes()))
+        );
         Some(Standing {
             kind,
             base: users_words(kind, &text_of(before.as_ref())),
@@ -329,8 +332,8 @@ impl Engine {
     fn see(&self) -> Result<Seen, StoreError> {
         let layout = self.journal.layout();
         Ok(Seen {
-            plan: files::read(&layout.plan())?,
-            comments: files::read(&layout.comments())?,
+            plan: files::read_document(&layout.plan())?,
+            comments: files::read_document(&layout.comments())?,
         })
     }
 
@@ -372,7 +375,7 @@ impl Engine {
 
     fn keep(&self, whose: &str, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let name = format!("{whose}-{name}");
-        files::keep_conflict(self.journal.layout(), &name, bytes, self.journal.now())?;
+        files::save_conflict_copy(self.journal.layout(), &name, bytes, self.journal.now())?;
         Ok(())
     }
 
@@ -398,7 +401,7 @@ impl Engine {
                 state.comments_sha256.as_ref(),
             ),
         };
-        let Some(now) = files::read(&path)?.filter(|now| Some(&now.sha256) == base) else {
+        let Some(now) = files::read_document(&path)?.filter(|now| Some(&now.sha256) == base) else {
             return Ok(());
         };
         match by == Author::User || known != Some(&now.sha256) {
@@ -410,7 +413,7 @@ impl Engine {
     /// Moves the merges that the user may have typed in to the texts that lost a conflict.
     pub(super) fn put_merges_aside(&self) -> Vec<Event> {
         let (layout, now) = (self.journal.layout(), self.journal.now());
-        let put = merges::put_aside(layout, now);
+        let put = merge_files::move_to_conflicts(layout, now);
         put.err()
             .map(|error| troubled("put a merge aside", with_hint(&error)))
             .into_iter()
@@ -418,7 +421,7 @@ impl Engine {
     }
 }
 
-fn text_of(document: Option<&Document>) -> String {
+fn text_of(document: Option<&DocumentContent>) -> String {
     document.map_or_else(String::new, |document| {
         String::from_utf8_lossy(&document.bytes).into_owned()
     })

@@ -11,8 +11,8 @@ use crate::config::Config;
 use crate::config::types::{AdapterKind, TestNetwork};
 use crate::permission::{Call, Reach};
 use crate::process::{
-    Bubblewrap, Children, Containment, Hold, Kernel, Network, Processes, find_kernel,
-    why_abstract_sockets_stay_open,
+    BubblewrapProgram, ChildSpawner, SandboxMount, SandboxNetwork, SandboxProcesses, SandboxSpec,
+    SandboxSupport, detect_sandbox_support, why_abstract_sockets_stay_open,
 };
 
 use super::codex_rules::WayOut;
@@ -39,7 +39,7 @@ use user_environment::{UserEnvironment, paths_in};
 #[derive(Debug, Clone)]
 pub struct Holder {
     /// Whether anything does.
-    pub kernel: Kernel,
+    pub kernel: SandboxSupport,
     /// The repository's real root.
     pub root: PathBuf,
     /// Folders of the user's that it does not write, whoever lets it write around them.
@@ -64,8 +64,8 @@ pub struct Holder {
 
 impl Holder {
     /// What holds the process that a launch of the run describes; `None` where nothing does.
-    pub fn hold(&self, launch: &LaunchSpec, run: &str) -> Option<Containment> {
-        let (Kernel::Holds(bwrap), SandboxProvider::AgentCollab(own)) =
+    pub fn hold(&self, launch: &LaunchSpec, run: &str) -> Option<SandboxSpec> {
+        let (SandboxSupport::Available(bwrap), SandboxProvider::AgentCollab(own)) =
             (&self.kernel, &launch.sandbox)
         else {
             return None;
@@ -82,17 +82,17 @@ impl Holder {
             .filter(|(path, _)| !users.contains(path))
             .collect();
         let tools = self.tools.iter();
-        places.extend(tools.map(|folder| (folder.clone(), Hold::ReadOnly)));
-        places.extend(users.into_iter().map(|path| (path, Hold::Writable)));
+        places.extend(tools.map(|folder| (folder.clone(), SandboxMount::ReadOnly)));
+        places.extend(users.into_iter().map(|path| (path, SandboxMount::Writable)));
         // Deeper places count for what lies below them: its own tree among those of others, say.
         places.extend(
             self.closed
                 .iter()
-                .filter_map(|path| Some((real(path)?, Hold::ReadOnly))),
+                .filter_map(|path| Some((real(path)?, SandboxMount::ReadOnly))),
         );
         let repository = match self.access {
-            TurnAccess::ReadOnly => Hold::ReadOnly,
-            TurnAccess::Workspace => Hold::Writable,
+            TurnAccess::ReadOnly => SandboxMount::ReadOnly,
+            TurnAccess::Workspace => SandboxMount::Writable,
         };
         places.push((self.root.clone(), repository));
         places.extend(protected(&self.root, &self.workdir));
@@ -101,9 +101,9 @@ impl Holder {
                 .iter()
                 .flat_map(|shown| alone(&self.workdir, shown)),
         );
-        places.push((self.staging.clone(), Hold::Writable));
+        places.push((self.staging.clone(), SandboxMount::Writable));
         let unread = self.unread.iter().cloned();
-        places.extend(unread.map(|file| (file, Hold::EmptyFile)));
+        places.extend(unread.map(|file| (file, SandboxMount::EmptyFile)));
         Some(self.close(bwrap, places, launch, run))
     }
 
@@ -111,10 +111,10 @@ impl Holder {
     fn close(
         &self,
         bwrap: &Path,
-        mut places: Vec<(PathBuf, Hold)>,
+        mut places: Vec<(PathBuf, SandboxMount)>,
         launch: &LaunchSpec,
         run: &str,
-    ) -> Containment {
+    ) -> SandboxSpec {
         let user = UserEnvironment::of_process();
         let folders = temporary_folders(&user, &self.root);
         let set = launch.args.iter().chain(launch.env.values());
@@ -130,12 +130,12 @@ impl Holder {
         places.extend(doors(&user, KeyAgents::Hidden));
         let own = self.tools.iter().chain([&self.staging]);
         let own: Vec<_> = own.filter_map(|folder| real(folder)).collect();
-        let sockets = find_sockets(&user, KeyAgents::Hidden, Network::Host).into_iter();
+        let sockets = find_sockets(&user, KeyAgents::Hidden, SandboxNetwork::Host).into_iter();
         let sockets = sockets.filter(|path| !own.iter().any(|own| path.starts_with(own)));
         let sockets = visible(sockets, &folders, &places);
-        Containment::new(bwrap, places)
-            .with_sockets_hidden(sockets)
-            .with_variables_removed(socket_variables(&user, KeyAgents::Hidden, &[]))
+        SandboxSpec::new(bwrap, places)
+            .with_hidden_sockets(sockets)
+            .with_removed_variables(socket_variables(&user, KeyAgents::Hidden, &[]))
             .with_scratch(scratch.into_folder())
     }
 }
@@ -154,7 +154,7 @@ pub fn mark(call: &mut Call) {
 const EACH_ASKS: &str = "each command beyond proven reading asks, whatever rules, approvals and the mode say (--uncontained lifts that)";
 
 /// What holds an agent here, in words: first what the kernel holds, then what only the protocol does.
-pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String, String) {
+pub fn in_words(kernel: &SandboxSupport, config: &Config, kind: AdapterKind) -> (String, String) {
     let writes = "it writes its turn's staging folder and its own state; in EXECUTE the repository, but not .git and .agent-collab";
     let (by_kernel, by_protocol) = match (kind, kernel) {
         (AdapterKind::Codex, _) => (
@@ -165,7 +165,7 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             format!("nothing: safety.contain_agents is off; {EACH_ASKS}"),
             "every call",
         ),
-        (AdapterKind::Claude, Kernel::Holds(bwrap)) => (
+        (AdapterKind::Claude, SandboxSupport::Available(bwrap)) => (
             format!(
                 "by {}: {writes}; {}; {}",
                 bwrap.display(),
@@ -174,7 +174,7 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             ),
             "what it reads, the network",
         ),
-        (AdapterKind::Claude, Kernel::Cannot(why)) => (
+        (AdapterKind::Claude, SandboxSupport::Unavailable(why)) => (
             format!("nothing: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces); {EACH_ASKS}"),
             "every call",
         ),
@@ -187,8 +187,8 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
 }
 
 /// Tells whether nothing holds a CLI that a role uses and that has no sandbox of its own.
-pub fn is_uncontained(kernel: &Kernel, config: &Config) -> bool {
-    let is_held = matches!(kernel, Kernel::Holds(_)) && config.safety.contain_agents;
+pub fn is_uncontained(kernel: &SandboxSupport, config: &Config) -> bool {
+    let is_held = matches!(kernel, SandboxSupport::Available(_)) && config.safety.contain_agents;
     let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
     let mut kinds = roles
         .into_iter()
@@ -208,7 +208,7 @@ fn abstract_sockets() -> String {
 }
 
 /// What holds each CLI that a role uses: its name, and [`in_words`].
-pub fn told(kernel: &Kernel, config: &Config) -> Vec<(String, (String, String))> {
+pub fn told(kernel: &SandboxSupport, config: &Config) -> Vec<(String, (String, String))> {
     let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
     let used = |name: &String| roles.contains(&Some(name));
     let adapters = config.adapters.iter().filter(|(name, _)| used(name));
@@ -218,10 +218,10 @@ pub fn told(kernel: &Kernel, config: &Config) -> Vec<(String, (String, String))>
 }
 
 /// What holds the program's own tests and commits, in words.
-pub fn tests_in_words(kernel: &Kernel, config: &Config) -> String {
+pub fn tests_in_words(kernel: &SandboxSupport, config: &Config) -> String {
     match kernel {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
-        Kernel::Holds(bwrap) => format!(
+        SandboxSupport::Available(bwrap) => format!(
             "by {}: they write the repository but not .git (a commit does, in a copy of which objects alone are kept) and .agent-collab, \
              temporary files of their own, and what common tools fetched or built; {}; sockets of other programs are hidden; {}",
             bwrap.display(),
@@ -233,29 +233,31 @@ pub fn tests_in_words(kernel: &Kernel, config: &Config) -> String {
             },
             processes_in_words(bwrap)
         ),
-        Kernel::Cannot(why) => format!("nothing: {why}"),
+        SandboxSupport::Unavailable(why) => format!("nothing: {why}"),
     }
 }
 
 /// Which processes are seen inside a bubblewrap, in words.
-fn processes_in_words(bwrap: &Bubblewrap) -> &'static str {
+fn processes_in_words(bwrap: &BubblewrapProgram) -> &'static str {
     match bwrap.processes {
-        Processes::Own => "it sees and signals its own processes alone, and they end with it",
-        Processes::Host => {
+        SandboxProcesses::Own => {
+            "it sees and signals its own processes alone, and they end with it"
+        }
+        SandboxProcesses::Host => {
             "it sees and signals all of your processes: this system lets it mount no /proc of its own"
         }
     }
 }
 
 /// What no child may write in a repository.
-fn protected(root: &Path, workdir: &Path) -> Vec<(PathBuf, Hold)> {
+fn protected(root: &Path, workdir: &Path) -> Vec<(PathBuf, SandboxMount)> {
     let named = [root.join(".git"), root.join(".agent-collab")];
     let mut places: Vec<_> = named
         .iter()
         .filter_map(|path| real(path))
-        .map(|path| (path, Hold::ReadOnly))
+        .map(|path| (path, SandboxMount::ReadOnly))
         .collect();
-    places.push((workdir.to_owned(), Hold::ReadOnly));
+    places.push((workdir.to_owned(), SandboxMount::ReadOnly));
     // A submodule's `.git` leads git to settings and hooks of its own.
     places.extend(submodule_git_places(root));
     places
@@ -268,7 +270,7 @@ fn real(path: &Path) -> Option<PathBuf> {
 }
 
 /// Looks what can hold agents and tests here: the system's bubblewrap, else the one that codex brings.
-pub async fn kernel(children: &Children, config: &Config, root: &Path) -> Kernel {
+pub async fn kernel(children: &ChildSpawner, config: &Config, root: &Path) -> SandboxSupport {
     let codex = config
         .adapters
         .values()
@@ -278,7 +280,7 @@ pub async fn kernel(children: &Children, config: &Config, root: &Path) -> Kernel
     candidates.extend(codex.flat_map(beside_codex));
     // What a repository brings may not be what holds its agents.
     candidates.retain(|path| real(path).is_some_and(|path| !path.starts_with(root)));
-    find_kernel(children, &candidates, root).await
+    detect_sandbox_support(children, &candidates, root).await
 }
 
 fn on_path(program: &str) -> Vec<PathBuf> {

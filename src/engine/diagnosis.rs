@@ -19,7 +19,7 @@ use super::probe::{Probed, probe};
 use super::setup::NamedAdapter;
 use crate::config::Config;
 use crate::config::types::AdapterSettings;
-use crate::process::{Children, Kernel};
+use crate::process::{ChildSpawner, SandboxSupport};
 use crate::text::{clean, n_of};
 
 pub use folders::{Folder, Trial};
@@ -55,9 +55,9 @@ pub struct Grounds {
     /// Where each of its values comes from, as `config show --json` tells.
     pub origins: Value,
     /// What can hold agents here.
-    pub kernel: Kernel,
+    pub kernel: SandboxSupport,
     /// Who starts the CLIs.
-    pub children: Children,
+    pub children: ChildSpawner,
 }
 
 /// Why git cannot be asked, and what to do.

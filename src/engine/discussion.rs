@@ -29,8 +29,8 @@ use crate::domain::phase::{Phase, TurnHold};
 use crate::domain::task::Waits;
 use crate::domain::turn::Role;
 use crate::engine::{Caller, Engine, EngineError};
-use crate::store::beneath::Text;
-use crate::store::{Layout, archives};
+use crate::store::scoped_read::FileText;
+use crate::store::{WorkdirLayout, run_archives};
 
 pub use asked::{DiscussionAsk, DiscussionRefused, MAX_CONTEXT, Means, Planned, TOO_MUCH_CONTEXT};
 pub use derived::{Derived, derived};
@@ -48,7 +48,7 @@ pub(super) struct Discussions {
 /// What a discussion takes that goes on.
 struct Table {
     /// The texts of its files.
-    sources: Vec<Text>,
+    sources: Vec<FileText>,
     /// Whoever waits for its end.
     waiter: Option<oneshot::Sender<Discussion>>,
     /// When to look at it again without an event.
@@ -138,7 +138,7 @@ impl Engine {
         Ok(Ok((id.clone(), waiting)))
     }
 
-    fn may_go_on(&self, id: &DiscussionId) -> Result<Vec<Text>, DiscussionRefused> {
+    fn may_go_on(&self, id: &DiscussionId) -> Result<Vec<FileText>, DiscussionRefused> {
         let cannot = |why: String| Err(DiscussionRefused::CannotGoOn(why));
         let discussion = match self.discussion(id) {
             None => {
@@ -169,7 +169,7 @@ impl Engine {
     fn open_table(
         &mut self,
         id: &DiscussionId,
-        sources: Vec<Text>,
+        sources: Vec<FileText>,
         waits: Waits,
     ) -> oneshot::Receiver<Discussion> {
         let (waiter, waiting) = oneshot::channel();
@@ -396,8 +396,8 @@ impl Engine {
 }
 
 /// That a discussion is not of this run, and how it is gone on with where it lies in the history.
-fn elsewhere(layout: &Layout, id: &DiscussionId) -> String {
-    match archives::with_discussion(layout, id) {
+fn elsewhere(layout: &WorkdirLayout, id: &DiscussionId) -> String {
+    match run_archives::find_archive_of_discussion(layout, id) {
         Ok(Some(name)) => format!(
             "{id} lies with its run in the history: `agent-collab resume {name}` brings that back, then \
              `agent-collab discuss --id {id}` goes on with it"

@@ -10,7 +10,9 @@ use crate::domain::findings::{Findings, Response};
 use crate::domain::ids::{At, Sha256};
 use crate::domain::plan::{self, Plan, PlanStatus, Step};
 use crate::domain::review::{self, Review, Verdict};
-use crate::store::{DocumentLock, Guard, StoreError, documents, instant, iterations};
+use crate::store::{
+    DocumentLock, StoreError, TamperGuard, document_files, iteration_files, utc_time,
+};
 use crate::text::{fence, front_matter};
 
 use super::staging::{self, MAX_BYTES, Staging};
@@ -116,21 +118,21 @@ impl From<StoreError> for Refused {
 /// The right to write plan.md and comments.md, which no other program does until it is dropped.
 #[derive(Debug)]
 pub struct Pen {
-    guard: Guard,
+    guard: TamperGuard,
     plan: DocumentLock,
     comments: DocumentLock,
 }
 
 impl Pen {
-    /// Takes it where it is free: [`StoreError::Busy`] where another program writes one of the two. Never waits.
+    /// Takes it where it is free: [`StoreError::LockBusy`] where another program writes one of the two. Never waits.
     ///
     /// # Errors
     /// That, or the disk.
-    pub fn take(guard: &Guard) -> Result<Self, StoreError> {
+    pub fn take(guard: &TamperGuard) -> Result<Self, StoreError> {
         Ok(Self {
             guard: guard.clone(),
-            plan: DocumentLock::try_take(&guard.layout().plan())?,
-            comments: DocumentLock::try_take(&guard.layout().comments())?,
+            plan: DocumentLock::try_acquire(&guard.layout().plan())?,
+            comments: DocumentLock::try_acquire(&guard.layout().comments())?,
         })
     }
 
@@ -138,12 +140,12 @@ impl Pen {
     ///
     /// # Errors
     /// As for [`Pen::take`].
-    pub async fn wait(guard: &Guard) -> Result<Self, StoreError> {
-        let give_up_at = Instant::now() + DocumentLock::PATIENCE;
+    pub async fn wait(guard: &TamperGuard) -> Result<Self, StoreError> {
+        let give_up_at = Instant::now() + DocumentLock::WAIT_TIMEOUT;
         loop {
             match Self::take(guard) {
-                Err(StoreError::Busy { .. }) if Instant::now() < give_up_at => {
-                    tokio::time::sleep(DocumentLock::PAUSE).await;
+                Err(StoreError::LockBusy { .. }) if Instant::now() < give_up_at => {
+                    tokio::time::sleep(DocumentLock::RETRY_INTERVAL).await;
                 }
                 taken => return taken,
             }
@@ -152,14 +154,16 @@ impl Pen {
 }
 
 fn replace(lock: &DocumentLock, base: Option<&Sha256>, bytes: &[u8]) -> Result<Sha256, Refused> {
-    match documents::replace(lock, base, bytes) {
+    match document_files::replace_document(lock, base, bytes) {
         Ok(sha256) => Ok(sha256),
-        Err(documents::ReplaceError::Store(error)) => Err(Refused::Store(error)),
+        Err(document_files::DocumentReplaceError::Store(error)) => Err(Refused::Store(error)),
         // It may be what the program itself wrote before it ended, with no event that says so.
-        Err(documents::ReplaceError::Conflict { .. }) => match documents::read(lock.document())? {
-            Some(found) if is_same_but_for_the_time(&found.bytes, bytes) => Ok(found.sha256),
-            Some(_) | None => Err(Refused::Conflict),
-        },
+        Err(document_files::DocumentReplaceError::Conflict { .. }) => {
+            match document_files::read_document(lock.document())? {
+                Some(found) if is_same_but_for_the_time(&found.bytes, bytes) => Ok(found.sha256),
+                Some(_) | None => Err(Refused::Conflict),
+            }
+        }
     }
 }
 
@@ -215,10 +219,10 @@ pub fn commit_plan(
     front_matter::set(fields, "status", facts.status.word());
     front_matter::set(fields, "iteration", &facts.iteration.to_string());
     front_matter::set(fields, "author", "planner");
-    front_matter::set(fields, "updated", &instant::to_text(facts.at));
+    front_matter::set(fields, "updated", &utc_time::to_rfc3339(facts.at));
     let whole = front_matter::write(fields, document.body);
     let file_sha256 = replace(&pen.plan, base, whole.as_bytes())?;
-    iterations::keep(
+    iteration_files::save_version(
         &pen.guard,
         facts.keep_in,
         &pen.guard.layout().names().plan,
@@ -255,7 +259,7 @@ fn set_review_fields(
     front_matter::set(fields, "status", verdict.word());
     front_matter::set(fields, "iteration", &facts.iteration.to_string());
     front_matter::set(fields, "author", "reviewer");
-    front_matter::set(fields, "updated", &instant::to_text(facts.at));
+    front_matter::set(fields, "updated", &utc_time::to_rfc3339(facts.at));
     front_matter::set(fields, "plan_sha256", plan.as_str());
 }
 
@@ -281,7 +285,7 @@ fn write_comments(
     };
     let whole = front_matter::write(fields, &body);
     let sha256 = replace(&pen.comments, base, whole.as_bytes())?;
-    iterations::keep(
+    iteration_files::save_version(
         &pen.guard,
         facts.keep_in,
         &pen.guard.layout().names().comments,
@@ -344,7 +348,7 @@ fn append_once(
     ledger: &Findings,
     facts: &Facts,
 ) -> Result<Sha256, Refused> {
-    let found = documents::read(pen.comments.document())?;
+    let found = document_files::read_document(pen.comments.document())?;
     let section = format!("## Remarks of the user\n\n{}", text.trim());
     if let (Some(found), After::ACrash) = (&found, after)
         && String::from_utf8_lossy(&found.bytes).contains(&section)
@@ -364,12 +368,16 @@ fn append_to_comments(
     facts: &Facts,
     change: impl Fn(&str) -> String,
 ) -> Result<Sha256, Refused> {
-    let now = documents::read(pen.comments.document())?;
+    let now = document_files::read_document(pen.comments.document())?;
     let text = now.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
     let text = text.unwrap_or_default();
     let mut document = front_matter::split(&text);
     let body = change(review::without_responses(document.body).trim_end());
-    front_matter::set(&mut document.fields, "updated", &instant::to_text(facts.at));
+    front_matter::set(
+        &mut document.fields,
+        "updated",
+        &utc_time::to_rfc3339(facts.at),
+    );
     write_comments(pen, base, (&document.fields, &body), facts)
 }
 
@@ -387,7 +395,7 @@ pub enum Mark {
 /// # Errors
 /// The disk.
 pub fn mark(pen: &Pen, steps: &[u32], mark: Mark, at: At) -> Result<Option<Sha256>, StoreError> {
-    let Some(now) = documents::read(pen.plan.document())? else {
+    let Some(now) = document_files::read_document(pen.plan.document())? else {
         return Ok(None);
     };
     let text = String::from_utf8_lossy(&now.bytes).into_owned();
@@ -399,7 +407,7 @@ pub fn mark(pen: &Pen, steps: &[u32], mark: Mark, at: At) -> Result<Option<Sha25
     };
     let mut document = front_matter::split(&marked);
     front_matter::set(&mut document.fields, "status", "approved");
-    front_matter::set(&mut document.fields, "updated", &instant::to_text(at));
+    front_matter::set(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
     let whole = front_matter::write(&document.fields, document.body);
     match replace(&pen.plan, Some(&now.sha256), whole.as_bytes()) {
         Ok(sha256) => Ok(Some(sha256)),
@@ -419,7 +427,9 @@ pub fn set_status(
     status: PlanStatus,
     at: At,
 ) -> Result<Option<Sha256>, StoreError> {
-    let Some(now) = documents::read(pen.plan.document())?.filter(|now| now.sha256 == *known) else {
+    let Some(now) =
+        document_files::read_document(pen.plan.document())?.filter(|now| now.sha256 == *known)
+    else {
         return Ok(None);
     };
     let text = String::from_utf8_lossy(&now.bytes).into_owned();
@@ -428,7 +438,7 @@ pub fn set_status(
         return Ok(None);
     }
     front_matter::set(&mut document.fields, "status", status.word());
-    front_matter::set(&mut document.fields, "updated", &instant::to_text(at));
+    front_matter::set(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
     let whole = front_matter::write(&document.fields, document.body);
     match replace(&pen.plan, Some(known), whole.as_bytes()) {
         Ok(sha256) => Ok(Some(sha256)),

@@ -7,7 +7,7 @@ use crate::domain::question::{DraftFile, QuestionKind};
 use crate::domain::run::{Busy, Counts};
 use crate::domain::turn::{Purpose, TurnOrder};
 use crate::store::StoreError;
-use crate::store::documents::Document;
+use crate::store::document_files::DocumentContent;
 use crate::text::{changed_lines, n_lines};
 
 use super::documents::Pen;
@@ -44,9 +44,10 @@ impl Engine {
                 (&names.comments, &None, found.comments),
             ],
         };
-        let counted = |(name, before, text): (&String, &Option<Document>, Option<String>)| {
-            Some(count(name, before.as_ref(), &text?))
-        };
+        let counted =
+            |(name, before, text): (&String, &Option<DocumentContent>, Option<String>)| {
+                Some(count(name, before.as_ref(), &text?))
+            };
         files.into_iter().filter_map(counted).collect()
     }
 
@@ -61,7 +62,7 @@ impl Engine {
             return Ok(None);
         };
         let layout = self.journal.layout();
-        let staging = staging::left_behind(layout, layout.staging(&session.id))?;
+        let staging = staging::left_behind(layout, layout.staging_folder(&session.id))?;
         Ok(staging.map(|staging| Held {
             order: order.clone(),
             final_text: String::new(),
@@ -112,7 +113,7 @@ impl Engine {
     }
 }
 
-fn count(name: &str, before: Option<&Document>, text: &str) -> DraftFile {
+fn count(name: &str, before: Option<&DocumentContent>, text: &str) -> DraftFile {
     let before = before.map_or_else(String::new, |before| {
         String::from_utf8_lossy(&before.bytes).into_owned()
     });

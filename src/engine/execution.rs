@@ -22,7 +22,7 @@ use crate::domain::question::{Terms, TestNetwork};
 use crate::domain::receipt::Receipt;
 use crate::domain::run::Busy;
 use crate::domain::test_command::TestCommand;
-use crate::store::{StoreError, documents as documents_on_disk, instant};
+use crate::store::{StoreError, document_files as documents_on_disk, utc_time};
 use crate::text::clean;
 use crate::text::slug::slug;
 
@@ -422,7 +422,7 @@ impl Engine {
 
     /// Appends a step's entry to log.md, unless a crash came right after it.
     fn write_step(&self, step: u32, entry: &str) -> Result<(), StoreError> {
-        let log = documents_on_disk::read(&self.journal.layout().log())?;
+        let log = documents_on_disk::read_document(&self.journal.layout().log())?;
         let text = log.map(|log| String::from_utf8_lossy(&log.bytes).into_owned());
         match last_step_told(&text.unwrap_or_default()) == Some(step) && self.resumed {
             true => Ok(()),
@@ -441,7 +441,7 @@ impl Engine {
             return vec![failed("write the step down", "its record is not known")];
         };
         let is_skipped = record.is_skipped();
-        let entry = step_entry(record, &instant::to_text(self.journal.now()));
+        let entry = step_entry(record, &utc_time::to_rfc3339(self.journal.now()));
         if let Err(error) = self.write_step(step, &entry) {
             return vec![failed("write the log of the steps", error)];
         }

@@ -12,7 +12,7 @@ use crate::permission::{
     Action, Approvable, Approved, Call, Context, Decision, Keeping, Repetition, Scope, decide,
     wildcard,
 };
-use crate::store::instant;
+use crate::store::utc_time;
 use crate::text::visible;
 
 use super::answering::{Said, deny};
@@ -233,7 +233,7 @@ impl Engine {
             return Ok(Granted::TooLate);
         };
         let kept = waiting.approved(what, scope, &context.profile);
-        context.approvals = match self.setup.approvals.serving(&run) {
+        context.approvals = match self.setup.approvals.list_for_run(&run) {
             Ok(before) => before,
             Err(error) => return not_kept(format!("{error}; {}", error.hint())),
         };
@@ -241,7 +241,7 @@ impl Engine {
         if decide(&waiting.call, &context).action != Action::Allow {
             return not_kept("that would not cover the call that waits".to_owned());
         }
-        if let Err(error) = self.setup.approvals.add(&run, instant::now(), &kept) {
+        if let Err(error) = self.setup.approvals.add(&run, utc_time::now(), &kept) {
             return not_kept(format!("{error}; {}", error.hint()));
         }
         let said = Said {
@@ -256,7 +256,7 @@ impl Engine {
 
     /// Lets those of the waiting calls through that the approvals cover now.
     pub(super) fn let_through(&mut self) -> Result<(), EngineError> {
-        let Ok(approved) = self.setup.approvals.serving(&self.state().run) else {
+        let Ok(approved) = self.setup.approvals.list_for_run(&self.state().run) else {
             return Ok(());
         };
         let is_covered = |waiting: &Waiting| {

@@ -6,15 +6,15 @@ use crate::domain::event::Event;
 use crate::domain::execution::Baseline;
 use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::undo::named;
-use crate::store::{Record, instant};
+use crate::store::{EventLogRecord, utc_time};
 use crate::text::n_of;
 
 use super::execution::list;
 use super::news;
 
 /// The entry that a recorded event makes, the same whenever it is asked for.
-pub(super) fn entry(record: &Record<Event>, iteration: u32) -> Option<String> {
-    let now = instant::to_text(record.at);
+pub(super) fn entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<String> {
+    let now = utc_time::to_rfc3339(record.at);
     let said = match &record.event {
         Event::GoalConfirmed { title, text } => {
             let goal = news::block(text).replace('\n', "\n> ");

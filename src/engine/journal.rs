@@ -10,15 +10,15 @@ use crate::domain::run::{Run, State};
 use crate::domain::session::Message;
 use crate::domain::turn::Role;
 use crate::store::{
-    EventLog, Guard, Layout, Origin, Record, RunLog, SessionFiles, StoreError, Tampered, TornTail,
-    instant, snapshot,
+    EventLog, EventLogRecord, EventOrigin, RunLog, SessionFiles, StoreError, TamperGuard,
+    TamperedFile, TornTail, WorkdirLayout, state_snapshot, utc_time,
 };
 use crate::text::n_of;
 
 /// The record of one run, open for more.
 #[derive(Debug)]
 pub struct Journal {
-    guard: Guard,
+    guard: TamperGuard,
     log: EventLog<Event>,
     run: Run,
     /// What had to be mended on opening, in words.
@@ -30,16 +30,19 @@ impl Journal {
     ///
     /// # Errors
     /// The files cannot be written.
-    pub fn begin(guard: Guard, created: Created) -> Result<(Self, Record<Event>), StoreError> {
-        let at = instant::now();
+    pub fn begin(
+        guard: TamperGuard,
+        created: Created,
+    ) -> Result<(Self, EventLogRecord<Event>), StoreError> {
+        let at = utc_time::now();
         let run = Run::new(at, &created);
         let id = created.run.clone();
         let mut log = EventLog::create(&guard, &id, at)?;
-        let origin = Origin::default();
+        let origin = EventOrigin::default();
         let event = Event::Created(Box::new(created));
         let seq = log.append(at, &origin, &event)?;
-        snapshot::commit(&mut log, &run)?;
-        let first = Record {
+        state_snapshot::commit_snapshot(&mut log, &run)?;
+        let first = EventLogRecord {
             seq,
             at,
             run: id,
@@ -62,9 +65,9 @@ impl Journal {
     ///
     /// # Errors
     /// There is no run, the files cannot be read, or they are of a newer schema.
-    pub fn reopen(guard: Guard) -> Result<Option<Self>, StoreError> {
+    pub fn reopen(guard: TamperGuard) -> Result<Option<Self>, StoreError> {
         // A snapshot of a newer version is found before anything is mended.
-        let known = match snapshot::load::<Run>(guard.layout()) {
+        let known = match state_snapshot::load_snapshot::<Run>(guard.layout()) {
             Ok(found) => Ok(found),
             Err(error @ StoreError::Damaged { .. }) => Err(error),
             Err(error) => return Err(error),
@@ -103,7 +106,7 @@ impl Journal {
             run,
             mended,
         };
-        snapshot::commit(&mut journal.log, &journal.run)?;
+        state_snapshot::commit_snapshot(&mut journal.log, &journal.run)?;
         Ok(Some(journal))
     }
 
@@ -116,7 +119,7 @@ impl Journal {
     ///
     /// # Errors
     /// The log cannot be read.
-    pub fn past(&self) -> Result<Vec<Record<Event>>, StoreError> {
+    pub fn past(&self) -> Result<Vec<EventLogRecord<Event>>, StoreError> {
         self.log.read_from(1)?.collect()
     }
 
@@ -124,7 +127,7 @@ impl Journal {
     ///
     /// # Errors
     /// The log cannot be read.
-    pub fn last(&self) -> Result<Option<Record<Event>>, StoreError> {
+    pub fn last(&self) -> Result<Option<EventLogRecord<Event>>, StoreError> {
         self.log.read_from(self.log.last_seq())?.last().transpose()
     }
 
@@ -134,12 +137,12 @@ impl Journal {
     }
 
     /// The writer of all guarded files.
-    pub fn guard(&self) -> &Guard {
+    pub fn guard(&self) -> &TamperGuard {
         &self.guard
     }
 
     /// Where the run's files lie.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &WorkdirLayout {
         self.guard.layout()
     }
 
@@ -147,11 +150,14 @@ impl Journal {
     ///
     /// # Errors
     /// The files cannot be written; the effects are lost with the error, so the caller must stop.
-    pub fn record(&mut self, event: Event) -> Result<(Record<Event>, Vec<Effect>), StoreError> {
+    pub fn record(
+        &mut self,
+        event: Event,
+    ) -> Result<(EventLogRecord<Event>, Vec<Effect>), StoreError> {
         let passes = matches!(event, Event::Agent { .. } | Event::TaskNews { .. });
         let recorded = self.record_ahead(event)?;
         if !passes {
-            snapshot::commit(&mut self.log, &self.run)?;
+            state_snapshot::commit_snapshot(&mut self.log, &self.run)?;
         }
         Ok(recorded)
     }
@@ -163,15 +169,15 @@ impl Journal {
     pub fn record_ahead(
         &mut self,
         event: Event,
-    ) -> Result<(Record<Event>, Vec<Effect>), StoreError> {
-        let at = instant::now();
+    ) -> Result<(EventLogRecord<Event>, Vec<Effect>), StoreError> {
+        let at = utc_time::now();
         let origin = self.origin(&event);
         let seq = self.log.append(at, &origin, &event)?;
         let effects = self.run.step(at, &event);
         self.trace(seq, &origin, &event);
         let run = self.run.state().run.clone();
         Ok((
-            Record {
+            EventLogRecord {
                 seq,
                 at,
                 run,
@@ -183,7 +189,7 @@ impl Journal {
     }
 
     /// Notes the event in debug.log by its kind; its text is in the event log.
-    fn trace(&self, seq: u64, origin: &Origin, event: &Event) {
+    fn trace(&self, seq: u64, origin: &EventOrigin, event: &Event) {
         if !tracing::enabled!(tracing::Level::INFO) {
             return;
         }
@@ -194,7 +200,7 @@ impl Journal {
     }
 
     /// The session and turn that an event belongs to.
-    fn origin(&self, event: &Event) -> Origin {
+    fn origin(&self, event: &Event) -> EventOrigin {
         if let Some(origin) = child_of(event) {
             return origin;
         }
@@ -222,7 +228,7 @@ impl Journal {
             _ => (None, None),
         };
         let session = role.and_then(|role| self.session(role));
-        Origin { session, turn }
+        EventOrigin { session, turn }
     }
 
     fn running_turn(&self) -> Option<TurnId> {
@@ -245,7 +251,7 @@ impl Journal {
 
     /// The files of a role's session.
     pub fn session_files(&self, id: &SessionId) -> SessionFiles {
-        SessionFiles::of(&self.guard, id)
+        SessionFiles::new(&self.guard, id)
     }
 
     /// Appends a message to its session's file.
@@ -261,25 +267,25 @@ impl Journal {
     /// # Errors
     /// The file cannot be written.
     pub fn log_entry(&self, text: &str) -> Result<(), StoreError> {
-        RunLog::of(&self.guard).append_entry(text)
+        RunLog::new(&self.guard).append_entry(text)
     }
 
     /// Compares the program's own files with what it wrote. Reads them all: off the loop only.
     ///
     /// # Errors
     /// A file cannot be read or restored.
-    pub fn check(guard: &Guard) -> Result<Vec<Tampered>, StoreError> {
-        guard.check()
+    pub fn check(guard: &TamperGuard) -> Result<Vec<TamperedFile>, StoreError> {
+        guard.check_and_restore()
     }
 
     /// The instant that the clock shows.
     pub fn now(&self) -> At {
-        instant::now()
+        utc_time::now()
     }
 }
 
 /// The child session that an event belongs to, where it is one's.
-fn child_of(event: &Event) -> Option<Origin> {
+fn child_of(event: &Event) -> Option<EventOrigin> {
     let session = match event {
         Event::TaskStarted(order) => &order.session,
         Event::TaskEnded(result) => &result.task_id,
@@ -292,7 +298,7 @@ fn child_of(event: &Event) -> Option<Origin> {
         | Event::ChildDeleted { session } => session,
         _ => return None,
     };
-    Some(Origin {
+    Some(EventOrigin {
         session: Some(session.clone()),
         turn: None,
     })
@@ -307,8 +313,8 @@ fn torn_in_words(torn: &TornTail) -> String {
 }
 
 /// Keeps a damaged snapshot before another one takes its place, and says so.
-fn rebuilt(layout: &Layout, damage: &StoreError) -> Result<String, StoreError> {
-    let kept = snapshot::keep_copy(layout)?;
+fn rebuilt(layout: &WorkdirLayout, damage: &StoreError) -> Result<String, StoreError> {
+    let kept = state_snapshot::save_damaged_copy(layout)?;
     let kept = kept.map_or_else(String::new, |path| {
         format!("; it is kept as {}", path.display())
     });

@@ -26,7 +26,10 @@ use crate::adapter::{
 use crate::domain::event::Process;
 use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
-use crate::process::{self, Children, CliProcesses, Containment, Ladder, Line, Marker, Running};
+use crate::process::{
+    self, ChildSpawner, CliProcesses, OutputEvent, ProcessMark, RunningChild, SandboxSpec,
+    StopLadder,
+};
 use crate::store::RawStream;
 
 use super::codex_rules;
@@ -111,15 +114,15 @@ pub struct Live {
     role: Role,
     adapter: Box<dyn Adapter>,
     raw: RawStream,
-    marker: Marker,
-    children: Children,
+    marker: ProcessMark,
+    children: ChildSpawner,
     asks: mpsc::Receiver<Ask>,
     told: mpsc::Sender<(Role, Told)>,
-    child: Option<Running>,
+    child: Option<RunningChild>,
     /// The CLI and its servers as the turn's first call found them.
     cli: Option<CliProcesses>,
     /// What the kernel holds the process to, where it does; with it go the process's temporary files.
-    contained: Option<Containment>,
+    contained: Option<SandboxSpec>,
     /// Where its hook asks, for a CLI that has one.
     hook: Option<Hook>,
     life: CliProcessLifetime,
@@ -144,9 +147,9 @@ pub struct Parts {
     /// Where the raw stream goes.
     pub raw: RawStream,
     /// The mark of its processes.
-    pub marker: Marker,
+    pub marker: ProcessMark,
     /// Who starts them.
-    pub children: Children,
+    pub children: ChildSpawner,
 }
 
 impl Live {
@@ -188,7 +191,7 @@ impl Live {
         loop {
             let now = Instant::now();
             if let Some(child) = &self.child {
-                child.set_calm(self.untold.is_calm(now));
+                child.set_relaxed_reading(self.untold.is_calm(now));
             }
             let untold = self.untold.due(now);
             let due = [self.deadlines.next(), self.silence.due(), untold];
@@ -211,7 +214,7 @@ impl Live {
                 Next::Due => self.on_due().await,
             }
         }
-        self.end_child(Ladder::patient()).await;
+        self.end_child(StopLadder::patient()).await;
         while let Ok(ask) = self.asks.try_recv() {
             if let Ask::Order(AdapterCommand::Steer(text)) = ask {
                 self.tell(Told::Event(AdapterEvent::InputUndelivered { text }))
@@ -234,7 +237,7 @@ impl Live {
     }
 
     async fn adopt(&mut self, adoption: Adoption) {
-        self.end_child(Ladder::patient()).await;
+        self.end_child(StopLadder::patient()).await;
         self.adapter = adoption.adapter;
         self.raw = adoption.raw;
         self.forget = false;
@@ -246,14 +249,14 @@ impl Live {
             if turn.session.external_id.take().is_some() {
                 turn.turn.prompt = format!("{}\n\n{}", turn.recovery, turn.turn.prompt);
             }
-            self.end_child(Ladder::patient()).await;
+            self.end_child(StopLadder::patient()).await;
         }
         if turn.conversation == Conversation::Fresh {
             turn.session.external_id = None;
-            self.end_child(Ladder::patient()).await;
+            self.end_child(StopLadder::patient()).await;
         }
         if self.child.is_some() && !self.adapter.can_serve(&turn.turn) {
-            self.end_child(Ladder::patient()).await;
+            self.end_child(StopLadder::patient()).await;
         }
         self.deadlines.turn = Some(Instant::now() + turn.limit);
         self.silence = Silence::begin(turn.patience);
@@ -269,7 +272,7 @@ impl Live {
         let (Some(ask), Some(child)) = (&self.turn, &self.child) else {
             return;
         };
-        let id = child.started();
+        let id = child.identity();
         let process = Process {
             pid: id.pid,
             start_time: Some(id.start_time),
@@ -303,9 +306,9 @@ impl Live {
         self.perform(outputs).await;
     }
 
-    async fn on_line(&mut self, line: Line) {
+    async fn on_line(&mut self, line: OutputEvent) {
         match line {
-            Line::Out(line) => {
+            OutputEvent::Stdout(line) => {
                 let outputs = self.adapter.on_stdout_line(&line);
                 match only_piece(&outputs) {
                     Some(piece) => self.keep_piece(piece).await,
@@ -313,8 +316,8 @@ impl Live {
                 }
                 self.perform(outputs).await;
             }
-            Line::Err(line) => self.on_error_line(&line).await,
-            Line::TooLong { bytes, head, .. } => {
+            OutputEvent::Stderr(line) => self.on_error_line(&line).await,
+            OutputEvent::TooLong { bytes, head, .. } => {
                 let problem = format!("a line of {bytes} bytes is longer than this program reads");
                 self.tell(Told::Event(AdapterEvent::Malformed {
                     problem,
@@ -322,11 +325,11 @@ impl Live {
                 }))
                 .await;
             }
-            Line::Ended(exit) => self.on_end(exit).await,
+            OutputEvent::Ended(exit) => self.on_end(exit).await,
         }
     }
 
-    async fn on_end(&mut self, exit: process::Exit) {
+    async fn on_end(&mut self, exit: process::ChildExit) {
         self.child = None;
         self.ready = false;
         self.deadlines.handshake = None;
@@ -437,7 +440,7 @@ impl Live {
             .await;
         } else if due(self.deadlines.interrupt) {
             self.deadlines.interrupt = None;
-            self.end_child(Ladder::brief()).await;
+            self.end_child(StopLadder::brief()).await;
             self.end_turn(CliTurnOutcome::Interrupted).await;
         } else if due(self.deadlines.turn) {
             self.give_up(
@@ -446,7 +449,7 @@ impl Live {
             )
             .await;
         } else if due(self.silence.due()) {
-            let root = self.child.as_ref().map(Running::started);
+            let root = self.child.as_ref().map(RunningChild::identity);
             if let Some((since, why)) = self.silence.look(root).await {
                 self.tell(Told::Silent(since, why)).await;
             }
@@ -455,7 +458,7 @@ impl Live {
 
     /// Ends a child that no longer does what it should, and the turn with it.
     async fn give_up(&mut self, kind: TurnFailureKind, message: String) {
-        self.end_child(Ladder::brief()).await;
+        self.end_child(StopLadder::brief()).await;
         self.fail_turn(kind, message).await;
     }
 
@@ -470,7 +473,7 @@ impl Live {
 
     /// Ends the process and throws away what it still says; the adapter hears of the exit, and what
     /// it has to say to it is void because its turn ends here.
-    async fn end_child(&mut self, ladder: Ladder) {
+    async fn end_child(&mut self, ladder: StopLadder) {
         if let Some(mut child) = self.child.take() {
             let exit = exit_of(child.stop(ladder).await);
             for output in self.adapter.on_exit(&exit) {
@@ -489,14 +492,14 @@ impl Live {
 
 enum Next {
     Ask(Option<Ask>),
-    Line(Line),
+    Line(OutputEvent),
     Hooked(u64, String),
     Due,
 }
 
-async fn next_line(child: &mut Option<Running>) -> Line {
+async fn next_line(child: &mut Option<RunningChild>) -> OutputEvent {
     match child {
-        Some(child) => child.next().await,
+        Some(child) => child.next_event().await,
         None => std::future::pending().await,
     }
 }

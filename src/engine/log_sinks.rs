@@ -29,7 +29,7 @@ pub fn log_sinks(config: &Config, root: &Path, front_end: FrontEnd) -> Vec<LogSi
 
 /// Names sinks to a person.
 pub fn in_words(sinks: &[LogSink]) -> String {
-    let words: Vec<String> = sinks.iter().map(LogSink::in_words).collect();
+    let words: Vec<String> = sinks.iter().map(LogSink::label).collect();
     words.join(", ")
 }
 

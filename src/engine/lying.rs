@@ -5,9 +5,9 @@
 
 use crate::domain::event::Event;
 use crate::domain::run::{Run, State};
-use crate::store::events::{Backwards, LogEnd, Tail};
-use crate::store::snapshot::Loaded;
-use crate::store::{Layout, Record, StoreError, events, snapshot};
+use crate::store::event_log::{BackwardReader, LogEnd, LogFollower};
+use crate::store::state_snapshot::StateSnapshot;
+use crate::store::{EventLogRecord, StoreError, WorkdirLayout, event_log, state_snapshot};
 use crate::text::one_line;
 
 use super::onlooker::in_words;
@@ -22,7 +22,7 @@ const END: u64 = 32 * 1024;
 ///
 /// # Errors
 /// The files cannot be read, are of a newer version, or the log is damaged.
-pub fn lying(layout: &Layout) -> Result<Option<Run>, StoreError> {
+pub fn lying(layout: &WorkdirLayout) -> Result<Option<Run>, StoreError> {
     let found = Found::read(layout);
     match (found.snapshot, found.log) {
         (Some(error), _) if !matches!(error, StoreError::Damaged { .. }) => Err(error),
@@ -47,7 +47,7 @@ pub struct Stands {
 ///
 /// # Errors
 /// Nothing of the run can be read; the error is the snapshot's, where it has one.
-pub fn stands(layout: &Layout) -> Result<Option<Stands>, StoreError> {
+pub fn stands(layout: &WorkdirLayout) -> Result<Option<Stands>, StoreError> {
     let found = Found::read(layout);
     let problem = found.problem();
     let (run, last_seq) = match (found.run, found.ahead) {
@@ -66,18 +66,18 @@ pub fn stands(layout: &Layout) -> Result<Option<Stands>, StoreError> {
 pub(super) struct AtTheEnd {
     pub(super) run: Run,
     pub(super) last_seq: u64,
-    pub(super) tail: Tail<Event>,
+    pub(super) tail: LogFollower<Event>,
 }
 
 impl AtTheEnd {
     /// Reads the snapshot and the events behind it; `None` where the snapshot does not lead to the end of the log.
     /// Why it does not, a reader of the whole log finds. Blocks.
-    pub(super) fn read(layout: &Layout) -> Option<Self> {
-        let known = snapshot::load::<Run>(layout).ok()??;
+    pub(super) fn read(layout: &WorkdirLayout) -> Option<Self> {
+        let known = state_snapshot::load_snapshot::<Run>(layout).ok()??;
         let since = since(layout, &known).ok()??;
         let last = since.later.last();
         let last_seq = last.map_or(known.last_seq, |record| record.seq);
-        let tail = Tail::behind(&layout.events(), since.end?, last_seq).ok()?;
+        let tail = LogFollower::resume_at(&layout.events(), since.end?, last_seq).ok()?;
         let mut run = Some(known.state);
         for record in since.later {
             run = Run::after(run, record.at, &record.event);
@@ -96,7 +96,7 @@ struct Found {
     run: Option<Run>,
     last_seq: u64,
     /// The snapshot, where the log does not reach it.
-    ahead: Option<Loaded<Run>>,
+    ahead: Option<StateSnapshot<Run>>,
     /// Why there is no snapshot, where one lies.
     snapshot: Option<StoreError>,
     /// Why the log was not read to its end.
@@ -104,9 +104,9 @@ struct Found {
 }
 
 impl Found {
-    fn read(layout: &Layout) -> Self {
+    fn read(layout: &WorkdirLayout) -> Self {
         let mut found = Self::default();
-        match snapshot::load::<Run>(layout) {
+        match state_snapshot::load_snapshot::<Run>(layout) {
             Ok(None) => {}
             Ok(Some(known)) => match since(layout, &known) {
                 Ok(Some(Since { later, .. })) => {
@@ -122,7 +122,7 @@ impl Found {
             },
             Err(error) => found.snapshot = Some(error),
         }
-        let whole = events::read::<Event>(&layout.events(), 1);
+        let whole = event_log::read_events::<Event>(&layout.events(), 1);
         let read = whole.and_then(|mut all| {
             all.try_for_each(|record| {
                 found.take(record?);
@@ -133,7 +133,7 @@ impl Found {
         found
     }
 
-    fn take(&mut self, record: Record<Event>) {
+    fn take(&mut self, record: EventLogRecord<Event>) {
         self.run = Run::after(self.run.take(), record.at, &record.event);
         self.last_seq = record.seq;
     }
@@ -154,19 +154,19 @@ impl Found {
 
 /// The events behind a snapshot, in order, and where the log ended.
 struct Since {
-    later: Vec<Record<Event>>,
+    later: Vec<EventLogRecord<Event>>,
     end: Option<LogEnd>,
 }
 
 /// The events behind a snapshot; `None` where the log does not reach it, or is another run's.
-fn since(layout: &Layout, known: &Loaded<Run>) -> Result<Option<Since>, StoreError> {
+fn since(layout: &WorkdirLayout, known: &StateSnapshot<Run>) -> Result<Option<Since>, StoreError> {
     let (last_seq, run) = (known.last_seq, &known.state.state().run);
-    let mut log = Backwards::<Event>::new(&layout.events());
-    let mut later: Vec<Record<Event>> = Vec::new();
+    let mut log = BackwardReader::<Event>::new(&layout.events());
+    let mut later: Vec<EventLogRecord<Event>> = Vec::new();
     let mut n_bytes = END;
     loop {
         let mut records = log.read_before(n_bytes)?;
-        let reaches = |record: &Record<Event>| record.seq >= last_seq && record.run == *run;
+        let reaches = |record: &EventLogRecord<Event>| record.seq >= last_seq && record.run == *run;
         let reaches = records.last().is_some_and(reaches);
         if later.is_empty() && !reaches {
             return Ok(None);
@@ -175,7 +175,7 @@ fn since(layout: &Layout, known: &Loaded<Run>) -> Result<Option<Since>, StoreErr
         records.retain(|record| record.seq > last_seq);
         records.append(&mut later);
         later = records;
-        if is_all || log.is_at_the_beginning() {
+        if is_all || log.is_at_start() {
             let end = log.end();
             return Ok(Some(Since { later, end }));
         }

@@ -11,7 +11,7 @@ use crate::domain::event::Event;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::question::QuestionKind;
 use crate::domain::turn::Role;
-use crate::store::{RawStream, instant};
+use crate::store::{RawStream, utc_time};
 use crate::text::clean_json_line;
 
 use super::Engine;
@@ -88,7 +88,7 @@ impl Engine {
     pub(super) fn raw_stream(&self, session: &SessionId) -> RawStream {
         self.journal
             .session_files(session)
-            .open_raw(RAW_LIMIT, Box::new(clean_json_line))
+            .open_raw_stream(RAW_LIMIT, Box::new(clean_json_line))
     }
 
     /// The question that waits for a usage limit, and until when.
@@ -107,7 +107,7 @@ pub(super) async fn passed(limit: Option<(u32, At)>) -> u32 {
         return std::future::pending().await;
     };
     loop {
-        let left = until.0.saturating_sub(instant::now().0);
+        let left = until.0.saturating_sub(utc_time::now().0);
         let Ok(left @ 1..) = u64::try_from(left) else {
             return id;
         };

@@ -5,8 +5,8 @@
 
 use crate::domain::event::Event;
 use crate::domain::run::{Run, State};
-use crate::store::events::{Look, Tail};
-use crate::store::{Layout, Record, StoreError, snapshot};
+use crate::store::event_log::{FollowUpdate, LogFollower};
+use crate::store::{EventLogRecord, StoreError, WorkdirLayout, state_snapshot};
 
 use super::lying::AtTheEnd;
 
@@ -16,8 +16,8 @@ const BATCH: usize = 500;
 /// Reads one run, again and again where it goes on.
 #[derive(Debug)]
 pub struct Onlooker {
-    layout: Layout,
-    tail: Tail<Event>,
+    layout: WorkdirLayout,
+    tail: LogFollower<Event>,
     run: Option<Run>,
     begins: Begins,
 }
@@ -38,7 +38,7 @@ pub struct Seen {
     /// was told.
     pub untold: Option<u64>,
     /// What happened since the last look, in order.
-    pub records: Vec<Record<Event>>,
+    pub records: Vec<EventLogRecord<Event>>,
     /// Whether there is more to read at once.
     pub more: bool,
     /// Where the run stands, as far as it was read; `None` when there is none.
@@ -49,18 +49,18 @@ pub struct Seen {
 
 impl Onlooker {
     /// Looks at the run whose files lie here, from its first event on.
-    pub fn new(layout: Layout) -> Self {
+    pub fn new(layout: WorkdirLayout) -> Self {
         Self::beginning(layout, Begins::AtTheBeginning)
     }
 
     /// Looks at what happens from now on in the run whose files lie here: however long its log is, no more of it is read
     /// than the snapshot leaves open. Where the snapshot does not lead to the log's end all of it is told.
-    pub fn at_the_end(layout: Layout) -> Self {
+    pub fn at_the_end(layout: WorkdirLayout) -> Self {
         Self::beginning(layout, Begins::AtTheEnd)
     }
 
-    fn beginning(layout: Layout, begins: Begins) -> Self {
-        let tail = Tail::new(&layout.events());
+    fn beginning(layout: WorkdirLayout, begins: Begins) -> Self {
+        let tail = LogFollower::new(&layout.events());
         Self {
             layout,
             tail,
@@ -70,7 +70,7 @@ impl Onlooker {
     }
 
     /// The places that it looks at.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &WorkdirLayout {
         &self.layout
     }
 
@@ -85,9 +85,9 @@ impl Onlooker {
             return seen;
         }
         let mut seen = Seen::default();
-        match self.tail.read_on(BATCH) {
-            Ok(Look::More(records)) => self.fold(records, &mut seen, each),
-            Ok(Look::Anew) => {
+        match self.tail.read_new(BATCH) {
+            Ok(FollowUpdate::More(records)) => self.fold(records, &mut seen, each),
+            Ok(FollowUpdate::Restarted) => {
                 self.run = None;
                 seen.anew = true;
                 seen.more = true;
@@ -116,7 +116,7 @@ impl Onlooker {
 
     fn fold(
         &mut self,
-        records: Vec<Record<Event>>,
+        records: Vec<EventLogRecord<Event>>,
         seen: &mut Seen,
         each: &mut dyn FnMut(&State, &Event),
     ) {
@@ -136,7 +136,7 @@ impl Onlooker {
         if seen.state.is_some() && seen.problem.is_none() {
             return;
         }
-        match snapshot::load::<Run>(&self.layout) {
+        match state_snapshot::load_snapshot::<Run>(&self.layout) {
             Ok(Some(found)) if found.last_seq > self.tail.last_seq() || self.run.is_none() => {
                 seen.state = Some(found.state.state().clone());
             }
@@ -164,23 +164,23 @@ mod tests {
     use crate::domain::event::Created;
     use crate::domain::ids::RunId;
     use crate::engine::journal::Journal;
-    use crate::store::{Guard, Names};
+    use crate::store::{TamperGuard, WorkdirNames};
 
     struct Place {
         folder: tempfile::TempDir,
-        layout: Layout,
+        layout: WorkdirLayout,
     }
 
     impl Place {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let layout = Layout::new(folder.path(), Names::default()).unwrap();
+            let layout = WorkdirLayout::new(folder.path(), WorkdirNames::default()).unwrap();
             let _ = layout.create().unwrap();
             Self { folder, layout }
         }
 
         fn begin(&self, created: Created) -> Journal {
-            let guard = Guard::open(&self.layout, &self.folder.path().join("side")).unwrap();
+            let guard = TamperGuard::open(&self.layout, &self.folder.path().join("side")).unwrap();
             Journal::begin(guard, created).unwrap().0
         }
     }

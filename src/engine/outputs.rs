@@ -6,7 +6,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::parse_tool_output;
-use crate::store::{Layout, StoreError, raw};
+use crate::store::{StoreError, WorkdirLayout, raw_stream};
 use crate::text::{clean, truncate};
 
 /// The whole output of a call, cleaned, that has this part of it; `None` where the disk does not have it any more, and
@@ -15,7 +15,7 @@ use crate::text::{clean, truncate};
 /// # Errors
 /// A raw stream is there and cannot be read.
 pub fn whole(
-    layout: &Layout,
+    layout: &WorkdirLayout,
     (call, part): (&str, &str),
     cancel: &CancellationToken,
 ) -> Result<Option<String>, StoreError> {
@@ -25,7 +25,7 @@ pub fn whole(
     let known = known.unwrap_or_default();
     let known = known.trim_end_matches(truncate::ELLIPSIS);
     let is_wanted = || !cancel.is_cancelled();
-    raw::last_with(layout, call, is_wanted, |line| {
+    raw_stream::find_last_match(layout, call, is_wanted, |line| {
         let output = clean(&parse_tool_output(call, line)?);
         // A CLI may name another call like this one.
         let is_it =
@@ -41,12 +41,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::store::Names;
+    use crate::store::WorkdirNames;
 
     /// What comes of a stream of one session, of which this part is known.
     fn check(lines: &[String], (call, part): (&str, &str), wanted: Option<&str>) {
         let root = tempfile::tempdir().unwrap();
-        let layout = Layout::new(root.path(), Names::default()).unwrap();
+        let layout = WorkdirLayout::new(root.path(), WorkdirNames::default()).unwrap();
         let cancel = CancellationToken::new();
         let found = || whole(&layout, (call, part), &cancel).unwrap();
         assert_eq!(found(), None);

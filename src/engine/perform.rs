@@ -11,9 +11,9 @@ use crate::domain::question::Answer;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
 use crate::permission::repetition::Calls;
-use crate::process::{Kernel, Marker};
+use crate::process::{ProcessMark, SandboxSupport};
 use crate::store::debug_log::PROMPT_TARGET;
-use crate::store::{StoreError, boundary};
+use crate::store::{StoreError, failpoints};
 
 use super::asking::hidden_permissions;
 use super::codex_rules;
@@ -37,7 +37,7 @@ const ASKS: usize = 64;
 
 impl Engine {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<Vec<Event>, EngineError> {
-        boundary::at_effect(&effect);
+        failpoints::trace_effect(&effect);
         match effect {
             Effect::StartTurn(order) => return self.start_turn(order),
             Effect::InterruptTurn(_) => self.interrupt(),
@@ -151,7 +151,7 @@ impl Engine {
         let state = self.journal.state();
         let session = state.session(role).ok_or("this run has no reviewer")?;
         let adapter = self.adapter_of(role)?;
-        let dir = self.journal.layout().staging(&session.id);
+        let dir = self.journal.layout().staging_folder(&session.id);
         let staging =
             staging::prepare(self.journal.layout(), dir).map_err(|error| error.to_string())?;
         let spec = SessionSpec {
@@ -221,7 +221,7 @@ impl Engine {
         Holder {
             kernel: match self.setup.config.safety.contain_agents {
                 true => self.setup.kernel.clone(),
-                false => Kernel::Cannot("safety.contain_agents is off".to_owned()),
+                false => SandboxSupport::Unavailable("safety.contain_agents is off".to_owned()),
             },
             root: self.setup.root.clone(),
             closed: Vec::new(),
@@ -261,7 +261,7 @@ impl Engine {
         let session = state.session(role).ok_or("this run has no such role")?;
         let adapter = self.adapter_of(role)?;
         let raw = self.raw_stream(&session.id);
-        let marker = Marker::new(state.run.as_str(), role.name());
+        let marker = ProcessMark::new(state.run.as_str(), role.name());
         let (asks, inbox) = mpsc::channel(ASKS);
         let parts = Parts {
             role,
@@ -387,7 +387,7 @@ impl Engine {
     }
 
     pub(super) fn log(&self, text: &str) -> Vec<Event> {
-        let at = crate::store::instant::to_text(self.journal.now());
+        let at = crate::store::utc_time::to_rfc3339(self.journal.now());
         match self.journal.log_entry(&format!("\n- {at} {text}\n")) {
             Ok(()) => Vec::new(),
             Err(error) => vec![troubled("write the log of the steps", with_hint(&error))],

@@ -11,7 +11,9 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::cli_capabilities::{CliCapabilities, CliProbeError};
 use crate::adapter::{claude, codex};
 use crate::config::types::AdapterKind;
-use crate::process::{Children, Ended, Limits, Marker, SpawnError, Spec, Stdin};
+use crate::process::{
+    ChildSpawner, CommandEndCause, CommandLimits, ProcessMark, SpawnError, SpawnSpec, StdinSource,
+};
 
 use super::setup::NamedAdapter;
 
@@ -35,9 +37,13 @@ pub enum Probed {
 }
 
 /// Probes one adapter's program.
-pub async fn probe(children: &Children, adapter: &NamedAdapter, cwd: &Path) -> Probed {
+pub async fn probe(children: &ChildSpawner, adapter: &NamedAdapter, cwd: &Path) -> Probed {
     let settings = &adapter.settings;
-    let mut spec = Spec::new(&settings.program, cwd, Marker::new("probe", &adapter.name));
+    let mut spec = SpawnSpec::new(
+        &settings.program,
+        cwd,
+        ProcessMark::new("probe", &adapter.name),
+    );
     spec.env = settings.env.clone();
     spec.args = settings.args.clone();
     match settings.kind {
@@ -89,7 +95,7 @@ pub async fn probe(children: &Children, adapter: &NamedAdapter, cwd: &Path) -> P
 /// Asks a CLI whether somebody is logged in; gives the command that logs in where it says that nobody is.
 /// Nobody has to be where the CLI's own configuration names another provider: this is advice and no refusal.
 pub async fn missing_login(
-    children: &Children,
+    children: &ChildSpawner,
     adapter: &NamedAdapter,
     cwd: &Path,
 ) -> Option<&'static str> {
@@ -107,7 +113,11 @@ pub async fn missing_login(
         ),
         AdapterKind::Pipe => return None,
     };
-    let mut spec = Spec::new(&settings.program, cwd, Marker::new("probe", &adapter.name));
+    let mut spec = SpawnSpec::new(
+        &settings.program,
+        cwd,
+        ProcessMark::new("probe", &adapter.name),
+    );
     spec.env = settings.env.clone();
     spec.args = settings.args.clone();
     spec.args.extend(args.iter().map(|&arg| arg.to_owned()));
@@ -118,21 +128,21 @@ pub async fn missing_login(
 /// What a CLI said to a question, unless it did not end.
 type Said = Result<Option<String>, SpawnError>;
 
-async fn ask(children: &Children, spec: &Spec) -> Said {
-    let limits = Limits {
+async fn ask(children: &ChildSpawner, spec: &SpawnSpec) -> Said {
+    let limits = CommandLimits {
         timeout: PATIENCE,
-        cap: 64 * 1024,
-        stdin: Stdin::Null,
+        output_cap: 64 * 1024,
+        stdin: StdinSource::Null,
     };
     let finished = children
         .run_to_end(spec, &limits, &CancellationToken::new())
         .await?;
-    if finished.ended != Ended::ByItself {
+    if finished.end_cause != CommandEndCause::ByItself {
         return Ok(None);
     }
-    let said = finished.stdout.text();
+    let said = finished.stdout.to_text();
     Ok(Some(match said.trim().is_empty() {
-        true => finished.stderr.text(),
+        true => finished.stderr.to_text(),
         false => said,
     }))
 }

@@ -62,7 +62,7 @@ impl Engine {
             .session(role)
             .ok_or("this run has no reviewer")?;
         let layout = self.journal.layout();
-        let staging = staging::planned(layout, layout.staging(&session.id));
+        let staging = staging::planned(layout, layout.staging_folder(&session.id));
         self.whole_prompt(order, &staging)
     }
 

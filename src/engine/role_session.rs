@@ -8,7 +8,7 @@ use crate::domain::event::Event;
 use crate::domain::ids::At;
 use crate::domain::session::Session;
 use crate::domain::turn::Role;
-use crate::store::sessions;
+use crate::store::session_files;
 
 use super::{Engine, EngineError};
 
@@ -37,7 +37,7 @@ impl Engine {
 
     fn save_role_session(&self, role: Role, session: &Session) -> Result<(), EngineError> {
         let state = self.state();
-        let stored = sessions::stored(self.journal.layout(), &session.id);
+        let stored = session_files::load_session(self.journal.layout(), &session.id);
         // One that somebody damaged says nothing here; the guard of the program's files puts it right and tells.
         let created = stored.ok().flatten();
         let created = created.and_then(|stored| stored["created"].as_i64());

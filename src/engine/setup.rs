@@ -16,11 +16,11 @@ use crate::domain::ids::RunId;
 use crate::domain::question::TestNetwork;
 use crate::domain::turn::Role;
 use crate::permission::{Approvable, Approved, Scope, UncontainedCommands};
-use crate::process::{Children, Kernel, Network};
+use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport};
 use crate::prompts::Prompts;
-use crate::store::approvals::Approvals;
-use crate::store::worktrees::Worktrees;
-use crate::store::{StoreError, instant};
+use crate::store::approval_store::ApprovalStore;
+use crate::store::worktree_records::WorktreeRegistry;
+use crate::store::{StoreError, utc_time};
 
 use super::containing::{self, CommandReach};
 
@@ -54,13 +54,13 @@ pub struct Setup {
     /// What is written about permissions, as it counts here.
     pub permissions: Permissions,
     /// What the user approved in this repository for more than one call.
-    pub approvals: Approvals,
+    pub approvals: ApprovalStore,
     /// Where children that write have their work trees.
-    pub worktrees: Worktrees,
+    pub worktrees: WorktreeRegistry,
     /// Who starts agents, git and tests.
-    pub children: Children,
+    pub children: ChildSpawner,
     /// What can hold them.
-    pub kernel: Kernel,
+    pub kernel: SandboxSupport,
     /// What happens to commands that nothing holds.
     pub uncontained: UncontainedCommands,
 }
@@ -70,7 +70,7 @@ impl Setup {
     pub fn command_reach(&self, run: &RunId) -> CommandReach {
         CommandReach {
             run: run.as_str().to_owned(),
-            network: self.said_network(run).unwrap_or(Network::Loopback),
+            network: self.said_network(run).unwrap_or(SandboxNetwork::Loopback),
             sockets: self.test_sockets(run),
             named: Vec::new(),
         }
@@ -89,21 +89,21 @@ const HIDE: &str = "hide";
 impl Setup {
     /// The network that tests have by the user's word, in the configuration or for this repository; `None` where nobody
     /// has said anything, or it cannot be read.
-    pub fn said_network(&self, run: &RunId) -> Option<Network> {
+    pub fn said_network(&self, run: &RunId) -> Option<SandboxNetwork> {
         match self.config.test.network {
-            ConfiguredNetwork::Loopback => return Some(Network::Loopback),
-            ConfiguredNetwork::Host => return Some(Network::Host),
+            ConfiguredNetwork::Loopback => return Some(SandboxNetwork::Loopback),
+            ConfiguredNetwork::Host => return Some(SandboxNetwork::Host),
             ConfiguredNetwork::Ask => {}
         }
-        let approved = self.approvals.serving(run);
+        let approved = self.approvals.list_for_run(run);
         let approved = approved
             .inspect_err(|error| tracing::warn!(%error, "what was said of the network of tests is not known"))
             .ok()?;
         let said = |word: &str| approved.contains(&network_answer(word));
         // What was said last is the only one that is kept; of two by hand the stricter counts.
         match (said(LOOPBACK), said(HOST)) {
-            (true, _) => Some(Network::Loopback),
-            (false, true) => Some(Network::Host),
+            (true, _) => Some(SandboxNetwork::Loopback),
+            (false, true) => Some(SandboxNetwork::Host),
             (false, false) => None,
         }
     }
@@ -118,7 +118,7 @@ impl Setup {
             TestNetwork::Loopback => LOOPBACK,
         };
         self.approvals
-            .add(run, instant::now(), &[network_answer(word)])?;
+            .add(run, utc_time::now(), &[network_answer(word)])?;
         Ok(())
     }
 }
@@ -144,7 +144,7 @@ impl Setup {
 
     /// What was said of sockets; of two answers by hand the stricter counts, as where they cannot be read.
     fn said_of_sockets(&self, run: &RunId) -> BTreeMap<PathBuf, bool> {
-        let approved = self.approvals.serving(run);
+        let approved = self.approvals.list_for_run(run);
         let approved = approved.inspect_err(
             |error| tracing::warn!(%error, "what was said of sockets for tests is not known"),
         );
@@ -171,7 +171,7 @@ impl Setup {
     pub fn keep_socket(&self, run: &RunId, path: &str, is_reached: bool) -> Result<(), StoreError> {
         let word = if is_reached { REACH } else { HIDE };
         let answer = answer_for_tests(SOCKET_PERMISSION, &format!("{word} {path}"));
-        self.approvals.add(run, instant::now(), &[answer])?;
+        self.approvals.add(run, utc_time::now(), &[answer])?;
         Ok(())
     }
 }
@@ -273,7 +273,7 @@ pub fn trust_of(state: TrustState) -> RepositoryTrust {
 impl Setup {
     /// The setup of a run without adapters, as tests begin one.
     pub(super) fn example(
-        (root, layout): (&std::path::Path, &crate::store::Layout),
+        (root, layout): (&std::path::Path, &crate::store::WorkdirLayout),
         places: &crate::config::Places,
         config: Config,
         on_ask: OnAsk,
@@ -281,7 +281,7 @@ impl Setup {
         Self {
             root: root.to_owned(),
             permissions: Permissions::of(&config, on_ask.allowing()),
-            approvals: Approvals::new(&places.approvals_dir(), root),
+            approvals: ApprovalStore::new(&places.approvals_dir(), root),
             config,
             origins: serde_json::Value::Null,
             prompts: Prompts::load(&[]).unwrap(),
@@ -293,9 +293,9 @@ impl Setup {
             test_choice: TestChoice::Own,
             commits_off: None,
             on_ask,
-            worktrees: Worktrees::new(&places.worktrees_dir(), layout),
-            children: Children::default(),
-            kernel: Kernel::Cannot("not looked for".to_owned()),
+            worktrees: WorktreeRegistry::new(&places.worktrees_dir(), layout),
+            children: ChildSpawner::default(),
+            kernel: SandboxSupport::Unavailable("not looked for".to_owned()),
             uncontained: UncontainedCommands::FollowRules,
         }
     }

@@ -9,8 +9,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use crate::domain::plan::file_hash;
-use crate::store::documents::{self, Document};
-use crate::store::{Layout, StoreError};
+use crate::store::document_files::{self, DocumentContent};
+use crate::store::{StoreError, WorkdirLayout};
 
 /// The largest document that is taken from an agent, in bytes.
 pub const MAX_BYTES: u64 = 1024 * 1024;
@@ -25,19 +25,19 @@ pub struct Staging {
     /// Where it may write comments or answers.
     pub comments: PathBuf,
     /// `plan.md` when the turn began; its copy is put into the folder.
-    pub plan_before: Option<Document>,
+    pub plan_before: Option<DocumentContent>,
     /// `comments.md` when the turn began.
-    pub comments_before: Option<Document>,
+    pub comments_before: Option<DocumentContent>,
 }
 
 /// Empties the session's folder and puts a copy of `plan.md` in it, where there is one.
 ///
 /// # Errors
 /// The folder cannot be made, or the workflow files cannot be read.
-pub fn prepare(layout: &Layout, dir: PathBuf) -> Result<Staging, StoreError> {
+pub fn prepare(layout: &WorkdirLayout, dir: PathBuf) -> Result<Staging, StoreError> {
     let failed = |what: &'static str| {
         let dir = dir.clone();
-        move |error: io::Error| StoreError::io(what, &dir, error)
+        move |error: io::Error| StoreError::from_io(what, &dir, error)
     };
     for dir in [&dir, &before(&dir)] {
         empty(dir).map_err(failed("empty"))?;
@@ -48,8 +48,8 @@ pub fn prepare(layout: &Layout, dir: PathBuf) -> Result<Staging, StoreError> {
             .map_err(failed("create"))?;
     }
     let staging = Staging {
-        plan_before: documents::read(&layout.plan())?,
-        comments_before: documents::read(&layout.comments())?,
+        plan_before: document_files::read_document(&layout.plan())?,
+        comments_before: document_files::read_document(&layout.comments())?,
         ..planned(layout, dir.clone())
     };
     if let Some(document) = &staging.plan_before {
@@ -74,7 +74,7 @@ fn before(dir: &Path) -> PathBuf {
     dir.with_file_name(name)
 }
 
-fn before_files(layout: &Layout, dir: &Path) -> [PathBuf; 2] {
+fn before_files(layout: &WorkdirLayout, dir: &Path) -> [PathBuf; 2] {
     let names = layout.names();
     [&names.plan, &names.comments].map(|name| before(dir).join(name))
 }
@@ -83,20 +83,20 @@ fn before_files(layout: &Layout, dir: &Path) -> [PathBuf; 2] {
 ///
 /// # Errors
 /// What the turn began with cannot be read.
-pub fn left_behind(layout: &Layout, dir: PathBuf) -> Result<Option<Staging>, StoreError> {
+pub fn left_behind(layout: &WorkdirLayout, dir: PathBuf) -> Result<Option<Staging>, StoreError> {
     if !dir.is_dir() || !before(&dir).is_dir() {
         return Ok(None);
     }
     let [plan, comments] = before_files(layout, &dir);
     Ok(Some(Staging {
-        plan_before: documents::read(&plan)?,
-        comments_before: documents::read(&comments)?,
+        plan_before: document_files::read_document(&plan)?,
+        comments_before: document_files::read_document(&comments)?,
         ..planned(layout, dir)
     }))
 }
 
 /// Names the folder and its files without touching the disk.
-pub fn planned(layout: &Layout, dir: PathBuf) -> Staging {
+pub fn planned(layout: &WorkdirLayout, dir: PathBuf) -> Staging {
     Staging {
         plan: dir.join(&layout.names().plan),
         comments: dir.join(&layout.names().comments),

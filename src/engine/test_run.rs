@@ -27,7 +27,8 @@ use tokio_util::sync::CancellationToken;
 use super::git::{GitError, Repository};
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::process::{
-    Children, Containment, Ended, EnvBase, Finished, Limits, Marker, Spec, Stdin,
+    ChildSpawner, CommandEndCause, CommandLimits, CommandOutput, EnvironmentBase, ProcessMark,
+    SandboxSpec, SpawnSpec, StdinSource,
 };
 
 /// How much of the output's end goes into a receipt, in bytes.
@@ -86,9 +87,9 @@ pub struct TestSettings {
     /// The run, for the mark of the command's processes.
     pub run: String,
     /// Who starts it.
-    pub children: Children,
+    pub children: ChildSpawner,
     /// What the kernel holds it to; `None` leaves it what this program may do.
-    pub contained: Option<Containment>,
+    pub contained: Option<SandboxSpec>,
 }
 
 /// One test run to be made.
@@ -123,10 +124,10 @@ pub enum TestRunError {
 /// The run is being stopped, or git fails.
 pub async fn run(test: TestRun<'_>, cancel: &CancellationToken) -> Result<Receipt, TestRunError> {
     let tree_before = tree_of(test.repository).await?;
-    let limits = Limits {
+    let limits = CommandLimits {
         timeout: test.settings.timeout,
-        cap: test.settings.cap,
-        stdin: Stdin::Null,
+        output_cap: test.settings.cap,
+        stdin: StdinSource::Null,
     };
     let ran = test
         .settings
@@ -134,7 +135,9 @@ pub async fn run(test: TestRun<'_>, cancel: &CancellationToken) -> Result<Receip
         .run_to_end(&spec_of(&test), &limits, cancel)
         .await;
     let mut receipt = match ran {
-        Ok(finished) if finished.ended == Ended::Cancelled => return Err(TestRunError::Cancelled),
+        Ok(finished) if finished.end_cause == CommandEndCause::Cancelled => {
+            return Err(TestRunError::Cancelled);
+        }
         Ok(finished) => receipt_of(&test, &finished),
         Err(error) => Receipt {
             command: test.command.to_string(),
@@ -155,15 +158,19 @@ async fn tree_of(repository: Option<&Repository>) -> Result<Option<String>, GitE
 }
 
 /// A shell joins the two outputs, so that their lines keep their order, and becomes the command.
-fn spec_of(test: &TestRun<'_>) -> Spec {
-    let mut spec = Spec::new("sh", test.root, Marker::new(&test.settings.run, "tests"));
+fn spec_of(test: &TestRun<'_>) -> SpawnSpec {
+    let mut spec = SpawnSpec::new(
+        "sh",
+        test.root,
+        ProcessMark::new(&test.settings.run, "tests"),
+    );
     spec = match test.command {
         TestCommand::Words(words) => spec
             .args(["-c", "exec \"$@\" 2>&1", "sh"])
             .args(words.clone()),
         TestCommand::Shell(line) => spec.args(["-c", "exec sh -c \"$1\" 2>&1", "sh", line]),
     };
-    spec.env_base = EnvBase::Only(KEPT.map(str::to_owned).into());
+    spec.env_base = EnvironmentBase::Only(KEPT.map(str::to_owned).into());
     for (name, value) in [
         ("CI", "1"),
         ("TERM", "dumb"),
@@ -173,25 +180,25 @@ fn spec_of(test: &TestRun<'_>) -> Spec {
         spec = spec.env(name, value);
     }
     spec.env.extend(test.settings.env.clone());
-    spec.contained = test.settings.contained.clone();
+    spec.sandbox = test.settings.contained.clone();
     spec
 }
 
-fn receipt_of(test: &TestRun<'_>, finished: &Finished) -> Receipt {
-    let output = finished.stdout.text();
+fn receipt_of(test: &TestRun<'_>, finished: &CommandOutput) -> Receipt {
+    let output = finished.stdout.to_text();
     // The middle of an output that was too long is not here to be counted.
     let counts = finished
         .stdout
-        .whole()
+        .complete_bytes()
         .and_then(|_| counts::parse_counts(&output));
-    let outcome = match finished.ended {
-        Ended::TimedOut => TestOutcome::TimedOut,
-        Ended::ByItself | Ended::Cancelled => {
+    let outcome = match finished.end_cause {
+        CommandEndCause::TimedOut => TestOutcome::TimedOut,
+        CommandEndCause::ByItself | CommandEndCause::Cancelled => {
             outcome::judge(test.command, finished.exit.code, counts, &output)
         }
     };
     // Beyond the cap nothing is compared by name.
-    let named = finished.stdout.whole().is_some() && outcome == TestOutcome::Failed;
+    let named = finished.stdout.complete_bytes().is_some() && outcome == TestOutcome::Failed;
     let failed_tests = match named {
         true => failed_tests::failed_tests(&(test.clean)(&output)),
         false => Vec::new(),

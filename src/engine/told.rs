@@ -9,7 +9,7 @@ use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::question::{AgentQuestion, Offered};
 use crate::domain::session::{Message, PlanWindow, Speaker};
 use crate::domain::turn::Role;
-use crate::store::{StoreError, Tampered};
+use crate::store::{StoreError, TamperedFile};
 
 use super::answering::Patience;
 use super::asking::Asking;
@@ -276,7 +276,7 @@ impl Engine {
             let tampered = checked.unwrap_or_else(|panicked| {
                 let path = std::path::Path::new(".agent-collab");
                 let source = std::io::Error::other(panicked.to_string());
-                Err(StoreError::io(
+                Err(StoreError::from_io(
                     "compare with what was written",
                     path,
                     source,
@@ -296,7 +296,7 @@ impl Engine {
         &mut self,
         turn: &TurnId,
         end: &CliTurnOutcome,
-        tampered: Result<Vec<Tampered>, StoreError>,
+        tampered: Result<Vec<TamperedFile>, StoreError>,
     ) -> Result<(), EngineError> {
         let Some(at_work) = self.at_work.take_if(|at_work| at_work.order.turn == *turn) else {
             return Ok(());
@@ -340,7 +340,7 @@ impl Engine {
     }
 
     /// Tells which of the program's own files somebody else changed, where that is any.
-    pub(super) fn tell_tampered(&mut self, tampered: &[Tampered]) -> Result<(), EngineError> {
+    pub(super) fn tell_tampered(&mut self, tampered: &[TamperedFile]) -> Result<(), EngineError> {
         if tampered.is_empty() {
             return Ok(());
         }

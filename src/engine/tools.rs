@@ -171,7 +171,7 @@ impl Engine {
     pub(super) fn has_tools(&self, role: Role) -> bool {
         let kind = self.adapter_of(role).map(|adapter| adapter.settings.kind);
         let speaks = matches!(kind, Ok(AdapterKind::Codex | AdapterKind::Claude));
-        speaks && !self.setup.children.are_played()
+        speaks && !self.setup.children.is_simulated()
     }
 
     /// Takes note of the process from which a session's calls come.

@@ -85,7 +85,7 @@ impl Engine {
     /// Writes, or puts it off where another program holds one of the documents.
     pub(super) fn write(&mut self, writing: Writing) -> Vec<Event> {
         let pen = Pen::take(self.journal.guard());
-        if !matches!(pen, Err(StoreError::Busy { .. })) {
+        if !matches!(pen, Err(StoreError::LockBusy { .. })) {
             return self.write_with(pen, writing);
         }
         if let Some(order) = writing.order() {

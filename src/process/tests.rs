@@ -1,33 +1,38 @@
 //! Real processes, mostly `sh`; conditions are polled with a deadline, never slept for.
 
-#[cfg(target_os = "linux")]
-mod doing;
-mod ending;
 mod leftovers;
-mod lines;
+mod output_lines;
+#[cfg(target_os = "linux")]
+mod process_activity;
+mod termination;
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::table::{entry_of, is_alive};
+use super::process_table::{is_alive, read_process_entry};
 use super::*;
 
 /// A shell script as a child.
-fn sh(script: &str) -> Spec {
-    Spec::new("sh", std::env::temp_dir(), Marker::new("run_test", "owner")).args(["-c", script])
+fn sh(script: &str) -> SpawnSpec {
+    SpawnSpec::new(
+        "sh",
+        std::env::temp_dir(),
+        ProcessMark::new("run_test", "owner"),
+    )
+    .args(["-c", script])
 }
 
-fn limits(seconds: u64) -> Limits {
-    Limits {
+fn limits(seconds: u64) -> CommandLimits {
+    CommandLimits {
         timeout: Duration::from_secs(seconds),
-        cap: 64 * 1024,
-        stdin: Stdin::Null,
+        output_cap: 64 * 1024,
+        stdin: StdinSource::Null,
     }
 }
 
-async fn run(spec: &Spec) -> Finished {
+async fn run(spec: &SpawnSpec) -> CommandOutput {
     run_to_end(
         spec,
         &limits(30),
@@ -38,26 +43,26 @@ async fn run(spec: &Spec) -> Finished {
 }
 
 /// All lines of a child to its end, one a line: `out: …`, `err: …`, `exit …`.
-async fn told(running: &mut Running) -> String {
+async fn collect_output(running: &mut RunningChild) -> String {
     let mut told = Vec::new();
     loop {
-        match running.next().await {
-            Line::Out(line) => told.push(format!("out: {line}")),
-            Line::Err(line) => told.push(format!("err: {line}")),
-            Line::TooLong {
+        match running.next_event().await {
+            OutputEvent::Stdout(line) => told.push(format!("out: {line}")),
+            OutputEvent::Stderr(line) => told.push(format!("err: {line}")),
+            OutputEvent::TooLong {
                 stream,
                 bytes,
                 head,
             } => told.push(format!("{stream:?}: {bytes} bytes, {} told", head.len())),
-            Line::Ended(exit) => {
-                told.push(ending(&exit));
+            OutputEvent::Ended(exit) => {
+                told.push(describe_exit(&exit));
                 return told.join("\n");
             }
         }
     }
 }
 
-fn ending(exit: &Exit) -> String {
+fn describe_exit(exit: &ChildExit) -> String {
     assert_eq!(exit.survivors, Vec::<u32>::new());
     match (exit.code, exit.signal) {
         (Some(code), _) => format!("exit {code}"),
@@ -102,7 +107,7 @@ async fn pid_in(path: &Path) -> ProcessIdentity {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         id = text
             .strip_suffix('\n')
-            .and_then(|pid| entry_of(pid.parse().ok()?))
+            .and_then(|pid| read_process_entry(pid.parse().ok()?))
             .map(|entry| entry.id);
         id.is_some()
     })

@@ -3,8 +3,8 @@
 //! Refuses to hold a line that was not cleaned, and prompts or context at any level unless the user wants
 //! them: those are logged under the target [`PROMPT_TARGET`], which is off otherwise.
 
-mod form;
-mod size_limited;
+mod entry_format;
+mod rotating_file;
 
 use std::fs;
 use std::io::{self, Write};
@@ -20,14 +20,14 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::{StoreError, plain};
+use super::{StoreError, nofollow_fs};
 use crate::text::{clean, clean_json_line};
-use form::{JsonForm, TextForm};
+use entry_format::{JsonEntryFormat, TextEntryFormat};
 
-pub use size_limited::SizeLimited;
+pub use rotating_file::RotatingFile;
 
 /// The default size limit of one file, in bytes.
-pub const DEFAULT_MAX_SIZE: u64 = 10_000_000;
+pub const DEFAULT_MAX_BYTES: u64 = 10_000_000;
 /// The target of events that hold prompts or context.
 pub const PROMPT_TARGET: &str = "agent_collab::prompt";
 
@@ -42,7 +42,7 @@ pub enum PromptLines {
 
 /// Whether an entry holds more than its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Metadata {
+pub enum LogMetadata {
     /// Its fields and the module that wrote it go along.
     Kept,
     /// They do not; what is wanted under [`PROMPT_TARGET`] does.
@@ -51,7 +51,7 @@ pub enum Metadata {
 
 /// How entries are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogForm {
+pub enum LogFormat {
     /// A line of text each.
     Text,
     /// A JSON object each, on a line.
@@ -71,7 +71,7 @@ pub enum LogSink {
 
 impl LogSink {
     /// Names it to a person.
-    pub fn in_words(&self) -> String {
+    pub fn label(&self) -> String {
         match self {
             Self::TextFile(path) => path.display().to_string(),
             Self::JsonFile(path) => format!("{} (JSON)", path.display()),
@@ -79,17 +79,17 @@ impl LogSink {
         }
     }
 
-    fn form(&self) -> LogForm {
+    fn format(&self) -> LogFormat {
         match self {
-            Self::TextFile(_) | Self::Console => LogForm::Text,
-            Self::JsonFile(_) => LogForm::JsonLines,
+            Self::TextFile(_) | Self::Console => LogFormat::Text,
+            Self::JsonFile(_) => LogFormat::JsonLines,
         }
     }
 
     fn open(&self, max_size: u64) -> Result<Box<dyn Write + Send>, StoreError> {
         Ok(match self {
             Self::TextFile(path) | Self::JsonFile(path) => {
-                Box::new(SizeLimited::open(path, max_size)?)
+                Box::new(RotatingFile::open(path, max_size)?)
             }
             Self::Console => Box::new(io::stderr()),
         })
@@ -104,23 +104,23 @@ pub struct LogContent {
     /// Whether whole prompts are.
     pub prompts: PromptLines,
     /// Whether an entry holds more than its message.
-    pub metadata: Metadata,
+    pub metadata: LogMetadata,
 }
 
 /// Hands each formatted event, cleaned, to the writing thread.
 #[derive(Clone)]
-struct Cleaning {
+struct CleaningWriter {
     out: NonBlocking,
-    form: LogForm,
+    format: LogFormat,
 }
 
-impl Write for Cleaning {
+impl Write for CleaningWriter {
     fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(entry);
         let text = text.trim_end_matches('\n');
-        let mut line = match self.form {
-            LogForm::Text => clean(text).replace(['\n', '\r'], " "),
-            LogForm::JsonLines => clean_json_line(text),
+        let mut line = match self.format {
+            LogFormat::Text => clean(text).replace(['\n', '\r'], " "),
+            LogFormat::JsonLines => clean_json_line(text),
         };
         line.push('\n');
         self.out.write_all(line.as_bytes())?;
@@ -132,7 +132,7 @@ impl Write for Cleaning {
     }
 }
 
-impl<'a> MakeWriter<'a> for Cleaning {
+impl<'a> MakeWriter<'a> for CleaningWriter {
     type Writer = Self;
 
     fn make_writer(&'a self) -> Self {
@@ -163,18 +163,18 @@ where
 {
     let opened: Result<Vec<_>, StoreError> = sinks
         .iter()
-        .map(|sink| Ok((sink.open(max_size)?, sink.form())))
+        .map(|sink| Ok((sink.open(max_size)?, sink.format())))
         .collect();
     let made = opened?
         .into_iter()
-        .map(|(out, form)| layer(out, form, content));
+        .map(|(out, form)| build_layer(out, form, content));
     let (layers, workers) = made.unzip();
     Ok((layers, DebugLog { _workers: workers }))
 }
 
-fn layer<S>(
+fn build_layer<S>(
     out: Box<dyn Write + Send>,
-    form: LogForm,
+    form: LogFormat,
     content: LogContent,
 ) -> (BoxedLayer<S>, WorkerGuard)
 where
@@ -185,16 +185,19 @@ where
         .finish(out);
     let layer = tracing_subscriber::fmt::layer()
         .with_ansi(false)
-        .with_writer(Cleaning { out, form });
+        .with_writer(CleaningWriter { out, format: form });
     let metadata = content.metadata;
     let layer: BoxedLayer<S> = match form {
-        LogForm::Text => layer.event_format(TextForm::new(metadata)).boxed(),
-        LogForm::JsonLines => layer.event_format(JsonForm { metadata }).boxed(),
+        LogFormat::Text => layer.event_format(TextEntryFormat::new(metadata)).boxed(),
+        LogFormat::JsonLines => layer.event_format(JsonEntryFormat { metadata }).boxed(),
     };
-    (layer.with_filter(targets(content)).boxed(), worker)
+    (
+        layer.with_filter(build_target_filter(content)).boxed(),
+        worker,
+    )
 }
 
-fn targets(content: LogContent) -> Targets {
+fn build_target_filter(content: LogContent) -> Targets {
     let prompts = match content.prompts {
         PromptLines::LeftOut => LevelFilter::OFF,
         PromptLines::Kept => LevelFilter::INFO,
@@ -215,9 +218,9 @@ pub fn init_debug_log(
     content: LogContent,
 ) -> Result<DebugLog, StoreError> {
     let (layers, log) = open_debug_log(sinks, max_size, content)?;
-    let names: Vec<String> = sinks.iter().map(LogSink::in_words).collect();
+    let names: Vec<String> = sinks.iter().map(LogSink::label).collect();
     let failed = |error| {
-        StoreError::io(
+        StoreError::from_io(
             "log to",
             Path::new(&names.join(", ")),
             io::Error::other(error),
@@ -232,26 +235,26 @@ pub fn init_debug_log(
 ///
 /// # Errors
 /// It lies in the repository, whose steps would commit it; or it could not be written, and why.
-pub fn check_own_file(path: &Path, root: &Path) -> Result<(), StoreError> {
+pub fn check_user_log_file(path: &Path, root: &Path) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let real = folder.canonicalize();
-    let real = real.map_err(|error| StoreError::io("look at", folder, error))?;
+    let real = real.map_err(|error| StoreError::from_io("look at", folder, error))?;
     // A repository that is not there holds nothing.
     if root.canonicalize().is_ok_and(|root| real.starts_with(root)) {
-        return Err(StoreError::Inside {
+        return Err(StoreError::InsideRepository {
             path: path.to_path_buf(),
             root: root.to_path_buf(),
         });
     }
     match fs::symlink_metadata(path) {
-        Ok(_) => plain::open_append(path).map(drop),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => can_make_in(folder),
-        Err(error) => Err(StoreError::io("look at", path, error)),
+        Ok(_) => nofollow_fs::open_append(path).map(drop),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => check_can_create_in(folder),
+        Err(error) => Err(StoreError::from_io("look at", path, error)),
     }
 }
 
-fn can_make_in(folder: &Path) -> Result<(), StoreError> {
-    let refused = |error: nix::Error| StoreError::io("make a file in", folder, error.into());
+fn check_can_create_in(folder: &Path) -> Result<(), StoreError> {
+    let refused = |error: nix::Error| StoreError::from_io("make a file in", folder, error.into());
     access(folder, AccessFlags::W_OK | AccessFlags::X_OK).map_err(refused)
 }
 

@@ -2,17 +2,17 @@
 //!
 //! Refuses to change or reorder anything that was written.
 
-use super::{Guard, StoreError};
+use super::{StoreError, TamperGuard};
 
 /// Appends to `log.md`.
 #[derive(Debug, Clone)]
 pub struct RunLog {
-    guard: Guard,
+    guard: TamperGuard,
 }
 
 impl RunLog {
     /// Names the log; touches nothing yet.
-    pub fn of(guard: &Guard) -> Self {
+    pub fn new(guard: &TamperGuard) -> Self {
         Self {
             guard: guard.clone(),
         }
@@ -44,7 +44,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::place::Place;
+    use super::super::test_repo::TestRepo;
     use super::*;
 
     proptest! {
@@ -54,10 +54,10 @@ mod tests {
             torn in ".{0,20}",
             entries in proptest::collection::vec(".{0,40}\n?", 1..6),
         ) {
-            let place = Place::new();
+            let place = TestRepo::new();
             fs::write(place.layout.log(), &torn).unwrap();
             let mut before = torn;
-            let mut log = RunLog::of(&place.guard());
+            let mut log = RunLog::new(&place.open_guard());
             for (index, entry) in entries.iter().enumerate() {
                 log.append_entry(entry).unwrap();
                 let now = fs::read_to_string(place.layout.log()).unwrap();
@@ -65,7 +65,7 @@ mod tests {
                 prop_assert!(now.len() >= before.len() + entry.len());
                 before = now;
                 if index == 2 {
-                    log = RunLog::of(&place.guard());
+                    log = RunLog::new(&place.open_guard());
                 }
             }
         }

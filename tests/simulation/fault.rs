@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
 
-use agent_collab::store::boundary;
+use agent_collab::store::failpoints;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::unistd::Pid;
@@ -200,7 +200,7 @@ impl Visit for Fields {
 
 impl Subscriber for Listener {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && metadata.target() == boundary::TARGET
+        metadata.is_event() && metadata.target() == failpoints::FAILPOINT_TARGET
     }
 
     fn max_level_hint(&self) -> Option<tracing::level_filters::LevelFilter> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use agent_collab::domain::event::Event;
 use agent_collab::domain::run::Run;
-use agent_collab::store::events;
+use agent_collab::store::event_log;
 use serde_json::Value;
 
 use crate::repository::git;
@@ -107,7 +107,7 @@ pub fn violations(world: &World, typed: &[String]) -> Vec<String> {
 /// The run as its events up to the one of this number tell it; they are numbered in order.
 fn folded(world: &World, last_seq: u64) -> Result<Run, String> {
     let path = world.run().join("events.jsonl");
-    let records: Result<Vec<_>, _> = events::read::<Event>(&path, 1)
+    let records: Result<Vec<_>, _> = event_log::read_events::<Event>(&path, 1)
         .map_err(|error| format!("the log cannot be read: {error}"))?
         .collect();
     let records = records.map_err(|error| format!("the log cannot be read: {error}"))?;

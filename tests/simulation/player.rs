@@ -20,8 +20,8 @@ use agent_collab::engine::log_sinks::FrontEnd;
 use agent_collab::engine::setup::{BranchPolicy, TestChoice};
 use agent_collab::engine::{Engine, EngineError, Outcome};
 use agent_collab::permission::UncontainedCommands;
-use agent_collab::process::Children;
-use agent_collab::store::instant;
+use agent_collab::process::ChildSpawner;
+use agent_collab::store::utc_time;
 
 use crate::fault::{self, Fault, tell};
 use crate::scenarios::{self, Scenario, Whim};
@@ -58,7 +58,7 @@ pub fn play(launch: &Launch) -> i32 {
         .expect("a runtime");
     let code = runtime.block_on(async {
         virtual_now();
-        instant::follow(virtual_now);
+        utc_time::set_clock(virtual_now);
         match tokio::time::timeout(PATIENCE, live(launch)).await {
             Ok(code) => code,
             Err(_) => {
@@ -75,7 +75,7 @@ pub fn play(launch: &Launch) -> i32 {
 /// The wall clock: as late as it was at the start, and all virtual time since.
 fn virtual_now() -> At {
     static START: OnceLock<(At, tokio::time::Instant)> = OnceLock::new();
-    let (at, since) = START.get_or_init(|| (instant::now(), tokio::time::Instant::now()));
+    let (at, since) = START.get_or_init(|| (utc_time::now(), tokio::time::Instant::now()));
     let passed = i64::try_from(since.elapsed().as_millis()).expect("less than an age");
     At(at.0 + passed)
 }
@@ -140,7 +140,7 @@ fn wishes(launch: &Launch, scenario: &Scenario) -> Wishes {
         uncontained: UncontainedCommands::FollowRules,
         front_end: FrontEnd::Lines,
         unfinished: Unfinished::Refuse,
-        children: Children::played_by(std::sync::Arc::new(Cast {
+        children: ChildSpawner::simulated_by(std::sync::Arc::new(Cast {
             folder: launch.folder.clone(),
         })),
     }

@@ -18,8 +18,8 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, 
 use tokio::sync::{mpsc, oneshot};
 
 use agent_collab::process::{
-    Captured, Ended, Exit, Finished, Limits, Pipes, Played, ProcessIdentity, SpawnError, Spec,
-    StandIns, Stdin,
+    CapturedOutput, ChildExit, CommandEndCause, CommandLimits, CommandOutput, PipeState,
+    ProcessIdentity, ProcessSimulator, SimulatedChild, SpawnError, SpawnSpec, StdinSource,
 };
 use agent_collab::scripted::act::{Heard, Inbox, Pace, Stage};
 use agent_collab::scripted::cursor::Memory;
@@ -38,8 +38,8 @@ pub struct Cast {
     pub folder: PathBuf,
 }
 
-impl StandIns for Cast {
-    fn begin(&self, spec: &Spec) -> Result<Played, SpawnError> {
+impl ProcessSimulator for Cast {
+    fn spawn_child(&self, spec: &SpawnSpec) -> Result<SimulatedChild, SpawnError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let guise = guise(&spec.program).expect("only agents live long");
         let (stdin, hears) = duplex(PIPE);
@@ -60,7 +60,7 @@ impl StandIns for Cast {
             // The program may have given it up.
             let _nobody = end.send(status);
         });
-        Ok(Played {
+        Ok(SimulatedChild {
             id: ProcessIdentity {
                 pid: 4_000_000 + COUNT.fetch_add(1, Ordering::Relaxed),
                 start_time: 1,
@@ -73,7 +73,11 @@ impl StandIns for Cast {
         })
     }
 
-    fn play(&self, spec: &Spec, limits: &Limits) -> Result<Finished, SpawnError> {
+    fn run_child_to_end(
+        &self,
+        spec: &SpawnSpec,
+        limits: &CommandLimits,
+    ) -> Result<CommandOutput, SpawnError> {
         if let Some(guise) = guise(&spec.program) {
             let line = guise.version_line(guise.recorded_version());
             return Ok(finished(0, line.into_bytes(), Vec::new()));
@@ -104,20 +108,20 @@ fn is_git_verb(word: &str) -> bool {
     !word.starts_with('-') && !word.contains('=')
 }
 
-fn run(spec: &Spec, limits: &Limits) -> std::io::Result<Finished> {
+fn run(spec: &SpawnSpec, limits: &CommandLimits) -> std::io::Result<CommandOutput> {
     let mut child = Command::new(&spec.program)
         .args(&spec.args)
         .env_clear()
-        .envs(spec.environment(std::env::vars_os()))
+        .envs(spec.child_environment(std::env::vars_os()))
         .current_dir(&spec.cwd)
         .stdin(match &limits.stdin {
-            Stdin::Null => Stdio::null(),
-            Stdin::Bytes(_) => Stdio::piped(),
+            StdinSource::Null => Stdio::null(),
+            StdinSource::Bytes(_) => Stdio::piped(),
         })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    if let (Some(mut pipe), Stdin::Bytes(bytes)) = (child.stdin.take(), &limits.stdin) {
+    if let (Some(mut pipe), StdinSource::Bytes(bytes)) = (child.stdin.take(), &limits.stdin) {
         let bytes = bytes.clone();
         std::thread::spawn(move || {
             // A child may well end without reading everything.
@@ -129,21 +133,21 @@ fn run(spec: &Spec, limits: &Limits) -> std::io::Result<Finished> {
     Ok(finished(code, output.stdout, output.stderr))
 }
 
-fn finished(code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Finished {
-    let captured = |head| Captured {
+fn finished(code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> CommandOutput {
+    let captured = |head| CapturedOutput {
         head,
         n_dropped: 0,
         tail: Vec::new(),
     };
-    Finished {
-        exit: Exit {
+    CommandOutput {
+        exit: ChildExit {
             code: Some(code),
             signal: None,
             stderr_tail: String::from_utf8_lossy(&stderr).into_owned(),
-            pipes: Pipes::Closed,
+            pipes: PipeState::Closed,
             survivors: Vec::new(),
         },
-        ended: Ended::ByItself,
+        end_cause: CommandEndCause::ByItself,
         stdout: captured(stdout),
         stderr: captured(stderr),
         duration: Duration::ZERO,
@@ -265,7 +269,7 @@ fn killed() -> ExitStatus {
 
 impl Cast {
     /// Starts the thread that plays a script and takes turns with the program.
-    fn set_on_stage(&self, guise: Guise, spec: &Spec) -> Turns {
+    fn set_on_stage(&self, guise: Guise, spec: &SpawnSpec) -> Turns {
         let (tell, from) = channel();
         let (to, hear) = channel();
         let said = Said::default();

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use agent_collab::domain::ids::{At, RunId};
 use agent_collab::permission::{Approvable, Approved, Scope};
-use agent_collab::store::approvals::Approvals;
+use agent_collab::store::approval_store::ApprovalStore;
 use serde_json::{Value, json};
 
 use crate::script::{Agent, say, write};
@@ -132,7 +132,7 @@ fn approvals_are_listed_and_taken_back() {
     let folder = world
         .folder
         .join("home/.local/state/agent-collab/approvals");
-    let approvals = Approvals::new(&folder, &world.root);
+    let approvals = ApprovalStore::new(&folder, &world.root);
     world
         .program(&["permissions", "list"])
         .ends(0)

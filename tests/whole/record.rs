@@ -67,7 +67,7 @@ fn the_snapshot_is_the_fold_of_the_events() {
                 .expect("event");
         let at = line["ts"]
             .as_str()
-            .and_then(agent_collab::store::instant::parse)
+            .and_then(agent_collab::store::utc_time::parse_rfc3339)
             .expect("instant");
         match (&mut run, &event) {
             (None, Event::Created(created)) => run = Some(Run::new(at, created)),

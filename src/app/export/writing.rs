@@ -12,8 +12,8 @@ use tempfile::NamedTempFile;
 use super::{Page, html, markdown};
 use crate::app::start::{Ground, Refusal};
 use crate::domain::page::PageForm;
-use crate::store::Layout;
-use crate::store::history::slug;
+use crate::store::WorkdirLayout;
+use crate::store::archive_move::title_to_slug;
 
 /// How many pages of one name are kept before another name is wanted.
 const MOST: u32 = 1_000;
@@ -30,7 +30,7 @@ impl Page {
     /// What its file is called, but for the ending.
     fn name(&self) -> String {
         let goal = self.state.goal.as_ref();
-        slug(goal.map_or("run", |goal| goal.title.as_str()))
+        title_to_slug(goal.map_or("run", |goal| goal.title.as_str()))
     }
 }
 
@@ -39,7 +39,11 @@ impl Page {
 ///
 /// # Errors
 /// There is no run, its files cannot be read, or the page cannot be written.
-pub async fn beside(run: Layout, ground: &Ground, form: PageForm) -> Result<PathBuf, Refusal> {
+pub async fn beside(
+    run: WorkdirLayout,
+    ground: &Ground,
+    form: PageForm,
+) -> Result<PathBuf, Refusal> {
     let folder = run.exports();
     let page = Page::gather(run, ground).await?;
     let (name, text) = (page.name(), page.text(form));

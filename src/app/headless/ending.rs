@@ -9,12 +9,12 @@ use crate::domain::execution::StepOutcome;
 use crate::domain::phase::Phase;
 use crate::domain::question::CommitTerms;
 use crate::domain::run::State;
-use crate::store::Layout;
+use crate::store::WorkdirLayout;
 use crate::text::n_of;
 
 /// Tells of a run that was over before it could be taken up, and ends as it did.
 pub(super) fn tell_over(
-    (state, layout): (&State, &Layout),
+    (state, layout): (&State, &WorkdirLayout),
     teller: &mut Teller<'_>,
     err: &mut dyn Write,
 ) -> u8 {
@@ -44,7 +44,7 @@ pub fn code_of(state: &State) -> u8 {
 }
 
 /// Where the log of the steps lies, as seen from the repository.
-pub fn log_path(layout: &Layout) -> String {
+pub fn log_path(layout: &WorkdirLayout) -> String {
     let path = layout.names().workdir.join(&layout.names().log);
     path.display().to_string()
 }

@@ -3,7 +3,7 @@
 //! Refuses to look at it.
 
 use crate::app::history::Finished;
-use crate::store::Held;
+use crate::store::LockHolder;
 use crate::tui::{Elsewhere, PastRun, ReadOnly, Rest};
 
 /// A finished run as a screen lists it.
@@ -42,7 +42,7 @@ pub fn resting() -> ReadOnly {
 }
 
 /// The one that another instance works on.
-pub fn elsewhere(held: &Held) -> ReadOnly {
+pub fn elsewhere(held: &LockHolder) -> ReadOnly {
     let who = match held.pid {
         Some(pid) => format!("process {pid} works here"),
         None => "another instance works here".to_owned(),

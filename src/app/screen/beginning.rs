@@ -456,7 +456,7 @@ async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
     }
     let occupied = start::occupy(found)?;
     // Whatever was being moved to the history or back lies where it belongs.
-    store::history::finish(&occupied.layout, &occupied.lock)?;
+    store::archive_move::finish_move(&occupied.layout, &occupied.lock)?;
     let lies = match wishes.unfinished {
         Unfinished::Refuse => start::unfinished(&occupied.layout)?,
         // Whatever it is, it is going to be archived.

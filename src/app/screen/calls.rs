@@ -6,8 +6,8 @@ use crate::app::start::Occupied;
 use crate::domain::event::CallAnswer;
 use crate::engine::Granted;
 use crate::permission::{Approvable, Scope};
-use crate::store::approvals::{Approvals, Stored};
-use crate::store::local;
+use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
+use crate::store::local_time;
 use crate::tui::{Exact, Kept};
 
 use super::Shell;
@@ -96,13 +96,16 @@ impl Shell {
         }
     }
 
-    fn approvals(&self) -> Option<Approvals> {
+    fn approvals(&self) -> Option<ApprovalStore> {
         let Occupied { found, .. } = self.occupied.as_ref()?;
-        Some(Approvals::new(&found.places.approvals_dir(), &found.root))
+        Some(ApprovalStore::new(
+            &found.places.approvals_dir(),
+            &found.root,
+        ))
     }
 }
 
-fn kept(stored: &Stored) -> Kept {
+fn kept(stored: &ApprovalRecord) -> Kept {
     let approved = &stored.approved;
     let how = match approved.what {
         Approvable::Exact(_) => "exactly",
@@ -118,7 +121,7 @@ fn kept(stored: &Stored) -> Kept {
         about: format!(
             "agent {}, {scope}, since {}",
             approved.profile,
-            local::to_text(stored.granted_at)
+            local_time::to_local_text(stored.granted_at)
         ),
     }
 }

@@ -11,7 +11,7 @@ use crate::domain::undo::{Offer, Wish};
 use crate::engine::Engine;
 use crate::engine::changes::Changes;
 use crate::engine::undo::offers;
-use crate::store::Layout;
+use crate::store::WorkdirLayout;
 use crate::tui::{Action, Diff};
 
 use super::beginning::What;
@@ -27,7 +27,7 @@ impl Shell {
     }
 
     /// The run in front.
-    fn layout_in_front(&self) -> Option<Layout> {
+    fn layout_in_front(&self) -> Option<WorkdirLayout> {
         match self.views.run_in_front() {
             Some((_, layout)) => Some(layout),
             None => Some(self.occupied.as_ref()?.layout.clone()),

@@ -8,8 +8,8 @@ use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{Child, Waits};
 use crate::engine::{Caller, TaskAsk};
-use crate::store::sessions::Messages;
-use crate::store::{Layout, StoreError};
+use crate::store::session_files::SessionMessageReader;
+use crate::store::{StoreError, WorkdirLayout};
 use crate::text::n_of;
 use crate::tui::{Action, Stands};
 
@@ -131,7 +131,7 @@ const MOST: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Story {
     session: SessionId,
-    messages: Messages,
+    messages: SessionMessageReader,
     /// Its messages as Markdown, the oldest first; of a long one the last.
     told: VecDeque<String>,
     n_bytes: usize,
@@ -142,10 +142,10 @@ pub struct Story {
 }
 
 impl Story {
-    fn of(layout: &Layout, session: &SessionId) -> Self {
+    fn of(layout: &WorkdirLayout, session: &SessionId) -> Self {
         Self {
             session: session.clone(),
-            messages: Messages::of(layout, session),
+            messages: SessionMessageReader::new(layout, session),
             told: VecDeque::new(),
             n_bytes: 0,
             n_left_out: 0,
@@ -155,7 +155,7 @@ impl Story {
 
     /// Takes in what came since it was read last. Blocks as long as it takes to read that.
     fn read_on(&mut self) -> Result<(), StoreError> {
-        for message in self.messages.read_on()? {
+        for message in self.messages.read_new()? {
             self.take(&message);
         }
         Ok(())
@@ -222,11 +222,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::store::Names;
+    use crate::store::WorkdirNames;
 
     fn story(messages: &[Value]) -> Story {
         let place = tempfile::tempdir().unwrap();
-        let layout = Layout::new(place.path(), Names::default()).unwrap();
+        let layout = WorkdirLayout::new(place.path(), WorkdirNames::default()).unwrap();
         let mut story = Story::of(&layout, &SessionId::new("ses_a"));
         messages.iter().for_each(|message| story.take(message));
         story

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::process::{Ended, Limits, Marker, Spec, Stdin, run_to_end};
+use crate::process::{
+    CommandEndCause, CommandLimits, ProcessMark, SpawnSpec, StdinSource, run_to_end,
+};
 
 use super::ending::End;
 use super::{Done, Shell};
@@ -49,22 +51,22 @@ impl Shell {
 /// Puts a text into a buffer of tmux, which sends it to the clipboard of the terminal around it. A server that does not
 /// answer is not waited for.
 async fn by_tmux(text: String) -> Result<(), String> {
-    let spec = Spec::new("tmux", "/", Marker::new("screen", "clipboard"));
+    let spec = SpawnSpec::new("tmux", "/", ProcessMark::new("screen", "clipboard"));
     let spec = spec.args(["load-buffer", "-w", "-"]);
-    let limits = Limits {
+    let limits = CommandLimits {
         timeout: PATIENCE,
-        cap: 1024,
-        stdin: Stdin::Bytes(text.into_bytes()),
+        output_cap: 1024,
+        stdin: StdinSource::Bytes(text.into_bytes()),
     };
     let ended = run_to_end(&spec, &limits, &CancellationToken::new()).await;
     let finished = ended.map_err(|error| error.to_string())?;
-    match finished.ended {
-        Ended::ByItself if finished.exit.is_success() => Ok(()),
-        Ended::ByItself => Err(match finished.exit.code {
+    match finished.end_cause {
+        CommandEndCause::ByItself if finished.exit.is_success() => Ok(()),
+        CommandEndCause::ByItself => Err(match finished.exit.code {
             Some(code) => format!("it ended with exit code {code}"),
             None => "it was killed".to_owned(),
         }),
-        Ended::TimedOut | Ended::Cancelled => {
+        CommandEndCause::TimedOut | CommandEndCause::Cancelled => {
             Err(format!("it took more than {} s", PATIENCE.as_secs()))
         }
     }

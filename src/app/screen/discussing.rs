@@ -12,7 +12,7 @@ use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
 use crate::engine::{Caller, DiscussionAsk, Engine};
 use crate::mcp::tools::group_discuss::Arguments;
-use crate::store::atomic;
+use crate::store::atomic_file;
 use crate::text::{n_of, one_line};
 use crate::tui::{Action, Planned, Topic};
 
@@ -120,7 +120,7 @@ impl Shell {
             return Ok(None);
         }
         // A link that lies there is put away and not followed: it is nobody's wish.
-        screen.on_word(&match atomic::replace(&path, text.as_bytes()) {
+        screen.on_word(&match atomic_file::replace_file(&path, text.as_bytes()) {
             Ok(()) => format!("written to {}", path.display()),
             Err(error) => format!("{error}; {}", error.hint()),
         });

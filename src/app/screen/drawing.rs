@@ -8,7 +8,7 @@ use std::io;
 use tokio::time::Instant;
 
 use crate::engine::Engine;
-use crate::store::instant;
+use crate::store::utc_time;
 
 use super::Shell;
 use super::ending::End;
@@ -84,12 +84,12 @@ impl Shell {
         let own = (&mut self.screen, own.or(self.lying.as_deref()));
         let (screen, state) = self.views.front(own);
         let tick = state.and_then(|state| next_tick(state, self.motion));
-        screen.on_time(instant::now());
+        screen.on_time(utc_time::now());
         if state.is_some() {
             self.terminal.keep_frames();
         }
         self.terminal
-            .draw(|frame| screen.draw(frame, state, instant::now()))?;
+            .draw(|frame| screen.draw(frame, state, utc_time::now()))?;
         let moments = [tick, screen.deaf_for(), screen.elsewhere_for()];
         let tick = moments.into_iter().flatten().min();
         let outside = behind.as_ref().unwrap_or(screen.outside());

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::process::Command;
 
 use crate::app::terminal::Left;
-use crate::process::end_own_session;
+use crate::process::terminate_own_session;
 
 /// The last exit code of a program that ended by itself; those above are how a shell tells of a signal.
 const LAST_OWN_CODE: i32 = 128;
@@ -71,7 +71,7 @@ pub fn left_by(ended: &io::Result<ExitStatus>) -> Left {
 /// when they are killed.
 pub async fn end() {
     let (first, grace) = GRACE;
-    let left = end_own_session(first, grace).await;
+    let left = terminate_own_session(first, grace).await;
     if !left.is_empty() {
         tracing::warn!(?left, "the editor cannot be ended");
     }

@@ -6,14 +6,14 @@ use crate::app::headless::{log_path, summary};
 use crate::domain::execution::StepCount;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
-use crate::store::Layout;
+use crate::store::WorkdirLayout;
 use crate::text::{clean, n_of, one_line, truncate};
 
 /// How much of a goal's title is told, in characters.
 const TITLE_CHARS: usize = 60;
 
 /// Tells where the run was left; `None` of one without a goal.
-pub fn farewell(state: &State, layout: &Layout) -> Option<String> {
+pub fn farewell(state: &State, layout: &WorkdirLayout) -> Option<String> {
     let goal = state.goal.as_ref()?;
     let title = truncate::to_chars(&one_line(&clean(&goal.title)), TITLE_CHARS);
     Some(match state.phase {

@@ -13,7 +13,7 @@ use crate::domain::event::Event;
 use crate::domain::plan;
 use crate::domain::question::{AfterEdit, Answer, QuestionKind};
 use crate::engine::Engine;
-use crate::store::{Layout, documents};
+use crate::store::{WorkdirLayout, document_files};
 use crate::tui::{Action, DocumentKind};
 
 use super::beginning::What;
@@ -237,8 +237,9 @@ impl Shell {
     }
 }
 
-fn edited_plan(layout: &Layout, then: AfterEdit) -> Result<Answer, String> {
-    let document = documents::read(&layout.plan()).map_err(|error| error.to_string())?;
+fn edited_plan(layout: &WorkdirLayout, then: AfterEdit) -> Result<Answer, String> {
+    let document =
+        document_files::read_document(&layout.plan()).map_err(|error| error.to_string())?;
     let name = &layout.names().plan;
     let gone = || format!("{name} is gone; write it again, or stop the run");
     let document = document.ok_or_else(gone)?;

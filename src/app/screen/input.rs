@@ -9,7 +9,7 @@ use crossterm::event::{Event as Input, EventStream, KeyEventKind, poll, read};
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
-use crate::store::instant;
+use crate::store::utc_time;
 use crate::tui::{Action, Theme};
 
 use super::ending::End;
@@ -95,7 +95,7 @@ impl Shell {
             other => other,
         };
         let (screen, state) = self.front();
-        screen.on_time(instant::now());
+        screen.on_time(utc_time::now());
         let was_written = screen.has_text();
         let actions = match input {
             Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Document, DocumentMut, Item, Value};
 
 use crate::config::{Layer, Places};
-use crate::store::{StoreError, atomic};
+use crate::store::{StoreError, atomic_file};
 
 use super::ending::End;
 use super::{Done, Shell};
@@ -117,7 +117,7 @@ fn keep(path: &Path, name: &str) -> Result<(), String> {
     }
     let folder = file.parent().map(PathBuf::from).unwrap_or_default();
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    atomic::replace(&file, fresh.as_bytes()).map_err(|error| in_short(&error))
+    atomic_file::replace_file(&file, fresh.as_bytes()).map_err(|error| in_short(&error))
 }
 
 /// Why a file was not written, without its path, which is told beside it.

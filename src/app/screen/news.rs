@@ -12,7 +12,7 @@ use crate::app::sent::halted;
 use crate::domain::delta::Delta;
 use crate::domain::event::Event;
 use crate::engine::Inward;
-use crate::store::events::Record;
+use crate::store::event_log::EventLogRecord;
 
 use super::Shell;
 use super::ending::End;
@@ -26,7 +26,7 @@ pub enum News {
     /// A piece of what an agent says.
     Said(Delta),
     /// What is in the record.
-    Happened(Box<Record<Event>>),
+    Happened(Box<EventLogRecord<Event>>),
 }
 
 impl Shell {
@@ -82,7 +82,7 @@ impl Shell {
         let deltas = engine.take_deltas().into_iter();
         self.unseen.extend(deltas.map(News::Said));
         let records = engine.take_recorded();
-        let says_more = |record: &Record<Event>| {
+        let says_more = |record: &EventLogRecord<Event>| {
             matches!(
                 record.event,
                 Event::NoteMade { .. } | Event::NoteRemoved { .. } | Event::Kept { .. }
@@ -92,7 +92,7 @@ impl Shell {
             // What the turn at the gate will send says it too.
             self.previewed = None;
         }
-        let is_flow = |record: &Record<Event>| matches!(record.event, Event::Agent { .. });
+        let is_flow = |record: &EventLogRecord<Event>| matches!(record.event, Event::Agent { .. });
         let is_all_flow = records.iter().all(is_flow);
         self.unseen.extend(
             records

@@ -8,8 +8,8 @@ use std::path::Path;
 use tokio::sync::oneshot;
 
 use crate::domain::event::{Event, Recorded};
-use crate::store::events::Backwards;
-use crate::store::{Layout, StoreError};
+use crate::store::event_log::BackwardReader;
+use crate::store::{StoreError, WorkdirLayout};
 use crate::tui::{Past, WantsEarlier};
 
 use super::ending::End;
@@ -35,7 +35,7 @@ pub struct Earlier {
     /// Whether reading failed; it is not tried again by itself.
     has_failed: bool,
     /// Where the log lies, where no engine knows it yet.
-    layout: Option<Layout>,
+    layout: Option<WorkdirLayout>,
     /// What waits until the first page stands on the terminal.
     behind_first: Option<BehindFirst>,
 }
@@ -52,7 +52,7 @@ struct BehindFirst {
 /// A log that is read from its end.
 #[derive(Debug)]
 struct Log {
-    pages: Backwards<Event>,
+    pages: BackwardReader<Event>,
     /// The number of the first event that was read.
     first: Option<u64>,
 }
@@ -85,7 +85,7 @@ pub struct Page {
 
 impl Earlier {
     fn take(&mut self, log: Log, n_bytes: u64, awaited: Option<oneshot::Sender<()>>) {
-        let (next, log) = match n_bytes == FIRST_PAGE && !log.pages.is_at_the_beginning() {
+        let (next, log) = match n_bytes == FIRST_PAGE && !log.pages.is_at_start() {
             true => (Some(log), None),
             false => (None, Some(log)),
         };
@@ -102,7 +102,7 @@ impl Earlier {
 impl Log {
     fn of(path: &Path) -> Self {
         Self {
-            pages: Backwards::new(path),
+            pages: BackwardReader::new(path),
             first: None,
         }
     }
@@ -113,7 +113,7 @@ impl Log {
             let mut records = self.pages.read_before(n_bytes)?;
             self.first = records.first().map(|record| record.seq).or(self.first);
             records.retain(|record| last.is_none_or(|last| record.seq <= last));
-            if records.is_empty() && !self.pages.is_at_the_beginning() {
+            if records.is_empty() && !self.pages.is_at_start() {
                 continue;
             }
             let before = records.first().map_or(0, |record| record.seq - 1);
@@ -130,7 +130,7 @@ impl Log {
 }
 
 /// Reads the last page of a log up to the event of that number. Blocks.
-pub fn last_page(layout: &Layout, last: u64) -> Result<Box<Page>, StoreError> {
+pub fn last_page(layout: &WorkdirLayout, last: u64) -> Result<Box<Page>, StoreError> {
     let (past, log) = Log::of(&layout.events()).read(Some(last), FIRST_PAGE)?;
     Ok(Box::new(Page {
         past,
@@ -142,7 +142,7 @@ pub fn last_page(layout: &Layout, last: u64) -> Result<Box<Page>, StoreError> {
 
 impl Shell {
     /// Reads the last page of the unfinished run's log, once; what is given ends when it was drawn.
-    pub(super) fn show_past(&mut self, layout: &Layout) -> oneshot::Receiver<()> {
+    pub(super) fn show_past(&mut self, layout: &WorkdirLayout) -> oneshot::Receiver<()> {
         let (awaited, was_shown) = oneshot::channel();
         if !std::mem::replace(&mut self.past_is_shown, true) {
             self.earlier = Earlier {

@@ -3,9 +3,9 @@
 //! Refuses to judge whose text it is: the run compares hashes.
 
 use crate::domain::run::State;
-use crate::store::documents::{Document, read};
-use crate::store::iterations::{self, Version};
-use crate::store::{Layout, StoreError};
+use crate::store::document_files::{DocumentContent, read_document};
+use crate::store::iteration_files::{self, DocumentVersion};
+use crate::store::{StoreError, WorkdirLayout};
 use crate::tui::{Documents, KeptText};
 
 /// How many earlier versions of a document are looked at.
@@ -14,11 +14,11 @@ const MOST_EARLIER: usize = 40;
 /// What lay on disk at one moment.
 #[derive(Debug, Default)]
 pub struct Read {
-    plan: Option<Document>,
-    comments: Option<Document>,
-    log: Option<Document>,
-    earlier: Vec<Version>,
-    reviews: Vec<Version>,
+    plan: Option<DocumentContent>,
+    comments: Option<DocumentContent>,
+    log: Option<DocumentContent>,
+    earlier: Vec<DocumentVersion>,
+    reviews: Vec<DocumentVersion>,
 }
 
 /// How the documents on disk stand to what the run knows.
@@ -36,13 +36,17 @@ pub enum Standing {
 ///
 /// # Errors
 /// A file is there and cannot be read.
-pub fn read_all(layout: &Layout) -> Result<Read, StoreError> {
+pub fn read_all(layout: &WorkdirLayout) -> Result<Read, StoreError> {
     Ok(Read {
-        plan: read(&layout.plan())?,
-        comments: read(&layout.comments())?,
-        log: read(&layout.log())?,
-        earlier: iterations::last(layout, &layout.names().plan, MOST_EARLIER)?,
-        reviews: iterations::last(layout, &layout.names().comments, MOST_EARLIER)?,
+        plan: read_document(&layout.plan())?,
+        comments: read_document(&layout.comments())?,
+        log: read_document(&layout.log())?,
+        earlier: iteration_files::load_last_versions(layout, &layout.names().plan, MOST_EARLIER)?,
+        reviews: iteration_files::load_last_versions(
+            layout,
+            &layout.names().comments,
+            MOST_EARLIER,
+        )?,
     })
 }
 
@@ -64,7 +68,7 @@ impl Read {
 
     /// The texts for the screen.
     pub fn texts(&self) -> Documents {
-        let text = |document: &Option<Document>| {
+        let text = |document: &Option<DocumentContent>| {
             let document = document.as_ref()?;
             Some(String::from_utf8_lossy(&document.bytes).into_owned())
         };
@@ -78,10 +82,10 @@ impl Read {
     }
 }
 
-fn kept(version: &Version) -> KeptText {
+fn kept(version: &DocumentVersion) -> KeptText {
     KeptText {
         iteration: version.iteration,
-        version: version.n,
+        version: version.number,
         text: String::from_utf8_lossy(&version.bytes).into_owned(),
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tokio::time::Instant;
 
-use crate::store::{DocumentLock, documents};
+use crate::store::{DocumentLock, document_files};
 
 use super::ending::End;
 use super::{Done, Shell};
@@ -45,13 +45,13 @@ impl Shell {
 }
 
 fn write_line(plan: &Path, (line, was): (u32, &str), text: &str) -> Result<(), String> {
-    let lock = DocumentLock::take(plan).map_err(|error| error.to_string())?;
-    let document = documents::read(plan).map_err(|error| error.to_string())?;
+    let lock = DocumentLock::acquire(plan).map_err(|error| error.to_string())?;
+    let document = document_files::read_document(plan).map_err(|error| error.to_string())?;
     let document = document.ok_or("it is gone")?;
     let whole = String::from_utf8(document.bytes).map_err(|_| "it is not UTF-8")?;
     let changed = with_line(&whole, (line, was), text)
         .ok_or("its line is another by now, or holds signs that the screen does not show")?;
-    documents::replace(&lock, Some(&document.sha256), changed.as_bytes())
+    document_files::replace_document(&lock, Some(&document.sha256), changed.as_bytes())
         .map(|_| ())
         .map_err(|error| error.to_string())
 }

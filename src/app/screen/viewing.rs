@@ -10,7 +10,7 @@ use crate::app::history::{self, Finished};
 use crate::app::start::{self, Found, Ground, Refusal, Unfinished, Wishes};
 use crate::domain::run::State;
 use crate::engine::onlooker::{Onlooker, Seen};
-use crate::store::{Held, InstanceLock, Layout, StoreError};
+use crate::store::{InstanceLock, LockHolder, StoreError, WorkdirLayout};
 use crate::tui::{PastRun, Screen, ScreenSettings};
 
 use super::badges::{elsewhere, past, resting, row};
@@ -24,7 +24,7 @@ use super::{Done, First, Shell};
 
 /// A directory that is only looked at.
 pub struct Sight {
-    layout: Layout,
+    layout: WorkdirLayout,
     what: What,
     repository: String,
     branch: Option<String>,
@@ -37,7 +37,7 @@ enum What {
     /// A finished run.
     Past(Box<Finished>),
     /// The run that another instance works on.
-    Held(Held),
+    Held(LockHolder),
     /// The run that nobody works on.
     Resting,
 }
@@ -82,7 +82,7 @@ pub struct Viewing {
     settings: ScreenSettings,
     screen: Screen,
     state: Option<State>,
-    layout: Layout,
+    layout: WorkdirLayout,
     /// `None` while it looks.
     onlooker: Option<Onlooker>,
     due: Option<Instant>,
@@ -123,7 +123,7 @@ impl Views {
     }
 
     /// The run in front, where it is a view: what is known of it and where it lies.
-    pub fn run_in_front(&self) -> Option<(Option<State>, Layout)> {
+    pub fn run_in_front(&self) -> Option<(Option<State>, WorkdirLayout)> {
         let top = self.top()?;
         Some((top.state.clone(), top.layout.clone()))
     }
@@ -159,7 +159,7 @@ impl Views {
     }
 
     /// Whose past is read when somebody scrolls up; where it lies.
-    pub fn whose_past(&self) -> Option<(Whose, Layout)> {
+    pub fn whose_past(&self) -> Option<(Whose, WorkdirLayout)> {
         let top = self.top()?;
         Some((Whose::View(top.id), top.layout.clone()))
     }
@@ -176,7 +176,7 @@ impl Views {
         Some(found)
     }
 
-    fn next(&mut self, layout: Layout, settings: ScreenSettings) -> Box<Viewing> {
+    fn next(&mut self, layout: WorkdirLayout, settings: ScreenSettings) -> Box<Viewing> {
         self.n_opened += 1;
         Box::new(Viewing {
             id: self.n_opened,
@@ -234,7 +234,7 @@ impl Viewing {
 /// The directory cannot be looked at, or holds no such run.
 pub fn sight(found: &Found, (wishes, first): (&Wishes, &First)) -> Result<Option<Sight>, Refusal> {
     let layout = start::layout(&found.root, &found.loaded.config)?;
-    let held = InstanceLock::holder(&layout)?;
+    let held = InstanceLock::read_holder(&layout)?;
     let what = match (first, held) {
         (First::Demo { .. }, _) => return Ok(None),
         (First::Read { name }, _) => What::Past(Box::new(history::named(&layout, name)?)),
@@ -305,7 +305,7 @@ impl Shell {
         Ok(None)
     }
 
-    fn follow(&mut self, layout: &Layout) {
+    fn follow(&mut self, layout: &WorkdirLayout) {
         match Watch::follow(layout) {
             Ok(watch) => self.watch = Some(watch),
             Err(error) => {
@@ -318,7 +318,7 @@ impl Shell {
     }
 
     /// Waits beside the loop for the end of the instance that holds the directory.
-    fn await_end(&mut self, layout: Layout) {
+    fn await_end(&mut self, layout: WorkdirLayout) {
         let (tell, told) = oneshot::channel();
         // The wait cannot be called off, so it is no task: the program's end does not wait for it.
         std::thread::spawn(move || {

@@ -10,7 +10,7 @@ use crate::config::types::Motion;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 use crate::engine::{Engine, Inward};
-use crate::store::instant;
+use crate::store::utc_time;
 
 use super::is_at_work;
 use super::watch::Watch;
@@ -52,7 +52,7 @@ pub(super) fn next_tick(state: &State, motion: Motion) -> Option<Duration> {
     }
     match state.awaiting.as_ref()?.kind {
         QuestionKind::UsageLimit { until, .. } => {
-            let left = until.0.saturating_sub(instant::now().0);
+            let left = until.0.saturating_sub(utc_time::now().0);
             let into_minute = u64::try_from(left.rem_euclid(60_000)).unwrap_or(0);
             Some(Duration::from_millis(into_minute + 1))
         }

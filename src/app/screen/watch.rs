@@ -11,7 +11,7 @@ use std::sync::Arc;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
-use crate::store::Layout;
+use crate::store::WorkdirLayout;
 
 /// A watched directory; it is no longer watched when this goes.
 pub struct Watch {
@@ -24,7 +24,7 @@ impl Watch {
     ///
     /// # Errors
     /// The system refuses, for example because it watches too many files already.
-    pub fn begin(layout: &Layout) -> notify::Result<Self> {
+    pub fn begin(layout: &WorkdirLayout) -> notify::Result<Self> {
         Self::begin_on(layout, documents(layout))
     }
 
@@ -32,7 +32,7 @@ impl Watch {
     ///
     /// # Errors
     /// As [`Watch::begin`].
-    pub fn follow(layout: &Layout) -> notify::Result<Self> {
+    pub fn follow(layout: &WorkdirLayout) -> notify::Result<Self> {
         let record = [layout.events(), layout.state()];
         let record = record.iter().filter_map(|path| path.file_name());
         let mut names = documents(layout);
@@ -40,7 +40,7 @@ impl Watch {
         Self::begin_on(layout, names)
     }
 
-    fn begin_on(layout: &Layout, files: Vec<OsString>) -> notify::Result<Self> {
+    fn begin_on(layout: &WorkdirLayout, files: Vec<OsString>) -> notify::Result<Self> {
         let changed = Arc::new(Notify::new());
         let tell = Arc::clone(&changed);
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
@@ -62,7 +62,7 @@ impl Watch {
     }
 }
 
-fn documents(layout: &Layout) -> Vec<OsString> {
+fn documents(layout: &WorkdirLayout) -> Vec<OsString> {
     let names = layout.names();
     [&names.plan, &names.comments, &names.log]
         .map(OsString::from)

@@ -11,8 +11,8 @@ use crate::config::types::Config;
 use crate::engine::git::Repository;
 use crate::engine::probe::{Probed, missing_login, probe};
 use crate::engine::setup::NamedAdapter;
-use crate::process::Children;
-use crate::store::Layout;
+use crate::process::ChildSpawner;
+use crate::store::WorkdirLayout;
 use crate::tui::{Missing, Weight, Welcome};
 
 use super::ending::End;
@@ -23,7 +23,7 @@ const N_RUNS: usize = 5;
 
 /// What is looked at.
 struct Ground {
-    children: Children,
+    children: ChildSpawner,
     config: Config,
     root: std::path::PathBuf,
     repository: Option<Repository>,
@@ -165,7 +165,7 @@ async fn look_at_git(welcome: &mut Welcome, repository: Option<&Repository>, roo
 }
 
 /// The last finished runs; where they cannot be read, `/history` says why.
-async fn last_finished(layout: Layout) -> Vec<Finished> {
+async fn last_finished(layout: WorkdirLayout) -> Vec<Finished> {
     let listed = tokio::task::spawn_blocking(move || history::list(&layout)).await;
     let mut runs = match listed {
         Ok(Ok(runs)) => runs,

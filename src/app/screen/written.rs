@@ -3,7 +3,7 @@
 //! Refuses to stand in anybody's way: what cannot be kept is told once and then left.
 
 use crate::app::start::Found;
-use crate::store::written::{Fit, LONGEST, Written};
+use crate::store::input_history_file::{InputHistoryFile, InputHistoryFit, MAX_TEXT_BYTES};
 
 use super::{First, Shell};
 
@@ -13,7 +13,7 @@ impl Shell {
         if matches!(self.first, First::Demo { .. }) {
             return;
         }
-        let written = Written::new(&found.places.written_dir(), &found.root);
+        let written = InputHistoryFile::new(&found.places.written_dir(), &found.root);
         match written.load() {
             Ok(texts) => {
                 self.screen.on_written(texts);
@@ -32,10 +32,10 @@ impl Shell {
             return;
         };
         match written.add(&texts) {
-            Ok(Fit::Kept) => {}
-            Ok(Fit::TooLong) => self.screen.on_notice(&format!(
+            Ok(InputHistoryFit::Stored) => {}
+            Ok(InputHistoryFit::TooLong) => self.screen.on_notice(&format!(
                 "what you wrote is too long to be kept for the next start: more than {} KiB",
-                LONGEST >> 10
+                MAX_TEXT_BYTES >> 10
             )),
             Err(error) => {
                 self.written = None;

@@ -17,7 +17,7 @@ use crate::domain::event::Event;
 use crate::engine::journal::Journal;
 use crate::engine::setup::NamedAdapter;
 use crate::engine::{containing, subagent};
-use crate::store::tidy;
+use crate::store::clean_up_workdir;
 
 /// Opens the run that lies here, or an empty one, for whatever these adapters play and nothing else; the CLIs of no others
 /// need be there.
@@ -35,7 +35,7 @@ pub async fn ad_hoc_played_by(
 
 async fn open(found: Found, checked: Checked, wishes: &Wishes) -> Result<Started, Refusal> {
     let mut occupied = occupy(found)?;
-    tidy(&occupied.layout, &occupied.lock)?;
+    clean_up_workdir(&occupied.layout, &occupied.lock)?;
     let mut begun = match Journal::reopen(guard(&occupied)?)? {
         Some(journal) => set_down(&mut occupied, checked, wishes, journal).await?,
         None => begin(&mut occupied, checked, wishes).await?,
@@ -64,7 +64,7 @@ pub async fn beside_a_goal(
     wishes: &Wishes,
     absent: Absent,
 ) -> Result<Begun, Refusal> {
-    tidy(&occupied.layout, &occupied.lock)?;
+    clean_up_workdir(&occupied.layout, &occupied.lock)?;
     if wishes.unfinished == Unfinished::Refuse
         && let Some(journal) = Journal::reopen(guard(occupied)?)?
     {

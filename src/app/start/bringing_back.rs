@@ -9,7 +9,7 @@ use super::{Occupied, Refusal, Unfinished, Wishes, check, clear_away, find, occu
 use crate::app::history::{self as past, Finished};
 use crate::domain::run::State;
 use crate::engine::lying::lying;
-use crate::store::{Layout, StoreError, history, tidy};
+use crate::store::{StoreError, WorkdirLayout, archive_move, clean_up_workdir};
 
 /// A run that lies here again.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub async fn bring_back(
     wanted: &str,
 ) -> Result<BroughtBack, Refusal> {
     let (layout, lock) = (&occupied.layout, &occupied.lock);
-    tidy(layout, lock)?;
+    clean_up_workdir(layout, lock)?;
     let run = wanted_of(layout, wanted)?;
     let state = lying(&run.layout)?.map(|run| run.state().clone());
     let state = state.ok_or_else(|| cannot(&run, "nothing was recorded in it"))?;
@@ -65,7 +65,7 @@ pub async fn bring_back(
         fits_the_run(&checked.adapters, &state)?;
     }
     let today = jiff::Zoned::now().date();
-    let archived = history::bring_back(layout, lock, &run.name, (&title, today))?;
+    let archived = archive_move::unarchive_run(layout, lock, &run.name, (&title, today))?;
     Ok(BroughtBack {
         name: run.name,
         state: Box::new(state),
@@ -76,13 +76,13 @@ pub async fn bring_back(
 /// The same from a command line, which holds the directory for as long as it takes.
 ///
 /// # Errors
-/// As [`bring_back`]; or another instance works here.
+/// As [`unarchive_run`]; or another instance works here.
 pub async fn bring_back_here(wishes: &Wishes, wanted: &str) -> Result<BroughtBack, Refusal> {
     let occupied = occupy(find(wishes).await?)?;
     bring_back(&occupied, wishes.unfinished, wanted).await
 }
 
-fn wanted_of(layout: &Layout, wanted: &str) -> Result<Finished, Refusal> {
+fn wanted_of(layout: &WorkdirLayout, wanted: &str) -> Result<Finished, Refusal> {
     let runs = past::list(layout)?;
     let run = past::find(&runs, wanted).map_err(|problem| Refusal {
         problem,
@@ -113,7 +113,7 @@ fn can_go_on(run: &Finished, state: &State) -> Result<(), Refusal> {
 
 /// What the run is called in the history that lies here now, where it may go there.
 async fn what_lies(
-    layout: &Layout,
+    layout: &WorkdirLayout,
     unfinished: Unfinished,
     other: &str,
 ) -> Result<String, Refusal> {

@@ -25,9 +25,9 @@ use crate::engine::journal::Journal;
 use crate::engine::log_sinks::{log_sinks, prompts_are_logged};
 use crate::engine::setup::{NamedAdapter, OnAsk, Setup, trust_of};
 use crate::permission::UncontainedCommands;
-use crate::process::Kernel;
-use crate::store::approvals::Approvals;
-use crate::store::worktrees::Worktrees;
+use crate::process::SandboxSupport;
+use crate::store::approval_store::ApprovalStore;
+use crate::store::worktree_records::WorktreeRegistry;
 
 /// How many bytes of the instructions in folders are sent.
 const MOST_NESTED_BYTES: usize = 64 << 10;
@@ -69,13 +69,13 @@ pub(super) fn ready(
         commits_off,
         on_ask,
         permissions,
-        approvals: Approvals::new(&occupied.found.places.approvals_dir(), root),
+        approvals: ApprovalStore::new(&occupied.found.places.approvals_dir(), root),
         config: loaded.config.clone(),
         origins: show::to_json(loaded),
-        worktrees: Worktrees::new(&occupied.found.places.worktrees_dir(), &occupied.layout),
+        worktrees: WorktreeRegistry::new(&occupied.found.places.worktrees_dir(), &occupied.layout),
         children: wishes.children.clone(),
         kernel: checked.kernel,
-        uncontained: match wishes.children.are_played() {
+        uncontained: match wishes.children.is_simulated() {
             true => UncontainedCommands::FollowRules,
             false => wishes.uncontained,
         },
@@ -109,7 +109,7 @@ pub fn unwritable(root: &Path) -> Option<String> {
 
 /// Says whom the kernel does not hold although it could elsewhere.
 fn unheld(checked: &Checked, wishes: &Wishes) -> Option<String> {
-    let Kernel::Cannot(why) = &checked.kernel else {
+    let SandboxSupport::Unavailable(why) = &checked.kernel else {
         return None;
     };
     let then = match wishes.uncontained {
@@ -124,7 +124,8 @@ fn unheld(checked: &Checked, wishes: &Wishes) -> Option<String> {
         .adapters
         .values()
         .map(|adapter| adapter.settings.kind);
-    let concerned = kinds.any(|kind| kind == AdapterKind::Claude) && !wishes.children.are_played();
+    let concerned =
+        kinds.any(|kind| kind == AdapterKind::Claude) && !wishes.children.is_simulated();
     concerned.then(|| {
         format!("claude is held by its protocol only, not by the kernel: {why}; {then}; `agent-collab doctor` tells more")
     })
@@ -132,7 +133,7 @@ fn unheld(checked: &Checked, wishes: &Wishes) -> Option<String> {
 
 /// Says of each codex what the user's own rules let out of its sandbox.
 fn let_out(checked: &Checked, wishes: &Wishes) -> BTreeSet<String> {
-    if wishes.children.are_played() {
+    if wishes.children.is_simulated() {
         return BTreeSet::new();
     }
     let adapters = checked.adapters.values();

@@ -14,7 +14,7 @@ use crate::engine::containing::Signing;
 use crate::engine::git::{GitSettings, Repository};
 use crate::engine::probe::{Probed, probe};
 use crate::engine::setup::NamedAdapter;
-use crate::process::Children;
+use crate::process::ChildSpawner;
 
 /// The adapters of the roles, by the configuration.
 ///
@@ -41,7 +41,7 @@ pub fn adapters(config: &Config) -> Result<BTreeMap<Role, NamedAdapter>, Refusal
 
 /// Probes every adapter in use, each once, and refuses with everything that is wrong.
 pub(super) async fn probe_all<'a>(
-    children: &Children,
+    children: &ChildSpawner,
     adapters: impl Iterator<Item = &'a NamedAdapter>,
     root: &Path,
 ) -> Result<(), Refusal> {
@@ -71,7 +71,7 @@ pub(super) async fn probe_all<'a>(
 
 /// The same for the adapters of a run with a goal: what only the reviewer lacks can be done without.
 pub(super) async fn probe_roles(
-    children: &Children,
+    children: &ChildSpawner,
     adapters: &BTreeMap<Role, NamedAdapter>,
     root: &Path,
 ) -> Result<(), Refusal> {
@@ -107,7 +107,7 @@ pub const WITHOUT_A_REVIEWER: &str = "or roles.reviewer = \"none\" goes on witho
 /// # Errors
 /// Everything that is missing.
 pub async fn check_for_a_goal(
-    children: &Children,
+    children: &ChildSpawner,
     (config, root): (&Config, &Path),
     repository: Option<&Repository>,
 ) -> Result<(), Refusal> {

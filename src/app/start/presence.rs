@@ -12,7 +12,7 @@ use crate::engine::news::line;
 use crate::process::{
     InstanceFate, InstanceRecord, KilledInstances, LeftoverSuspect, has_living_descendants,
 };
-use crate::store::{InstanceLock, Layout, LockError};
+use crate::store::{InstanceLock, LockError, WorkdirLayout};
 
 use super::{Occupied, Refusal};
 
@@ -36,7 +36,7 @@ impl InstancePresence {
     /// The record cannot be written.
     pub fn note(places: &Places) -> Result<Self, Refusal> {
         let folder = places.instances_dir();
-        let record = InstanceRecord::own()
+        let record = InstanceRecord::current()
             .map(|own| write(&folder, &own))
             .transpose();
         let record = record.map_err(|error| {
@@ -61,10 +61,10 @@ impl InstancePresence {
                 tracing::warn!(%error, path = %path.display(), "a record of an instance stays");
             }
         };
-        of_fate(InstanceFate::Past).for_each(|(path, _)| forget(path));
+        of_fate(InstanceFate::BeforeReboot).for_each(|(path, _)| forget(path));
         let killed = of_fate(InstanceFate::Killed).map(|(_, record)| record.clone());
         let killed = KilledInstances::new(killed);
-        let suspects = killed.suspects();
+        let suspects = killed.find_suspects();
         if suspects.is_empty() {
             of_fate(InstanceFate::Killed).for_each(|(path, _)| forget(path));
             return (KilledInstances::default(), suspects);
@@ -103,9 +103,9 @@ impl Occupied {
 }
 
 /// Takes the directory, or says who has it.
-pub(super) fn take_lock(layout: &Layout) -> Result<InstanceLock, Refusal> {
-    InstanceLock::take(layout).map_err(|error| {
-        let code = if matches!(error, LockError::Held(_)) {
+pub(super) fn take_lock(layout: &WorkdirLayout) -> Result<InstanceLock, Refusal> {
+    InstanceLock::acquire(layout).map_err(|error| {
+        let code = if matches!(error, LockError::HeldByInstance(_)) {
             4
         } else {
             1

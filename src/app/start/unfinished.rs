@@ -9,7 +9,7 @@ use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::engine::lying::lying;
 use crate::engine::setup::NamedAdapter;
-use crate::store::{InstanceLock, Layout, StoreError, history, tidy};
+use crate::store::{InstanceLock, StoreError, WorkdirLayout, archive_move, clean_up_workdir};
 use crate::text::{clean, n_of, one_line};
 
 /// What lies where a run could begin.
@@ -27,7 +27,7 @@ pub enum Lies {
 ///
 /// # Errors
 /// What is here is of a newer version, or the disk refuses.
-pub fn unfinished(layout: &Layout) -> Result<Lies, Refusal> {
+pub fn unfinished(layout: &WorkdirLayout) -> Result<Lies, Refusal> {
     let run = match lying(layout) {
         Err(error @ StoreError::Damaged { .. }) => {
             let words = format!("a run that cannot be read: {error}");
@@ -52,10 +52,10 @@ pub fn unfinished(layout: &Layout) -> Result<Lies, Refusal> {
 ///
 /// # Errors
 /// The directory or the configuration has problems, or what lies here cannot be read.
-pub async fn over_here(wishes: &Wishes) -> Result<Option<(Box<State>, Layout)>, Refusal> {
+pub async fn over_here(wishes: &Wishes) -> Result<Option<(Box<State>, WorkdirLayout)>, Refusal> {
     let found = find(wishes).await?;
     let layout = layout(&found.root, &found.loaded.config)?;
-    if history::is_under_way(&layout)? || InstanceLock::holder(&layout)?.is_some() {
+    if archive_move::is_move_unfinished(&layout)? || InstanceLock::read_holder(&layout)?.is_some() {
         return Ok(None);
     }
     // What cannot be read is told by who takes it up.
@@ -66,14 +66,14 @@ pub async fn over_here(wishes: &Wishes) -> Result<Option<(Box<State>, Layout)>, 
 }
 
 /// Refuses where nobody works and nothing is unfinished: before anything is looked for that a run needs.
-pub(super) fn something_to_take_up(layout: &Layout) -> Result<(), Refusal> {
-    if history::is_under_way(layout)? {
+pub(super) fn something_to_take_up(layout: &WorkdirLayout) -> Result<(), Refusal> {
+    if archive_move::is_move_unfinished(layout)? {
         // What lies here is known once the move is completed.
         return Ok(());
     }
     match unfinished(layout)? {
         Lies::Unfinished(..) => Ok(()),
-        Lies::WithoutGoal | Lies::Nothing if InstanceLock::holder(layout)?.is_some() => Ok(()),
+        Lies::WithoutGoal | Lies::Nothing if InstanceLock::read_holder(layout)?.is_some() => Ok(()),
         Lies::WithoutGoal | Lies::Nothing => Err(nothing_unfinished()),
     }
 }
@@ -102,7 +102,7 @@ fn to_choose(state: &State, when: Option<&str>) -> Option<String> {
 }
 
 /// When something was written to the log last, in local time.
-fn last_at_work(layout: &Layout) -> Option<String> {
+fn last_at_work(layout: &WorkdirLayout) -> Option<String> {
     let written = layout.events().metadata().ok()?.modified().ok()?;
     let written = jiff::Timestamp::try_from(written).ok()?;
     let ago = jiff::Timestamp::now().as_second() - written.as_second();
@@ -141,22 +141,22 @@ pub(super) fn refuse_unfinished(state: &State) -> Result<(), Refusal> {
 
 /// Ends leftovers of a dead run and archives what is over.
 pub(super) async fn clear_the_way(
-    layout: &Layout,
+    layout: &WorkdirLayout,
     lock: &InstanceLock,
     unfinished: Unfinished,
 ) -> Result<(), Refusal> {
-    tidy(layout, lock)?;
+    clean_up_workdir(layout, lock)?;
     let today = jiff::Zoned::now().date();
     let found = match lying(layout) {
         Ok(Some(found)) => found,
         // Half of a run, cut off before its first event: there is nothing to go on with.
         Ok(None) => {
-            history::archive(layout, lock, "cut-off", today)?;
+            archive_move::archive_run(layout, lock, "cut-off", today)?;
             return Ok(());
         }
         Err(error) if unfinished == Unfinished::Archive => {
             tracing::warn!(%error, "archived unread");
-            history::archive(layout, lock, "unreadable", today)?;
+            archive_move::archive_run(layout, lock, "unreadable", today)?;
             return Ok(());
         }
         Err(error) => {
@@ -176,7 +176,7 @@ pub(super) async fn clear_the_way(
         .goal
         .as_ref()
         .map_or("without-goal", |goal| goal.title.as_str());
-    history::archive(layout, lock, title, today)?;
+    archive_move::archive_run(layout, lock, title, today)?;
     Ok(())
 }
 

@@ -25,7 +25,7 @@ use crate::permission::names::{self, Sort};
 use crate::permission::{
     Approved, By, Call, Context, Decision, Mode, PhaseAccess, Reach, Scope, decide, explain,
 };
-use crate::store::approvals::{Approvals, Stored};
+use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
 
 /// Arguments of `agent-collab permissions explain`.
 #[derive(Debug, Clone, Args)]
@@ -96,8 +96,8 @@ pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
 /// What was approved for this project, and for the run that is here.
 fn approvals(here: &Checkout) -> Result<Vec<Approved>, Refusal> {
     let run = stands(&here.layout)?.map(|found| found.state.run);
-    let stored = Approvals::new(&here.places.approvals_dir(), &here.root).list()?;
-    let serves = |stored: &Stored| {
+    let stored = ApprovalStore::new(&here.places.approvals_dir(), &here.root).list()?;
+    let serves = |stored: &ApprovalRecord| {
         stored.approved.scope == Scope::Project || Some(&stored.run) == run.as_ref()
     };
     let serving = stored.into_iter().filter(serves);

@@ -25,7 +25,7 @@ use crate::permission::floors::Floor;
 use crate::permission::{
     Action, Call, Context, Decision, Lineage, PhaseAccess, Reach, Repetition, decide,
 };
-use crate::store::Layout;
+use crate::store::WorkdirLayout;
 use crate::text::n_of;
 
 /// Arguments of `agent-collab permissions replay`.
@@ -163,7 +163,7 @@ fn call(approval: &Approval, root: &Path) -> Call {
     }
 }
 
-fn replay(of_run: Layout, judge: &Judge) -> Result<Vec<Replayed>, Refusal> {
+fn replay(of_run: WorkdirLayout, judge: &Judge) -> Result<Vec<Replayed>, Refusal> {
     let mut onlooker = Onlooker::new(of_run);
     let mut waiting: Vec<(RequestId, Approval, Decision)> = Vec::new();
     let mut replayed = Vec::new();

@@ -14,9 +14,9 @@ use crate::cli::checkout::root_here;
 use crate::config::Places;
 use crate::config::problem::visible;
 use crate::permission::{Approvable, Scope};
-use crate::store::approvals::{Approvals, Stored};
-use crate::store::instant::to_text;
-use crate::store::local;
+use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
+use crate::store::local_time;
+use crate::store::utc_time::to_rfc3339;
 
 /// Arguments of `agent-collab permissions list`.
 #[derive(Debug, Clone, Args)]
@@ -103,19 +103,19 @@ pub async fn revoke(args: RevokeArgs) -> Result<u8, Refusal> {
     Ok(print(&text))
 }
 
-async fn approvals() -> Result<(Approvals, String), Refusal> {
+async fn approvals() -> Result<(ApprovalStore, String), Refusal> {
     let (root, _) = root_here().await?;
     let places = Places::from_env().map_err(|error| Refusal::error(error, ""))?;
     let shown = visible(&root.display().to_string());
-    Ok((Approvals::new(&places.approvals_dir(), &root), shown))
+    Ok((ApprovalStore::new(&places.approvals_dir(), &root), shown))
 }
 
 fn print(text: &str) -> u8 {
     crate::cli::printed(io::stdout().write_all(text.as_bytes()), 0)
 }
 
-fn in_words(stored: &Stored) -> String {
-    let Stored {
+fn in_words(stored: &ApprovalRecord) -> String {
+    let ApprovalRecord {
         id,
         approved,
         granted_at,
@@ -131,21 +131,21 @@ fn in_words(stored: &Stored) -> String {
     };
     format!(
         "{id:>3}  {}  {:<8} {} {how} {}\n     for {scope}\n",
-        local::to_text(*granted_at),
+        local_time::to_local_text(*granted_at),
         approved.profile,
         approved.permission,
         visible(approved.what.text()),
     )
 }
 
-fn as_json(stored: &Stored) -> serde_json::Value {
+fn as_json(stored: &ApprovalRecord) -> serde_json::Value {
     let (how, text) = match &stored.approved.what {
         Approvable::Exact(text) => ("exact", text),
         Approvable::Pattern(text) => ("pattern", text),
     };
     json!({
         "id": stored.id,
-        "granted_at": to_text(stored.granted_at),
+        "granted_at": to_rfc3339(stored.granted_at),
         "agent": stored.approved.profile,
         "permission": stored.approved.permission,
         how: text,

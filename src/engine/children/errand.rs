@@ -22,7 +22,7 @@ use crate::domain::task::{NO_SUMMARY, TaskEnd};
 use crate::domain::turn::Role;
 use crate::engine::journal::Journal;
 use crate::engine::live::{Ask, Live, Parts, Told, TurnAsk};
-use crate::store::{Guard, StoreError};
+use crate::store::{StoreError, TamperGuard};
 
 /// How many messages of a child's conversation may wait.
 const TOLD: usize = 64;
@@ -44,7 +44,7 @@ pub(super) struct Errand {
     pub(super) ask: TurnAsk,
     pub(super) asks: (mpsc::Sender<Ask>, mpsc::Receiver<Ask>),
     pub(super) said: mpsc::Sender<(SessionId, Said)>,
-    pub(super) guard: Guard,
+    pub(super) guard: TamperGuard,
 }
 
 /// How long a task may take, and how often it is tried.
@@ -109,7 +109,7 @@ impl Errand {
         let tampered = checked.unwrap_or_else(|panicked| {
             let source = io::Error::other(panicked.to_string());
             let path = std::path::Path::new(".agent-collab");
-            Err(StoreError::io(
+            Err(StoreError::from_io(
                 "compare with what was written",
                 path,
                 source,

@@ -23,7 +23,7 @@ use crate::domain::task::TaskEnd;
 use crate::domain::turn::Purpose;
 use crate::engine::git::{Joined, TreeId};
 use crate::engine::{Engine, EngineError, news, with_hint};
-use crate::store::patches;
+use crate::store::patch_files;
 
 pub(super) use writing::put_rest;
 
@@ -355,7 +355,7 @@ impl Engine {
     /// A patch whose changes are in the user's tree: its file is not needed any more.
     pub(super) fn taken_over(&mut self, patch: TaskPatch) -> Result<TaskPatch, EngineError> {
         if let Some(file) = &patch.file
-            && let Err(error) = patches::remove(self.journal.layout(), Path::new(file))
+            && let Err(error) = patch_files::remove_patch(self.journal.layout(), Path::new(file))
         {
             self.tell_trouble("remove a patch that was taken over", with_hint(&error))?;
         }

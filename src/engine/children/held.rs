@@ -10,13 +10,13 @@ use crate::engine::containing::Holder;
 use crate::engine::reads::denied_files;
 use crate::engine::setup::NamedAdapter;
 use crate::engine::{Engine, codex_rules, scratch};
-use crate::process::Kernel;
+use crate::process::SandboxSupport;
 
 impl Engine {
     /// What the child's commands do not see: the tools of sessions, and, in a discussion, what others said.
     pub(super) fn kept_from(&self, order: &TaskOrder) -> Vec<PathBuf> {
         let layout = self.journal.layout();
-        let said = order.speaks.iter().flat_map(|_| layout.records());
+        let said = order.speaks.iter().flat_map(|_| layout.record_paths());
         let there = said.filter(|path| path.exists());
         scratch::of_all_runs().into_iter().chain(there).collect()
     }
@@ -34,14 +34,17 @@ impl Engine {
             unread: denied_files(root, &setup.permissions.rules(&order.agent)),
             kernel: match setup.config.safety.contain_agents {
                 true => setup.kernel.clone(),
-                false => Kernel::Cannot("safety.contain_agents is off".to_owned()),
+                false => SandboxSupport::Unavailable("safety.contain_agents is off".to_owned()),
             },
             root: root.clone(),
             closed: Vec::new(),
             workdir: layout.workdir().to_owned(),
             // Who takes part in a discussion sees what others said when it is told, and not before.
-            shown: order.speaks.is_some().then(|| layout.documents().into()),
-            staging: layout.staging(&order.session),
+            shown: order
+                .speaks
+                .is_some()
+                .then(|| layout.document_paths().into()),
+            staging: layout.staging_folder(&order.session),
             access,
             writable: adapter.settings.writable.clone(),
             ways_out: codex_rules::ways_out(&adapter.settings),

@@ -14,8 +14,8 @@ use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::patch::{PatchState, PatchedFile, TaskPatch};
 use crate::engine::git::{GitError, Repository, TreeId};
 use crate::engine::news;
-use crate::store::worktrees::{TreeRecord, TreeStage, Worktrees};
-use crate::store::{Layout, StoreError, patches};
+use crate::store::worktree_records::{WorktreeRecord, WorktreeRegistry, WorktreeStage};
+use crate::store::{StoreError, WorkdirLayout, patch_files};
 use crate::text::patch::Patch;
 use crate::text::{clean, truncate};
 
@@ -31,8 +31,8 @@ pub(super) struct Plot {
     pub(super) git: Repository,
     /// Held by whoever changes the user's tree or compares it.
     pub(super) lock: Arc<Mutex<()>>,
-    pub(super) trees: Worktrees,
-    pub(super) layout: Layout,
+    pub(super) trees: WorktreeRegistry,
+    pub(super) layout: WorkdirLayout,
     pub(super) run: String,
     /// Where it is.
     pub(super) path: PathBuf,
@@ -53,7 +53,7 @@ fn store_words(error: StoreError) -> String {
 impl Plot {
     /// Lays the tree down; where that fails, nothing of it is left.
     pub(super) async fn lay(&self) -> Result<(), String> {
-        let record = self.trees.load(&self.session).map_err(store_words)?;
+        let record = self.trees.load_record(&self.session).map_err(store_words)?;
         if record.is_some() || self.path.exists() {
             return Err(format!(
                 "there is a work tree in {} already, from a task whose changes could not be saved whole; \
@@ -75,12 +75,12 @@ impl Plot {
         let name = format!("{}-base", self.turn);
         let now = self.git.snapshot(&name).await.map_err(git_words)?;
         drop(held);
-        let mut record = TreeRecord::new(
+        let mut record = WorktreeRecord::new(
             (&self.session, &self.turn),
             (&self.run, &self.git.root),
             (&now.commit.0, &now.tree.0),
         );
-        self.trees.save(&record).map_err(store_words)?;
+        self.trees.save_record(&record).map_err(store_words)?;
         let planted = self.git.plant(&self.path, &now.commit).await;
         let planted = planted.map_err(git_words)?;
         if let Some((from, to)) = &self.carried {
@@ -99,33 +99,37 @@ impl Plot {
             let target = target.map_err(git_words)?;
             planted.restore(&target).await.map_err(git_words)?;
         }
-        record.stage = TreeStage::Made;
-        self.trees.save(&record).map_err(store_words)
+        record.stage = WorktreeStage::Made;
+        self.trees.save_record(&record).map_err(store_words)
     }
 
     /// Stores what was changed in the tree, in the repository and as a patch file; `None` where nothing was.
     pub(super) async fn save(&self) -> Result<Option<TaskPatch>, String> {
-        let Some(mut record) = self.trees.load(&self.session).map_err(store_words)? else {
+        let Some(mut record) = self.trees.load_record(&self.session).map_err(store_words)? else {
             return Ok(None);
         };
         let base = TreeId(record.base.clone());
         let (tree, nested) = match (&record.stage, &record.tree) {
-            (TreeStage::Making, _) => return Ok(None),
-            (TreeStage::Saved | TreeStage::Left, Some(tree)) => (TreeId(tree.clone()), Vec::new()),
-            (TreeStage::Made | TreeStage::Saved | TreeStage::Left, _) => self.look().await?,
+            (WorktreeStage::Making, _) => return Ok(None),
+            (WorktreeStage::Saved | WorktreeStage::Left, Some(tree)) => {
+                (TreeId(tree.clone()), Vec::new())
+            }
+            (WorktreeStage::Made | WorktreeStage::Saved | WorktreeStage::Left, _) => {
+                self.look().await?
+            }
         };
         let told = self.tell(&base, &tree).await?;
         let told = told.map(|told| TaskPatch {
             why: in_own_repositories(&self.path, &nested),
             ..told
         });
-        if record.stage == TreeStage::Made {
+        if record.stage == WorktreeStage::Made {
             record.stage = match nested.is_empty() {
-                true => TreeStage::Saved,
-                false => TreeStage::Left,
+                true => WorktreeStage::Saved,
+                false => WorktreeStage::Left,
             };
             record.tree = Some(tree.0);
-            self.trees.save(&record).map_err(store_words)?;
+            self.trees.save_record(&record).map_err(store_words)?;
         }
         Ok(told)
     }
@@ -150,7 +154,7 @@ impl Plot {
         if whole.is_empty() {
             return Ok(None);
         }
-        let file = patches::write(&self.layout, self.turn.as_str(), &whole);
+        let file = patch_files::write_patch(&self.layout, self.turn.as_str(), &whole);
         let file = file.map_err(store_words)?;
         let text = self.git.diff(base, tree).await.map_err(git_words)?;
         let patch = Patch::read(&text);
@@ -196,15 +200,15 @@ impl Plot {
 
     /// Removes the tree. One that holds what could not be saved stays.
     pub(super) async fn clear(&self) -> Result<(), String> {
-        let record = self.trees.load(&self.session).map_err(store_words)?;
-        if record.is_none_or(|record| record.stage == TreeStage::Left) {
+        let record = self.trees.load_record(&self.session).map_err(store_words)?;
+        if record.is_none_or(|record| record.stage == WorktreeStage::Left) {
             return Ok(());
         }
         let (git, path) = (self.git.clone(), self.path.clone());
         let removed = tokio::task::spawn_blocking(move || git.uproot(&path)).await;
         let removed = removed.map_err(|panicked| panicked.to_string())?;
         removed.map_err(git_words)?;
-        self.trees.forget(&self.session).map_err(store_words)
+        self.trees.remove_record(&self.session).map_err(store_words)
     }
 }
 

@@ -39,7 +39,9 @@ impl Engine {
             session: session.clone(),
         })?;
         let layout = self.journal.layout();
-        self.journal.guard().remove(&layout.session(session))?;
+        self.journal
+            .guard()
+            .remove(&layout.session_folder(session))?;
         Ok(Ok(()))
     }
 

@@ -7,7 +7,7 @@ use crate::domain::ids::SessionId;
 use crate::domain::task::{Child, Report, TaskResult};
 use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError};
-use crate::store::sessions;
+use crate::store::session_files;
 
 impl Engine {
     /// The tasks of which a role's session is to be told how they ended.
@@ -41,7 +41,7 @@ impl Engine {
 
     /// The result of a child's last task, as it was written down.
     pub(super) fn stored_result(&self, child: &Child) -> Option<TaskResult> {
-        let stored = sessions::stored(self.journal.layout(), child.id())
+        let stored = session_files::load_session(self.journal.layout(), child.id())
             .ok()
             .flatten();
         let result = stored

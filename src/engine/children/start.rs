@@ -27,7 +27,7 @@ use crate::mcp::tools::task;
 use crate::permission::profile::Shown;
 use crate::permission::repetition::Calls;
 use crate::permission::{AgentMode, Profile, Profiles};
-use crate::process::Marker;
+use crate::process::ProcessMark;
 use crate::store::debug_log::PROMPT_TARGET;
 
 /// How many orders may wait for a child's conversation; more than a turn can ever have open.
@@ -163,7 +163,7 @@ impl Engine {
         waiters: Vec<oneshot::Sender<TaskResult>>,
     ) -> Result<Result<(), String>, EngineError> {
         let session = prepared.order.session.clone();
-        let folder = match Folder::make(self.journal.layout().staging(&session)) {
+        let folder = match Folder::make(self.journal.layout().staging_folder(&session)) {
             Ok(folder) => folder,
             Err(error) => return Ok(Err(error.to_string())),
         };
@@ -334,7 +334,7 @@ impl Engine {
             role: Role::Planner,
             adapter: protocol,
             raw: self.raw_stream(&session),
-            marker: Marker::new(self.state().run.as_str(), session.as_str()),
+            marker: ProcessMark::new(self.state().run.as_str(), session.as_str()),
             children: self.setup.children.clone(),
         };
         let errand = Errand {
@@ -362,7 +362,7 @@ impl Engine {
         (prompt, patience): (String, Patience),
     ) -> TurnAsk {
         let setup = &self.setup;
-        let staging = self.journal.layout().staging(&order.session);
+        let staging = self.journal.layout().staging_folder(&order.session);
         let access = match order.tree {
             Some(_) => TurnAccess::Workspace,
             None => TurnAccess::ReadOnly,

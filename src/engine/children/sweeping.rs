@@ -10,7 +10,7 @@ use crate::domain::ids::SessionId;
 use crate::domain::patch::{PatchState, TaskPatch};
 use crate::engine::git::Repository;
 use crate::engine::{Engine, EngineError, troubled};
-use crate::store::worktrees::TreeRecord;
+use crate::store::worktree_records::WorktreeRecord;
 
 /// Why a patch is kept that nobody was asked about.
 const ENDED: &str = "the program ended before it was taken over";
@@ -31,8 +31,8 @@ impl Engine {
     /// # Errors
     /// The record of the run cannot be kept.
     pub fn sweep_trees(&mut self) -> Result<(), EngineError> {
-        let (records, unread) = match self.setup.worktrees.list() {
-            Ok(listed) => (listed.records, listed.unread),
+        let (records, unread) = match self.setup.worktrees.list_records() {
+            Ok(listed) => (listed.records, listed.failures),
             Err(error) => return self.tell_trouble("look for work trees of children", error),
         };
         for error in unread {
@@ -43,7 +43,7 @@ impl Engine {
             return Ok(());
         };
         for gone in git.gone_below(self.setup.worktrees.folder()) {
-            let is_known = |record: &TreeRecord| gone.ends_with(record.session.as_str());
+            let is_known = |record: &WorktreeRecord| gone.ends_with(record.session.as_str());
             if !records.iter().any(is_known)
                 && let Err(error) = git.uproot(&gone)
             {
@@ -64,8 +64,11 @@ impl Engine {
         Some(git.with_cancel(self.last_things.clone()))
     }
 
-    fn sweep(&mut self, git: &Repository, record: &TreeRecord) {
-        let place = self.setup.worktrees.place_of(&record.session, &git.root);
+    fn sweep(&mut self, git: &Repository, record: &WorktreeRecord) {
+        let place = self
+            .setup
+            .worktrees
+            .prepare_worktree_path(&record.session, &git.root);
         let plot = place.map(|path| Plot {
             turn: record.turn.clone(),
             ..self.plot(git.clone(), path, &record.session)

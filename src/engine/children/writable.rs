@@ -28,7 +28,10 @@ impl Engine {
         known: Option<&Child>,
     ) -> Result<Plot, TaskRefused> {
         let git = self.own_git().ok_or(TaskRefused::NoRepository)?;
-        let place = self.setup.worktrees.place_of(session, &git.root);
+        let place = self
+            .setup
+            .worktrees
+            .prepare_worktree_path(session, &git.root);
         let path = place.map_err(|error| TaskRefused::Failed(error.to_string()))?;
         let kept = known.and_then(|child| child.patch.as_ref());
         let kept = kept.filter(|patch| patch.is_kept());

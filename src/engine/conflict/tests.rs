@@ -16,7 +16,7 @@ use crate::engine::journal::Journal;
 use crate::engine::live::Told;
 use crate::engine::setup::{OnAsk, Setup};
 use crate::engine::{Engine, Held, Inward, staging};
-use crate::store::{DocumentLock, Guard, Layout, Names, Record};
+use crate::store::{DocumentLock, EventLogRecord, TamperGuard, WorkdirLayout, WorkdirNames};
 
 /// A run whose agents are played by the test: it writes what they leave in their folders.
 struct World {
@@ -79,7 +79,7 @@ impl World {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let layout = Layout::new(&root, Names::default()).unwrap();
+        let layout = WorkdirLayout::new(&root, WorkdirNames::default()).unwrap();
         let _ = layout.create().unwrap();
         let places = Places {
             home: root.join("home"),
@@ -88,7 +88,7 @@ impl World {
             cache_dir: root.join("home/cache"),
         };
         let loaded = config::load(&places, &root, &Choices::default()).unwrap();
-        let guard = Guard::open(&layout, &root.join("side")).unwrap();
+        let guard = TamperGuard::open(&layout, &root.join("side")).unwrap();
         let (journal, _) = Journal::begin(guard, created()).unwrap();
         let setup = Setup::example((&root, &layout), &places, loaded.config, OnAsk::Deny);
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
@@ -106,7 +106,7 @@ impl World {
         }
     }
 
-    fn layout(&self) -> &Layout {
+    fn layout(&self) -> &WorkdirLayout {
         self.engine.journal().layout()
     }
 
@@ -167,7 +167,7 @@ impl World {
         self.engine.journal.record(Event::Released).unwrap();
         let order = self.engine.state().running.clone().unwrap().order;
         let session = self.engine.state().session(order.purpose.role()).unwrap();
-        let dir = self.layout().staging(&session.id);
+        let dir = self.layout().staging_folder(&session.id);
         let staging = staging::prepare(self.layout(), dir).unwrap();
         self.engine.held = Some(Held {
             order,
@@ -385,7 +385,8 @@ async fn a_document_that_the_disk_refuses_is_kept_and_written_later() {
         .engine
         .take(Inward::CollectAgain(turn.clone()))
         .unwrap();
-    let answered = |record: &Record<Event>| matches!(record.event, Event::ResponseCommitted { .. });
+    let answered =
+        |record: &EventLogRecord<Event>| matches!(record.event, Event::ResponseCommitted { .. });
     assert!(world.engine.take_recorded().iter().any(answered));
     world.engine.take(Inward::CollectAgain(turn)).unwrap();
     assert!(!world.engine.take_recorded().iter().any(answered), "once");
@@ -399,10 +400,10 @@ fn held_by_another() -> (World, DocumentLock) {
     }
     world.finish_writing();
     world.engine.take_recorded();
-    let lock = DocumentLock::try_take(&world.layout().comments()).unwrap();
+    let lock = DocumentLock::try_acquire(&world.layout().comments()).unwrap();
     world.turn_ends();
     let told = world.engine.take_recorded();
-    let is_too_soon = |record: &&Record<Event>| {
+    let is_too_soon = |record: &&EventLogRecord<Event>| {
         matches!(
             record.event,
             Event::Trouble { .. } | Event::ResponseCommitted { .. }
@@ -417,7 +418,8 @@ fn held_by_another() -> (World, DocumentLock) {
 }
 
 fn is_committed(world: &mut World) -> bool {
-    let answered = |record: &Record<Event>| matches!(record.event, Event::ResponseCommitted { .. });
+    let answered =
+        |record: &EventLogRecord<Event>| matches!(record.event, Event::ResponseCommitted { .. });
     world.engine.take_recorded().iter().any(answered)
 }
 
@@ -439,7 +441,7 @@ async fn a_document_that_another_program_keeps_is_told_of_and_tried_again() {
     let (mut world, lock) = held_by_another();
     take_next(&mut world).await;
     let told = world.engine.take_recorded();
-    let is_trouble = |record: &Record<Event>| matches!(&record.event, Event::Trouble { message, .. } if message.contains("comments.md.lock is held by another program for 5 seconds"));
+    let is_trouble = |record: &EventLogRecord<Event>| matches!(&record.event, Event::Trouble { message, .. } if message.contains("comments.md.lock is held by another program for 5 seconds"));
     assert!(told.iter().any(is_trouble), "{told:?}");
     drop(lock);
     take_next(&mut world).await;
@@ -466,7 +468,7 @@ fn planning() -> World {
 
 /// Remarks that wait because another program holds the review.
 fn remarks_wait(world: &mut World) -> DocumentLock {
-    let lock = DocumentLock::try_take(&world.layout().comments()).unwrap();
+    let lock = DocumentLock::try_acquire(&world.layout().comments()).unwrap();
     let remarks = Effect::AppendRemarks("more".to_owned());
     assert_eq!(world.engine.perform_next(remarks).unwrap(), []);
     lock
@@ -495,7 +497,7 @@ async fn a_document_that_waits_outlives_the_program() {
         held.final_text = "# Task\n\n1. [ ] as it was said\n".to_owned();
         let lock = match stands_behind {
             true => remarks_wait(&mut world),
-            false => DocumentLock::try_take(&world.layout().plan()).unwrap(),
+            false => DocumentLock::try_acquire(&world.layout().plan()).unwrap(),
         };
         world.turn_ends();
         // A new program knows no more than this.
@@ -515,7 +517,7 @@ async fn a_document_that_waits_outlives_the_program() {
 async fn what_comes_after_a_writing_that_waits_is_done_after_it() {
     let mut world = World::new();
     let (log, comments) = (world.layout().log(), world.layout().comments());
-    let lock = DocumentLock::try_take(&comments).unwrap();
+    let lock = DocumentLock::try_acquire(&comments).unwrap();
     for effect in [
         Effect::AppendRemarks("one".to_owned()),
         Effect::Log("two".to_owned()),
@@ -547,7 +549,8 @@ fn what_nothing_waits_for_is_told_once_and_the_run_goes_on() {
             .unwrap();
     }
     let told = world.engine.take_recorded();
-    let is_trouble = |record: &&Record<Event>| matches!(record.event, Event::Trouble { .. });
+    let is_trouble =
+        |record: &&EventLogRecord<Event>| matches!(record.event, Event::Trouble { .. });
     assert_eq!(told.iter().filter(is_trouble).count(), 1);
     assert_eq!(world.engine.outcome(), None);
 }

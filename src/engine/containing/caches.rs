@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::real;
 use super::temporary::Scratch;
 use super::user_environment::UserEnvironment;
-use crate::process::Hold;
+use crate::process::SandboxMount;
 
 /// A folder of a tool's. What lies in it is read, but for what is listed; what is new in it goes with the child.
 struct ToolFolder {
@@ -127,7 +127,7 @@ pub(super) fn caches(
     user: &UserEnvironment,
     root: &Path,
     scratch: &mut Scratch,
-) -> Vec<(PathBuf, Hold)> {
+) -> Vec<(PathBuf, SandboxMount)> {
     let mut places = Vec::new();
     for tool in TOOL_FOLDERS {
         let Some(folder) = tool_folder(user, tool.variable, tool.at_home) else {
@@ -146,14 +146,18 @@ pub(super) fn caches(
             let layer = layer(&folder, tool.fresh, scratch).into_iter();
             places.extend(layer.filter(|(path, _)| !written.contains(path)));
         }
-        places.extend(written.into_iter().map(|path| (path, Hold::Writable)));
+        places.extend(
+            written
+                .into_iter()
+                .map(|path| (path, SandboxMount::Writable)),
+        );
     }
     places
 }
 
 /// Lays an empty folder over a tool's, with all that is there to be read in it, so that the tool can make what it misses.
-fn layer(folder: &Path, fresh: &[&str], scratch: &mut Scratch) -> Vec<(PathBuf, Hold)> {
-    let read_only = vec![(folder.to_owned(), Hold::ReadOnly)];
+fn layer(folder: &Path, fresh: &[&str], scratch: &mut Scratch) -> Vec<(PathBuf, SandboxMount)> {
+    let read_only = vec![(folder.to_owned(), SandboxMount::ReadOnly)];
     let entries: Vec<_> = fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -165,7 +169,7 @@ fn layer(folder: &Path, fresh: &[&str], scratch: &mut Scratch) -> Vec<(PathBuf, 
     let Some(empty) = scratch.empty_folder(0o700) else {
         return read_only;
     };
-    let mut places = vec![(folder.to_owned(), Hold::Replaced(empty.clone()))];
+    let mut places = vec![(folder.to_owned(), SandboxMount::BindFrom(empty.clone()))];
     for entry in entries {
         let name = entry.file_name();
         if fresh.iter().any(|fresh| name == *fresh) {
@@ -177,7 +181,7 @@ fn layer(folder: &Path, fresh: &[&str], scratch: &mut Scratch) -> Vec<(PathBuf, 
                     tracing::warn!(%error, "a link is missing in a contained command's tool folder");
                 }
             }
-            Err(_) => places.push((folder.join(name), Hold::ReadOnly)),
+            Err(_) => places.push((folder.join(name), SandboxMount::ReadOnly)),
         }
     }
     places

@@ -10,30 +10,34 @@ use super::temporary::{kept, temporary_folders};
 use super::user_environment::UserEnvironment;
 use super::{protected, real};
 use crate::engine::git::Repository;
-use crate::process::{Containment, Hold, Kernel, Network};
+use crate::process::{SandboxMount, SandboxNetwork, SandboxSpec, SandboxSupport};
 
 /// Has the calls that read the work tree held: they read everything, write objects and what each names, and reach
 /// neither network nor sockets; of temporary files they see what the user's variables and the repository name. Where nothing holds them, the repository knows why.
-pub fn hold_git(repository: Repository, kernel: &Kernel) -> Repository {
+pub fn hold_git(repository: Repository, kernel: &SandboxSupport) -> Repository {
     match kernel {
-        Kernel::Holds(bwrap) => {
+        SandboxSupport::Available(bwrap) => {
             let user = UserEnvironment::of_process();
             let root = &repository.root;
             let folders = temporary_folders(&user, root);
             let needed = user.paths().flat_map(|(_, paths)| paths);
             let needed = needed.chain([root.clone()]).chain(git_folders(root));
             let mut places = kept(&folders, needed, &[]);
-            places.extend(folders.iter().map(|path| (path.clone(), Hold::EmptyFolder)));
+            places.extend(
+                folders
+                    .iter()
+                    .map(|path| (path.clone(), SandboxMount::EmptyFolder)),
+            );
             places.extend(doors(&user, KeyAgents::Hidden));
-            let sockets = find_sockets(&user, KeyAgents::Hidden, Network::Loopback);
+            let sockets = find_sockets(&user, KeyAgents::Hidden, SandboxNetwork::Loopback);
             let sockets = visible(sockets.into_iter(), &folders, &places);
-            let held = Containment::new(bwrap, places)
-                .with_network(Network::Loopback)
-                .with_sockets_hidden(sockets)
-                .with_variables_removed(socket_variables(&user, KeyAgents::Hidden, &[]));
+            let held = SandboxSpec::new(bwrap, places)
+                .with_network(SandboxNetwork::Loopback)
+                .with_hidden_sockets(sockets)
+                .with_removed_variables(socket_variables(&user, KeyAgents::Hidden, &[]));
             repository.with_work_held(held)
         }
-        Kernel::Cannot(why) => repository.with_work_unheld(why),
+        SandboxSupport::Unavailable(why) => repository.with_work_unheld(why),
     }
 }
 
@@ -41,12 +45,12 @@ pub fn hold_git(repository: Repository, kernel: &Kernel) -> Repository {
 /// which objects alone are kept, and reach what signs. Nothing changes where nothing holds it.
 pub fn hold_commits(
     repository: Repository,
-    kernel: &Kernel,
+    kernel: &SandboxSupport,
     (root, workdir): (&Path, &Path),
     reach: &CommandReach,
     signing: Signing,
 ) -> Repository {
-    let Kernel::Holds(bwrap) = kernel else {
+    let SandboxSupport::Available(bwrap) = kernel else {
         return repository;
     };
     let user = UserEnvironment::of_process();
@@ -54,11 +58,11 @@ pub fn hold_commits(
         Signing::On => KeyAgents::Reachable,
         Signing::Off => KeyAgents::Hidden,
     };
-    let mut places = vec![(root.to_owned(), Hold::Writable)];
+    let mut places = vec![(root.to_owned(), SandboxMount::Writable)];
     places.extend(protected(root, workdir));
     if signing == Signing::On {
         let keyring = tool_folder(&user, "GNUPGHOME", ".gnupg");
-        places.extend(keyring.map(|keyring| (keyring, Hold::Writable)));
+        places.extend(keyring.map(|keyring| (keyring, SandboxMount::Writable)));
     }
     // A copy of each is laid over it when a commit is made; the place itself is then not read-only.
     let copied: Vec<PathBuf> = [&repository.git_dir, &repository.common_dir]
@@ -66,5 +70,5 @@ pub fn hold_commits(
         .filter_map(|path| real(path))
         .collect();
     let held = Work::new(&user, root, keys, reach).hold(bwrap, places);
-    repository.with_commits_held(Some(held.without_places(&copied)))
+    repository.with_commits_held(Some(held.without_mounts(&copied)))
 }

@@ -7,7 +7,9 @@ use super::sockets::{KeyAgents, doors, find_sockets, socket_variables};
 use super::temporary::{Scratch, kept, private, temporary_folders};
 use super::user_environment::{UserEnvironment, paths_in};
 use super::{protected, real};
-use crate::process::{Bubblewrap, Containment, Hold, Kernel, Network};
+use crate::process::{
+    BubblewrapProgram, SandboxMount, SandboxNetwork, SandboxSpec, SandboxSupport,
+};
 
 /// What a command of the program's reaches beside files.
 #[derive(Debug, Clone)]
@@ -15,7 +17,7 @@ pub struct CommandReach {
     /// The run, after which its scratch folders are named.
     pub run: String,
     /// The network.
-    pub network: Network,
+    pub network: SandboxNetwork,
     /// Sockets that the user lets it reach.
     pub sockets: Vec<PathBuf>,
     /// What it reads although it lies among temporary files.
@@ -37,28 +39,28 @@ impl CommandReach {
 /// temporary files of its own, and the caches of common tools; `None` where nothing holds it.
 /// `trees` is a folder of which it sees nothing.
 pub fn hold_tests(
-    kernel: &Kernel,
+    kernel: &SandboxSupport,
     (root, workdir): (&Path, &Path),
     trees: Option<&Path>,
     reach: &CommandReach,
-) -> Option<Containment> {
+) -> Option<SandboxSpec> {
     let user = UserEnvironment::of_process();
     hold_tests_of(&user, kernel, (root, workdir), trees, reach)
 }
 
 pub(super) fn hold_tests_of(
     user: &UserEnvironment,
-    kernel: &Kernel,
+    kernel: &SandboxSupport,
     (root, workdir): (&Path, &Path),
     trees: Option<&Path>,
     reach: &CommandReach,
-) -> Option<Containment> {
-    let Kernel::Holds(bwrap) = kernel else {
+) -> Option<SandboxSpec> {
+    let SandboxSupport::Available(bwrap) = kernel else {
         return None;
     };
-    let mut places = vec![(root.to_owned(), Hold::Writable)];
+    let mut places = vec![(root.to_owned(), SandboxMount::Writable)];
     places.extend(protected(root, workdir));
-    places.extend(trees.map(|folder| (folder.to_owned(), Hold::EmptyFolder)));
+    places.extend(trees.map(|folder| (folder.to_owned(), SandboxMount::EmptyFolder)));
     let work = Work::new(user, root, KeyAgents::Hidden, reach);
     Some(work.hold(bwrap, places))
 }
@@ -75,19 +77,23 @@ pub enum Signing {
 /// What holds a command that is to settle something: as a test, but of the repository it writes nothing. Of the
 /// program's own folder it sees what is `shown`, of the `unread` files nothing.
 pub fn hold_checks(
-    kernel: &Kernel,
+    kernel: &SandboxSupport,
     (root, workdir): (&Path, &Path),
     shown: &[PathBuf],
     unread: Vec<PathBuf>,
     reach: &CommandReach,
-) -> Option<Containment> {
-    let Kernel::Holds(bwrap) = kernel else {
+) -> Option<SandboxSpec> {
+    let SandboxSupport::Available(bwrap) = kernel else {
         return None;
     };
     let user = UserEnvironment::of_process();
-    let mut places = vec![(root.to_owned(), Hold::ReadOnly)];
+    let mut places = vec![(root.to_owned(), SandboxMount::ReadOnly)];
     places.extend(alone(workdir, shown));
-    places.extend(unread.into_iter().map(|file| (file, Hold::EmptyFile)));
+    places.extend(
+        unread
+            .into_iter()
+            .map(|file| (file, SandboxMount::EmptyFile)),
+    );
     let work = Work::new(&user, root, KeyAgents::Hidden, reach);
     Some(work.hold(bwrap, places))
 }
@@ -117,7 +123,11 @@ impl<'a> Work<'a> {
 
     /// Puts what every command of the program's has beside these places: caches of tools, a place of its own for
     /// temporary files, and no sockets of others.
-    pub(super) fn hold(&self, bwrap: &Bubblewrap, mut places: Vec<(PathBuf, Hold)>) -> Containment {
+    pub(super) fn hold(
+        &self,
+        bwrap: &BubblewrapProgram,
+        mut places: Vec<(PathBuf, SandboxMount)>,
+    ) -> SandboxSpec {
         let mut scratch = Scratch::of_run(&self.reach.run);
         let (user, root) = (self.user, self.root);
         places.extend(caches(user, root, &mut scratch));
@@ -137,14 +147,18 @@ impl<'a> Work<'a> {
         // A socket that the user lets it reach may lie in a folder that is hidden.
         let doors = doors(user, self.keys).into_iter();
         places.extend(doors.filter(|(path, _)| !reached.contains(path)));
-        places.extend(reached.iter().map(|path| (path.clone(), Hold::ReadOnly)));
+        places.extend(
+            reached
+                .iter()
+                .map(|path| (path.clone(), SandboxMount::ReadOnly)),
+        );
         let sockets = find_sockets(user, self.keys, self.reach.network);
         let sockets = sockets.into_iter().filter(|path| !reached.contains(path));
         let sockets = visible(sockets, &folders, &places);
-        Containment::new(bwrap, places)
+        SandboxSpec::new(bwrap, places)
             .with_network(self.reach.network)
-            .with_sockets_hidden(sockets)
-            .with_variables_removed(socket_variables(user, self.keys, &reached))
+            .with_hidden_sockets(sockets)
+            .with_removed_variables(socket_variables(user, self.keys, &reached))
             .with_scratch(scratch.into_folder())
     }
 }
@@ -153,15 +167,18 @@ impl<'a> Work<'a> {
 pub(super) fn visible(
     sockets: impl Iterator<Item = PathBuf>,
     temporary: &[PathBuf],
-    places: &[(PathBuf, Hold)],
+    places: &[(PathBuf, SandboxMount)],
 ) -> Vec<PathBuf> {
     let is_seen = |socket: &PathBuf| {
         let around = places.iter().filter(|(place, _)| socket.starts_with(place));
         let nearest = around.max_by_key(|(place, hold)| (place.components().count(), hold.clone()));
         match nearest {
             Some((place, _)) if temporary.contains(place) => false,
-            Some((_, Hold::EmptyFolder | Hold::EmptyFile | Hold::Replaced(_))) => false,
-            Some((_, Hold::Writable | Hold::ReadOnly)) | None => true,
+            Some((
+                _,
+                SandboxMount::EmptyFolder | SandboxMount::EmptyFile | SandboxMount::BindFrom(_),
+            )) => false,
+            Some((_, SandboxMount::Writable | SandboxMount::ReadOnly)) | None => true,
         }
     };
     sockets.filter(is_seen).collect()
@@ -186,8 +203,11 @@ pub(super) fn git_folders(root: &Path) -> Vec<PathBuf> {
 }
 
 /// The program's own folder as an empty one, but for these files of it.
-pub(super) fn alone(workdir: &Path, shown: &[PathBuf]) -> impl Iterator<Item = (PathBuf, Hold)> {
+pub(super) fn alone(
+    workdir: &Path,
+    shown: &[PathBuf],
+) -> impl Iterator<Item = (PathBuf, SandboxMount)> {
     let shown = shown.iter().filter_map(|file| real(file));
-    let shown = shown.map(|file| (file, Hold::ReadOnly));
-    std::iter::once((workdir.to_owned(), Hold::EmptyFolder)).chain(shown)
+    let shown = shown.map(|file| (file, SandboxMount::ReadOnly));
+    std::iter::once((workdir.to_owned(), SandboxMount::EmptyFolder)).chain(shown)
 }

@@ -12,12 +12,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::own_commands::hold_tests_of;
 use super::*;
-use crate::process::{Limits, Marker, Network, ScratchFolder, Spec, Stdin, run_to_end};
+use crate::process::{
+    CommandLimits, ProcessMark, SandboxNetwork, ScratchFolder, SpawnSpec, StdinSource, run_to_end,
+};
 
 /// A home and a repository beside it, which lie where `place` is.
 struct World {
     _folder: TempDir,
-    kernel: Kernel,
+    kernel: SandboxSupport,
     home: PathBuf,
     root: PathBuf,
     variables: Vec<(String, PathBuf)>,
@@ -38,8 +40,8 @@ async fn world(place: &Path) -> World {
     ] {
         fs::create_dir_all(path).unwrap();
     }
-    let kernel = find_kernel(&Children::default(), &on_path("bwrap"), &root).await;
-    assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
+    let kernel = detect_sandbox_support(&ChildSpawner::default(), &on_path("bwrap"), &root).await;
+    assert!(matches!(kernel, SandboxSupport::Available(_)), "{kernel:?}");
     World {
         _folder: folder,
         kernel,
@@ -58,7 +60,7 @@ impl World {
         UserEnvironment::new(set.chain([("PATH".into(), path)]))
     }
 
-    fn containment(&self, network: Network) -> Containment {
+    fn containment(&self, network: SandboxNetwork) -> SandboxSpec {
         let reach = CommandReach {
             run: "run_reach".to_owned(),
             network,
@@ -70,25 +72,25 @@ impl World {
         hold_tests_of(&self.user(), &self.kernel, places, None, &reach).unwrap()
     }
 
-    async fn test(&self, network: Network, script: &str, words: &[&str]) -> String {
+    async fn test(&self, network: SandboxNetwork, script: &str, words: &[&str]) -> String {
         said(self.containment(network), &self.root, script, words).await
     }
 }
 
 /// Runs a script in a containment, and gives all that it said.
-async fn said(held: Containment, root: &Path, script: &str, words: &[&str]) -> String {
-    let mut spec = Spec::new("sh", root, Marker::new("test", "reach"));
+async fn said(held: SandboxSpec, root: &Path, script: &str, words: &[&str]) -> String {
+    let mut spec = SpawnSpec::new("sh", root, ProcessMark::new("test", "reach"));
     spec = spec.args(["-c", script, "sh"]).args(words.iter().copied());
-    spec.contained = Some(held);
-    let limits = Limits {
+    spec.sandbox = Some(held);
+    let limits = CommandLimits {
         timeout: Duration::from_secs(60),
-        cap: 64 * 1024,
-        stdin: Stdin::Null,
+        output_cap: 64 * 1024,
+        stdin: StdinSource::Null,
     };
     let ran = run_to_end(&spec, &limits, &CancellationToken::new())
         .await
         .unwrap();
-    format!("{}{}", ran.stdout.text(), ran.stderr.text())
+    format!("{}{}", ran.stdout.to_text(), ran.stderr.to_text())
 }
 
 fn listen(path: &Path) -> UnixListener {
@@ -139,12 +141,12 @@ async fn check_sockets_at_home(place: &Path) {
         .collect();
     all.extend([agent, live, runtime.join("bus")].map(|path| path.display().to_string()));
     let words: Vec<&str> = all.iter().map(String::as_str).collect();
-    for network in [Network::Loopback, Network::Host] {
+    for network in [SandboxNetwork::Loopback, SandboxNetwork::Host] {
         assert_eq!(world.test(network, LOOK, &words).await, "looked\n");
     }
     // What the user lets it reach is reached, wherever it lies.
     world.sockets = vec![world.home.join(AT_HOME[0])];
-    let reached = world.test(Network::Loopback, LOOK, &words).await;
+    let reached = world.test(SandboxNetwork::Loopback, LOOK, &words).await;
     assert_eq!(reached, format!("{}\nlooked\n", words[0]));
 }
 
@@ -164,8 +166,10 @@ async fn an_abstract_socket_is_reached_by_no_test_whatever_its_network() {
     let name = format!("agent-collab-{}", uuid::Uuid::now_v7());
     let address = SocketAddr::from_abstract_name(&name).unwrap();
     let _listener = UnixListener::bind_addr(&address).unwrap();
-    for network in [Network::Loopback, Network::Host] {
-        if network == Network::Host && crate::process::why_abstract_sockets_stay_open().is_some() {
+    for network in [SandboxNetwork::Loopback, SandboxNetwork::Host] {
+        if network == SandboxNetwork::Host
+            && crate::process::why_abstract_sockets_stay_open().is_some()
+        {
             continue;
         }
         let said = world.test(network, CONNECT, &[&name]).await;
@@ -180,12 +184,18 @@ async fn a_server_of_the_tests_own_is_reached_and_one_of_the_machines_with_its_n
         my $server = IO::Socket::INET->new(LocalAddr => \"127.0.0.1\", Listen => 1) or die $!;
         my $port = $server->sockport;
         print IO::Socket::INET->new(\"127.0.0.1:$port\") ? \"reached\" : \"refused\"'";
-    assert_eq!(world.test(Network::Loopback, own, &[]).await, "reached");
+    assert_eq!(
+        world.test(SandboxNetwork::Loopback, own, &[]).await,
+        "reached"
+    );
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
     let machines = "exec perl -MIO::Socket::INET -e '
         print IO::Socket::INET->new(\"127.0.0.1:$ARGV[0]\") ? \"reached\" : \"refused\"' $1";
-    for (network, expected) in [(Network::Loopback, "refused"), (Network::Host, "reached")] {
+    for (network, expected) in [
+        (SandboxNetwork::Loopback, "refused"),
+        (SandboxNetwork::Host, "reached"),
+    ] {
         assert_eq!(world.test(network, machines, &[&port]).await, expected);
     }
 }
@@ -198,7 +208,7 @@ async fn temporary_files_are_a_tests_own_and_go_with_it_while_a_repository_among
     let other = others.path().display().to_string();
     let script = "cat $1 2>/dev/null || echo hidden; echo big > /tmp/big; echo x > /var/tmp/x && cat /tmp/big; echo new > src
         touch ../beside ../h/beside; ls /tmp";
-    let held = world.containment(Network::Loopback);
+    let held = world.containment(SandboxNetwork::Loopback);
     let sources: Vec<PathBuf> = sources(&held);
     assert!(sources.iter().all(|path| path.is_dir()), "{sources:?}");
     let said = said(held, &world.root, script, &[&other]).await;
@@ -214,9 +224,9 @@ async fn temporary_files_are_a_tests_own_and_go_with_it_while_a_repository_among
 }
 
 /// The folders that are put in place of others.
-fn sources(held: &Containment) -> Vec<PathBuf> {
-    let replaced = held.places().iter().filter_map(|(_, hold)| match hold {
-        Hold::Replaced(source) => Some(source.clone()),
+fn sources(held: &SandboxSpec) -> Vec<PathBuf> {
+    let replaced = held.mounts().iter().filter_map(|(_, hold)| match hold {
+        SandboxMount::BindFrom(source) => Some(source.clone()),
         _ => None,
     });
     replaced.collect()
@@ -259,7 +269,7 @@ async fn of_caches_a_test_writes_what_was_fetched_and_nothing_that_the_user_runs
         ls .gradle/daemon; mkdir -p .cargo/new && echo made; echo x > .cargo/.package-cache; echo x > .cargo/config.toml";
     let words: Vec<&str> = written.iter().chain(&read).copied().collect();
     let script = script.replace("$HOME_OF_TEST", &world.home.display().to_string());
-    let said = world.test(Network::Loopback, &script, &words).await;
+    let said = world.test(SandboxNetwork::Loopback, &script, &words).await;
     assert!(
         said.starts_with(&format!("{}\nmade\n", written.join("\n"))),
         "{said}"

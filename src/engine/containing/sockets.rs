@@ -10,7 +10,7 @@ use nix::unistd::getuid;
 use super::real;
 use super::user_environment::UserEnvironment;
 use crate::engine::scratch;
-use crate::process::{Hold, Network};
+use crate::process::{SandboxMount, SandboxNetwork};
 
 /// Folders and sockets of the system's by which a process could have others act for it.
 const SYSTEM_DOORS: &[&str] = &[
@@ -125,7 +125,7 @@ pub(super) enum KeyAgents {
 }
 
 /// Folders of sockets as empty folders, known sockets as empty files: those of all runs too.
-pub(super) fn doors(user: &UserEnvironment, keys: KeyAgents) -> Vec<(PathBuf, Hold)> {
+pub(super) fn doors(user: &UserEnvironment, keys: KeyAgents) -> Vec<(PathBuf, SandboxMount)> {
     let mut named: Vec<PathBuf> = SYSTEM_DOORS.iter().map(PathBuf::from).collect();
     let home = user.home();
     named.extend(
@@ -138,7 +138,7 @@ pub(super) fn doors(user: &UserEnvironment, keys: KeyAgents) -> Vec<(PathBuf, Ho
     let mut places = hidden(&named);
     if keys == KeyAgents::Reachable {
         let sockets = key_sockets(user, &folders).into_iter();
-        places.extend(sockets.map(|path| (path, Hold::ReadOnly)));
+        places.extend(sockets.map(|path| (path, SandboxMount::ReadOnly)));
     }
     places
 }
@@ -165,13 +165,13 @@ fn key_sockets(user: &UserEnvironment, runtime_folders: &[PathBuf]) -> Vec<PathB
 pub(super) fn find_sockets(
     user: &UserEnvironment,
     keys: KeyAgents,
-    network: Network,
+    network: SandboxNetwork,
 ) -> BTreeSet<PathBuf> {
     let home = user.home().and_then(|home| real(&home));
     let named = user.paths().flat_map(|(_, paths)| paths);
     let below_home = home.iter().flat_map(|home| walk(home));
     let mut left: Vec<PathBuf> = HARMLESS.iter().map(PathBuf::from).collect();
-    if network == Network::Host {
+    if network == SandboxNetwork::Host {
         left.extend(DATABASES.iter().map(PathBuf::from));
     }
     if keys == KeyAgents::Reachable {
@@ -308,11 +308,11 @@ fn is_socket(path: &Path) -> bool {
         .is_ok_and(|found| found.file_type().is_socket())
 }
 
-fn hidden(named: &[PathBuf]) -> Vec<(PathBuf, Hold)> {
+fn hidden(named: &[PathBuf]) -> Vec<(PathBuf, SandboxMount)> {
     let there = named.iter().filter_map(|path| real(path));
     let hold = |path: PathBuf| match path.is_dir() {
-        true => (path, Hold::EmptyFolder),
-        false => (path, Hold::EmptyFile),
+        true => (path, SandboxMount::EmptyFolder),
+        false => (path, SandboxMount::EmptyFile),
     };
     there.map(hold).collect()
 }

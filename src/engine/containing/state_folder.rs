@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::real;
 use crate::adapter::{CliStateFolder, StateEntry, StateEntryKind};
-use crate::process::Hold;
+use crate::process::SandboxMount;
 
 /// Returns what holds a CLI's own folder; `cwd` is where the CLI starts and `root` what it works in. Nothing where
 /// the folder cannot be told or made, which leaves it as read-only as everything else.
@@ -18,7 +18,7 @@ pub(super) fn places(
     cwd: &Path,
     root: &Path,
     variable: impl Fn(&str) -> Option<OsString>,
-) -> Vec<(PathBuf, Hold)> {
+) -> Vec<(PathBuf, SandboxMount)> {
     let named = variable(own.env_variable).filter(|value| !value.is_empty());
     let home = variable("HOME").map(PathBuf::from);
     let Some(folder) = named
@@ -39,11 +39,11 @@ pub(super) fn places(
             .map(|name| home.join(name))
     });
     let mut places: Vec<_> = beside
-        .filter_map(|path| Some((real(&path)?, Hold::ReadOnly)))
+        .filter_map(|path| Some((real(&path)?, SandboxMount::ReadOnly)))
         .collect();
     // Where the repository itself is that folder, its files are what the agent works on.
     if folder != root {
-        places.push((folder.clone(), Hold::EmptyFolder));
+        places.push((folder.clone(), SandboxMount::EmptyFolder));
         places.extend(settings(own, &folder));
     }
     places.extend(own.entries.iter().filter_map(|place| open(place, &folder)));
@@ -51,7 +51,7 @@ pub(super) fn places(
 }
 
 /// All that lies in the folder and that the process does not keep itself.
-fn settings(own: &CliStateFolder, folder: &Path) -> Vec<(PathBuf, Hold)> {
+fn settings(own: &CliStateFolder, folder: &Path) -> Vec<(PathBuf, SandboxMount)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_setting = |path: &PathBuf| {
         let mut places = own.entries.iter();
@@ -60,25 +60,25 @@ fn settings(own: &CliStateFolder, folder: &Path) -> Vec<(PathBuf, Hold)> {
     entries
         .map(|entry| entry.path())
         .filter(is_setting)
-        .map(|path| (path, Hold::ReadOnly))
+        .map(|path| (path, SandboxMount::ReadOnly))
         .collect()
 }
 
 /// What of the folder is open to the process. What lies below the empty folder alone is left out: it is not there.
-fn open(place: &StateEntry, folder: &Path) -> Option<(PathBuf, Hold)> {
+fn open(place: &StateEntry, folder: &Path) -> Option<(PathBuf, SandboxMount)> {
     let path = folder.join(&place.relative_path);
     match place.kind {
-        StateEntryKind::Conversations => Some((made(&path)?.to_owned(), Hold::Writable)),
-        StateEntryKind::Credentials => path.is_file().then_some((path, Hold::Writable)),
+        StateEntryKind::Conversations => Some((made(&path)?.to_owned(), SandboxMount::Writable)),
+        StateEntryKind::Credentials => path.is_file().then_some((path, SandboxMount::Writable)),
         StateEntryKind::AgentMemory => match path.exists() {
-            true => Some((path, Hold::ReadOnly)),
-            false => Some((path, Hold::EmptyFolder)),
+            true => Some((path, SandboxMount::ReadOnly)),
+            false => Some((path, SandboxMount::EmptyFolder)),
         },
         // Below a folder of settings an empty one needs a place to be put at.
         StateEntryKind::Transient if place.relative_path.contains('/') => {
             let is_setting = path.parent().is_some_and(Path::is_dir);
             is_setting.then_some(())?;
-            Some((made(&path)?.to_owned(), Hold::EmptyFolder))
+            Some((made(&path)?.to_owned(), SandboxMount::EmptyFolder))
         }
         StateEntryKind::Transient => None,
     }

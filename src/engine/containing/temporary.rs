@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::real;
 use super::user_environment::UserEnvironment;
 use crate::engine::scratch;
-use crate::process::{Hold, ScratchFolder};
+use crate::process::{SandboxMount, ScratchFolder};
 
 /// Where everybody's temporary files are.
 const SHARED: &[&str] = &["/tmp", "/var/tmp"];
@@ -65,10 +65,10 @@ pub(super) fn temporary_folders(user: &UserEnvironment, root: &Path) -> Vec<Path
 }
 
 /// Puts a folder of the child's own in place of each of these.
-pub(super) fn private(folders: &[PathBuf], scratch: &mut Scratch) -> Vec<(PathBuf, Hold)> {
+pub(super) fn private(folders: &[PathBuf], scratch: &mut Scratch) -> Vec<(PathBuf, SandboxMount)> {
     let own = |folder: &PathBuf| match scratch.empty_folder(0o700) {
-        Some(empty) => (folder.clone(), Hold::Replaced(empty)),
-        None => (folder.clone(), Hold::EmptyFolder),
+        Some(empty) => (folder.clone(), SandboxMount::BindFrom(empty)),
+        None => (folder.clone(), SandboxMount::EmptyFolder),
     };
     folders.iter().map(own).collect()
 }
@@ -78,8 +78,8 @@ pub(super) fn private(folders: &[PathBuf], scratch: &mut Scratch) -> Vec<(PathBu
 pub(super) fn kept(
     folders: &[PathBuf],
     named: impl IntoIterator<Item = PathBuf>,
-    places: &[(PathBuf, Hold)],
-) -> Vec<(PathBuf, Hold)> {
+    places: &[(PathBuf, SandboxMount)],
+) -> Vec<(PathBuf, SandboxMount)> {
     let is_below = |path: &PathBuf| {
         folders
             .iter()
@@ -99,6 +99,6 @@ pub(super) fn kept(
     kept.sort();
     kept.dedup();
     kept.into_iter()
-        .map(|path| (path, Hold::ReadOnly))
+        .map(|path| (path, SandboxMount::ReadOnly))
         .collect()
 }

@@ -73,7 +73,7 @@ fn launch_of(adapter: &mut dyn Adapter, place: &Place, access: TurnAccess) -> La
 
 fn holder(place: &Place, access: TurnAccess) -> Holder {
     Holder {
-        kernel: Kernel::Holds("/usr/bin/bwrap".into()),
+        kernel: SandboxSupport::Available("/usr/bin/bwrap".into()),
         root: place.root.clone(),
         closed: Vec::new(),
         workdir: place.root.join(".agent-collab"),
@@ -95,45 +95,51 @@ fn conversations(place: &Place) -> PathBuf {
     place.config.join("projects").join(name)
 }
 
-fn check(access: TurnAccess, repository: Hold) {
+fn check(access: TurnAccess, repository: SandboxMount) {
     let place = place();
     let launch = launch_of(&mut ClaudeAdapter::new(), &place, access);
     let held = holder(&place, access).hold(&launch, "run").unwrap();
     let conversations = conversations(&place);
     let wanted = [
-        (place.config.clone(), Hold::EmptyFolder),
-        (place.config.join("agents"), Hold::ReadOnly),
-        (place.config.join("unheard-of"), Hold::ReadOnly),
-        (place.config.join(".credentials.json"), Hold::Writable),
-        (conversations.clone(), Hold::Writable),
-        (conversations.join("memory"), Hold::EmptyFolder),
-        (place.root.with_file_name("cache"), Hold::Writable),
+        (place.config.clone(), SandboxMount::EmptyFolder),
+        (place.config.join("agents"), SandboxMount::ReadOnly),
+        (place.config.join("unheard-of"), SandboxMount::ReadOnly),
+        (
+            place.config.join(".credentials.json"),
+            SandboxMount::Writable,
+        ),
+        (conversations.clone(), SandboxMount::Writable),
+        (conversations.join("memory"), SandboxMount::EmptyFolder),
+        (place.root.with_file_name("cache"), SandboxMount::Writable),
         (place.root.clone(), repository),
-        (place.root.join(".git"), Hold::ReadOnly),
-        (place.root.join(".agent-collab"), Hold::ReadOnly),
-        (place.root.join(".agent-collab"), Hold::ReadOnly),
-        (place.root.join(".agent-collab/turns/s"), Hold::Writable),
+        (place.root.join(".git"), SandboxMount::ReadOnly),
+        (place.root.join(".agent-collab"), SandboxMount::ReadOnly),
+        (place.root.join(".agent-collab"), SandboxMount::ReadOnly),
+        (
+            place.root.join(".agent-collab/turns/s"),
+            SandboxMount::Writable,
+        ),
     ];
     let top = place.root.parent().unwrap();
-    let mut its: Vec<_> = held.places().to_vec();
+    let mut its: Vec<_> = held.mounts().to_vec();
     its.retain(|(path, _)| path.starts_with(top));
     assert_eq!(
         its,
-        Containment::new(Path::new("/usr/bin/bwrap"), wanted).places()
+        SandboxSpec::new(Path::new("/usr/bin/bwrap"), wanted).mounts()
     );
-    let is_private = |hold: &Hold| matches!(hold, Hold::Replaced(_));
-    let mut places = held.places().iter();
+    let is_private = |hold: &SandboxMount| matches!(hold, SandboxMount::BindFrom(_));
+    let mut places = held.mounts().iter();
     assert!(places.any(|(path, hold)| path == Path::new("/tmp") && is_private(hold)));
 }
 
 #[test]
 fn before_execute_claude_writes_its_own_and_its_staging_folder() {
-    check(TurnAccess::ReadOnly, Hold::ReadOnly);
+    check(TurnAccess::ReadOnly, SandboxMount::ReadOnly);
 }
 
 #[test]
 fn in_execute_claude_writes_the_repository_too() {
-    check(TurnAccess::Workspace, Hold::Writable);
+    check(TurnAccess::Workspace, SandboxMount::Writable);
 }
 
 #[test]
@@ -150,9 +156,12 @@ fn memories_of_the_project_and_a_store_among_settings_are_not_written() {
         launch.env.get(name).map(OsString::from)
     });
     for expected in [
-        (memory, Hold::ReadOnly),
-        (place.config.join("plugins"), Hold::ReadOnly),
-        (place.config.join("plugins/store"), Hold::EmptyFolder),
+        (memory, SandboxMount::ReadOnly),
+        (place.config.join("plugins"), SandboxMount::ReadOnly),
+        (
+            place.config.join("plugins/store"),
+            SandboxMount::EmptyFolder,
+        ),
     ] {
         assert!(places.contains(&expected), "{expected:?} in {places:?}");
     }
@@ -198,7 +207,10 @@ fn of_a_folder_that_is_kept_from_it_a_process_sees_what_is_shown_alone() {
     fs::write(&plan, "").unwrap();
     let files = [plan.clone(), workdir.join("comments.md")];
     let shown: Vec<_> = alone(&workdir, &files).collect();
-    let expected = [(workdir, Hold::EmptyFolder), (plan, Hold::ReadOnly)];
+    let expected = [
+        (workdir, SandboxMount::EmptyFolder),
+        (plan, SandboxMount::ReadOnly),
+    ];
     assert_eq!(shown, expected);
 }
 
@@ -212,7 +224,7 @@ fn who_has_a_sandbox_of_its_own_is_not_held_and_nobody_is_without_a_kernel() {
     );
     let claude = launch_of(&mut ClaudeAdapter::new(), &place, TurnAccess::Workspace);
     let without = Holder {
-        kernel: Kernel::Cannot("none".to_owned()),
+        kernel: SandboxSupport::Unavailable("none".to_owned()),
         ..holder(&place, TurnAccess::Workspace)
     };
     assert_eq!(without.hold(&claude, "run"), None);

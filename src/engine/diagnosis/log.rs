@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Grounds;
 use crate::engine::log_sinks::{FrontEnd, in_words, log_sinks, prompts_are_logged};
-use crate::store::debug_log::check_own_file;
+use crate::store::debug_log::check_user_log_file;
 
 /// Looks at the log; writes nothing.
 pub(super) fn looked_at(grounds: &Grounds) -> Value {
@@ -12,7 +12,7 @@ pub(super) fn looked_at(grounds: &Grounds) -> Value {
     let sinks = log_sinks(config, root, FrontEnd::Lines);
     let prompts = prompts_are_logged(config, &sinks);
     let own = config.log.json_file.as_ref();
-    match own.map(|path| check_own_file(path, root)) {
+    match own.map(|path| check_user_log_file(path, root)) {
         Some(Err(error)) => json!({
             "ok": false, "prompts": prompts,
             "problem": format!("`log.json_file` cannot be written: {error}"),

@@ -20,8 +20,8 @@ use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
 use crate::engine::{Caller, Engine, TaskRefused, news};
 use crate::mcp::tools::group_discuss::{self, Arguments};
-use crate::store::Layout;
-use crate::store::beneath::Text;
+use crate::store::WorkdirLayout;
+use crate::store::scoped_read::FileText;
 use crate::text::clean;
 
 /// The longest context, in characters.
@@ -91,7 +91,7 @@ pub struct Planned {
     /// The order, under an id of its own.
     pub order: DiscussionOrder,
     /// The texts of its files.
-    pub(super) sources: Vec<Text>,
+    pub(super) sources: Vec<FileText>,
 }
 
 impl Planned {
@@ -123,7 +123,7 @@ pub struct Means<'a> {
     /// What is written about permissions.
     pub permissions: &'a Permissions,
     /// The program's own folder.
-    pub layout: &'a Layout,
+    pub layout: &'a WorkdirLayout,
 }
 
 impl Engine {

@@ -14,7 +14,7 @@ use crate::engine::reads::with_reads;
 use crate::engine::test_run::{self, TestCommand, TestRun, TestRunError, TestSettings};
 use crate::engine::{Engine, EngineError, Inward, containing, news};
 use crate::permission::{Action, By, Call, Context, Mode, PhaseAccess, Reach, decide};
-use crate::process::{Containment, Kernel};
+use crate::process::{SandboxSpec, SandboxSupport};
 use crate::text::{clean, truncate};
 
 /// Whose rules a check goes by: it reads, and what the user allowed.
@@ -105,7 +105,8 @@ impl Engine {
     }
 
     fn holds_checks(&self) -> bool {
-        matches!(self.setup.kernel, Kernel::Holds(_)) && self.setup.config.safety.contain_tests
+        matches!(self.setup.kernel, SandboxSupport::Available(_))
+            && self.setup.config.safety.contain_tests
     }
 
     fn run_check(&mut self, id: &DiscussionId, run: CheckRun) {
@@ -158,7 +159,7 @@ impl Engine {
 
     /// Works out what holds a check; `None` where nothing does, an error where it cannot be kept from all that it must not
     /// read.
-    fn held(&self) -> impl Future<Output = Result<Option<Containment>, String>> + use<> {
+    fn held(&self) -> impl Future<Output = Result<Option<SandboxSpec>, String>> + use<> {
         let kernel = self.holds_checks().then(|| self.setup.kernel.clone());
         let (root, layout) = (self.setup.root.clone(), self.journal.layout().clone());
         let rules = self.setup.permissions.rules(PROFILE);
@@ -169,7 +170,7 @@ impl Engine {
             };
             let workdir = layout.workdir();
             let unread = unread::files(&root, workdir, &rules)?;
-            let shown = layout.documents();
+            let shown = layout.document_paths();
             Ok(containing::hold_checks(
                 &kernel,
                 (&root, workdir),

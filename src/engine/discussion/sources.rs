@@ -11,7 +11,7 @@ use super::asked::Means;
 use crate::engine::answering::paths_of;
 use crate::engine::{Caller, news};
 use crate::permission::{Action, Call, Context, PhaseAccess, decide};
-use crate::store::beneath::{Beneath, FileError, Limits, Text};
+use crate::store::scoped_read::{FileText, ReadLimits, ScopedReadError, ScopedReader};
 
 /// Why files are not given to the participants of a discussion.
 #[derive(Debug, Error)]
@@ -21,7 +21,7 @@ pub enum SourceRefused {
     File {
         /// Which, and why.
         #[from]
-        file: FileError,
+        file: ScopedReadError,
     },
     /// Who names it may not read it.
     #[error("E_FILE_DENIED: {name:?} may not be read: {why}")]
@@ -42,7 +42,7 @@ impl Means<'_> {
         &self,
         caller: &Caller,
         names: &[String],
-    ) -> Result<Vec<Text>, SourceRefused> {
+    ) -> Result<Vec<FileText>, SourceRefused> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
@@ -51,9 +51,9 @@ impl Means<'_> {
                 self.may_read(name)?;
             }
         }
-        let root = Beneath::open(self.root);
+        let root = ScopedReader::open(self.root);
         let root = root.map_err(|error| SourceRefused::Root(error.to_string()))?;
-        Ok(root.read_texts(names, Limits::default())?)
+        Ok(root.read_texts(names, ReadLimits::default())?)
     }
 
     /// An agent gets into other prompts only what it may read unasked.
@@ -69,7 +69,8 @@ impl Means<'_> {
         let decision = decide(&call, &context);
         let workdir = self.layout.workdir();
         let is_own = |path: &Path| {
-            path.starts_with(workdir) && !self.layout.documents().iter().any(|file| path == file)
+            path.starts_with(workdir)
+                && !self.layout.document_paths().iter().any(|file| path == file)
         };
         if context.paths.iter().any(|path| is_own(&path.real)) {
             return Err(SourceRefused::Denied {

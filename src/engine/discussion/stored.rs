@@ -9,7 +9,7 @@ use crate::domain::discussion::Discussion;
 use crate::domain::ids::DiscussionId;
 use crate::engine::{Engine, EngineError};
 use crate::store::StoreError;
-use crate::store::discussions::SCHEMA;
+use crate::store::discussion_files::SCHEMA;
 
 /// A discussion with its schema.
 #[derive(Serialize)]
@@ -29,9 +29,9 @@ impl Engine {
             schema: SCHEMA,
             discussion,
         };
-        let path = self.journal.layout().discussion(id);
+        let path = self.journal.layout().discussion_file(id);
         let bytes = serde_json::to_vec_pretty(&stored).map_err(|error| {
-            StoreError::io("write", &path, std::io::Error::other(error.to_string()))
+            StoreError::from_io("write", &path, std::io::Error::other(error.to_string()))
         })?;
         Ok(self.journal.guard().replace(&path, &bytes)?)
     }

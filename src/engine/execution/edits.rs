@@ -23,7 +23,7 @@ impl Engine {
     pub(super) fn edit_rules(&self) -> EditRules {
         let profile = self.state().planner.current_agent().name();
         // Where what was approved cannot be read, more is asked about.
-        let approvals = self.setup.approvals.serving(&self.state().run);
+        let approvals = self.setup.approvals.list_for_run(&self.state().run);
         let context = Context {
             mode: match self.state().mode {
                 // It holds calls back from now on, not what was written before.

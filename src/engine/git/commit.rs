@@ -15,7 +15,7 @@ use super::invoke::{Hooks, last_words};
 use super::snapshot::PrivateIndex;
 use super::work_sandbox::WorkSandbox;
 use super::{CommitId, Head, TreeId};
-use crate::process::{Containment, Finished, Hold, Stdin};
+use crate::process::{CommandOutput, SandboxMount, SandboxSpec, StdinSource};
 
 /// A commit that was not made, or not in full.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -183,12 +183,12 @@ impl Repository {
         &self,
         index: &PrivateIndex,
         message: &str,
-        held: Containment,
+        held: SandboxSpec,
     ) -> Result<CommitId, CommitFailure> {
         let head = self.head().await?;
         let mut places = self.copy_git_folder(index)?;
-        places.push((index.folder(), Hold::Writable));
-        let held = held.with_places(places);
+        places.push((index.folder(), SandboxMount::Writable));
+        let held = held.with_mounts(places);
         self.run_commit(index, message, Some(held.clone())).await?;
         let made = match self.copied_head(&head, index) {
             Some(made) => made,
@@ -231,7 +231,7 @@ impl Repository {
         &self,
         index: &PrivateIndex,
         message: &str,
-        held: Option<Containment>,
+        held: Option<SandboxSpec>,
     ) -> Result<(), CommitFailure> {
         if let (None, WorkSandbox::Cannot(why)) = (&held, &self.work) {
             self.check_filters(why).await?;
@@ -241,7 +241,7 @@ impl Repository {
             .git_on_objects(&["commit", "--quiet", "--cleanup=whitespace", "--file=-"])
             .index(&index.path())
             .env("GIT_TRACE2_EVENT", trace.display().to_string())
-            .stdin(Stdin::Bytes(message.as_bytes().to_vec()))
+            .stdin(StdinSource::Bytes(message.as_bytes().to_vec()))
             .hooks(Hooks::Run)
             .held(held)
             .timeout(self.settings.commit_timeout)
@@ -258,7 +258,7 @@ impl Repository {
 }
 
 /// Says why `git commit` failed, by its own trace where a hook did it, else by what it said.
-fn explain(finished: &Finished, trace: &str) -> CommitFailure {
+fn explain(finished: &CommandOutput, trace: &str) -> CommitFailure {
     let output = last_words(finished);
     match failed_hook(trace) {
         Some((hook, code)) if output.is_empty() => {

@@ -12,7 +12,7 @@ use super::branch::Head;
 use super::discover::Repository;
 use super::error::GitError;
 use super::snapshot::PrivateIndex;
-use crate::process::Hold;
+use crate::process::SandboxMount;
 
 /// Folders of git's that programs fill with content beside the objects: nothing in them runs or configures.
 const CONTENT: [&str; 2] = ["lfs", "annex"];
@@ -21,7 +21,7 @@ const OTHER_REFS: [&str; 3] = ["agent-collab", "remotes", "tags"];
 /// Larger files of git's folder are not settings, and a commit does not need them.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-type Places = Vec<(PathBuf, Hold)>;
+type Places = Vec<(PathBuf, SandboxMount)>;
 
 impl Repository {
     /// The places where a held call may write content: objects, and what filters keep beside them.
@@ -34,7 +34,10 @@ impl Repository {
             path: info.clone(),
             source,
         })?;
-        let mut places = vec![(info, Hold::ReadOnly), (objects, Hold::Writable)];
+        let mut places = vec![
+            (info, SandboxMount::ReadOnly),
+            (objects, SandboxMount::Writable),
+        ];
         for name in CONTENT {
             let folder = self.common_dir.join(name);
             if name == "lfs" && !folder.is_dir() && self.uses_lfs() {
@@ -45,7 +48,7 @@ impl Repository {
                 })?;
             }
             if folder.is_dir() {
-                places.push((real(&folder), Hold::Writable));
+                places.push((real(&folder), SandboxMount::Writable));
             }
         }
         Ok(places)
@@ -95,7 +98,7 @@ fn real(path: &Path) -> PathBuf {
 
 fn copy_folder(folder: &Path, copy: &Path, places: &mut Places) -> io::Result<()> {
     fs::create_dir_all(copy)?;
-    places.push((folder.to_owned(), Hold::Replaced(copy.to_owned())));
+    places.push((folder.to_owned(), SandboxMount::BindFrom(copy.to_owned())));
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
@@ -114,12 +117,12 @@ fn copy_folder(folder: &Path, copy: &Path, places: &mut Places) -> io::Result<()
                 "refs" => copy_refs(&path, &target, places)?,
                 "reftable" => copy_tree(&path, &target)?,
                 "logs" => copy_stash_log(&path, &target)?,
-                _ => places.push((path, Hold::ReadOnly)),
+                _ => places.push((path, SandboxMount::ReadOnly)),
             }
         } else if found.is_file() && found.len() <= LARGEST && !is_index(&name) {
             copy_if_there(&path, &target)?;
             if name == "config" || name == "config.worktree" {
-                places.push((path, Hold::ReadOnly));
+                places.push((path, SandboxMount::ReadOnly));
             }
         }
     }
@@ -138,7 +141,7 @@ fn copy_refs(from: &Path, to: &Path, places: &mut Places) -> io::Result<()> {
             copy_if_there(&path, &target)?;
         } else if OTHER_REFS.iter().any(|other| entry.file_name() == *other) {
             fs::create_dir(&target)?;
-            places.push((path, Hold::ReadOnly));
+            places.push((path, SandboxMount::ReadOnly));
         } else {
             fs::create_dir(&target)?;
             copy_tree(&path, &target)?;

@@ -12,7 +12,7 @@ use super::error::GitError;
 use super::invoke::{Call, Hooks, last_words, path_of};
 use super::own::OWN_FOLDER;
 use super::work_sandbox::WorkSandbox;
-use crate::process::{Children, Containment};
+use crate::process::{ChildSpawner, SandboxSpec};
 
 /// What is asked of git about a work tree, in the order of its answers.
 const PLACES: [&str; 3] = ["--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
@@ -31,7 +31,7 @@ pub struct GitSettings {
     /// Stops a running call.
     pub cancel: CancellationToken,
     /// Who starts it.
-    pub children: Children,
+    pub children: ChildSpawner,
 }
 
 impl GitSettings {
@@ -43,13 +43,13 @@ impl GitSettings {
             run: run.into(),
             commit_timeout: Duration::from_secs(600),
             cancel,
-            children: Children::default(),
+            children: ChildSpawner::default(),
         }
     }
 
     /// The same, started by these.
     #[must_use]
-    pub fn with(self, children: &Children) -> Self {
+    pub fn with(self, children: &ChildSpawner) -> Self {
         let children = children.clone();
         Self { children, ..self }
     }
@@ -66,7 +66,7 @@ pub struct Repository {
     pub common_dir: PathBuf,
     pub(super) settings: GitSettings,
     /// What holds commits with their hooks.
-    pub(super) commits_held: Option<Containment>,
+    pub(super) commits_held: Option<SandboxSpec>,
     /// What holds the calls that read the work tree.
     pub(super) work: WorkSandbox,
     /// The program's own folders, relative to the root, never empty.
@@ -98,7 +98,7 @@ impl Repository {
         let question = [&["rev-parse", "--is-inside-work-tree"][..], &PLACES].concat();
         let all = ask(&question).await?;
         if all.is_success()
-            && let Some(places) = all.stdout.whole().and_then(places_in)
+            && let Some(places) = all.stdout.complete_bytes().and_then(places_in)
         {
             return Self::at(folder, places, settings).map(Discovery::Found);
         }
@@ -114,7 +114,7 @@ impl Repository {
                 output,
             });
         }
-        if inside.stdout.text().trim() != "true" {
+        if inside.stdout.to_text().trim() != "true" {
             return Ok(Discovery::NoWorkTree);
         }
         let mut places = Vec::new();
@@ -165,7 +165,7 @@ impl Repository {
 
     /// The same repository, whose commits run inside of this with their hooks.
     #[must_use]
-    pub fn with_commits_held(self, commits_held: Option<Containment>) -> Self {
+    pub fn with_commits_held(self, commits_held: Option<SandboxSpec>) -> Self {
         Self {
             commits_held,
             ..self

@@ -7,14 +7,14 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::process::Hold;
+use crate::process::SandboxMount;
 
 const GITLINK: u32 = 0o160_000;
 /// The lengths of an object's id, in bytes: of SHA-1 and of SHA-256.
 const ID_BYTES: [usize; 2] = [20, 32];
 
 /// What leads git into each submodule of a work tree, read-only.
-pub(in crate::engine) fn submodule_git_places(root: &Path) -> Vec<(PathBuf, Hold)> {
+pub(in crate::engine) fn submodule_git_places(root: &Path) -> Vec<(PathBuf, SandboxMount)> {
     let mut found = Vec::new();
     let mut open = vec![root.to_owned()];
     let mut seen = BTreeSet::new();
@@ -26,7 +26,7 @@ pub(in crate::engine) fn submodule_git_places(root: &Path) -> Vec<(PathBuf, Hold
                 .symlink_metadata()
                 .is_ok_and(|found| !found.is_symlink());
             if is_own && seen.insert(place.clone()) {
-                found.push((place, Hold::ReadOnly));
+                found.push((place, SandboxMount::ReadOnly));
                 open.push(submodule);
             }
         }

@@ -46,7 +46,10 @@ impl Repository {
         let mut people = Vec::new();
         for variable in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
             let finished = self.git_on_objects(&["var", variable]).finish().await?;
-            match (finished.is_success(), parse_person(&finished.stdout.text())) {
+            match (
+                finished.is_success(),
+                parse_person(&finished.stdout.to_text()),
+            ) {
                 (true, Some(person)) => people.push(person),
                 _ => {
                     return Ok(Err(MissingIdentity {

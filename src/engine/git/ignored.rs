@@ -113,7 +113,7 @@ impl Repository {
             .finish()
             .await?;
         // 1: no line ignores any of them, because it is gone by now.
-        let output = match (finished.exit.code, finished.stdout.whole()) {
+        let output = match (finished.exit.code, finished.stdout.complete_bytes()) {
             (Some(0 | 1), Some(output)) => output.to_vec(),
             _ => {
                 return Err(GitError::Failed {

@@ -17,7 +17,7 @@ use super::discover::Repository;
 use super::error::GitError;
 use super::invoke::nul_parts;
 use super::snapshot::PrivateIndex;
-use crate::process::Stdin;
+use crate::process::StdinSource;
 
 /// How long somebody else's lock on the index is waited for once the commit is made.
 const LOCK_PATIENCE: Duration = Duration::from_secs(30);
@@ -71,7 +71,10 @@ impl Repository {
         let index = PrivateIndex::copy_of(&user)?;
         let update = self.git(&["update-index", "-z", "--index-info"]);
         let update = update.index(&index.path());
-        update.stdin(Stdin::Bytes(lines.to_vec())).text().await?;
+        update
+            .stdin(StdinSource::Bytes(lines.to_vec()))
+            .text()
+            .await?;
         let lock = self.git_dir.join("index.lock");
         replace(&user, &lock, &index.path(), &before).map_err(|source| GitError::File {
             verb: "write",

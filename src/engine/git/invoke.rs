@@ -10,7 +10,8 @@ use std::time::Duration;
 use super::discover::{GitSettings, Repository};
 use super::error::GitError;
 use crate::process::{
-    Containment, Ended, Finished, Hold, Limits, Marker, PRIVATE_TMPDIR, Spec, Stdin,
+    CommandEndCause, CommandLimits, CommandOutput, PRIVATE_TMPDIR, ProcessMark, SandboxMount,
+    SandboxSpec, SpawnSpec, StdinSource,
 };
 
 /// The longest output that is kept of one call, in bytes.
@@ -76,9 +77,9 @@ pub(super) struct Call<'a> {
     /// Settings of this call alone, as `name=value`.
     configuration: Vec<&'static str>,
     spec_env: Vec<(String, String)>,
-    limits: Limits,
+    limits: CommandLimits,
     hooks: Hooks,
-    held: Option<Containment>,
+    held: Option<SandboxSpec>,
     /// Whose work tree it reads, so that it runs held.
     work_tree: Option<&'a Repository>,
     /// The folders that it writes when it is held.
@@ -116,10 +117,10 @@ impl<'a> Call<'a> {
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
             configuration: Vec::new(),
             spec_env: Vec::new(),
-            limits: Limits {
+            limits: CommandLimits {
                 timeout: PATIENCE,
-                cap: CAP,
-                stdin: Stdin::Null,
+                output_cap: CAP,
+                stdin: StdinSource::Null,
             },
             hooks: Hooks::Silent,
             held: None,
@@ -173,11 +174,11 @@ impl<'a> Call<'a> {
             bytes.extend_from_slice(path.as_os_str().as_bytes());
             bytes.push(0);
         }
-        self.limits.stdin = Stdin::Bytes(bytes);
+        self.limits.stdin = StdinSource::Bytes(bytes);
         self
     }
 
-    pub(super) fn stdin(mut self, stdin: Stdin) -> Self {
+    pub(super) fn stdin(mut self, stdin: StdinSource) -> Self {
         self.limits.stdin = stdin;
         self
     }
@@ -188,7 +189,7 @@ impl<'a> Call<'a> {
     }
 
     /// Runs inside of this, where there is something.
-    pub(super) fn held(mut self, held: Option<Containment>) -> Self {
+    pub(super) fn held(mut self, held: Option<SandboxSpec>) -> Self {
         self.held = held;
         self
     }
@@ -200,19 +201,19 @@ impl<'a> Call<'a> {
 
     /// Keeps only so many bytes of the output.
     pub(super) fn cap(mut self, cap: usize) -> Self {
-        self.limits.cap = cap;
+        self.limits.output_cap = cap;
         self
     }
 
-    fn spec(&self) -> Spec {
-        let marker = Marker::new(&self.settings.run, "git");
-        let mut spec = Spec::new(self.settings.program.clone(), self.folder, marker);
-        spec.contained = match self.work_tree {
+    fn spec(&self) -> SpawnSpec {
+        let marker = ProcessMark::new(&self.settings.run, "git");
+        let mut spec = SpawnSpec::new(self.settings.program.clone(), self.folder, marker);
+        spec.sandbox = match self.work_tree {
             // Its places were named when it was held.
             Some(_) => self.held.clone(),
             None => self.held.clone().map(|held| self.with_index(held)),
         };
-        if self.work_tree.is_some() && spec.contained.is_some() {
+        if self.work_tree.is_some() && spec.sandbox.is_some() {
             spec = spec.env("TMPDIR", PRIVATE_TMPDIR);
         }
         spec.env_remove = REMOVED.map(str::to_owned).into();
@@ -237,11 +238,11 @@ impl<'a> Call<'a> {
     }
 
     /// A private index lies among temporary files, which a held call has for itself.
-    fn with_index(&self, held: Containment) -> Containment {
+    fn with_index(&self, held: SandboxSpec) -> SandboxSpec {
         let mut set = self.spec_env.iter();
         let index = set.find(|(name, _)| name == "GIT_INDEX_FILE");
         let folder = index.and_then(|(_, index)| Path::new(index).parent()?.canonicalize().ok());
-        held.with_places(folder.map(|folder| (folder, Hold::Writable)))
+        held.with_mounts(folder.map(|folder| (folder, SandboxMount::Writable)))
     }
 
     fn name(&self) -> String {
@@ -254,7 +255,7 @@ impl<'a> Call<'a> {
     }
 
     /// Runs it; an exit code other than 0 is no error here.
-    pub(super) async fn finish(mut self) -> Result<Finished, GitError> {
+    pub(super) async fn finish(mut self) -> Result<CommandOutput, GitError> {
         if let Some(repository) = self.work_tree {
             self.held = repository.hold_work(&self.writes).await?;
         }
@@ -262,20 +263,20 @@ impl<'a> Call<'a> {
     }
 
     /// The same, held by nothing but what was named.
-    pub(super) async fn run(self) -> Result<Finished, GitError> {
+    pub(super) async fn run(self) -> Result<CommandOutput, GitError> {
         let command = self.name();
         let children = &self.settings.children;
         let finished = children
             .run_to_end(&self.spec(), &self.limits, &self.settings.cancel)
             .await
             .map_err(GitError::Start)?;
-        match finished.ended {
-            Ended::ByItself => Ok(finished),
-            Ended::TimedOut => Err(GitError::TimedOut {
+        match finished.end_cause {
+            CommandEndCause::ByItself => Ok(finished),
+            CommandEndCause::TimedOut => Err(GitError::TimedOut {
                 command,
                 seconds: self.limits.timeout.as_secs(),
             }),
-            Ended::Cancelled => Err(GitError::Cancelled { command }),
+            CommandEndCause::Cancelled => Err(GitError::Cancelled { command }),
         }
     }
 
@@ -289,10 +290,13 @@ impl<'a> Call<'a> {
                 output: last_words(&finished),
             });
         }
-        finished.stdout.into_whole().ok_or(GitError::Unreadable {
-            command,
-            what: "there is too much of it".to_owned(),
-        })
+        finished
+            .stdout
+            .into_complete_bytes()
+            .ok_or(GitError::Unreadable {
+                command,
+                what: "there is too much of it".to_owned(),
+            })
     }
 
     /// Runs it and gives its whole output as text without the last line end.
@@ -314,13 +318,13 @@ impl<'a> Call<'a> {
         let finished = self.finish().await?;
         Ok(finished
             .is_success()
-            .then(|| finished.stdout.text().trim_end_matches('\n').to_owned()))
+            .then(|| finished.stdout.to_text().trim_end_matches('\n').to_owned()))
     }
 }
 
 /// What git said last, standard error first.
-pub(super) fn last_words(finished: &Finished) -> String {
-    let (out, err) = (finished.stdout.text(), finished.stderr.text());
+pub(super) fn last_words(finished: &CommandOutput) -> String {
+    let (out, err) = (finished.stdout.to_text(), finished.stderr.to_text());
     let said = format!("{}\n{}", out.trim(), err.trim());
     let said = said.trim();
     let start = said

@@ -9,7 +9,7 @@ use super::TreeId;
 use super::discover::Repository;
 use super::error::GitError;
 use super::snapshot::{TreeChange, TreeChangeKind};
-use crate::process::Stdin;
+use crate::process::StdinSource;
 
 /// What a path has and what it gets, each as git's mode and object id; `None` where it has nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,7 +134,11 @@ impl Repository {
             return Ok(None);
         };
         let write = self.git_on_objects(&["hash-object", "-w", "--stdin"]);
-        write.stdin(Stdin::Bytes(joined)).text().await.map(Some)
+        write
+            .stdin(StdinSource::Bytes(joined))
+            .text()
+            .await
+            .map(Some)
     }
 }
 

@@ -18,8 +18,8 @@ use super::discover::Repository;
 use super::error::GitError;
 use super::joining::{Joined, Taken};
 use super::snapshot::PrivateIndex;
-use crate::process::Stdin;
-use crate::store::boundary;
+use crate::process::StdinSource;
+use crate::store::failpoints;
 use exchange::{Print, all_below, beside, place, print_of, replace};
 
 fn listed(paths: &[PathBuf]) -> String {
@@ -187,7 +187,10 @@ impl Repository {
                     true => hash.arg("--no-filters"),
                     false => hash.arg(format!("--path={}", found.path.display())),
                 };
-                let id = hash.stdin(Stdin::Bytes(found.bytes.clone())).text().await?;
+                let id = hash
+                    .stdin(StdinSource::Bytes(found.bytes.clone()))
+                    .text()
+                    .await?;
                 let is_known = paths.get(&found.path).is_some_and(|taken| {
                     let mut contents = [&taken.before, &taken.after].into_iter().flatten();
                     contents.any(|content| content.ends_with(id.trim()))
@@ -248,7 +251,7 @@ fn move_all(
     for (path, _) in joined.paths.iter().filter(|(_, taken)| goes(taken)) {
         clear_way(root, path)?;
         let (from, to) = (root.join(path), scratch.old.join(path));
-        boundary::at_file("put: goes", &from);
+        failpoints::trace_file_change("put: goes", &from);
         place(&from, &to).map_err(|source| gone_or_refused(path, &from, source))?;
         done.push(Done::Went(to.clone(), from));
         is_as_seen(path, &to, prints)?;
@@ -258,7 +261,7 @@ fn move_all(
         make_way(root, path, done)?;
         let (from, to) = (scratch.new.join(path), root.join(path));
         if taken.before.is_none() {
-            boundary::at_file("put: comes", &to);
+            failpoints::trace_file_change("put: comes", &to);
             place(&from, &to).map_err(|source| match source.kind() {
                 ErrorKind::AlreadyExists => NotPut::InTheWay(path.clone()),
                 _ => disk(&to, source),
@@ -268,10 +271,10 @@ fn move_all(
         }
         keep_mode(taken, &to, &from);
         let comes = print_of(&from).map_err(|source| disk(&from, source))?;
-        boundary::at_file("put: replaces", &to);
+        failpoints::trace_file_change("put: replaces", &to);
         let was = replace(&from, &to, &scratch.old.join(path));
         let was = was.map_err(|source| gone_or_refused(path, &to, source))?;
-        boundary::at_file("put: replaced", &to);
+        failpoints::trace_file_change("put: replaced", &to);
         done.push(Done::Replaced(was.clone(), to, comes));
         is_as_seen(path, &was, prints)?;
     }

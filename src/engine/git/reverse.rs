@@ -12,7 +12,7 @@ use super::discover::Repository;
 use super::error::GitError;
 use super::snapshot::PrivateIndex;
 use super::{CommitId, TreeId};
-use crate::process::Stdin;
+use crate::process::StdinSource;
 
 /// Two trees: the files go back from the later one to the earlier one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Repository {
         }
         self.git_on_objects(&["update-index", "-z", "--index-info"])
             .index(&index.path())
-            .stdin(Stdin::Bytes(lines))
+            .stdin(StdinSource::Bytes(lines))
             .text()
             .await?;
         let tree = self

@@ -341,7 +341,7 @@ impl Repository {
             .finish()
             .await?;
         if finished.is_success() {
-            return Ok(finished.stdout.text());
+            return Ok(finished.stdout.to_text());
         }
         Err(GitError::Failed {
             command: "diff-tree".to_owned(),

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use super::discover::Repository;
 use super::error::GitError;
 use super::invoke::{last_words, nul_parts};
-use crate::process::{Containment, Hold};
+use crate::process::{SandboxMount, SandboxSpec};
 
 /// What holds calls that read the work tree.
 #[derive(Debug, Clone)]
 pub(super) enum WorkSandbox {
     /// This does; a call adds the places that it writes.
-    Holds(Containment),
+    Holds(SandboxSpec),
     /// Nothing does, and why.
     Cannot(String),
 }
@@ -28,7 +28,7 @@ const INTERPRETERS: [&str; 18] = [
 impl Repository {
     /// The same repository, whose calls that read the work tree run inside of this.
     #[must_use]
-    pub fn with_work_held(self, held: Containment) -> Self {
+    pub fn with_work_held(self, held: SandboxSpec) -> Self {
         Self {
             work: WorkSandbox::Holds(held),
             ..self
@@ -48,16 +48,16 @@ impl Repository {
     pub(super) async fn hold_work(
         &self,
         writes: &[PathBuf],
-    ) -> Result<Option<Containment>, GitError> {
+    ) -> Result<Option<SandboxSpec>, GitError> {
         match &self.work {
             WorkSandbox::Holds(held) => {
                 let mut places = self.content_places()?;
                 for folder in writes {
-                    places.push((folder.clone(), Hold::Writable));
-                    places.push((folder.join(".git"), Hold::ReadOnly));
+                    places.push((folder.clone(), SandboxMount::Writable));
+                    places.push((folder.join(".git"), SandboxMount::ReadOnly));
                 }
                 Ok(Some(
-                    held.clone().without_places(writes).with_places(places),
+                    held.clone().without_mounts(writes).with_mounts(places),
                 ))
             }
             WorkSandbox::Cannot(why) => {
@@ -72,10 +72,13 @@ impl Repository {
         let filters = r"^filter\..*\.(clean|smudge|process)$";
         let list = self.git_on_objects(&["config", "-z", "--get-regexp", filters]);
         let list = list.run().await?;
-        let output = list.stdout.whole().ok_or_else(|| GitError::Unreadable {
-            command: "config".to_owned(),
-            what: last_words(&list),
-        })?;
+        let output = list
+            .stdout
+            .complete_bytes()
+            .ok_or_else(|| GitError::Unreadable {
+                command: "config".to_owned(),
+                what: last_words(&list),
+            })?;
         for entry in nul_parts(output) {
             let entry = String::from_utf8_lossy(entry);
             let (key, command) = entry.split_once('\n').unwrap_or((&entry, ""));

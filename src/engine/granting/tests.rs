@@ -22,7 +22,7 @@ use crate::engine::setup::{OnAsk, Setup};
 use crate::engine::{AtWork, Inward, staging};
 use crate::permission::Reach;
 use crate::permission::repetition::{self, Calls};
-use crate::store::{Guard, Layout, Names};
+use crate::store::{TamperGuard, WorkdirLayout, WorkdirNames};
 
 /// A run in the middle of a step, whose agent is played by the test.
 pub(in crate::engine) struct World {
@@ -57,7 +57,7 @@ impl World {
         let outside = folder.path().canonicalize().unwrap();
         let root = outside.join("repository");
         std::fs::create_dir(&root).unwrap();
-        let layout = Layout::new(&root, Names::default()).unwrap();
+        let layout = WorkdirLayout::new(&root, WorkdirNames::default()).unwrap();
         let _ = layout.create().unwrap();
         let places = Places {
             home: outside.join("home"),
@@ -68,7 +68,7 @@ impl World {
         std::fs::create_dir_all(&places.config_dir).unwrap();
         std::fs::write(places.config_dir.join("config.toml"), RULES).unwrap();
         let loaded = config::load(&places, &root, &Choices::default()).unwrap();
-        let guard = Guard::open(&layout, &outside.join("side")).unwrap();
+        let guard = TamperGuard::open(&layout, &outside.join("side")).unwrap();
         let (journal, _) = Journal::begin(guard, created).unwrap();
         let setup = Setup::example((&root, &layout), &places, loaded.config, OnAsk::Wait);
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
@@ -78,7 +78,7 @@ impl World {
         }
         let order = engine.state().running.clone().unwrap().order;
         let layout = engine.journal.layout();
-        let dir = layout.staging(&engine.state().planner.id);
+        let dir = layout.staging_folder(&engine.state().planner.id);
         let staging = staging::prepare(layout, dir).unwrap();
         let (asks, orders) = tokio::sync::mpsc::channel(64);
         engine.lives.insert(Role::Planner, asks);
@@ -220,7 +220,7 @@ fn until_the_step() -> Vec<Event> {
         role: Speaker::User,
         agent: Profile::Build,
         synthetic: true,
-        ts: instant::now(),
+        ts: utc_time::now(),
         text: String::new(),
     };
     vec![
@@ -485,7 +485,7 @@ fn approvals_serve_the_agent_that_they_were_given_under() {
         .engine
         .setup
         .approvals
-        .add(&run, instant::now(), &[approved])
+        .add(&run, utc_time::now(), &[approved])
         .unwrap();
     world.runs("1", "pytest one");
     assert_eq!(world.waiting(), "1");

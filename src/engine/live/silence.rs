@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use super::verdict::{Observed, OpenCall, verdict};
 use crate::adapter::AdapterEvent;
 use crate::domain::ids::{At, RequestId};
-use crate::process::{Doing, ProcessIdentity, doing};
-use crate::store::instant;
+use crate::process::{ProcessActivity, ProcessIdentity, read_tree_activity};
+use crate::store::utc_time;
 
 /// Into how many parts the first silence is divided: one of them lies between two looks.
 const PARTS: u32 = 3;
@@ -26,7 +26,7 @@ pub struct Silence {
     calls: BTreeMap<String, (String, Instant, At)>,
     /// What waits for the user.
     asked: BTreeSet<RequestId>,
-    looked: Option<(Instant, Vec<Doing>)>,
+    looked: Option<(Instant, Vec<ProcessActivity>)>,
     told: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Silence {
     pub fn on_event(&mut self, event: &AdapterEvent) {
         match event {
             AdapterEvent::ToolStarted { item, title, .. } => {
-                let call = (title.clone(), Instant::now(), instant::now());
+                let call = (title.clone(), Instant::now(), utc_time::now());
                 self.calls.insert(item.clone(), call);
             }
             AdapterEvent::ToolEnded { item, .. } => drop(self.calls.remove(item)),
@@ -92,7 +92,7 @@ impl Silence {
         self.due = Some(at + self.patience / PARTS);
         let root = root?;
         // A look that did not come to its end has seen nothing.
-        let now = tokio::task::spawn_blocking(move || doing(root))
+        let now = tokio::task::spawn_blocking(move || read_tree_activity(root))
             .await
             .ok()?;
         let (before_at, before) = self.looked.replace((at, now))?;

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::hook::Hook;
 use super::{HANDSHAKE, Live, Told};
 use crate::adapter::{AdapterEvent, CliExit, TurnFailureKind};
-use crate::process::{self, Ladder, PRIVATE_TMPDIR, SpawnError, Spec};
+use crate::process::{self, PRIVATE_TMPDIR, SpawnError, SpawnSpec, StopLadder};
 
 impl Live {
     /// Starts the CLI; when that fails, the turn fails with a message that says what to do.
@@ -22,13 +22,14 @@ impl Live {
         };
         let launch = self.adapter.prepare_launch(&ask.session, &ask.turn);
         let contained = ask.holder.hold(&launch, self.marker.run());
-        let mut spec = Spec::new(launch.program, launch.cwd, self.marker.clone()).args(launch.args);
+        let mut spec =
+            SpawnSpec::new(launch.program, launch.cwd, self.marker.clone()).args(launch.args);
         spec.env = launch.env;
         spec.env_remove = launch.env_remove;
         if contained.is_some() {
             spec = spec.env("TMPDIR", PRIVATE_TMPDIR);
         }
-        spec.contained.clone_from(&contained);
+        spec.sandbox.clone_from(&contained);
         self.contained = contained;
         self.life = launch.lifetime;
         self.cli = None;
@@ -57,7 +58,7 @@ impl Live {
         let (true, Some(ask)) = (self.adapter.wants_hook(), &mut self.turn) else {
             return Ok(());
         };
-        if self.children.are_played() {
+        if self.children.is_simulated() {
             return Ok(());
         }
         let hook = Hook::listen(self.marker.run())?;
@@ -79,7 +80,7 @@ impl Live {
             ask.session.external_id = None;
             ask.session.fresh_id = uuid::Uuid::new_v4().to_string();
         }
-        self.end_child(Ladder::brief()).await;
+        self.end_child(StopLadder::brief()).await;
         if self.launch().await {
             self.start_turn().await;
         }
@@ -87,7 +88,7 @@ impl Live {
 }
 
 /// The end of a child, as adapters are told it.
-pub(super) fn exit_of(exit: process::Exit) -> CliExit {
+pub(super) fn exit_of(exit: process::ChildExit) -> CliExit {
     CliExit {
         code: exit.code,
         signal: exit.signal,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Live;
 use crate::adapter::AdapterEvent;
-use crate::process::{CliProcesses, Running};
+use crate::process::{CliProcesses, RunningChild};
 
 /// How long those may take after TERM.
 const GRACE: Duration = Duration::from_millis(500);
@@ -20,13 +20,13 @@ impl Live {
                 | AdapterEvent::HookApprovalRequested { .. }
                 | AdapterEvent::ToolStarted { .. }
         );
-        if !is_call || self.cli.is_some() || self.children.are_played() {
+        if !is_call || self.cli.is_some() || self.children.is_simulated() {
             return;
         }
-        let Some(root) = self.child.as_ref().map(Running::started) else {
+        let Some(root) = self.child.as_ref().map(RunningChild::identity) else {
             return;
         };
-        let look = tokio::task::spawn_blocking(move || CliProcesses::look(root));
+        let look = tokio::task::spawn_blocking(move || CliProcesses::take_snapshot(root));
         self.cli = look.await.ok();
     }
 
@@ -36,7 +36,7 @@ impl Live {
         let (Some(cli), true) = (self.cli.take(), self.child.is_some()) else {
             return;
         };
-        let alive = cli.end_others(GRACE).await;
+        let alive = cli.terminate_leftover_commands(GRACE).await;
         if !alive.is_empty() {
             tracing::warn!(?alive, "commands of a turn outlive it");
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::adapter::AdapterEvent;
-use crate::process::{Line, Running};
+use crate::process::{OutputEvent, RunningChild};
 
 use super::{Live, Told};
 use pieces::Piece;
@@ -59,11 +59,11 @@ impl Untold {
 
 impl Live {
     /// Takes a line and all that came with it; what they told as pieces of one text is told as one.
-    pub(super) async fn on_lines(&mut self, first: Line) {
+    pub(super) async fn on_lines(&mut self, first: OutputEvent) {
         let mut next = Some(first);
         while let Some(line) = next {
             self.on_line(line).await;
-            next = self.child.as_mut().and_then(Running::take_ready);
+            next = self.child.as_mut().and_then(RunningChild::try_next_event);
         }
         if self.turn.is_none() {
             // With the turn its texts have ended.

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::domain::ids::At;
-use crate::process::{Doing, Input, ProcessIdentity, ProcessState};
+use crate::process::{InputWait, ProcessActivity, ProcessIdentity, ProcessState};
 use crate::text::{clean, one_line, truncate};
 
 /// How much of a processor counts as using it, in hundredths.
@@ -34,9 +34,9 @@ pub struct Observed<'a> {
     /// The oldest tool call that is open.
     pub call: Option<&'a OpenCall>,
     /// What the processes were at.
-    pub before: &'a [Doing],
+    pub before: &'a [ProcessActivity],
     /// What they are at now.
-    pub now: &'a [Doing],
+    pub now: &'a [ProcessActivity],
     /// The time between the two looks.
     pub between: Duration,
 }
@@ -46,7 +46,7 @@ pub fn verdict(observed: &Observed<'_>) -> String {
     if observed.now.is_empty() {
         return "waits: nothing is known of its processes on this system".to_owned();
     }
-    let is_root = |one: &&Doing| one.id == observed.root;
+    let is_root = |one: &&ProcessActivity| one.id == observed.root;
     if let Some(root) = observed.now.iter().find(is_root).filter(is_stopped) {
         return stopped("the CLI", root);
     }
@@ -58,21 +58,29 @@ pub fn verdict(observed: &Observed<'_>) -> String {
 }
 
 fn of_call(observed: &Observed<'_>, call: &OpenCall) -> String {
-    let is_of_call = |one: &Doing| one.id != observed.root && one.age <= call.age + EARLIER;
-    let commands: Vec<&Doing> = observed.now.iter().filter(|one| is_of_call(one)).collect();
+    let is_of_call =
+        |one: &ProcessActivity| one.id != observed.root && one.age <= call.age + EARLIER;
+    let commands: Vec<&ProcessActivity> =
+        observed.now.iter().filter(|one| is_of_call(one)).collect();
     let title = shown(&call.title);
     let since = call.since.hour_and_minute();
     if let Some(one) = commands.iter().find(|one| is_stopped(one)) {
         return stopped(&format!("`{title}`"), one);
     }
-    if let Some(one) = commands.iter().find(|one| one.input == Input::Waits) {
+    if let Some(one) = commands
+        .iter()
+        .find(|one| one.input_wait == InputWait::Waiting)
+    {
         let command = shown(&one.command);
         return format!("stuck: `{command}` waits for input on stdin, and nobody gives it any");
     }
     if is_busy(observed, is_of_call) {
         return format!("slow: `{title}` runs since {since} and uses CPU");
     }
-    if commands.iter().any(|one| one.state == ProcessState::Device) {
+    if commands
+        .iter()
+        .any(|one| one.state == ProcessState::Uninterruptible)
+    {
         return format!("slow: `{title}` runs since {since} and waits for a device");
     }
     match commands.is_empty() {
@@ -83,20 +91,20 @@ fn of_call(observed: &Observed<'_>, call: &OpenCall) -> String {
     }
 }
 
-fn is_stopped(one: &&Doing) -> bool {
+fn is_stopped(one: &&ProcessActivity) -> bool {
     one.state == ProcessState::Stopped
 }
 
-fn stopped(what: &str, one: &Doing) -> String {
+fn stopped(what: &str, one: &ProcessActivity) -> String {
     let pid = one.id.pid;
     format!("stopped: {what} was stopped by a signal; `kill -CONT {pid}` lets it go on")
 }
 
 /// Tells whether these processes used the processor between the two looks.
-fn is_busy(observed: &Observed<'_>, counts: impl Fn(&Doing) -> bool) -> bool {
-    let used = |list: &[Doing]| -> Duration {
+fn is_busy(observed: &Observed<'_>, counts: impl Fn(&ProcessActivity) -> bool) -> bool {
+    let used = |list: &[ProcessActivity]| -> Duration {
         let those = list.iter().filter(|one| counts(one));
-        those.map(|one| one.cpu).sum()
+        those.map(|one| one.cpu_time).sum()
     };
     let used = used(observed.now).saturating_sub(used(observed.before));
     used.as_millis() * 100 >= observed.between.as_millis() * BUSY && !used.is_zero()
@@ -115,27 +123,27 @@ mod tests {
         start_time: 100,
     };
 
-    fn one(pid: u32, command: &str, cpu: u64) -> Doing {
-        Doing {
+    fn one(pid: u32, command: &str, cpu: u64) -> ProcessActivity {
+        ProcessActivity {
             id: ProcessIdentity {
                 pid,
                 start_time: u64::from(pid) * 10,
             },
             command: command.to_owned(),
             state: ProcessState::Normal,
-            cpu: Duration::from_millis(cpu),
+            cpu_time: Duration::from_millis(cpu),
             age: Duration::from_secs(if pid == ROOT.pid { 900 } else { 60 }),
-            input: Input::Unknown,
+            input_wait: InputWait::Unknown,
         }
     }
 
-    fn check(call: Option<&str>, change: impl Fn(&mut [Doing]), expected: &str) {
+    fn check(call: Option<&str>, change: impl Fn(&mut [ProcessActivity]), expected: &str) {
         let call = call.map(|title| OpenCall {
             title: title.to_owned(),
             since: At(0),
             age: Duration::from_secs(60),
         });
-        let server = Doing {
+        let server = ProcessActivity {
             age: Duration::from_secs(800),
             ..one(11, "an-mcp-server", 0)
         };
@@ -152,8 +160,8 @@ mod tests {
         assert_eq!(verdict(&observed), expected);
     }
 
-    fn burn(list: &mut [Doing], n: usize, milliseconds: u64) {
-        list[n].cpu += Duration::from_millis(milliseconds);
+    fn burn(list: &mut [ProcessActivity], n: usize, milliseconds: u64) {
+        list[n].cpu_time += Duration::from_millis(milliseconds);
     }
 
     #[test]
@@ -183,7 +191,7 @@ mod tests {
         );
         check(
             call,
-            |list| list[2].state = ProcessState::Device,
+            |list| list[2].state = ProcessState::Uninterruptible,
             "slow: `cargo test --all` runs since 00:00Z and waits for a device",
         );
         check(
@@ -197,12 +205,14 @@ mod tests {
     fn a_command_that_waits_for_input_is_stuck_and_a_server_that_does_is_none() {
         check(
             Some("npm init"),
-            |list| list[2].input = Input::Waits,
+            |list| list[2].input_wait = InputWait::Waiting,
             "stuck: `sh -c x` waits for input on stdin, and nobody gives it any",
         );
         check(
             Some("npm init"),
-            |list| (list[0].input, list[1].input) = (Input::Waits, Input::Waits),
+            |list| {
+                (list[0].input_wait, list[1].input_wait) = (InputWait::Waiting, InputWait::Waiting)
+            },
             "waits: `npm init` runs since 00:00Z and uses no CPU",
         );
     }
@@ -213,7 +223,7 @@ mod tests {
             Some("make"),
             |list| {
                 list[2].state = ProcessState::Stopped;
-                list[2].input = Input::Waits;
+                list[2].input_wait = InputWait::Waiting;
             },
             "stopped: `make` was stopped by a signal; `kill -CONT 12` lets it go on",
         );

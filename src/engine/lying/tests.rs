@@ -8,24 +8,24 @@ use tempfile::TempDir;
 use super::*;
 use crate::domain::event::Created;
 use crate::engine::journal::Journal;
-use crate::store::{Guard, Names};
+use crate::store::{TamperGuard, WorkdirNames};
 
 /// A run whose program can be killed at any moment.
 struct World {
     folder: TempDir,
-    layout: Layout,
+    layout: WorkdirLayout,
 }
 
 impl World {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let layout = Layout::new(folder.path(), Names::default()).unwrap();
+        let layout = WorkdirLayout::new(folder.path(), WorkdirNames::default()).unwrap();
         let _ = layout.create().unwrap();
         Self { folder, layout }
     }
 
-    fn guard(&self) -> Guard {
-        Guard::open(&self.layout, &self.folder.path().join("side")).unwrap()
+    fn guard(&self) -> TamperGuard {
+        TamperGuard::open(&self.layout, &self.folder.path().join("side")).unwrap()
     }
 
     fn begin(&self) -> Journal {
@@ -66,7 +66,9 @@ fn what_was_recorded_after_the_snapshot_counts() {
     let mut journal = world.begin();
     assert_eq!(world.goal(), None);
     journal.record_ahead(goal("sing")).unwrap();
-    let known = snapshot::load::<Run>(&world.layout).unwrap().unwrap();
+    let known = state_snapshot::load_snapshot::<Run>(&world.layout)
+        .unwrap()
+        .unwrap();
     assert!(known.state.state().goal.is_none(), "the snapshot has it");
     assert_eq!(world.goal().as_deref(), Some("sing"));
 }

@@ -7,7 +7,7 @@ use similar::TextDiff;
 use crate::domain::note::{Note, Notes};
 use crate::domain::review;
 use crate::domain::turn::Purpose;
-use crate::store::{StoreError, iterations};
+use crate::store::{StoreError, iteration_files};
 use crate::text::{fence, front_matter, truncate};
 
 use crate::engine::{Engine, documents};
@@ -36,7 +36,7 @@ impl Engine {
         let Some(now) = self.comments_on_disk()? else {
             return Ok(String::new());
         };
-        let written = iterations::first(layout, n, &layout.names().comments)?;
+        let written = iteration_files::load_first_version(layout, n, &layout.names().comments)?;
         let written = match written {
             Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             None if n == 0 => String::new(),

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::command::TestCommand;
-use crate::store::beneath::Beneath;
+use crate::store::scoped_read::ScopedReader;
 
 /// A test command of the user's and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +74,7 @@ const MANIFEST_LIMIT: u64 = 1024 * 1024;
 
 /// What cannot be read, or lies outside the repository, says nothing about it.
 fn has_test_script(root: &Path, manifest: &str) -> bool {
-    let read = Beneath::open(root).map(|root| root.read(manifest, MANIFEST_LIMIT));
+    let read = ScopedReader::open(root).map(|root| root.read_file(manifest, MANIFEST_LIMIT));
     let manifest = read
         .ok()
         .and_then(Result::ok)

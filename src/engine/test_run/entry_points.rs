@@ -21,7 +21,7 @@ use self::parts::{
 use super::command::TestCommand;
 use crate::engine::git::before_tests::{self, HOOK_FOLDERS, Reader};
 use crate::engine::git::{GitError, PROGRAM, Repository, TreeId};
-use crate::store::beneath::Beneath;
+use crate::store::scoped_read::ScopedReader;
 
 /// A change that asks before anything runs because of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,7 +154,7 @@ pub async fn sensitive_changes(
 
 /// Follows a command through the work tree, where it is going to run. What lies outside is not read.
 fn follow_on_disk(repository: &Repository, command: &TestCommand) -> FollowedCommand {
-    let root = match Beneath::open(&repository.root) {
+    let root = match ScopedReader::open(&repository.root) {
         Ok(root) => root,
         Err(error) => {
             tracing::warn!(%error, "the test command is not followed");
@@ -163,7 +163,7 @@ fn follow_on_disk(repository: &Repository, command: &TestCommand) -> FollowedCom
     };
     follow(command, &|path| {
         let path = path.to_str()?;
-        root.read(path, FOLLOWED_BYTES).ok()
+        root.read_file(path, FOLLOWED_BYTES).ok()
     })
 }
 

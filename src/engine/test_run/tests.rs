@@ -9,7 +9,7 @@ fn settings() -> TestSettings {
         cap: 1 << 20,
         env,
         run: "run_1".to_owned(),
-        children: Children::default(),
+        children: ChildSpawner::default(),
         contained: None,
     }
 }

@@ -15,7 +15,7 @@ use crate::mcp::arguments;
 use crate::mcp::tools::session_manage::{self, Action};
 use crate::mcp::tools::task::{self, Item};
 use crate::mcp::wire::Answer;
-use crate::store::sessions;
+use crate::store::session_files;
 use crate::text::n_of;
 
 /// What became of one task of a call: it was begun, or it was not and this is why.
@@ -254,7 +254,7 @@ fn list(engine: &Engine, caller: &SessionId) -> Answer {
 }
 
 fn show(engine: &Engine, id: &SessionId) -> Answer {
-    let stored = match sessions::stored(engine.journal().layout(), id) {
+    let stored = match session_files::load_session(engine.journal().layout(), id) {
         Ok(stored) => stored.unwrap_or_default(),
         Err(error) => return Answer::failed(error.to_string()),
     };

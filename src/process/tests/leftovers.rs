@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{ChildStdout, Command, Stdio};
 
-use super::super::table::identity_of;
+use super::super::process_table::read_identity;
 use super::*;
 
 /// A process as a program that is gone would have left it.
@@ -37,7 +37,10 @@ async fn a_leftover_is_found_by_its_run_and_owner_and_ended() {
         (leftovers[0].command.as_str(), leftovers[0].marker.as_str()),
         ("sleep 1000", "run_left1:planner:1.999999999999.0")
     );
-    assert_eq!(end_leftovers(&leftovers, Duration::from_secs(5)).await, []);
+    assert_eq!(
+        terminate_leftovers(&leftovers, Duration::from_secs(5)).await,
+        []
+    );
     assert_eq!(
         std::os::unix::process::ExitStatusExt::signal(&left.wait().unwrap()),
         Some(15)
@@ -50,7 +53,10 @@ async fn a_stranger_with_a_leftovers_number_is_let_alone() {
     until("the stranger's exec", || !found("run_left2").is_empty()).await;
     let mut leftovers = find_leftovers("run_left2");
     leftovers[0].id.start_time -= 1;
-    assert_eq!(end_leftovers(&leftovers, Duration::from_secs(5)).await, []);
+    assert_eq!(
+        terminate_leftovers(&leftovers, Duration::from_secs(5)).await,
+        []
+    );
     assert_eq!(found("run_left2"), [stranger.id()]);
     stranger.kill().unwrap();
     stranger.wait().unwrap();
@@ -61,9 +67,9 @@ async fn a_stranger_with_a_leftovers_number_is_let_alone() {
 #[tokio::test]
 async fn a_contained_leftover_is_found_though_it_cleared_its_environment() {
     let mark = "run_left4:planner:1.999999999999.0";
-    let containment = Containment::new(std::path::Path::new("bwrap"), []);
-    let mut left = Command::new(containment.bwrap())
-        .args(containment.arguments(&std::env::temp_dir(), mark))
+    let containment = SandboxSpec::new(std::path::Path::new("bwrap"), []);
+    let mut left = Command::new(containment.program())
+        .args(containment.to_arguments(&std::env::temp_dir(), mark))
         .args(["env", "-i", "/bin/sh", "-c", "exec /bin/sleep 1000"])
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -71,7 +77,7 @@ async fn a_contained_leftover_is_found_though_it_cleared_its_environment() {
         .unwrap();
     until("the leftover's mounts", || !found("run_left4").is_empty()).await;
     assert_eq!(found("run_left4:reviewer"), Vec::<u32>::new());
-    end_leftovers_of("run_left4", Duration::from_secs(5)).await;
+    terminate_leftovers_by_prefix("run_left4", Duration::from_secs(5)).await;
     assert_eq!(found("run_left4"), Vec::<u32>::new());
     assert!(!left.wait().unwrap().success());
 }
@@ -79,11 +85,14 @@ async fn a_contained_leftover_is_found_though_it_cleared_its_environment() {
 #[tokio::test]
 async fn a_child_of_a_program_that_runs_is_no_leftover() {
     let mut spec = sh("echo ready; exec sleep 1000");
-    spec.marker = Marker::new("run_left3", "owner");
+    spec.mark = ProcessMark::new("run_left3", "owner");
     let mut running = spawn(&spec).await.unwrap();
-    assert_eq!(running.next().await, Line::Out("ready".to_owned()));
+    assert_eq!(
+        running.next_event().await,
+        OutputEvent::Stdout("ready".to_owned())
+    );
     assert_eq!(found("run_left3"), Vec::<u32>::new());
-    running.stop(Ladder::now()).await;
+    running.stop(StopLadder::immediate()).await;
 }
 
 const INTERMEDIARY: &str = "AGENT_COLLAB_TEST_INTERMEDIARY";
@@ -102,13 +111,13 @@ async fn an_intermediary_does_what_its_test_asks() {
     .await
     .unwrap();
     for _ in 0..2 {
-        let Line::Out(pid) = running.next().await else {
+        let OutputEvent::Stdout(pid) = running.next_event().await else {
             panic!("the child ended")
         };
         println!("\npid {pid}");
     }
     match task.as_str() {
-        "end everything" => assert_eq!(end_everything(Duration::from_secs(5)).await, []),
+        "end everything" => assert_eq!(terminate_descendants(Duration::from_secs(5)).await, []),
         _ => std::future::pending().await,
     }
 }
@@ -137,7 +146,7 @@ fn intermediary(
     let pids = lines
         .by_ref()
         .filter_map(|line| line.unwrap().strip_prefix("pid ")?.parse().ok());
-    let ids = pids.map(identity_of).take(2).collect();
+    let ids = pids.map(read_identity).take(2).collect();
     (intermediary, ids, lines)
 }
 

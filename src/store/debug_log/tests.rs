@@ -12,7 +12,7 @@ fn secret() -> String {
 const PLAIN: LogContent = LogContent {
     level: LevelFilter::DEBUG,
     prompts: PromptLines::LeftOut,
-    metadata: Metadata::Kept,
+    metadata: LogMetadata::Kept,
 };
 
 /// What a text file and a JSON file hold after a few events.
@@ -23,7 +23,7 @@ fn written(content: LogContent) -> (String, Vec<Value>) {
         LogSink::TextFile(paths[0].clone()),
         LogSink::JsonFile(paths[1].clone()),
     ];
-    let (layers, log) = open_debug_log(&sinks, DEFAULT_MAX_SIZE, content).unwrap();
+    let (layers, log) = open_debug_log(&sinks, DEFAULT_MAX_BYTES, content).unwrap();
     let subscriber = tracing_subscriber::registry().with(layers);
     tracing::subscriber::with_default(subscriber, || {
         let secret = secret();
@@ -69,7 +69,7 @@ fn an_entry_holds_its_fields_and_who_wrote_it_unless_metadata_is_left_out() {
     assert_eq!(entries[0]["target"], "agent_collab::engine");
     assert_eq!(entries[0]["fields"]["n"], 3);
     let (text, entries) = written(LogContent {
-        metadata: Metadata::LeftOut,
+        metadata: LogMetadata::LeftOut,
         ..PLAIN
     });
     assert!(
@@ -84,7 +84,7 @@ fn an_entry_holds_its_fields_and_who_wrote_it_unless_metadata_is_left_out() {
 fn prompts_that_are_wanted_are_written_without_other_metadata_too() {
     let (text, entries) = written(LogContent {
         prompts: PromptLines::Kept,
-        metadata: Metadata::LeftOut,
+        metadata: LogMetadata::LeftOut,
         ..PLAIN
     });
     assert!(text.contains("say [redacted"), "{text}");
@@ -98,7 +98,7 @@ fn what_could_not_be_written_is_told_and_nothing_is_made() {
     let home = dir.path().canonicalize().unwrap();
     let root = home.join("repository");
     fs::create_dir(&root).unwrap();
-    let check = |path: PathBuf| match check_own_file(&path, &root) {
+    let check = |path: PathBuf| match check_user_log_file(&path, &root) {
         Ok(()) => "fine".to_owned(),
         Err(error) => error.to_string().replace(&home.display().to_string(), "~"),
     };

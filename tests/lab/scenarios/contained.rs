@@ -13,7 +13,8 @@ use agent_collab::adapter::{
 use agent_collab::domain::ids::{SessionId, TurnId};
 use agent_collab::engine::containing::Holder;
 use agent_collab::process::{
-    Children, Kernel, Ladder, Line, Marker, PRIVATE_TMPDIR, Running, Spec, find_kernel, spawn,
+    ChildSpawner, OutputEvent, PRIVATE_TMPDIR, ProcessMark, RunningChild, SandboxSupport,
+    SpawnSpec, StopLadder, detect_sandbox_support, spawn,
 };
 
 use crate::home::Home;
@@ -207,10 +208,10 @@ impl Bench {
         };
         let mut claude = ClaudeAdapter::new();
         let launch = claude.prepare_launch(&session, &turn);
-        let (children, candidates) = (Children::default(), [bubblewrap()]);
-        let kernel = find_kernel(&children, &candidates, &root);
+        let (children, candidates) = (ChildSpawner::default(), [bubblewrap()]);
+        let kernel = detect_sandbox_support(&children, &candidates, &root);
         let kernel = self.runtime.block_on(kernel);
-        assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
+        assert!(matches!(kernel, SandboxSupport::Available(_)), "{kernel:?}");
         let holder = Holder {
             unread: Vec::new(),
             kernel,
@@ -226,12 +227,16 @@ impl Bench {
         };
         let contained = holder.hold(&launch, "run");
         assert!(contained.is_some(), "claude is held");
-        let mut spec = Spec::new(launch.program, launch.cwd, Marker::new("lab", "contained"))
-            .args(launch.args);
+        let mut spec = SpawnSpec::new(
+            launch.program,
+            launch.cwd,
+            ProcessMark::new("lab", "contained"),
+        )
+        .args(launch.args);
         spec.env = launch.env;
         spec.env
             .insert("TMPDIR".to_owned(), PRIVATE_TMPDIR.to_owned());
-        spec.contained = contained;
+        spec.sandbox = contained;
         let played = async { tokio::time::timeout(LIMIT, drive(claude, &spec, turn)).await };
         let played = self.runtime.block_on(played);
         let (conversation, said) = played.expect("the turn ends in time");
@@ -307,7 +312,11 @@ fn bubblewrap() -> PathBuf {
 }
 
 /// Runs one turn and says yes to everything; returns the conversation's id and the last text.
-async fn drive(mut claude: ClaudeAdapter, spec: &Spec, turn: TurnSpec) -> (Option<String>, String) {
+async fn drive(
+    mut claude: ClaudeAdapter,
+    spec: &SpawnSpec,
+    turn: TurnSpec,
+) -> (Option<String>, String) {
     let mut child = spawn(spec).await.expect("claude starts");
     let mut conversation = None;
     let mut outputs = claude.on_command(AdapterCommand::StartTurn(turn));
@@ -334,7 +343,7 @@ async fn drive(mut claude: ClaudeAdapter, spec: &Spec, turn: TurnSpec) -> (Optio
                     conversation = Some(external_id);
                 }
                 AdapterOutput::Event(AdapterEvent::TurnEnded(end)) => {
-                    child.stop(Ladder::patient()).await;
+                    child.stop(StopLadder::patient()).await;
                     return (conversation, text_of(end));
                 }
                 AdapterOutput::Event(_) => {}
@@ -344,15 +353,15 @@ async fn drive(mut claude: ClaudeAdapter, spec: &Spec, turn: TurnSpec) -> (Optio
             outputs = more;
             continue;
         }
-        outputs = match child.next().await {
-            Line::Out(line) => claude.on_stdout_line(&line),
-            Line::Err(_) | Line::TooLong { .. } => Vec::new(),
-            Line::Ended(exit) => panic!("claude ended: {exit:?}"),
+        outputs = match child.next_event().await {
+            OutputEvent::Stdout(line) => claude.on_stdout_line(&line),
+            OutputEvent::Stderr(_) | OutputEvent::TooLong { .. } => Vec::new(),
+            OutputEvent::Ended(exit) => panic!("claude ended: {exit:?}"),
         };
     }
 }
 
-async fn send(child: &Running, line: String) {
+async fn send(child: &RunningChild, line: String) {
     child.input().send(line).await.expect("claude listens");
 }
 

@@ -162,7 +162,7 @@ impl Played {
 
     fn nothing_is_left(&self) {
         assert!(!self.plot.path.exists());
-        assert_eq!(self.plot.trees.list().unwrap().records, []);
+        assert_eq!(self.plot.trees.list_records().unwrap().records, []);
         assert!(!self.root().join(".git/worktrees").exists());
         let turns = std::fs::read_dir(self.root().join(".agent-collab/turns")).unwrap();
         let put = turns
@@ -325,7 +325,7 @@ async fn between_the_turns_of_steps_changes_wait() {
             let patch = engine
                 .child(&SessionId::new("ses_w"))
                 .and_then(|child| child.patch.as_ref());
-            patch.is_some() && trees.list().unwrap().records.is_empty()
+            patch.is_some() && trees.list_records().unwrap().records.is_empty()
         })
         .await;
     assert_eq!(played.patch().unwrap().state, PatchState::Waiting);

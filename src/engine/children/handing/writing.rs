@@ -12,7 +12,7 @@ use crate::domain::patch::{PatchState, TaskPatch};
 use crate::engine::children::plot::Plot;
 use crate::engine::git::{GitError, Joined, NotPut, TreeId};
 use crate::engine::{Engine, EngineError};
-use crate::store::{documents, instant, patches};
+use crate::store::{document_files, patch_files, utc_time};
 use crate::text::n_of;
 use crate::text::patch::{FileDiff, Patch};
 
@@ -152,7 +152,8 @@ async fn keep_left(plot: &Plot, [ours, target]: [&TreeId; 2]) -> Result<Vec<Stri
     for left in left.map_err(|error| error.to_string())? {
         let name = left.path.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("yours-{name}");
-        let file = documents::keep_conflict(&plot.layout, &name, &left.bytes, instant::now());
+        let file =
+            document_files::save_conflict_copy(&plot.layout, &name, &left.bytes, utc_time::now());
         let file = file.map_err(|error| format!("{error}; {}", error.hint()))?;
         kept.push(plot.below_root(&file));
     }
@@ -186,7 +187,7 @@ async fn put(plot: &Plot, joined: &Joined) -> Result<String, (Again, String)> {
             .map_err(git_no)?;
         let back = git.patch(&target, &joined.ours).await.map_err(git_no)?;
         let name = format!("{}-replaced", plot.turn);
-        let file = patches::write(&plot.layout, &name, &back);
+        let file = patch_files::write_patch(&plot.layout, &name, &back);
         let file = file.map_err(|error| no(format!("{error}; {}", error.hint())))?;
         let file = plot.below_root(&file);
         told = format!("what it replaced is in {file}; `git apply` brings it back");

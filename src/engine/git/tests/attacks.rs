@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 use crate::engine::containing::{CommandReach, Signing, hold_commits, hold_git};
-use crate::process::{Children, Kernel, Network, find_kernel};
+use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport, detect_sandbox_support};
 
 /// The repository as a run has it: with what holds its calls.
 pub(super) async fn held(fixture: &Fixture) -> Repository {
@@ -14,12 +14,12 @@ pub(super) async fn held(fixture: &Fixture) -> Repository {
 async fn held_in(repository: Repository) -> Repository {
     let root = repository.root.clone();
     let candidates = ["/usr/bin/bwrap".into()];
-    let kernel = find_kernel(&Children::default(), &candidates, &root).await;
-    assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
+    let kernel = detect_sandbox_support(&ChildSpawner::default(), &candidates, &root).await;
+    assert!(matches!(kernel, SandboxSupport::Available(_)), "{kernel:?}");
     let repository = hold_git(repository, &kernel);
     let reach = CommandReach {
         run: "run".to_owned(),
-        network: Network::Loopback,
+        network: SandboxNetwork::Loopback,
         sockets: Vec::new(),
         named: Vec::new(),
     };
@@ -315,7 +315,7 @@ async fn where_nothing_holds_git_a_filter_that_an_agent_could_change_is_refused(
     fixture.write("tools/fmt.sh", "#!/bin/sh\ncat\n");
     let repository = hold_git(
         fixture.repository().await,
-        &Kernel::Cannot("bubblewrap is not on PATH".to_owned()),
+        &SandboxSupport::Unavailable("bubblewrap is not on PATH".to_owned()),
     );
     let check = async |command: &str, is_taken: bool| {
         fixture.git(&format!("config filter.fmt.clean \"{command}\""));

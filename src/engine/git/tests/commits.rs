@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::containing::{self, CommandReach, Signing};
-use crate::process::{Children, Kernel, Network, find_kernel};
+use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport, detect_sandbox_support};
 
 /// The paths of the last commit with their letters, `M a, A new`.
 fn last_commit(fixture: &Fixture) -> String {
@@ -187,12 +187,12 @@ async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
         .map(|folder| folder.join("bwrap"))
         .filter(|bwrap| bwrap.exists())
         .collect();
-    let kernel = find_kernel(&Children::default(), &candidates, &root).await;
-    assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
+    let kernel = detect_sandbox_support(&ChildSpawner::default(), &candidates, &root).await;
+    assert!(matches!(kernel, SandboxSupport::Available(_)), "{kernel:?}");
     let workdir = root.join(".agent-collab");
     let reach = CommandReach {
         run: "run".to_owned(),
-        network: Network::Loopback,
+        network: SandboxNetwork::Loopback,
         sockets: Vec::new(),
         named: Vec::new(),
     };

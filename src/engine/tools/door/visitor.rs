@@ -20,7 +20,7 @@ use super::waiting_call::WaitingCall;
 use super::{Calling, Knock, WAITING};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::mcp::wire::{self, Answer, Ask, LINE_BYTES, Offered, Tell, VERSION};
-use crate::process::{ProcessIdentity, is_below, is_there, parent_of};
+use crate::process::{ProcessIdentity, is_descendant, is_process_alive, read_parent};
 
 /// How long whoever knocks may take to say who it is, and its CLI to be known.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,12 +47,12 @@ impl Cli {
     /// Tells whether a server was started by the process that starts them, which is the one that started the first,
     /// before its agent could have anything run. Another one counts once that one is gone.
     pub(super) fn started(&self, server: u32) -> bool {
-        let Some(parent) = parent_of(server) else {
+        let Some(parent) = read_parent(server) else {
             return false;
         };
         let mut starter = self.starter.lock().unwrap_or_else(PoisonError::into_inner);
         match *starter {
-            Some(starter) if starter != parent && is_there(starter) => false,
+            Some(starter) if starter != parent && is_process_alive(starter) => false,
             _ => {
                 *starter = Some(parent);
                 true
@@ -142,10 +142,11 @@ async fn admit(
     let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
     let pid = pid.ok_or("it cannot be seen which process it is")?;
     // The CLI may not be known yet, but it is this program's own child.
-    if !is_below(pid, std::process::id()) {
+    if !is_descendant(pid, std::process::id()) {
         return Err(NOT_ITS.to_owned());
     }
-    let of_session = |cli: &Option<Cli>| cli.as_ref().is_some_and(|cli| is_below(pid, cli.pid));
+    let of_session =
+        |cli: &Option<Cli>| cli.as_ref().is_some_and(|cli| is_descendant(pid, cli.pid));
     let known = post.cli.wait_for(of_session).await;
     let known = known.map_err(|_| "its session is over")?;
     match known.as_ref().is_some_and(|cli| cli.started(pid)) {

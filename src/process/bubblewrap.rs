@@ -1,0 +1,405 @@
+//! Puts a child into a view of the file system in which only named places can be written, by bubblewrap.
+//!
+//! The kernel holds the child and all that it starts. Network and process ids are shared unless the containment says
+//! otherwise. Which places are writable is the caller's business.
+
+use std::ffi::{OsStr, OsString};
+use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::unistd::geteuid;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::child_output::{CommandLimits, StdinSource};
+use super::child_spawner::ChildSpawner;
+use super::process_table::mark_mount_path;
+use super::spawn_spec::{ProcessMark, SpawnSpec};
+
+/// The folder for temporary files of a contained child that gets one of its own: it lies in memory, nobody
+/// else sees it, and it goes with the child.
+pub const PRIVATE_TMPDIR: &str = "/dev/shm";
+
+/// What the probe's shell says when the place cannot be written.
+const NOT_WRITABLE_EXIT_CODE: i32 = 42;
+
+/// Whether children can be held by the kernel here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SandboxSupport {
+    /// This bubblewrap does it.
+    Available(BubblewrapProgram),
+    /// Nothing does, and this is why.
+    Unavailable(String),
+}
+
+/// A bubblewrap, with what it can do here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BubblewrapProgram {
+    program: PathBuf,
+    /// Which processes a child of it sees, unless its containment says otherwise: its own, where a `/proc` of
+    /// theirs can be mounted. Some containers forbid that.
+    pub processes: SandboxProcesses,
+}
+
+impl Deref for BubblewrapProgram {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.program
+    }
+}
+
+/// A bubblewrap that was not tried out: its children see all processes.
+impl From<&Path> for BubblewrapProgram {
+    fn from(program: &Path) -> Self {
+        Self {
+            program: program.to_owned(),
+            processes: SandboxProcesses::Host,
+        }
+    }
+}
+
+impl From<&str> for BubblewrapProgram {
+    fn from(program: &str) -> Self {
+        Path::new(program).into()
+    }
+}
+
+impl From<&Self> for BubblewrapProgram {
+    fn from(bubblewrap: &Self) -> Self {
+        bubblewrap.clone()
+    }
+}
+
+/// What a child may do with one place and all that lies below it. Of two holds on one place the later variant counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SandboxMount {
+    /// It sees this other folder or file there and writes it; what lies at the place itself stays as it is.
+    BindFrom(PathBuf),
+    /// It writes there.
+    Writable,
+    /// It reads there.
+    ReadOnly,
+    /// It sees an empty folder there.
+    EmptyFolder,
+    /// It sees an empty file there.
+    EmptyFile,
+}
+
+/// What holds a child: it reads everything and writes the writable places alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxSpec {
+    bwrap: PathBuf,
+    mounts: Vec<(PathBuf, SandboxMount)>,
+    network: SandboxNetwork,
+    processes: SandboxProcesses,
+    hidden_sockets: Vec<PathBuf>,
+    removed_variables: Vec<String>,
+    scratch: Option<ScratchFolder>,
+}
+
+/// A folder for what a contained child writes in place of others; it is removed with the last containment of it.
+#[derive(Debug, Clone)]
+pub struct ScratchFolder(Arc<TempDir>);
+
+impl ScratchFolder {
+    /// Takes a folder that is removed with the value.
+    pub fn new(folder: TempDir) -> Self {
+        Self(Arc::new(folder))
+    }
+}
+
+impl PartialEq for ScratchFolder {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.path() == other.0.path()
+    }
+}
+
+impl Eq for ScratchFolder {}
+
+/// Which network a contained child has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxNetwork {
+    /// That of the machine, with its abstract sockets.
+    Host,
+    /// A loopback interface of its own and nothing else: neither another machine nor a service of this one.
+    Loopback,
+}
+
+/// Which processes a contained child can see and signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxProcesses {
+    /// All of the user's.
+    Host,
+    /// Its own descendants alone; they end with it.
+    Own,
+}
+
+/// Whether the program may do everything on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UserPrivilege {
+    Root,
+    User,
+}
+
+impl SandboxSpec {
+    /// Describes what holds a child. The places are real absolute paths; of two, the deeper one counts for what
+    /// lies below it, and of two holds on one place the stricter. A place that is missing stays missing.
+    pub fn new(
+        bwrap: impl Into<BubblewrapProgram>,
+        places: impl IntoIterator<Item = (PathBuf, SandboxMount)>,
+    ) -> Self {
+        let BubblewrapProgram { program, processes } = bwrap.into();
+        Self {
+            bwrap: program,
+            mounts: Vec::new(),
+            network: SandboxNetwork::Host,
+            processes,
+            hidden_sockets: Vec::new(),
+            removed_variables: Vec::new(),
+            scratch: None,
+        }
+        .with_mounts(places)
+    }
+
+    /// Adds places; the order in which places are named decides nothing.
+    #[must_use]
+    pub fn with_mounts(
+        mut self,
+        places: impl IntoIterator<Item = (PathBuf, SandboxMount)>,
+    ) -> Self {
+        self.mounts.extend(places);
+        let depth = |path: &Path| path.components().count();
+        self.mounts
+            .sort_by_cached_key(|(path, hold)| (depth(path), path.clone(), hold.clone()));
+        self
+    }
+
+    /// Takes out what holds on exactly these places.
+    #[must_use]
+    pub fn without_mounts(mut self, places: &[PathBuf]) -> Self {
+        self.mounts.retain(|(path, _)| !places.contains(path));
+        self
+    }
+
+    /// Hides these sockets, as far as they are there when a child starts.
+    #[must_use]
+    pub fn with_hidden_sockets(mut self, sockets: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.hidden_sockets.extend(sockets);
+        self
+    }
+
+    /// Takes these variables out of what the child inherits.
+    #[must_use]
+    pub fn with_removed_variables(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.removed_variables.extend(names);
+        self
+    }
+
+    /// Keeps this folder for as long as the containment is.
+    #[must_use]
+    pub fn with_scratch(mut self, scratch: Option<ScratchFolder>) -> Self {
+        self.scratch = scratch;
+        self
+    }
+
+    /// What the child may do where, shallow places first.
+    pub fn mounts(&self) -> &[(PathBuf, SandboxMount)] {
+        &self.mounts
+    }
+
+    /// The sockets that are hidden from the child, beside those below hidden places.
+    pub fn hidden_sockets(&self) -> &[PathBuf] {
+        &self.hidden_sockets
+    }
+
+    /// Which network the child has.
+    pub fn network(&self) -> SandboxNetwork {
+        self.network
+    }
+
+    /// Gives the child this network.
+    #[must_use]
+    pub fn with_network(mut self, network: SandboxNetwork) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Lets the child see and signal these processes.
+    #[must_use]
+    pub fn with_processes(mut self, processes: SandboxProcesses) -> Self {
+        self.processes = processes;
+        self
+    }
+
+    /// Tells whether abstract sockets of other programs are to be closed to the child by other means than its network. A
+    /// bubblewrap that gets its rights from its file would lose them that way.
+    pub(super) fn closes_abstract_sockets(&self) -> bool {
+        let is_set_user_id = self
+            .bwrap
+            .metadata()
+            .is_ok_and(|file| file.mode() & 0o4000 != 0);
+        self.network == SandboxNetwork::Host && !is_set_user_id
+    }
+
+    /// Tells whether the child inherits a variable.
+    pub(super) fn inherits_variable(&self, name: &OsStr) -> bool {
+        !self
+            .removed_variables
+            .iter()
+            .any(|removed| OsStr::new(removed) == name)
+    }
+
+    /// The program that does it.
+    pub(super) fn program(&self) -> &Path {
+        &self.bwrap
+    }
+
+    /// Its arguments, up to the `--` after which the child's own command line comes. A mount bears the child's mark:
+    /// unlike its environment, what is held cannot take it away.
+    pub(super) fn to_arguments(&self, cwd: &Path, mark: &str) -> Vec<OsString> {
+        let privilege = match geteuid().is_root() {
+            true => UserPrivilege::Root,
+            false => UserPrivilege::User,
+        };
+        let mut arguments = self.to_arguments_as(privilege, cwd);
+        let end = arguments.pop();
+        arguments.extend(["--ro-bind".into(), "/dev/null".into()]);
+        arguments.push(mark_mount_path(mark).into());
+        arguments.extend(end);
+        arguments
+    }
+
+    fn to_arguments_as(&self, privilege: UserPrivilege, cwd: &Path) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = Vec::new();
+        let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
+        // In a user namespace of its own the child cannot look through the eyes of a process outside of it,
+        // which `/proc/<pid>/root` would otherwise let it do. There root keeps rights, unless it drops them.
+        add(&["--die-with-parent", "--unshare-user"]);
+        if privilege == UserPrivilege::Root {
+            add(&["--cap-drop", "ALL"]);
+        }
+        if self.network == SandboxNetwork::Loopback {
+            add(&["--unshare-net"]);
+        }
+        if self.processes == SandboxProcesses::Own {
+            add(&["--unshare-pid"]);
+        }
+        add(&["--ro-bind", "/", "/", "--dev", "/dev"]);
+        if self.processes == SandboxProcesses::Own {
+            add(&["--proc", "/proc"]);
+        } else if privilege == UserPrivilege::User {
+            // A sandbox inside the sandbox, of a test or a browser, must be able to set itself up. To root
+            // the system's own switches lie there.
+            add(&["--bind", "/proc", "/proc"]);
+        }
+        for (path, hold) in &self.mounts {
+            let path = path.as_os_str();
+            match hold {
+                SandboxMount::BindFrom(source) => {
+                    arguments.extend(["--bind".into(), source.into(), path.into()]);
+                }
+                SandboxMount::Writable => {
+                    arguments.extend(["--bind-try".into(), path.into(), path.into()])
+                }
+                SandboxMount::ReadOnly => {
+                    arguments.extend(["--ro-bind-try".into(), path.into(), path.into()]);
+                }
+                SandboxMount::EmptyFolder => arguments.extend(["--tmpfs".into(), path.into()]),
+                SandboxMount::EmptyFile => {
+                    arguments.extend(["--ro-bind".into(), "/dev/null".into(), path.into()]);
+                }
+            }
+        }
+        // A socket comes and goes with its program: the mount of one that is gone would fail.
+        for socket in self.hidden_sockets.iter().filter(|path| path.exists()) {
+            arguments.extend(["--ro-bind".into(), "/dev/null".into(), socket.into()]);
+        }
+        arguments.extend(["--chdir".into(), cwd.into(), "--".into()]);
+        arguments
+    }
+}
+
+/// Finds the first of these bubblewraps that works here; `place`, a folder that this program can write, must not be
+/// writable inside it.
+pub async fn detect_sandbox_support(
+    children: &ChildSpawner,
+    candidates: &[PathBuf],
+    place: &Path,
+) -> SandboxSupport {
+    if children.is_simulated() {
+        return SandboxSupport::Unavailable("no process of the system is started".to_owned());
+    }
+    if !cfg!(target_os = "linux") {
+        return SandboxSupport::Unavailable(
+            "there is nothing like bubblewrap on this system".to_owned(),
+        );
+    }
+    if let Some(why) = describe_foreign_owner(place) {
+        return SandboxSupport::Unavailable(why);
+    }
+    let mut why = "bubblewrap is not on PATH".to_owned();
+    for bwrap in candidates {
+        for processes in [SandboxProcesses::Own, SandboxProcesses::Host] {
+            let tried = BubblewrapProgram {
+                program: bwrap.clone(),
+                processes,
+            };
+            match probe_bubblewrap(children, &tried, place).await {
+                Ok(()) => return SandboxSupport::Available(tried),
+                Err(problem) => why = format!("{} does not work here: {problem}", bwrap.display()),
+            }
+        }
+    }
+    SandboxSupport::Unavailable(why)
+}
+
+/// Tells who else owns a place where this program is root: root that is held writes its own files alone.
+pub fn describe_foreign_owner(place: &Path) -> Option<String> {
+    let owner = place.metadata().ok()?.uid();
+    let foreign = geteuid().is_root() && owner != 0;
+    foreign.then(|| {
+        let place = place.display();
+        format!("this program runs as root, and {place} belongs to the user {owner}")
+    })
+}
+
+async fn probe_bubblewrap(
+    children: &ChildSpawner,
+    bwrap: &BubblewrapProgram,
+    place: &Path,
+) -> Result<(), String> {
+    let script = format!("test -w \"$1\" || exit {NOT_WRITABLE_EXIT_CODE}");
+    let mut spec = SpawnSpec::new("sh", place, ProcessMark::new("probe", "contain")).args([
+        "-c",
+        &script,
+        "sh",
+        &place.to_string_lossy(),
+    ]);
+    spec.sandbox = Some(SandboxSpec::new(bwrap, []));
+    let limits = CommandLimits {
+        timeout: Duration::from_secs(10),
+        output_cap: 4096,
+        stdin: StdinSource::Null,
+    };
+    let never = CancellationToken::new();
+    let ran = children.run_to_end(&spec, &limits, &never).await;
+    let finished = ran.map_err(|error| error.to_string())?;
+    match finished.exit.code {
+        Some(NOT_WRITABLE_EXIT_CODE) => Ok(()),
+        Some(0) => Err("what is inside can still write".to_owned()),
+        _ => Err(finished
+            .exit
+            .stderr_tail
+            .lines()
+            .last()
+            .unwrap_or("it ended without a word")
+            .to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

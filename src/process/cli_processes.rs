@@ -1,0 +1,100 @@
+//! Ends what an agent's commands left running, and leaves its CLI and the CLI's servers alone.
+//!
+//! A CLI starts its servers before its agent can call anything; what comes later below it is of the agent's calls,
+//! whatever session or environment it moved to. Off Linux nobody is found.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::child_registry::registered_children;
+use super::orphan_reaper::terminate_until_gone;
+use super::process_activity::find_process_tree;
+use super::process_table::{
+    ProcessEntry, ProcessIdentity, ProcessLiveness, read_own_identity, read_uptime_ticks,
+    scan_processes,
+};
+use super::process_tree::add_descendants;
+
+/// A CLI and its servers, as they were before a turn's first call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CliProcesses {
+    root: ProcessIdentity,
+    /// The CLI itself, with what wraps it.
+    cli: BTreeSet<ProcessIdentity>,
+    /// What else there was; all that these start is theirs.
+    servers: BTreeSet<ProcessIdentity>,
+    /// When it was looked, in clock ticks since the machine's start.
+    snapshot_at: u64,
+}
+
+impl CliProcesses {
+    /// Looks at a child before its agent's first call. Reads the process table.
+    pub fn take_snapshot(root: ProcessIdentity) -> Self {
+        let family = find_process_tree(root, &scan_processes());
+        let input = read_stdin_target(root);
+        // The CLI reads what this program writes, and so do its wrappers; a server has an input of its own. Whose
+        // input cannot be seen is none: what it starts is not spared.
+        let is_own = |id: &ProcessIdentity| {
+            let its = read_stdin_target(*id);
+            *id == root || its.is_none() || its == input
+        };
+        let (own, servers) = family.into_iter().partition(is_own);
+        Self {
+            root,
+            cli: own,
+            servers,
+            snapshot_at: read_uptime_ticks(),
+        }
+    }
+
+    /// Ends what the calls since have left: TERM, `grace`, KILL. Gives those who live on.
+    pub async fn terminate_leftover_commands(&self, grace: Duration) -> Vec<ProcessIdentity> {
+        terminate_until_gone(grace, || self.find_leftover_commands()).await
+    }
+
+    fn find_leftover_commands(&self) -> BTreeSet<ProcessIdentity> {
+        let table = scan_processes();
+        let mut spared = self.servers.clone();
+        spared.retain(|id| table.iter().any(|entry| entry.id == *id));
+        add_descendants(&mut spared, &table);
+        spared.extend(&self.cli);
+        let mut family = find_process_tree(self.root, &table);
+        family.extend(self.find_stray_orphans(&table));
+        add_descendants(&mut family, &table);
+        let alive = |id: &ProcessIdentity| {
+            let entry = table.iter().find(|entry| entry.id == *id);
+            entry.is_some_and(|entry| entry.liveness == ProcessLiveness::Alive)
+        };
+        family.retain(|id| !spared.contains(id) && alive(id));
+        family
+    }
+
+    /// Who lost its parent and came to this program since, with a session of its own and perhaps no mark any more.
+    /// Whose command it was cannot be told; nobody who may stay comes this way.
+    fn find_stray_orphans(&self, table: &[ProcessEntry]) -> BTreeSet<ProcessIdentity> {
+        let own = read_own_identity();
+        let own_session = table
+            .iter()
+            .find(|entry| entry.id == own)
+            .map(|e| e.session);
+        // Read after the table: whoever is a direct child in the table is in here, if it still lives.
+        let children = registered_children();
+        let is_stray = |entry: &&ProcessEntry| {
+            entry.parent == own.pid
+                && Some(entry.session) != own_session
+                && entry.id.start_time >= self.snapshot_at
+                && !children.contains(&entry.id)
+        };
+        table
+            .iter()
+            .filter(is_stray)
+            .map(|entry| entry.id)
+            .collect()
+    }
+}
+
+fn read_stdin_target(id: ProcessIdentity) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{}/fd/0", id.pid)).ok()
+}

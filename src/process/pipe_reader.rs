@@ -1,0 +1,157 @@
+//! Reads a child's pipe to its end, and no longer than the child's own bytes need.
+//!
+//! Refuses to understand the bytes. A pipe can outlive its child in the hands of a process that
+//! nobody found; it is then left open behind, once it is silent or has been heard long enough.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// How long a pipe may be silent once the child's family is gone. What the child itself wrote is in
+/// the pipe by then, so nothing of it is lost.
+const MAX_SILENCE_AFTER_END: Duration = Duration::from_millis(250);
+/// How long a pipe is heard at the most once the child's family is gone, in reading time.
+const MAX_READ_TIME_AFTER_END: Duration = Duration::from_secs(2);
+/// How much is read at once where little comes, and where much does.
+const SMALL_READ_BYTES: usize = 4 * 1024;
+const LARGE_READ_BYTES: usize = 64 * 1024;
+/// How long after a sip the next one is taken where nobody is in a hurry: what is said word by word is heard thirty
+/// times a second, and each time costs the same.
+const SMALL_READ_INTERVAL: Duration = Duration::from_millis(33);
+
+/// Whether those who take what is read can wait a little for more of it. Whoever holds it may change it at any time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ReadPacing(Arc<AtomicBool>);
+
+impl ReadPacing {
+    pub(super) fn set_relaxed(&self, is_calm: bool) {
+        self.0.store(is_calm, Ordering::Relaxed);
+    }
+
+    fn is_relaxed(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How a pipe was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PipeEnd {
+    /// Read to its end.
+    Eof,
+    /// Somebody still holds its other side.
+    LeftOpen,
+}
+
+/// Whether more bytes are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReadDemand {
+    More,
+    Stop,
+}
+
+/// Reads a pipe and hands every piece over, waiting until it is taken.
+pub(super) async fn drain_pipe<R, S, F>(
+    mut pipe: R,
+    ended: CancellationToken,
+    calm: ReadPacing,
+    mut sink: S,
+) -> PipeEnd
+where
+    R: AsyncRead + Unpin,
+    S: FnMut(Vec<u8>) -> F,
+    F: Future<Output = ReadDemand>,
+{
+    let mut buffer = vec![0; SMALL_READ_BYTES];
+    let mut heard = Duration::ZERO;
+    loop {
+        let read = if ended.is_cancelled() {
+            let since = Instant::now();
+            let Ok(read) = timeout(MAX_SILENCE_AFTER_END, pipe.read(&mut buffer)).await else {
+                return PipeEnd::LeftOpen;
+            };
+            heard += since.elapsed();
+            if heard > MAX_READ_TIME_AFTER_END {
+                return PipeEnd::LeftOpen;
+            }
+            read
+        } else {
+            tokio::select! {
+                read = pipe.read(&mut buffer) => read,
+                () = ended.cancelled() => continue,
+            }
+        };
+        let read_at = Instant::now();
+        match read {
+            Ok(0) | Err(_) => return PipeEnd::Eof,
+            Ok(n) if sink(buffer[..n].to_vec()).await == ReadDemand::Stop => {
+                return PipeEnd::Eof;
+            }
+            Ok(n) if n == buffer.len() => buffer.resize((4 * n).min(LARGE_READ_BYTES), 0),
+            Ok(n) if n < SMALL_READ_BYTES && calm.is_relaxed() => tokio::select! {
+                () = sleep_until(read_at + SMALL_READ_INTERVAL) => {}
+                () = ended.cancelled() => {}
+            },
+            Ok(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt as _;
+
+    use super::*;
+
+    /// After how long each of two words is heard, in ms, where the second is said 1 ms after the first.
+    async fn check(is_calm: bool, first: usize, expected: [u64; 2]) {
+        let (mut says, pipe) = tokio::io::duplex(LARGE_READ_BYTES);
+        let calm = ReadPacing::default();
+        calm.set_relaxed(is_calm);
+        let (heard, begun) = (std::sync::Mutex::new(Vec::new()), Instant::now());
+        let speaks = async {
+            says.write_all(&vec![b'a'; first]).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            says.write_all(b"b").await.unwrap();
+            // The pipe ends only once both were heard.
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            drop(says);
+        };
+        let hears = drain_pipe(pipe, CancellationToken::new(), calm, |_| {
+            heard.lock().unwrap().push(begun.elapsed().as_millis());
+            async { ReadDemand::More }
+        });
+        let (drained, ()) = tokio::join!(hears, speaks);
+        assert_eq!(drained, PipeEnd::Eof);
+        let expected = expected.map(u128::from);
+        assert_eq!(heard.into_inner().unwrap(), expected);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn words_are_heard_together_only_where_nobody_is_in_a_hurry() {
+        check(false, 1, [0, 1]).await;
+        check(true, 1, [0, 33]).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_is_read_as_it_comes() {
+        check(true, SMALL_READ_BYTES, [0, 1]).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_of_a_child_waits_for_no_calm() {
+        let (mut says, pipe) = tokio::io::duplex(64);
+        let (calm, ended) = (ReadPacing::default(), CancellationToken::new());
+        calm.set_relaxed(true);
+        says.write_all(b"a").await.unwrap();
+        ended.cancel();
+        drop(says);
+        let begun = Instant::now();
+        let drained = drain_pipe(pipe, ended, calm, |_| async { ReadDemand::More }).await;
+        assert_eq!((drained, begun.elapsed()), (PipeEnd::Eof, Duration::ZERO));
+    }
+}

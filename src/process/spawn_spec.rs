@@ -1,0 +1,140 @@
+//! What to start: program, arguments, environment, folder and mark.
+//!
+//! Refuses to start anything.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use super::bubblewrap::SandboxSpec;
+
+/// The environment variable that every child carries, so that it can be found again.
+pub const MARK_VARIABLE: &str = "AGENT_COLLAB_MARK";
+
+/// A child to be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpawnSpec {
+    /// A name on the child's PATH, or a path; a relative path starts at `cwd`.
+    pub program: String,
+    /// The arguments after the program's name.
+    pub args: Vec<String>,
+    /// What the environment starts from.
+    pub env_base: EnvironmentBase,
+    /// Variables taken out of the base.
+    pub env_remove: Vec<String>,
+    /// Variables set last, over everything else.
+    pub env: BTreeMap<String, String>,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// Whom the child belongs to.
+    pub mark: ProcessMark,
+    /// What the kernel holds it to; `None` leaves it what this program may do.
+    pub sandbox: Option<SandboxSpec>,
+}
+
+impl SpawnSpec {
+    /// Describes a child with the whole environment of this program.
+    pub fn new(program: impl Into<String>, cwd: impl Into<PathBuf>, marker: ProcessMark) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            env_base: EnvironmentBase::Inherit,
+            env_remove: Vec::new(),
+            env: BTreeMap::new(),
+            cwd: cwd.into(),
+            mark: marker,
+            sandbox: None,
+        }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets one variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// The whole environment of the child but its mark.
+    pub fn child_environment(
+        &self,
+        ours: impl Iterator<Item = (OsString, OsString)>,
+    ) -> BTreeMap<OsString, OsString> {
+        let contained = self.sandbox.as_ref();
+        let mut environment: BTreeMap<_, _> = ours
+            .filter(|(name, _)| contained.is_none_or(|contained| contained.inherits_variable(name)))
+            .filter(|(name, _)| self.env_base.keeps_variable(name))
+            .filter(|(name, _)| {
+                !self
+                    .env_remove
+                    .iter()
+                    .any(|removed| OsStr::new(removed) == name)
+            })
+            .collect();
+        environment.extend(
+            self.env
+                .iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        );
+        environment
+    }
+}
+
+/// What a child's environment starts from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EnvironmentBase {
+    /// Everything this program has.
+    Inherit,
+    /// Only variables of these names; a name that ends in `*` stands for all that begin so.
+    Only(Vec<String>),
+}
+
+impl EnvironmentBase {
+    fn keeps_variable(&self, name: &OsStr) -> bool {
+        match self {
+            Self::Inherit => true,
+            Self::Only(kept) => name.to_str().is_some_and(|name| {
+                kept.iter().any(|kept| match kept.strip_suffix('*') {
+                    Some(start) => name.starts_with(start),
+                    None => kept == name,
+                })
+            }),
+        }
+    }
+}
+
+/// Whom a child belongs to: a run, and inside it a session, git or the tests.
+///
+/// In the environment it reads `<run>:<owner>:<unique>`; the unique part names this program's
+/// process and the child, so that sweeping after one child never meets another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessMark {
+    run: String,
+    owner: String,
+}
+
+impl ProcessMark {
+    /// Makes a marker; a colon, which parts the mark, and a NUL byte in either word become `_`.
+    pub fn new(run: impl AsRef<str>, owner: impl AsRef<str>) -> Self {
+        let clean = |word: &str| word.replace([':', '\0'], "_");
+        Self {
+            run: clean(run.as_ref()),
+            owner: clean(owner.as_ref()),
+        }
+    }
+
+    /// The run's name.
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
+    pub(super) fn to_env_value(&self, unique: &str) -> String {
+        format!("{}:{}:{unique}", self.run, self.owner)
+    }
+}

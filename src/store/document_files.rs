@@ -1,0 +1,198 @@
+//! Reads and replaces the documents that the user may edit at any time: plan and comments.
+//!
+//! Refuses to overwrite a version that the caller has not seen, and to know what a document says.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::Digest;
+use thiserror::Error;
+
+use crate::domain::ids::{At, Sha256};
+
+use super::nofollow_fs::{self, PathKind};
+use super::{DocumentLock, StoreError, WorkdirLayout, atomic_file, utc_time};
+
+/// The largest document that is read, in bytes.
+pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// A document as it is on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentContent {
+    /// Its bytes, untouched.
+    pub bytes: Vec<u8>,
+    /// Their hash.
+    pub sha256: Sha256,
+}
+
+/// Why a document was not replaced.
+#[derive(Debug, Error)]
+pub enum DocumentReplaceError {
+    /// Somebody changed the document since the caller read it; it is as they left it.
+    #[error("the document was changed meanwhile")]
+    Conflict {
+        /// What is there now; `None` when it was removed.
+        current: Option<Sha256>,
+    },
+    /// The file cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Hashes bytes as documents are hashed.
+pub fn hash_document(bytes: &[u8]) -> Sha256 {
+    let digest = sha2::Sha256::digest(bytes);
+    Sha256::new(
+        digest
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>(),
+    )
+}
+
+/// Reads a document of at most [`MAX_BYTES`]; `None` when there is none. Follows no link.
+pub fn read_document(path: &Path) -> Result<Option<DocumentContent>, StoreError> {
+    Ok(
+        nofollow_fs::read_limited(path, MAX_BYTES)?.map(|bytes| DocumentContent {
+            sha256: hash_document(&bytes),
+            bytes,
+        }),
+    )
+}
+
+/// Replaces the locked document atomically if it still is what `expected_base` says (`None`: absent).
+///
+/// Of two writers with one base one has a conflict. An editor that takes no lock can still save between
+/// comparison and rename, a few microseconds; the hash that is returned lets the caller notice it at the next read.
+pub fn replace_document(
+    lock: &DocumentLock,
+    expected_base: Option<&Sha256>,
+    bytes: &[u8],
+) -> Result<Sha256, DocumentReplaceError> {
+    let path = lock.document();
+    let current = read_document(path)?.map(|document| document.sha256);
+    if current.as_ref() != expected_base {
+        return Err(DocumentReplaceError::Conflict { current });
+    }
+    atomic_file::replace_file(path, bytes)?;
+    Ok(hash_document(bytes))
+}
+
+/// Keeps a version that lost a conflict under `history/conflicts/` and returns where; once, however
+/// often it is kept.
+///
+/// # Errors
+/// The directory cannot be read or written.
+pub fn save_conflict_copy(
+    layout: &WorkdirLayout,
+    name: &str,
+    bytes: &[u8],
+    at: At,
+) -> Result<PathBuf, StoreError> {
+    let dir = layout.conflicts();
+    nofollow_fs::ensure_dirs(layout.workdir(), &dir)?;
+    let entries = fs::read_dir(&dir).map_err(|e| StoreError::from_io("list", &dir, e))?;
+    for entry in entries {
+        let path = entry
+            .map_err(|e| StoreError::from_io("list", &dir, e))?
+            .path();
+        if nofollow_fs::path_kind(&path)? == PathKind::File
+            && nofollow_fs::read_limited(&path, MAX_BYTES)?.as_deref() == Some(bytes)
+        {
+            return Ok(path);
+        }
+    }
+    let place =
+        nofollow_fs::find_free_path(&dir.join(format!("{}-{name}", utc_time::to_file_name(at))))?;
+    atomic_file::replace_file(&place, bytes)?;
+    Ok(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::super::test_repo::TestRepo;
+    use super::*;
+
+    #[test]
+    fn the_hash_is_lower_case_sha_256() {
+        assert_eq!(
+            hash_document(b"abc").as_str(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+
+    #[test]
+    fn a_link_is_not_read() {
+        let place = TestRepo::new();
+        std::os::unix::fs::symlink("/etc/hostname", place.layout.plan()).unwrap();
+        let told = read_document(&place.layout.plan()).unwrap_err().to_string();
+        assert!(
+            told.ends_with("plan.md is a symbolic link, expected a plain file"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn of_two_writers_with_one_base_exactly_one_wins() {
+        let place = TestRepo::new();
+        let plan = place.layout.plan();
+        let base = replace_document(&DocumentLock::acquire(&plan).unwrap(), None, b"base").unwrap();
+        let write = |n: u8| {
+            let lock = DocumentLock::acquire(&plan).unwrap();
+            replace_document(&lock, Some(&base), &[n]).is_ok()
+        };
+        let n_won = std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..4).map(|n| scope.spawn(move || write(n))).collect();
+            writers
+                .into_iter()
+                .filter_map(|w| w.join().ok())
+                .filter(|won| *won)
+                .count()
+        });
+        assert_eq!(n_won, 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        /// `true` is an edit by the user, `false` a commit by the program with the base it saw last.
+        #[test]
+        fn whatever_the_user_typed_is_in_the_document_or_kept(edits in proptest::collection::vec(any::<bool>(), 1..12)) {
+            let place = TestRepo::new();
+            let plan = place.layout.plan();
+            let lock = DocumentLock::try_acquire(&plan).unwrap();
+            let mut base = None;
+            let mut typed = HashSet::new();
+            let mut seen = HashSet::new();
+            for (index, is_edit) in edits.iter().enumerate() {
+                let text = format!("version {index}");
+                if *is_edit {
+                    if let Some(old) = read_document(&plan).unwrap() {
+                        seen.insert(old.bytes);
+                    }
+                    fs::write(&plan, &text).unwrap();
+                    typed.insert(text.into_bytes());
+                    continue;
+                }
+                match replace_document(&lock, base.as_ref(), text.as_bytes()) {
+                    Ok(hash) => base = Some(hash),
+                    Err(DocumentReplaceError::Conflict { current }) => {
+                        let theirs = read_document(&plan).unwrap().unwrap();
+                        prop_assert_eq!(current.as_ref(), Some(&theirs.sha256));
+                        save_conflict_copy(&place.layout, "plan.md", &theirs.bytes, At(0)).unwrap();
+                        base = Some(replace_document(&lock, current.as_ref(), text.as_bytes()).unwrap());
+                    }
+                    Err(e) => panic!("{e}"),
+                }
+            }
+            seen.extend(read_document(&plan).unwrap().map(|document| document.bytes));
+            for kept in fs::read_dir(place.layout.conflicts()).into_iter().flatten() {
+                seen.insert(fs::read(kept.unwrap().path()).unwrap());
+            }
+            prop_assert!(typed.is_subset(&seen));
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The event log `events.jsonl`: one envelope a line, numbered without a gap backwards, never
+//! rewritten.
+//!
+//! Refuses to know any event: an event is what serialises as `{"kind": …, "data": …}` (serde's
+//! adjacent tagging). The first line has `seq` 0 and kind `log.opened` and carries the schema
+//! number; events count from 1.
+
+mod backward_reader;
+mod forward_reader;
+mod log_follower;
+
+use std::io::{Read, Seek, SeekFrom};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::domain::ids::{At, RunId, SessionId, TurnId};
+
+use super::{StoreError, TamperGuard, WorkdirLayout, atomic_file, nofollow_fs, utc_time};
+
+pub use backward_reader::{BackwardReader, LogEnd};
+use forward_reader::scan_log;
+pub use forward_reader::{EventLogReader, read_events};
+pub use log_follower::{FollowUpdate, LogFollower};
+
+/// The schema number of the log that this version writes.
+pub const SCHEMA: u64 = 1;
+/// The kind of the first line.
+const OPENED_KIND: &str = "log.opened";
+/// The session and the turn that an event belongs to, if any.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventOrigin {
+    /// The session.
+    pub session: Option<SessionId>,
+    /// The turn.
+    pub turn: Option<TurnId>,
+}
+
+/// One event with its envelope.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventLogRecord<E> {
+    /// Its number, strictly increasing within a log, from 1.
+    pub seq: u64,
+    /// When it happened.
+    pub at: At,
+    /// The run.
+    pub run: RunId,
+    /// Where in the run.
+    pub origin: EventOrigin,
+    /// What happened.
+    pub event: E,
+}
+
+impl<E: Serialize> EventLogRecord<E> {
+    /// Writes the line as it stands in the log, without its end.
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        let event = serde_json::to_value(&self.event)?;
+        let (kind, data) = split_event(event).map_err(serde::ser::Error::custom)?;
+        serde_json::to_string(&EventEnvelope {
+            seq: self.seq,
+            at: self.at,
+            run: self.run.clone(),
+            session: self.origin.session.clone(),
+            turn: self.origin.turn.clone(),
+            kind,
+            data,
+        })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct EventEnvelope {
+    seq: u64,
+    #[serde(rename = "ts", with = "utc_time::text")]
+    at: At,
+    run: RunId,
+    session: Option<SessionId>,
+    turn: Option<TurnId>,
+    kind: String,
+    #[serde(default)]
+    data: Value,
+}
+
+fn split_event(event: Value) -> Result<(String, Value), String> {
+    let wrong = || "an event must serialise as {\"kind\": text, \"data\": …}".to_owned();
+    let Value::Object(mut fields) = event else {
+        return Err(wrong());
+    };
+    let Some(Value::String(kind)) = fields.remove("kind") else {
+        return Err(wrong());
+    };
+    let data = fields.remove("data").unwrap_or(Value::Null);
+    match fields.is_empty() {
+        true => Ok((kind, data)),
+        false => Err(wrong()),
+    }
+}
+
+fn join_event(kind: String, data: Value) -> Value {
+    let mut fields = Map::new();
+    fields.insert("kind".into(), Value::String(kind));
+    if !data.is_null() {
+        fields.insert("data".into(), data);
+    }
+    Value::Object(fields)
+}
+
+/// What a crash left at the end of the log: half a line, which is no event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TornTail {
+    /// Its length.
+    pub bytes: u64,
+    /// Where it is kept.
+    pub kept_copy: PathBuf,
+}
+
+/// A log that was on disk already.
+#[derive(Debug)]
+pub struct OpenedEventLog<E> {
+    /// The log, ready to go on.
+    pub log: EventLog<E>,
+    /// What was cut off its end, if anything.
+    pub torn: Option<TornTail>,
+}
+
+/// The log of one run, open for appending.
+#[derive(Debug)]
+pub struct EventLog<E> {
+    guard: TamperGuard,
+    path: PathBuf,
+    run: RunId,
+    last_seq: u64,
+    _event: PhantomData<fn(&E)>,
+}
+
+impl<E> EventLog<E> {
+    /// Begins the log of a new run; refused where a log with events or a first line exists.
+    pub fn create(guard: &TamperGuard, run: &RunId, at: At) -> Result<Self, StoreError> {
+        let path = guard.layout().events();
+        if guard.len(&path).unwrap_or(0) > 0 {
+            return Err(StoreError::RunExists { path });
+        }
+        let log = Self::new(guard, run.clone(), 0);
+        let mut schema = Map::new();
+        schema.insert("schema".into(), SCHEMA.into());
+        log.append_envelope(&EventEnvelope {
+            seq: 0,
+            at,
+            run: run.clone(),
+            session: None,
+            turn: None,
+            kind: OPENED_KIND.into(),
+            data: Value::Object(schema),
+        })?;
+        log.sync()?;
+        Ok(log)
+    }
+
+    /// Opens the log that is there; `None` when there is none, or none that got as far as one line.
+    ///
+    /// A last line without its end is cut off and kept in `history/`. A malformed line before it,
+    /// a number that does not rise and a newer schema are errors, and nothing is changed then.
+    pub fn open(guard: &TamperGuard) -> Result<Option<OpenedEventLog<E>>, StoreError> {
+        let path = guard.layout().events();
+        if guard.len(&path).is_none() {
+            return Ok(None);
+        }
+        let scan = scan_log(&path)?;
+        let torn = match scan.torn_bytes {
+            0 => None,
+            bytes => {
+                let kept_copy = save_torn_tail(guard.layout(), &path, scan.whole_bytes)?;
+                guard.truncate(&path, scan.whole_bytes)?;
+                Some(TornTail { bytes, kept_copy })
+            }
+        };
+        let Some(run) = scan.run else {
+            return Ok(None);
+        };
+        let log = Self::new(guard, run, scan.last_seq);
+        Ok(Some(OpenedEventLog { log, torn }))
+    }
+
+    fn new(guard: &TamperGuard, run: RunId, last_seq: u64) -> Self {
+        Self {
+            guard: guard.clone(),
+            path: guard.layout().events(),
+            run,
+            last_seq,
+            _event: PhantomData,
+        }
+    }
+
+    /// The run whose log this is.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The number of the last event; 0 before the first.
+    pub fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    /// The guard that it writes through.
+    pub(super) fn guard(&self) -> &TamperGuard {
+        &self.guard
+    }
+
+    /// Makes everything appended so far durable.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        self.guard.sync(&self.path)
+    }
+
+    fn append_envelope(&self, envelope: &EventEnvelope) -> Result<(), StoreError> {
+        let mut line =
+            serde_json::to_vec(envelope).map_err(|e| self.unserializable(e.to_string()))?;
+        line.push(b'\n');
+        self.guard.append(&self.path, &line)
+    }
+
+    fn unserializable(&self, reason: String) -> StoreError {
+        StoreError::Unserializable {
+            path: self.path.clone(),
+            reason,
+        }
+    }
+}
+
+impl<E: Serialize> EventLog<E> {
+    /// Appends one event and returns its number; durable only after [`EventLog::sync`].
+    ///
+    /// After an error the log is as it was and the number is not used up.
+    pub fn append(&mut self, at: At, origin: &EventOrigin, event: &E) -> Result<u64, StoreError> {
+        let event = serde_json::to_value(event).map_err(|e| self.unserializable(e.to_string()))?;
+        let (kind, data) = split_event(event).map_err(|reason| self.unserializable(reason))?;
+        let seq = self.last_seq + 1;
+        self.append_envelope(&EventEnvelope {
+            seq,
+            at,
+            run: self.run.clone(),
+            session: origin.session.clone(),
+            turn: origin.turn.clone(),
+            kind,
+            data,
+        })?;
+        self.last_seq = seq;
+        Ok(seq)
+    }
+}
+
+impl<E: DeserializeOwned> EventLog<E> {
+    /// Reads the events from number `from` on, up to the last one there now.
+    pub fn read_from(&self, from: u64) -> Result<EventLogReader<E>, StoreError> {
+        read_events(&self.path, from)
+    }
+}
+
+/// Keeps what follows the last whole line in `history/torn_bytes-<instant>.bin`.
+fn save_torn_tail(layout: &WorkdirLayout, path: &Path, whole: u64) -> Result<PathBuf, StoreError> {
+    let failed = |e| StoreError::from_io("read", path, e);
+    let mut tail = Vec::new();
+    if let Some(mut file) = nofollow_fs::open_read(path)? {
+        file.seek(SeekFrom::Start(whole)).map_err(failed)?;
+        file.read_to_end(&mut tail).map_err(failed)?;
+    }
+    let history = layout.history();
+    nofollow_fs::ensure_dirs(layout.workdir(), &history)?;
+    let name = format!("torn-{}.bin", utc_time::to_file_name(utc_time::now()));
+    let place = nofollow_fs::find_free_path(&history.join(name))?;
+    atomic_file::replace_file(&place, &tail)?;
+    Ok(place)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! Reads the lines of an event log: a scan of all, or a stream of events.
+//!
+//! Refuses to change the file, and to hold more than one line of it in memory.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+
+use crate::domain::ids::RunId;
+use crate::store::{StoreError, nofollow_fs};
+
+use super::{EventEnvelope, EventLogRecord, EventOrigin, OPENED_KIND, SCHEMA, join_event};
+
+/// The longest line that is read, in bytes.
+const MAX_LINE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What a scan needs of a line; the rest is only checked to be JSON.
+#[derive(Deserialize)]
+struct SequenceNumber {
+    seq: u64,
+    #[serde(default, rename = "data")]
+    _data: IgnoredAny,
+}
+
+/// Streams the events of a log from number `from` on; half a last line ends the stream quietly.
+///
+/// Needs no lock and holds one line in memory. A log that does not exist has no events.
+pub fn read_events<E: DeserializeOwned>(
+    path: &Path,
+    from: u64,
+) -> Result<EventLogReader<E>, StoreError> {
+    Ok(EventLogReader {
+        lines: LogLineReader::open(path)?,
+        from,
+        last_seq: None,
+        _event: PhantomData,
+    })
+}
+
+/// The events of a log, one by one; ends after the first error.
+#[derive(Debug)]
+pub struct EventLogReader<E> {
+    lines: LogLineReader,
+    from: u64,
+    last_seq: Option<u64>,
+    _event: PhantomData<fn() -> E>,
+}
+
+impl<E: DeserializeOwned> Iterator for EventLogReader<E> {
+    type Item = Result<EventLogRecord<E>, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let line = match self.lines.next_line() {
+                Ok(Some(LogLine::Whole(line))) => line,
+                Ok(Some(LogLine::Torn(_)) | None) => return None,
+                Err(e) => return Some(Err(e)),
+            };
+            match self.parse_line(&line) {
+                Ok(None) => {}
+                Ok(Some(record)) => return Some(Ok(record)),
+                Err(e) => {
+                    self.lines.reader = None;
+                    return Some(Err(e));
+                }
+            }
+        }
+    }
+}
+
+impl<E: DeserializeOwned> EventLogReader<E> {
+    fn parse_line(&mut self, line: &[u8]) -> Result<Option<EventLogRecord<E>>, StoreError> {
+        let seq = self.lines.check_line(line, self.last_seq)?;
+        self.last_seq = Some(seq);
+        match seq == 0 || seq < self.from {
+            true => Ok(None),
+            false => self.lines.parse_line_event(line),
+        }
+    }
+}
+
+/// Reads the event of a line; `None` for the first line of a log.
+pub(super) fn parse_event<E: DeserializeOwned>(
+    line: &[u8],
+) -> Result<Option<EventLogRecord<E>>, serde_json::Error> {
+    let envelope: EventEnvelope = serde_json::from_slice(line)?;
+    if envelope.seq == 0 {
+        return Ok(None);
+    }
+    let event = join_event(envelope.kind, envelope.data);
+    Ok(Some(EventLogRecord {
+        seq: envelope.seq,
+        at: envelope.at,
+        run: envelope.run,
+        origin: EventOrigin {
+            session: envelope.session,
+            turn: envelope.turn,
+        },
+        event: serde_json::from_value(event)?,
+    }))
+}
+
+pub(super) enum LogLine {
+    Whole(Vec<u8>),
+    Torn(u64),
+}
+
+/// The lines of a log file as it was when it was opened.
+#[derive(Debug)]
+pub(super) struct LogLineReader {
+    path: PathBuf,
+    reader: Option<BufReader<std::io::Take<File>>>,
+    n_line: u64,
+}
+
+impl LogLineReader {
+    fn open(path: &Path) -> Result<Self, StoreError> {
+        let Some(file) = nofollow_fs::open_read(path)? else {
+            return Ok(Self {
+                path: path.to_path_buf(),
+                reader: None,
+                n_line: 0,
+            });
+        };
+        let meta = file.metadata();
+        let len = meta
+            .map_err(|e| StoreError::from_io("look at", path, e))?
+            .len();
+        Ok(Self::from_file(path, file, len, 0))
+    }
+
+    /// The lines from where a file stands, which is after line `n_line`, over `len` bytes.
+    pub(super) fn from_file(path: &Path, file: File, len: u64, n_line: u64) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            reader: Some(BufReader::new(file.take(len))),
+            n_line,
+        }
+    }
+
+    pub(super) fn next_line(&mut self) -> Result<Option<LogLine>, StoreError> {
+        let Some(reader) = &mut self.reader else {
+            return Ok(None);
+        };
+        let mut line = Vec::new();
+        let n = reader
+            .by_ref()
+            .take(MAX_LINE_BYTES)
+            .read_until(b'\n', &mut line)
+            .map_err(|e| StoreError::from_io("read", &self.path, e))?;
+        if n == 0 {
+            return Ok(None);
+        }
+        self.n_line += 1;
+        if line.last() == Some(&b'\n') {
+            line.pop();
+            return Ok(Some(LogLine::Whole(line)));
+        }
+        if n as u64 == MAX_LINE_BYTES {
+            return Err(
+                self.damaged_line(format!("the line is longer than {MAX_LINE_BYTES} bytes"))
+            );
+        }
+        Ok(Some(LogLine::Torn(n as u64)))
+    }
+
+    /// Reads the event of a line whose form was checked.
+    pub(super) fn parse_line_event<E: DeserializeOwned>(
+        &self,
+        line: &[u8],
+    ) -> Result<Option<EventLogRecord<E>>, StoreError> {
+        parse_event(line).map_err(|e| self.damaged_line(e.to_string()))
+    }
+
+    /// Checks the form of a line and that its number is above the one `last_seq` it.
+    pub(super) fn check_line(&self, line: &[u8], before: Option<u64>) -> Result<u64, StoreError> {
+        let number: SequenceNumber =
+            serde_json::from_slice(line).map_err(|e| self.damaged_line(e.to_string()))?;
+        let seq = number.seq;
+        match before {
+            None => self.check_header(line).map(|_| seq),
+            Some(before) if seq <= before => {
+                Err(self.damaged_line(format!("seq {seq} comes after seq {before}")))
+            }
+            Some(_) => Ok(seq),
+        }
+    }
+
+    fn check_header(&self, line: &[u8]) -> Result<RunId, StoreError> {
+        let first: EventEnvelope =
+            serde_json::from_slice(line).map_err(|e| self.damaged_line(e.to_string()))?;
+        let schema = first.data.get("schema").and_then(Value::as_u64);
+        match schema {
+            Some(schema) if first.kind == OPENED_KIND && schema > SCHEMA => {
+                Err(StoreError::NewerSchema {
+                    path: self.path.clone(),
+                    found: schema,
+                    known: SCHEMA,
+                })
+            }
+            Some(_) if first.kind == OPENED_KIND && first.seq == 0 => Ok(first.run),
+            Some(_) | None => Err(self.damaged_line(format!(
+                "the first line is not {OPENED_KIND} with a schema number"
+            ))),
+        }
+    }
+
+    fn damaged_line(&self, reason: String) -> StoreError {
+        StoreError::Damaged {
+            path: self.path.clone(),
+            line: self.n_line,
+            reason,
+        }
+    }
+}
+
+/// What a log holds, as far as its form goes.
+pub(super) struct LogScan {
+    pub(super) run: Option<RunId>,
+    pub(super) last_seq: u64,
+    /// The length of all whole lines.
+    pub(super) whole_bytes: u64,
+    /// The length of half a line after them.
+    pub(super) torn_bytes: u64,
+}
+
+/// Checks every line of a log.
+pub(super) fn scan_log(path: &Path) -> Result<LogScan, StoreError> {
+    let mut lines = LogLineReader::open(path)?;
+    let mut scan = LogScan {
+        run: None,
+        last_seq: 0,
+        whole_bytes: 0,
+        torn_bytes: 0,
+    };
+    while let Some(line) = lines.next_line()? {
+        match line {
+            LogLine::Torn(bytes) => scan.torn_bytes = bytes,
+            LogLine::Whole(line) => {
+                let before = scan.run.as_ref().map(|_| scan.last_seq);
+                scan.last_seq = lines.check_line(&line, before)?;
+                if scan.run.is_none() {
+                    scan.run = Some(lines.check_header(&line)?);
+                }
+                scan.whole_bytes += line.len() as u64 + 1;
+            }
+        }
+    }
+    Ok(scan)
+}

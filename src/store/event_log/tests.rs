@@ -1,0 +1,273 @@
+//! The event log: appended, torn, read again.
+
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::super::test_repo::TestRepo;
+use super::*;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "data", rename_all = "snake_case")]
+enum LogTestEvent {
+    Paused,
+    Said {
+        text: String,
+        by_step: std::collections::BTreeMap<u32, u8>,
+    },
+}
+
+fn said(text: &str) -> LogTestEvent {
+    LogTestEvent::Said {
+        text: text.into(),
+        by_step: [(7, 1)].into(),
+    }
+}
+
+fn create(guard: &TamperGuard) -> EventLog<LogTestEvent> {
+    EventLog::create(guard, &RunId::new("run_1"), At(0)).unwrap()
+}
+
+/// Opens a log with this text and says what became of it.
+fn check(text: &str, expected: &str) {
+    let place = TestRepo::new();
+    fs::write(place.layout.events(), text).unwrap();
+    let told = match EventLog::<LogTestEvent>::open(&place.open_guard()) {
+        Ok(None) => "none".to_owned(),
+        Ok(Some(opened)) => {
+            let events: Result<Vec<_>, _> = opened.log.read_from(1).unwrap().collect();
+            let torn = opened.torn.map_or(0, |torn| torn.bytes);
+            let last = opened.log.last_seq();
+            match events {
+                Ok(events) => format!("last {last}, {} read, {torn} torn", events.len()),
+                Err(e) => format!("last {last}, {torn} torn, {e}"),
+            }
+        }
+        Err(e) => e.to_string(),
+    };
+    let dir = format!("{}/", place.layout.workdir().display());
+    assert_eq!(told.replace(&dir, ""), expected, "{text}");
+}
+
+const FIRST: &str = r#"{"seq":0,"ts":"2026-01-01T00:00:00Z","run":"r","session":null,"turn":null,"kind":"log.opened","data":{"schema":1}}"#;
+
+fn line(seq: u64) -> String {
+    format!(
+        r#"{{"seq":{seq},"ts":"2026-01-01T00:00:00Z","run":"r","session":"s","turn":"t","kind":"paused"}}"#
+    )
+}
+
+#[test]
+fn the_envelope_is_as_documented() {
+    let place = TestRepo::new();
+    let mut log = create(&place.open_guard());
+    let origin = EventOrigin {
+        session: Some(SessionId::new("ses_b")),
+        turn: None,
+    };
+    assert_eq!(log.append(At(1500), &origin, &said("hi")).unwrap(), 1);
+    assert_eq!(
+        log.append(At(2000), &EventOrigin::default(), &LogTestEvent::Paused)
+            .unwrap(),
+        2
+    );
+    let text = fs::read_to_string(place.layout.events()).unwrap();
+    insta::assert_snapshot!(text, @r#"
+    {"seq":0,"ts":"1970-01-01T00:00:00.000Z","run":"run_1","session":null,"turn":null,"kind":"log.opened","data":{"schema":1}}
+    {"seq":1,"ts":"1970-01-01T00:00:01.500Z","run":"run_1","session":"ses_b","turn":null,"kind":"said","data":{"text":"hi","by_step":{"7":1}}}
+    {"seq":2,"ts":"1970-01-01T00:00:02.000Z","run":"run_1","session":null,"turn":null,"kind":"paused","data":null}
+    "#);
+    let read: Vec<_> = log.read_from(2).unwrap().map(Result::unwrap).collect();
+    assert_eq!(read.len(), 1);
+    assert_eq!((read[0].seq, &read[0].event), (2, &LogTestEvent::Paused));
+    let lines: Vec<String> = log
+        .read_from(0)
+        .unwrap()
+        .map(|record| record.unwrap().to_line().unwrap())
+        .collect();
+    assert_eq!(lines, text.lines().skip(1).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_log_opens_with_what_is_whole() {
+    check("", "none");
+    check(&FIRST[..20], "none");
+    check(&format!("{FIRST}\n"), "last 0, 0 read, 0 torn");
+    check(
+        &format!("{FIRST}\n{}\n{}\n", line(1), line(4)),
+        "last 4, 2 read, 0 torn",
+    );
+    check(
+        &format!("{FIRST}\n{}\n{{\"seq\":2", line(1)),
+        "last 1, 1 read, 8 torn",
+    );
+    check(&format!("{FIRST}\n\0\0\0"), "last 0, 0 read, 3 torn");
+}
+
+#[test]
+fn damage_is_named_with_its_line() {
+    check(
+        &format!("{FIRST}\nnonsense\n{}\n", line(1)),
+        "events.jsonl:2: expected ident at line 1 column 2",
+    );
+    check(
+        &format!("{FIRST}\n{}\n{}\n", line(2), line(2)),
+        "events.jsonl:3: seq 2 comes after seq 2",
+    );
+    check(
+        &format!("{}\n", line(1)),
+        "events.jsonl:1: the first line is not log.opened with a schema number",
+    );
+    check(
+        &format!("{}\n", FIRST.replace(":1}", ":2}")),
+        "events.jsonl has schema 2, this version knows 1",
+    );
+    check(
+        &format!("{FIRST}\n{}\n", line(1).replace("paused", "sung")),
+        "last 1, 0 torn, events.jsonl:2: unknown variant `sung`, expected `paused` or `said`",
+    );
+}
+
+#[test]
+fn a_log_is_not_begun_over_another() {
+    let place = TestRepo::new();
+    let guard = place.open_guard();
+    create(&guard);
+    let again = EventLog::<LogTestEvent>::create(&guard, &RunId::new("run_2"), At(0)).unwrap_err();
+    assert!(matches!(again, StoreError::RunExists { .. }));
+}
+
+#[test]
+fn a_full_device_is_a_clear_error() {
+    let mut full = fs::OpenOptions::new()
+        .append(true)
+        .open("/dev/full")
+        .unwrap();
+    let source = std::io::Write::write_all(&mut full, b"x").unwrap_err();
+    let error = StoreError::from_io("append to", Path::new("events.jsonl"), source);
+    assert_eq!(error.to_string(), "no space left to append to events.jsonl");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn a_cut_anywhere_loses_only_the_half_line_and_keeps_its_bytes(
+        texts in proptest::collection::vec(".{0,30}", 1..8),
+        cut in 0.0_f64..1.0,
+    ) {
+        let place = TestRepo::new();
+        let mut log = create(&place.open_guard());
+        for text in &texts {
+            log.append(At(5), &EventOrigin::default(), &said(text)).unwrap();
+        }
+        let whole = fs::read(place.layout.events()).unwrap();
+        let cut = (whole.len() as f64 * cut) as usize;
+        fs::write(place.layout.events(), &whole[..cut]).unwrap();
+
+        let guard = place.open_guard();
+        let n_lines = whole[..cut].iter().filter(|byte| **byte == b'\n').count() as u64;
+        let opened = EventLog::<LogTestEvent>::open(&guard).unwrap();
+        let mut log = match opened {
+            None => {
+                prop_assert_eq!(n_lines, 0);
+                create(&guard)
+            }
+            Some(opened) => {
+                prop_assert_eq!(opened.log.last_seq(), n_lines - 1);
+                let kept = opened.torn.map(|torn| fs::read(torn.kept_copy).unwrap()).unwrap_or_default();
+                let mut all = fs::read(place.layout.events()).unwrap();
+                all.extend(kept);
+                prop_assert_eq!(&all[..], &whole[..cut]);
+                opened.log
+            }
+        };
+        let seq = log.append(At(6), &EventOrigin::default(), &LogTestEvent::Paused).unwrap();
+        let seqs: Vec<u64> = log.read_from(0).unwrap().map(|record| record.unwrap().seq).collect();
+        prop_assert_eq!(seqs, (1..=seq).collect::<Vec<_>>());
+        prop_assert_eq!(guard.check_and_restore().unwrap(), []);
+    }
+}
+
+/// Looks at a followed log and says what it found.
+fn look(tail: &mut LogFollower<LogTestEvent>) -> String {
+    match tail.read_new(10) {
+        Ok(FollowUpdate::More(records)) => format!(
+            "{:?}",
+            records.iter().map(|record| record.seq).collect::<Vec<_>>()
+        ),
+        Ok(FollowUpdate::Restarted) => "anew".to_owned(),
+        Err(e) => e.to_string().rsplit('/').next().unwrap().to_owned(),
+    }
+}
+
+#[test]
+fn a_followed_log_gives_each_whole_line_once() {
+    let place = TestRepo::new();
+    let path = place.layout.events();
+    let mut tail = LogFollower::<LogTestEvent>::new(&path);
+    assert_eq!(look(&mut tail), "[]");
+    let mut text = format!("{FIRST}\n{}\n", line(1));
+    fs::write(&path, &text).unwrap();
+    assert_eq!(look(&mut tail), "[1]");
+    let (second, third) = (line(2), line(4));
+    let (half, rest) = second.split_at(20);
+    text.push_str(half);
+    fs::write(&path, &text).unwrap();
+    assert_eq!(look(&mut tail), "[]");
+    text.push_str(&format!("{rest}\n{third}\n"));
+    fs::write(&path, &text).unwrap();
+    assert_eq!(look(&mut tail), "[2, 4]");
+    assert_eq!(tail.last_seq(), 4);
+    fs::write(&path, format!("{text}{}\nnonsense\n", line(5))).unwrap();
+    assert_eq!(look(&mut tail), "[5]");
+    assert_eq!(
+        look(&mut tail),
+        "events.jsonl:6: expected ident at line 1 column 2"
+    );
+}
+
+#[test]
+fn another_log_at_the_same_place_is_read_from_its_beginning() {
+    let place = TestRepo::new();
+    let path = place.layout.events();
+    let mut tail = LogFollower::<LogTestEvent>::new(&path);
+    fs::write(&path, format!("{FIRST}\n{}\n{}\n", line(1), line(2))).unwrap();
+    assert_eq!(look(&mut tail), "[1, 2]");
+    let other = place.layout.workdir().join("other");
+    fs::write(&other, format!("{FIRST}\n{}\n{}\n", line(7), line(8))).unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert_eq!(look(&mut tail), "anew");
+    assert_eq!(look(&mut tail), "[7, 8]");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(look(&mut tail), "anew");
+    assert_eq!(look(&mut tail), "[]");
+}
+
+#[test]
+fn a_log_that_was_read_from_its_end_is_followed_from_there() {
+    let place = TestRepo::new();
+    let path = place.layout.events();
+    let (second, third) = (line(2), line(3));
+    let (half, rest) = third.split_at(20);
+    let text = format!("{FIRST}\n{}\n{second}\n{half}", line(1));
+    fs::write(&path, &text).unwrap();
+    let mut log = BackwardReader::<LogTestEvent>::new(&path);
+    assert_eq!(log.end(), None);
+    assert_eq!(log.read_before(1).unwrap().len(), 1);
+    let end = log.end().unwrap();
+    log.read_before(1 << 20).unwrap();
+    assert_eq!(log.end(), Some(end), "the end is where it was read first");
+    let mut tail = LogFollower::<LogTestEvent>::resume_at(&path, end, 2).unwrap();
+    assert_eq!(look(&mut tail), "[]");
+    fs::write(&path, format!("{text}{rest}\nnonsense\n")).unwrap();
+    assert_eq!(look(&mut tail), "[3]");
+    assert_eq!(
+        look(&mut tail),
+        "events.jsonl:5: expected ident at line 1 column 2"
+    );
+    fs::write(&path, format!("{FIRST}\n")).unwrap();
+    assert_eq!(look(&mut tail), "anew");
+    let newer = FIRST.replace("\"schema\":1", "\"schema\":99");
+    fs::write(&path, format!("{newer}\n{}\n{second}\n", line(1))).unwrap();
+    assert!(LogFollower::<LogTestEvent>::resume_at(&path, end, 2).is_err());
+}

@@ -1,0 +1,498 @@
+//! The lock of the program's instance in a repository, and the short locks of single documents.
+//!
+//! Refuses to believe a process id in a file: only the kernel's lock counts, and it ends with the
+//! process that holds it. Documents are replaced by rename, so their locks are files beside them.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fs2::FileExt;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::domain::ids::At;
+
+use super::{StoreError, WorkdirLayout, local_time, nofollow_fs, utc_time};
+
+/// A lock file that is exchanged under us this often is exchanged on purpose.
+const MAX_LOCK_TRIES: u32 = 8;
+/// How long lookers, who hold the lock for microseconds and never alone, are waited for.
+const LOOKER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Who holds the instance lock, as far as the lock file tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockHolder {
+    /// The process, unless it has not written its id yet.
+    pub pid: Option<u32>,
+    /// When it took the lock.
+    pub since: Option<At>,
+}
+
+/// Why the instance lock could not be taken.
+#[derive(Debug, Error)]
+pub enum LockError {
+    /// Another instance works in this repository.
+    #[error("another agent-collab works in this repository{}", describe_holder(.0))]
+    HeldByInstance(LockHolder),
+    /// The lock file cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl LockError {
+    /// Says what the user can do.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::HeldByInstance(_) => {
+                "go on there, or end it with `agent-collab send quit`".into()
+            }
+            Self::Store(e) => e.hint(),
+        }
+    }
+}
+
+impl fmt::Display for LockHolder {
+    /// Writes `process 123, since 2026-11-22 10:00`, in local time and as far as it is known; else nothing.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pid = self.pid.map(|pid| format!("process {pid}"));
+        let since = self
+            .since
+            .map(|at| format!("since {}", local_time::to_local_text(at)));
+        let parts: Vec<String> = pid.into_iter().chain(since).collect();
+        f.write_str(&parts.join(", "))
+    }
+}
+
+fn describe_holder(held: &LockHolder) -> String {
+    match held.to_string() {
+        none if none.is_empty() => none,
+        known => format!(" ({known})"),
+    }
+}
+
+/// What the lock file holds.
+#[derive(Debug, Serialize, Deserialize)]
+struct LockNote {
+    pid: u32,
+    #[serde(with = "utc_time::text")]
+    since: At,
+}
+
+/// The proof that this process is the only instance in the repository, until it is dropped.
+#[derive(Debug)]
+pub struct InstanceLock {
+    path: PathBuf,
+    file: File,
+    /// Lock files that were moved away from `path` while we held them: still held.
+    former: Vec<File>,
+}
+
+impl InstanceLock {
+    /// Takes the lock, or says who holds it. Never waits for another instance.
+    pub fn acquire(layout: &WorkdirLayout) -> Result<Self, LockError> {
+        let path = layout.lock();
+        let file = acquire_lock_file(&path)?;
+        Ok(Self {
+            path,
+            file,
+            former: Vec::new(),
+        })
+    }
+
+    /// Tells who holds the lock, `None` where nobody does. Takes nothing away from anybody: the lock
+    /// is only shared for a moment, which an instance that starts just then does not take for another one.
+    ///
+    /// # Errors
+    /// The lock file is no plain file, or cannot be opened or locked.
+    pub fn read_holder(layout: &WorkdirLayout) -> Result<Option<LockHolder>, StoreError> {
+        let path = layout.lock();
+        let Some(file) = nofollow_fs::open_read(&path)? else {
+            return Ok(None);
+        };
+        match FileExt::try_lock_shared(&file) {
+            Ok(()) => Ok(None),
+            Err(e) if is_contended(&e) => read_lock_note(&path).map(Some),
+            Err(e) => Err(StoreError::from_io("lock", &path, e)),
+        }
+    }
+
+    /// Waits until the instance that holds the lock is gone; returns at once where there is none. Blocks.
+    ///
+    /// Nothing is taken away from an instance that starts then, see [`InstanceLock::read_holder`].
+    ///
+    /// # Errors
+    /// The lock file is no plain file, or cannot be opened or locked.
+    pub fn wait_until_free(layout: &WorkdirLayout) -> Result<(), StoreError> {
+        let path = layout.lock();
+        let Some(file) = nofollow_fs::open_read(&path)? else {
+            return Ok(());
+        };
+        FileExt::lock_shared(&file).map_err(|e| StoreError::from_io("lock", &path, e))?;
+        FileExt::unlock(&file).map_err(|e| StoreError::from_io("unlock", &path, e))
+    }
+
+    /// Makes sure that the lock file in the directory is still the one that is held.
+    ///
+    /// If it was removed or exchanged, the one that is there now is taken as well. To be called
+    /// after every turn, because a second instance would lock the file that it finds.
+    pub fn reacquire_if_replaced(&mut self) -> Result<(), LockError> {
+        if is_same_file(&self.file, &self.path)? {
+            return Ok(());
+        }
+        let file = acquire_lock_file(&self.path)?;
+        self.former.push(std::mem::replace(&mut self.file, file));
+        Ok(())
+    }
+}
+
+impl Drop for InstanceLock {
+    fn drop(&mut self) {
+        // Closing alone would leave the lock with a child that was forked and has not begun its program yet.
+        for file in self.former.iter().chain([&self.file]) {
+            let _ = FileExt::unlock(file);
+        }
+    }
+}
+
+fn acquire_lock_file(path: &Path) -> Result<File, LockError> {
+    let failed = |e| StoreError::from_io("lock", path, e);
+    for _ in 0..MAX_LOCK_TRIES {
+        let mut file = nofollow_fs::open_lock(path)?;
+        match try_lock_alone(&file).map_err(failed)? {
+            ExclusiveAttempt::Locked => {}
+            ExclusiveAttempt::HeldByAnother => {
+                return Err(LockError::HeldByInstance(read_lock_note(path)?));
+            }
+        }
+        // Between opening and locking, another may have exchanged the file.
+        if !is_same_file(&file, path)? {
+            continue;
+        }
+        let note = LockNote {
+            pid: std::process::id(),
+            since: utc_time::now(),
+        };
+        let text = serde_json::to_string(&note).map_err(|e| failed(e.into()))?;
+        file.set_len(0).map_err(failed)?;
+        file.rewind().map_err(failed)?;
+        writeln!(file, "{text}").map_err(failed)?;
+        return Ok(file);
+    }
+    Err(failed(io::Error::other(
+        "the lock file is exchanged again and again",
+    ))
+    .into())
+}
+
+enum ExclusiveAttempt {
+    Locked,
+    HeldByAnother,
+}
+
+/// Locks a file exclusively. An instance holds its lock exclusively, lookers share it: where sharing is
+/// possible there is no instance, and the lookers are gone in a moment.
+fn try_lock_alone(file: &File) -> io::Result<ExclusiveAttempt> {
+    let started = Instant::now();
+    loop {
+        match FileExt::try_lock_exclusive(file) {
+            Ok(()) => return Ok(ExclusiveAttempt::Locked),
+            Err(e) if is_contended(&e) => {}
+            Err(e) => return Err(e),
+        }
+        match FileExt::try_lock_shared(file) {
+            Ok(()) => FileExt::unlock(file)?,
+            Err(e) if is_contended(&e) => return Ok(ExclusiveAttempt::HeldByAnother),
+            Err(e) => return Err(e),
+        }
+        if started.elapsed() >= LOOKER_TIMEOUT {
+            return Err(io::Error::other(
+                "a program that only looks at the lock does not let go of it",
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn is_contended(error: &io::Error) -> bool {
+    error.raw_os_error() == fs2::lock_contended_error().raw_os_error()
+}
+
+fn is_same_file(file: &File, path: &Path) -> Result<bool, StoreError> {
+    let failed = |e| StoreError::from_io("look at", path, e);
+    let ours = file.metadata().map_err(failed)?;
+    match fs::symlink_metadata(path) {
+        Ok(theirs) => Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(failed(e)),
+    }
+}
+
+fn read_lock_note(path: &Path) -> Result<LockHolder, StoreError> {
+    let bytes = nofollow_fs::read_limited(path, 4096)?.unwrap_or_default();
+    let note: Option<LockNote> = serde_json::from_slice(&bytes).ok();
+    Ok(LockHolder {
+        pid: note.as_ref().map(|note| note.pid),
+        since: note.as_ref().map(|note| note.since),
+    })
+}
+
+/// The right to replace one document, until it is dropped.
+#[derive(Debug)]
+pub struct DocumentLock {
+    document: PathBuf,
+    file: File,
+}
+
+impl DocumentLock {
+    /// How long one is waited for; the program holds one for milliseconds.
+    pub const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
+    /// How long after each other it is tried meanwhile.
+    pub const RETRY_INTERVAL: Duration = Duration::from_millis(5);
+
+    /// Takes the lock file `<document>.lock`; [`StoreError::LockBusy`] where another holds it. Never waits.
+    pub fn try_acquire(document: &Path) -> Result<Self, StoreError> {
+        let mut name = document.file_name().unwrap_or_default().to_os_string();
+        name.push(".lock");
+        let path = document.with_file_name(name);
+        let file = nofollow_fs::open_lock(&path)?;
+        match FileExt::try_lock_exclusive(&file) {
+            Ok(()) if is_same_file(&file, &path)? => Ok(Self {
+                document: document.to_owned(),
+                file,
+            }),
+            Err(e) if !is_contended(&e) => Err(StoreError::from_io("lock", &path, e)),
+            Ok(()) | Err(_) => Err(StoreError::LockBusy {
+                path,
+                seconds: Self::WAIT_TIMEOUT.as_secs(),
+            }),
+        }
+    }
+
+    /// The same, but waits, at most five seconds. Blocks.
+    pub fn acquire(document: &Path) -> Result<Self, StoreError> {
+        let started = Instant::now();
+        loop {
+            match Self::try_acquire(document) {
+                Err(StoreError::LockBusy { .. }) if started.elapsed() < Self::WAIT_TIMEOUT => {
+                    std::thread::sleep(Self::RETRY_INTERVAL);
+                }
+                taken => return taken,
+            }
+        }
+    }
+
+    /// The document that may be replaced.
+    pub fn document(&self) -> &Path {
+        &self.document
+    }
+}
+
+impl Drop for DocumentLock {
+    fn drop(&mut self) {
+        // As for the instance's.
+        let _ = FileExt::unlock(&self.file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Child, Command, Stdio};
+
+    use super::super::WorkdirNames;
+    use super::*;
+
+    fn layout(root: &Path) -> WorkdirLayout {
+        let layout = WorkdirLayout::new(root, WorkdirNames::default()).unwrap();
+        let _ = layout.create().unwrap();
+        layout
+    }
+
+    const CHILD_ROOT: &str = "AGENT_COLLAB_TEST_LOCK_ROOT";
+
+    /// Runs as the other process: says what it got, then holds it until its input closes.
+    #[test]
+    fn a_child_reports_what_it_got() {
+        let Some(root) = std::env::var_os(CHILD_ROOT) else {
+            return;
+        };
+        let taken = InstanceLock::acquire(&layout(Path::new(&root)));
+        match &taken {
+            Ok(_) => eprintln!("taken"),
+            Err(LockError::HeldByInstance(held)) => eprintln!("held by {}", held.pid.unwrap()),
+            Err(e) => eprintln!("{e}"),
+        }
+        let _ = io::stdin().read_line(&mut String::new());
+    }
+
+    fn child(root: &Path) -> (Child, String) {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "--nocapture",
+                "store::lock::tests::a_child_reports_what_it_got",
+            ])
+            .env(CHILD_ROOT, root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        (child, line.trim().to_owned())
+    }
+
+    #[test]
+    fn two_processes_never_both_hold_the_lock() {
+        let root = tempfile::tempdir().unwrap();
+        let (mut first, told) = child(root.path());
+        assert_eq!(told, "taken");
+        let pid = first.id();
+        let (mut second, told) = child(root.path());
+        assert_eq!(told, format!("held by {pid}"));
+        match InstanceLock::acquire(&layout(root.path())) {
+            Err(LockError::HeldByInstance(held)) => assert_eq!(held.pid, Some(pid)),
+            other => panic!("{other:?}"),
+        }
+        first.kill().unwrap();
+        first.wait().unwrap();
+        let ours = InstanceLock::acquire(&layout(root.path())).unwrap();
+        let (mut third, told) = child(root.path());
+        assert_eq!(told, format!("held by {}", std::process::id()));
+        drop(ours);
+        drop((second.stdin.take(), third.stdin.take()));
+        second.wait().unwrap();
+        third.wait().unwrap();
+    }
+
+    #[test]
+    fn looking_tells_the_holder_and_leaves_no_file() {
+        let root = tempfile::tempdir().unwrap();
+        let layout = layout(root.path());
+        let holder = || {
+            InstanceLock::read_holder(&layout)
+                .unwrap()
+                .map(|held| held.pid)
+        };
+        assert_eq!((holder(), layout.lock().exists()), (None, false));
+        let ours = InstanceLock::acquire(&layout).unwrap();
+        assert_eq!(holder(), Some(Some(std::process::id())));
+        drop(ours);
+        assert_eq!(holder(), None);
+        let (mut other, _) = child(root.path());
+        assert_eq!(holder(), Some(Some(other.id())));
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert_eq!(holder(), None);
+        fs::remove_file(layout.lock()).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", layout.lock()).unwrap();
+        assert!(matches!(
+            InstanceLock::read_holder(&layout),
+            Err(StoreError::UnexpectedFileType { .. })
+        ));
+    }
+
+    #[test]
+    fn an_instance_starts_however_many_look_at_the_lock() {
+        let root = tempfile::tempdir().unwrap();
+        let layout = layout(root.path());
+        drop(InstanceLock::acquire(&layout).unwrap());
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                        InstanceLock::read_holder(&layout).unwrap();
+                    }
+                });
+            }
+            let taken: Result<Vec<()>, LockError> = (0..100)
+                .map(|_| InstanceLock::acquire(&layout).map(drop))
+                .collect();
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            taken.unwrap();
+        });
+    }
+
+    #[test]
+    fn an_instance_waits_for_a_slow_looker() {
+        let root = tempfile::tempdir().unwrap();
+        let layout = layout(root.path());
+        drop(InstanceLock::acquire(&layout).unwrap());
+        let looker = nofollow_fs::open_read(&layout.lock()).unwrap().unwrap();
+        FileExt::try_lock_shared(&looker).unwrap();
+        std::thread::scope(|scope| {
+            let starting = scope.spawn(|| InstanceLock::acquire(&layout));
+            std::thread::yield_now();
+            drop(looker);
+            starting.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn an_old_pid_or_nonsense_in_a_free_lock_file_does_not_block() {
+        let root = tempfile::tempdir().unwrap();
+        let layout = layout(root.path());
+        for old in [
+            "{\"pid\":1,\"since\":\"2020-01-01T00:00:00Z\"}",
+            "nonsense",
+            "",
+        ] {
+            fs::write(layout.lock(), old).unwrap();
+            let lock = InstanceLock::acquire(&layout).unwrap();
+            assert_eq!(
+                read_lock_note(&layout.lock()).unwrap().pid,
+                Some(std::process::id())
+            );
+            drop(lock);
+        }
+    }
+
+    #[test]
+    fn a_removed_lock_file_is_taken_again() {
+        let root = tempfile::tempdir().unwrap();
+        let layout = layout(root.path());
+        let mut lock = InstanceLock::acquire(&layout).unwrap();
+        fs::remove_file(layout.lock()).unwrap();
+        lock.reacquire_if_replaced().unwrap();
+        lock.reacquire_if_replaced().unwrap();
+        assert!(matches!(
+            InstanceLock::acquire(&layout),
+            Err(LockError::HeldByInstance(_))
+        ));
+    }
+
+    #[test]
+    fn the_message_names_the_holder_and_the_remedy() {
+        let error = LockError::HeldByInstance(LockHolder {
+            pid: Some(42),
+            since: Some(At(0)),
+        });
+        assert_eq!(
+            format!("{error}; {}", error.hint()),
+            format!(
+                "another agent-collab works in this repository (process 42, since {}); \
+                 go on there, or end it with `agent-collab send quit`",
+                local_time::to_local_text(At(0))
+            )
+        );
+    }
+
+    #[test]
+    fn a_document_has_one_writer() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = dir.path().join("plan.md");
+        let first = DocumentLock::acquire(&plan).unwrap();
+        let refused = DocumentLock::try_acquire(&plan).unwrap_err();
+        assert!(matches!(refused, StoreError::LockBusy { .. }));
+        drop(first);
+        DocumentLock::acquire(&plan).unwrap();
+    }
+}

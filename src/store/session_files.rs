@@ -1,0 +1,348 @@
+//! The files of one session: `session.json`, `messages_path.jsonl`, and the way to its raw stream.
+//!
+//! Refuses to know what a session or a message is: both are whatever serialises.
+
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::domain::ids::{At, SessionId};
+
+use super::nofollow_fs::{self, PathKind};
+use super::{
+    InstanceLock, LineCleaner, RawStream, StoreError, TamperGuard, WorkdirLayout, raw_stream,
+    run_archives,
+};
+
+/// The schema number of `session.json` that this version writes.
+pub const SCHEMA: u64 = 1;
+/// The largest `session.json` that is read, in bytes.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Reads a session's `session.json` as it lies on disk, whoever writes it; `None` where there is none.
+///
+/// # Errors
+/// It cannot be read, or is no JSON.
+pub fn load_session(layout: &WorkdirLayout, id: &SessionId) -> Result<Option<Value>, StoreError> {
+    nofollow_fs::read_json(&layout.session_folder(id).join("session.json"), MAX_BYTES)
+}
+
+/// Reads the `session.json` of every session, by its id; one that cannot be read is left out.
+///
+/// # Errors
+/// The folder of the sessions cannot be listed.
+pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
+    Ok(list_session_folders(layout)?
+        .into_iter()
+        .map(|(_, read)| read)
+        .collect())
+}
+
+/// Each folder of a session with its `session.json`, by their names.
+fn list_session_folders(layout: &WorkdirLayout) -> Result<Vec<(PathBuf, Value)>, StoreError> {
+    let folder = layout.sessions();
+    if nofollow_fs::path_kind(&folder)? != PathKind::Directory {
+        return Ok(Vec::new());
+    }
+    let failed = |e| StoreError::from_io("list", &folder, e);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(&folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        names.push(name.to_string_lossy().into_owned());
+    }
+    names.sort();
+    let read = |name: &String| {
+        let id = SessionId::new(name);
+        Some((layout.session_folder(&id), load_session(layout, &id).ok()??))
+    };
+    Ok(names.iter().filter_map(read).collect())
+}
+
+/// The messages of a session, whoever writes them: each look reads only what is new.
+#[derive(Debug, Clone)]
+pub struct SessionMessageReader {
+    path: PathBuf,
+    /// How many bytes were read.
+    n_read: u64,
+}
+
+impl SessionMessageReader {
+    /// Those of a session of this run; nothing is read yet.
+    pub fn new(layout: &WorkdirLayout, id: &SessionId) -> Self {
+        Self {
+            path: layout.session_folder(id).join("messages.jsonl"),
+            n_read: 0,
+        }
+    }
+
+    /// Reads on. A damaged message is left out; one that is half written is read once it is whole. Blocks.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn read_new(&mut self) -> Result<Vec<Value>, StoreError> {
+        let Some(mut file) = nofollow_fs::open_read(&self.path)? else {
+            return Ok(Vec::new());
+        };
+        let failed = |e| StoreError::from_io("read", &self.path, e);
+        file.seek(SeekFrom::Start(self.n_read)).map_err(failed)?;
+        let mut lines = BufReader::new(file);
+        let mut messages = Vec::new();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let n_bytes = lines.read_until(b'\n', &mut line).map_err(failed)?;
+            if line.last() != Some(&b'\n') {
+                return Ok(messages);
+            }
+            self.n_read += n_bytes as u64;
+            messages.extend(serde_json::from_slice::<Value>(&line));
+        }
+    }
+}
+
+/// What came of deleting old sessions.
+#[derive(Debug, Default)]
+pub struct PruneReport {
+    /// How many are deleted.
+    pub n_deleted: usize,
+    /// Why others are still there.
+    pub failures: Vec<StoreError>,
+}
+
+/// Deletes the sessions of tasks in finished runs that were last changed before an instant.
+///
+/// # Errors
+/// A folder cannot be listed.
+pub fn prune_archived_sessions(
+    layout: &WorkdirLayout,
+    _lock: &InstanceLock,
+    before: At,
+) -> Result<PruneReport, StoreError> {
+    let mut pruned = PruneReport::default();
+    for archive in run_archives::list_archives(layout)? {
+        // By the folder that was looked at: what a file says of itself may be another's id.
+        for (folder, session) in list_session_folders(&archive.layout)? {
+            let changed = session["updated"].as_i64();
+            let is_child = session["kind"] == "task" || session["kind"] == "participant";
+            let is_old = changed.is_some_and(|at| at < before.0) && is_child;
+            if !is_old {
+                continue;
+            }
+            match std::fs::remove_dir_all(&folder) {
+                Ok(()) => pruned.n_deleted += 1,
+                Err(error) => pruned
+                    .failures
+                    .push(StoreError::from_io("remove", &folder, error)),
+            }
+        }
+    }
+    Ok(pruned)
+}
+
+/// The files of one session, written through the guard.
+#[derive(Debug, Clone)]
+pub struct SessionFiles {
+    guard: TamperGuard,
+    dir: PathBuf,
+}
+
+impl SessionFiles {
+    /// Names the files of a session; touches nothing yet.
+    pub fn new(guard: &TamperGuard, id: &SessionId) -> Self {
+        Self {
+            guard: guard.clone(),
+            dir: guard.layout().session_folder(id),
+        }
+    }
+
+    fn session_path(&self) -> PathBuf {
+        self.dir.join("session.json")
+    }
+
+    fn messages_path(&self) -> PathBuf {
+        self.dir.join("messages.jsonl")
+    }
+
+    /// Replaces `session.json` atomically; `session` must serialise as an object without `schema`.
+    pub fn save<T: Serialize>(&self, session: &T) -> Result<(), StoreError> {
+        let path = self.session_path();
+        let shape = |reason: String| StoreError::Unserializable {
+            path: path.clone(),
+            reason,
+        };
+        let Value::Object(fields) =
+            serde_json::to_value(session).map_err(|e| shape(e.to_string()))?
+        else {
+            return Err(shape("the session is not an object".into()));
+        };
+        if fields.contains_key("schema") {
+            return Err(shape("the key schema occurs twice".into()));
+        }
+        let mut whole = Map::new();
+        whole.insert("schema".into(), SCHEMA.into());
+        whole.extend(fields);
+        let mut text = serde_json::to_vec_pretty(&whole).map_err(|e| shape(e.to_string()))?;
+        text.push(b'\n');
+        self.guard.replace(&path, &text)
+    }
+
+    /// Reads `session.json`; `None` when there is none.
+    pub fn load<T: DeserializeOwned>(&self) -> Result<Option<T>, StoreError> {
+        let path = self.session_path();
+        let Some(mut fields) = nofollow_fs::read_json::<Map<String, Value>>(&path, MAX_BYTES)?
+        else {
+            return Ok(None);
+        };
+        match fields
+            .shift_remove("schema")
+            .and_then(|value| value.as_u64())
+        {
+            Some(found) if found > SCHEMA => Err(StoreError::NewerSchema {
+                path,
+                found,
+                known: SCHEMA,
+            }),
+            Some(_) => serde_json::from_value(Value::Object(fields))
+                .map(Some)
+                .map_err(|e| StoreError::from_json(&path, &e)),
+            None => Err(StoreError::missing_number(&path, "schema")),
+        }
+    }
+
+    /// Appends one message, durably.
+    pub fn append_message<M: Serialize>(&self, message: &M) -> Result<(), StoreError> {
+        let path = self.messages_path();
+        let mut line = Vec::new();
+        // Half a line of a crash must not swallow the message that follows it.
+        if self
+            .guard
+            .last_byte(&path)?
+            .is_some_and(|byte| byte != b'\n')
+        {
+            line.push(b'\n');
+        }
+        serde_json::to_writer(&mut line, message).map_err(|e| StoreError::Unserializable {
+            path: path.clone(),
+            reason: e.to_string(),
+        })?;
+        line.push(b'\n');
+        self.guard.append(&path, &line)?;
+        self.guard.sync(&path)
+    }
+
+    /// Reads the messages in order, each with its line number, malformed ones as errors in place.
+    pub fn read_messages<M: DeserializeOwned>(
+        &self,
+    ) -> Result<Vec<Result<M, StoreError>>, StoreError> {
+        let path = self.messages_path();
+        let Some(file) = nofollow_fs::open_read(&path)? else {
+            return Ok(Vec::new());
+        };
+        let mut messages = Vec::new();
+        for (index, line) in BufReader::new(file).split(b'\n').enumerate() {
+            let line = line.map_err(|e| StoreError::from_io("read", &path, e))?;
+            messages.push(
+                serde_json::from_slice(&line).map_err(|e| StoreError::Damaged {
+                    path: path.clone(),
+                    line: index as u64 + 1,
+                    reason: e.to_string(),
+                }),
+            );
+        }
+        Ok(messages)
+    }
+
+    /// Opens the raw stream of at most about twice `limit` bytes; every line passes `clean` first.
+    pub fn open_raw_stream(&self, limit: u64, clean: LineCleaner) -> RawStream {
+        RawStream::new(
+            &self.guard,
+            self.dir.join(raw_stream::RAW_FILE_NAME),
+            limit,
+            clean,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::test_repo::TestRepo;
+    use super::*;
+
+    #[test]
+    fn a_session_and_its_messages_come_back() {
+        let place = TestRepo::new();
+        let files = SessionFiles::new(&place.open_guard(), &SessionId::new("ses_a"));
+        assert_eq!(files.load::<Value>().unwrap(), None);
+        let session = serde_json::json!({"id": "ses_a", "kind": "role"});
+        files.save(&session).unwrap();
+        assert_eq!(files.load::<Value>().unwrap(), Some(session));
+        files.append_message(&1).unwrap();
+        files.append_message(&"two").unwrap();
+        let told: Vec<Value> = files
+            .read_messages()
+            .unwrap()
+            .into_iter()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(told, [Value::from(1), Value::from("two")]);
+    }
+
+    #[test]
+    fn an_old_session_goes_by_its_folder_whatever_it_says_of_itself() {
+        let place = TestRepo::new();
+        let lock = InstanceLock::acquire(&place.layout).unwrap();
+        let archive = place.layout.archived_layout("2026-11-20-done");
+        for folder in ["ses_a", "a copy of ses_a"] {
+            let dir = archive.session_folder(&SessionId::new(folder));
+            fs::create_dir_all(&dir).unwrap();
+            let old = r#"{"id":"ses_a","kind":"task","updated":1}"#;
+            fs::write(dir.join("session.json"), old).unwrap();
+        }
+        let prune = || {
+            let pruned = prune_archived_sessions(&place.layout, &lock, At(2)).unwrap();
+            (pruned.n_deleted, pruned.failures.len())
+        };
+        assert_eq!((prune(), prune()), ((2, 0), (0, 0)));
+    }
+
+    #[test]
+    fn half_a_message_of_a_crash_spoils_only_itself() {
+        let place = TestRepo::new();
+        let dir = place.layout.session_folder(&SessionId::new("ses_a"));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("messages.jsonl"), "1\n{\"te").unwrap();
+        let files = SessionFiles::new(&place.open_guard(), &SessionId::new("ses_a"));
+        files.append_message(&3).unwrap();
+        let told: Vec<bool> = files
+            .read_messages::<u8>()
+            .unwrap()
+            .iter()
+            .map(Result::is_ok)
+            .collect();
+        assert_eq!(told, [true, false, true]);
+    }
+
+    #[test]
+    fn messages_are_read_on_and_half_a_one_once_it_is_whole() {
+        let place = TestRepo::new();
+        let id = SessionId::new("ses_a");
+        let dir = place.layout.session_folder(&id);
+        let mut messages = SessionMessageReader::new(&place.layout, &id);
+        assert_eq!(messages.read_new().unwrap(), [Value::Null; 0]);
+        fs::create_dir_all(&dir).unwrap();
+        let mut written = String::new();
+        let mut check = |more: &str, read: &[Value]| {
+            written.push_str(more);
+            fs::write(dir.join("messages.jsonl"), &written).unwrap();
+            assert_eq!(messages.read_new().unwrap(), read, "{written:?}");
+        };
+        check("1\nno\n2\n\"t", &[Value::from(1), Value::from(2)]);
+        check("", &[]);
+        check("wo\"\n", &[Value::from("two")]);
+    }
+}

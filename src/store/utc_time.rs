@@ -1,0 +1,91 @@
+//! Turns instants into RFC 3339 text in UTC and back, and reads the clock for the store.
+//!
+//! Refuses to know time zones: what is kept on disk is UTC.
+
+use std::sync::OnceLock;
+
+use jiff::Timestamp;
+
+use crate::domain::ids::At;
+
+/// The clock of this process, where another than the system's was handed in.
+static CLOCK: OnceLock<fn() -> At> = OnceLock::new();
+
+/// Reads the clock.
+pub fn now() -> At {
+    match CLOCK.get() {
+        Some(clock) => clock(),
+        None => At(Timestamp::now().as_millisecond()),
+    }
+}
+
+/// Follows another clock than the system's from here on; the first one that is handed in stays. The
+/// program itself hands none in.
+pub fn set_clock(clock: fn() -> At) {
+    let _the_first_stays = CLOCK.set(clock);
+}
+
+/// Writes an instant as RFC 3339 in UTC, such as `2026-11-21T22:58:28.123Z`.
+///
+/// An instant outside the years -9999 to 9999 is moved to the nearer end.
+pub fn to_rfc3339(at: At) -> String {
+    let nearest = || match at.0 < 0 {
+        true => Timestamp::MIN,
+        false => Timestamp::MAX,
+    };
+    let instant = Timestamp::from_millisecond(at.0).unwrap_or_else(|_| nearest());
+    format!("{instant:.3}")
+}
+
+/// Reads RFC 3339 text of any offset; `None` when it is none.
+pub fn parse_rfc3339(text: &str) -> Option<At> {
+    let instant: Timestamp = text.parse().ok()?;
+    Some(At(instant.as_millisecond()))
+}
+
+/// Writes an instant for a file name, such as `20261121T225828Z`.
+pub(super) fn to_file_name(at: At) -> String {
+    let text = to_rfc3339(at);
+    let seconds = text.split(['.', 'Z']).next().unwrap_or(&text);
+    let mut name = seconds.replace(['-', ':'], "");
+    name.push('Z');
+    name
+}
+
+/// Serialises an instant as RFC 3339 text, for `#[serde(with = "…")]`.
+pub(super) mod text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use crate::domain::ids::At;
+
+    pub(in crate::store) fn serialize<S: Serializer>(at: &At, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&super::to_rfc3339(*at))
+    }
+
+    pub(in crate::store) fn deserialize<'de, D: Deserializer<'de>>(
+        input: D,
+    ) -> Result<At, D::Error> {
+        let text = String::deserialize(input)?;
+        super::parse_rfc3339(&text)
+            .ok_or_else(|| D::Error::custom(format!("{text:?} is no instant")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_survives_the_text() {
+        let at = At(1_795_388_308_123);
+        assert_eq!(to_rfc3339(at), "2026-11-22T22:58:28.123Z");
+        assert_eq!(to_file_name(at), "20261122T225828Z");
+        assert_eq!(parse_rfc3339(&to_rfc3339(at)), Some(at));
+        assert_eq!(parse_rfc3339("2026-11-23T00:58:28.123+02:00"), Some(at));
+        assert_eq!(parse_rfc3339("yesterday"), None);
+        assert_eq!(
+            parse_rfc3339(&to_rfc3339(At(i64::MAX))).map(|at| at.0 > 0),
+            Some(true)
+        );
+    }
+}
