@@ -1,16 +1,15 @@
 //! The command line: one definition gives parsing, `--help` and completions; one file a sub-command.
 
 pub mod agents;
-mod checkout;
-pub mod choices;
+mod cli_context;
 pub mod config;
+pub mod config_flags;
 pub mod demo;
 pub mod diff;
 pub mod discuss;
 pub mod doctor;
 pub mod export;
 pub mod history;
-mod holding;
 pub mod hook;
 pub mod keys;
 pub mod man;
@@ -27,6 +26,7 @@ pub mod status;
 pub mod task;
 pub mod tools;
 pub mod trust;
+mod uncontained_flag;
 pub mod undo;
 
 use std::io::{self, IsTerminal, Write};
@@ -45,7 +45,7 @@ use crate::engine::scratch;
 use crate::text::clean;
 use crate::text::redact::{self, Known};
 
-pub use choices::ChoiceArgs;
+pub use config_flags::ConfigFlagArguments;
 
 /// Makes codex and claude work on one goal together: one plans and executes, the other reviews, you decide.
 #[derive(Debug, Default, Parser)]
@@ -59,82 +59,82 @@ pub use choices::ChoiceArgs;
                   agent-collab run --goal \"Make the parser accept empty input\" --auto --yes-execute\n\n\
                   Exit codes: 0 done, 1 error, 2 usage, 3 needs you, 4 another instance runs here, 5 cancelled, 6 done but not all of it proven, 130 interrupted."
 )]
-struct Cli {
+struct CommandLine {
     #[command(flatten)]
-    screen: screen::ScreenArgs,
+    screen: screen::ScreenArguments,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     /// Takes a goal to committed steps, without a screen
-    Run(run::RunArgs),
+    Run(run::RunArguments),
     /// Takes up the run that the program ended in, without a screen
-    Resume(resume::ResumeArgs),
+    Resume(resume::ResumeArguments),
     /// Plays a whole run with scripted agents in a scratch repository; calls no model
-    Demo(demo::DemoArgs),
+    Demo(demo::DemoArguments),
     /// Shows where the run in this repository stands
-    Status(status::StatusArgs),
+    Status(status::StatusArguments),
     /// Prints what the run in this repository changed, or one step of it
-    Diff(diff::DiffArgs),
+    Diff(diff::DiffArguments),
     /// Lists the finished runs, or opens one to be read
-    History(history::HistoryArgs),
+    History(history::HistoryArguments),
     /// Writes a run as one page, HTML or Markdown, to be shown to others
-    Export(export::ExportArgs),
+    Export(export::ExportArguments),
     /// Takes steps of the run in this repository back, or brings them back
-    Undo(undo::UndoArgs),
+    Undo(undo::UndoArguments),
     /// Lists the conversations that lie here, shows one, deletes those of tasks
-    Sessions(sessions::SessionsArgs),
+    Sessions(sessions::SessionsArguments),
     /// Gives one task to an agent in a session of its own and prints what it says
-    Task(task::TaskArgs),
+    Task(task::TaskArguments),
     /// Has several agents discuss one question in rounds and prints what they decide
-    Discuss(discuss::DiscussArgs),
+    Discuss(discuss::DiscussArguments),
     /// Tells the instance that runs here to pause, go on, stop, cancel and more
-    Send(send::SendArgs),
+    Send(send::SendArguments),
     /// Looks whether everything a run needs is there: CLIs, git, configuration, environment
-    Doctor(doctor::DoctorArgs),
+    Doctor(doctor::DoctorArguments),
     /// Shows, checks or finds the configuration
     Config {
         #[command(flatten)]
-        choices: ChoiceArgs,
+        choices: ConfigFlagArguments,
         #[command(subcommand)]
-        command: ConfigSub,
+        command: ConfigSubcommand,
     },
     /// Prints every action of the screen with its keys, as the configuration takes them
-    Keys(ChoiceArgs),
+    Keys(ConfigFlagArguments),
     /// Lists the agents, or shows one with its rules
-    Agents(agents::AgentsArgs),
+    Agents(agents::AgentsArguments),
     /// Lists the tools of this program that an agent has, and what becomes of a call
-    Tools(tools::ToolsArgs),
+    Tools(tools::ToolsArguments),
     /// Asks the permission decision, explains it, and takes approvals back
     Permissions {
         #[command(subcommand)]
-        command: permissions::PermissionsSub,
+        command: permissions::PermissionsSubcommand,
     },
     /// Lets this repository's own configuration, prompts and agent instructions count
-    Trust(TrustArgs),
+    Trust(TrustArguments),
     /// Makes a text safe to show to others: takes secrets and terminal sequences out
-    Scrub(scrub::ScrubArgs),
+    Scrub(scrub::ScrubArguments),
     /// Prints the completions of a shell
     Completions {
         /// The shell
         shell: Shell,
     },
     /// Print the manual page, or write all pages and completions to a folder
-    Man(man::ManArgs),
+    Man(man::ManArguments),
     /// Asks the instance that runs a turn whether a call may go ahead; for codex, not for people
     #[command(hide = true)]
-    Hook(hook::HookArgs),
+    Hook(hook::HookArguments),
     /// Serves the program's tools to the agent of the CLI that starts it, not to people
     #[command(hide = true)]
-    Mcp(mcp::McpArgs),
+    Mcp(mcp::McpArguments),
     /// Plays a script in the guise of codex or claude, for tests and the demo
-    ScriptedAgent(scripted_agent::ScriptedAgentArgs),
+    ScriptedAgent(scripted_agent::ScriptedAgentArguments),
 }
 
 #[derive(Debug, Subcommand)]
-enum ConfigSub {
+enum ConfigSubcommand {
     /// Prints every key with its value and where it comes from
     Show {
         /// Prints JSON instead of TOML
@@ -149,7 +149,7 @@ enum ConfigSub {
 
 /// Arguments of `agent-collab trust`.
 #[derive(Debug, Args)]
-struct TrustArgs {
+struct TrustArguments {
     /// Takes the trust back
     #[arg(long, conflicts_with = "list")]
     revoke: bool,
@@ -163,8 +163,8 @@ struct TrustArgs {
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
-    redact::know_by(secrets);
-    let cli = match arguments() {
+    redact::know_by(environment_secrets);
+    let cli = match parse_arguments() {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors; both go where clap says.
@@ -176,31 +176,31 @@ pub fn main() -> u8 {
         Some(command) => dispatch(command),
         None => match terminal::no_screen() {
             None => block_on(screen::run(cli.screen)),
-            Some(why) => Err(refuse_screen(&why)),
+            Some(why) => Err(no_screen_error(&why)),
         },
     };
     scratch::leave();
-    code.unwrap_or_else(|refusal| complain(&refusal))
+    code.unwrap_or_else(|refusal| print_error(&refusal))
 }
 
 /// Reads the arguments. Where there are none, nothing is made to read them with: it would cost as much as the
 /// first frame.
-fn arguments() -> Result<Cli, clap::Error> {
+fn parse_arguments() -> Result<CommandLine, clap::Error> {
     match std::env::args_os().len() {
-        0 | 1 => Ok(Cli::default()),
-        _ => choices::read(std::env::args_os()),
+        0 | 1 => Ok(CommandLine::default()),
+        _ => config_flags::parse_command_line(std::env::args_os()),
     }
 }
 
 /// Lets the values of the environment's secret variables be replaced wherever they would be shown or kept.
-fn secrets() -> Option<Known> {
+fn environment_secrets() -> Option<Known> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Known::from_variables(variables)
 }
 
 /// Without a command and without a terminal there is nothing to do but say so.
-fn refuse_screen(why: &NoScreen) -> Refusal {
+fn no_screen_error(why: &NoScreen) -> Refusal {
     let without = "`agent-collab run --goal …` works without a screen, `agent-collab --help` lists every command";
     let (problem, hint) = match why {
         NoScreen::NoTerminal => (
@@ -230,38 +230,46 @@ fn refuse_screen(why: &NoScreen) -> Refusal {
 
 /// Apart from `main`, on whose stack the largest of all commands would have its room, the screen's whole time.
 #[inline(never)]
-fn dispatch(command: Command) -> Result<u8, Refusal> {
+fn dispatch(command: CliCommand) -> Result<u8, Refusal> {
     match command {
-        Command::Run(args) => block_on(run::run(args)),
-        Command::Resume(args) => block_on(resume::run(args)),
-        Command::Demo(args) => block_on(demo::run(args)),
-        Command::Status(args) => block_on(status::run(args)),
-        Command::Diff(args) => block_on(diff::run(args)),
-        Command::History(args) => block_on(history::run(args)),
-        Command::Export(args) => block_on(export::run(args)),
-        Command::Hook(args) => Ok(hook::run(&args)),
-        Command::Mcp(args) => block_on(mcp::run(args)),
-        Command::Undo(args) => block_on(undo::run(args)),
-        Command::Sessions(args) => block_on(sessions::run(args)),
-        Command::Task(args) => block_on(task::run(args)),
-        Command::Discuss(args) => block_on(discuss::run(args)),
-        Command::Send(args) => block_on(send::run(args)),
-        Command::Doctor(args) => block_on(doctor::run(args)),
-        Command::Config { choices, command } => run_config(&choices, command),
-        Command::Keys(choices) => keys::run(&here(choices.choices()?)?, &mut io::stdout()),
-        Command::Agents(args) => block_on(agents::run(args)),
-        Command::Tools(args) => block_on(tools::run(args)),
-        Command::Permissions { command } => block_on(permissions::run(command)),
-        Command::Trust(args) => run_trust(&args),
-        Command::Scrub(args) => scrub::run(&args),
-        Command::Completions { shell } => {
+        CliCommand::Run(args) => block_on(run::run(args)),
+        CliCommand::Resume(args) => block_on(resume::run(args)),
+        CliCommand::Demo(args) => block_on(demo::run(args)),
+        CliCommand::Status(args) => block_on(status::run(args)),
+        CliCommand::Diff(args) => block_on(diff::run(args)),
+        CliCommand::History(args) => block_on(history::run(args)),
+        CliCommand::Export(args) => block_on(export::run(args)),
+        CliCommand::Hook(args) => Ok(hook::run(&args)),
+        CliCommand::Mcp(args) => block_on(mcp::run(args)),
+        CliCommand::Undo(args) => block_on(undo::run(args)),
+        CliCommand::Sessions(args) => block_on(sessions::run(args)),
+        CliCommand::Task(args) => block_on(task::run(args)),
+        CliCommand::Discuss(args) => block_on(discuss::run(args)),
+        CliCommand::Send(args) => block_on(send::run(args)),
+        CliCommand::Doctor(args) => block_on(doctor::run(args)),
+        CliCommand::Config { choices, command } => run_config(&choices, command),
+        CliCommand::Keys(choices) => keys::run(
+            &config_context(choices.to_config_flags()?)?,
+            &mut io::stdout(),
+        ),
+        CliCommand::Agents(args) => block_on(agents::run(args)),
+        CliCommand::Tools(args) => block_on(tools::run(args)),
+        CliCommand::Permissions { command } => block_on(permissions::run(command)),
+        CliCommand::Trust(args) => run_trust(&args),
+        CliCommand::Scrub(args) => scrub::run(&args),
+        CliCommand::Completions { shell } => {
             // Into memory first: whoever writes them cannot be told that nobody reads on.
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut choices::definition(), "agent-collab", &mut text);
-            Ok(printed(io::stdout().write_all(&text), 0))
+            clap_complete::generate(
+                shell,
+                &mut config_flags::command_definition(),
+                "agent-collab",
+                &mut text,
+            );
+            Ok(exit_code_after_print(io::stdout().write_all(&text), 0))
         }
-        Command::Man(args) => man::run(&args),
-        Command::ScriptedAgent(args) => {
+        CliCommand::Man(args) => man::run(&args),
+        CliCommand::ScriptedAgent(args) => {
             let code = scripted_agent::run(&args).map_err(|error| Refusal::error(error, ""))?;
             Ok(u8::try_from(code).unwrap_or(1))
         }
@@ -269,11 +277,13 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
 }
 
 fn block_on(work: impl Future<Output = Result<u8, Refusal>>) -> Result<u8, Refusal> {
-    drive(Box::pin(work))
+    run_on_runtime(Box::pin(work))
 }
 
 /// One for all commands: the runtime would be there once for each, and each would be moved along the stack.
-fn drive(work: Pin<Box<dyn Future<Output = Result<u8, Refusal>> + '_>>) -> Result<u8, Refusal> {
+fn run_on_runtime(
+    work: Pin<Box<dyn Future<Output = Result<u8, Refusal>> + '_>>,
+) -> Result<u8, Refusal> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -287,11 +297,11 @@ fn drive(work: Pin<Box<dyn Future<Output = Result<u8, Refusal>> + '_>>) -> Resul
 
 /// The exit code of a text that was printed: this one, else 1. Why it could not be written is said, unless its reader
 /// went away and wants no more.
-fn printed(written: io::Result<()>, code: u8) -> u8 {
+fn exit_code_after_print(written: io::Result<()>, code: u8) -> u8 {
     match written.and_then(|()| Counted(io::stdout()).flush()) {
         Ok(()) => code,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 1,
-        Err(error) => complain(&Refusal::error(
+        Err(error) => print_error(&Refusal::error(
             format!("cannot write the output: {error}"),
             "make place for it, or send it elsewhere; nothing else is lost",
         )),
@@ -299,12 +309,12 @@ fn printed(written: io::Result<()>, code: u8) -> u8 {
 }
 
 /// Tells how something goes, beside its result, so that the result alone can be read by a program.
-fn tell(line: &str) {
+fn print_progress(line: &str) {
     let _closed = writeln!(Counted(io::stderr()), "{}", clean(line));
 }
 
 /// Says what is wrong and what to do, and gives the exit code.
-fn complain(refusal: &Refusal) -> u8 {
+fn print_error(refusal: &Refusal) -> u8 {
     let mut err = Counted(io::stderr());
     let _closed = writeln!(err, "error: {}", clean(&refusal.problem));
     if !refusal.hint.is_empty() {
@@ -313,19 +323,19 @@ fn complain(refusal: &Refusal) -> u8 {
     refusal.code
 }
 
-fn here(choices: Choices) -> Result<config::Here, Refusal> {
-    let cwd = cwd()?;
+fn config_context(choices: Choices) -> Result<config::CliConfigContext, Refusal> {
+    let cwd = current_dir()?;
     let settings = GitSettings::new("none", tokio_util::sync::CancellationToken::new());
-    let root = block_on_root(&cwd, settings)?;
+    let root = find_root_blocking(&cwd, settings)?;
     let places = Places::from_env().map_err(|error| Refusal::error(error, ""))?;
-    Ok(config::Here {
+    Ok(config::CliConfigContext {
         places,
         root,
         choices,
     })
 }
 
-fn block_on_root(cwd: &std::path::Path, settings: GitSettings) -> Result<PathBuf, Refusal> {
+fn find_root_blocking(cwd: &std::path::Path, settings: GitSettings) -> Result<PathBuf, Refusal> {
     let mut root = PathBuf::new();
     block_on(async {
         root = find_root(cwd, settings).await?.0;
@@ -338,7 +348,7 @@ fn block_on_root(cwd: &std::path::Path, settings: GitSettings) -> Result<PathBuf
 ///
 /// # Errors
 /// The directory is gone.
-pub fn cwd() -> Result<PathBuf, Refusal> {
+pub fn current_dir() -> Result<PathBuf, Refusal> {
     std::env::current_dir().map_err(|error| {
         Refusal::error(
             format!("cannot find the working directory: {error}"),
@@ -347,27 +357,31 @@ pub fn cwd() -> Result<PathBuf, Refusal> {
     })
 }
 
-fn run_config(choices: &ChoiceArgs, command: ConfigSub) -> Result<u8, Refusal> {
-    let here = here(choices.choices()?)?;
+fn run_config(choices: &ConfigFlagArguments, command: ConfigSubcommand) -> Result<u8, Refusal> {
+    let here = config_context(choices.to_config_flags()?)?;
     let command = match command {
-        ConfigSub::Show { json: false } => config::ConfigCommand::Show(config::Format::Toml),
-        ConfigSub::Show { json: true } => config::ConfigCommand::Show(config::Format::Json),
-        ConfigSub::Check => config::ConfigCommand::Check,
-        ConfigSub::Path => config::ConfigCommand::Path,
+        ConfigSubcommand::Show { json: false } => {
+            config::ConfigCommand::Show(config::ConfigFormat::Toml)
+        }
+        ConfigSubcommand::Show { json: true } => {
+            config::ConfigCommand::Show(config::ConfigFormat::Json)
+        }
+        ConfigSubcommand::Check => config::ConfigCommand::Check,
+        ConfigSubcommand::Path => config::ConfigCommand::Path,
     };
     Ok(config::run(command, &here, &mut io::stdout()))
 }
 
-fn run_trust(args: &TrustArgs) -> Result<u8, Refusal> {
-    let here = here(Choices::default())?;
+fn run_trust(args: &TrustArguments) -> Result<u8, Refusal> {
+    let here = config_context(Choices::default())?;
     let command = match args {
-        TrustArgs { revoke: true, .. } => trust::TrustCommand::Revoke,
-        TrustArgs { list: true, .. } => trust::TrustCommand::List,
-        TrustArgs { yes: true, .. } => trust::TrustCommand::Grant(trust::Consent::Given),
-        TrustArgs { .. } if io::stdin().is_terminal() => {
-            trust::TrustCommand::Grant(trust::Consent::Ask)
+        TrustArguments { revoke: true, .. } => trust::TrustCommand::Revoke,
+        TrustArguments { list: true, .. } => trust::TrustCommand::List,
+        TrustArguments { yes: true, .. } => trust::TrustCommand::Grant(trust::TrustConsent::Given),
+        TrustArguments { .. } if io::stdin().is_terminal() => {
+            trust::TrustCommand::Grant(trust::TrustConsent::Ask)
         }
-        TrustArgs { .. } => trust::TrustCommand::Grant(trust::Consent::Nobody),
+        TrustArguments { .. } => trust::TrustCommand::Grant(trust::TrustConsent::Nobody),
     };
     Ok(trust::run(
         command,

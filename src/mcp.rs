@@ -8,17 +8,17 @@
 //! who may use it in the rules of the profiles. Refuses to know what a tool does, and to decide anything.
 
 pub mod server;
+pub mod socket_protocol;
 pub mod tools;
-pub mod wire;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use wire::Offered;
+use socket_protocol::OfferedTool;
 
 /// All tools, in the order in which they are offered.
-pub const TOOLS: &[Tool] = &[
+pub const TOOLS: &[ToolDefinition] = &[
     tools::todoread::TOOL,
     tools::todowrite::TOOL,
     tools::plan_submit::TOOL,
@@ -33,31 +33,31 @@ pub const TOOLS: &[Tool] = &[
 ];
 
 /// A JSON object.
-pub type Object = Map<String, Value>;
+pub type JsonObject = Map<String, Value>;
 
 /// One tool as agents see it.
 #[derive(Debug, Clone, Copy)]
-pub struct Tool {
+pub struct ToolDefinition {
     /// Its name.
     pub name: &'static str,
     /// When to use it, and when not.
-    pub describe: fn(&Seen) -> String,
+    pub describe: fn(&VisibleAgents) -> String,
     /// What it takes.
-    pub schema: fn(&Seen) -> Object,
+    pub schema: fn(&VisibleAgents) -> JsonObject,
 }
 
 /// What descriptions and schemas depend on: what the session that is offered a tool can see.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct VisibleAgents {
     /// The agents that it may give tasks to: name and what each is for.
-    pub agents: Vec<(String, String)>,
+    pub task_agents: Vec<(String, String)>,
     /// Those that it may have discuss.
-    pub participants: Vec<(String, String)>,
+    pub discussion_agents: Vec<(String, String)>,
 }
 
-impl Seen {
+impl VisibleAgents {
     /// Agents in lines, as descriptions have them.
-    pub fn in_lines(agents: &[(String, String)]) -> String {
+    pub fn format_agent_list(agents: &[(String, String)]) -> String {
         let lines: Vec<String> = agents
             .iter()
             .map(|(name, about)| format!("- {name}: {about}"))
@@ -66,15 +66,15 @@ impl Seen {
     }
 }
 
-impl Tool {
+impl ToolDefinition {
     /// Finds a tool by its name.
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub fn from_name(name: &str) -> Option<&'static Self> {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
     /// What a session is offered.
-    pub fn offered(&self, seen: &Seen) -> Offered {
-        Offered {
+    pub fn to_offered_tool(&self, seen: &VisibleAgents) -> OfferedTool {
+        OfferedTool {
             name: self.name.to_owned(),
             description: (self.describe)(seen),
             schema: (self.schema)(seen),
@@ -83,7 +83,7 @@ impl Tool {
 }
 
 /// The schema of a tool's arguments, made of their type; nothing in it points elsewhere.
-pub fn schema_of<T: JsonSchema>() -> Object {
+pub fn arguments_schema<T: JsonSchema>() -> JsonObject {
     let mut settings = schemars::generate::SchemaSettings::draft07();
     settings.inline_subschemas = true;
     settings.meta_schema = None;
@@ -95,7 +95,7 @@ pub fn schema_of<T: JsonSchema>() -> Object {
             schema.remove("description");
             schema
         }
-        _ => Object::new(),
+        _ => JsonObject::new(),
     }
 }
 
@@ -103,7 +103,7 @@ pub fn schema_of<T: JsonSchema>() -> Object {
 ///
 /// # Errors
 /// They do not fit the tool's schema; the message says where.
-pub fn arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
+pub fn parse_arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
     T::deserialize(arguments).map_err(|error| format!("the arguments do not fit: {error}"))
 }
 
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn each_tool_says_when_to_use_it_and_when_not() {
         for tool in TOOLS {
-            let offered = tool.offered(&Seen::default());
+            let offered = tool.to_offered_tool(&VisibleAgents::default());
             let told = &offered.description;
             assert!(
                 told.contains("Use it") && told.contains("Do not use it"),
@@ -128,14 +128,14 @@ mod tests {
     #[test]
     fn what_the_tools_take_and_say_of_themselves() {
         let agent = |name: &str, about: &str| vec![(name.to_owned(), about.to_owned())];
-        let seen = Seen {
-            agents: agent("explore", "Reads and searches, nothing else"),
-            participants: agent("critic", "Looks for what is wrong with a proposal"),
+        let seen = VisibleAgents {
+            task_agents: agent("explore", "Reads and searches, nothing else"),
+            discussion_agents: agent("critic", "Looks for what is wrong with a proposal"),
         };
         let all: Vec<String> = TOOLS
             .iter()
             .map(|tool| {
-                let offered = tool.offered(&seen);
+                let offered = tool.to_offered_tool(&seen);
                 let schema = serde_json::to_string_pretty(&offered.schema).unwrap();
                 format!("{}\n{}\n{schema}\n", offered.name, offered.description)
             })

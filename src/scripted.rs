@@ -5,34 +5,34 @@
 //! streams of the real programs (`tests/fixtures/scripted/`), not to our own reading of them.
 //! The script format is described in `docs/scripted-agents.md`.
 
-pub mod act;
 pub mod claude;
 pub mod codex;
-pub mod cursor;
+pub mod conversation_store;
+mod mcp_client;
+pub mod runtime;
 pub mod script;
-mod tool_server;
 
 #[cfg(test)]
 mod fidelity;
 #[cfg(test)]
-pub(crate) mod puppet;
+pub(crate) mod test_harness;
 
 use std::path::PathBuf;
 
-use crate::scripted::act::Stage;
-use crate::scripted::cursor::Memory;
-use crate::scripted::script::Script;
+use crate::scripted::conversation_store::ScriptConversationStore;
+use crate::scripted::runtime::ScriptRuntime;
+use crate::scripted::script::AgentScript;
 
 /// Which of the two programs a scripted agent behaves like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Guise {
+pub enum ScriptedProgram {
     /// `codex app-server`.
     Codex,
     /// `claude -p --input-format stream-json --output-format stream-json`.
     Claude,
 }
 
-impl Guise {
+impl ScriptedProgram {
     /// Returns the line that `--version` prints, as the real program prints it.
     pub fn version_line(self, version: &str) -> String {
         match self {
@@ -60,13 +60,13 @@ impl Guise {
 
 /// Everything a scripted agent is started with.
 #[derive(Debug)]
-pub struct Casting {
+pub struct ScriptedAgentOptions {
     /// The program it behaves like.
-    pub guise: Guise,
+    pub program: ScriptedProgram,
     /// What it plays.
-    pub script: Script,
+    pub script: AgentScript,
     /// Where it remembers which turns were used.
-    pub memory: Memory,
+    pub conversations: ScriptConversationStore,
     /// Its working directory.
     pub cwd: PathBuf,
     /// The arguments the real program would have got.
@@ -74,14 +74,14 @@ pub struct Casting {
 }
 
 /// Plays a script on a stage until the input ends or the script exits; returns the exit code.
-pub fn play(casting: Casting, stage: Stage) -> i32 {
-    match casting.guise {
-        Guise::Codex => codex::Codex::new(casting, stage).play(),
-        Guise::Claude => claude::Claude::new(casting, stage).play(),
+pub fn play_script(casting: ScriptedAgentOptions, stage: ScriptRuntime) -> i32 {
+    match casting.program {
+        ScriptedProgram::Codex => codex::ScriptedCodex::new(casting, stage).play(),
+        ScriptedProgram::Claude => claude::ScriptedClaude::new(casting, stage).play(),
     }
 }
 
 /// The instant in so many seconds, in seconds since 1970.
-fn in_seconds(seconds: i64) -> i64 {
+fn seconds_from_now(seconds: i64) -> i64 {
     jiff::Timestamp::now().as_second().saturating_add(seconds)
 }

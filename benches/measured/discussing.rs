@@ -9,7 +9,7 @@ use std::time::Duration;
 use agent_collab::domain::discussion::{Discussion, Status};
 use agent_collab::domain::task::Waits;
 use agent_collab::engine::{Caller, DiscussionAsk, Engine};
-use agent_collab::mcp::tools::group_discuss::{Arguments, ModeArg};
+use agent_collab::mcp::tools::group_discuss::{DiscussionModeArgument, GroupDiscussToolArguments};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -81,11 +81,11 @@ async fn wait(
 fn ask(n: u32) -> DiscussionAsk {
     DiscussionAsk {
         caller: Caller::User,
-        arguments: Arguments {
+        arguments: GroupDiscussToolArguments {
             topic: "SQLite or Postgres?".to_owned(),
-            mode: Some(ModeArg::Jury),
+            mode: Some(DiscussionModeArgument::Jury),
             agents: (0..n).map(|n| format!("p{n}=explore@codex")).collect(),
-            ..Arguments::default()
+            ..GroupDiscussToolArguments::default()
         },
         finding: None,
         waits: Waits::Foreground,

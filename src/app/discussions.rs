@@ -13,7 +13,7 @@ use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
 use crate::engine::discussion::{Begun, Derived, Means, Planned, derived};
 use crate::engine::{Caller, DiscussionAsk, DiscussionRefused, Engine, EngineError};
-use crate::mcp::tools::group_discuss::Arguments;
+use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use crate::store::WorkdirLayout;
 use crate::store::discussion_files::load_discussion;
 use crate::text::one_line;
@@ -41,7 +41,7 @@ const WORDS: Words = Words {
 pub struct Given {
     /// What was said of it.
     #[serde(default)]
-    pub arguments: Arguments,
+    pub arguments: GroupDiscussToolArguments,
     /// The discussion to go on with, in place of a new one.
     #[serde(default)]
     pub id: Option<DiscussionId>,
@@ -69,16 +69,19 @@ impl Given {
 ///
 /// # Errors
 /// It would not be begun, or the configuration has problems.
-pub async fn budget(wishes: &Wishes, arguments: Arguments) -> Result<Derived, Refusal> {
+pub async fn budget(
+    wishes: &Wishes,
+    arguments: GroupDiscussToolArguments,
+) -> Result<Derived, Refusal> {
     let found = start::find(wishes).await?;
-    let arguments = arguments.with_some_topic();
+    let arguments = arguments.with_placeholder_topic();
     plan(&found, arguments, |means, planned| derived(means, &planned))
 }
 
 /// Works out what the user's discussion would be begun with, and makes something of it.
 fn plan<T>(
     found: &Found,
-    arguments: Arguments,
+    arguments: GroupDiscussToolArguments,
     make: impl FnOnce(&Means<'_>, Planned) -> T,
 ) -> Result<T, Refusal> {
     let permissions = Permissions::of(&found.loaded.config, Allowing::Everybody);
@@ -170,7 +173,7 @@ fn players(
 pub fn players_of(
     found: &Found,
     layout: &WorkdirLayout,
-    arguments: Arguments,
+    arguments: GroupDiscussToolArguments,
 ) -> Result<BTreeSet<String>, Refusal> {
     let given = Given {
         arguments,

@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::app::start::Refusal;
-use crate::cli::ChoiceArgs;
-use crate::cli::checkout::Checkout;
+use crate::cli::ConfigFlagArguments;
+use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::permission::profile::{Shown, UnknownProfile};
@@ -22,24 +22,24 @@ use crate::permission::{AgentMode, Profile};
                   by the phases of a run. Write [agents.NAME] for one of your own, or to change one that is built in.\n\n\
                   Examples:\n  agent-collab agents --mode subagent\n  agent-collab agents review"
 )]
-pub struct AgentsArgs {
+pub struct AgentsArguments {
     /// Shows this agent with its rules, a hidden one too
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// Lists those that may be used so; by default all
     #[arg(long, value_enum, conflicts_with = "name")]
-    pub mode: Option<ModeArg>,
+    pub mode: Option<AgentModeFlag>,
     /// Prints JSON
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Where an agent may be used.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ModeArg {
+pub enum AgentModeFlag {
     /// By you and by the phases of a run
     Primary,
     /// As the child of a task or a discussion
@@ -50,40 +50,45 @@ pub enum ModeArg {
 ///
 /// # Errors
 /// The configuration has problems, or there is no such agent.
-pub async fn run(args: AgentsArgs) -> Result<u8, Refusal> {
-    let Checkout { loaded, .. } = Checkout::find(&args.choices).await?;
+pub async fn run(args: AgentsArguments) -> Result<u8, Refusal> {
+    let CliContext { loaded, .. } = CliContext::load(&args.choices).await?;
     let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
     let mode = match args.mode {
         None => AgentMode::All,
-        Some(ModeArg::Primary) => AgentMode::Primary,
-        Some(ModeArg::Subagent) => AgentMode::Subagent,
+        Some(AgentModeFlag::Primary) => AgentMode::Primary,
+        Some(AgentModeFlag::Subagent) => AgentMode::Subagent,
     };
     let agents: Vec<&Profile> = match &args.name {
         None => permissions.profiles.offered(mode).collect(),
-        Some(name) => vec![permissions.profiles.find(name).map_err(unknown)?],
+        Some(name) => vec![
+            permissions
+                .profiles
+                .find(name)
+                .map_err(unknown_agent_error)?,
+        ],
     };
     let text = match (args.json, args.name) {
         (true, _) => {
             let all: Vec<serde_json::Value> = agents
                 .iter()
-                .map(|agent| as_json(agent, &permissions))
+                .map(|agent| agent_to_json(agent, &permissions))
                 .collect();
             format!("{}\n", serde_json::Value::Array(all))
         }
-        (false, None) => agents.iter().map(|agent| in_a_line(agent)).collect(),
+        (false, None) => agents.iter().map(|agent| format_summary(agent)).collect(),
         (false, Some(_)) => agents
             .iter()
-            .map(|agent| in_full(agent, &permissions))
+            .map(|agent| format_details(agent, &permissions))
             .collect(),
     };
-    Ok(crate::cli::printed(
+    Ok(crate::cli::exit_code_after_print(
         io::stdout().write_all(text.as_bytes()),
         0,
     ))
 }
 
 /// That there is no agent of a name that somebody gave.
-pub(super) fn unknown(unknown: UnknownProfile) -> Refusal {
+pub(super) fn unknown_agent_error(unknown: UnknownProfile) -> Refusal {
     Refusal {
         problem: format!("there is no agent {:?}", unknown.name),
         hint: format!("known are {}", unknown.known.join(", ")),
@@ -91,7 +96,7 @@ pub(super) fn unknown(unknown: UnknownProfile) -> Refusal {
     }
 }
 
-fn in_a_line(agent: &Profile) -> String {
+fn format_summary(agent: &Profile) -> String {
     let line = format!(
         "{:<12} {:<9} {}",
         visible(&agent.name),
@@ -101,8 +106,8 @@ fn in_a_line(agent: &Profile) -> String {
     format!("{}\n", line.trim_end())
 }
 
-fn in_full(agent: &Profile, permissions: &Permissions) -> String {
-    let mut out = in_a_line(agent);
+fn format_details(agent: &Profile, permissions: &Permissions) -> String {
+    let mut out = format_summary(agent);
     let known = [
         ("prompt", agent.prompt.as_deref()),
         ("adapter", agent.adapter.as_deref()),
@@ -114,14 +119,14 @@ fn in_full(agent: &Profile, permissions: &Permissions) -> String {
         out.push_str(&said.unwrap_or_default());
     }
     out.push_str("rules, the last one that matches counts; what none is about is asked about\n");
-    for (rule, origin) in rules(agent, permissions) {
+    for (rule, origin) in rules_with_origins(agent, permissions) {
         out.push_str(&format!("  {:<44} {}\n", visible(&rule), visible(&origin)));
     }
     out
 }
 
-fn as_json(agent: &Profile, permissions: &Permissions) -> serde_json::Value {
-    let rules: Vec<serde_json::Value> = rules(agent, permissions)
+fn agent_to_json(agent: &Profile, permissions: &Permissions) -> serde_json::Value {
+    let rules: Vec<serde_json::Value> = rules_with_origins(agent, permissions)
         .into_iter()
         .map(|(rule, origin)| json!({ "rule": rule, "origin": origin }))
         .collect();
@@ -142,7 +147,7 @@ fn is_hidden(agent: &Profile) -> bool {
 }
 
 /// Every rule that holds for an agent with where it stands; those of a repository that is not trusted come last.
-fn rules(agent: &Profile, permissions: &Permissions) -> Vec<(String, String)> {
+fn rules_with_origins(agent: &Profile, permissions: &Permissions) -> Vec<(String, String)> {
     let rules = permissions.rules(&agent.name);
     let all = rules.list().iter().chain(rules.restrictions());
     all.map(|rule| (rule.to_string(), rule.origin.to_string()))

@@ -19,7 +19,7 @@ use crate::prompts::{PromptSource, Prompts};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigCommand {
     /// Prints every key with its value and where it comes from.
-    Show(Format),
+    Show(ConfigFormat),
     /// Prints everything that is wrong.
     Check,
     /// Prints which files are read, and whether they exist.
@@ -28,7 +28,7 @@ pub enum ConfigCommand {
 
 /// How it is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ConfigFormat {
     /// As TOML that reads as the same configuration.
     Toml,
     /// As JSON.
@@ -37,7 +37,7 @@ pub enum Format {
 
 /// Where the command runs.
 #[derive(Debug, Clone)]
-pub struct Here {
+pub struct CliConfigContext {
     /// The user's own folders.
     pub places: Places,
     /// The repository.
@@ -47,7 +47,7 @@ pub struct Here {
 }
 
 /// Runs the command; returns the exit code: 0, or 1 when the configuration is wrong.
-pub fn run(command: ConfigCommand, here: &Here, out: &mut dyn Write) -> u8 {
+pub fn run(command: ConfigCommand, here: &CliConfigContext, out: &mut dyn Write) -> u8 {
     let written = match command {
         ConfigCommand::Show(format) => run_show(here, format, out),
         ConfigCommand::Check => run_check(here, out),
@@ -68,7 +68,7 @@ pub fn prompt_sources(loaded: &Loaded) -> Vec<PromptSource> {
         .collect()
 }
 
-fn run_show(here: &Here, format: Format, out: &mut dyn Write) -> io::Result<u8> {
+fn run_show(here: &CliConfigContext, format: ConfigFormat, out: &mut dyn Write) -> io::Result<u8> {
     let loaded = match load(&here.places, &here.root, &here.choices) {
         Ok(loaded) => loaded,
         Err(problems) => {
@@ -77,8 +77,8 @@ fn run_show(here: &Here, format: Format, out: &mut dyn Write) -> io::Result<u8> 
         }
     };
     match format {
-        Format::Json => writeln!(out, "{:#}", show::to_json(&loaded))?,
-        Format::Toml => {
+        ConfigFormat::Json => writeln!(out, "{:#}", show::to_json(&loaded))?,
+        ConfigFormat::Toml => {
             write!(out, "{}", show::to_toml(&loaded))?;
             let notices = list_notices(&loaded.notices);
             let lines = notices.lines().map(|line| format!("# {line}"));
@@ -90,10 +90,12 @@ fn run_show(here: &Here, format: Format, out: &mut dyn Write) -> io::Result<u8> 
     Ok(0)
 }
 
-fn run_check(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
+fn run_check(here: &CliConfigContext, out: &mut dyn Write) -> io::Result<u8> {
     let loaded = match load(&here.places, &here.root, &here.choices) {
         Ok(loaded) => loaded,
-        Err(problems) => return refuse(out, &problems, problems.0.len(), "the configuration"),
+        Err(problems) => {
+            return print_problems(out, &problems, problems.0.len(), "the configuration");
+        }
     };
     let mut notices = loaded.notices.clone();
     notices.extend(Permissions::without_effect(&loaded.config));
@@ -101,29 +103,34 @@ fn run_check(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
         writeln!(out, "{}", list_notices(&notices))?;
     }
     if let Err(problems) = Looks::of(&loaded, terminal::depth()) {
-        return refuse(out, &problems, problems.0.len(), "the configuration");
+        return print_problems(out, &problems, problems.0.len(), "the configuration");
     }
     if let Err(problems) = log_sinks::check(&loaded, &here.root) {
-        return refuse(out, &problems, problems.0.len(), "the configuration");
+        return print_problems(out, &problems, problems.0.len(), "the configuration");
     }
     if let Err(problems) = Prompts::load(&prompt_sources(&loaded)) {
-        return refuse(out, &problems, problems.0.len(), "the prompts");
+        return print_problems(out, &problems, problems.0.len(), "the prompts");
     }
     if let Err(problems) = loaded.agent_prompts() {
-        return refuse(out, &problems, problems.0.len(), "the prompts");
+        return print_problems(out, &problems, problems.0.len(), "the prompts");
     }
     writeln!(out, "the configuration and the prompts are right")?;
     Ok(0)
 }
 
 /// Prints problems and how many there are; the exit code is 1.
-fn refuse(out: &mut dyn Write, problems: &dyn Display, n: usize, of: &str) -> io::Result<u8> {
+fn print_problems(
+    out: &mut dyn Write,
+    problems: &dyn Display,
+    n: usize,
+    of: &str,
+) -> io::Result<u8> {
     writeln!(out, "{problems}")?;
-    writeln!(out, "{} in {of}", count(n))?;
+    writeln!(out, "{} in {of}", format_problem_count(n))?;
     Ok(1)
 }
 
-fn count(n: usize) -> String {
+fn format_problem_count(n: usize) -> String {
     if n == 1 {
         "1 problem".to_owned()
     } else {
@@ -131,7 +138,7 @@ fn count(n: usize) -> String {
     }
 }
 
-fn run_path(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
+fn run_path(here: &CliConfigContext, out: &mut dyn Write) -> io::Result<u8> {
     let project = here.root.join(PROJECT_DIR);
     let mut files = vec![
         ("global", here.places.global_config()),
@@ -151,14 +158,14 @@ fn run_path(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
         writeln!(
             out,
             "{name:<16} {:<8} {}",
-            presence(&file),
+            presence_label(&file),
             visible(&file.display().to_string())
         )?;
     }
     Ok(0)
 }
 
-fn presence(file: &Path) -> &'static str {
+fn presence_label(file: &Path) -> &'static str {
     if file.exists() { "exists" } else { "missing" }
 }
 
@@ -176,7 +183,7 @@ mod tests {
             std::fs::create_dir_all(file.parent().expect("parent")).expect("folder");
             std::fs::write(file, text).expect("file");
         }
-        let here = Here {
+        let here = CliConfigContext {
             places: Places::below(&path),
             root: path.join("repository"),
             choices: Choices::default(),
@@ -254,18 +261,19 @@ mod tests {
     #[test]
     fn what_is_shown_is_toml_or_json_and_a_wrong_configuration_is_an_error() {
         let ignored = (PROJECT, "[roles]\nplanner = \"claude\"\n");
-        let toml = check(&[ignored], ConfigCommand::Show(Format::Toml));
+        let toml = check(&[ignored], ConfigCommand::Show(ConfigFormat::Toml));
         let body = toml.strip_prefix("exit 0\n").expect("exit 0");
         assert!(
             body.parse::<toml::Table>().is_ok() && body.contains("is ignored"),
             "{toml}"
         );
-        let json = check(&[ignored], ConfigCommand::Show(Format::Json));
+        let json = check(&[ignored], ConfigCommand::Show(ConfigFormat::Json));
         let value: serde_json::Value =
             serde_json::from_str(json.strip_prefix("exit 0\n").expect("exit 0")).expect("json");
         assert_eq!(value["values"]["roles.planner"]["value"], "codex");
         assert!(
-            check(&[(PROJECT, "x")], ConfigCommand::Show(Format::Toml)).starts_with("exit 1\n")
+            check(&[(PROJECT, "x")], ConfigCommand::Show(ConfigFormat::Toml))
+                .starts_with("exit 1\n")
         );
     }
 }

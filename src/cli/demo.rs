@@ -3,8 +3,8 @@
 //! Only prepares the run: the project with its failing test, the scripts and the configuration.
 //! The run itself goes through the ordinary adapters and knows nothing of being a demo.
 
-mod place;
 mod scenes;
+mod workspace;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -25,12 +25,12 @@ use crate::engine::setup::{BranchPolicy, TestChoice};
 use crate::permission::UncontainedCommands;
 use crate::process::ChildSpawner;
 
-use place::{Place, place, prepare};
-use scenes::Scene;
+use scenes::DemoScene;
+use workspace::{DemoFolder, create_demo, open_demo_folder};
 
 /// Arguments of `agent-collab demo`.
 #[derive(Debug, Clone, Args)]
-pub struct DemoArgs {
+pub struct DemoArguments {
     /// Prints the run as lines, without a screen, and answers every question by itself; taken without a terminal.
     #[arg(long)]
     pub headless: bool,
@@ -43,12 +43,12 @@ pub struct DemoArgs {
     pub dir: Option<PathBuf>,
     /// Lets something happen on the way; may be given more than once.
     #[arg(long = "scene", value_name = "SCENE")]
-    pub scenes: Vec<Scene>,
+    pub scenes: Vec<DemoScene>,
 }
 
 /// How fast the scripted agents speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speed {
+pub enum DemoSpeed {
     /// As fast as one can read along, about half a minute a run.
     Readable,
     /// Without pauses.
@@ -57,7 +57,7 @@ pub enum Speed {
 
 /// A demo that is ready to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Demo {
+pub struct DemoWorkspace {
     /// The folder of all that follows; it is kept.
     pub folder: PathBuf,
     /// The scratch repository.
@@ -109,7 +109,7 @@ pub enum DemoError {
     #[error(
         "a demo is in {path} already, and its scenes were chosen when it was made\nhint: leave --scene out to open it again, or give --dir another folder"
     )]
-    Made {
+    AlreadyMade {
         /// The folder.
         path: PathBuf,
     },
@@ -125,47 +125,49 @@ pub enum DemoError {
 ///
 /// # Errors
 /// The demo cannot be prepared.
-pub async fn run(args: DemoArgs) -> Result<u8, Refusal> {
+pub async fn run(args: DemoArguments) -> Result<u8, Refusal> {
     let failed = |error: DemoError| Refusal::error(error, "");
     let speed = if args.fast {
-        Speed::Fast
+        DemoSpeed::Fast
     } else {
-        Speed::Readable
+        DemoSpeed::Readable
     };
     let program = std::env::current_exe()
         .map_err(|error| Refusal::error(format!("cannot find this program: {error}"), ""))?;
-    let (demo, story) = match place(args.dir.as_deref()).map_err(failed)? {
-        Place::New(folder) => {
-            let made = prepare(&folder, &program, speed, &args.scenes);
-            (made.map_err(failed)?, Story::Begins)
+    let (demo, story) = match open_demo_folder(args.dir.as_deref()).map_err(failed)? {
+        DemoFolder::Empty(folder) => {
+            let made = create_demo(&folder, &program, speed, &args.scenes);
+            (made.map_err(failed)?, DemoRunStart::New)
         }
-        Place::Known(demo) if args.scenes.is_empty() => (demo, Story::GoesOn),
-        Place::Known(Demo { folder: path, .. }) => return Err(failed(DemoError::Made { path })),
+        DemoFolder::Existing(demo) if args.scenes.is_empty() => (demo, DemoRunStart::Resumed),
+        DemoFolder::Existing(DemoWorkspace { folder: path, .. }) => {
+            return Err(failed(DemoError::AlreadyMade { path }));
+        }
     };
     if !args.headless && terminal::is_there() {
-        let code = screen::run(demo.opening(story)).await?;
-        let _closed = terminal::say_last(&format!("{}\n", demo.farewell()));
+        let code = screen::run(demo.screen_options(story)).await?;
+        let _closed = terminal::say_last(&format!("{}\n", demo.farewell_text()));
         return Ok(code);
     }
     let (mut out, mut err) = (Counted(std::io::stdout()), Counted(std::io::stderr()));
     // A reader that is gone is noticed when the run is told.
-    let _closed = writeln!(out, "{}", demo.welcome());
-    let code = headless::run(demo.headless(story), &mut out, &mut err).await;
-    let _closed = writeln!(out, "\n{}", demo.farewell());
+    let _closed = writeln!(out, "{}", demo.welcome_text());
+    let code = headless::run(demo.headless_options(story), &mut out, &mut err).await;
+    let _closed = writeln!(out, "\n{}", demo.farewell_text());
     Ok(code)
 }
 
 /// What becomes of the run of a demo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Story {
+enum DemoRunStart {
     /// It begins.
-    Begins,
+    New,
     /// It goes on where an earlier call left it.
-    GoesOn,
+    Resumed,
 }
 
-impl Demo {
-    fn wishes(&self, gate: Gate, asks: Asks) -> Wishes {
+impl DemoWorkspace {
+    fn start_options(&self, gate: Gate, asks: Asks) -> Wishes {
         Wishes {
             cwd: self.root.clone(),
             choices: Choices {
@@ -187,30 +189,30 @@ impl Demo {
     }
 
     /// The run on the screen, with every question left to the user.
-    fn opening(&self, story: Story) -> Opening {
+    fn screen_options(&self, story: DemoRunStart) -> Opening {
         Opening {
             wishes: Wishes {
                 front_end: FrontEnd::FullScreen,
-                ..self.wishes(Gate::Manual, Asks::Wait)
+                ..self.start_options(Gate::Manual, Asks::Wait)
             },
             first: First::Demo {
-                goal: (story == Story::Begins).then(|| self.goal.clone()),
+                goal: (story == DemoRunStart::New).then(|| self.goal.clone()),
             },
         }
     }
 
     /// The run that is played as lines, with every question answered beforehand.
-    fn headless(&self, story: Story) -> Headless {
-        let answers = Scene::value_variants()
+    fn headless_options(&self, story: DemoRunStart) -> Headless {
+        let answers = DemoScene::value_variants()
             .iter()
-            .filter_map(|scene| scene.answer())
+            .filter_map(|scene| scene.headless_answer())
             .chain([("step_recovery", "continue")])
             .map(|(kind, choice)| (kind.to_owned(), choice.to_owned()));
         Headless {
-            wishes: self.wishes(Gate::Auto, Asks::Deny),
+            wishes: self.start_options(Gate::Auto, Asks::Deny),
             task: match story {
-                Story::Begins => Task::Begin(self.goal.clone()),
-                Story::GoesOn => Task::Resume(Unconfirmed::Waits),
+                DemoRunStart::New => Task::Begin(self.goal.clone()),
+                DemoRunStart::Resumed => Task::Resume(Unconfirmed::Waits),
             },
             answers: Answers {
                 execute: Some(Yes),
@@ -223,7 +225,7 @@ impl Demo {
     }
 
     /// Returns what is said before the run.
-    pub fn welcome(&self) -> String {
+    pub fn welcome_text(&self) -> String {
         format!(
             "This is a demo: two scripted agents play codex and claude. No model is called, and nothing leaves this machine.\n\
              The edits, the test runs and the commits are real, in {}\n",
@@ -232,7 +234,7 @@ impl Demo {
     }
 
     /// Returns what is said after the run.
-    pub fn farewell(&self) -> String {
+    pub fn farewell_text(&self) -> String {
         let root = self.root.display();
         format!(
             "The repository is kept: {root}\n\

@@ -13,8 +13,8 @@ use crate::engine::changes::Changes;
 use crate::text::patch::{FileDiff, LineKind, Patch};
 use crate::text::{clean, n_of};
 
-use super::ChoiceArgs;
-use super::checkout::Checkout;
+use super::ConfigFlagArguments;
+use super::cli_context::CliContext;
 
 /// Arguments of `agent-collab diff`.
 #[derive(Debug, Clone, Args)]
@@ -22,7 +22,7 @@ use super::checkout::Checkout;
     after_help = "Without --step: everything since before the first step, up to the files as they are now. \
                         Control characters are shown as signs and secrets are left out, so this is for reading, not for `git apply`."
 )]
-pub struct DiffArgs {
+pub struct DiffArguments {
     /// Only what this step changed
     #[arg(long, value_name = "N")]
     pub step: Option<u32>,
@@ -34,12 +34,12 @@ pub struct DiffArgs {
     pub stat: bool,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Whether lines get their colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Colours {
+enum ColorOutput {
     On,
     Off,
 }
@@ -48,13 +48,13 @@ enum Colours {
 ///
 /// # Errors
 /// The run's state cannot be read, it has no such step, or git refuses.
-pub async fn run(args: DiffArgs) -> Result<u8, Refusal> {
+pub async fn run(args: DiffArguments) -> Result<u8, Refusal> {
     let scope = match (args.step, args.plan) {
         (_, true) => Scope::Plan,
         (Some(n), false) => Scope::Step(n),
         (None, false) => Scope::All,
     };
-    let here = Checkout::find(&args.choices).await?;
+    let here = CliContext::load(&args.choices).await?;
     let layout = here.layout.clone();
     let looked = of_directory(&here.into(), &layout, scope).await?;
     if let (Scope::Step(_), Ok(Changes::Nothing(why))) = (scope, &looked.changes)
@@ -69,13 +69,18 @@ pub async fn run(args: DiffArgs) -> Result<u8, Refusal> {
     }
     let out = io::stdout();
     let colours = match out.is_terminal() && std::env::var_os("NO_COLOR").is_none() {
-        true => Colours::On,
-        false => Colours::Off,
+        true => ColorOutput::On,
+        false => ColorOutput::Off,
     };
-    print(looked, args.stat, colours, &mut out.lock())
+    print_changes(looked, args.stat, colours, &mut out.lock())
 }
 
-fn print(looked: Looked, stat: bool, colours: Colours, out: &mut dyn Write) -> Result<u8, Refusal> {
+fn print_changes(
+    looked: Looked,
+    stat: bool,
+    colours: ColorOutput,
+    out: &mut dyn Write,
+) -> Result<u8, Refusal> {
     if let Some(problem) = &looked.problem {
         let _closed = writeln!(io::stderr(), "note: {}", clean(problem));
     }
@@ -111,18 +116,18 @@ fn print_stat(patch: &Patch, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{files}, +{added} −{removed}")
 }
 
-fn print_patch(patch: &Patch, colours: Colours, out: &mut dyn Write) -> io::Result<()> {
+fn print_patch(patch: &Patch, colours: ColorOutput, out: &mut dyn Write) -> io::Result<()> {
     for line in &patch.lines {
-        match (colours, colour(line.kind)) {
-            (Colours::On, Some(code)) => writeln!(out, "\x1b[{code}m{}\x1b[m", line.text)?,
-            (Colours::On, None) | (Colours::Off, _) => writeln!(out, "{}", line.text)?,
+        match (colours, ansi_color_code(line.kind)) {
+            (ColorOutput::On, Some(code)) => writeln!(out, "\x1b[{code}m{}\x1b[m", line.text)?,
+            (ColorOutput::On, None) | (ColorOutput::Off, _) => writeln!(out, "{}", line.text)?,
         }
     }
     Ok(())
 }
 
 /// The terminal's own colours, as on the screen.
-fn colour(kind: LineKind) -> Option<&'static str> {
+fn ansi_color_code(kind: LineKind) -> Option<&'static str> {
     match kind {
         LineKind::File => Some("1"),
         LineKind::Hunk => Some("36"),
@@ -139,26 +144,26 @@ mod tests {
 
     const TEXT: &str = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-old\n+new\n+求和\n";
 
-    fn printed(stat: bool, colours: Colours) -> String {
+    fn printed(stat: bool, colours: ColorOutput) -> String {
         let looked = Looked {
             scopes: Vec::new(),
             changes: Ok(Changes::Found(Patch::read(TEXT))),
             problem: None,
         };
         let mut out = Vec::new();
-        assert_eq!(print(looked, stat, colours, &mut out).unwrap(), 0);
+        assert_eq!(print_changes(looked, stat, colours, &mut out).unwrap(), 0);
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn a_pipe_gets_the_diff_as_it_is_and_a_terminal_its_colours() {
-        assert_eq!(printed(false, Colours::Off), TEXT);
-        let coloured = printed(false, Colours::On);
+        assert_eq!(printed(false, ColorOutput::Off), TEXT);
+        let coloured = printed(false, ColorOutput::On);
         assert!(coloured.contains("\x1b[31m-old\x1b[m\n\x1b[32m+new\x1b[m\n"));
     }
 
     #[test]
     fn the_short_form_counts_lines_by_file() {
-        assert_eq!(printed(true, Colours::Off), "+2 −1  x\n1 file, +2 −1\n");
+        assert_eq!(printed(true, ColorOutput::Off), "+2 −1  x\n1 file, +2 −1\n");
     }
 }

@@ -12,12 +12,14 @@ use crate::app::unread::Counted;
 use crate::domain::discussion::{Discussion, Status};
 use crate::domain::ids::DiscussionId;
 use crate::engine::discussion::{MAX_CONTEXT, TOO_MUCH_CONTEXT, as_json, in_markdown};
-use crate::mcp::tools::group_discuss::{Arguments, ModeArg, OrderArg};
+use crate::mcp::tools::group_discuss::{
+    DiscussionModeArgument, GroupDiscussToolArguments, SpeakingOrderArgument,
+};
 use crate::text::{clean, clean_json_line};
 
-use super::ChoiceArgs;
-use super::holding::HoldingArgs;
-use super::run::OnAskArg;
+use super::ConfigFlagArguments;
+use super::run::OnAskFlag;
+use super::uncontained_flag::UncontainedArguments;
 
 /// Arguments of `agent-collab discuss`.
 #[derive(Debug, Clone, Args)]
@@ -39,16 +41,16 @@ use super::run::OnAskArg;
                   agent-collab discuss --file docs/design.md --rounds 2 --json \"Is the cache worth it?\" | jq .decision\n  \
                   agent-collab discuss --budget --preset tech-review"
 )]
-pub struct DiscussArgs {
+pub struct DiscussArguments {
     /// What is to be decided, with the options that there are
     #[arg(value_name = "TOPIC", required_unless_present_any = ["budget", "id"])]
     pub topic: Vec<String>,
     /// How it goes; discuss.mode of the configuration when left out
     #[arg(long, value_name = "MODE")]
-    pub mode: Option<ModeWord>,
+    pub mode: Option<DiscussModeFlag>,
     /// Whether those of a round after the first speak at once or one after another
     #[arg(long, value_name = "ORDER")]
-    pub order: Option<OrderWord>,
+    pub order: Option<DiscussOrderFlag>,
     /// The agents that take part, such as advocate,critic,moderator
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub agents: Vec<String>,
@@ -81,21 +83,21 @@ pub struct DiscussArgs {
     pub budget: bool,
     /// What happens to a call of an agent's that needs a person, where no instance runs
     #[arg(long, value_name = "WHAT", default_value = "deny")]
-    pub on_ask: OnAskArg,
+    pub on_ask: OnAskFlag,
     /// Prints JSON
     #[arg(long)]
     pub json: bool,
     /// What lifts the asking about commands that nothing holds.
     #[command(flatten)]
-    pub holding: HoldingArgs,
+    pub holding: UncontainedArguments,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// The words of `--mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModeWord {
+pub enum DiscussModeFlag {
     /// Advocate against critic, then the moderator rules
     Debate,
     /// Everybody in every round, until they agree
@@ -106,7 +108,7 @@ pub enum ModeWord {
 
 /// The words of `--order`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OrderWord {
+pub enum DiscussOrderFlag {
     /// All at once
     Simultaneous,
     /// One after another
@@ -117,42 +119,42 @@ pub enum OrderWord {
 ///
 /// # Errors
 /// The discussion was not begun, or nobody knows how it ended.
-pub async fn run(args: DiscussArgs) -> Result<u8, Refusal> {
+pub async fn run(args: DiscussArguments) -> Result<u8, Refusal> {
     let wishes = Wishes {
         asks: args.on_ask.into(),
-        uncontained: args.holding.commands(),
-        ..Wishes::at_rest(super::cwd()?, args.choices.choices()?)
+        uncontained: args.holding.uncontained_commands(),
+        ..Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?)
     };
-    let arguments = arguments(&args)?;
+    let arguments = to_tool_arguments(&args)?;
     if args.budget {
         let derived = discussions::budget(&wishes, arguments).await?;
         let text = match args.json {
             true => clean_json_line(&derived.0.to_string()),
             false => derived.in_words(),
         };
-        return Ok(printed(&text, 0));
+        return Ok(print_text(&text, 0));
     }
     let given = Given {
         arguments,
         id: args.id.as_deref().map(DiscussionId::new),
     };
-    let (discussion, signal) = discussions::run(&wishes, given, &mut super::tell).await?;
+    let (discussion, signal) = discussions::run(&wishes, given, &mut super::print_progress).await?;
     let text = match args.json {
         true => clean_json_line(&as_json(&discussion).to_string()),
-        false => in_words(&discussion),
+        false => format_discussion(&discussion),
     };
     Ok(match (discussion.status, signal) {
-        (Status::Completed, _) => printed(&text, 0),
-        (Status::Running | Status::Failed | Status::Cancelled, Some(_)) => printed(&text, 130),
-        (Status::Running | Status::Failed | Status::Cancelled, None) => printed(&text, 1),
+        (Status::Completed, _) => print_text(&text, 0),
+        (Status::Running | Status::Failed | Status::Cancelled, Some(_)) => print_text(&text, 130),
+        (Status::Running | Status::Failed | Status::Cancelled, None) => print_text(&text, 1),
     })
 }
 
-fn printed(text: &str, code: u8) -> u8 {
-    crate::cli::printed(writeln!(Counted(io::stdout()), "{}", text.trim_end()), code)
+fn print_text(text: &str, code: u8) -> u8 {
+    crate::cli::exit_code_after_print(writeln!(Counted(io::stdout()), "{}", text.trim_end()), code)
 }
 
-fn in_words(discussion: &Discussion) -> String {
+fn format_discussion(discussion: &Discussion) -> String {
     let mut text = clean(&in_markdown(discussion));
     if discussion.can_go_on() {
         text.push_str(&format!(
@@ -163,23 +165,23 @@ fn in_words(discussion: &Discussion) -> String {
     text
 }
 
-fn arguments(args: &DiscussArgs) -> Result<Arguments, Refusal> {
+fn to_tool_arguments(args: &DiscussArguments) -> Result<GroupDiscussToolArguments, Refusal> {
     let context = match args.context.as_deref() {
-        Some("-") => Some(from_stdin()?),
+        Some("-") => Some(read_context_from_stdin()?),
         context => context.map(str::to_owned),
     };
-    Ok(Arguments {
+    Ok(GroupDiscussToolArguments {
         topic: args.topic.join(" "),
         mode: args.mode.map(|mode| match mode {
-            ModeWord::Debate => ModeArg::Debate,
-            ModeWord::Collaborative => ModeArg::Collaborative,
-            ModeWord::Jury => ModeArg::Jury,
+            DiscussModeFlag::Debate => DiscussionModeArgument::Debate,
+            DiscussModeFlag::Collaborative => DiscussionModeArgument::Collaborative,
+            DiscussModeFlag::Jury => DiscussionModeArgument::Jury,
         }),
         order: args.order.map(|order| match order {
-            OrderWord::Simultaneous => OrderArg::Simultaneous,
-            OrderWord::Sequential => OrderArg::Sequential,
+            DiscussOrderFlag::Simultaneous => SpeakingOrderArgument::Simultaneous,
+            DiscussOrderFlag::Sequential => SpeakingOrderArgument::Sequential,
         }),
-        agents: called(&args.agents, &args.participant),
+        agents: merge_participants(&args.agents, &args.participant),
         participants: Vec::new(),
         rounds: args.rounds,
         context,
@@ -193,7 +195,7 @@ fn arguments(args: &DiscussArgs) -> Result<Arguments, Refusal> {
 }
 
 /// Everybody who is called; a participant of an agent's name stands in its place.
-fn called(agents: &[String], participants: &[String]) -> Vec<String> {
+fn merge_participants(agents: &[String], participants: &[String]) -> Vec<String> {
     let name = |text: &str| {
         let end = text.find(['=', '@']).unwrap_or(text.len());
         text[..end].trim().to_owned()
@@ -208,7 +210,7 @@ fn called(agents: &[String], participants: &[String]) -> Vec<String> {
         .collect()
 }
 
-fn from_stdin() -> Result<String, Refusal> {
+fn read_context_from_stdin() -> Result<String, Refusal> {
     // No character takes more than four bytes.
     let most = MAX_CONTEXT as u64 * 4;
     let mut text = Vec::new();
@@ -230,12 +232,12 @@ mod tests {
     #[test]
     fn a_participant_of_an_agents_name_stands_in_its_place() {
         let texts = |all: &[&str]| -> Vec<String> { all.iter().map(|t| (*t).to_owned()).collect() };
-        let found = called(
+        let found = merge_participants(
             &texts(&["advocate", "critic"]),
             &texts(&["critic=general@claude", "advocate"]),
         );
         assert_eq!(found, texts(&["critic=general@claude", "advocate"]));
-        let found = called(&texts(&["advocate"]), &texts(&["ops=general"]));
+        let found = merge_participants(&texts(&["advocate"]), &texts(&["ops=general"]));
         assert_eq!(found, texts(&["advocate", "ops=general"]));
     }
 }

@@ -12,25 +12,25 @@ use crate::app::diagnosing::diagnosis;
 use crate::app::start::{Refusal, Wishes};
 use crate::text::clean_json_line;
 
-use super::ChoiceArgs;
+use super::ConfigFlagArguments;
 
 /// Arguments of `agent-collab doctor`.
 #[derive(Debug, Clone, Args)]
-pub struct DoctorArgs {
+pub struct DoctorArguments {
     /// Prints one JSON object
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Runs the command: 0 when a run could start, else 1.
 ///
 /// # Errors
 /// The configuration has problems.
-pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
-    let wishes = Wishes::at_rest(super::cwd()?, args.choices.choices()?);
+pub async fn run(args: DoctorArguments) -> Result<u8, Refusal> {
+    let wishes = Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?);
     let report = diagnosis(&wishes).await?;
     let is_well = report.0["ok"] == json!(true);
     let mut out = io::stdout();
@@ -38,5 +38,8 @@ pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
         true => writeln!(out, "{}", clean_json_line(&report.0.to_string())),
         false => write!(out, "{}", report.in_words()),
     };
-    Ok(crate::cli::printed(written, u8::from(!is_well)))
+    Ok(crate::cli::exit_code_after_print(
+        written,
+        u8::from(!is_well),
+    ))
 }

@@ -13,8 +13,8 @@ use crate::app::start::Refusal;
 use crate::domain::page::PageForm;
 use crate::store::WorkdirLayout;
 
-use super::ChoiceArgs;
-use super::checkout::Checkout;
+use super::ConfigFlagArguments;
+use super::cli_context::CliContext;
 
 /// Arguments of `agent-collab export`.
 #[derive(Debug, Clone, Args)]
@@ -25,7 +25,7 @@ use super::checkout::Checkout;
                   Examples:\n  agent-collab export -o run.html             # the run that lies here, else the last finished one\n  \
                   agent-collab export 2 --md -o run.md        # the second of `agent-collab history`"
 )]
-pub struct ExportArgs {
+pub struct ExportArguments {
     /// A finished run: its number in `agent-collab history`, its name or a part of it; without it, the last run
     #[arg(value_name = "NAME|N")]
     pub run: Option<String>,
@@ -40,16 +40,16 @@ pub struct ExportArgs {
     pub output: Option<PathBuf>,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// There is no such run, its files cannot be read, or the page cannot be written.
-pub async fn run(args: ExportArgs) -> Result<u8, Refusal> {
-    let here = Checkout::find(&args.choices).await?;
-    let wanted = find(here.layout.clone(), args.run.as_deref())?;
+pub async fn run(args: ExportArguments) -> Result<u8, Refusal> {
+    let here = CliContext::load(&args.choices).await?;
+    let wanted = find_run(here.layout.clone(), args.run.as_deref())?;
     let page = Page::gather(wanted, &here.into()).await?;
     let text = page.text(match args.md {
         true => PageForm::Markdown,
@@ -65,7 +65,7 @@ pub async fn run(args: ExportArgs) -> Result<u8, Refusal> {
             })?;
             Ok(0)
         }
-        None => Ok(crate::cli::printed(
+        None => Ok(crate::cli::exit_code_after_print(
             io::stdout().write_all(text.as_bytes()),
             0,
         )),
@@ -73,7 +73,7 @@ pub async fn run(args: ExportArgs) -> Result<u8, Refusal> {
 }
 
 /// The run that is meant: the one that lies here, else the last finished one.
-fn find(here: WorkdirLayout, wanted: Option<&str>) -> Result<WorkdirLayout, Refusal> {
+fn find_run(here: WorkdirLayout, wanted: Option<&str>) -> Result<WorkdirLayout, Refusal> {
     if wanted.is_none() && here.state().is_file() {
         return Ok(here);
     }

@@ -16,15 +16,15 @@ use crate::store::{WorkdirLayout, document_files};
 use crate::text::visible;
 use crate::text::{clean, clean_json_line};
 
-use super::ChoiceArgs;
-use super::checkout::Checkout;
-use super::screen::opening;
-use super::status::{Work, damaged_line, in_words};
+use super::ConfigFlagArguments;
+use super::cli_context::CliContext;
+use super::screen::screen_options;
+use super::status::{RunActivity, format_damage, format_run};
 
 /// Arguments of `agent-collab history`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:\n  agent-collab history\n  agent-collab history 1")]
-pub struct HistoryArgs {
+pub struct HistoryArguments {
     /// Opens this run read-only: its number in the list, its name or a part of it
     #[arg(value_name = "NAME|N")]
     pub run: Option<String>,
@@ -36,22 +36,22 @@ pub struct HistoryArgs {
     pub json: bool,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// The history cannot be read, or holds no such run.
-pub async fn run(args: HistoryArgs) -> Result<u8, Refusal> {
-    let Checkout { root, layout, .. } = Checkout::find(&args.choices).await?;
+pub async fn run(args: HistoryArguments) -> Result<u8, Refusal> {
+    let CliContext { root, layout, .. } = CliContext::load(&args.choices).await?;
     let runs = history::list(&layout)?;
     let Some(wanted) = &args.run else {
         let text = match args.json {
-            true => format!("{}\n", clean_json_line(&listed_as_json(&runs).to_string())),
-            false => listed(&runs, &visible(&root.display().to_string())),
+            true => format!("{}\n", clean_json_line(&runs_to_json(&runs).to_string())),
+            false => format_runs(&runs, &visible(&root.display().to_string())),
         };
-        return Ok(print(&text));
+        return Ok(print_text(&text));
     };
     let run = history::find(&runs, wanted).map_err(|problem| Refusal {
         problem,
@@ -59,30 +59,30 @@ pub async fn run(args: HistoryArgs) -> Result<u8, Refusal> {
         code: 2,
     })?;
     if args.json {
-        return Ok(print(&format!(
+        return Ok(print_text(&format!(
             "{}\n",
-            clean_json_line(&whole_as_json(&run.layout)?.to_string())
+            clean_json_line(&run_to_json(&run.layout)?.to_string())
         )));
     }
     if args.print || !terminal::is_there() {
-        return Ok(print(&whole(run)?));
+        return Ok(print_text(&format_archived_run(run)?));
     }
     let first = First::Read {
         name: run.name.clone(),
     };
-    screen::run(opening(args.choices.choices()?, first)?).await
+    screen::run(screen_options(args.choices.to_config_flags()?, first)?).await
 }
 
-fn print(text: &str) -> u8 {
-    crate::cli::printed(io::stdout().write_all(text.as_bytes()), 0)
+fn print_text(text: &str) -> u8 {
+    crate::cli::exit_code_after_print(io::stdout().write_all(text.as_bytes()), 0)
 }
 
-fn listed_as_json(runs: &[Finished]) -> Value {
+fn runs_to_json(runs: &[Finished]) -> Value {
     let all = runs.iter().enumerate();
     Value::Array(all.map(|(at, run)| run.to_json(at + 1)).collect())
 }
 
-fn listed(runs: &[Finished], root: &str) -> String {
+fn format_runs(runs: &[Finished], root: &str) -> String {
     if runs.is_empty() {
         return format!(
             "no finished run in {root}\n\
@@ -119,7 +119,7 @@ fn listed(runs: &[Finished], root: &str) -> String {
     text
 }
 
-fn whole_as_json(layout: &WorkdirLayout) -> Result<Value, Refusal> {
+fn run_to_json(layout: &WorkdirLayout) -> Result<Value, Refusal> {
     Ok(match stands(layout)? {
         Some(found) => json!({
             "last_seq": found.last_seq,
@@ -131,14 +131,14 @@ fn whole_as_json(layout: &WorkdirLayout) -> Result<Value, Refusal> {
 }
 
 /// What the snapshot tells, or the log, and the log for people.
-fn whole(run: &Finished) -> Result<String, Refusal> {
+fn format_archived_run(run: &Finished) -> Result<String, Refusal> {
     let mut text = format!("history    {}\n", clean(&run.place().display().to_string()));
     match stands(&run.layout) {
         Ok(Some(found)) => {
-            text.push_str(&damaged_line(found.problem.as_deref()));
-            text.push_str(&in_words(&found.state, Work::Over));
+            text.push_str(&format_damage(found.problem.as_deref()));
+            text.push_str(&format_run(&found.state, RunActivity::Archived));
         }
-        Ok(None) | Err(_) => text.push_str(&damaged_line(Some(run.about()))),
+        Ok(None) | Err(_) => text.push_str(&format_damage(Some(run.about()))),
     }
     if let Some(log) = document_files::read_document(&run.layout.log())? {
         let log = String::from_utf8_lossy(&log.bytes).into_owned();

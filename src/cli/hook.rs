@@ -15,11 +15,11 @@ use crate::adapter::codex::format_hook_denial;
 use crate::engine::live::QUESTION_BYTES;
 
 /// How long an answer is waited for: a person may be asked. Less than codex waits for this command.
-const PATIENCE: Duration = Duration::from_secs(6 * 24 * 60 * 60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(6 * 24 * 60 * 60);
 
 /// Arguments of `agent-collab hook`.
 #[derive(Debug, Clone, Args)]
-pub struct HookArgs {
+pub struct HookArguments {
     /// Where the instance listens
     #[arg(long, value_name = "FILE")]
     pub socket: PathBuf,
@@ -29,8 +29,8 @@ pub struct HookArgs {
 }
 
 /// Asks, prints the answer, and never fails.
-pub fn run(args: &HookArgs) -> u8 {
-    let said = match ask(args) {
+pub fn run(args: &HookArguments) -> u8 {
+    let said = match ask_instance(args) {
         Ok(said) => said,
         Err(error) => format_hook_denial(&format!("agent-collab could not be asked: {error}")),
     };
@@ -54,7 +54,7 @@ fn listens(_stream: &UnixStream, _pid: i32) -> io::Result<bool> {
     Ok(true)
 }
 
-fn ask(args: &HookArgs) -> io::Result<String> {
+fn ask_instance(args: &HookArguments) -> io::Result<String> {
     let mut question = Vec::new();
     io::stdin()
         .take(QUESTION_BYTES + 1)
@@ -63,7 +63,7 @@ fn ask(args: &HookArgs) -> io::Result<String> {
     if !listens(&stream, args.pid)? {
         return Err(io::Error::other("another process listens there"));
     }
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
     stream.write_all(&question)?;
     stream.shutdown(std::net::Shutdown::Write)?;
     let mut answer = String::new();

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use super::config::Here;
+use super::config::CliConfigContext;
 use crate::app::looks::{Looks, load, refused};
 use crate::app::start::Refusal;
 use crate::app::terminal;
@@ -14,7 +14,7 @@ use crate::config::problem::visible;
 ///
 /// # Errors
 /// The configuration is wrong.
-pub fn run(here: &Here, out: &mut dyn Write) -> Result<u8, Refusal> {
+pub fn run(here: &CliConfigContext, out: &mut dyn Write) -> Result<u8, Refusal> {
     let loaded = load(&here.places, &here.root, &here.choices).map_err(refused)?;
     let looks = Looks::of(&loaded, terminal::depth()).map_err(refused)?;
     let file = here.places.global_config();

@@ -9,7 +9,7 @@ use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::{choices, printed};
+use super::{config_flags, exit_code_after_print};
 use crate::app::start::Refusal;
 
 const PROGRAM: &str = "agent-collab";
@@ -19,7 +19,7 @@ const PROGRAM: &str = "agent-collab";
 #[command(
     after_help = "Examples:\n  agent-collab man | man -l -\n  agent-collab man --dir out    # one page per command, completions for every shell"
 )]
-pub struct ManArgs {
+pub struct ManArguments {
     /// Write one page per command and the completions of every shell into this folder
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
@@ -29,12 +29,12 @@ pub struct ManArgs {
 ///
 /// # Errors
 /// The folder cannot be created or written.
-pub fn run(args: &ManArgs) -> Result<u8, Refusal> {
+pub fn run(args: &ManArguments) -> Result<u8, Refusal> {
     let Some(dir) = &args.dir else {
         // clap_mangen wants a writer that does not fail; a reader that closes the pipe early is normal.
         let mut page = Vec::new();
-        let rendered = Man::new(built()).render(&mut page);
-        return Ok(printed(
+        let rendered = Man::new(build_definition()).render(&mut page);
+        return Ok(exit_code_after_print(
             rendered.and_then(|()| io::stdout().write_all(&page)),
             0,
         ));
@@ -46,22 +46,30 @@ pub fn run(args: &ManArgs) -> Result<u8, Refusal> {
         )
     })?;
     let line = format!("{n_files} files in {}\n", dir.display());
-    Ok(printed(io::stdout().write_all(line.as_bytes()), 0))
+    Ok(exit_code_after_print(
+        io::stdout().write_all(line.as_bytes()),
+        0,
+    ))
 }
 
 /// Writes every file and returns how many there are.
 fn write_all(dir: &Path) -> io::Result<usize> {
     fs::create_dir_all(dir)?;
-    clap_mangen::generate_to(choices::definition(), dir)?;
+    clap_mangen::generate_to(config_flags::command_definition(), dir)?;
     for shell in Shell::value_variants() {
-        clap_complete::generate_to(*shell, &mut choices::definition(), PROGRAM, dir)?;
+        clap_complete::generate_to(
+            *shell,
+            &mut config_flags::command_definition(),
+            PROGRAM,
+            dir,
+        )?;
     }
     Ok(fs::read_dir(dir)?.count())
 }
 
 /// The definition with everything that clap adds on its own, such as `--help`.
-fn built() -> Command {
-    let mut command = choices::definition();
+fn build_definition() -> Command {
+    let mut command = config_flags::command_definition();
     command.build();
     command
 }

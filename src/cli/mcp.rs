@@ -12,7 +12,7 @@ use crate::mcp::server;
 
 /// Arguments of `agent-collab mcp`.
 #[derive(Debug, Clone, Args)]
-pub struct McpArgs {
+pub struct McpArguments {
     /// Where the instance listens
     #[arg(long, value_name = "FILE")]
     pub socket: PathBuf,
@@ -25,7 +25,7 @@ pub struct McpArgs {
 ///
 /// # Errors
 /// The instance cannot be reached or refuses.
-pub async fn run(args: McpArgs) -> Result<u8, Refusal> {
+pub async fn run(args: McpArguments) -> Result<u8, Refusal> {
     let served = server::serve(&args.socket, &args.token).await;
     served.map_err(|error| {
         Refusal::error(

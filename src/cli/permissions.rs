@@ -2,12 +2,12 @@
 //!
 //! Refuses to change a rule: those stand in configuration files, which are the user's.
 
-pub mod batch;
-pub mod builtin;
+pub mod batch_check;
+pub mod builtin_list;
 pub mod check;
 pub mod explain;
 pub mod replay;
-pub mod stored;
+pub mod stored_approvals;
 
 use clap::Subcommand;
 
@@ -15,29 +15,29 @@ use crate::app::start::Refusal;
 
 /// What is asked about permissions.
 #[derive(Debug, Clone, Subcommand)]
-pub enum PermissionsSub {
+pub enum PermissionsSubcommand {
     /// Tells how dangerous a command is, or decides many cases from standard input
-    Check(check::CheckArgs),
+    Check(check::PermissionsCheckArguments),
     /// Shows how a call would be decided, step by step
-    Explain(explain::ExplainArgs),
+    Explain(explain::PermissionsExplainArguments),
     /// Lists what you approved for more than one call, or the built-in rules about commands
-    List(stored::ListArgs),
+    List(stored_approvals::PermissionsListArguments),
     /// Takes approvals back
-    Revoke(stored::RevokeArgs),
+    Revoke(stored_approvals::PermissionsRevokeArguments),
     /// Decides the calls of an earlier run by today's rules, and shows what would differ
-    Replay(replay::ReplayArgs),
+    Replay(replay::PermissionsReplayArguments),
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// The configuration has problems, or what is asked for is not there.
-pub async fn run(command: PermissionsSub) -> Result<u8, Refusal> {
+pub async fn run(command: PermissionsSubcommand) -> Result<u8, Refusal> {
     match command {
-        PermissionsSub::Check(args) => check::run(args).await,
-        PermissionsSub::Explain(args) => explain::run(args).await,
-        PermissionsSub::List(args) => stored::list(args).await,
-        PermissionsSub::Revoke(args) => stored::revoke(args).await,
-        PermissionsSub::Replay(args) => replay::run(args).await,
+        PermissionsSubcommand::Check(args) => check::run(args).await,
+        PermissionsSubcommand::Explain(args) => explain::run(args).await,
+        PermissionsSubcommand::List(args) => stored_approvals::run_list(args).await,
+        PermissionsSubcommand::Revoke(args) => stored_approvals::run_revoke(args).await,
+        PermissionsSubcommand::Replay(args) => replay::run(args).await,
     }
 }

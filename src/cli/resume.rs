@@ -9,8 +9,8 @@ use crate::app::start::{BroughtBack, Refusal, Unfinished, Wishes, bring_back_her
 use crate::domain::phase::Mode;
 use crate::text::clean;
 
-use super::printed;
-use super::run::{ConductArgs, conduct};
+use super::exit_code_after_print;
+use super::run::{HeadlessRunArguments, run_headless};
 
 /// Arguments of `agent-collab resume`.
 #[derive(Debug, Clone, Args)]
@@ -21,25 +21,25 @@ use super::run::{ConductArgs, conduct};
                         Example:\n  agent-collab resume --auto --yes-execute --on-step continue\n  \
                         agent-collab resume 2 --auto       # the second of `agent-collab history`"
 )]
-pub struct ResumeArgs {
+pub struct ResumeArguments {
     /// An unfinished run of the history, which becomes the one that lies here again: its number in `agent-collab history`,
     /// its name or a part of it; the run that lies here must be over and goes to the history
     #[arg(value_name = "NAME|N")]
     pub run: Option<String>,
     /// What becomes of a step that was cut off
     #[arg(long, value_name = "WHAT")]
-    pub on_step: Option<OnStep>,
+    pub on_step: Option<OnStepFlag>,
     /// Confirms a goal that was talked about, as it was given
     #[arg(long)]
     pub yes_goal: bool,
     /// How the run is conducted.
     #[command(flatten)]
-    pub conduct: ConductArgs,
+    pub conduct: HeadlessRunArguments,
 }
 
 /// `--on-step`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnStep {
+pub enum OnStepFlag {
     /// Goes on from what is there
     Continue,
     /// Takes what is there for the step's change; tests and commits it
@@ -50,8 +50,8 @@ pub enum OnStep {
     Stop,
 }
 
-impl OnStep {
-    fn word(self) -> &'static str {
+impl OnStepFlag {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Continue => "continue",
             Self::Done => "done",
@@ -65,28 +65,31 @@ impl OnStep {
 ///
 /// # Errors
 /// The flags do not fit together, or there is no run to take up.
-pub async fn run(args: ResumeArgs) -> Result<u8, Refusal> {
+pub async fn run(args: ResumeArguments) -> Result<u8, Refusal> {
     let mut conducted = args.conduct;
     if let Some(wanted) = &args.run {
-        let wishes = Wishes::at_rest(super::cwd()?, conducted.choices.choices()?);
+        let wishes = Wishes::at_rest(super::current_dir()?, conducted.choices.to_config_flags()?);
         let back = bring_back_here(&wishes, wanted).await?;
         let told = clean(&back.in_words());
         if !back.has_a_goal() {
-            let told = format!("{told}\n{}", left_in(&back));
-            return Ok(printed(io::stdout().write_all(told.as_bytes()), 0));
+            let told = format!("{told}\n{}", format_next_actions(&back));
+            return Ok(exit_code_after_print(
+                io::stdout().write_all(told.as_bytes()),
+                0,
+            ));
         }
         // There is nowhere left to say that standard error is closed.
         let _closed = writeln!(io::stderr(), "note: {told}");
     }
     conducted.answers.extend(
         args.on_step
-            .map(|what| format!("step_recovery={}", what.word())),
+            .map(|what| format!("step_recovery={}", what.as_str())),
     );
     let goal = match args.yes_goal {
         true => Unconfirmed::Counts,
         false => Unconfirmed::Waits,
     };
-    conduct(
+    run_headless(
         &conducted,
         Task::Resume(goal),
         (Unfinished::Refuse, Mode::Default),
@@ -95,7 +98,7 @@ pub async fn run(args: ResumeArgs) -> Result<u8, Refusal> {
 }
 
 /// What can be done in a run that has no goal to go on to, a line each.
-fn left_in(back: &BroughtBack) -> String {
+fn format_next_actions(back: &BroughtBack) -> String {
     let talks = back.state.discussions.iter();
     let left = talks.filter(|talk| talk.is_running() || talk.can_go_on());
     let mut lines: Vec<String> = left

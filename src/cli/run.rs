@@ -19,8 +19,8 @@ use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::{BranchPolicy, TestChoice};
 use crate::process::ChildSpawner;
 
-use super::ChoiceArgs;
-use super::holding::HoldingArgs;
+use super::ConfigFlagArguments;
+use super::uncontained_flag::UncontainedArguments;
 
 /// Arguments of `agent-collab run`.
 #[derive(Debug, Clone, Args)]
@@ -29,7 +29,7 @@ use super::holding::HoldingArgs;
                         is, names itself and its flag, and exits with 3; it never hangs.\n\n\
                         Example:\n  agent-collab run --goal \"Add a --json flag to the report command\" --auto --yes-execute --on-cap more:2"
 )]
-pub struct RunArgs {
+pub struct RunArguments {
     /// The goal; it counts as confirmed
     #[arg(
         long,
@@ -46,15 +46,15 @@ pub struct RunArgs {
     pub new: bool,
     /// How much agents do without asking; floors hold in each of them
     #[arg(long, value_name = "MODE", default_value = "default")]
-    pub mode: ModeArg,
+    pub mode: RunModeFlag,
     /// How the run is conducted.
     #[command(flatten)]
-    pub conduct: ConductArgs,
+    pub conduct: HeadlessRunArguments,
 }
 
 /// `--mode`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModeArg {
+pub enum RunModeFlag {
     /// They only read, in EXECUTE too
     Plan,
     /// What the rules allow
@@ -65,23 +65,23 @@ pub enum ModeArg {
     Yolo,
 }
 
-impl From<ModeArg> for Mode {
-    fn from(mode: ModeArg) -> Self {
+impl From<RunModeFlag> for Mode {
+    fn from(mode: RunModeFlag) -> Self {
         match mode {
-            ModeArg::Plan => Self::Plan,
-            ModeArg::Default => Self::Default,
-            ModeArg::AutoEdit => Self::AutoEdit,
-            ModeArg::Yolo => Self::Yolo,
+            RunModeFlag::Plan => Self::Plan,
+            RunModeFlag::Default => Self::Default,
+            RunModeFlag::AutoEdit => Self::AutoEdit,
+            RunModeFlag::Yolo => Self::Yolo,
         }
     }
 }
 
 /// Flags by which a run is conducted without a screen.
 #[derive(Debug, Clone, Args)]
-pub struct ConductArgs {
-    /// Where commits go (default: the current branch, or `agent-collab/<goal>` when that is the default branch)
+pub struct HeadlessRunArguments {
+    /// Where commits go (default: the current branch, or `agent-collab/<read_goal>` when that is the default branch)
     #[arg(long, value_name = "WHERE")]
-    pub branch: Option<Branch>,
+    pub branch: Option<BranchFlag>,
     /// Lets turns follow each other without a release
     #[arg(long)]
     pub auto: bool,
@@ -91,24 +91,24 @@ pub struct ConductArgs {
     /// Which test command runs where the plan names one of its own (default: the configured or detected one); `plan` also
     /// lets an execution be approved beforehand whose test command an agent chose
     #[arg(long, value_name = "WHOSE")]
-    pub test_command: Option<TestCommandArg>,
+    pub test_command: Option<TestCommandFlag>,
     /// Lets --yes-execute run a test command that only the plan names: an agent chose it
     #[arg(long, requires = "yes_execute")]
     pub allow_plan_test: bool,
     /// What happens to an agent's call that needs a person
     #[arg(long, value_name = "WHAT", default_value = "deny")]
-    pub on_ask: OnAskArg,
+    pub on_ask: OnAskFlag,
     /// What happens when the review reaches its cap or makes no progress: pass, more:N (once) or cancel
     #[arg(long, value_name = "WHAT")]
     pub on_cap: Option<OnCap>,
     /// What happens to changes that are not only a step's: a file with uncommitted changes of yours that it edits, and
     /// files that you saved while it ran or that its tests rewrite each time
     #[arg(long, value_name = "WHAT")]
-    pub on_dirty: Option<OnDirtyArg>,
+    pub on_dirty: Option<OnDirtyFlag>,
     /// What happens to AGENTS.md and CLAUDE.md of this repository (default: they are sent to the agents where it is
     /// trusted, or where you said so on the screen)
     #[arg(long, value_name = "WHAT")]
-    pub instructions: Option<InstructionsArg>,
+    pub instructions: Option<InstructionsFlag>,
     /// Answers questions of a kind beforehand, such as `--answer tests_failed=accept`
     #[arg(long = "answer", value_name = "KIND=CHOICE")]
     pub answers: Vec<String>,
@@ -117,24 +117,24 @@ pub struct ConductArgs {
     pub json: bool,
     /// What lifts the asking about commands that nothing holds.
     #[command(flatten)]
-    pub holding: HoldingArgs,
+    pub holding: UncontainedArguments,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// `--branch`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Branch {
+pub enum BranchFlag {
     /// The branch that is checked out
     Current,
-    /// A new branch `agent-collab/<goal>`
+    /// A new branch `agent-collab/<read_goal>`
     New,
 }
 
 /// `--test-command`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TestCommandArg {
+pub enum TestCommandFlag {
     /// The plan's `Test:` line, where it has one
     Plan,
     /// The configured or detected command, where there is one
@@ -143,43 +143,43 @@ pub enum TestCommandArg {
 
 /// `--instructions`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum InstructionsArg {
+pub enum InstructionsFlag {
     /// They are sent to the agents, for this start
     Use,
     /// They are not
     Ignore,
 }
 
-impl From<InstructionsArg> for InstructionsChoice {
-    fn from(word: InstructionsArg) -> Self {
+impl From<InstructionsFlag> for InstructionsChoice {
+    fn from(word: InstructionsFlag) -> Self {
         match word {
-            InstructionsArg::Use => Self::Use,
-            InstructionsArg::Ignore => Self::Ignore,
+            InstructionsFlag::Use => Self::Use,
+            InstructionsFlag::Ignore => Self::Ignore,
         }
     }
 }
 
 /// `--on-ask`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnAskArg {
+pub enum OnAskFlag {
     /// Declines it; the turn goes on
     Deny,
     /// Accepts what [[permission.rule]] of your own configuration or --config allows
     AllowRules,
 }
 
-impl From<OnAskArg> for Asks {
-    fn from(word: OnAskArg) -> Self {
+impl From<OnAskFlag> for Asks {
+    fn from(word: OnAskFlag) -> Self {
         match word {
-            OnAskArg::Deny => Self::Deny,
-            OnAskArg::AllowRules => Self::AllowRules,
+            OnAskFlag::Deny => Self::Deny,
+            OnAskFlag::AllowRules => Self::AllowRules,
         }
     }
 }
 
 /// `--on-dirty`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnDirtyArg {
+pub enum OnDirtyFlag {
     /// Commits the whole file with the step
     Include,
     /// Leaves the file uncommitted
@@ -190,51 +190,51 @@ pub enum OnDirtyArg {
 ///
 /// # Errors
 /// The flags do not fit together, or the run cannot be started.
-pub async fn run(args: RunArgs) -> Result<u8, Refusal> {
+pub async fn run(args: RunArguments) -> Result<u8, Refusal> {
     let unfinished = if args.new {
         Unfinished::Archive
     } else {
         Unfinished::Refuse
     };
-    let goal = goal(&args)?;
+    let goal = read_goal(&args)?;
     let mode = args.mode.into();
-    conduct(&args.conduct, Task::Begin(goal), (unfinished, mode)).await
+    run_headless(&args.conduct, Task::Begin(goal), (unfinished, mode)).await
 }
 
 /// Conducts a run as the flags say.
 ///
 /// # Errors
 /// The flags do not fit together, or the run cannot be started.
-pub async fn conduct(
-    args: &ConductArgs,
+pub async fn run_headless(
+    args: &HeadlessRunArguments,
     task: Task,
     (unfinished, mode): (Unfinished, Mode),
 ) -> Result<u8, Refusal> {
     let headless = Headless {
         task,
-        answers: answers(args)?,
+        answers: parse_answers(args)?,
         form: if args.json { Form::Json } else { Form::Lines },
         wishes: Wishes {
-            cwd: super::cwd()?,
+            cwd: super::current_dir()?,
             choices: Choices {
                 instructions: args.instructions.map(InstructionsChoice::from),
-                ..args.choices.choices()?
+                ..args.choices.to_config_flags()?
             },
             gate: if args.auto { Gate::Auto } else { Gate::Manual },
             mode,
             branch: match args.branch {
                 None => BranchPolicy::Unless,
-                Some(Branch::Current) => BranchPolicy::Current,
-                Some(Branch::New) => BranchPolicy::New,
+                Some(BranchFlag::Current) => BranchPolicy::Current,
+                Some(BranchFlag::New) => BranchPolicy::New,
             },
             test_choice: match args.test_command {
-                Some(TestCommandArg::Plan) => TestChoice::Plan,
-                Some(TestCommandArg::Detected) | None => TestChoice::Own,
+                Some(TestCommandFlag::Plan) => TestChoice::Plan,
+                Some(TestCommandFlag::Detected) | None => TestChoice::Own,
             },
             asks: args.on_ask.into(),
             unfinished,
             children: ChildSpawner::default(),
-            uncontained: args.holding.commands(),
+            uncontained: args.holding.uncontained_commands(),
             front_end: FrontEnd::Lines,
         },
     };
@@ -246,13 +246,16 @@ pub async fn conduct(
     .await)
 }
 
-fn goal(args: &RunArgs) -> Result<String, Refusal> {
+fn read_goal(args: &RunArguments) -> Result<String, Refusal> {
     let text = match (&args.goal, &args.goal_file) {
         (Some(goal), _) => goal.clone(),
-        (None, Some(file)) if file.as_os_str() == "-" => io::read_to_string(io::stdin())
-            .map_err(|error| usage(format!("cannot read the goal from standard input: {error}")))?,
+        (None, Some(file)) if file.as_os_str() == "-" => {
+            io::read_to_string(io::stdin()).map_err(|error| {
+                usage_error(format!("cannot read the goal from standard input: {error}"))
+            })?
+        }
         (None, Some(file)) => std::fs::read_to_string(file).map_err(|error| {
-            usage(format!(
+            usage_error(format!(
                 "cannot read the goal from {}: {error}",
                 file.display()
             ))
@@ -260,12 +263,12 @@ fn goal(args: &RunArgs) -> Result<String, Refusal> {
         (None, None) => String::new(),
     };
     match text.trim().is_empty() {
-        true => Err(usage("the goal is empty".to_owned())),
+        true => Err(usage_error("the goal is empty".to_owned())),
         false => Ok(text.trim().to_owned()),
     }
 }
 
-fn usage(problem: String) -> Refusal {
+fn usage_error(problem: String) -> Refusal {
     Refusal {
         problem,
         hint: "`agent-collab run --help` shows all flags".to_owned(),
@@ -273,25 +276,25 @@ fn usage(problem: String) -> Refusal {
     }
 }
 
-fn answers(args: &ConductArgs) -> Result<Answers, Refusal> {
+fn parse_answers(args: &HeadlessRunArguments) -> Result<Answers, Refusal> {
     let mut by_kind = BTreeMap::new();
     for given in &args.answers {
         let (kind, choice) = given.split_once('=').ok_or_else(|| {
-            usage(format!(
+            usage_error(format!(
                 "`--answer {given}` has no `=`; write it as KIND=CHOICE"
             ))
         })?;
-        check(kind.trim(), choice.trim()).map_err(usage)?;
+        check(kind.trim(), choice.trim()).map_err(usage_error)?;
         by_kind.insert(kind.trim().to_owned(), choice.trim().to_owned());
     }
-    let plan_test = args.allow_plan_test || args.test_command == Some(TestCommandArg::Plan);
+    let plan_test = args.allow_plan_test || args.test_command == Some(TestCommandFlag::Plan);
     Ok(Answers {
         execute: args.yes_execute.then_some(Yes),
         plan_test: plan_test.then_some(Yes),
         on_cap: args.on_cap,
         on_dirty: args.on_dirty.map(|policy| match policy {
-            OnDirtyArg::Include => DirtyPolicy::Include,
-            OnDirtyArg::LeaveOut => DirtyPolicy::LeaveOut,
+            OnDirtyFlag::Include => DirtyPolicy::Include,
+            OnDirtyFlag::LeaveOut => DirtyPolicy::LeaveOut,
         }),
         by_kind,
         ..Answers::default()

@@ -11,12 +11,12 @@ use crate::engine::setup::{BranchPolicy, TestChoice};
 use crate::permission::UncontainedCommands;
 use crate::process::ChildSpawner;
 
-use super::ChoiceArgs;
-use super::holding::HoldingArgs;
+use super::ConfigFlagArguments;
+use super::uncontained_flag::UncontainedArguments;
 
 /// Arguments of the screen.
 #[derive(Debug, Clone, Default, Args)]
-pub struct ScreenArgs {
+pub struct ScreenArguments {
     /// Archives an unfinished run to history/ and begins anew
     #[arg(long)]
     pub new: bool,
@@ -28,24 +28,24 @@ pub struct ScreenArgs {
     pub view: bool,
     /// What lifts the asking about commands that nothing holds.
     #[command(flatten)]
-    pub holding: HoldingArgs,
+    pub holding: UncontainedArguments,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Opens the screen where the program was started.
 ///
 /// # Errors
 /// See [`screen::run`].
-pub async fn run(args: ScreenArgs) -> Result<u8, Refusal> {
+pub async fn run(args: ScreenArguments) -> Result<u8, Refusal> {
     let first = match (args.view, args.resume) {
         (true, _) => First::View,
         (false, true) => First::TakeUp,
         (false, false) => First::AskForGoal,
     };
-    let mut opening = opening(args.choices.choices()?, first)?;
-    opening.wishes.uncontained = args.holding.commands();
+    let mut opening = screen_options(args.choices.to_config_flags()?, first)?;
+    opening.wishes.uncontained = args.holding.uncontained_commands();
     if args.new {
         opening.wishes.unfinished = Unfinished::Archive;
     }
@@ -56,9 +56,9 @@ pub async fn run(args: ScreenArgs) -> Result<u8, Refusal> {
 ///
 /// # Errors
 /// The directory is gone.
-pub(super) fn opening(choices: Choices, first: First) -> Result<Opening, Refusal> {
+pub(super) fn screen_options(choices: Choices, first: First) -> Result<Opening, Refusal> {
     let wishes = Wishes {
-        cwd: super::cwd()?,
+        cwd: super::current_dir()?,
         choices,
         gate: Gate::Manual,
         mode: Mode::Default,

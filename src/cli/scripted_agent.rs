@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::scripted::act::{Pace, Stage};
-use crate::scripted::cursor::Memory;
-use crate::scripted::script::Script;
-use crate::scripted::{Casting, Guise, play};
+use crate::scripted::conversation_store::ScriptConversationStore;
+use crate::scripted::runtime::{PlaybackSpeed, ScriptRuntime};
+use crate::scripted::script::AgentScript;
+use crate::scripted::{ScriptedAgentOptions, ScriptedProgram, play_script};
 
 /// The environment variable that divides every pause.
 pub const SPEED: &str = "AGENT_COLLAB_SCRIPT_SPEED";
 
 /// Arguments of `agent-collab scripted-agent`.
 #[derive(Debug, Clone, Args)]
-pub struct ScriptedAgentArgs {
+pub struct ScriptedAgentArguments {
     /// The program whose protocol is spoken.
     #[arg(long = "as", value_name = "PROGRAM")]
-    pub guise: GuiseName,
+    pub guise: ScriptedProgramFlag,
     /// The script: TOML, or JSON when its name ends in `.json`.
     #[arg(long, value_name = "FILE")]
     pub script: PathBuf,
@@ -41,7 +41,7 @@ pub struct ScriptedAgentArgs {
 
 /// The word after `--as`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum GuiseName {
+pub enum ScriptedProgramFlag {
     /// `codex app-server`
     Codex,
     /// `claude -p --input-format stream-json`
@@ -71,14 +71,14 @@ pub enum ScriptedAgentError {
 ///
 /// # Errors
 /// The script or the speed is not usable.
-pub fn run(args: &ScriptedAgentArgs) -> Result<i32, ScriptedAgentError> {
+pub fn run(args: &ScriptedAgentArguments) -> Result<i32, ScriptedAgentError> {
     let guise = match args.guise {
-        GuiseName::Codex => Guise::Codex,
-        GuiseName::Claude => Guise::Claude,
+        ScriptedProgramFlag::Codex => ScriptedProgram::Codex,
+        ScriptedProgramFlag::Claude => ScriptedProgram::Claude,
     };
-    let script = Script::load(&args.script, guise)?;
-    let pace = pace(args)?;
-    let mut stage = Stage::of_process(pace);
+    let script = AgentScript::load(&args.script, guise)?;
+    let pace = parse_playback_speed(args)?;
+    let mut stage = ScriptRuntime::from_stdio(pace);
     if args
         .arguments
         .iter()
@@ -98,29 +98,31 @@ pub fn run(args: &ScriptedAgentArgs) -> Result<i32, ScriptedAgentError> {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let casting = Casting {
-        guise,
+    let casting = ScriptedAgentOptions {
+        program: guise,
         script,
-        memory: Memory::new(
+        conversations: ScriptConversationStore::new(
             args.state.clone().unwrap_or_else(|| folder.to_owned()),
             name,
         ),
         cwd: std::env::current_dir().map_err(ScriptedAgentError::WorkingDirectory)?,
         arguments: args.arguments.clone(),
     };
-    Ok(play(casting, stage))
+    Ok(play_script(casting, stage))
 }
 
-fn pace(args: &ScriptedAgentArgs) -> Result<Pace, ScriptedAgentError> {
+fn parse_playback_speed(
+    args: &ScriptedAgentArguments,
+) -> Result<PlaybackSpeed, ScriptedAgentError> {
     if args.fast {
-        return Ok(Pace::Fast);
+        return Ok(PlaybackSpeed::Fast);
     }
     let Some(text) = std::env::var_os(SPEED) else {
-        return Ok(Pace::Factor(1.0));
+        return Ok(PlaybackSpeed::Factor(1.0));
     };
     let text = text.to_string_lossy().into_owned();
     match text.parse::<f64>() {
-        Ok(factor) if factor > 0.0 && factor.is_finite() => Ok(Pace::Factor(factor)),
+        Ok(factor) if factor > 0.0 && factor.is_finite() => Ok(PlaybackSpeed::Factor(factor)),
         Ok(_) | Err(_) => Err(ScriptedAgentError::Speed { text }),
     }
 }
@@ -132,14 +134,16 @@ mod tests {
     use super::*;
 
     #[derive(Parser)]
-    struct Program {
+    struct ScriptedAgentTestParser {
         #[command(flatten)]
-        args: ScriptedAgentArgs,
+        args: ScriptedAgentArguments,
     }
 
     fn check(line: &str) -> Vec<String> {
         let words = format!("scripted-agent --as claude --script s.toml {line}");
-        Program::parse_from(words.split_whitespace()).args.arguments
+        ScriptedAgentTestParser::parse_from(words.split_whitespace())
+            .args
+            .arguments
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `agent-collab scrub`: standard input made safe to show to others, as a stream.
+//! `agent-collab scrub_stream`: standard input made safe to show to others, as a stream.
 //!
 //! Refuses to know files and runs: what comes in goes out, line by line, and little is held.
 
@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use crate::app::start::Refusal;
 use crate::text::{Scrubber, Taken};
 
-/// Arguments of `agent-collab scrub`.
+/// Arguments of `agent-collab scrub_stream`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Reads standard input and writes to standard output what may be pasted into a bug report. Keys, tokens, passwords, \
@@ -27,15 +27,15 @@ use crate::text::{Scrubber, Taken};
                   cargo test 2>&1 | agent-collab scrub | tee report.txt\n  \
                   agent-collab scrub --only redact < colours.log"
 )]
-pub struct ScrubArgs {
+pub struct ScrubArguments {
     /// Takes only this out: secrets (redact), or what drives a terminal (control)
     #[arg(long, value_enum, value_name = "WHAT")]
-    pub only: Option<Only>,
+    pub only: Option<ScrubOnlyFlag>,
 }
 
 /// A part of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Only {
+pub enum ScrubOnlyFlag {
     /// Secrets
     Redact,
     /// Escape sequences, control characters and invisible ones
@@ -43,23 +43,23 @@ pub enum Only {
 }
 
 /// How much is read at once, in bytes.
-const PIECE: usize = 256 * 1024;
+const READ_BYTES: usize = 256 * 1024;
 
 /// How much of an unfinished line waits for its end before it is passed on, in bytes.
-const LONGEST_TAIL: usize = 64 * 1024;
+const MAX_TAIL_BYTES: usize = 64 * 1024;
 
 /// The most workers; more would wait for the pipes.
-const MOST_WORKERS: usize = 4;
+const MAX_WORKERS: usize = 4;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Standard input cannot be read, or standard output not written; a reader that has gone is no error.
-pub fn run(args: &ScrubArgs) -> Result<u8, Refusal> {
+pub fn run(args: &ScrubArguments) -> Result<u8, Refusal> {
     let taken = match args.only {
         None => Taken::All,
-        Some(Only::Redact) => Taken::Secrets,
-        Some(Only::Control) => Taken::Controls,
+        Some(ScrubOnlyFlag::Redact) => Taken::Secrets,
+        Some(ScrubOnlyFlag::Control) => Taken::Controls,
     };
     let input = io::stdin();
     let mut output = io::stdout();
@@ -72,8 +72,8 @@ pub fn run(args: &ScrubArgs) -> Result<u8, Refusal> {
     widen(&input);
     widen(&output);
     let n_workers = thread::available_parallelism().map_or(1, NonZero::get);
-    let n_workers = n_workers.min(MOST_WORKERS);
-    match scrub(&mut input.lock(), &mut output, taken, n_workers) {
+    let n_workers = n_workers.min(MAX_WORKERS);
+    match scrub_stream(&mut input.lock(), &mut output, taken, n_workers) {
         Ok(()) => Ok(0),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
         Err(error) => Err(Refusal::error(format!("cannot scrub: {error}"), "")),
@@ -87,7 +87,7 @@ fn widen(pipe: &impl AsFd) {
     use std::ffi::c_int;
 
     // What is no pipe, or must not grow, stays as it is.
-    let _refused = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(4 * PIECE as c_int));
+    let _refused = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(4 * READ_BYTES as c_int));
 }
 
 /// Elsewhere a pipe holds what it holds.
@@ -95,29 +95,29 @@ fn widen(pipe: &impl AsFd) {
 fn widen(_pipe: &impl AsFd) {}
 
 /// A part of the input, whole lines where it can be.
-struct Block {
+struct InputBlock {
     bytes: Vec<u8>,
-    begins: Begins,
+    start: BlockStart,
 }
 
 /// Where a block begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Begins {
+enum BlockStart {
     Line,
     InsideLine,
 }
 
 /// A block, and what became of it and of the scrubber if nothing before it mattered.
-struct Done {
-    block: Block,
-    alone: Option<(String, Scrubber)>,
+struct ScrubbedBlock {
+    block: InputBlock,
+    independent_result: Option<(String, Scrubber)>,
 }
 
 /// Scrubs a stream: workers take blocks in turn, and one writer puts them in order again.
 ///
 /// What a block means may depend on what came before it, a private key's beginning for one. So the writer takes
 /// a worker's text only when nothing before it is open, and else does the block's work itself.
-fn scrub(
+fn scrub_stream(
     input: &mut dyn Read,
     output: &mut (dyn Write + Send),
     taken: Taken,
@@ -128,7 +128,7 @@ fn scrub(
         for _ in 0..n_workers {
             let (lane, blocks) = sync_channel(1);
             let (to_writer, done) = sync_channel(1);
-            scope.spawn(move || work(&blocks, &to_writer, taken));
+            scope.spawn(move || scrub_blocks(&blocks, &to_writer, taken));
             lanes.push(lane);
             all_done.push(done);
         }
@@ -141,14 +141,14 @@ fn scrub(
 }
 
 /// Reads to the end, or until the writer has gone; block after block goes to lane after lane.
-fn read_blocks(input: &mut dyn Read, lanes: &[SyncSender<Block>]) -> io::Result<()> {
+fn read_blocks(input: &mut dyn Read, lanes: &[SyncSender<InputBlock>]) -> io::Result<()> {
     let mut lanes = lanes.iter().cycle();
     let mut send = |block| lanes.next().is_some_and(|lane| lane.send(block).is_ok());
-    let mut held = Vec::with_capacity(PIECE + LONGEST_TAIL);
-    let mut begins = Begins::Line;
+    let mut held = Vec::with_capacity(READ_BYTES + MAX_TAIL_BYTES);
+    let mut begins = BlockStart::Line;
     loop {
         let before = held.len();
-        held.resize(before + PIECE, 0);
+        held.resize(before + READ_BYTES, 0);
         let n = match input.read(held.get_mut(before..).unwrap_or_default()) {
             Ok(n) => n,
             Err(error) if error.kind() == ErrorKind::Interrupted => {
@@ -159,7 +159,7 @@ fn read_blocks(input: &mut dyn Read, lanes: &[SyncSender<Block>]) -> io::Result<
         };
         held.truncate(before + n);
         let lines = memchr::memrchr(b'\n', &held).map_or(0, |at| at + 1);
-        let whole = if n == 0 || held.len() - lines > LONGEST_TAIL {
+        let whole = if n == 0 || held.len() - lines > MAX_TAIL_BYTES {
             held.len()
         } else {
             lines
@@ -167,11 +167,14 @@ fn read_blocks(input: &mut dyn Read, lanes: &[SyncSender<Block>]) -> io::Result<
         if whole > 0 {
             let tail = held.split_off(whole);
             let bytes = std::mem::replace(&mut held, tail);
-            let block = Block { bytes, begins };
+            let block = InputBlock {
+                bytes,
+                start: begins,
+            };
             begins = if whole == lines {
-                Begins::Line
+                BlockStart::Line
             } else {
-                Begins::InsideLine
+                BlockStart::InsideLine
             };
             if !send(block) {
                 return Ok(());
@@ -183,29 +186,39 @@ fn read_blocks(input: &mut dyn Read, lanes: &[SyncSender<Block>]) -> io::Result<
     }
 }
 
-fn work(blocks: &Receiver<Block>, to_writer: &SyncSender<Done>, taken: Taken) {
+fn scrub_blocks(
+    blocks: &Receiver<InputBlock>,
+    to_writer: &SyncSender<ScrubbedBlock>,
+    taken: Taken,
+) {
     for block in blocks {
-        let alone = (block.begins == Begins::Line).then(|| {
+        let alone = (block.start == BlockStart::Line).then(|| {
             let mut scrubber = Scrubber::new(taken);
             let mut clean = String::with_capacity(block.bytes.len());
             scrubber.push(&block.bytes, &mut clean);
             (clean, scrubber)
         });
-        if to_writer.send(Done { block, alone }).is_err() {
+        if to_writer
+            .send(ScrubbedBlock {
+                block,
+                independent_result: alone,
+            })
+            .is_err()
+        {
             return;
         }
     }
 }
 
 fn write_in_order(
-    all_done: &[Receiver<Done>],
+    all_done: &[Receiver<ScrubbedBlock>],
     output: &mut (dyn Write + Send),
     taken: Taken,
 ) -> io::Result<()> {
     let mut scrubber = Scrubber::new(taken);
     // Lanes are served in turn, so the first that has ended has ended the input.
     for done in all_done.iter().cycle().map_while(|done| done.recv().ok()) {
-        let clean = match done.alone {
+        let clean = match done.independent_result {
             Some((clean, after)) if scrubber.is_at_rest() => {
                 scrubber = after;
                 clean
@@ -234,9 +247,9 @@ mod tests {
     use super::*;
 
     /// Reads that end wherever they like.
-    struct Pieces<'a>(&'a [u8], usize);
+    struct ChunkedReader<'a>(&'a [u8], usize);
 
-    impl Read for Pieces<'_> {
+    impl Read for ChunkedReader<'_> {
         fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
             let n = self.1.min(self.0.len()).min(to.len());
             let (now, later) = self.0.split_at(n);
@@ -249,7 +262,7 @@ mod tests {
     fn check(text: &[u8], taken: Taken, expected: &str) {
         for size in [1, 3, text.len()] {
             let mut out = Vec::new();
-            scrub(&mut Pieces(text, size), &mut out, taken, 2).unwrap();
+            scrub_stream(&mut ChunkedReader(text, size), &mut out, taken, 2).unwrap();
             assert_eq!(
                 String::from_utf8(out).unwrap(),
                 expected,
@@ -307,16 +320,16 @@ mod tests {
                 whole.push(text.as_bytes(), &mut expected);
                 whole.finish(&mut expected);
                 let mut out = Vec::new();
-                scrub(&mut Pieces(text.as_bytes(), size), &mut out, taken, n_workers).unwrap();
+                scrub_stream(&mut ChunkedReader(text.as_bytes(), size), &mut out, taken, n_workers).unwrap();
                 prop_assert_eq!(String::from_utf8(out).unwrap(), expected);
             }
         }
     }
 
     /// Gives a line, and the next one only when the first has come out.
-    struct Asking<'a>(&'a AtomicUsize, usize);
+    struct LockstepReader<'a>(&'a AtomicUsize, usize);
 
-    impl Read for Asking<'_> {
+    impl Read for LockstepReader<'_> {
         fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
             while self.0.load(Ordering::SeqCst) < self.1 {
                 thread::yield_now();
@@ -329,9 +342,9 @@ mod tests {
         }
     }
 
-    struct Counting<'a>(&'a AtomicUsize);
+    struct LineCountingWriter<'a>(&'a AtomicUsize);
 
-    impl Write for Counting<'_> {
+    impl Write for LineCountingWriter<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let n = bytes.iter().filter(|byte| **byte == b'\n').count();
             self.0.fetch_add(n, Ordering::SeqCst);
@@ -346,14 +359,20 @@ mod tests {
     #[test]
     fn a_line_comes_out_before_the_next_comes_in() {
         let n_out = AtomicUsize::new(0);
-        scrub(&mut Asking(&n_out, 0), &mut Counting(&n_out), Taken::All, 3).unwrap();
+        scrub_stream(
+            &mut LockstepReader(&n_out, 0),
+            &mut LineCountingWriter(&n_out),
+            Taken::All,
+            3,
+        )
+        .unwrap();
         assert_eq!(n_out.load(Ordering::SeqCst), 9);
     }
 
     #[test]
     fn a_reader_that_has_gone_ends_the_work() {
-        struct Gone;
-        impl Write for Gone {
+        struct ClosedWriter;
+        impl Write for ClosedWriter {
             fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
                 Err(ErrorKind::BrokenPipe.into())
             }
@@ -361,7 +380,8 @@ mod tests {
                 Ok(())
             }
         }
-        let error = scrub(&mut io::repeat(b'\n'), &mut Gone, Taken::All, 2).unwrap_err();
+        let error =
+            scrub_stream(&mut io::repeat(b'\n'), &mut ClosedWriter, Taken::All, 2).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
     }
 

@@ -10,7 +10,7 @@ use crate::app::sent;
 use crate::app::socket::Request;
 use crate::app::start::{Refusal, Wishes};
 
-use super::ChoiceArgs;
+use super::ConfigFlagArguments;
 
 /// Arguments of `agent-collab send`.
 #[derive(Debug, Clone, Args)]
@@ -29,7 +29,7 @@ use super::ChoiceArgs;
                         A headless run that was paused so waits until `go` or `auto` is sent.\n\n\
                         Exit codes: 0 done, 1 not done, and why.\n\n\
                         Example:\n  agent-collab send pause")]
-pub struct SendArgs {
+pub struct SendArguments {
     /// What to do: go, auto, pause, stop, interrupt, cancel, steer, changes, goal or quit
     #[arg(value_name = "COMMAND")]
     pub command: String,
@@ -38,15 +38,15 @@ pub struct SendArgs {
     pub text: Vec<String>,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// It was not done.
-pub async fn run(args: SendArgs) -> Result<u8, Refusal> {
-    let wishes = Wishes::at_rest(super::cwd()?, args.choices.choices()?);
+pub async fn run(args: SendArguments) -> Result<u8, Refusal> {
+    let wishes = Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?);
     let request = Request {
         command: args.command,
         text: args.text.join(" "),

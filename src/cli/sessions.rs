@@ -15,8 +15,8 @@ use crate::store::session_files as stored;
 use crate::store::{WorkdirLayout, local_time};
 use crate::text::{clean, clean_json_line, n_of};
 
-use super::ChoiceArgs;
-use super::checkout::Checkout;
+use super::ConfigFlagArguments;
+use super::cli_context::CliContext;
 
 /// Arguments of `agent-collab sessions`.
 #[derive(Debug, Args)]
@@ -24,18 +24,18 @@ use super::checkout::Checkout;
     after_help = "A session is one conversation with one agent. Those of roles go with their run; those of tasks are kept for \
                   limits.keep_sessions_days and can be gone on with by `agent-collab task --id`."
 )]
-pub struct SessionsArgs {
+pub struct SessionsArguments {
     /// What to do.
     #[command(subcommand)]
-    pub command: SessionsSub,
+    pub command: SessionsSubcommand,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// What is done with sessions.
 #[derive(Debug, Subcommand)]
-pub enum SessionsSub {
+pub enum SessionsSubcommand {
     /// Lists them, the oldest first
     List {
         /// Prints JSON
@@ -65,63 +65,66 @@ pub enum SessionsSub {
 ///
 /// # Errors
 /// There is no such session, or it cannot be read or deleted.
-pub async fn run(args: SessionsArgs) -> Result<u8, Refusal> {
-    let wishes = Wishes::at_rest(super::cwd()?, args.choices.choices()?);
+pub async fn run(args: SessionsArguments) -> Result<u8, Refusal> {
+    let wishes = Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?);
     let text = match &args.command {
-        SessionsSub::List { json } => {
-            let layout = layout_here(&args).await?;
+        SessionsSubcommand::List { json } => {
+            let layout = find_layout(&args).await?;
             let sessions = sessions::list(&layout)?;
             match json {
-                true => as_json(&Value::Array(sessions)),
-                false => listed(&sessions, &layout),
+                true => to_json_line(&Value::Array(sessions)),
+                false => format_list(&sessions, &layout),
             }
         }
-        SessionsSub::Show { id, json } => {
-            let layout = layout_here(&args).await?;
+        SessionsSubcommand::Show { id, json } => {
+            let layout = find_layout(&args).await?;
             let session = sessions::find(&layout, id)?;
-            shown(&layout, session, *json)?
+            format_session(&layout, session, *json)?
         }
-        SessionsSub::Delete { id } => {
+        SessionsSubcommand::Delete { id } => {
             format!("deleted {}\n", sessions::delete(&wishes, id).await?)
         }
-        SessionsSub::Prune => {
+        SessionsSubcommand::Prune => {
             let n = sessions::prune(&wishes).await?;
             format!("{} deleted\n", n_of(n, "session"))
         }
     };
-    Ok(crate::cli::printed(
+    Ok(crate::cli::exit_code_after_print(
         io::stdout().write_all(text.as_bytes()),
         0,
     ))
 }
 
-async fn layout_here(args: &SessionsArgs) -> Result<WorkdirLayout, Refusal> {
-    Ok(Checkout::find(&args.choices).await?.layout)
+async fn find_layout(args: &SessionsArguments) -> Result<WorkdirLayout, Refusal> {
+    Ok(CliContext::load(&args.choices).await?.layout)
 }
 
-fn as_json(value: &Value) -> String {
+fn to_json_line(value: &Value) -> String {
     format!("{}\n", clean_json_line(&value.to_string()))
 }
 
-fn listed(sessions: &[Value], layout: &WorkdirLayout) -> String {
+fn format_list(sessions: &[Value], layout: &WorkdirLayout) -> String {
     if sessions.is_empty() {
         let root = layout.root().display().to_string();
         return format!("no session in {}\n", clean(&root));
     }
-    let widest = sessions.iter().map(|session| called(session).len()).max();
+    let widest = sessions
+        .iter()
+        .map(|session| session_name(session).len())
+        .max();
     let widest = widest.unwrap_or(0);
     sessions
         .iter()
-        .map(|each| in_a_line(each, widest))
+        .map(|each| format_summary(each, widest))
         .collect()
 }
 
 /// Its name in the run.
-fn called(session: &Value) -> String {
+fn session_name(session: &Value) -> String {
     clean(session["name"].as_str().unwrap_or("-"))
 }
 
-fn in_a_line(session: &Value, widest: usize) -> String {
+fn format_summary(session: &Value, widest: usize) -> String {
     let word = |key: &str| clean(session[key].as_str().unwrap_or_default());
     let (kind, title) = match session["kind"].as_str() {
         Some(_) => (word("status"), word("title")),
@@ -133,14 +136,14 @@ fn in_a_line(session: &Value, widest: usize) -> String {
     format!(
         "{}  {:<widest$}  {kind:<9}  {:<8}  {:<16}  {title}\n",
         clean(id_of(session)),
-        called(session),
+        session_name(session),
         word("adapter"),
         since.unwrap_or_default(),
     )
 }
 
 /// Where a task that writes does so, and what became of what it changed.
-fn of_its_tree(session: &Value) -> String {
+fn format_worktree(session: &Value) -> String {
     let is_running = session["status"] == "running" || session["status"] == "cut off";
     let tree = session.pointer("/task/tree").and_then(Value::as_str);
     let tree = tree.filter(|_| is_running);
@@ -151,15 +154,19 @@ fn of_its_tree(session: &Value) -> String {
     [tree, patch].into_iter().flatten().collect()
 }
 
-fn shown(layout: &WorkdirLayout, mut session: Value, json: bool) -> Result<String, Refusal> {
+fn format_session(
+    layout: &WorkdirLayout,
+    mut session: Value,
+    json: bool,
+) -> Result<String, Refusal> {
     let id = SessionId::new(id_of(&session));
     let messages = stored::SessionMessageReader::new(layout, &id).read_new()?;
     if json {
         session["messages"] = Value::Array(messages);
-        return Ok(as_json(&session));
+        return Ok(to_json_line(&session));
     }
-    let mut text = in_a_line(&session, 0);
-    text.push_str(&of_its_tree(&session));
+    let mut text = format_summary(&session, 0);
+    text.push_str(&format_worktree(&session));
     for message in &messages {
         let word = |key: &str| message[key].as_str().unwrap_or_default();
         text.push_str(&format!(

@@ -18,18 +18,18 @@ use crate::store::InstanceLock;
 use crate::text::visible;
 use crate::text::{clean, clean_json_line, one_line, truncate};
 
-use super::ChoiceArgs;
-use super::checkout::Checkout;
+use super::ConfigFlagArguments;
+use super::cli_context::CliContext;
 
 /// Arguments of `agent-collab status`.
 #[derive(Debug, Clone, Args)]
-pub struct StatusArgs {
+pub struct StatusArguments {
     /// Prints the whole snapshot as JSON
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// How much of a discussion's topic is shown, in characters.
@@ -39,13 +39,13 @@ const TOPIC_CHARS: usize = 60;
 ///
 /// # Errors
 /// Neither snapshot nor log can be read.
-pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
-    let Checkout {
+pub async fn run(args: StatusArguments) -> Result<u8, Refusal> {
+    let CliContext {
         root,
         loaded,
         layout,
         ..
-    } = Checkout::find(&args.choices).await?;
+    } = CliContext::load(&args.choices).await?;
     let found = stands(&layout)?;
     let held = InstanceLock::read_holder(&layout)?.is_some();
     let kernel = containing::kernel(&ChildSpawner::default(), &loaded.config, &root).await;
@@ -58,41 +58,45 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
                 out,
                 "{}",
                 clean_json_line(
-                    &json!({ "running": held, "last_seq": found.last_seq, "run": state, "problem": found.problem, "held": as_json(&holding) })
+                    &json!({ "running": held, "last_seq": found.last_seq, "run": state, "problem": found.problem, "held": sandbox_to_json(&holding) })
                         .to_string()
                 )
             )
         }
         (Some(found), false) => {
-            let work = if held { Work::UnderWay } else { Work::AtRest };
-            let run = in_words(&found.state, work);
-            let damaged = damaged_line(found.problem.as_deref());
-            write!(out, "{damaged}{run}{}", lines_of(&holding))
+            let work = if held {
+                RunActivity::Running
+            } else {
+                RunActivity::Stopped
+            };
+            let run = format_run(&found.state, work);
+            let damaged = format_damage(found.problem.as_deref());
+            write!(out, "{damaged}{run}{}", format_sandbox(&holding))
         }
         (None, true) => writeln!(
             out,
             "{}",
-            json!({ "running": held, "run": null, "held": as_json(&holding) })
+            json!({ "running": held, "run": null, "held": sandbox_to_json(&holding) })
         ),
         (None, false) => {
             let root = visible(&root.display().to_string());
-            write!(out, "no run in {root}\n{}", lines_of(&holding))
+            write!(out, "no run in {root}\n{}", format_sandbox(&holding))
         }
     };
-    Ok(crate::cli::printed(written, 0))
+    Ok(crate::cli::exit_code_after_print(written, 0))
 }
 
 /// What of a run's files cannot be read, in a line; empty where all can.
-pub(super) fn damaged_line(problem: Option<&str>) -> String {
+pub(super) fn format_damage(problem: Option<&str>) -> String {
     problem.map_or_else(String::new, |problem| {
         format!("damaged    {}\n", clean(problem))
     })
 }
 
 /// Adapters, each with what the kernel holds and what its protocol alone does.
-type Holding = [(String, (String, String))];
+type AdapterSandboxSummary = [(String, (String, String))];
 
-fn as_json(holding: &Holding) -> Value {
+fn sandbox_to_json(holding: &AdapterSandboxSummary) -> Value {
     let told = holding.iter().map(|(name, (kernel, protocol))| {
         let told = json!({ "kernel": kernel, "protocol_only": protocol });
         (name.clone(), told)
@@ -100,7 +104,7 @@ fn as_json(holding: &Holding) -> Value {
     Value::Object(told.collect())
 }
 
-fn lines_of(holding: &Holding) -> String {
+fn format_sandbox(holding: &AdapterSandboxSummary) -> String {
     let told = holding.iter().map(|(name, (kernel, protocol))| {
         let (name, kernel) = (clean(name), clean(kernel));
         format!("held       {name}, by the kernel: {kernel}\n           {name}, by protocol only: {protocol}\n")
@@ -110,17 +114,17 @@ fn lines_of(holding: &Holding) -> String {
 
 /// Whether anybody works on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
+pub(super) enum RunActivity {
     /// An instance does.
-    UnderWay,
+    Running,
     /// Nobody does; it can be taken up.
-    AtRest,
+    Stopped,
     /// It lies in the history.
-    Over,
+    Archived,
 }
 
 /// Tells where a run stands, in lines.
-pub(super) fn in_words(state: &State, work: Work) -> String {
+pub(super) fn format_run(state: &State, work: RunActivity) -> String {
     let mut lines = Vec::new();
     let goal = state
         .goal
@@ -128,9 +132,9 @@ pub(super) fn in_words(state: &State, work: Work) -> String {
         .map_or("none yet", |goal| goal.title.as_str());
     lines.push(format!("goal       {}", clean(goal)));
     let runs = match work {
-        Work::UnderWay => "an instance works on it",
-        Work::AtRest => "nobody works on it",
-        Work::Over => "it lies in the history",
+        RunActivity::Running => "an instance works on it",
+        RunActivity::Stopped => "nobody works on it",
+        RunActivity::Archived => "it lies in the history",
     };
     lines.push(format!("phase      {} ({runs})", state.phase));
     lines.push(format!("iteration  {} of {}", state.iteration, state.cap()));
@@ -156,23 +160,27 @@ pub(super) fn in_words(state: &State, work: Work) -> String {
     }
     if let Some(plan) = &state.plan {
         for step in &plan.plan.steps {
-            lines.push(step_line(state, step));
+            lines.push(format_step(state, step));
         }
     }
     let discussions = state.discussions.iter();
-    lines.extend(discussions.map(|discussion| discussion_line(discussion, work)));
+    lines.extend(discussions.map(|discussion| format_discussion(discussion, work)));
     lines.push(String::new());
     lines.join("\n")
 }
 
-fn discussion_line(discussion: &Discussion, work: Work) -> String {
+fn format_discussion(discussion: &Discussion, work: RunActivity) -> String {
     let id = &discussion.order.id;
     let goes_on = || format!("`agent-collab discuss --id {id}` goes on with it");
     let stands = match (discussion.status, work) {
-        (Status::Running, Work::UnderWay) => "takes place".to_owned(),
-        (Status::Running, Work::AtRest) => format!("was cut off; {}", goes_on()),
-        (Status::Cancelled, Work::UnderWay | Work::AtRest) => format!("was stopped; {}", goes_on()),
-        (Status::Running | Status::Cancelled, Work::Over) => "did not come to its end".to_owned(),
+        (Status::Running, RunActivity::Running) => "takes place".to_owned(),
+        (Status::Running, RunActivity::Stopped) => format!("was cut off; {}", goes_on()),
+        (Status::Cancelled, RunActivity::Running | RunActivity::Stopped) => {
+            format!("was stopped; {}", goes_on())
+        }
+        (Status::Running | Status::Cancelled, RunActivity::Archived) => {
+            "did not come to its end".to_owned()
+        }
         (Status::Completed, _) => "is over".to_owned(),
         (Status::Failed, _) => "failed".to_owned(),
     };
@@ -180,7 +188,7 @@ fn discussion_line(discussion: &Discussion, work: Work) -> String {
     format!("discussion {id} {stands}: {topic}")
 }
 
-fn step_line(state: &State, step: &crate::domain::plan::Step) -> String {
+fn format_step(state: &State, step: &crate::domain::plan::Step) -> String {
     let done = state
         .execution
         .iter()

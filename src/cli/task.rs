@@ -13,9 +13,9 @@ use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, TaskStatus};
 use crate::text::{clean, clean_json_line, n_of};
 
-use super::ChoiceArgs;
-use super::holding::HoldingArgs;
-use super::run::OnAskArg;
+use super::ConfigFlagArguments;
+use super::run::OnAskFlag;
+use super::uncontained_flag::UncontainedArguments;
 
 /// Arguments of `agent-collab task`.
 #[derive(Debug, Clone, Args)]
@@ -26,7 +26,7 @@ use super::run::OnAskArg;
                   Examples:\n  agent-collab task --agent explore \"list the public functions\"\n  \
                   agent-collab task --agent explore --id explore#1 \"and where are they tested?\""
 )]
-pub struct TaskArgs {
+pub struct TaskArguments {
     /// Which agent does it; `agent-collab agents --mode subagent` lists them
     #[arg(long, value_name = "NAME")]
     pub agent: String,
@@ -41,27 +41,27 @@ pub struct TaskArgs {
     pub id: Option<String>,
     /// What happens to a call of the agent's that needs a person, where no instance runs
     #[arg(long, value_name = "WHAT", default_value = "deny")]
-    pub on_ask: OnAskArg,
+    pub on_ask: OnAskFlag,
     /// Prints the result as JSON
     #[arg(long)]
     pub json: bool,
     /// What lifts the asking about commands that nothing holds.
     #[command(flatten)]
-    pub holding: HoldingArgs,
+    pub holding: UncontainedArguments,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// The task was not begun, or nobody knows how it ended.
-pub async fn run(args: TaskArgs) -> Result<u8, Refusal> {
+pub async fn run(args: TaskArguments) -> Result<u8, Refusal> {
     let wishes = Wishes {
         asks: args.on_ask.into(),
-        uncontained: args.holding.commands(),
-        ..Wishes::at_rest(super::cwd()?, args.choices.choices()?)
+        uncontained: args.holding.uncontained_commands(),
+        ..Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?)
     };
     let given = Given {
         agent: args.agent,
@@ -69,29 +69,29 @@ pub async fn run(args: TaskArgs) -> Result<u8, Refusal> {
         description: args.description.unwrap_or_default(),
         task_id: args.id.map(SessionId::new),
     };
-    let (result, signal) = tasks::run(&wishes, given, &mut super::tell).await?;
+    let (result, signal) = tasks::run(&wishes, given, &mut super::print_progress).await?;
     let text = match args.json {
-        true => as_json(&result)?,
-        false => in_words(&result),
+        true => result_to_json(&result)?,
+        false => format_result(&result),
     };
     let code = match (result.end.status(), signal) {
         (TaskStatus::Completed, _) => 0,
         (_, Some(_)) => 130,
         (_, None) => 1,
     };
-    Ok(crate::cli::printed(
+    Ok(crate::cli::exit_code_after_print(
         writeln!(Counted(io::stdout()), "{text}"),
         code,
     ))
 }
 
-fn as_json(result: &TaskResult) -> Result<String, Refusal> {
+fn result_to_json(result: &TaskResult) -> Result<String, Refusal> {
     let text = serde_json::to_string(result);
     let text = text.map_err(|error| Refusal::error(error, ""))?;
     Ok(clean_json_line(&text))
 }
 
-fn in_words(result: &TaskResult) -> String {
+fn format_result(result: &TaskResult) -> String {
     let seconds = result.duration_ms / 1000;
     let again = match result.name.as_str() {
         "" => result.task_id.as_str(),

@@ -7,15 +7,15 @@ use std::io::{self, Write};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::run::ModeArg;
+use super::run::RunModeFlag;
 use crate::app::start::Refusal;
-use crate::cli::ChoiceArgs;
-use crate::cli::agents::unknown;
-use crate::cli::checkout::Checkout;
+use crate::cli::ConfigFlagArguments;
+use crate::cli::agents::unknown_agent_error;
+use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::domain::tool::{Standing, hidden, when};
-use crate::mcp::{Seen, TOOLS, Tool};
+use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{
     Action, AgentMode, Call, Context, Lineage, Mode, PhaseAccess, Profile, decide,
 };
@@ -27,24 +27,24 @@ use crate::permission::{
                   every other. A tool that an agent's rules deny altogether is not offered to it.\n\n\
                   Examples:\n  agent-collab tools --agent review\n  agent-collab tools --agent build --mode plan --json"
 )]
-pub struct ToolsArgs {
+pub struct ToolsArguments {
     /// The agent; by default the planner's, `plan`
     #[arg(long, value_name = "NAME", default_value = "plan")]
     pub agent: String,
     /// How much it does without asking
     #[arg(long, value_enum, default_value = "default")]
-    pub mode: ModeArg,
+    pub mode: RunModeFlag,
     /// Prints JSON, with descriptions and schemas
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// One tool as it is to an agent.
-struct Told {
-    tool: &'static Tool,
+struct ToolAvailability {
+    tool: &'static ToolDefinition,
     /// What becomes of a call; nothing where the tool is not offered.
     action: Option<Action>,
     /// Why it is not offered, or when it is.
@@ -55,33 +55,38 @@ struct Told {
 ///
 /// # Errors
 /// The configuration has problems, or there is no such agent.
-pub async fn run(args: ToolsArgs) -> Result<u8, Refusal> {
-    let Checkout { root, loaded, .. } = Checkout::find(&args.choices).await?;
+pub async fn run(args: ToolsArguments) -> Result<u8, Refusal> {
+    let CliContext { root, loaded, .. } = CliContext::load(&args.choices).await?;
     let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
-    let agent = permissions.profiles.find(&args.agent).map_err(unknown)?;
-    let context = context(agent, &permissions, &root, args.mode.into());
-    let seen = seen(&permissions, &context);
-    let told: Vec<Told> = TOOLS
+    let agent = permissions
+        .profiles
+        .find(&args.agent)
+        .map_err(unknown_agent_error)?;
+    let context = build_context(agent, &permissions, &root, args.mode.into());
+    let seen = visible_agents(&permissions, &context);
+    let told: Vec<ToolAvailability> = TOOLS
         .iter()
-        .map(|tool| tell(tool, &context, &seen))
+        .map(|tool| tool_availability(tool, &context, &seen))
         .collect();
     let text = match args.json {
         true => {
-            let tools = told.iter().map(|told| as_json(told, &seen));
+            let tools = told.iter().map(|told| tool_to_json(told, &seen));
             format!("{}\n", Value::Array(tools.collect()))
         }
         false => {
             let widest = TOOLS.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
-            told.iter().map(|told| in_a_line(told, widest)).collect()
+            told.iter()
+                .map(|told| format_summary(told, widest))
+                .collect()
         }
     };
-    Ok(crate::cli::printed(
+    Ok(crate::cli::exit_code_after_print(
         io::stdout().write_all(text.as_bytes()),
         0,
     ))
 }
 
-fn context(
+fn build_context(
     agent: &Profile,
     permissions: &Permissions,
     root: &std::path::Path,
@@ -102,24 +107,24 @@ fn context(
 }
 
 /// The agents that it may give tasks to, and have discuss.
-fn seen(permissions: &Permissions, context: &Context) -> Seen {
+fn visible_agents(permissions: &Permissions, context: &Context) -> VisibleAgents {
     let by = |tool: &str| {
         let agents = permissions.profiles.offered(AgentMode::Subagent);
         agents
             .filter(|agent| {
                 let input = json!({ "agent": agent.name });
-                action(tool, &input, context) != Action::Deny
+                decide_action(tool, &input, context) != Action::Deny
             })
             .map(|agent| (agent.name.clone(), agent.description.clone()))
             .collect()
     };
-    Seen {
-        agents: by("task"),
-        participants: by("group_discuss"),
+    VisibleAgents {
+        task_agents: by("task"),
+        discussion_agents: by("group_discuss"),
     }
 }
 
-fn action(tool: &str, input: &Value, context: &Context) -> Action {
+fn decide_action(tool: &str, input: &Value, context: &Context) -> Action {
     let call = Call::Tool {
         name: tool.to_owned(),
         input: input.to_string(),
@@ -127,7 +132,11 @@ fn action(tool: &str, input: &Value, context: &Context) -> Action {
     decide(&call, context).action
 }
 
-fn tell(tool: &'static Tool, context: &Context, seen: &Seen) -> Told {
+fn tool_availability(
+    tool: &'static ToolDefinition,
+    context: &Context,
+    seen: &VisibleAgents,
+) -> ToolAvailability {
     let depth = u32::from(context.lineage != Lineage::Role);
     let standing = Standing {
         purpose: None,
@@ -139,14 +148,18 @@ fn tell(tool: &'static Tool, context: &Context, seen: &Seen) -> Told {
     let hidden =
         hidden(tool.name, &standing).filter(|why| !when.is_some_and(|when| why.ends_with(when)));
     if let Some(why) = hidden {
-        return Told {
+        return ToolAvailability {
             tool,
             action: None,
             why: Some(why),
         };
     }
     // A task is decided by the agent that it is for.
-    let agents: Vec<&str> = seen.agents.iter().map(|(name, _)| name.as_str()).collect();
+    let agents: Vec<&str> = seen
+        .task_agents
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
     let (input, for_agents) = match (tool.name, agents.first()) {
         ("task", Some(agent)) => (
             json!({ "agent": agent }),
@@ -154,14 +167,14 @@ fn tell(tool: &'static Tool, context: &Context, seen: &Seen) -> Told {
         ),
         _ => (json!({}), None),
     };
-    Told {
+    ToolAvailability {
         tool,
-        action: Some(action(tool.name, &input, context)),
+        action: Some(decide_action(tool.name, &input, context)),
         why: when.map(str::to_owned).or(for_agents),
     }
 }
 
-fn word(action: Option<Action>) -> &'static str {
+fn action_label(action: Option<Action>) -> &'static str {
     match action {
         Some(Action::Allow) => "allow",
         Some(Action::Ask) => "ask",
@@ -170,18 +183,18 @@ fn word(action: Option<Action>) -> &'static str {
     }
 }
 
-fn in_a_line(told: &Told, widest: usize) -> String {
+fn format_summary(told: &ToolAvailability, widest: usize) -> String {
     let why = told.why.as_deref().map(visible).unwrap_or_default();
     let name = told.tool.name;
-    let line = format!("{name:<widest$} {:<7} {why}", word(told.action));
+    let line = format!("{name:<widest$} {:<7} {why}", action_label(told.action));
     format!("{}\n", line.trim_end())
 }
 
-fn as_json(told: &Told, seen: &Seen) -> Value {
-    let offered = told.tool.offered(seen);
+fn tool_to_json(told: &ToolAvailability, seen: &VisibleAgents) -> Value {
+    let offered = told.tool.to_offered_tool(seen);
     json!({
         "name": offered.name,
-        "decision": word(told.action),
+        "decision": action_label(told.action),
         "why": told.why,
         "description": offered.description,
         "schema": offered.schema,

@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead, Write};
 
-use super::config::Here;
+use super::config::CliConfigContext;
 use crate::config::problem::visible;
 use crate::config::{
     Choices, Layer, Loaded, ProjectFiles, SourceText, TrustState, TrustStore, load_as,
@@ -14,7 +14,7 @@ use crate::config::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustCommand {
     /// Trusts this repository.
-    Grant(Consent),
+    Grant(TrustConsent),
     /// Takes trust back from this repository.
     Revoke,
     /// Lists all trusted repositories.
@@ -23,7 +23,7 @@ pub enum TrustCommand {
 
 /// Who agrees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Consent {
+pub enum TrustConsent {
     /// The user already did, by `--yes`.
     Given,
     /// The user is there to be asked.
@@ -36,7 +36,12 @@ pub enum Consent {
 const NEEDS_USER: u8 = 3;
 
 /// Runs the command; returns the exit code: 0 done, 1 error or declined, 3 needs the user.
-pub fn run(command: TrustCommand, here: &Here, input: &mut dyn BufRead, out: &mut dyn Write) -> u8 {
+pub fn run(
+    command: TrustCommand,
+    here: &CliConfigContext,
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+) -> u8 {
     let store = TrustStore::new(&here.places);
     let written = match command {
         TrustCommand::Grant(consent) => run_grant(&store, here, consent, input, out),
@@ -48,19 +53,19 @@ pub fn run(command: TrustCommand, here: &Here, input: &mut dyn BufRead, out: &mu
 
 fn run_grant(
     store: &TrustStore,
-    here: &Here,
-    consent: Consent,
+    here: &CliConfigContext,
+    consent: TrustConsent,
     input: &mut dyn BufRead,
     out: &mut dyn Write,
 ) -> io::Result<u8> {
     let project = match ProjectFiles::load(&here.root) {
         Ok(project) => project,
-        Err(problems) => return fail(out, &problems),
+        Err(problems) => return print_failure(out, &problems),
     };
     let root = visible(&project.root.display().to_string());
     let status = match store.status(&project) {
         Ok(status) => status,
-        Err(error) => return fail(out, &format!("failed to {error}")),
+        Err(error) => return print_failure(out, &format!("failed to {error}")),
     };
     if status == TrustState::Trusted {
         writeln!(out, "{root} is already trusted")?;
@@ -70,7 +75,7 @@ fn run_grant(
     let load = |trust| load_as(&here.places, project.clone(), trust, &Choices::default());
     let (before, after) = match (load(status), load(TrustState::Trusted)) {
         (Ok(before), Ok(after)) => (before, after),
-        (Err(problems), _) | (_, Err(problems)) => return fail(out, &problems),
+        (Err(problems), _) | (_, Err(problems)) => return print_failure(out, &problems),
     };
     match status {
         TrustState::Changed => writeln!(
@@ -79,16 +84,16 @@ fn run_grant(
         )?,
         TrustState::Untrusted | TrustState::Trusted => writeln!(out, "{root} is not trusted.")?,
     }
-    for line in gains(&before, &after) {
+    for line in describe_gains(&before, &after) {
         writeln!(out, "{}", visible(&line))?;
     }
-    if !agrees(consent, input, out)? {
+    if !ask_consent(consent, input, out)? {
         let (line, code) = match consent {
-            Consent::Nobody => (
+            TrustConsent::Nobody => (
                 "there is no terminal to ask on; run `agent-collab trust --yes` to agree",
                 NEEDS_USER,
             ),
-            Consent::Ask | Consent::Given => ("nothing is changed", 1),
+            TrustConsent::Ask | TrustConsent::Given => ("nothing is changed", 1),
         };
         writeln!(out, "{line}")?;
         return Ok(code);
@@ -98,16 +103,20 @@ fn run_grant(
             out,
             "{root} is trusted until its .agent-collab/config.toml or prompts change"
         )?,
-        Err(error) => return fail(out, &format!("failed to {error}")),
+        Err(error) => return print_failure(out, &format!("failed to {error}")),
     }
     Ok(0)
 }
 
-fn agrees(consent: Consent, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<bool> {
+fn ask_consent(
+    consent: TrustConsent,
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+) -> io::Result<bool> {
     match consent {
-        Consent::Given => Ok(true),
-        Consent::Nobody => Ok(false),
-        Consent::Ask => {
+        TrustConsent::Given => Ok(true),
+        TrustConsent::Nobody => Ok(false),
+        TrustConsent::Ask => {
             write!(out, "Trust this repository? [y/N] ")?;
             out.flush()?;
             let mut answer = String::new();
@@ -118,18 +127,21 @@ fn agrees(consent: Consent, input: &mut dyn BufRead, out: &mut dyn Write) -> io:
 }
 
 /// Lists what trust changes, from what is in force without it and with it.
-fn gains(before: &Loaded, after: &Loaded) -> Vec<String> {
+fn describe_gains(before: &Loaded, after: &Loaded) -> Vec<String> {
     let heading =
         "Files that agents are sent with every prompt (they may change without ending trust):";
     let sections = [
-        ("Programs it chooses:", programs(before, after)),
-        ("Settings that begin to count:", settings(before, after)),
-        ("Permission rules that join yours:", rules(after)),
+        ("Programs it chooses:", changed_programs(before, after)),
+        (
+            "Settings that begin to count:",
+            changed_settings(before, after),
+        ),
+        ("Permission rules that join yours:", project_rules(after)),
         (
             "Prompts that take the place of yours:",
-            files(&after.project.prompts),
+            file_paths(&after.project.prompts),
         ),
-        (heading, files(&after.project.instructions)),
+        (heading, file_paths(&after.project.instructions)),
     ];
     let mut lines = Vec::new();
     for (heading, entries) in sections
@@ -147,7 +159,7 @@ fn gains(before: &Loaded, after: &Loaded) -> Vec<String> {
     lines
 }
 
-fn programs(before: &Loaded, after: &Loaded) -> Vec<String> {
+fn changed_programs(before: &Loaded, after: &Loaded) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, adapter) in &after.config.adapters {
         if before.config.adapters.get(name) != Some(adapter) {
@@ -163,7 +175,7 @@ fn programs(before: &Loaded, after: &Loaded) -> Vec<String> {
 }
 
 /// A project's own values are shown whole: they are no secrets of the user's, and one of them may be the trap.
-fn settings(before: &Loaded, after: &Loaded) -> Vec<String> {
+fn changed_settings(before: &Loaded, after: &Loaded) -> Vec<String> {
     let mut lines = Vec::new();
     for (path, held) in &after.settings.values {
         let now = before.settings.values.get(path).map(|held| &held.value);
@@ -179,7 +191,7 @@ fn settings(before: &Loaded, after: &Loaded) -> Vec<String> {
     lines
 }
 
-fn rules(after: &Loaded) -> Vec<String> {
+fn project_rules(after: &Loaded) -> Vec<String> {
     let rules = after
         .config
         .permission
@@ -199,18 +211,18 @@ fn rules(after: &Loaded) -> Vec<String> {
         .collect()
 }
 
-fn files(sources: &[SourceText]) -> Vec<String> {
+fn file_paths(sources: &[SourceText]) -> Vec<String> {
     sources
         .iter()
         .map(|source| source.file.display().to_string())
         .collect()
 }
 
-fn run_revoke(store: &TrustStore, here: &Here, out: &mut dyn Write) -> io::Result<u8> {
+fn run_revoke(store: &TrustStore, here: &CliConfigContext, out: &mut dyn Write) -> io::Result<u8> {
     let root = match here.root.canonicalize() {
         Ok(root) => root,
         Err(error) => {
-            return fail(
+            return print_failure(
                 out,
                 &format!("failed to find {}: {error}", here.root.display()),
             );
@@ -220,7 +232,7 @@ fn run_revoke(store: &TrustStore, here: &Here, out: &mut dyn Write) -> io::Resul
     match store.revoke(&root) {
         Ok(true) => writeln!(out, "{shown} is no longer trusted")?,
         Ok(false) => writeln!(out, "{shown} was not trusted")?,
-        Err(error) => return fail(out, &format!("failed to {error}")),
+        Err(error) => return print_failure(out, &format!("failed to {error}")),
     }
     Ok(0)
 }
@@ -228,7 +240,7 @@ fn run_revoke(store: &TrustStore, here: &Here, out: &mut dyn Write) -> io::Resul
 fn run_list(store: &TrustStore, out: &mut dyn Write) -> io::Result<u8> {
     let entries = match store.list() {
         Ok(entries) => entries,
-        Err(error) => return fail(out, &format!("failed to {error}")),
+        Err(error) => return print_failure(out, &format!("failed to {error}")),
     };
     if entries.is_empty() {
         writeln!(out, "no repository is trusted")?;
@@ -253,7 +265,7 @@ fn run_list(store: &TrustStore, out: &mut dyn Write) -> io::Result<u8> {
     Ok(0)
 }
 
-fn fail(out: &mut dyn Write, problem: &dyn std::fmt::Display) -> io::Result<u8> {
+fn print_failure(out: &mut dyn Write, problem: &dyn std::fmt::Display) -> io::Result<u8> {
     writeln!(out, "{problem}")?;
     Ok(1)
 }
@@ -265,12 +277,12 @@ mod tests {
     use super::*;
     use crate::config::Places;
 
-    struct Scratch {
+    struct TrustFixture {
         _folder: tempfile::TempDir,
         path: PathBuf,
     }
 
-    impl Scratch {
+    impl TrustFixture {
         fn new(files: &[(&str, &str)]) -> Self {
             let folder = tempfile::tempdir().expect("scratch folder");
             let path = folder.path().canonicalize().expect("real path");
@@ -288,7 +300,7 @@ mod tests {
 
         /// Runs a command with an answer typed; returns exit code and text.
         fn check(&self, command: TrustCommand, typed: &str) -> String {
-            let here = Here {
+            let here = CliConfigContext {
                 places: Places::below(&self.path),
                 root: self.path.join("repository"),
                 choices: Choices::default(),
@@ -308,12 +320,12 @@ mod tests {
 
     #[test]
     fn what_would_begin_to_count_is_shown_before_the_question() {
-        let scratch = Scratch::new(&[
+        let scratch = TrustFixture::new(&[
             (".agent-collab/config.toml", CONFIG),
             (".agent-collab/prompts/03_review.md", "{{ plan }}"),
             ("AGENTS.md", "be brief"),
         ]);
-        insta::assert_snapshot!(scratch.check(TrustCommand::Grant(Consent::Ask), "n\n"));
+        insta::assert_snapshot!(scratch.check(TrustCommand::Grant(TrustConsent::Ask), "n\n"));
         assert_eq!(
             scratch.check(TrustCommand::List, ""),
             "exit 0\nno repository is trusted\n"
@@ -322,19 +334,19 @@ mod tests {
 
     #[test]
     fn without_a_terminal_only_a_flag_agrees() {
-        let scratch = Scratch::new(&[]);
-        insta::assert_snapshot!(scratch.check(TrustCommand::Grant(Consent::Nobody), "y\n"));
-        insta::assert_snapshot!(scratch.check(TrustCommand::Grant(Consent::Given), ""));
+        let scratch = TrustFixture::new(&[]);
+        insta::assert_snapshot!(scratch.check(TrustCommand::Grant(TrustConsent::Nobody), "y\n"));
+        insta::assert_snapshot!(scratch.check(TrustCommand::Grant(TrustConsent::Given), ""));
         assert_eq!(
-            scratch.check(TrustCommand::Grant(Consent::Given), ""),
+            scratch.check(TrustCommand::Grant(TrustConsent::Given), ""),
             "exit 0\n<scratch>/repository is already trusted\n"
         );
     }
 
     #[test]
     fn trust_is_listed_ends_with_a_change_and_is_taken_back() {
-        let scratch = Scratch::new(&[]);
-        scratch.check(TrustCommand::Grant(Consent::Ask), "yes\n");
+        let scratch = TrustFixture::new(&[]);
+        scratch.check(TrustCommand::Grant(TrustConsent::Ask), "yes\n");
         assert!(
             scratch
                 .check(TrustCommand::List, "")
@@ -363,19 +375,19 @@ mod tests {
 
     #[test]
     fn a_wrong_configuration_cannot_be_trusted() {
-        let scratch = Scratch::new(&[(".agent-collab/config.toml", "[roles]\nplaner = 1\n")]);
+        let scratch = TrustFixture::new(&[(".agent-collab/config.toml", "[roles]\nplaner = 1\n")]);
         assert!(
             scratch
-                .check(TrustCommand::Grant(Consent::Given), "")
+                .check(TrustCommand::Grant(TrustConsent::Given), "")
                 .starts_with("exit 1\n.agent-collab/config.toml:2:1: unknown key")
         );
     }
 
     #[test]
     fn trust_kept_inside_the_repository_is_refused() {
-        let scratch = Scratch::new(&[]);
+        let scratch = TrustFixture::new(&[]);
         let root = scratch.path.join("repository");
-        let here = Here {
+        let here = CliConfigContext {
             places: Places::below(&root),
             root: root.clone(),
             choices: Choices::default(),
@@ -383,7 +395,7 @@ mod tests {
         let mut out = Vec::new();
         assert_eq!(
             run(
-                TrustCommand::Grant(Consent::Given),
+                TrustCommand::Grant(TrustConsent::Given),
                 &here,
                 &mut "".as_bytes(),
                 &mut out
@@ -400,8 +412,8 @@ mod tests {
     #[test]
     fn the_file_of_trusted_repositories_is_readable_by_its_owner_alone() {
         use std::os::unix::fs::PermissionsExt;
-        let scratch = Scratch::new(&[]);
-        scratch.check(TrustCommand::Grant(Consent::Given), "");
+        let scratch = TrustFixture::new(&[]);
+        scratch.check(TrustCommand::Grant(TrustConsent::Given), "");
         let file = Places::below(&scratch.path).trust_file();
         let mode = std::fs::metadata(file).expect("file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

@@ -12,7 +12,7 @@ use crate::domain::undo::{Fate, Offer, Wish, named};
 use crate::engine::undo::offers;
 use crate::engine::{Engine, EngineError};
 
-use super::ChoiceArgs;
+use super::ConfigFlagArguments;
 
 /// Arguments of `agent-collab undo`.
 #[derive(Debug, Clone, Args)]
@@ -21,7 +21,7 @@ use super::ChoiceArgs;
                         what lay there is kept under refs/agent-collab/. Commits are taken back by a new commit.\n\n\
                         Example:\n  agent-collab undo --step 2 --yes"
 )]
-pub struct UndoArgs {
+pub struct UndoArguments {
     /// Back to before this step; it and all after it are undone
     #[arg(long, value_name = "N")]
     pub step: Option<u32>,
@@ -33,15 +33,15 @@ pub struct UndoArgs {
     pub yes: bool,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// There is no run, another instance holds it, or it cannot be undone.
-pub async fn run(args: UndoArgs) -> Result<u8, Refusal> {
-    let wishes = Wishes::at_rest(super::cwd()?, args.choices.choices()?);
+pub async fn run(args: UndoArguments) -> Result<u8, Refusal> {
+    let wishes = Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?);
     let wish = match (args.step, args.redo) {
         (_, true) => Wish::Redo,
         (Some(step), false) => Wish::BackTo(step),
@@ -58,7 +58,7 @@ pub async fn run(args: UndoArgs) -> Result<u8, Refusal> {
     let mut occupied = start::occupy(found)?;
     let begun = start::reopen(&mut occupied, &wishes, Commits::Made).await?;
     let mut engine = begun.engine;
-    let offer = match first_offer(&engine, wish).await {
+    let offer = match choose_reversal(&engine, wish).await {
         Ok(offer) => offer,
         Err(why) => {
             let hint = "`agent-collab status` shows the steps, `agent-collab diff --step N` what one changed";
@@ -66,7 +66,7 @@ pub async fn run(args: UndoArgs) -> Result<u8, Refusal> {
         }
     };
     let mut out = io::stdout();
-    let told = tell(&offer, &mut out);
+    let told = print_preview(&offer, &mut out);
     told.map_err(|error| Refusal::error(format!("cannot print: {error}"), ""))?;
     if !args.yes {
         return Err(Refusal {
@@ -75,10 +75,10 @@ pub async fn run(args: UndoArgs) -> Result<u8, Refusal> {
             code: 3,
         });
     }
-    carry_out(&mut engine, &offer).await
+    apply_reversal(&mut engine, &offer).await
 }
 
-async fn first_offer(engine: &Engine, wish: Wish) -> Result<Offer, String> {
+async fn choose_reversal(engine: &Engine, wish: Wish) -> Result<Offer, String> {
     let state = engine.state();
     if state.running.is_some() || state.busy.is_some() {
         return Err(
@@ -102,7 +102,7 @@ async fn first_offer(engine: &Engine, wish: Wish) -> Result<Offer, String> {
     first.ok_or_else(|| "there is nothing to undo".to_owned())
 }
 
-fn tell(offer: &Offer, out: &mut dyn Write) -> io::Result<()> {
+fn print_preview(offer: &Offer, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{} {}", offer.way.verb(), named(&offer.steps))?;
     for (fate, file) in &offer.files {
         let sign = match fate {
@@ -131,7 +131,7 @@ fn tell(offer: &Offer, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Does what was told, and waits for its end.
-async fn carry_out(engine: &mut Engine, offer: &Offer) -> Result<u8, Refusal> {
+async fn apply_reversal(engine: &mut Engine, offer: &Offer) -> Result<u8, Refusal> {
     let failed = |error: EngineError| Refusal::error(error, "what was recorded so far is kept");
     let asked = engine.feed(Event::UndoAsked {
         way: offer.way,

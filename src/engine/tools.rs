@@ -26,9 +26,9 @@ use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::run::Counts;
 use crate::domain::tool::{Standing, hidden, own_tool, when};
 use crate::domain::turn::Role;
+use crate::mcp::socket_protocol::{OfferedTool, ToolAnswer};
 use crate::mcp::tools::{group_discuss, task};
-use crate::mcp::wire::{Answer, Offered};
-use crate::mcp::{Seen, TOOLS, Tool};
+use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{Call, repetition};
 
 use super::answering::Patience;
@@ -45,7 +45,7 @@ const CLI_WAITS: Duration = Duration::from_secs(60 * 60);
 /// What a tool's call came to, for now.
 pub(super) enum Reply {
     /// This.
-    Now(Answer),
+    Now(ToolAnswer),
     /// It comes with the user's word, by [`Engine::settle_tool`].
     Asked,
     /// What this gives once it is done; the call waits.
@@ -55,7 +55,7 @@ pub(super) enum Reply {
 /// What a call that waited came to.
 #[derive(Debug)]
 pub struct Later {
-    pub(super) answer: Answer,
+    pub(super) answer: ToolAnswer,
     /// The children that it waited for and does not wait for any more.
     pub(super) sent_on: Vec<SessionId>,
 }
@@ -207,21 +207,21 @@ impl Engine {
     }
 
     /// The tools that a session has in its turn.
-    fn offered_to(&self, session: &SessionId) -> Vec<Offered> {
+    fn offered_to(&self, session: &SessionId) -> Vec<OfferedTool> {
         let Some(role) = self.role_of(session) else {
             return Vec::new();
         };
         let seen = self.seen_by(session);
-        let has = |tool: &&Tool| self.hidden_from(role, tool.name).is_none();
+        let has = |tool: &&ToolDefinition| self.hidden_from(role, tool.name).is_none();
         TOOLS
             .iter()
             .filter(has)
-            .map(|tool| tool.offered(&seen))
+            .map(|tool| tool.to_offered_tool(&seen))
             .collect()
     }
 
     /// What a session can see: the agents that it may give tasks to, and have discuss.
-    fn seen_by(&self, session: &SessionId) -> Seen {
+    fn seen_by(&self, session: &SessionId) -> VisibleAgents {
         let caller = Caller::Session(session.clone());
         let by = |tool| {
             self.subagents()
@@ -229,9 +229,9 @@ impl Engine {
                 .map(|agent| (agent.name.clone(), agent.description.clone()))
                 .collect()
         };
-        Seen {
-            agents: by(task::TOOL.name),
-            participants: by(group_discuss::TOOL.name),
+        VisibleAgents {
+            task_agents: by(task::TOOL.name),
+            discussion_agents: by(group_discuss::TOOL.name),
         }
     }
 
@@ -271,7 +271,7 @@ impl Engine {
         };
         if let Some(too_many) = tasks::too_many(self, &calling) {
             // Whoever called may be gone.
-            let _gone = calling.give.send(Answer::failed(too_many));
+            let _gone = calling.give.send(ToolAnswer::failed(too_many));
             return Ok(());
         }
         let Calling {
@@ -351,7 +351,7 @@ impl Engine {
     fn block(&mut self, calling: Calling, reason: &str) -> Result<(), EngineError> {
         let (tool, reason) = (news::line(&calling.tool), news::line(reason));
         // Whoever called may be gone.
-        let _gone = calling.give.send(Answer::blocked(&tool, &reason));
+        let _gone = calling.give.send(ToolAnswer::blocked(&tool, &reason));
         self.feed(Event::ToolBlocked {
             session: calling.session,
             tool,
@@ -373,7 +373,7 @@ impl Engine {
                 "the user declined this and stopped the turn".to_owned()
             }
         };
-        self.settle_tool(request, Answer::failed(reason));
+        self.settle_tool(request, ToolAnswer::failed(reason));
         Ok(())
     }
 
@@ -411,7 +411,7 @@ impl Engine {
     }
 
     /// Gives a call its answer.
-    pub(super) fn settle_tool(&mut self, request: &RequestId, answer: Answer) {
+    pub(super) fn settle_tool(&mut self, request: &RequestId, answer: ToolAnswer) {
         if let Some(open) = self.tools.open.remove(request) {
             self.tell_live(open.call.role, Ask::Waited(request.clone()));
             // Whoever called may be gone.
@@ -425,7 +425,7 @@ impl Engine {
         let open = self.tools.open.iter().filter(|(_, open)| of_role(open));
         let requests: Vec<RequestId> = open.map(|(request, _)| request.clone()).collect();
         for request in requests {
-            self.settle_tool(&request, Answer::failed("the turn is over"));
+            self.settle_tool(&request, ToolAnswer::failed("the turn is over"));
         }
     }
 

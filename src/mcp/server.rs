@@ -24,13 +24,16 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::wire::{self, Answer, Ask, LINE_BYTES, Offered, Outcome, Tell, VERSION};
+use super::socket_protocol::{
+    self, MAX_LINE_BYTES, OfferedTool, PROTOCOL_VERSION, ToolAnswer, ToolAnswerStatus,
+    ToolSocketMessage, ToolSocketRequest,
+};
 
 /// How many questions may wait to be written.
-const WAITING: usize = 64;
+const OUTGOING_CAPACITY: usize = 64;
 
 /// How many words of progress may wait for a call's CLI to read them.
-const UNREAD_PROGRESS: usize = 4;
+const PROGRESS_CAPACITY: usize = 4;
 
 /// What agents are told of the server as a whole.
 const INSTRUCTIONS: &str = "The tools of the program that runs this session: lists of todos, plans and reviews \
@@ -40,7 +43,7 @@ const INSTRUCTIONS: &str = "The tools of the program that runs this session: lis
 
 /// Why the server cannot serve.
 #[derive(Debug, Error)]
-pub enum ServerError {
+pub enum McpServerError {
     /// The token cannot be read.
     #[error("failed to read the token {path}: {source}")]
     Token {
@@ -69,24 +72,24 @@ pub enum ServerError {
 ///
 /// # Errors
 /// The program cannot be reached or refuses, or the CLI's handshake fails.
-pub async fn serve(socket: &Path, token: &Path) -> Result<(), ServerError> {
-    let word = std::fs::read_to_string(token).map_err(|source| ServerError::Token {
+pub async fn serve(socket: &Path, token: &Path) -> Result<(), McpServerError> {
+    let word = std::fs::read_to_string(token).map_err(|source| McpServerError::Token {
         path: token.to_owned(),
         source,
     })?;
-    let reach = |source| ServerError::Reach {
+    let reach = |source| McpServerError::Reach {
         path: socket.to_owned(),
         source,
     };
     let stream = UnixStream::connect(socket).await.map_err(reach)?;
-    let (mut lines, mut ends) = greet(stream, word.trim()).await.map_err(reach)?;
-    match read(&mut lines).await.map_err(reach)? {
-        Tell::Welcome => {}
-        Tell::Refused { why } => return Err(ServerError::Refused(why)),
-        other => return Err(ServerError::Refused(format!("it said {other:?}"))),
+    let (mut lines, mut ends) = send_hello(stream, word.trim()).await.map_err(reach)?;
+    match read_message(&mut lines).await.map_err(reach)? {
+        ToolSocketMessage::Welcome => {}
+        ToolSocketMessage::Refused { why } => return Err(McpServerError::Refused(why)),
+        other => return Err(McpServerError::Refused(format!("it said {other:?}"))),
     }
-    let (to, mut asks) = mpsc::channel::<Vec<u8>>(WAITING);
-    let link = Arc::new(Link::new(to));
+    let (to, mut asks) = mpsc::channel::<Vec<u8>>(OUTGOING_CAPACITY);
+    let link = Arc::new(ProgramLink::new(to));
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
         while let Some(ask) = asks.recv().await {
@@ -95,29 +98,29 @@ pub async fn serve(socket: &Path, token: &Path) -> Result<(), ServerError> {
             }
         }
     });
-    tasks.spawn(listen(lines, Arc::clone(&link)));
-    let failed = |error: String| ServerError::Handshake(error);
-    let server = Server(link).serve(rmcp::transport::stdio()).await;
+    tasks.spawn(receive_messages(lines, Arc::clone(&link)));
+    let failed = |error: String| McpServerError::Handshake(error);
+    let server = McpServer(link).serve(rmcp::transport::stdio()).await;
     let server = server.map_err(|error| failed(error.to_string()))?;
     let ended = server.waiting().await;
     ended.map(drop).map_err(|error| failed(error.to_string()))
 }
 
-type Lines = BufReader<OwnedReadHalf>;
+type SocketReader = BufReader<OwnedReadHalf>;
 
-async fn greet(stream: UnixStream, token: &str) -> io::Result<(Lines, OwnedWriteHalf)> {
+async fn send_hello(stream: UnixStream, token: &str) -> io::Result<(SocketReader, OwnedWriteHalf)> {
     let (from, mut to) = stream.into_split();
-    let hello = Ask::Hello {
-        version: VERSION,
+    let hello = ToolSocketRequest::Hello {
+        version: PROTOCOL_VERSION,
         token: token.to_owned(),
     };
-    to.write_all(&wire::line(&hello)?).await?;
+    to.write_all(&socket_protocol::encode_line(&hello)?).await?;
     Ok((BufReader::new(from), to))
 }
 
-async fn read(lines: &mut Lines) -> io::Result<Tell> {
+async fn read_message(lines: &mut SocketReader) -> io::Result<ToolSocketMessage> {
     let mut line = Vec::new();
-    let mut limited = lines.take(LINE_BYTES as u64);
+    let mut limited = lines.take(MAX_LINE_BYTES as u64);
     limited.read_until(b'\n', &mut line).await?;
     if line.last() != Some(&b'\n') {
         return Err(io::ErrorKind::UnexpectedEof.into());
@@ -126,19 +129,23 @@ async fn read(lines: &mut Lines) -> io::Result<Tell> {
 }
 
 /// Takes in what the program says until it is gone.
-async fn listen(mut lines: Lines, link: Arc<Link>) {
+async fn receive_messages(mut lines: SocketReader, link: Arc<ProgramLink>) {
     loop {
-        match read(&mut lines).await {
-            Ok(Tell::Answer { id, answer }) => link.give(id, Given::Answer(answer)),
-            Ok(Tell::Progress { id, text }) => link.tell(id, text),
-            Ok(Tell::Tools { id, tools }) => link.give(id, Given::Tools(tools)),
-            Ok(Tell::Changed) => {
+        match read_message(&mut lines).await {
+            Ok(ToolSocketMessage::Answer { id, answer }) => {
+                link.deliver_reply(id, ProgramReply::Answer(answer))
+            }
+            Ok(ToolSocketMessage::Progress { id, text }) => link.forward_progress(id, text),
+            Ok(ToolSocketMessage::Tools { id, tools }) => {
+                link.deliver_reply(id, ProgramReply::Tools(tools))
+            }
+            Ok(ToolSocketMessage::Changed) => {
                 if let Some(peer) = link.peer.get() {
                     // A CLI that does not listen keeps the list that it has; a call is decided anyway.
                     let _deaf = peer.notify_tool_list_changed().await;
                 }
             }
-            Ok(Tell::Welcome | Tell::Refused { .. }) => {}
+            Ok(ToolSocketMessage::Welcome | ToolSocketMessage::Refused { .. }) => {}
             Err(error) => {
                 tracing::warn!(%error, "the running program is gone");
                 return link.close();
@@ -149,69 +156,69 @@ async fn listen(mut lines: Lines, link: Arc<Link>) {
 
 /// What the program gave for a question.
 #[derive(Debug)]
-enum Given {
-    Answer(Answer),
-    Tools(Vec<Offered>),
+enum ProgramReply {
+    Answer(ToolAnswer),
+    Tools(Vec<OfferedTool>),
 }
 
 /// Who waits for an answer.
 #[derive(Debug)]
-struct Waiter {
-    give: oneshot::Sender<Given>,
+struct ReplyWaiter {
+    reply: oneshot::Sender<ProgramReply>,
     /// Where it is told meanwhile what it waits for.
     progress: mpsc::Sender<String>,
 }
 
 /// A question that is asked: its number, where its answer comes, and what is told before.
 #[derive(Debug)]
-struct Asked {
+struct PendingReply {
     id: u64,
-    given: oneshot::Receiver<Given>,
+    reply: oneshot::Receiver<ProgramReply>,
     progress: mpsc::Receiver<String>,
 }
 
 /// The way to the program.
 #[derive(Debug)]
-struct Link {
+struct ProgramLink {
     /// Whole lines.
-    to: mpsc::Sender<Vec<u8>>,
-    n_asked: AtomicU64,
+    outgoing: mpsc::Sender<Vec<u8>>,
+    n_requests: AtomicU64,
     /// Who waits; `None` once the program is gone.
-    open: Mutex<Option<BTreeMap<u64, Waiter>>>,
+    waiters: Mutex<Option<BTreeMap<u64, ReplyWaiter>>>,
     peer: OnceLock<Peer<RoleServer>>,
 }
 
-impl Link {
+impl ProgramLink {
     fn new(to: mpsc::Sender<Vec<u8>>) -> Self {
         Self {
-            to,
-            n_asked: AtomicU64::new(0),
-            open: Mutex::new(Some(BTreeMap::new())),
+            outgoing: to,
+            n_requests: AtomicU64::new(0),
+            waiters: Mutex::new(Some(BTreeMap::new())),
             peer: OnceLock::new(),
         }
     }
 
     /// Opens a question; `None` when the program is gone.
-    fn open(&self) -> Option<Asked> {
-        let id = self.n_asked.fetch_add(1, Ordering::Relaxed) + 1;
+    fn register_waiter(&self) -> Option<PendingReply> {
+        let id = self.n_requests.fetch_add(1, Ordering::Relaxed) + 1;
         let (give, given) = oneshot::channel();
-        let (to_waiter, progress) = mpsc::channel(UNREAD_PROGRESS);
-        let waiter = Waiter {
-            give,
+        let (to_waiter, progress) = mpsc::channel(PROGRESS_CAPACITY);
+        let waiter = ReplyWaiter {
+            reply: give,
             progress: to_waiter,
         };
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         open.as_mut()?.insert(id, waiter);
-        Some(Asked {
+        Some(PendingReply {
             id,
-            given,
+            reply: given,
             progress,
         })
     }
 
     /// Tells who waits what it waits for.
-    fn tell(&self, id: u64, text: String) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+    fn forward_progress(&self, id: u64, text: String) {
+        let open = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(waiter) = open.as_ref().and_then(|open| open.get(&id)) {
             // A CLI that does not read has no use for what was.
             let _unread = waiter.progress.try_send(text);
@@ -219,65 +226,71 @@ impl Link {
     }
 
     /// Takes out who waits for an answer.
-    fn take(&self, id: u64) -> Option<Waiter> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+    fn remove_waiter(&self, id: u64) -> Option<ReplyWaiter> {
+        let mut open = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         open.as_mut()?.remove(&id)
     }
 
-    fn give(&self, id: u64, given: Given) {
-        if let Some(waiter) = self.take(id) {
+    fn deliver_reply(&self, id: u64, given: ProgramReply) {
+        if let Some(waiter) = self.remove_waiter(id) {
             // Who asked may be gone.
-            let _gone = waiter.give.send(given);
+            let _gone = waiter.reply.send(given);
         }
     }
 
     /// Nobody answers any more.
     fn close(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.waiters.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Asks something.
     ///
     /// # Errors
     /// The program is gone, or does not take as much at once; then it is asked nothing.
-    async fn ask(&self, ask: impl FnOnce(u64) -> Ask) -> Result<Asked, ErrorData> {
-        let asked = self.open().ok_or_else(gone)?;
+    async fn send_request(
+        &self,
+        ask: impl FnOnce(u64) -> ToolSocketRequest,
+    ) -> Result<PendingReply, ErrorData> {
+        let asked = self.register_waiter().ok_or_else(program_ended_error)?;
         let id = asked.id;
-        let line = wire::line(&ask(id));
+        let line = socket_protocol::encode_line(&ask(id));
         let line = line.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        if line.len() > LINE_BYTES {
-            self.take(id);
-            return Err(too_long(line.len()));
+        if line.len() > MAX_LINE_BYTES {
+            self.remove_waiter(id);
+            return Err(request_too_long_error(line.len()));
         }
-        self.to.send(line).await.map_err(|_| gone())?;
+        self.outgoing
+            .send(line)
+            .await
+            .map_err(|_| program_ended_error())?;
         Ok(asked)
     }
 
     /// Takes a question back.
-    async fn forget(&self, id: u64) {
-        self.take(id);
-        if let Ok(line) = wire::line(&Ask::Forget { id }) {
+    async fn cancel_request(&self, id: u64) {
+        self.remove_waiter(id);
+        if let Ok(line) = socket_protocol::encode_line(&ToolSocketRequest::Forget { id }) {
             // The program may be gone with the call.
-            let _gone = self.to.send(line).await;
+            let _gone = self.outgoing.send(line).await;
         }
     }
 }
 
-fn gone() -> ErrorData {
+fn program_ended_error() -> ErrorData {
     ErrorData::internal_error("agent-collab has ended; end your turn", None)
 }
 
-fn too_long(bytes: usize) -> ErrorData {
+fn request_too_long_error(bytes: usize) -> ErrorData {
     let told = format!(
-        "nothing was done: the call has {bytes} bytes, and at most {LINE_BYTES} are taken; say less at once"
+        "nothing was done: the call has {bytes} bytes, and at most {MAX_LINE_BYTES} are taken; say less at once"
     );
     ErrorData::invalid_params(told, None)
 }
 
 /// What the CLI speaks to.
-struct Server(Arc<Link>);
+struct McpServer(Arc<ProgramLink>);
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let tools = ServerCapabilities::builder()
             .enable_tools()
@@ -299,13 +312,16 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let asked = self.0.ask(|id| Ask::List { id }).await?;
-        match asked.given.await {
-            Ok(Given::Tools(tools)) => {
-                let tools = tools.into_iter().map(shown).collect();
+        let asked = self
+            .0
+            .send_request(|id| ToolSocketRequest::List { id })
+            .await?;
+        match asked.reply.await {
+            Ok(ProgramReply::Tools(tools)) => {
+                let tools = tools.into_iter().map(to_rmcp_tool).collect();
                 Ok(ListToolsResult::with_all_items(tools))
             }
-            Ok(Given::Answer(_)) | Err(_) => Err(gone()),
+            Ok(ProgramReply::Answer(_)) | Err(_) => Err(program_ended_error()),
         }
     }
 
@@ -314,9 +330,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let thread = thread(&request, &context);
-        let mut progress = progress_of(&request, &context);
-        let asked = self.0.ask(|id| Ask::Call {
+        let thread = calling_thread_id(&request, &context);
+        let mut progress = requested_progress(&request, &context);
+        let asked = self.0.send_request(|id| ToolSocketRequest::Call {
             id,
             tool: request.name.into_owned(),
             arguments: Value::Object(request.arguments.unwrap_or_default()),
@@ -327,17 +343,17 @@ impl ServerHandler for Server {
         loop {
             tokio::select! {
                 biased;
-                given = &mut asked.given => return match given {
-                    Ok(Given::Answer(answer)) => Ok(result(answer).into()),
-                    Ok(Given::Tools(_)) | Err(_) => Err(gone()),
+                given = &mut asked.reply => return match given {
+                    Ok(ProgramReply::Answer(answer)) => Ok(to_call_result(answer).into()),
+                    Ok(ProgramReply::Tools(_)) | Err(_) => Err(program_ended_error()),
                 },
                 () = context.ct.cancelled() => {
-                    self.0.forget(asked.id).await;
+                    self.0.cancel_request(asked.id).await;
                     return Err(ErrorData::internal_error("the call was cancelled", None));
                 }
                 Some(text) = asked.progress.recv() => {
                     if let Some(progress) = &mut progress {
-                        progress.tell(text, &context.peer).await;
+                        progress.send_progress(text, &context.peer).await;
                     }
                 }
             }
@@ -348,47 +364,50 @@ impl ServerHandler for Server {
 /// The progress of one call, as its CLI wants to hear of it.
 struct CallProgress {
     token: ProgressToken,
-    n_told: u32,
+    n_sent: u32,
 }
 
 impl CallProgress {
     /// Tells one word of it, and waits until that is written: nothing may follow the answer.
-    async fn tell(&mut self, text: String, peer: &Peer<RoleServer>) {
-        self.n_told += 1;
-        let told = ProgressNotificationParam::new(self.token.clone(), f64::from(self.n_told));
+    async fn send_progress(&mut self, text: String, peer: &Peer<RoleServer>) {
+        self.n_sent += 1;
+        let told = ProgressNotificationParam::new(self.token.clone(), f64::from(self.n_sent));
         // A CLI that is gone takes its call back.
         let _gone = peer.notify_progress(told.with_message(text)).await;
     }
 }
 
 /// How a call wants to be told what it waits for; `None` where it does not.
-fn progress_of(
+fn requested_progress(
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Option<CallProgress> {
     let of_request = request.meta.as_ref();
     let token = context.meta.get_progress_token();
     let token = token.or_else(|| of_request.and_then(|meta| meta.get_progress_token()))?;
-    Some(CallProgress { token, n_told: 0 })
+    Some(CallProgress { token, n_sent: 0 })
 }
 
 /// codex names the conversation that calls; a sub-agent of its own has another one.
-fn thread(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Option<String> {
+fn calling_thread_id(
+    request: &CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Option<String> {
     let named = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let of_request = request.meta.as_ref();
     named(context.meta.0.0.get("threadId"))
         .or_else(|| named(of_request.and_then(|meta| meta.0.0.get("threadId"))))
 }
 
-fn shown(offered: Offered) -> Shown {
+fn to_rmcp_tool(offered: OfferedTool) -> Shown {
     Shown::new(offered.name, offered.description, offered.schema)
 }
 
-fn result(answer: Answer) -> CallToolResult {
+fn to_call_result(answer: ToolAnswer) -> CallToolResult {
     let content = vec![ContentBlock::text(answer.text)];
     let mut result = match answer.outcome {
-        Outcome::Done => CallToolResult::success(content),
-        Outcome::Failed => CallToolResult::error(content),
+        ToolAnswerStatus::Done => CallToolResult::success(content),
+        ToolAnswerStatus::Failed => CallToolResult::error(content),
     };
     result.structured_content = answer.data;
     result

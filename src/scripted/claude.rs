@@ -4,74 +4,78 @@
 //! Knows no hooks but one before each call, no MCP servers and no rules but `permissions.ask`: edits and every
 //! command that does more than read are asked about, as in the default mode.
 
-mod call;
 pub mod flags;
 pub mod frames;
-mod hook;
+mod hook_callback;
 mod interrupt;
-mod perform;
+mod script_actions;
 #[cfg(test)]
 mod tests;
+mod tool_calls;
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use self::flags::{Begin, Flags};
-use self::frames::{Stamp, Tool, TurnResult, fresh};
-use crate::scripted::act::{Heard, RunNumber, Stage};
-use crate::scripted::cursor::{Conversation, Memory, Words};
-use crate::scripted::script::{Action, Script};
-use crate::scripted::{Casting, Guise};
+use self::flags::{ClaudeConversationStart, ScriptedClaudeFlags};
+use self::frames::{
+    ClaudeFrameBuilder, ScriptedClaudeToolCall, ScriptedClaudeTurnResult, new_uuid,
+};
+use crate::scripted::conversation_store::{
+    ScriptConversation, ScriptConversationStore, ScriptPlaceholders,
+};
+use crate::scripted::runtime::{InboxEvent, ScriptCommandId, ScriptRuntime};
+use crate::scripted::script::{AgentScript, ScriptAction};
+use crate::scripted::{ScriptedAgentOptions, ScriptedProgram};
 
 /// The exit code after SIGTERM.
-const TERMINATED: i32 = 143;
+const EXIT_CODE_SIGTERM: i32 = 143;
 
 /// A live `claude` process.
-pub struct Claude {
-    stage: Stage,
-    script: Script,
-    memory: Memory,
-    flags: Flags,
-    stamp: Stamp,
+pub struct ScriptedClaude {
+    runtime: ScriptRuntime,
+    script: AgentScript,
+    conversations: ScriptConversationStore,
+    flags: ScriptedClaudeFlags,
+    frame_builder: ClaudeFrameBuilder,
     /// The id of the host's hook before each call.
-    hook: Option<String>,
-    conversation: Conversation,
-    input: Input,
-    queue: VecDeque<Prompt>,
-    uninvited: VecDeque<Vec<Action>>,
-    playing: Option<Playing>,
+    hook_callback_id: Option<String>,
+    conversation: ScriptConversation,
+    input: StdinState,
+    prompt_queue: VecDeque<QueuedUserLine>,
+    unsolicited_turns: VecDeque<Vec<ScriptAction>>,
+    active_turn: Option<ActiveClaudeTurn>,
     n_results: u64,
-    last: Last,
+    last_result: LastTurnResult,
 }
 
 /// Whether more input can come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Input {
+enum StdinState {
     Open,
     Closed,
 }
 
 /// How the last turn ended; the exit code at the end of input tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Last {
-    Fine,
+enum LastTurnResult {
+    Succeeded,
     Failed,
 }
 
 /// A user line that waits for its turn.
-struct Prompt {
+struct QueuedUserLine {
     content: Value,
     uuid: Option<String>,
 }
 
 /// The turn that is being played.
-struct Playing {
+struct ActiveClaudeTurn {
     started: Instant,
-    words: Words,
-    message: Option<Message>,
-    phase: Phase,
+    placeholders: ScriptPlaceholders,
+    message: Option<ScriptedMessage>,
+    phase: ScriptedTurnPhase,
     denials: Vec<Value>,
     n_turns: u64,
     final_text: String,
@@ -81,21 +85,28 @@ struct Playing {
 
 /// The message of the model that is being streamed.
 #[derive(Clone)]
-struct Message {
+struct ScriptedMessage {
     id: String,
     n_blocks: usize,
 }
 
 /// What the turn is in the middle of.
-enum Phase {
-    Between,
-    Speaking { text: String },
-    Asking { request: String, tool: Tool },
-    Running { tool: Tool },
+enum ScriptedTurnPhase {
+    Idle,
+    StreamingText {
+        text: String,
+    },
+    AwaitingDecision {
+        request: String,
+        tool: ScriptedClaudeToolCall,
+    },
+    RunningTool {
+        tool: ScriptedClaudeToolCall,
+    },
 }
 
 /// What a line of the host comes to.
-enum Cue {
+enum ClaudeInputOutcome {
     Nothing,
     Interrupt,
     Answer { request: String, answer: Value },
@@ -103,17 +114,17 @@ enum Cue {
 }
 
 /// What a wait within a turn comes to.
-enum Wake {
+enum ClaudeWaitOutcome {
     Timeout,
-    Output(RunNumber, String),
-    Ended(RunNumber, Option<i32>),
+    CommandOutput(ScriptCommandId, String),
+    CommandEnded(ScriptCommandId, Option<i32>),
     Answer { request: String, answer: Value },
     InputClosed,
     Other,
 }
 
 /// Why a turn ends before its script does.
-enum Stop {
+enum ScriptedClaudeStop {
     Interrupted,
     Failed {
         text: String,
@@ -123,16 +134,18 @@ enum Stop {
     Exit(i32),
 }
 
-impl Claude {
+impl ScriptedClaude {
     /// Takes its place on the stage.
-    pub fn new(casting: Casting, stage: Stage) -> Self {
-        let flags = Flags::parse(&casting.arguments);
-        let recorded = Guise::Claude.recorded_version();
+    pub fn new(casting: ScriptedAgentOptions, stage: ScriptRuntime) -> Self {
+        let flags = ScriptedClaudeFlags::parse(&casting.arguments);
+        let recorded = ScriptedProgram::Claude.recorded_version();
         let model = casting.script.model.clone().or_else(|| flags.model.clone());
-        let stamp = Stamp {
-            session: match &flags.begin {
-                Begin::Fresh(id) | Begin::Resume(id) => id.clone(),
-                Begin::Any => fresh(),
+        let stamp = ClaudeFrameBuilder {
+            session_id: match &flags.start {
+                ClaudeConversationStart::NewWithId(id) | ClaudeConversationStart::Resume(id) => {
+                    id.clone()
+                }
+                ClaudeConversationStart::NewWithAnyId => new_uuid(),
             },
             model: model.unwrap_or_else(|| "claude-opus-5-5".to_owned()),
             version: casting
@@ -141,60 +154,62 @@ impl Claude {
                 .clone()
                 .unwrap_or_else(|| recorded.to_owned()),
             cwd: casting.cwd.to_string_lossy().into_owned(),
-            mode: flags.mode.clone(),
+            permission_mode: flags.permission_mode.clone(),
         };
         Self {
-            stage,
+            runtime: stage,
             script: casting.script,
-            memory: casting.memory,
+            conversations: casting.conversations,
             flags,
-            stamp,
-            hook: None,
-            conversation: Conversation::new(),
-            input: Input::Open,
-            queue: VecDeque::new(),
-            uninvited: VecDeque::new(),
-            playing: None,
+            frame_builder: stamp,
+            hook_callback_id: None,
+            conversation: ScriptConversation::new(),
+            input: StdinState::Open,
+            prompt_queue: VecDeque::new(),
+            unsolicited_turns: VecDeque::new(),
+            active_turn: None,
             n_results: 0,
-            last: Last::Fine,
+            last_result: LastTurnResult::Succeeded,
         }
     }
 
     /// Plays until the input ends; returns the exit code.
     pub fn play(mut self) -> i32 {
-        let code = match self.open() {
+        let code = match self.open_conversation() {
             Ok(()) => self.play_turns(),
             Err(code) => code,
         };
-        self.stage.kill_all();
+        self.runtime.kill_all();
         code
     }
 
     /// Takes up the conversation that the flags name; an error is the exit code.
-    fn open(&mut self) -> Result<(), i32> {
-        if let Some(server) = self.flags.tools.clone() {
-            server.start_behind(&self.script.tool_client);
+    fn open_conversation(&mut self) -> Result<(), i32> {
+        if let Some(server) = self.flags.mcp_server.clone() {
+            server.start_client(&self.script.tool_client);
         }
-        let id = self.stamp.session.clone();
-        let remembered = self.memory.load(&id).map_err(|error| {
-            self.stage.complain(&format!("Error: {error}"));
+        let id = self.frame_builder.session_id.clone();
+        let remembered = self.conversations.load(&id).map_err(|error| {
+            self.runtime.write_stderr(&format!("Error: {error}"));
             1
         })?;
-        match (&self.flags.begin, remembered) {
-            (Begin::Any, _) | (Begin::Fresh(_), None) => Ok(()),
-            (Begin::Fresh(_), Some(_)) => {
-                self.stage
-                    .complain(&format!("Error: Session ID {id} is already in use."));
+        match (&self.flags.start, remembered) {
+            (ClaudeConversationStart::NewWithAnyId, _)
+            | (ClaudeConversationStart::NewWithId(_), None) => Ok(()),
+            (ClaudeConversationStart::NewWithId(_), Some(_)) => {
+                self.runtime
+                    .write_stderr(&format!("Error: Session ID {id} is already in use."));
                 Err(1)
             }
-            (Begin::Resume(_), Some(conversation)) => {
+            (ClaudeConversationStart::Resume(_), Some(conversation)) => {
                 self.conversation = conversation;
                 Ok(())
             }
-            (Begin::Resume(_), None) => {
-                self.stage.send(&self.stamp.unknown_conversation(&id));
-                self.stage
-                    .complain(&format!("No conversation found with session ID: {id}"));
+            (ClaudeConversationStart::Resume(_), None) => {
+                self.runtime
+                    .send(&self.frame_builder.unknown_conversation(&id));
+                self.runtime
+                    .write_stderr(&format!("No conversation found with session ID: {id}"));
                 Err(1)
             }
         }
@@ -202,16 +217,23 @@ impl Claude {
 
     fn play_turns(&mut self) -> i32 {
         loop {
-            let played = if let Some(actions) = self.uninvited.pop_front() {
-                self.play_uninvited(&actions)
-            } else if let Some(prompt) = self.queue.pop_front() {
+            let played = if let Some(actions) = self.unsolicited_turns.pop_front() {
+                self.play_unsolicited_turn(&actions)
+            } else if let Some(prompt) = self.prompt_queue.pop_front() {
                 self.play_prompt(prompt)
-            } else if self.input == Input::Closed {
-                return if self.last == Last::Failed { 1 } else { 0 };
+            } else if self.input == StdinState::Closed {
+                return if self.last_result == LastTurnResult::Failed {
+                    1
+                } else {
+                    0
+                };
             } else {
-                match self.listen(None) {
-                    Err(Stop::Exit(code)) => Err(code),
-                    Ok(_) | Err(Stop::Interrupted | Stop::Failed { .. }) => Ok(()),
+                match self.wait_for_event(None) {
+                    Err(ScriptedClaudeStop::Exit(code)) => Err(code),
+                    Ok(_)
+                    | Err(ScriptedClaudeStop::Interrupted | ScriptedClaudeStop::Failed { .. }) => {
+                        Ok(())
+                    }
                 }
             };
             if let Err(code) = played {
@@ -221,172 +243,190 @@ impl Claude {
     }
 
     /// Waits until something happens or `deadline` passes.
-    fn listen(&mut self, deadline: Option<Instant>) -> Result<Wake, Stop> {
-        let Some(heard) = self.stage.hear(deadline) else {
-            return Ok(Wake::Timeout);
+    fn wait_for_event(
+        &mut self,
+        deadline: Option<Instant>,
+    ) -> Result<ClaudeWaitOutcome, ScriptedClaudeStop> {
+        let Some(heard) = self.runtime.wait_for_event(deadline) else {
+            return Ok(ClaudeWaitOutcome::Timeout);
         };
         match heard {
-            Heard::Line(line) => match self.on_line(&line) {
-                Cue::Nothing => Ok(Wake::Other),
-                Cue::Interrupt => Err(Stop::Interrupted),
-                Cue::Answer { request, answer } => Ok(Wake::Answer { request, answer }),
-                Cue::Exit(code) => Err(Stop::Exit(code)),
+            InboxEvent::Line(line) => match self.on_line(&line) {
+                ClaudeInputOutcome::Nothing => Ok(ClaudeWaitOutcome::Other),
+                ClaudeInputOutcome::Interrupt => Err(ScriptedClaudeStop::Interrupted),
+                ClaudeInputOutcome::Answer { request, answer } => {
+                    Ok(ClaudeWaitOutcome::Answer { request, answer })
+                }
+                ClaudeInputOutcome::Exit(code) => Err(ScriptedClaudeStop::Exit(code)),
             },
-            Heard::Output(run, text) => Ok(Wake::Output(run, text)),
-            Heard::Ended(run, code) => Ok(Wake::Ended(run, code)),
-            Heard::End => {
-                self.input = Input::Closed;
-                Ok(Wake::InputClosed)
+            InboxEvent::CommandOutput(run, text) => Ok(ClaudeWaitOutcome::CommandOutput(run, text)),
+            InboxEvent::CommandEnded(run, code) => Ok(ClaudeWaitOutcome::CommandEnded(run, code)),
+            InboxEvent::InputClosed => {
+                self.input = StdinState::Closed;
+                Ok(ClaudeWaitOutcome::InputClosed)
             }
-            Heard::Terminate => Err(Stop::Exit(TERMINATED)),
+            InboxEvent::Terminate => Err(ScriptedClaudeStop::Exit(EXIT_CODE_SIGTERM)),
         }
     }
 
     /// Takes one line of the host. One that is no JSON ends the process, as it does the real one.
-    fn on_line(&mut self, line: &str) -> Cue {
+    fn on_line(&mut self, line: &str) -> ClaudeInputOutcome {
         if line.is_empty() {
-            return Cue::Nothing;
+            return ClaudeInputOutcome::Nothing;
         }
         let frame: Value = match serde_json::from_str(line) {
             Ok(frame) => frame,
             Err(error) => {
-                self.stage
-                    .complain(&format!("Error parsing streaming input line: {error}"));
-                return Cue::Exit(1);
+                self.runtime
+                    .write_stderr(&format!("Error parsing streaming input line: {error}"));
+                return ClaudeInputOutcome::Exit(1);
             }
         };
         match frame["type"].as_str() {
-            Some("user") => self.on_user(&frame),
-            Some("control_request") => self.on_control(&frame["request_id"], &frame["request"]),
-            Some("control_response") => self.on_answer(frame),
-            _ => Cue::Nothing,
+            Some("user") => self.on_user_message(&frame),
+            Some("control_request") => {
+                self.on_control_request(&frame["request_id"], &frame["request"])
+            }
+            Some("control_response") => self.on_control_response(frame),
+            _ => ClaudeInputOutcome::Nothing,
         }
     }
 
-    fn on_user(&mut self, frame: &Value) -> Cue {
+    fn on_user_message(&mut self, frame: &Value) -> ClaudeInputOutcome {
         if frame["message"]["role"] != "user" {
-            self.stage
-                .complain("Error parsing streaming input line: expected message role 'user'");
-            return Cue::Exit(1);
+            self.runtime
+                .write_stderr("Error parsing streaming input line: expected message role 'user'");
+            return ClaudeInputOutcome::Exit(1);
         }
         let uuid = frame["uuid"].as_str().map(str::to_owned);
         if let Some(uuid) = &uuid {
-            self.stage.send(&self.stamp.lifecycle(uuid, "queued"));
+            self.runtime
+                .send(&self.frame_builder.command_lifecycle(uuid, "queued"));
         }
-        self.queue.push_back(Prompt {
+        self.prompt_queue.push_back(QueuedUserLine {
             content: frame["message"]["content"].clone(),
             uuid,
         });
-        Cue::Nothing
+        ClaudeInputOutcome::Nothing
     }
 
-    fn on_control(&mut self, id: &Value, request: &Value) -> Cue {
+    fn on_control_request(&mut self, id: &Value, request: &Value) -> ClaudeInputOutcome {
         let subtype = request["subtype"].as_str().unwrap_or_default();
         let answer = match subtype {
             "initialize" => self.on_initialize(&request["hooks"]),
             "interrupt" => return self.on_interrupt(id),
             "set_permission_mode" => {
-                self.stamp.mode = request["mode"].as_str().unwrap_or("default").to_owned();
-                json!({"mode": self.stamp.mode})
+                self.frame_builder.permission_mode =
+                    request["mode"].as_str().unwrap_or("default").to_owned();
+                json!({"mode": self.frame_builder.permission_mode})
             }
             _ => {
                 let text = format!("Unsupported control request subtype: {subtype}");
-                self.stage
+                self.runtime
                     .send(&frames::control_error(id, &text, "unsupported_request"));
-                return Cue::Nothing;
+                return ClaudeInputOutcome::Nothing;
             }
         };
-        self.stage.send(&frames::control_success(id, answer));
-        Cue::Nothing
+        self.runtime.send(&frames::control_success(id, answer));
+        ClaudeInputOutcome::Nothing
     }
 
-    fn on_interrupt(&mut self, id: &Value) -> Cue {
-        if let Some(Playing {
-            phase: Phase::Asking { request, .. },
+    fn on_interrupt(&mut self, id: &Value) -> ClaudeInputOutcome {
+        if let Some(ActiveClaudeTurn {
+            phase: ScriptedTurnPhase::AwaitingDecision { request, .. },
             ..
-        }) = &self.playing
+        }) = &self.active_turn
         {
             let cancel = frames::control_cancel(request);
-            self.stage.send(&cancel);
+            self.runtime.send(&cancel);
         }
-        self.stage
+        self.runtime
             .send(&frames::control_success(id, json!({"still_queued": []})));
-        if self.playing.is_some() {
-            Cue::Interrupt
+        if self.active_turn.is_some() {
+            ClaudeInputOutcome::Interrupt
         } else {
-            Cue::Nothing
+            ClaudeInputOutcome::Nothing
         }
     }
 
-    fn on_answer(&mut self, frame: Value) -> Cue {
-        let asked = match &self.playing {
-            Some(Playing {
-                phase: Phase::Asking { request, .. },
+    fn on_control_response(&mut self, frame: Value) -> ClaudeInputOutcome {
+        let asked = match &self.active_turn {
+            Some(ActiveClaudeTurn {
+                phase: ScriptedTurnPhase::AwaitingDecision { request, .. },
                 ..
             }) => request.clone(),
-            _ => return Cue::Nothing,
+            _ => return ClaudeInputOutcome::Nothing,
         };
         if frame["response"]["request_id"] != asked.as_str() {
-            return Cue::Nothing;
+            return ClaudeInputOutcome::Nothing;
         }
-        if self.flags.replays {
-            self.stage.send(&frame);
+        if self.flags.replay_user_messages {
+            self.runtime.send(&frame);
         }
-        Cue::Answer {
+        ClaudeInputOutcome::Answer {
             request: asked,
             answer: frame["response"].clone(),
         }
     }
 
-    fn play_prompt(&mut self, prompt: Prompt) -> Result<(), i32> {
+    fn play_prompt(&mut self, prompt: QueuedUserLine) -> Result<(), i32> {
         if let Some(uuid) = &prompt.uuid {
-            self.stage.send(&self.stamp.lifecycle(uuid, "started"));
+            self.runtime
+                .send(&self.frame_builder.command_lifecycle(uuid, "started"));
         }
         let text = prompt_text(&prompt.content);
-        self.begin(Words::of_prompt(&text), None);
-        if self.flags.replays {
-            let uuid = prompt.uuid.clone().unwrap_or_else(fresh);
-            self.stage.send(&self.stamp.replay(&prompt.content, &uuid));
+        self.begin_turn(ScriptPlaceholders::from_prompt(&text), None);
+        if self.flags.replay_user_messages {
+            let uuid = prompt.uuid.clone().unwrap_or_else(new_uuid);
+            self.runtime.send(
+                &self
+                    .frame_builder
+                    .user_message_replay(&prompt.content, &uuid),
+            );
         }
         let ended = self
-            .take_turn(&text)
-            .and_then(|actions| self.perform(&actions));
-        self.end(ended)?;
+            .select_turn(&text)
+            .and_then(|actions| self.perform_actions(&actions));
+        self.end_turn(ended)?;
         if let Some(uuid) = &prompt.uuid {
-            self.stage.send(&self.stamp.lifecycle(uuid, "completed"));
+            self.runtime
+                .send(&self.frame_builder.command_lifecycle(uuid, "completed"));
         }
         Ok(())
     }
 
-    fn play_uninvited(&mut self, actions: &[Action]) -> Result<(), i32> {
+    fn play_unsolicited_turn(&mut self, actions: &[ScriptAction]) -> Result<(), i32> {
         let origin =
-            json!({"kind": "task-notification", "producer": "session-task", "runId": fresh()});
-        self.begin(Words::default(), Some(origin));
-        let ended = self.perform(actions);
-        self.end(ended)
+            json!({"kind": "task-notification", "producer": "session-task", "runId": new_uuid()});
+        self.begin_turn(ScriptPlaceholders::default(), Some(origin));
+        let ended = self.perform_actions(actions);
+        self.end_turn(ended)
     }
 
-    fn begin(&mut self, words: Words, origin: Option<Value>) {
-        self.playing = Some(Playing {
+    fn begin_turn(&mut self, words: ScriptPlaceholders, origin: Option<Value>) {
+        self.active_turn = Some(ActiveClaudeTurn {
             started: Instant::now(),
-            words,
+            placeholders: words,
             message: None,
-            phase: Phase::Between,
+            phase: ScriptedTurnPhase::Idle,
             denials: Vec::new(),
             n_turns: 0,
             final_text: String::new(),
             usage: None,
             origin,
         });
-        self.stage.send(&self.stamp.init());
+        self.runtime.send(&self.frame_builder.system_init());
     }
 
     /// Takes the script's turn for the prompt and remembers that it is used.
-    fn take_turn(&mut self, prompt: &str) -> Result<Vec<Action>, Stop> {
-        let conversation = (self.stamp.session.as_str(), &mut self.conversation);
-        (self.memory)
-            .take_turn(conversation, &self.script, prompt)
-            .map_err(|text| Stop::Failed {
+    fn select_turn(&mut self, prompt: &str) -> Result<Vec<ScriptAction>, ScriptedClaudeStop> {
+        let conversation = (
+            self.frame_builder.session_id.as_str(),
+            &mut self.conversation,
+        );
+        (self.conversations)
+            .select_turn(conversation, &self.script, prompt)
+            .map_err(|text| ScriptedClaudeStop::Failed {
                 text,
                 error: "unknown",
                 status: Value::Null,
@@ -394,25 +434,30 @@ impl Claude {
     }
 
     /// Ends the turn with its result; an error is the exit code of the process.
-    fn end(&mut self, ended: Result<(), Stop>) -> Result<(), i32> {
+    fn end_turn(&mut self, ended: Result<(), ScriptedClaudeStop>) -> Result<(), i32> {
         match ended {
             Ok(()) => {
                 self.close_message("end_turn");
-                self.send_result("success", "completed", Outcome::Done);
+                self.send_result("success", "completed", ScriptedTurnOutcome::Completed);
             }
-            Err(Stop::Interrupted) => self.end_interrupted(),
-            Err(Stop::Exit(code)) => return Err(code),
-            Err(Stop::Failed {
+            Err(ScriptedClaudeStop::Interrupted) => self.end_interrupted_turn(),
+            Err(ScriptedClaudeStop::Exit(code)) => return Err(code),
+            Err(ScriptedClaudeStop::Failed {
                 text,
                 error,
                 status,
             }) => {
                 self.close_message("end_turn");
-                self.stage.send(&self.stamp.synthetic(&text, error));
-                self.send_result("success", "api_error", Outcome::ApiError { text, status });
+                self.runtime
+                    .send(&self.frame_builder.api_error_message(&text, error));
+                self.send_result(
+                    "success",
+                    "api_error",
+                    ScriptedTurnOutcome::ApiError { text, status },
+                );
             }
         }
-        self.playing = None;
+        self.active_turn = None;
         Ok(())
     }
 
@@ -420,9 +465,9 @@ impl Claude {
         &mut self,
         subtype: &'static str,
         terminal_reason: &'static str,
-        outcome: Outcome,
+        outcome: ScriptedTurnOutcome,
     ) {
-        let Some(playing) = self.playing.take() else {
+        let Some(playing) = self.active_turn.take() else {
             return;
         };
         let turn = playing
@@ -430,12 +475,17 @@ impl Claude {
             .unwrap_or((100 * playing.n_turns, 20 * playing.n_turns));
         self.conversation.input_tokens += turn.0;
         self.conversation.output_tokens += turn.1;
-        if let Err(error) = self.memory.save(&self.stamp.session, &self.conversation) {
-            self.stage.complain(&format!("Error: {error}"));
+        if let Err(error) = self
+            .conversations
+            .save(&self.frame_builder.session_id, &self.conversation)
+        {
+            self.runtime.write_stderr(&format!("Error: {error}"));
         }
         let (is_error, text, stop_reason, status) = match outcome {
-            Outcome::Done => (false, playing.final_text, json!("end_turn"), Value::Null),
-            Outcome::Aborted => {
+            ScriptedTurnOutcome::Completed => {
+                (false, playing.final_text, json!("end_turn"), Value::Null)
+            }
+            ScriptedTurnOutcome::Aborted => {
                 let in_tools = terminal_reason == "aborted_tools";
                 let reason = if in_tools {
                     json!("tool_use")
@@ -449,10 +499,16 @@ impl Claude {
                     Value::Null,
                 )
             }
-            Outcome::ApiError { text, status } => (true, text, json!("stop_sequence"), status),
+            ScriptedTurnOutcome::ApiError { text, status } => {
+                (true, text, json!("stop_sequence"), status)
+            }
         };
-        self.last = if is_error { Last::Failed } else { Last::Fine };
-        let end = TurnResult {
+        self.last_result = if is_error {
+            LastTurnResult::Failed
+        } else {
+            LastTurnResult::Succeeded
+        };
+        let end = ScriptedClaudeTurnResult {
             subtype,
             terminal_reason,
             is_error,
@@ -461,8 +517,8 @@ impl Claude {
             api_error_status: status,
             denials: playing.denials,
             n_turns: playing.n_turns,
-            turn,
-            total: (
+            turn_tokens: turn,
+            total_tokens: (
                 self.conversation.input_tokens,
                 self.conversation.output_tokens,
             ),
@@ -477,13 +533,13 @@ impl Claude {
             origin: playing.origin,
         };
         self.n_results += 1;
-        self.stage.send(&self.stamp.result(&end));
+        self.runtime.send(&self.frame_builder.result(&end));
     }
 }
 
 /// What a turn came to.
-enum Outcome {
-    Done,
+enum ScriptedTurnOutcome {
+    Completed,
     Aborted,
     ApiError { text: String, status: Value },
 }

@@ -4,14 +4,14 @@
 //! Has no sandbox: in a read-only turn it asks for every command but plain reading ones, as a
 //! model does whose command failed in the sandbox, and runs what is allowed as it stands.
 
-mod asking;
-mod calling;
 pub mod frames;
-mod perform;
-mod profiles;
-mod requests;
+mod incoming_requests;
+mod outgoing_requests;
+mod sandbox_profiles;
+mod script_actions;
 #[cfg(test)]
 mod tests;
+mod tool_calls;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,46 +19,48 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use self::frames::Place;
-use self::profiles::Profiles;
-use crate::scripted::act::{Audience, Heard, RunNumber, Stage};
-use crate::scripted::cursor::{Conversation, Memory, Words};
-use crate::scripted::script::{Action, Script};
-use crate::scripted::tool_server::ToolServer;
-use crate::scripted::{Casting, Guise};
+use self::frames::ScriptedTurnIds;
+use self::sandbox_profiles::ScriptedSandboxProfiles;
+use crate::scripted::conversation_store::{
+    ScriptConversation, ScriptConversationStore, ScriptPlaceholders,
+};
+use crate::scripted::mcp_client::ToolServerCommand;
+use crate::scripted::runtime::{InboxEvent, ScriptCommandId, ScriptRuntime, StdoutState};
+use crate::scripted::script::{AgentScript, ScriptAction};
+use crate::scripted::{ScriptedAgentOptions, ScriptedProgram};
 
 /// The exit code of codex when nobody reads it any more.
-const READER_GONE: i32 = 101;
+const EXIT_CODE_READER_GONE: i32 = 101;
 
 /// A `codex app-server`.
-pub struct Codex {
-    stage: Stage,
-    script: Script,
-    memory: Memory,
+pub struct ScriptedCodex {
+    runtime: ScriptRuntime,
+    script: AgentScript,
+    conversations: ScriptConversationStore,
     cwd: PathBuf,
     version: String,
     /// The hash by which the hook of the command line is trusted.
-    trusted_hook: Option<String>,
-    profiles: Profiles,
-    hands: Hands,
-    threads: BTreeMap<String, Thread>,
-    playing: Option<Playing>,
-    terminals: BTreeMap<RunNumber, Terminal>,
+    trusted_hook_hash: Option<String>,
+    profiles: ScriptedSandboxProfiles,
+    handshake: ClientHandshake,
+    threads: BTreeMap<String, ScriptedThread>,
+    active_turn: Option<ActiveCodexTurn>,
+    terminals: BTreeMap<ScriptCommandId, ScriptedTerminal>,
     /// The call of a tool that is under way, and what answered it.
-    called: Option<(RunNumber, String)>,
+    pending_tool_call: Option<(ScriptCommandId, String)>,
     n_requests: u64,
 }
 
 /// Whether the client has introduced itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hands {
-    NotShaken,
-    Shaken,
+enum ClientHandshake {
+    Pending,
+    Complete,
 }
 
 /// One conversation.
-struct Thread {
-    conversation: Conversation,
+struct ScriptedThread {
+    conversation: ScriptConversation,
     cwd: PathBuf,
     model: String,
     policy: String,
@@ -66,42 +68,45 @@ struct Thread {
     /// The profile that the sandbox is of.
     profile: Option<String>,
     /// The host's server of tools.
-    tools: Option<ToolServer>,
+    mcp_server: Option<ToolServerCommand>,
 }
 
 /// The turn that is being played.
-struct Playing {
-    place: Place,
+struct ActiveCodexTurn {
+    turn_ids: ScriptedTurnIds,
     started: Instant,
     started_at: i64,
-    words: Words,
+    placeholders: ScriptPlaceholders,
     n_items: u64,
     last_message: Option<Value>,
     diff: String,
-    usage: Told,
+    usage_report: UsageReportState,
 }
 
 /// Whether a turn has told its token counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
-    NotYet,
-    Already,
+enum UsageReportState {
+    Pending,
+    Sent,
 }
 
 /// A command that runs.
-struct Terminal {
-    place: Place,
+struct ScriptedTerminal {
+    turn_ids: ScriptedTurnIds,
     item: Value,
     output: String,
     started: Instant,
 }
 
 /// What a line of the client comes to.
-enum Cue {
+enum CodexInputOutcome {
     /// Nothing that the turn has to know of.
     Nothing,
     /// A turn is to be played.
-    Play { place: Place, prompt: String },
+    StartTurn {
+        place: ScriptedTurnIds,
+        prompt: String,
+    },
     /// The turn is over.
     Interrupt,
     /// A request is answered; `None` for a refusal to answer.
@@ -109,22 +114,22 @@ enum Cue {
 }
 
 /// What a wait within a turn comes to.
-enum Wake {
+enum CodexWaitOutcome {
     Timeout,
-    Ended(RunNumber),
+    CommandEnded(ScriptCommandId),
     Answer { request: u64, result: Option<Value> },
     Other,
 }
 
 /// Why a turn ends before its script does.
-enum Stop {
+enum ScriptedCodexStop {
     Interrupted,
     Failed(Value),
     Exit(i32),
 }
 
 /// Finds the hash of `-c hooks.state={"KEY"={trusted_hash="HASH"}}` among the arguments.
-fn trusted_hook(arguments: &[String]) -> Option<String> {
+fn find_trusted_hook_hash(arguments: &[String]) -> Option<String> {
     let state = arguments
         .iter()
         .find_map(|argument| argument.strip_prefix("hooks.state="))?;
@@ -133,27 +138,27 @@ fn trusted_hook(arguments: &[String]) -> Option<String> {
     Some(hash.to_owned())
 }
 
-impl Codex {
+impl ScriptedCodex {
     /// Takes its place on the stage.
-    pub fn new(casting: Casting, stage: Stage) -> Self {
-        let recorded = Guise::Codex.recorded_version();
+    pub fn new(casting: ScriptedAgentOptions, stage: ScriptRuntime) -> Self {
+        let recorded = ScriptedProgram::Codex.recorded_version();
         Self {
-            stage,
-            trusted_hook: trusted_hook(&casting.arguments),
-            profiles: Profiles::of(&casting.arguments),
+            runtime: stage,
+            trusted_hook_hash: find_trusted_hook_hash(&casting.arguments),
+            profiles: ScriptedSandboxProfiles::from_arguments(&casting.arguments),
             version: casting
                 .script
                 .version
                 .clone()
                 .unwrap_or_else(|| recorded.to_owned()),
             script: casting.script,
-            memory: casting.memory,
+            conversations: casting.conversations,
             cwd: casting.cwd,
-            hands: Hands::NotShaken,
+            handshake: ClientHandshake::Pending,
             threads: BTreeMap::new(),
-            playing: None,
+            active_turn: None,
             terminals: BTreeMap::new(),
-            called: None,
+            pending_tool_call: None,
             n_requests: 0,
         }
     }
@@ -161,82 +166,89 @@ impl Codex {
     /// Plays until the input ends; returns the exit code.
     pub fn play(mut self) -> i32 {
         let code = loop {
-            if self.stage.audience() == Audience::Gone {
-                break READER_GONE;
+            if self.runtime.stdout_state() == StdoutState::Closed {
+                break EXIT_CODE_READER_GONE;
             }
-            let cue = match self.stage.hear(None) {
-                Some(Heard::Line(line)) => self.on_line(&line),
-                Some(Heard::Output(run, text)) => self.on_output(run, &text),
-                Some(Heard::Ended(run, code)) => self.on_ended(run, code),
-                Some(Heard::End | Heard::Terminate) | None => break 0,
+            let cue = match self.runtime.wait_for_event(None) {
+                Some(InboxEvent::Line(line)) => self.on_line(&line),
+                Some(InboxEvent::CommandOutput(run, text)) => self.on_command_output(run, &text),
+                Some(InboxEvent::CommandEnded(run, code)) => self.on_command_ended(run, code),
+                Some(InboxEvent::InputClosed | InboxEvent::Terminate) | None => break 0,
             };
-            if let Cue::Play { place, prompt } = cue
+            if let CodexInputOutcome::StartTurn { place, prompt } = cue
                 && let Err(code) = self.play_turn(place, &prompt)
             {
                 break code;
             }
         };
-        self.stage.kill_all();
+        self.runtime.kill_all();
         code
     }
 
     /// Waits within a turn until something happens or `deadline` passes.
-    fn listen(&mut self, deadline: Option<Instant>) -> Result<Wake, Stop> {
-        if self.stage.audience() == Audience::Gone {
-            return Err(Stop::Exit(READER_GONE));
+    fn wait_for_event(
+        &mut self,
+        deadline: Option<Instant>,
+    ) -> Result<CodexWaitOutcome, ScriptedCodexStop> {
+        if self.runtime.stdout_state() == StdoutState::Closed {
+            return Err(ScriptedCodexStop::Exit(EXIT_CODE_READER_GONE));
         }
-        let Some(heard) = self.stage.hear(deadline) else {
-            return Ok(Wake::Timeout);
+        let Some(heard) = self.runtime.wait_for_event(deadline) else {
+            return Ok(CodexWaitOutcome::Timeout);
         };
         match heard {
-            Heard::Line(line) => match self.on_line(&line) {
-                Cue::Interrupt => Err(Stop::Interrupted),
-                Cue::Answer { request, result } => Ok(Wake::Answer { request, result }),
-                Cue::Nothing | Cue::Play { .. } => Ok(Wake::Other),
+            InboxEvent::Line(line) => match self.on_line(&line) {
+                CodexInputOutcome::Interrupt => Err(ScriptedCodexStop::Interrupted),
+                CodexInputOutcome::Answer { request, result } => {
+                    Ok(CodexWaitOutcome::Answer { request, result })
+                }
+                CodexInputOutcome::Nothing | CodexInputOutcome::StartTurn { .. } => {
+                    Ok(CodexWaitOutcome::Other)
+                }
             },
-            Heard::Output(run, text) => {
-                self.on_output(run, &text);
-                Ok(Wake::Other)
+            InboxEvent::CommandOutput(run, text) => {
+                self.on_command_output(run, &text);
+                Ok(CodexWaitOutcome::Other)
             }
-            Heard::Ended(run, code) => {
-                self.on_ended(run, code);
-                Ok(Wake::Ended(run))
+            InboxEvent::CommandEnded(run, code) => {
+                self.on_command_ended(run, code);
+                Ok(CodexWaitOutcome::CommandEnded(run))
             }
-            Heard::End | Heard::Terminate => Err(Stop::Exit(0)),
+            InboxEvent::InputClosed | InboxEvent::Terminate => Err(ScriptedCodexStop::Exit(0)),
         }
     }
 
     /// Takes one line of the client; a line that is no JSON is complained of and ignored.
-    fn on_line(&mut self, line: &str) -> Cue {
+    fn on_line(&mut self, line: &str) -> CodexInputOutcome {
         if line.is_empty() {
-            return Cue::Nothing;
+            return CodexInputOutcome::Nothing;
         }
         let frame: Value = match serde_json::from_str(line) {
             Ok(frame) => frame,
             Err(error) => {
-                self.stage.complain(&format!(
+                self.runtime.write_stderr(&format!(
                     "ERROR failed to parse a line of the client: {error}"
                 ));
-                return Cue::Nothing;
+                return CodexInputOutcome::Nothing;
             }
         };
         let Some(method) = frame["method"].as_str() else {
             let Some(request) = frame["id"].as_u64() else {
-                return Cue::Nothing;
+                return CodexInputOutcome::Nothing;
             };
-            return Cue::Answer {
+            return CodexInputOutcome::Answer {
                 request,
                 result: frame.get("result").cloned(),
             };
         };
         let Some(id) = frame.get("id") else {
-            return Cue::Nothing;
+            return CodexInputOutcome::Nothing;
         };
         self.on_request(method, id, &frame["params"])
     }
 
-    fn on_output(&mut self, run: RunNumber, text: &str) -> Cue {
-        if let Some((called, line)) = &mut self.called
+    fn on_command_output(&mut self, run: ScriptCommandId, text: &str) -> CodexInputOutcome {
+        if let Some((called, line)) = &mut self.pending_tool_call
             && *called == run
         {
             text.clone_into(line);
@@ -244,18 +256,18 @@ impl Codex {
         if let Some(terminal) = self.terminals.get_mut(&run) {
             terminal.output.push_str(text);
             let id = terminal.item["id"].as_str().unwrap_or_default();
-            let frame = frames::delta(
-                &terminal.place,
+            let frame = frames::item_delta(
+                &terminal.turn_ids,
                 "item/commandExecution/outputDelta",
                 id,
                 text,
             );
-            self.stage.send(&frame);
+            self.runtime.send(&frame);
         }
-        Cue::Nothing
+        CodexInputOutcome::Nothing
     }
 
-    fn on_ended(&mut self, run: RunNumber, code: Option<i32>) -> Cue {
+    fn on_command_ended(&mut self, run: ScriptCommandId, code: Option<i32>) -> CodexInputOutcome {
         if let Some(mut terminal) = self.terminals.remove(&run) {
             let duration = terminal
                 .started
@@ -273,30 +285,30 @@ impl Codex {
             item["exitCode"] = json!(code.unwrap_or(-1));
             item["durationMs"] = json!(duration);
             item["completedAtMs"] = json!(frames::now_ms());
-            self.stage
-                .send(&frames::item_completed(&terminal.place, item));
+            self.runtime
+                .send(&frames::item_completed(&terminal.turn_ids, item));
         }
-        Cue::Nothing
+        CodexInputOutcome::Nothing
     }
 
     /// Plays one turn to its end; an error is the exit code of the process.
-    fn play_turn(&mut self, place: Place, prompt: &str) -> Result<(), i32> {
+    fn play_turn(&mut self, place: ScriptedTurnIds, prompt: &str) -> Result<(), i32> {
         let started_at = frames::now_ms() / 1000;
-        self.playing = Some(Playing {
-            place: place.clone(),
+        self.active_turn = Some(ActiveCodexTurn {
+            turn_ids: place.clone(),
             started: Instant::now(),
             started_at,
-            words: Words::of_prompt(prompt),
+            placeholders: ScriptPlaceholders::from_prompt(prompt),
             n_items: 0,
             last_message: None,
             diff: String::new(),
-            usage: Told::NotYet,
+            usage_report: UsageReportState::Pending,
         });
-        self.stage.send(&frames::status(
+        self.runtime.send(&frames::thread_status_changed(
             &place.thread,
             json!({"type": "active", "activeFlags": []}),
         ));
-        let turn = frames::turn(
+        let turn = frames::turn_object(
             &place.turn,
             "inProgress",
             [Some(started_at), None, None],
@@ -304,61 +316,73 @@ impl Codex {
             &Value::Null,
         );
         let params = json!({"threadId": place.thread, "turn": turn});
-        self.stage
+        self.runtime
             .send(&frames::notification("turn/started", params));
-        let mut message = frames::user_message(&uuid::Uuid::now_v7().to_string(), prompt);
-        self.stage.send(&frames::item_started(&place, &message));
+        let mut message = frames::user_message_item(&uuid::Uuid::now_v7().to_string(), prompt);
+        self.runtime.send(&frames::item_started(&place, &message));
         message["completedAtMs"] = json!(frames::now_ms());
-        self.stage.send(&frames::item_completed(&place, &message));
+        self.runtime.send(&frames::item_completed(&place, &message));
         let ended = self
-            .take_turn(&place, prompt)
-            .and_then(|actions| self.perform(&actions));
+            .select_turn(&place, prompt)
+            .and_then(|actions| self.perform_actions(&actions));
         self.end_turn(&place, ended)
     }
 
     /// Takes the script's turn for the prompt and remembers that it is used.
-    fn take_turn(&mut self, place: &Place, prompt: &str) -> Result<Vec<Action>, Stop> {
-        let other = |message: String| Stop::Failed(frames::error(&message, json!("other"), None));
+    fn select_turn(
+        &mut self,
+        place: &ScriptedTurnIds,
+        prompt: &str,
+    ) -> Result<Vec<ScriptAction>, ScriptedCodexStop> {
+        let other = |message: String| {
+            ScriptedCodexStop::Failed(frames::error_object(&message, json!("other"), None))
+        };
         let Some(thread) = self.threads.get_mut(&place.thread) else {
             return Err(other(format!("thread not found: {}", place.thread)));
         };
         let conversation = (place.thread.as_str(), &mut thread.conversation);
-        (self.memory)
-            .take_turn(conversation, &self.script, prompt)
+        (self.conversations)
+            .select_turn(conversation, &self.script, prompt)
             .map_err(other)
     }
 
-    fn end_turn(&mut self, place: &Place, ended: Result<(), Stop>) -> Result<(), i32> {
+    fn end_turn(
+        &mut self,
+        place: &ScriptedTurnIds,
+        ended: Result<(), ScriptedCodexStop>,
+    ) -> Result<(), i32> {
         let (status, error) = match ended {
             Ok(()) => {
                 if self
-                    .playing
+                    .active_turn
                     .as_ref()
-                    .is_some_and(|playing| playing.usage == Told::NotYet)
+                    .is_some_and(|playing| playing.usage_report == UsageReportState::Pending)
                 {
-                    self.tell_usage((1000, 50));
+                    self.send_usage((1000, 50));
                 }
                 ("completed", Value::Null)
             }
-            Err(Stop::Interrupted) => ("interrupted", Value::Null),
-            Err(Stop::Exit(code)) => return Err(code),
-            Err(Stop::Failed(error)) => ("failed", error),
+            Err(ScriptedCodexStop::Interrupted) => ("interrupted", Value::Null),
+            Err(ScriptedCodexStop::Exit(code)) => return Err(code),
+            Err(ScriptedCodexStop::Failed(error)) => ("failed", error),
         };
-        let Some(playing) = self.playing.take() else {
+        let Some(playing) = self.active_turn.take() else {
             return Ok(());
         };
         if status == "failed" {
-            self.stage.send(&frames::status(
+            self.runtime.send(&frames::thread_status_changed(
                 &place.thread,
                 json!({"type": "systemError"}),
             ));
             let params = json!({
                 "error": error, "willRetry": false, "threadId": place.thread, "turnId": place.turn,
             });
-            self.stage.send(&frames::notification("error", params));
+            self.runtime.send(&frames::notification("error", params));
         } else {
-            self.stage
-                .send(&frames::status(&place.thread, json!({"type": "idle"})));
+            self.runtime.send(&frames::thread_status_changed(
+                &place.thread,
+                json!({"type": "idle"}),
+            ));
         }
         let duration = playing
             .started
@@ -372,9 +396,9 @@ impl Codex {
             Some(duration),
         ];
         let last = playing.last_message.filter(|_| status == "completed");
-        let turn = frames::turn(&place.turn, status, times, last.as_ref(), &error);
+        let turn = frames::turn_object(&place.turn, status, times, last.as_ref(), &error);
         let params = json!({"threadId": place.thread, "turn": turn});
-        self.stage
+        self.runtime
             .send(&frames::notification("turn/completed", params));
         Ok(())
     }

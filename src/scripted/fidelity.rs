@@ -9,22 +9,25 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::Guise;
-use super::puppet::{Puppet, claude_answer, claude_turn, codex_thread, codex_turn};
+use super::ScriptedProgram;
+use super::test_harness::{
+    ScriptedAgentHarness, answer_claude_request, start_claude_turn, start_codex_thread,
+    start_codex_turn,
+};
 
 /// What was recorded in one place of a kind of frame.
 #[derive(Default)]
-struct Place {
+struct RecordedField {
     types: BTreeSet<&'static str>,
     n_objects: usize,
     keys: BTreeMap<String, usize>,
 }
 
 /// Recorded places by kind of frame and path in it.
-type Recorded = BTreeMap<String, BTreeMap<String, Place>>;
+type RecordedFrameKinds = BTreeMap<String, BTreeMap<String, RecordedField>>;
 
 /// Places that hold what somebody else decides: a tool's input, names of models, echoes.
-const OPEN: [&str; 11] = [
+const UNCHECKED_PATHS: [&str; 11] = [
     ".request.input",
     ".message.content[].input",
     ".permission_denials[].tool_input",
@@ -50,7 +53,7 @@ fn json_type(value: &Value) -> &'static str {
 }
 
 /// Names the kind of a frame: what decides how a reader takes it.
-fn kind(frame: &Value) -> String {
+fn frame_kind(frame: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     if let Some(method) = frame["method"].as_str() {
         let request = if frame.get("id").is_some() {
@@ -72,13 +75,13 @@ fn kind(frame: &Value) -> String {
         let keys: Vec<&String> = result.as_object().unwrap().keys().take(2).collect();
         return format!("response {keys:?}");
     }
-    format!("{} {}", text(&frame["type"]), body(frame))
+    format!("{} {}", text(&frame["type"]), claude_frame_kind(frame))
         .trim_end()
         .to_owned()
 }
 
 /// Names what a frame of claude is within its type.
-fn body(frame: &Value) -> String {
+fn claude_frame_kind(frame: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match text(&frame["type"]).as_str() {
         "stream_event" => {
@@ -121,7 +124,7 @@ fn body(frame: &Value) -> String {
     }
 }
 
-fn record(places: &mut BTreeMap<String, Place>, path: &str, value: &Value) {
+fn record_shape(places: &mut BTreeMap<String, RecordedField>, path: &str, value: &Value) {
     let place = places.entry(path.to_owned()).or_default();
     place.types.insert(json_type(value));
     if let Value::Object(object) = value {
@@ -133,19 +136,19 @@ fn record(places: &mut BTreeMap<String, Place>, path: &str, value: &Value) {
     match value {
         Value::Object(object) => object
             .iter()
-            .for_each(|(key, value)| record(places, &format!("{path}.{key}"), value)),
+            .for_each(|(key, value)| record_shape(places, &format!("{path}.{key}"), value)),
         Value::Array(items) => items
             .iter()
-            .for_each(|item| record(places, &format!("{path}[]"), item)),
+            .for_each(|item| record_shape(places, &format!("{path}[]"), item)),
         _ => {}
     }
 }
 
-fn recorded(folder: &str) -> Recorded {
+fn load_recordings(folder: &str) -> RecordedFrameKinds {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures/scripted")
         .join(folder);
-    let mut recorded = Recorded::new();
+    let mut recorded = RecordedFrameKinds::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         for line in std::fs::read_to_string(entry.unwrap().path())
             .unwrap()
@@ -157,19 +160,19 @@ fn recorded(folder: &str) -> Recorded {
                 Some(_) => &line["msg"],
                 None => &line,
             };
-            record(recorded.entry(kind(frame)).or_default(), "", frame);
+            record_shape(recorded.entry(frame_kind(frame)).or_default(), "", frame);
         }
     }
     recorded
 }
 
-fn compare(
-    places: &BTreeMap<String, Place>,
+fn compare_shape(
+    places: &BTreeMap<String, RecordedField>,
     path: &str,
     value: &Value,
     differences: &mut BTreeSet<String>,
 ) {
-    if OPEN.contains(&path) {
+    if UNCHECKED_PATHS.contains(&path) {
         return;
     }
     let Some(place) = places.get(path) else {
@@ -188,7 +191,7 @@ fn compare(
                 if !place.keys.contains_key(key) {
                     differences.insert(format!("{path}.{key} was never recorded"));
                 }
-                compare(places, &format!("{path}.{key}"), value, differences);
+                compare_shape(places, &format!("{path}.{key}"), value, differences);
             }
             for (key, n) in &place.keys {
                 if *n == place.n_objects && !object.contains_key(key) {
@@ -199,7 +202,7 @@ fn compare(
         Value::Array(items) => {
             items
                 .iter()
-                .for_each(|item| compare(places, &format!("{path}[]"), item, differences));
+                .for_each(|item| compare_shape(places, &format!("{path}[]"), item, differences));
         }
         _ => {}
     }
@@ -207,13 +210,13 @@ fn compare(
 
 /// Compares all frames with the recorded ones and returns the kinds that were sent.
 fn check(folder: &str, frames: &[Value]) -> BTreeSet<String> {
-    let recorded = recorded(folder);
+    let recorded = load_recordings(folder);
     let mut differences = BTreeSet::new();
     for frame in frames {
-        let kind = kind(frame);
+        let kind = frame_kind(frame);
         let mut here = BTreeSet::new();
         match recorded.get(&kind) {
-            Some(places) => compare(places, "", frame, &mut here),
+            Some(places) => compare_shape(places, "", frame, &mut here),
             None => drop(here.insert("this kind of frame was never recorded".to_owned())),
         }
         differences.extend(
@@ -222,7 +225,7 @@ fn check(folder: &str, frames: &[Value]) -> BTreeSet<String> {
         );
     }
     assert!(differences.is_empty(), "{differences:#?}");
-    frames.iter().map(kind).collect()
+    frames.iter().map(frame_kind).collect()
 }
 
 /// One turn for everything that both guises can do, each under its own prompt.
@@ -268,7 +271,7 @@ action = [{ do = "error", kind = "server", retries = 1, outcome = "recovers" }, 
 "#;
 
 /// What only claude can do.
-const ASKING: &str = r#"
+const CLAUDE_ONLY_SCRIPT: &str = r#"
 [[turn]]
 when = "ask me"
 action = [
@@ -294,38 +297,39 @@ const PROMPTS: [&str; 10] = [
 #[test]
 fn every_frame_of_scripted_codex_has_the_shape_of_a_recorded_one() {
     let folder = tempfile::tempdir().unwrap();
-    let codex = Puppet::new(Guise::Codex, SCRIPT, &[], folder.path());
+    let codex = ScriptedAgentHarness::new(ScriptedProgram::Codex, SCRIPT, &[], folder.path());
     let mut frames = Vec::new();
-    codex.tell(json!({"id": 0, "method": "thread/start", "params": {}}));
-    frames.extend(codex.until(|frame| frame["id"] == 0));
-    codex.tell(json!({"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "t", "version": "1"}}}));
-    codex
-        .tell(json!({"id": 2, "method": "thread/start", "params": {"sandbox": "workspace-write"}}));
-    frames.extend(codex.until(|frame| frame["method"] == "thread/started"));
+    codex.send_frame(json!({"id": 0, "method": "thread/start", "params": {}}));
+    frames.extend(codex.read_until(|frame| frame["id"] == 0));
+    codex.send_frame(json!({"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "t", "version": "1"}}}));
+    codex.send_frame(
+        json!({"id": 2, "method": "thread/start", "params": {"sandbox": "workspace-write"}}),
+    );
+    frames.extend(codex.read_until(|frame| frame["method"] == "thread/started"));
     let thread = frames.last().unwrap()["params"]["thread"]["id"]
         .as_str()
         .unwrap()
         .to_owned();
-    codex.tell(json!({"id": 4, "method": "thread/resume", "params": {"threadId": "nope"}}));
+    codex.send_frame(json!({"id": 4, "method": "thread/resume", "params": {"threadId": "nope"}}));
     for prompt in PROMPTS {
         frames.extend(codex_frames(&codex, &thread, prompt));
     }
-    assert_eq!(codex.close().code, 0);
+    assert_eq!(codex.close_input().code, 0);
     insta::assert_debug_snapshot!("codex_kinds", check("codex", &frames));
 }
 
 /// Plays one prompt to its end, accepting every call but the second.
-fn codex_frames(codex: &Puppet, thread: &str, prompt: &str) -> Vec<Value> {
-    codex_turn(codex, thread, prompt);
+fn codex_frames(codex: &ScriptedAgentHarness, thread: &str, prompt: &str) -> Vec<Value> {
+    start_codex_turn(codex, thread, prompt);
     let (mut frames, mut n_asked, mut over) = (Vec::new(), 0, false);
     while !over {
-        let frame = codex.until(|_| true).remove(0);
+        let frame = codex.read_until(|_| true).remove(0);
         let method = frame["method"].as_str().unwrap_or_default();
         let asks = !method.is_empty() && frame.get("id").is_some();
         if asks && prompt != "pending" {
             n_asked += 1;
             let decision = if n_asked == 2 { "decline" } else { "accept" };
-            codex.tell(json!({"id": frame["id"], "result": {"decision": decision}}));
+            codex.send_frame(json!({"id": frame["id"], "result": {"decision": decision}}));
         }
         let speaks = method == "item/started" && frame["params"]["item"]["type"] == "agentMessage";
         let interrupts = match prompt {
@@ -334,15 +338,15 @@ fn codex_frames(codex: &Puppet, thread: &str, prompt: &str) -> Vec<Value> {
             _ => prompt == "pending" && asks,
         };
         if interrupts {
-            codex.tell(json!({"id": 9, "method": "turn/interrupt", "params": {}}));
+            codex.send_frame(json!({"id": 9, "method": "turn/interrupt", "params": {}}));
         }
         over = method == "turn/completed";
         frames.push(frame);
     }
     if prompt == "wait" {
         let clean = "thread/backgroundTerminals/clean";
-        codex.tell(json!({"id": 10, "method": clean, "params": {"threadId": thread}}));
-        frames.extend(codex.until(|frame| frame["method"] == "item/completed"));
+        codex.send_frame(json!({"id": 10, "method": clean, "params": {"threadId": thread}}));
+        frames.extend(codex.read_until(|frame| frame["method"] == "item/completed"));
     }
     frames
 }
@@ -350,16 +354,16 @@ fn codex_frames(codex: &Puppet, thread: &str, prompt: &str) -> Vec<Value> {
 #[test]
 fn every_frame_of_scripted_claude_has_the_shape_of_a_recorded_one() {
     let folder = tempfile::tempdir().unwrap();
-    let script = format!("{SCRIPT}{ASKING}");
-    let claude = Puppet::new(
-        Guise::Claude,
+    let script = format!("{SCRIPT}{CLAUDE_ONLY_SCRIPT}");
+    let claude = ScriptedAgentHarness::new(
+        ScriptedProgram::Claude,
         &script,
         &["--replay-user-messages"],
         folder.path(),
     );
     let mut frames = Vec::new();
     for (id, subtype) in [("c1", "initialize"), ("c2", "nonsense")] {
-        claude.tell(
+        claude.send_frame(
             json!({"type": "control_request", "request_id": id, "request": {"subtype": subtype}}),
         );
     }
@@ -367,23 +371,28 @@ fn every_frame_of_scripted_claude_has_the_shape_of_a_recorded_one() {
         frames.extend(claude_frames(&claude, prompt));
     }
     let parse = |line: &String| serde_json::from_str::<Value>(line).unwrap();
-    frames.extend(claude.close().lines.iter().map(parse));
-    let unknown = Puppet::new(Guise::Claude, SCRIPT, &["--resume", "gone"], folder.path());
-    frames.extend(unknown.close().lines.iter().map(parse));
+    frames.extend(claude.close_input().lines.iter().map(parse));
+    let unknown = ScriptedAgentHarness::new(
+        ScriptedProgram::Claude,
+        SCRIPT,
+        &["--resume", "gone"],
+        folder.path(),
+    );
+    frames.extend(unknown.close_input().lines.iter().map(parse));
     insta::assert_debug_snapshot!("claude_kinds", check("claude", &frames));
 }
 
 /// Plays one prompt to its last result, allowing every call but the second.
-fn claude_frames(claude: &Puppet, prompt: &str) -> Vec<Value> {
-    claude_turn(claude, prompt);
+fn claude_frames(claude: &ScriptedAgentHarness, prompt: &str) -> Vec<Value> {
+    start_claude_turn(claude, prompt);
     let n_expected = if prompt == "ask me" { 2 } else { 1 };
     let (mut frames, mut n_asked, mut n_results) = (Vec::new(), 0, 0);
     while n_results < n_expected {
-        let frame = claude.until(|_| true).remove(0);
+        let frame = claude.read_until(|_| true).remove(0);
         let asks = frame["type"] == "control_request";
         if asks && prompt != "pending" {
             n_asked += 1;
-            claude_answer(claude, &frame, claude_verdict(n_asked, &frame));
+            answer_claude_request(claude, &frame, claude_verdict(n_asked, &frame));
         }
         let speaks = frame["event"]["type"] == "content_block_start";
         if (asks && ["pending", "wait"].contains(&prompt)) || (speaks && prompt == "mid-sentence") {
@@ -406,17 +415,17 @@ fn claude_verdict(n_asked: usize, frame: &Value) -> Value {
     json!({"behavior": "allow", "updatedInput": input})
 }
 
-fn interrupt(claude: &Puppet) {
-    claude.tell(json!({"type": "control_request", "request_id": "int", "request": {"subtype": "interrupt"}}));
+fn interrupt(claude: &ScriptedAgentHarness) {
+    claude.send_frame(json!({"type": "control_request", "request_id": "int", "request": {"subtype": "interrupt"}}));
 }
 
 #[test]
 fn the_comparison_notices_a_key_too_many_a_key_too_few_and_another_type() {
     let mut places = BTreeMap::new();
-    record(&mut places, "", &json!({"a": 1, "b": {"c": null}}));
-    record(&mut places, "", &json!({"a": 1, "d": []}));
+    record_shape(&mut places, "", &json!({"a": 1, "b": {"c": null}}));
+    record_shape(&mut places, "", &json!({"a": 1, "d": []}));
     let mut differences = BTreeSet::new();
-    compare(
+    compare_shape(
         &places,
         "",
         &json!({"b": {"c": "text", "x": 1}}),
@@ -433,11 +442,11 @@ fn the_comparison_notices_a_key_too_many_a_key_too_few_and_another_type() {
 #[test]
 fn a_thread_of_codex_that_nobody_has_is_refused_as_codex_refuses_it() {
     let folder = tempfile::tempdir().unwrap();
-    let codex = Puppet::new(Guise::Codex, SCRIPT, &[], folder.path());
-    codex_thread(&codex, "read-only");
+    let codex = ScriptedAgentHarness::new(ScriptedProgram::Codex, SCRIPT, &[], folder.path());
+    start_codex_thread(&codex, "read-only");
     let id = "00000000-0000-4000-8000-000000000000";
-    codex.tell(json!({"id": 5, "method": "thread/resume", "params": {"threadId": id}}));
-    let frames = codex.until(|frame| frame["id"] == 5);
+    codex.send_frame(json!({"id": 5, "method": "thread/resume", "params": {"threadId": id}}));
+    let frames = codex.read_until(|frame| frame["id"] == 5);
     assert_eq!(
         frames[0]["error"]["message"],
         format!("no rollout found for thread id {id}")

@@ -6,14 +6,14 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-mod load;
+mod loader;
 
-pub use load::ScriptError;
+pub use loader::ScriptError;
 
 /// A whole script.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Script {
+pub struct AgentScript {
     /// The version to report instead of the recorded one.
     #[serde(default)]
     pub version: Option<String>,
@@ -26,28 +26,28 @@ pub struct Script {
     pub tool_client: Vec<String>,
     /// The turns, in order.
     #[serde(default, rename = "turn")]
-    pub turns: Vec<Turn>,
+    pub turns: Vec<ScriptTurn>,
 }
 
 /// One turn: when it is played and what it does.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Turn {
+pub struct ScriptTurn {
     /// Text that the prompt must contain; without it the turn fits every prompt that fits no other.
     #[serde(default)]
     pub when: Option<String>,
     /// How often it may be played.
     #[serde(default)]
-    pub uses: Uses,
+    pub uses: ScriptTurnUses,
     /// What is done, in order.
     #[serde(default, rename = "action")]
-    pub actions: Vec<Action>,
+    pub actions: Vec<ScriptAction>,
 }
 
 /// How often a turn may be played in one conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Uses {
+pub enum ScriptTurnUses {
     /// Once.
     #[default]
     Once,
@@ -58,43 +58,43 @@ pub enum Uses {
 /// One thing that an agent does.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Action {
+pub enum ScriptAction {
     /// Says something, in deltas.
-    Text(Speech),
+    Text(ScriptSpeech),
     /// Thinks something, in deltas.
-    Thinking(Speech),
+    Thinking(ScriptSpeech),
     /// Begins to say something, loses the stream and takes it back; the real program retries.
-    Cut(Speech),
+    Cut(ScriptSpeech),
     /// Runs a shell command.
-    Command(Command),
+    Command(ScriptCommand),
     /// Writes a whole file.
-    Write(Write),
+    Write(ScriptFileWrite),
     /// Replaces one passage of a file.
-    Edit(Edit),
+    Edit(ScriptFileEdit),
     /// Asks the user (claude only).
-    Question(Question),
+    Question(ScriptQuestion),
     /// Fails, or recovers after retries.
-    Error(Failing),
+    Error(ScriptFailure),
     /// Is silent.
-    Stall(Stall),
+    Stall(ScriptStall),
     /// Ends the process in the middle of the turn.
-    Exit(Exit),
+    Exit(ScriptExit),
     /// Emits a frame as it stands, for frames that our program does not know.
-    Frame(Frame),
+    Frame(ScriptRawFrame),
     /// Emits a line that is no JSON at all.
-    Malformed(Malformed),
+    Malformed(ScriptMalformedLine),
     /// Plays a turn that nobody asked for, after this one (claude only).
-    Unsolicited(Unsolicited),
+    Unsolicited(ScriptUnsolicitedTurn),
     /// Calls a tool of the host's, through the server that the host registered.
-    Tool(ToolUse),
+    Tool(ScriptToolCall),
     /// Counts tokens.
-    Usage(Tokens),
+    Usage(ScriptUsage),
 }
 
 /// A tool of the host's; what it came to is `${answer}` from then on.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToolUse {
+pub struct ScriptToolCall {
     /// The tool, by the name that the host gives it.
     pub tool: String,
     /// Its arguments; `${…}` is filled in inside their strings.
@@ -102,16 +102,16 @@ pub struct ToolUse {
     pub input: Value,
     /// What follows when it did what it should.
     #[serde(default)]
-    pub if_done: Vec<Action>,
+    pub if_done: Vec<ScriptAction>,
     /// What follows when it did not.
     #[serde(default)]
-    pub if_failed: Vec<Action>,
+    pub if_failed: Vec<ScriptAction>,
 }
 
 /// Text that comes in deltas.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Speech {
+pub struct ScriptSpeech {
     /// The text; `${…}` is filled in.
     pub text: String,
     /// Milliseconds before each delta.
@@ -119,7 +119,7 @@ pub struct Speech {
     pub pause_ms: u64,
     /// How the text is divided.
     #[serde(default)]
-    pub delta: Delta,
+    pub delta: DeltaGranularity,
     /// How often the text is repeated, for long answers.
     #[serde(default = "once")]
     pub repeat: u32,
@@ -128,7 +128,7 @@ pub struct Speech {
 /// How text is divided into deltas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Delta {
+pub enum DeltaGranularity {
     /// A word at a time.
     #[default]
     Word,
@@ -141,7 +141,7 @@ pub enum Delta {
 /// Whether the user is asked before a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ask {
+pub enum ScriptAskPolicy {
     /// As the real program would in this turn.
     #[default]
     AsReal,
@@ -152,7 +152,7 @@ pub enum Ask {
 /// A shell command, really run by `sh -c`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Command {
+pub struct ScriptCommand {
     /// The command line.
     pub run: String,
     /// What it is for.
@@ -160,38 +160,38 @@ pub struct Command {
     pub reason: Option<String>,
     /// Whether it is asked about.
     #[serde(default)]
-    pub ask: Ask,
+    pub ask: ScriptAskPolicy,
     /// What follows when it ran.
     #[serde(default)]
-    pub if_allowed: Vec<Action>,
+    pub if_allowed: Vec<ScriptAction>,
     /// What follows when it was not allowed.
     #[serde(default)]
-    pub if_denied: Vec<Action>,
+    pub if_denied: Vec<ScriptAction>,
 }
 
 /// A whole file, really written.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Write {
+pub struct ScriptFileWrite {
     /// The path, absolute or relative to the working directory.
     pub path: String,
     /// Its new content.
     pub content: String,
     /// Whether it is asked about.
     #[serde(default)]
-    pub ask: Ask,
+    pub ask: ScriptAskPolicy,
     /// What follows when it was written.
     #[serde(default)]
-    pub if_allowed: Vec<Action>,
+    pub if_allowed: Vec<ScriptAction>,
     /// What follows when it was not allowed.
     #[serde(default)]
-    pub if_denied: Vec<Action>,
+    pub if_denied: Vec<ScriptAction>,
 }
 
 /// A passage of a file, really replaced.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Edit {
+pub struct ScriptFileEdit {
     /// The path, absolute or relative to the working directory.
     pub path: String,
     /// The passage; its first occurrence is replaced.
@@ -200,19 +200,19 @@ pub struct Edit {
     pub replace: String,
     /// Whether it is asked about.
     #[serde(default)]
-    pub ask: Ask,
+    pub ask: ScriptAskPolicy,
     /// What follows when it was changed.
     #[serde(default)]
-    pub if_allowed: Vec<Action>,
+    pub if_allowed: Vec<ScriptAction>,
     /// What follows when it was not allowed.
     #[serde(default)]
-    pub if_denied: Vec<Action>,
+    pub if_denied: Vec<ScriptAction>,
 }
 
 /// A question to the user; its answer is `${answer}` from then on.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Question {
+pub struct ScriptQuestion {
     /// The question.
     pub question: String,
     /// Its heading of a word or two.
@@ -222,18 +222,18 @@ pub struct Question {
     pub options: Vec<String>,
     /// What follows an answer.
     #[serde(default)]
-    pub if_answered: Vec<Action>,
+    pub if_answered: Vec<ScriptAction>,
     /// What follows when nobody answers.
     #[serde(default)]
-    pub if_dismissed: Vec<Action>,
+    pub if_dismissed: Vec<ScriptAction>,
 }
 
 /// A failure of the model service.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Failing {
+pub struct ScriptFailure {
     /// What fails.
-    pub kind: FailingKind,
+    pub kind: ScriptFailureKind,
     /// How many retries are reported first.
     #[serde(default)]
     pub retries: u32,
@@ -245,13 +245,13 @@ pub struct Failing {
     pub pause_ms: u64,
     /// What comes of it.
     #[serde(default)]
-    pub outcome: FailingOutcome,
+    pub outcome: ScriptFailureOutcome,
 }
 
 /// What fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FailingKind {
+pub enum ScriptFailureKind {
     /// 401.
     Unauthorized,
     /// 429.
@@ -267,7 +267,7 @@ pub enum FailingKind {
 /// What comes of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FailingOutcome {
+pub enum ScriptFailureOutcome {
     /// The turn fails.
     #[default]
     Fails,
@@ -278,7 +278,7 @@ pub enum FailingOutcome {
 /// Silence.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stall {
+pub struct ScriptStall {
     /// How long, in milliseconds; without it until the turn is interrupted or the process ended.
     #[serde(default)]
     pub ms: Option<u64>,
@@ -287,7 +287,7 @@ pub struct Stall {
 /// The end of the process.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Exit {
+pub struct ScriptExit {
     /// The exit code.
     #[serde(default)]
     pub code: i32,
@@ -299,7 +299,7 @@ pub struct Exit {
 /// A frame as it stands.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Frame {
+pub struct ScriptRawFrame {
     /// The frame; `${…}` is filled in inside its strings.
     pub json: Value,
 }
@@ -307,7 +307,7 @@ pub struct Frame {
 /// A line that is no JSON.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Malformed {
+pub struct ScriptMalformedLine {
     /// The line, without a line end.
     pub line: String,
 }
@@ -315,16 +315,16 @@ pub struct Malformed {
 /// A turn that nobody asked for.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Unsolicited {
+pub struct ScriptUnsolicitedTurn {
     /// What it does.
     #[serde(rename = "action")]
-    pub actions: Vec<Action>,
+    pub actions: Vec<ScriptAction>,
 }
 
 /// Tokens of one call of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tokens {
+pub struct ScriptUsage {
     /// Tokens read.
     pub input: u64,
     /// Tokens written.
@@ -343,14 +343,14 @@ fn nothing() -> Value {
     Value::Object(serde_json::Map::new())
 }
 
-impl Speech {
+impl ScriptSpeech {
     /// Divides the whole text, already filled in, into its deltas.
-    pub fn deltas<'a>(&self, text: &'a str) -> Vec<&'a str> {
+    pub fn split_into_deltas<'a>(&self, text: &'a str) -> Vec<&'a str> {
         match self.delta {
-            Delta::Word => text.split_inclusive([' ', '\n']).collect(),
-            Delta::Line => text.split_inclusive('\n').collect(),
-            Delta::Whole if text.is_empty() => vec![],
-            Delta::Whole => vec![text],
+            DeltaGranularity::Word => text.split_inclusive([' ', '\n']).collect(),
+            DeltaGranularity::Line => text.split_inclusive('\n').collect(),
+            DeltaGranularity::Whole if text.is_empty() => vec![],
+            DeltaGranularity::Whole => vec![text],
         }
     }
 }

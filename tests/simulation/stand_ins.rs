@@ -21,10 +21,10 @@ use agent_collab::process::{
     CapturedOutput, ChildExit, CommandEndCause, CommandLimits, CommandOutput, PipeState,
     ProcessIdentity, ProcessSimulator, SimulatedChild, SpawnError, SpawnSpec, StdinSource,
 };
-use agent_collab::scripted::act::{Heard, Inbox, Pace, Stage};
-use agent_collab::scripted::cursor::Memory;
-use agent_collab::scripted::script::Script;
-use agent_collab::scripted::{Casting, Guise, play};
+use agent_collab::scripted::conversation_store::ScriptConversationStore;
+use agent_collab::scripted::runtime::{EventInbox, InboxEvent, PlaybackSpeed, ScriptRuntime};
+use agent_collab::scripted::script::AgentScript;
+use agent_collab::scripted::{ScriptedAgentOptions, ScriptedProgram, play_script};
 
 use crate::fault::{self, Fate};
 
@@ -98,8 +98,8 @@ impl ProcessSimulator for Cast {
     }
 }
 
-fn guise(program: &str) -> Option<Guise> {
-    [Guise::Codex, Guise::Claude]
+fn guise(program: &str) -> Option<ScriptedProgram> {
+    [ScriptedProgram::Codex, ScriptedProgram::Claude]
         .into_iter()
         .find(|guise| program == guise.name())
 }
@@ -171,7 +171,7 @@ enum Patience {
 /// Both ways between the program and an agent's thread.
 struct Turns {
     from: Receiver<Turn>,
-    to: Sender<Option<Heard>>,
+    to: Sender<Option<InboxEvent>>,
 }
 
 /// An agent as the program meets it.
@@ -220,14 +220,14 @@ impl Agent {
         tokio::select! {
             biased;
             Some(signal) = self.signalled.recv() => match signal {
-                Signal::SIGTERM => Next::Heard(Some(Heard::Terminate)),
+                Signal::SIGTERM => Next::Heard(Some(InboxEvent::Terminate)),
                 _ => Next::Killed,
             },
             line = line => {
                 if line.is_none() {
                     self.hears = None;
                 }
-                Next::Heard(Some(line.map_or(Heard::End, Heard::Line)))
+                Next::Heard(Some(line.map_or(InboxEvent::InputClosed, InboxEvent::Line)))
             }
             () = tokio::time::sleep(A_MOMENT), if patience == Patience::Soon => Next::Heard(None),
         }
@@ -259,7 +259,7 @@ impl Agent {
 }
 
 enum Next {
-    Heard(Option<Heard>),
+    Heard(Option<InboxEvent>),
     Killed,
 }
 
@@ -269,7 +269,7 @@ fn killed() -> ExitStatus {
 
 impl Cast {
     /// Starts the thread that plays a script and takes turns with the program.
-    fn set_on_stage(&self, guise: Guise, spec: &SpawnSpec) -> Turns {
+    fn set_on_stage(&self, guise: ScriptedProgram, spec: &SpawnSpec) -> Turns {
         let (tell, from) = channel();
         let (to, hear) = channel();
         let said = Said::default();
@@ -279,22 +279,22 @@ impl Cast {
             said: said.clone(),
         };
         let (post, _commands_say_nothing) = sync_channel(1);
-        let stage = Stage::with_inbox(
-            Pace::Fast,
+        let stage = ScriptRuntime::with_inbox(
+            PlaybackSpeed::Fast,
             Box::new(said.clone()),
             Box::new(std::io::sink()),
             (Box::new(prompter), post),
         );
         let file = script_file(&self.folder, guise);
-        let casting = Casting {
-            guise,
-            script: Script::load(&file, guise).expect("a script"),
-            memory: Memory::new(self.folder.join("memory"), guise.name()),
+        let casting = ScriptedAgentOptions {
+            program: guise,
+            script: AgentScript::load(&file, guise).expect("a script"),
+            conversations: ScriptConversationStore::new(self.folder.join("memory"), guise.name()),
             cwd: spec.cwd.clone(),
             arguments: spec.args.clone(),
         };
         std::thread::spawn(move || {
-            let code = play(casting, stage);
+            let code = play_script(casting, stage);
             // The program may have given it up.
             let _nobody = tell.send(Turn::Over(code, said.take()));
         });
@@ -328,25 +328,25 @@ impl Write for Said {
 
 struct Prompter {
     tell: Sender<Turn>,
-    hear: Receiver<Option<Heard>>,
+    hear: Receiver<Option<InboxEvent>>,
     said: Said,
 }
 
-impl Inbox for Prompter {
-    fn hear(&mut self, deadline: Option<Instant>) -> Option<Heard> {
+impl EventInbox for Prompter {
+    fn wait_for_event(&mut self, deadline: Option<Instant>) -> Option<InboxEvent> {
         let patience = match deadline {
             Some(_) => Patience::Soon,
             None => Patience::Endless,
         };
         let turn = Turn::Listens(patience, self.said.take());
         if self.tell.send(turn).is_err() {
-            return Some(Heard::End);
+            return Some(InboxEvent::InputClosed);
         }
-        self.hear.recv().unwrap_or(Some(Heard::End))
+        self.hear.recv().unwrap_or(Some(InboxEvent::InputClosed))
     }
 }
 
 /// The script of an agent of a world.
-pub fn script_file(folder: &Path, guise: Guise) -> PathBuf {
+pub fn script_file(folder: &Path, guise: ScriptedProgram) -> PathBuf {
     folder.join(format!("{}.json", guise.name()))
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use agent_collab::scripted::Guise;
+use agent_collab::scripted::ScriptedProgram;
 
 use crate::player::{Launch, OVER};
 use crate::programs::put_program;
@@ -87,7 +87,7 @@ impl World {
             let hook = self.root.join(".git/hooks/pre-commit");
             put_program(&hook, scenario.hook);
         }
-        for (guise, agent) in [Guise::Codex, Guise::Claude]
+        for (guise, agent) in [ScriptedProgram::Codex, ScriptedProgram::Claude]
             .into_iter()
             .zip((scenario.agents)())
         {

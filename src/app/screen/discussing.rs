@@ -11,7 +11,7 @@ use crate::domain::discussion::{DiscussionOrder, Mode, StopReason, Terms};
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
 use crate::engine::{Caller, DiscussionAsk, Engine};
-use crate::mcp::tools::group_discuss::Arguments;
+use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use crate::store::atomic_file;
 use crate::text::{n_of, one_line};
 use crate::tui::{Action, Planned, Topic};
@@ -130,9 +130,9 @@ impl Shell {
     /// Works out what a discussion would be given.
     pub(super) fn show_budget(&mut self, preset: Option<String>) -> Result<Option<End>, End> {
         let wishes = self.wishes.clone();
-        let arguments = Arguments {
+        let arguments = GroupDiscussToolArguments {
             preset,
-            ..Arguments::default()
+            ..GroupDiscussToolArguments::default()
         };
         self.beside(async move {
             let derived = discussions::budget(&wishes, arguments).await;
@@ -168,11 +168,11 @@ impl Shell {
 }
 
 /// What the user said of a discussion.
-pub(super) fn topic_of(topic: &Topic) -> Arguments {
-    Arguments {
+pub(super) fn topic_of(topic: &Topic) -> GroupDiscussToolArguments {
+    GroupDiscussToolArguments {
         topic: topic.text.clone(),
         preset: topic.preset.clone(),
-        ..Arguments::default()
+        ..GroupDiscussToolArguments::default()
     }
 }
 

@@ -10,7 +10,7 @@ use super::DemoError;
 
 /// A situation for `--scene`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Scene {
+pub enum DemoScene {
     /// The reviewer asks you something
     Question,
     /// The review does not end by itself, and you decide
@@ -34,7 +34,7 @@ pub enum Scene {
 }
 
 /// Refuses the first commit. It remembers that in the work tree: what a hook writes in git's folder goes with the commit.
-const HOOK: &str = "#!/bin/sh\n\
+const REFUSING_HOOK: &str = "#!/bin/sh\n\
     # Refuses the first commit and tells why.\n\
     if [ ! -e .hook-asked ]; then\n    \
         : > .hook-asked\n    \
@@ -42,9 +42,9 @@ const HOOK: &str = "#!/bin/sh\n\
         exit 1\n\
     fi\n";
 
-impl Scene {
+impl DemoScene {
     /// The turns that are added to the script of the adapter `name`.
-    fn turns(self, name: &str) -> Option<&'static str> {
+    fn added_turns(self, name: &str) -> Option<&'static str> {
         match (self, name) {
             (Self::Question, "claude") => Some(include_str!(
                 "../../../assets/demo/scenes/question.claude.toml"
@@ -69,7 +69,7 @@ impl Scene {
     }
 
     /// A number of the configuration that the scene sets.
-    pub(super) fn setting(self, name: &str) -> Option<i64> {
+    pub(super) fn config_setting(self, name: &str) -> Option<i64> {
         match (self, name) {
             (Self::Arbitration, "max_iterations") => Some(1),
             (Self::TestsFailed, "max_fix_turns") => Some(0),
@@ -78,14 +78,14 @@ impl Scene {
     }
 
     /// What is added to files of the repository after its first commit.
-    pub(super) fn files(self) -> Vec<(&'static str, &'static str)> {
+    pub(super) fn added_files(self) -> Vec<(&'static str, &'static str)> {
         match self {
             Self::DirtyFiles => vec![(
                 "README.md",
                 "\nA line of yours that is not committed yet.\n",
             )],
             Self::CommitFailed => vec![
-                (".git/hooks/pre-commit", HOOK),
+                (".git/hooks/pre-commit", REFUSING_HOOK),
                 (".git/info/exclude", ".hook-asked\n"),
             ],
             _ => Vec::new(),
@@ -93,7 +93,7 @@ impl Scene {
     }
 
     /// What answers the question to which the scene leads, where nobody sits at a screen.
-    pub(super) fn answer(self) -> Option<(&'static str, &'static str)> {
+    pub(super) fn headless_answer(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Question => Some(("question", "the first by name")),
             Self::Arbitration => Some(("arbitration", "more:3")),
@@ -114,38 +114,44 @@ impl Scene {
     ///
     /// # Errors
     /// One of the two is no script.
-    pub(super) fn play_in(self, name: &str, script: &str) -> Result<String, DemoError> {
-        let Some(added) = self.turns(name) else {
+    pub(super) fn add_to_script(self, name: &str, script: &str) -> Result<String, DemoError> {
+        let Some(added) = self.added_turns(name) else {
             return Ok(script.to_owned());
         };
         let mut story: Table = script.parse()?;
         let added: Table = added.parse()?;
-        let own = turns(&story);
-        let all = turns(&added).into_iter().map(|turn| joined(turn, &own));
+        let own = script_turns(&story);
+        let all = script_turns(&added)
+            .into_iter()
+            .map(|turn| join_story_turn(turn, &own));
         let all: Vec<Value> = all.chain(own.clone()).map(Value::Table).collect();
         story.insert("turn".to_owned(), all.into());
         Ok(toml::to_string(&story)?)
     }
 }
 
-fn turns(script: &Table) -> Vec<Table> {
+fn script_turns(script: &Table) -> Vec<Table> {
     let listed = script.get("turn").and_then(Value::as_array);
     let tables = listed.into_iter().flatten().filter_map(Value::as_table);
     tables.cloned().collect()
 }
 
-fn actions(turn: &Table) -> Vec<Value> {
+fn turn_actions(turn: &Table) -> Vec<Value> {
     let listed = turn.get("action").and_then(Value::as_array);
     listed.cloned().unwrap_or_default()
 }
 
-fn joined(mut turn: Table, story: &[Table]) -> Table {
+fn join_story_turn(mut turn: Table, story: &[Table]) -> Table {
     if turn.remove("join").is_none() {
         return turn;
     }
     let same = |own: &&Table| own.get("when") == turn.get("when");
-    let goes_on = story.iter().find(same).map(actions).unwrap_or_default();
-    let all: Vec<Value> = actions(&turn).into_iter().chain(goes_on).collect();
+    let goes_on = story
+        .iter()
+        .find(same)
+        .map(turn_actions)
+        .unwrap_or_default();
+    let all: Vec<Value> = turn_actions(&turn).into_iter().chain(goes_on).collect();
     turn.insert("action".to_owned(), all.into());
     turn
 }

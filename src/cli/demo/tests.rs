@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::place::{PROJECT, SCRIPTS};
+use super::workspace::{PROJECT, SCRIPTS};
 use super::*;
 use crate::adapter::{
     Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliSpec, CliTurnOutcome,
@@ -14,15 +14,17 @@ use crate::adapter::{
 };
 use crate::domain::ids::{SessionId, TurnId};
 use crate::permission::Call;
-use crate::scripted::Guise;
-use crate::scripted::puppet::{Puppet, claude_answer, claude_turn, codex_turn};
+use crate::scripted::ScriptedProgram;
+use crate::scripted::test_harness::{
+    ScriptedAgentHarness, answer_claude_request, start_claude_turn, start_codex_turn,
+};
 
-fn demo() -> (tempfile::TempDir, Demo) {
+fn demo() -> (tempfile::TempDir, DemoWorkspace) {
     let folder = tempfile::tempdir().unwrap();
-    let demo = prepare(
+    let demo = create_demo(
         folder.path(),
         Path::new("/bin/agent-collab"),
-        Speed::Fast,
+        DemoSpeed::Fast,
         &[],
     )
     .unwrap();
@@ -30,7 +32,7 @@ fn demo() -> (tempfile::TempDir, Demo) {
 }
 
 /// Runs the project's tests and returns their last line.
-fn test(demo: &Demo) -> String {
+fn test(demo: &DemoWorkspace) -> String {
     let output = Command::new("sh")
         .arg("tests/run.sh")
         .current_dir(&demo.root)
@@ -41,7 +43,7 @@ fn test(demo: &Demo) -> String {
     format!("{} ({last})", output.status.code().unwrap())
 }
 
-fn prompt(demo: &Demo, header: &str) -> String {
+fn prompt(demo: &DemoWorkspace, header: &str) -> String {
     let staging = demo.root.join(".agent-collab/turns/s");
     let [plan, comments] = ["plan.md", "comments.md"].map(|name| staging.join(name));
     format!(
@@ -51,31 +53,36 @@ fn prompt(demo: &Demo, header: &str) -> String {
     )
 }
 
-fn staged(demo: &Demo, name: &str) -> String {
+fn staged(demo: &DemoWorkspace, name: &str) -> String {
     std::fs::read_to_string(demo.root.join(".agent-collab/turns/s").join(name)).unwrap()
 }
 
 /// Plays one turn of the planner, with `decision` for every request; returns the last message.
-fn play_codex(codex: &Puppet, demo: &Demo, header: &str, decision: &str) -> String {
+fn play_codex(
+    codex: &ScriptedAgentHarness,
+    demo: &DemoWorkspace,
+    header: &str,
+    decision: &str,
+) -> String {
     let execute = header.starts_with("EXECUTE");
     let sandbox = if execute {
         "workspace-write"
     } else {
         "read-only"
     };
-    codex.tell(json!({"id": 1, "method": "initialize", "params": {}}));
-    codex.tell(json!({"id": 2, "method": "thread/start", "params": {"sandbox": sandbox, "cwd": demo.root}}));
+    codex.send_frame(json!({"id": 1, "method": "initialize", "params": {}}));
+    codex.send_frame(json!({"id": 2, "method": "thread/start", "params": {"sandbox": sandbox, "cwd": demo.root}}));
     let opened = codex
-        .until(|frame| frame["method"] == "thread/started")
+        .read_until(|frame| frame["method"] == "thread/started")
         .pop()
         .unwrap();
     let thread = opened["params"]["thread"]["id"]
         .as_str()
         .unwrap()
         .to_owned();
-    codex_turn(codex, &thread, &prompt(demo, header));
+    start_codex_turn(codex, &thread, &prompt(demo, header));
     loop {
-        let frame = codex.until(|_| true).remove(0);
+        let frame = codex.read_until(|_| true).remove(0);
         if frame["method"] == "turn/completed" {
             assert_eq!(frame["params"]["turn"]["status"], "completed", "{frame}");
             return frame["params"]["turn"]["items"][0]["text"]
@@ -84,17 +91,17 @@ fn play_codex(codex: &Puppet, demo: &Demo, header: &str, decision: &str) -> Stri
                 .to_owned();
         }
         if frame["method"].is_string() && frame.get("id").is_some() {
-            codex.tell(json!({"id": frame["id"], "result": {"decision": decision}}));
+            codex.send_frame(json!({"id": frame["id"], "result": {"decision": decision}}));
         }
     }
 }
 
-fn play_claude(claude: &Puppet, demo: &Demo, header: &str) -> String {
-    claude_turn(claude, &prompt(demo, header));
+fn play_claude(claude: &ScriptedAgentHarness, demo: &DemoWorkspace, header: &str) -> String {
+    start_claude_turn(claude, &prompt(demo, header));
     loop {
-        let frame = claude.until(|_| true).remove(0);
+        let frame = claude.read_until(|_| true).remove(0);
         if frame["type"] == "control_request" {
-            claude_answer(claude, &frame, json!({"behavior": "allow"}));
+            answer_claude_request(claude, &frame, json!({"behavior": "allow"}));
         }
         if frame["type"] == "result" {
             assert_eq!(frame["is_error"], false, "{frame}");
@@ -106,8 +113,8 @@ fn play_claude(claude: &Puppet, demo: &Demo, header: &str) -> String {
 #[test]
 fn the_whole_demo_plays_and_its_tests_fail_and_pass_where_they_should() {
     let (_folder, demo) = demo();
-    let [codex, claude] = [(Guise::Codex, 0), (Guise::Claude, 1)]
-        .map(|(guise, index)| Puppet::new(guise, SCRIPTS[index].1, &[], &demo.root));
+    let [codex, claude] = [(ScriptedProgram::Codex, 0), (ScriptedProgram::Claude, 1)]
+        .map(|(guise, index)| ScriptedAgentHarness::new(guise, SCRIPTS[index].1, &[], &demo.root));
     assert_eq!(test(&demo), "1 (3 passed, 1 failed)");
     play_codex(&codex, &demo, "WRITE_PLAN", "accept");
     let first = crate::domain::plan::parse(&staged(&demo, "plan.md")).unwrap();
@@ -196,14 +203,14 @@ fn a_folder_that_holds_something_is_refused() {
     let made = tempfile::tempdir().unwrap();
     let inside = made.path().join("new");
     assert_eq!(
-        place(Some(&inside)).unwrap(),
-        Place::New(inside.canonicalize().unwrap())
+        open_demo_folder(Some(&inside)).unwrap(),
+        DemoFolder::Empty(inside.canonicalize().unwrap())
     );
-    let refused = place(Some(made.path())).unwrap_err().to_string();
+    let refused = open_demo_folder(Some(made.path())).unwrap_err().to_string();
     assert!(refused.contains("is not empty"), "{refused}");
 }
 
-fn session(demo: &Demo) -> SessionSpec {
+fn session(demo: &DemoWorkspace) -> SessionSpec {
     let cli = CliSpec {
         program: "x".to_owned(),
         args: vec![],
@@ -227,8 +234,8 @@ fn session(demo: &Demo) -> SessionSpec {
 /// Plays a prompt through the ordinary adapter; allows edits, denies the rest; returns what came of it.
 fn adapted(
     adapter: &mut dyn Adapter,
-    guise: Guise,
-    demo: &Demo,
+    guise: ScriptedProgram,
+    demo: &DemoWorkspace,
     (header, access): (&str, TurnAccess),
 ) -> String {
     let turn = TurnSpec {
@@ -244,17 +251,17 @@ fn adapted(
         .find(|(name, _)| name.starts_with(guise.name()))
         .unwrap()
         .1;
-    let puppet = Puppet::new(guise, script, &arguments, &demo.root);
+    let puppet = ScriptedAgentHarness::new(guise, script, &arguments, &demo.root);
     let mut outputs: VecDeque<AdapterOutput> =
         adapter.on_command(AdapterCommand::StartTurn(turn)).into();
     let mut told = Vec::new();
     loop {
         match outputs.pop_front() {
             None => {
-                let line = puppet.until(|_| true).remove(0).to_string();
+                let line = puppet.read_until(|_| true).remove(0).to_string();
                 outputs.extend(adapter.on_stdout_line(&line));
             }
-            Some(AdapterOutput::Send(line)) => puppet.tell_line(line.trim_end()),
+            Some(AdapterOutput::Send(line)) => puppet.send_line(line.trim_end()),
             Some(AdapterOutput::Event(AdapterEvent::ApprovalRequested {
                 request, call, ..
             })) => {
@@ -277,7 +284,7 @@ fn adapted(
                 outputs.extend(adapter.on_command(order));
             }
             Some(AdapterOutput::Event(AdapterEvent::TurnEnded(end))) => {
-                puppet.close();
+                puppet.close_input();
                 return told.join("\n") + "\n" + &last_line(end);
             }
             Some(AdapterOutput::Event(event)) => told.extend(noteworthy(event)),
@@ -339,7 +346,12 @@ fn the_ordinary_adapters_understand_every_frame_of_the_demo() {
         told.push(format!(
             "-- {}\n{}",
             turn.0,
-            adapted(&mut codex::CodexAdapter::new(), Guise::Codex, &demo, turn)
+            adapted(
+                &mut codex::CodexAdapter::new(),
+                ScriptedProgram::Codex,
+                &demo,
+                turn
+            )
         ));
     }
     for turn in [
@@ -352,7 +364,7 @@ fn the_ordinary_adapters_understand_every_frame_of_the_demo() {
             turn.0,
             adapted(
                 &mut claude::ClaudeAdapter::new(),
-                Guise::Claude,
+                ScriptedProgram::Claude,
                 &demo,
                 turn
             )

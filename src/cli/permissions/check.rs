@@ -9,10 +9,10 @@ use clap::Args;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::batch;
+use super::batch_check;
 use crate::app::start::Refusal;
-use crate::cli::ChoiceArgs;
-use crate::cli::checkout::Checkout;
+use crate::cli::ConfigFlagArguments;
+use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::permission::guard::{Class, Settings, Verdict, classify, classify_argv};
@@ -38,7 +38,7 @@ Many, one JSON object a line in, one a line out, in the same order:
 /// Arguments of `agent-collab permissions check`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct CheckArgs {
+pub struct PermissionsCheckArguments {
     /// Reads JSON lines from standard input
     #[arg(long, conflicts_with = "command")]
     pub batch: bool,
@@ -52,21 +52,21 @@ pub struct CheckArgs {
     pub command: Vec<String>,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Runs the command: 0, or 1 when a line of a batch could not be answered.
 ///
 /// # Errors
 /// The configuration has problems, or standard input cannot be read.
-pub async fn run(args: CheckArgs) -> Result<u8, Refusal> {
-    let cwd = crate::cli::cwd()?;
-    let Checkout {
+pub async fn run(args: PermissionsCheckArguments) -> Result<u8, Refusal> {
+    let cwd = crate::cli::current_dir()?;
+    let CliContext {
         root,
         places,
         loaded,
         ..
-    } = Checkout::find(&args.choices).await?;
+    } = CliContext::load(&args.choices).await?;
     // A command is judged as if an agent ran it here.
     let safety = Settings {
         root: Some(root),
@@ -77,12 +77,12 @@ pub async fn run(args: CheckArgs) -> Result<u8, Refusal> {
     let written = match args.batch {
         true => {
             let stdin = io::stdin().lock();
-            batch::answer(stdin, io::stdout().lock(), &safety)
+            batch_check::answer_cases(stdin, io::stdout().lock(), &safety)
         }
         false => write!(
             io::stdout(),
             "{}",
-            in_words(&args.command, &safety, columns())
+            describe_command(&args.command, &safety, terminal_columns())
         )
         .map(|()| 0),
     };
@@ -97,7 +97,7 @@ pub async fn run(args: CheckArgs) -> Result<u8, Refusal> {
     }
 }
 
-fn in_words(command: &[String], safety: &Settings, columns: usize) -> String {
+fn describe_command(command: &[String], safety: &Settings, columns: usize) -> String {
     let (text, verdict) = match command {
         [line] => (line.clone(), classify(line, safety)),
         words => (words.join(" "), classify_argv(words, safety)),
@@ -120,7 +120,7 @@ fn in_words(command: &[String], safety: &Settings, columns: usize) -> String {
         }
     };
     let mut out = format!("{}: {meaning}\n\n", class.name());
-    out.push_str(&marked(&text, span, columns));
+    out.push_str(&underline_span(&text, span, columns));
     if *class != Class::Safe {
         out.push_str(&format!(
             "\nwhy   {}\nrule  {}\n",
@@ -135,26 +135,32 @@ fn in_words(command: &[String], safety: &Settings, columns: usize) -> String {
 const INDENT: usize = 2;
 
 /// Rows that are shown in any case, and those kept around a mark where there are more.
-const ROWS: usize = 40;
-const AROUND: usize = 3;
+const MAX_UNABRIDGED_ROWS: usize = 40;
+const CONTEXT_ROWS: usize = 3;
 
 /// A row of a command as it is shown, and what is marked below it.
-struct Row {
+struct MarkedCommandRow {
     shown: String,
     marks: String,
 }
 
 /// Writes each line of a text, and below it what of it a span covers, in so many columns. Of a long text
 /// only the rows around the marks are written.
-fn marked(text: &str, span: &Range<usize>, columns: usize) -> String {
-    let rows = rows(text, span, columns.saturating_sub(INDENT).max(1));
+fn underline_span(text: &str, span: &Range<usize>, columns: usize) -> String {
+    let rows = wrap_into_rows(text, span, columns.saturating_sub(INDENT).max(1));
     let is_near = |at: usize| {
-        let from = at.saturating_sub(AROUND);
-        let near = rows.iter().skip(from).take(at - from + AROUND + 1);
-        rows.len() <= ROWS || near.into_iter().any(|row| !row.marks.is_empty())
+        let from = at.saturating_sub(CONTEXT_ROWS);
+        let near = rows.iter().skip(from).take(at - from + CONTEXT_ROWS + 1);
+        rows.len() <= MAX_UNABRIDGED_ROWS || near.into_iter().any(|row| !row.marks.is_empty())
     };
     let has_marks = rows.iter().any(|row| !row.marks.is_empty());
-    let shown = |at: usize| if has_marks { is_near(at) } else { at < ROWS };
+    let shown = |at: usize| {
+        if has_marks {
+            is_near(at)
+        } else {
+            at < MAX_UNABRIDGED_ROWS
+        }
+    };
     let mut out = String::new();
     let (mut n_left_out, mut n_shown) = (0_usize, 0_usize);
     let gap = |n: usize| match n {
@@ -166,7 +172,7 @@ fn marked(text: &str, span: &Range<usize>, columns: usize) -> String {
         ),
     };
     for (at, row) in rows.iter().enumerate() {
-        if !shown(at) || n_shown >= MOST_ROWS {
+        if !shown(at) || n_shown >= MAX_ROWS {
             n_left_out += 1;
             continue;
         }
@@ -183,9 +189,9 @@ fn marked(text: &str, span: &Range<usize>, columns: usize) -> String {
 }
 
 /// Most rows that are ever written.
-const MOST_ROWS: usize = 200;
+const MAX_ROWS: usize = 200;
 
-fn rows(text: &str, span: &Range<usize>, room: usize) -> Vec<Row> {
+fn wrap_into_rows(text: &str, span: &Range<usize>, room: usize) -> Vec<MarkedCommandRow> {
     let mut rows = Vec::new();
     let mut at = 0;
     for line in text.split('\n') {
@@ -195,7 +201,7 @@ fn rows(text: &str, span: &Range<usize>, room: usize) -> Vec<Row> {
             // A terminal shows some clusters wider than it says; the marks go by what it should.
             let wide = piece.width();
             if width + wide > room && width > 0 {
-                rows.push(Row::new(&mut shown, &mut marks));
+                rows.push(MarkedCommandRow::new(&mut shown, &mut marks));
                 width = 0;
             }
             let is_marked = span.contains(&(at + offset));
@@ -203,13 +209,13 @@ fn rows(text: &str, span: &Range<usize>, room: usize) -> Vec<Row> {
             shown.push_str(&piece);
             width += wide;
         }
-        rows.push(Row::new(&mut shown, &mut marks));
+        rows.push(MarkedCommandRow::new(&mut shown, &mut marks));
         at += line.len() + 1;
     }
     rows
 }
 
-impl Row {
+impl MarkedCommandRow {
     fn new(shown: &mut String, marks: &mut String) -> Self {
         Self {
             shown: std::mem::take(shown),
@@ -219,7 +225,7 @@ impl Row {
 }
 
 /// How wide the terminal is; without one no line is broken.
-fn columns() -> usize {
+fn terminal_columns() -> usize {
     match io::stdout().is_terminal() {
         true => crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns)),
         false => usize::MAX,
@@ -232,7 +238,7 @@ mod tests {
 
     fn check(command: &[&str], expected: &str) {
         let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
-        let told = in_words(&command, &Settings::default(), 80);
+        let told = describe_command(&command, &Settings::default(), 80);
         let behind = told.split_once("\n\n").map(|(_, behind)| behind);
         let lines: Vec<&str> = behind.unwrap_or_default().lines().take(2).collect();
         let class = told.split(':').next().unwrap_or_default();
@@ -251,8 +257,11 @@ mod tests {
 
     #[test]
     fn what_a_terminal_would_act_on_is_written_out() {
-        assert_eq!(marked("a\u{1b}b", &(2..3), 80), "  a\\u{1b}b\n         ^\n");
-        assert_eq!(marked("a\nbc", &(2..4), 80), "  a\n  bc\n  ^^\n");
+        assert_eq!(
+            underline_span("a\u{1b}b", &(2..3), 80),
+            "  a\\u{1b}b\n         ^\n"
+        );
+        assert_eq!(underline_span("a\nbc", &(2..4), 80), "  a\n  bc\n  ^^\n");
     }
 
     #[test]
@@ -260,7 +269,7 @@ mod tests {
         let text = "echo 日本語; sudo ls";
         let span = text.find("sudo").unwrap()..text.len();
         assert_eq!(
-            marked(text, &span, 80),
+            underline_span(text, &span, 80),
             "  echo 日本語; sudo ls\n               ^^^^^^^\n"
         );
     }
@@ -270,7 +279,7 @@ mod tests {
         let text = "echo aaaa && sudo ls";
         let span = text.find("sudo").unwrap()..text.len();
         assert_eq!(
-            marked(text, &span, 12),
+            underline_span(text, &span, 12),
             "  echo aaaa\n  && sudo ls\n     ^^^^^^^\n"
         );
     }
@@ -279,7 +288,7 @@ mod tests {
     fn of_a_long_text_the_rows_around_the_marks_are_shown() {
         let text = format!("{}sudo ls\n{}", "ls\n".repeat(100), "ls\n".repeat(100));
         let at = text.find("sudo").unwrap();
-        let told = marked(&text, &(at..at + 7), 80);
+        let told = underline_span(&text, &(at..at + 7), 80);
         let expected = "  … 97 more rows\n  ls\n  ls\n  ls\n  sudo ls\n  ^^^^^^^\n  ls\n  ls\n  ls\n  … 98 more rows\n";
         assert_eq!(told, expected);
     }

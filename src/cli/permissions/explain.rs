@@ -9,9 +9,9 @@ use clap::Args;
 use serde_json::json;
 
 use crate::app::start::Refusal;
-use crate::cli::ChoiceArgs;
-use crate::cli::agents::unknown;
-use crate::cli::checkout::Checkout;
+use crate::cli::ConfigFlagArguments;
+use crate::cli::agents::unknown_agent_error;
+use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::domain::phase::Phase;
@@ -34,7 +34,7 @@ use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
                   agent-collab permissions explain edit src/main.rs --phase REVIEW\n  \
                   agent-collab permissions explain webfetch https://example.org --agent explore"
 )]
-pub struct ExplainArgs {
+pub struct PermissionsExplainArguments {
     /// The tool: bash, edit, read, webfetch, task, … or the name of an MCP tool
     pub tool: String,
     /// What it would act on: a command, a path, an address, a name
@@ -60,14 +60,14 @@ pub struct ExplainArgs {
     pub json: bool,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// The configuration has problems, or there is no such tool, agent, phase or mode.
-pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
+pub async fn run(args: PermissionsExplainArguments) -> Result<u8, Refusal> {
     if let Some((problem, hint)) = no_tool(&args.tool) {
         return Err(Refusal {
             problem,
@@ -75,26 +75,26 @@ pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
             code: 2,
         });
     }
-    let cwd = crate::cli::cwd()?;
-    let here = Checkout::find(&args.choices).await?;
-    let call = call(&args, &cwd);
-    let mut context = context(&args, &here, &cwd, &call)?;
-    context.approvals = approvals(&here)?;
+    let cwd = crate::cli::current_dir()?;
+    let here = CliContext::load(&args.choices).await?;
+    let call = build_call(&args, &cwd);
+    let mut context = build_context(&args, &here, &cwd, &call)?;
+    context.approvals = load_approvals(&here)?;
     context.safety.home = Some(here.places.home);
     let context = with_reads(&call, context);
     let decision = decide(&call, &context);
     let text = match args.json {
-        true => format!("{}\n", as_json(&decision, &context, &call)),
-        false => in_words(&decision, &context, &call),
+        true => format!("{}\n", decision_to_json(&decision, &context, &call)),
+        false => format_decision(&decision, &context, &call),
     };
-    Ok(crate::cli::printed(
+    Ok(crate::cli::exit_code_after_print(
         io::stdout().write_all(text.as_bytes()),
         0,
     ))
 }
 
 /// What was approved for this project, and for the run that is here.
-fn approvals(here: &Checkout) -> Result<Vec<Approved>, Refusal> {
+fn load_approvals(here: &CliContext) -> Result<Vec<Approved>, Refusal> {
     let run = stands(&here.layout)?.map(|found| found.state.run);
     let stored = ApprovalStore::new(&here.places.approvals_dir(), &here.root).list()?;
     let serves = |stored: &ApprovalRecord| {
@@ -104,7 +104,7 @@ fn approvals(here: &Checkout) -> Result<Vec<Approved>, Refusal> {
     Ok(serving.map(|stored| stored.approved).collect())
 }
 
-fn call(args: &ExplainArgs, cwd: &Path) -> Call {
+fn build_call(args: &PermissionsExplainArguments, cwd: &Path) -> Call {
     let target = args.target.clone();
     let reach = match (args.escalated, args.contained) {
         (true, _) => Reach::LeavesSandbox,
@@ -130,9 +130,9 @@ fn call(args: &ExplainArgs, cwd: &Path) -> Call {
     }
 }
 
-fn context(
-    args: &ExplainArgs,
-    here: &Checkout,
+fn build_context(
+    args: &PermissionsExplainArguments,
+    here: &CliContext,
     cwd: &Path,
     call: &Call,
 ) -> Result<Context, Refusal> {
@@ -141,7 +141,7 @@ fn context(
         hint,
         code: 2,
     };
-    let phase = phase(&args.phase).ok_or_else(|| {
+    let phase = parse_phase(&args.phase).ok_or_else(|| {
         let known: Vec<&str> = Phase::ALL.iter().map(|phase| phase.name()).collect();
         usage(
             format!("there is no phase {:?}", args.phase),
@@ -167,7 +167,10 @@ fn context(
     };
     let agent = args.agent.as_deref().unwrap_or(of_phase);
     let permissions = Permissions::of(&here.loaded.config, Allowing::Everybody);
-    permissions.profiles.find(agent).map_err(unknown)?;
+    permissions
+        .profiles
+        .find(agent)
+        .map_err(unknown_agent_error)?;
     let phase_access = match phase {
         Phase::Execute => PhaseAccess::Execute,
         _ => PhaseAccess::BeforeExecute,
@@ -180,7 +183,7 @@ fn context(
     })
 }
 
-fn phase(name: &str) -> Option<Phase> {
+fn parse_phase(name: &str) -> Option<Phase> {
     let wanted = name.to_uppercase().replace(['-', ' '], "_");
     Phase::ALL
         .iter()
@@ -188,7 +191,7 @@ fn phase(name: &str) -> Option<Phase> {
         .find(|phase| phase.name() == wanted)
 }
 
-fn in_words(decision: &Decision, context: &Context, call: &Call) -> String {
+fn format_decision(decision: &Decision, context: &Context, call: &Call) -> String {
     let mut out = format!(
         "{}: {} ({})\n  {}\n\nagent {}, mode {}\n\n",
         decision.action.name(),
@@ -207,13 +210,13 @@ fn in_words(decision: &Decision, context: &Context, call: &Call) -> String {
         ));
     }
     for looked in explain::rules_about(call, context) {
-        out.push_str(&rules_in_words(&looked, decision.by));
+        out.push_str(&format_rules(&looked, decision.by));
     }
     out
 }
 
 /// The rules about one target, the one that counts marked, and what comes before or after its word.
-fn rules_in_words(looked: &Looked<'_>, by: By) -> String {
+fn format_rules(looked: &Looked<'_>, by: By) -> String {
     let then = match by {
         By::Floor => "; a floor has the last word",
         By::Approval => "; what it asks was approved",
@@ -245,7 +248,7 @@ fn rules_in_words(looked: &Looked<'_>, by: By) -> String {
     out
 }
 
-fn as_json(decision: &Decision, context: &Context, call: &Call) -> serde_json::Value {
+fn decision_to_json(decision: &Decision, context: &Context, call: &Call) -> serde_json::Value {
     let rules: Vec<serde_json::Value> = explain::rules_about(call, context)
         .iter()
         .map(|looked| {
@@ -278,7 +281,7 @@ mod tests {
     use crate::permission::rule::{Layer, Origin, Rule};
     use crate::permission::{Action, Approvable, Profile, Rules};
 
-    fn context(agent: &str, written: &[(&str, Action)]) -> Context {
+    fn build_context(agent: &str, written: &[(&str, Action)]) -> Context {
         let rule = |(pattern, action): &(&str, Action)| {
             let origin = Origin {
                 layer: Layer::Global,
@@ -302,7 +305,7 @@ mod tests {
             cwd: PathBuf::from("/repo"),
             reach: Reach::Unconfined,
         };
-        let told = in_words(&decide(&call, context), context, &call);
+        let told = format_decision(&decide(&call, context), context, &call);
         let first = told.lines().take(1);
         let found: Vec<String> = first
             .chain(told.lines().filter(|line| line.starts_with('>')))
@@ -315,7 +318,7 @@ mod tests {
     fn the_marked_rule_is_the_one_that_decided() {
         let allow = [("make *", Action::Allow)];
         check(
-            &context("build", &allow),
+            &build_context("build", &allow),
             "make",
             &[
                 "allow: bash \"make *\" allow (config.toml:7)",
@@ -323,7 +326,7 @@ mod tests {
             ],
         );
         check(
-            &context("explore", &allow),
+            &build_context("explore", &allow),
             "make",
             &[
                 "deny: * \"*\" deny (the built-in profile explore)",
@@ -331,7 +334,7 @@ mod tests {
             ],
         );
         check(
-            &context("plan", &[]),
+            &build_context("plan", &[]),
             "ls",
             &[
                 "allow: bash \"*\" allow where it only reads (the built-in profile plan)",
@@ -350,7 +353,7 @@ mod tests {
         };
         let context = Context {
             approvals: vec![approved],
-            ..context("build", &[])
+            ..build_context("build", &[])
         };
         check(
             &context,

@@ -1,4 +1,4 @@
-//! `agent-collab permissions replay`: the calls of a run that lies on disk, decided by today's rules.
+//! `agent-collab permissions replay_run`: the calls of a run that lies on disk, decided by today's rules.
 //!
 //! Takes no lock and changes nothing. The log holds calls cleaned and without what held them, so a call counts as
 //! one that nothing holds.
@@ -11,8 +11,8 @@ use serde_json::json;
 
 use crate::app::history;
 use crate::app::start::Refusal;
-use crate::cli::ChoiceArgs;
-use crate::cli::checkout::Checkout;
+use crate::cli::ConfigFlagArguments;
+use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::domain::event::{Approval, Event};
@@ -28,10 +28,10 @@ use crate::permission::{
 use crate::store::WorkdirLayout;
 use crate::text::n_of;
 
-/// Arguments of `agent-collab permissions replay`.
+/// Arguments of `agent-collab permissions replay_run`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:\n  agent-collab history\n  agent-collab permissions replay 1")]
-pub struct ReplayArgs {
+pub struct PermissionsReplayArguments {
     /// A run of the history: its number, its name or a part of it; by default the one that lies here
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
@@ -43,29 +43,29 @@ pub struct ReplayArgs {
     pub json: bool,
     /// The configuration that counts.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
 /// One call of the run.
-struct Replayed {
+struct ReplayedCall {
     approval: Approval,
-    before: Action,
-    told: String,
-    now: Decision,
+    recorded_action: Action,
+    recorded_answer: String,
+    current_decision: Decision,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// The configuration has problems, or there is no such run, or it cannot be read.
-pub async fn run(args: ReplayArgs) -> Result<u8, Refusal> {
-    let Checkout {
+pub async fn run(args: PermissionsReplayArguments) -> Result<u8, Refusal> {
+    let CliContext {
         root,
         places,
         loaded,
         layout: here,
         ..
-    } = Checkout::find(&args.choices).await?;
+    } = CliContext::load(&args.choices).await?;
     let own = here.workdir().to_path_buf();
     let of_run = match &args.run {
         None => here,
@@ -81,32 +81,32 @@ pub async fn run(args: ReplayArgs) -> Result<u8, Refusal> {
     };
     let mut permissions = Permissions::of(&loaded.config, Allowing::Everybody);
     permissions.safety.home = Some(places.home);
-    let judge = Judge {
+    let judge = PermissionReplayContext {
         root,
         own: vec![own],
         permissions,
     };
-    let replayed = replay(of_run, &judge)?;
+    let replayed = replay_run(of_run, &judge)?;
     let text = match args.json {
-        true => format!("{}\n", as_json(&replayed)),
-        false => in_words(&replayed, args.all),
+        true => format!("{}\n", calls_to_json(&replayed)),
+        false => format_calls(&replayed, args.all),
     };
-    Ok(crate::cli::printed(
+    Ok(crate::cli::exit_code_after_print(
         io::stdout().write_all(text.as_bytes()),
         0,
     ))
 }
 
 /// What today's decisions rest on.
-struct Judge {
+struct PermissionReplayContext {
     root: PathBuf,
     own: Vec<PathBuf>,
     permissions: Permissions,
 }
 
-impl Judge {
+impl PermissionReplayContext {
     fn decide(&self, approval: &Approval, state: &State) -> Decision {
-        let call = call(approval, &self.root);
+        let call = build_call(approval, &self.root);
         let purpose = state.running.as_ref().map(|running| &running.order.purpose);
         let phase_access = match purpose {
             Some(purpose) if purpose.writes() => PhaseAccess::Execute,
@@ -121,7 +121,7 @@ impl Judge {
                 None => Lineage::Role,
                 Some(_) => self.permissions.of_a_child(),
             },
-            repetition: repetition(approval),
+            repetition: recorded_repetition(approval),
             ..self.permissions.context(profile, phase_access, &self.root)
         };
         decide(&call, &with_reads(&call, context))
@@ -129,7 +129,7 @@ impl Judge {
 }
 
 /// Whether a call closed a circle, as its own decision said then.
-fn repetition(approval: &Approval) -> Repetition {
+fn recorded_repetition(approval: &Approval) -> Repetition {
     let decided_by = approval.why.as_ref().map(|why| why.rule.as_str());
     match decided_by == Some(Floor::DoomLoop.name()) {
         true => Repetition::Loop,
@@ -138,7 +138,7 @@ fn repetition(approval: &Approval) -> Repetition {
 }
 
 /// Makes the call that an event tells of.
-fn call(approval: &Approval, root: &Path) -> Call {
+fn build_call(approval: &Approval, root: &Path) -> Call {
     let paths = || approval.targets.iter().map(PathBuf::from).collect();
     let text = approval.targets.join("\n");
     let reach = Reach::Unconfined;
@@ -163,7 +163,10 @@ fn call(approval: &Approval, root: &Path) -> Call {
     }
 }
 
-fn replay(of_run: WorkdirLayout, judge: &Judge) -> Result<Vec<Replayed>, Refusal> {
+fn replay_run(
+    of_run: WorkdirLayout,
+    judge: &PermissionReplayContext,
+) -> Result<Vec<ReplayedCall>, Refusal> {
     let mut onlooker = Onlooker::new(of_run);
     let mut waiting: Vec<(RequestId, Approval, Decision)> = Vec::new();
     let mut replayed = Vec::new();
@@ -181,11 +184,11 @@ fn replay(of_run: WorkdirLayout, judge: &Judge) -> Result<Vec<Replayed>, Refusal
                 ..
             } => {
                 let answered = (*allowed, by.as_str(), reason.as_str());
-                settle(&mut waiting, request, answered, &mut replayed);
+                record_answer(&mut waiting, request, answered, &mut replayed);
             }
             Event::ApprovalExpired { approval, reason } => {
                 let answered = (false, "expiry", reason.as_str());
-                settle(&mut waiting, &approval.request, answered, &mut replayed);
+                record_answer(&mut waiting, &approval.request, answered, &mut replayed);
             }
             _ => {}
         });
@@ -198,11 +201,11 @@ fn replay(of_run: WorkdirLayout, judge: &Judge) -> Result<Vec<Replayed>, Refusal
     }
 }
 
-fn settle(
+fn record_answer(
     waiting: &mut Vec<(RequestId, Approval, Decision)>,
     request: &RequestId,
     (allowed, by, reason): (bool, &str, &str),
-    replayed: &mut Vec<Replayed>,
+    replayed: &mut Vec<ReplayedCall>,
 ) {
     let Some(at) = waiting.iter().position(|(asked, ..)| asked == request) else {
         return;
@@ -214,26 +217,26 @@ fn settle(
         _ => Action::Ask,
     };
     let word = if allowed { "allowed" } else { "declined" };
-    replayed.push(Replayed {
+    replayed.push(ReplayedCall {
         approval,
-        before,
-        told: format!("{word} by {by}: {reason}"),
-        now,
+        recorded_action: before,
+        recorded_answer: format!("{word} by {by}: {reason}"),
+        current_decision: now,
     });
 }
 
-fn differs(replayed: &Replayed) -> bool {
-    replayed.before != replayed.now.action
+fn is_different(replayed: &ReplayedCall) -> bool {
+    replayed.recorded_action != replayed.current_decision.action
 }
 
-fn in_words(replayed: &[Replayed], all: bool) -> String {
+fn format_calls(replayed: &[ReplayedCall], all: bool) -> String {
     let mut out = String::new();
-    for one in replayed.iter().filter(|one| all || differs(one)) {
-        let Replayed {
+    for one in replayed.iter().filter(|one| all || is_different(one)) {
+        let ReplayedCall {
             approval,
-            before,
-            told,
-            now,
+            recorded_action: before,
+            recorded_answer: told,
+            current_decision: now,
         } = one;
         let call = format!("{} {}", approval.permission, approval.targets.join(", "));
         out.push_str(&format!(
@@ -247,7 +250,7 @@ fn in_words(replayed: &[Replayed], all: bool) -> String {
             visible(&now.why.reason),
         ));
     }
-    let n_differing = replayed.iter().filter(|one| differs(one)).count();
+    let n_differing = replayed.iter().filter(|one| is_different(one)).count();
     out.push_str(&format!(
         "{}, {n_differing} of them would be decided differently today\n",
         n_of(replayed.len(), "call")
@@ -255,18 +258,18 @@ fn in_words(replayed: &[Replayed], all: bool) -> String {
     out
 }
 
-fn as_json(replayed: &[Replayed]) -> serde_json::Value {
-    let one = |one: &Replayed| {
+fn calls_to_json(replayed: &[ReplayedCall]) -> serde_json::Value {
+    let one = |one: &ReplayedCall| {
         json!({
             "permission": one.approval.permission,
             "targets": one.approval.targets,
-            "then": one.before,
-            "told": one.told,
-            "now": one.now.action,
-            "rule": one.now.why.rule,
-            "origin": one.now.why.origin,
-            "reason": one.now.why.reason,
-            "differs": differs(one),
+            "then": one.recorded_action,
+            "told": one.recorded_answer,
+            "now": one.current_decision.action,
+            "rule": one.current_decision.why.rule,
+            "origin": one.current_decision.why.origin,
+            "reason": one.current_decision.why.reason,
+            "differs": is_different(one),
         })
     };
     replayed.iter().map(one).collect()

@@ -19,7 +19,7 @@ use crate::domain::discussion::{
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
 use crate::engine::{Caller, Engine, TaskRefused, news};
-use crate::mcp::tools::group_discuss::{self, Arguments};
+use crate::mcp::tools::group_discuss::{self, GroupDiscussToolArguments};
 use crate::store::WorkdirLayout;
 use crate::store::scoped_read::FileText;
 use crate::text::clean;
@@ -37,7 +37,7 @@ pub struct DiscussionAsk {
     /// Who begins it.
     pub caller: Caller,
     /// What was said of it.
-    pub arguments: Arguments,
+    pub arguments: GroupDiscussToolArguments,
     /// The number of the finding that it is about.
     pub finding: Option<u32>,
     /// Who waits for it.
@@ -209,7 +209,11 @@ impl Means<'_> {
     }
 
     /// What it follows: what was said, beneath it the preset, beneath that the configuration.
-    fn terms(&self, said: &Arguments, preset: &DiscussPreset) -> Result<Terms, OutOfRange> {
+    fn terms(
+        &self,
+        said: &GroupDiscussToolArguments,
+        preset: &DiscussPreset,
+    ) -> Result<Terms, OutOfRange> {
         let discuss = &self.config.discuss;
         let explicit = Wishes {
             mode: said.mode.map(Into::into),

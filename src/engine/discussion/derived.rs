@@ -8,7 +8,7 @@ use super::asked::{Means, Planned, budget};
 use crate::config::Config;
 use crate::domain::discussion::{Budget, Mode, Terms};
 use crate::engine::Engine;
-use crate::mcp::tools::group_discuss::NO_TOPIC;
+use crate::mcp::tools::group_discuss::PLACEHOLDER_TOPIC;
 use crate::text::n_of;
 
 /// What a discussion would be given: one JSON object.
@@ -39,7 +39,7 @@ pub fn derived(means: &Means<'_>, planned: &Planned) -> Derived {
         "participants": order.participants,
         "budgets": budgets,
         "given": {
-            "topic_chars": Some(&order.topic).filter(|topic| *topic != NO_TOPIC).map(|topic| chars(topic)),
+            "topic_chars": Some(&order.topic).filter(|topic| *topic != PLACEHOLDER_TOPIC).map(|topic| chars(topic)),
             "context_chars": chars(&order.context),
             "files": planned
                 .sources

@@ -6,7 +6,7 @@ use super::asked::{DiscussionRefused, Means};
 use crate::config::types::DiscussPreset;
 use crate::domain::discussion::{Called, Known, KnownAgent, Mode, Participant};
 use crate::engine::probe;
-use crate::mcp::tools::group_discuss::{Arguments, ParticipantArg};
+use crate::mcp::tools::group_discuss::{DiscussionParticipantArgument, GroupDiscussToolArguments};
 use crate::permission::AgentMode;
 
 /// The agent of a participant that has a name and nothing else.
@@ -16,7 +16,7 @@ impl Means<'_> {
     /// Everybody who takes part, by what was said, else by the preset, else the usual ones.
     pub(super) fn participants(
         &self,
-        said: &Arguments,
+        said: &GroupDiscussToolArguments,
         preset: &DiscussPreset,
         mode: Mode,
     ) -> Result<Vec<Participant>, DiscussionRefused> {
@@ -55,7 +55,10 @@ impl Means<'_> {
 }
 
 /// Those who were named; a participant of an agent's name stands in its place.
-fn called(said: &Arguments, preset: &DiscussPreset) -> Result<Vec<Called>, DiscussionRefused> {
+fn called(
+    said: &GroupDiscussToolArguments,
+    preset: &DiscussPreset,
+) -> Result<Vec<Called>, DiscussionRefused> {
     let from_preset = preset.agents.iter().flatten();
     let nobody = said.agents.is_empty() && said.participants.is_empty();
     let agents = said.agents.iter().chain(from_preset.filter(|_| nobody));
@@ -74,7 +77,7 @@ fn called(said: &Arguments, preset: &DiscussPreset) -> Result<Vec<Called>, Discu
     Ok(all)
 }
 
-fn call(one: &ParticipantArg) -> Called {
+fn call(one: &DiscussionParticipantArgument) -> Called {
     Called {
         name: Some(one.name.trim().to_owned()),
         agent: one.agent.clone().unwrap_or_else(|| ANY.to_owned()),
@@ -87,14 +90,14 @@ fn call(one: &ParticipantArg) -> Called {
 mod tests {
     use super::*;
 
-    fn one(name: &str) -> ParticipantArg {
-        ParticipantArg {
+    fn one(name: &str) -> DiscussionParticipantArgument {
+        DiscussionParticipantArgument {
             name: name.to_owned(),
-            ..ParticipantArg::default()
+            ..DiscussionParticipantArgument::default()
         }
     }
 
-    fn names(said: &Arguments, preset: &DiscussPreset) -> String {
+    fn names(said: &GroupDiscussToolArguments, preset: &DiscussPreset) -> String {
         let all = called(said, preset).unwrap();
         let word = |each: &Called| match &each.name {
             Some(name) => format!("{name}={}", each.agent),
@@ -105,10 +108,10 @@ mod tests {
 
     #[test]
     fn a_participant_of_an_agent_s_name_stands_in_its_place() {
-        let said = Arguments {
+        let said = GroupDiscussToolArguments {
             agents: vec!["advocate".to_owned(), "critic".to_owned()],
             participants: vec![one("critic"), one("ops")],
-            ..Arguments::default()
+            ..GroupDiscussToolArguments::default()
         };
         let told = names(&said, &DiscussPreset::default());
         assert_eq!(told, "advocate critic=general ops=general");
@@ -120,12 +123,21 @@ mod tests {
             agents: Some(vec!["explore".to_owned()]),
             ..DiscussPreset::default()
         };
-        let said = Arguments {
+        let said = GroupDiscussToolArguments {
             agents: vec!["critic".to_owned()],
-            ..Arguments::default()
+            ..GroupDiscussToolArguments::default()
         };
-        assert_eq!(names(&Arguments::default(), &DiscussPreset::default()), "");
-        assert_eq!(names(&Arguments::default(), &preset), "explore");
+        assert_eq!(
+            names(
+                &GroupDiscussToolArguments::default(),
+                &DiscussPreset::default()
+            ),
+            ""
+        );
+        assert_eq!(
+            names(&GroupDiscussToolArguments::default(), &preset),
+            "explore"
+        );
         assert_eq!(names(&said, &preset), "critic");
     }
 }

@@ -13,24 +13,24 @@ use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
 use crate::engine::discussion::{self, DiscussionAsk};
 use crate::engine::{Caller, Engine, EngineError};
-use crate::mcp::arguments;
-use crate::mcp::tools::group_discuss::Arguments;
-use crate::mcp::wire::Answer;
+use crate::mcp::parse_arguments;
+use crate::mcp::socket_protocol::ToolAnswer;
+use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 
 pub(super) fn discuss(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
     let ask = match asked(call) {
         Ok(ask) => ask,
-        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+        Err(why) => return Ok(Reply::Now(ToolAnswer::failed(why))),
     };
     if ask.arguments.diagnose {
         let report = engine.diagnosis();
         return Ok(Reply::Later(Box::pin(async move {
             let report = report.await;
-            later(Answer::done(report.in_words()).with(report.0))
+            later(ToolAnswer::done(report.in_words()).with_data(report.0))
         })));
     }
     Ok(match engine.begin_discussion(&ask)? {
-        Err(refused) => Reply::Now(Answer::failed(refused.to_string())),
+        Err(refused) => Reply::Now(ToolAnswer::failed(refused.to_string())),
         Ok((id, _)) if ask.waits == Waits::Background => {
             Reply::Now(under_way(&id, "running in the background"))
         }
@@ -44,21 +44,21 @@ pub(super) fn discuss(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Eng
 
 pub(super) fn tell_context(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
     let planned = asked(call).and_then(|mut ask| {
-        ask.arguments = ask.arguments.with_some_topic();
+        ask.arguments = ask.arguments.with_placeholder_topic();
         let planned = engine.plan_discussion(&ask);
         planned.map_err(|refused| refused.to_string())
     });
     Ok(Reply::Now(match planned {
-        Err(why) => Answer::failed(why),
+        Err(why) => ToolAnswer::failed(why),
         Ok(planned) => {
             let derived = engine.derived(&planned);
-            Answer::done(derived.in_words()).with(derived.0)
+            ToolAnswer::done(derived.in_words()).with_data(derived.0)
         }
     }))
 }
 
 fn asked(call: &ToolCall) -> Result<DiscussionAsk, String> {
-    let arguments: Arguments = arguments(&call.arguments)?;
+    let arguments: GroupDiscussToolArguments = parse_arguments(&call.arguments)?;
     Ok(DiscussionAsk {
         caller: Caller::Session(call.session.clone()),
         finding: None,
@@ -74,30 +74,30 @@ fn asked(call: &ToolCall) -> Result<DiscussionAsk, String> {
 async fn ended(id: DiscussionId, end: oneshot::Receiver<Discussion>, until: Instant) -> Later {
     later(match timeout_at(until, end).await {
         Ok(Ok(discussion)) => answer(&discussion),
-        Ok(Err(_)) => Answer::failed("the program ends; the discussion can be gone on with"),
+        Ok(Err(_)) => ToolAnswer::failed("the program ends; the discussion can be gone on with"),
         Err(_) => under_way(&id, "pending: it is still going on; end your turn"),
     })
 }
 
-fn later(answer: Answer) -> Later {
+fn later(answer: ToolAnswer) -> Later {
     Later {
         answer,
         sent_on: Vec::new(),
     }
 }
 
-fn under_way(id: &DiscussionId, how: &str) -> Answer {
-    Answer::done(format!(
+fn under_way(id: &DiscussionId, how: &str) -> ToolAnswer {
+    ToolAnswer::done(format!(
         "discussion_id: {id}\n{how}, what comes of it is told with one of your next turns"
     ))
-    .with(json!({ "discussion_id": id, "status": "running", "pending": true }))
+    .with_data(json!({ "discussion_id": id, "status": "running", "pending": true }))
 }
 
-fn answer(discussion: &Discussion) -> Answer {
+fn answer(discussion: &Discussion) -> ToolAnswer {
     let text = discussion::for_an_agent(discussion);
     match discussion.status {
-        Status::Completed => Answer::done(text),
-        Status::Running | Status::Failed | Status::Cancelled => Answer::failed(text),
+        Status::Completed => ToolAnswer::done(text),
+        Status::Running | Status::Failed | Status::Cancelled => ToolAnswer::failed(text),
     }
-    .with(discussion::as_json(discussion))
+    .with_data(discussion::as_json(discussion))
 }

@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use crate::adapter::ToolServerSpec;
 use crate::domain::ids::{RequestId, RunId, SessionId};
 use crate::engine::scratch;
-use crate::mcp::wire::{Answer, Offered};
+use crate::mcp::socket_protocol::{OfferedTool, ToolAnswer};
 use visitor::{Cli, Post, accept};
 
 /// How many knocks may wait to be taken.
@@ -38,7 +38,7 @@ pub enum Knock {
         /// The session.
         session: SessionId,
         /// Where the answer goes.
-        give: oneshot::Sender<Vec<Offered>>,
+        give: oneshot::Sender<Vec<OfferedTool>>,
     },
     /// A tool is called.
     Call(Calling),
@@ -60,7 +60,7 @@ pub struct Calling {
     /// The CLI's id of the conversation that calls, where it tells one.
     pub thread: Option<String>,
     /// Where the answer goes.
-    pub give: oneshot::Sender<Answer>,
+    pub give: oneshot::Sender<ToolAnswer>,
     /// Where it is told meanwhile what it waits for; `None` where its CLI does not want to know.
     pub progress: Option<watch::Sender<String>>,
 }

@@ -15,9 +15,9 @@ use crate::domain::late::LateAbout;
 use crate::domain::phase::Gate;
 use crate::engine::setup::OnAsk;
 use crate::engine::{Engine, EngineError, news, staging};
-use crate::mcp::arguments;
+use crate::mcp::parse_arguments;
+use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::{ask_user, plan_enter, plan_exit};
-use crate::mcp::wire::Answer;
 
 /// How many answers may be offered.
 const OPTIONS: usize = 8;
@@ -41,9 +41,9 @@ impl Waits {
 }
 
 pub(super) fn ask(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
-    let given: ask_user::Arguments = match arguments(&call.arguments) {
+    let given: ask_user::AskUserToolArguments = match parse_arguments(&call.arguments) {
         Ok(given) => given,
-        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+        Err(why) => return Ok(Reply::Now(ToolAnswer::failed(why))),
     };
     let wrong = match (given.question.trim(), given.options.len()) {
         ("", _) => Some("the question is empty".to_owned()),
@@ -51,11 +51,11 @@ pub(super) fn ask(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineE
         _ => None,
     };
     if let Some(why) = wrong {
-        return Ok(Reply::Now(Answer::failed(why)));
+        return Ok(Reply::Now(ToolAnswer::failed(why)));
     }
     if let (true, Some(default)) = (nobody_is_there(engine), &given.default) {
         let text = format!("Nobody is there to ask; your default counts: {default}");
-        return Ok(Reply::Now(Answer::done(text)));
+        return Ok(Reply::Now(ToolAnswer::done(text)));
     }
     let waits = Waits {
         about: LateAbout::Answer {
@@ -70,8 +70,8 @@ pub(super) fn ask(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineE
 }
 
 pub(super) fn exit_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
-    if let Err(why) = arguments::<plan_exit::Arguments>(&call.arguments) {
-        return Ok(Reply::Now(Answer::failed(why)));
+    if let Err(why) = parse_arguments::<plan_exit::PlanExitToolArguments>(&call.arguments) {
+        return Ok(Reply::Now(ToolAnswer::failed(why)));
     }
     let is_there = match &engine.at_work {
         Some(at_work) => staging::read(&at_work.staging).plan.is_some(),
@@ -79,7 +79,7 @@ pub(super) fn exit_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, E
     };
     if !is_there && engine.state().plan.is_none() {
         let why = "there is no plan yet: hand it in by plan_submit, or write it to the file that the prompt names";
-        return Ok(Reply::Now(Answer::failed(why)));
+        return Ok(Reply::Now(ToolAnswer::failed(why)));
     }
     if engine.state().gate == Gate::Auto || nobody_is_there(engine) {
         return Ok(Reply::Now(exited()));
@@ -98,13 +98,13 @@ pub(super) fn exit_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, E
 }
 
 pub(super) fn enter_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
-    let given: plan_enter::Arguments = match arguments(&call.arguments) {
+    let given: plan_enter::PlanEnterToolArguments = match parse_arguments(&call.arguments) {
         Ok(given) => given,
-        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+        Err(why) => return Ok(Reply::Now(ToolAnswer::failed(why))),
     };
     if nobody_is_there(engine) {
         let why = "nobody is there to agree: go on with the step, or change nothing and say what stands in the way";
-        return Ok(Reply::Now(Answer::failed(why)));
+        return Ok(Reply::Now(ToolAnswer::failed(why)));
     }
     let reason = news::line(&given.reason);
     let question = format!(
@@ -148,16 +148,16 @@ fn put(
     Ok(Reply::Asked)
 }
 
-fn exited() -> Answer {
-    Answer::done("The plan is handed on. End your turn now; change nothing more.")
+fn exited() -> ToolAnswer {
+    ToolAnswer::done("The plan is handed on. End your turn now; change nothing more.")
 }
 
-fn stays(who: &str, word: &str) -> Answer {
+fn stays(who: &str, word: &str) -> ToolAnswer {
     let word = match word.trim() {
         "" | "no" => String::new(),
         word => format!(" The user said: {word}"),
     };
-    Answer::done(format!("The user said no: you stay the {who}.{word}"))
+    ToolAnswer::done(format!("The user said no: you stay the {who}.{word}"))
 }
 
 /// What the planner is told with its next turn after a no.
@@ -188,7 +188,7 @@ impl Engine {
             .is_some_and(|word| word.trim().eq_ignore_ascii_case(YES));
         let answer = match (waits.about, word) {
             (LateAbout::Answer { .. }, Some(word)) => {
-                Answer::done(format!("The user answered: {word}"))
+                ToolAnswer::done(format!("The user answered: {word}"))
             }
             (LateAbout::Answer { default }, None) => unanswered(default),
             (LateAbout::PlanExit, _) if is_yes => {
@@ -208,7 +208,7 @@ impl Engine {
                     "The user agrees: you are the planner again, the plan lies at {}. End your turn now; change nothing more.",
                     plan.display()
                 );
-                self.settle_tool(request, Answer::done(text));
+                self.settle_tool(request, ToolAnswer::done(text));
                 return self.feed(Event::PlanEntered { reason });
             }
             (LateAbout::PlanEnter { .. }, word) => stays("executor", &word.unwrap_or_default()),
@@ -246,15 +246,15 @@ impl Engine {
                 })?;
                 let text = "pending: the user has not answered yet. End your turn now; the answer comes with your next one.";
                 let data = serde_json::json!({ "status": "pending", "message": text });
-                self.settle_tool(request, Answer::done(text).with(data));
+                self.settle_tool(request, ToolAnswer::done(text).with_data(data));
                 Ok(())
             }
         }
     }
 }
 
-fn unanswered(default: Option<String>) -> Answer {
-    Answer::done(match default {
+fn unanswered(default: Option<String>) -> ToolAnswer {
+    ToolAnswer::done(match default {
         Some(default) => format!("The user did not answer; your default counts: {default}"),
         None => "The user did not answer. Go on with what you know, and say what you assumed."
             .to_owned(),

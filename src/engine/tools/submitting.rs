@@ -9,23 +9,23 @@ use crate::domain::turn::Purpose;
 use crate::engine::documents::too_large;
 use crate::engine::staging::{self, MAX_BYTES, Submitted};
 use crate::engine::{Engine, EngineError};
-use crate::mcp::arguments;
+use crate::mcp::parse_arguments;
+use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::{plan_submit, review_submit};
-use crate::mcp::wire::Answer;
 
 pub(super) fn plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
     let answer = match plan_of(engine, call) {
         Ok(submitted) => keep(engine, &submitted, "the plan"),
-        Err(why) => Answer::failed(why),
+        Err(why) => ToolAnswer::failed(why),
     };
     Ok(Reply::Now(answer))
 }
 
 pub(super) fn review(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
-    let given = arguments::<review_submit::Arguments>(&call.arguments);
+    let given = parse_arguments::<review_submit::ReviewSubmitToolArguments>(&call.arguments);
     let written = given.and_then(|given| {
         let ledger = &engine.state().findings;
-        submission::review(&given.given(), ledger).map_err(|refused| refused.to_string())
+        submission::review(&given.into_domain(), ledger).map_err(|refused| refused.to_string())
     });
     let answer = match written {
         Ok(comments) => {
@@ -35,19 +35,19 @@ pub(super) fn review(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engi
             };
             keep(engine, &submitted, "the review")
         }
-        Err(why) => Answer::failed(why),
+        Err(why) => ToolAnswer::failed(why),
     };
     Ok(Reply::Now(answer))
 }
 
 /// What a call hands in, checked.
 fn plan_of(engine: &Engine, call: &ToolCall) -> Result<Submitted, String> {
-    let given: plan_submit::Arguments = arguments(&call.arguments)?;
+    let given: plan_submit::PlanSubmitToolArguments = parse_arguments(&call.arguments)?;
     let plan = given.plan.filter(|text| !text.trim().is_empty());
     let answers: Vec<_> = given
         .answers
         .into_iter()
-        .map(plan_submit::Answer::given)
+        .map(plan_submit::FindingAnswerArgument::into_domain)
         .collect();
     if let Some(plan) = &plan {
         submission::plan(plan).map_err(|refused| refused.to_string())?;
@@ -71,20 +71,20 @@ fn plan_of(engine: &Engine, call: &ToolCall) -> Result<Submitted, String> {
     })
 }
 
-fn keep(engine: &Engine, submitted: &Submitted, what: &str) -> Answer {
+fn keep(engine: &Engine, submitted: &Submitted, what: &str) -> ToolAnswer {
     let texts = [&submitted.plan, &submitted.comments];
     let mut large = texts.into_iter().flatten();
     if let Some(large) = large.find(|text| text.len() as u64 > MAX_BYTES) {
         let why = too_large(what, large.len());
-        return Answer::failed(format!("nothing was taken: {why}"));
+        return ToolAnswer::failed(format!("nothing was taken: {why}"));
     }
     let Some(at_work) = &engine.at_work else {
-        return Answer::failed("no turn of the session is under way");
+        return ToolAnswer::failed("no turn of the session is under way");
     };
     match staging::submit(&at_work.staging, submitted) {
-        Ok(()) => Answer::done(format!(
+        Ok(()) => ToolAnswer::done(format!(
             "{what} is taken. It counts when your turn ends, before any file; hand in again to replace it."
         )),
-        Err(error) => Answer::failed(format!("nothing was taken: {error}")),
+        Err(error) => ToolAnswer::failed(format!("nothing was taken: {error}")),
     }
 }

@@ -11,10 +11,10 @@ use super::{Later, Reply, ToolCall};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{Child, TaskResult, Waits};
 use crate::engine::{Caller, Engine, EngineError, TaskAsk, news};
-use crate::mcp::arguments;
-use crate::mcp::tools::session_manage::{self, Action};
-use crate::mcp::tools::task::{self, Item};
-use crate::mcp::wire::Answer;
+use crate::mcp::parse_arguments;
+use crate::mcp::socket_protocol::ToolAnswer;
+use crate::mcp::tools::session_manage::{self, SessionManageAction};
+use crate::mcp::tools::task::{self, TaskToolItem};
 use crate::store::session_files;
 use crate::text::n_of;
 
@@ -55,17 +55,17 @@ pub(super) fn too_many(engine: &Engine, calling: &Calling) -> Option<String> {
 }
 
 pub(super) fn give(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
-    let arguments = match task::Arguments::parse(&call.arguments) {
+    let arguments = match task::TaskToolArguments::parse(&call.arguments) {
         Ok(arguments) => arguments,
-        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+        Err(why) => return Ok(Reply::Now(ToolAnswer::failed(why))),
     };
     let waits = match arguments.background {
         true => Waits::Background,
         false => Waits::Foreground,
     };
-    let items = match arguments.items() {
+    let items = match arguments.into_items() {
         Ok(items) => items,
-        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+        Err(why) => return Ok(Reply::Now(ToolAnswer::failed(why))),
     };
     let mut begun = Vec::new();
     for item in items {
@@ -88,7 +88,7 @@ pub(super) fn give(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engine
 fn begin(
     engine: &mut Engine,
     caller: &SessionId,
-    item: Item,
+    item: TaskToolItem,
     waits: Waits,
 ) -> Result<Begun, EngineError> {
     let agent = item.agent.clone();
@@ -182,7 +182,7 @@ fn goes_on(session: &SessionId, agent: &str, why: &str) -> Told {
 }
 
 /// One result as it stands; several in their order. A call of which nothing is done has failed.
-fn answer(told: Vec<Told>) -> Answer {
+fn answer(told: Vec<Told>) -> ToolAnswer {
     let is_good = told.iter().any(|told| told.is_good);
     let text: Vec<&str> = told.iter().map(|told| told.text.as_str()).collect();
     let text = text.join("\n\n");
@@ -192,38 +192,39 @@ fn answer(told: Vec<Told>) -> Answer {
         Err(several) => json!({ "results": several }),
     };
     match is_good {
-        true => Answer::done(text).with(data),
-        false => Answer::failed(text).with(data),
+        true => ToolAnswer::done(text).with_data(data),
+        false => ToolAnswer::failed(text).with_data(data),
     }
 }
 
 pub(super) fn manage(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
-    let arguments: session_manage::Arguments = match arguments(&call.arguments) {
-        Ok(arguments) => arguments,
-        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
-    };
-    let id = match arguments.named() {
+    let arguments: session_manage::SessionManageToolArguments =
+        match parse_arguments(&call.arguments) {
+            Ok(arguments) => arguments,
+            Err(why) => return Ok(Reply::Now(ToolAnswer::failed(why))),
+        };
+    let id = match arguments.required_task_id() {
         Ok(id) => SessionId::new(id),
-        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+        Err(why) => return Ok(Reply::Now(ToolAnswer::failed(why))),
     };
     let own = engine.child(&id);
     let own = own.filter(|child| child.order.parent.as_ref() == Some(&call.session));
     let answer = match (arguments.action, own) {
-        (Action::List, _) => list(engine, &call.session),
-        (_, None) => Answer::failed(format!(
+        (SessionManageAction::List, _) => list(engine, &call.session),
+        (_, None) => ToolAnswer::failed(format!(
             "{} is no task of yours; `list` tells those that are",
             news::id(id.as_str())
         )),
-        (Action::Show, Some(_)) => show(engine, &id),
-        (Action::Delete, Some(_)) => match engine.delete_child(&id)? {
-            Ok(()) => Answer::done(format!("{id} is forgotten")),
-            Err(why) => Answer::failed(why.to_string()),
+        (SessionManageAction::Show, Some(_)) => show(engine, &id),
+        (SessionManageAction::Delete, Some(_)) => match engine.delete_child(&id)? {
+            Ok(()) => ToolAnswer::done(format!("{id} is forgotten")),
+            Err(why) => ToolAnswer::failed(why.to_string()),
         },
     };
     Ok(Reply::Now(answer))
 }
 
-fn list(engine: &Engine, caller: &SessionId) -> Answer {
+fn list(engine: &Engine, caller: &SessionId) -> ToolAnswer {
     let children = engine.state().children.iter();
     let own: Vec<&Child> = children
         .filter(|child| child.order.parent.as_ref() == Some(caller))
@@ -250,13 +251,13 @@ fn list(engine: &Engine, caller: &SessionId) -> Answer {
             told
         })
         .collect();
-    Answer::done(text).with(json!({ "tasks": data }))
+    ToolAnswer::done(text).with_data(json!({ "tasks": data }))
 }
 
-fn show(engine: &Engine, id: &SessionId) -> Answer {
+fn show(engine: &Engine, id: &SessionId) -> ToolAnswer {
     let stored = match session_files::load_session(engine.journal().layout(), id) {
         Ok(stored) => stored.unwrap_or_default(),
-        Err(error) => return Answer::failed(error.to_string()),
+        Err(error) => return ToolAnswer::failed(error.to_string()),
     };
     let result = stored.pointer("/task/result").cloned().unwrap_or_default();
     let text = match serde_json::from_value::<TaskResult>(result.clone()) {
@@ -267,5 +268,5 @@ fn show(engine: &Engine, id: &SessionId) -> Answer {
         ),
     };
     let data = json!({ "task_id": id, "status": stored["status"], "title": stored["title"], "result": result });
-    Answer::done(text).with(data)
+    ToolAnswer::done(text).with_data(data)
 }

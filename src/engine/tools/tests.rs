@@ -37,7 +37,12 @@ fn played_by(cli: &str, mut world: World) -> World {
     world
 }
 
-fn call(world: &mut World, tool: &str, arguments: Value, thread: Option<&str>) -> Receiver<Answer> {
+fn call(
+    world: &mut World,
+    tool: &str,
+    arguments: Value,
+    thread: Option<&str>,
+) -> Receiver<ToolAnswer> {
     let (give, given) = oneshot::channel();
     let n_open = world.engine.tools.open.len() + world.engine.take_recorded().len();
     let calling = Calling {
@@ -61,7 +66,7 @@ async fn settle(world: &mut World) {
 }
 
 /// The session's agent calls a tool.
-async fn calls(world: &mut World, tool: &str, arguments: Value) -> Receiver<Answer> {
+async fn calls(world: &mut World, tool: &str, arguments: Value) -> Receiver<ToolAnswer> {
     let given = call(world, tool, arguments, None);
     settle(world).await;
     given
@@ -73,7 +78,7 @@ async fn passes(world: &mut World, seconds: u64) {
     settle(world).await;
 }
 
-fn told(given: &mut Receiver<Answer>) -> String {
+fn told(given: &mut Receiver<ToolAnswer>) -> String {
     given
         .try_recv()
         .map_or_else(|_| "nothing yet".to_owned(), |answer| answer.text)

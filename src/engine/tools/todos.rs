@@ -8,14 +8,14 @@ use super::{Reply, ToolCall};
 use crate::domain::event::Event;
 use crate::domain::todo::{Status, Todos};
 use crate::engine::{Engine, EngineError};
-use crate::mcp::arguments;
+use crate::mcp::parse_arguments;
+use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::{todoread, todowrite};
-use crate::mcp::wire::Answer;
 use crate::text::one_line;
 
 pub(super) fn read(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
-    if let Err(why) = arguments::<todoread::Arguments>(&call.arguments) {
-        return Ok(Reply::Now(Answer::failed(why)));
+    if let Err(why) = parse_arguments::<todoread::TodoReadToolArguments>(&call.arguments) {
+        return Ok(Reply::Now(ToolAnswer::failed(why)));
     }
     let session = engine.state().session(call.role);
     let todos = session
@@ -25,17 +25,17 @@ pub(super) fn read(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engine
 }
 
 pub(super) fn write(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
-    let arguments: todowrite::Arguments = match arguments(&call.arguments) {
+    let arguments: todowrite::TodoWriteToolArguments = match parse_arguments(&call.arguments) {
         Ok(arguments) => arguments,
-        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+        Err(why) => return Ok(Reply::Now(ToolAnswer::failed(why))),
     };
     let wanted = arguments
         .todos
         .into_iter()
-        .map(|item| item.wanted(one_line));
+        .map(|item| item.into_domain(one_line));
     let todos = match Todos::read(wanted.collect()) {
         Ok(todos) => todos,
-        Err(refused) => return Ok(Reply::Now(Answer::failed(refused.to_string()))),
+        Err(refused) => return Ok(Reply::Now(ToolAnswer::failed(refused.to_string()))),
     };
     let answer = told(&todos);
     engine.feed(Event::TodosWritten {
@@ -46,7 +46,7 @@ pub(super) fn write(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engin
 }
 
 /// The list as the agent reads it.
-fn told(todos: &Todos) -> Answer {
+fn told(todos: &Todos) -> ToolAnswer {
     let text = match (todos.items().len(), todos.count(Status::Completed)) {
         (0, _) => "the list is empty".to_owned(),
         (n, done) if n == done => format!(
@@ -66,5 +66,5 @@ fn told(todos: &Todos) -> Answer {
     // Some CLIs show their models the data alone.
     let data = json!({ "message": text, "todos": todos });
     let text: Vec<String> = std::iter::once(text).chain(lines).collect();
-    Answer::done(text.join("\n")).with(data)
+    ToolAnswer::done(text.join("\n")).with_data(data)
 }

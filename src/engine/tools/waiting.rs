@@ -13,13 +13,13 @@ use super::{Performer, ToolCall};
 use crate::adapter::{AdapterCommand, CallDecision as Answered};
 use crate::domain::ids::{DiscussionId, RequestId, RunId, SessionId};
 use crate::engine::Inward;
-use crate::mcp::wire::Answer;
+use crate::mcp::socket_protocol::ToolAnswer;
 
 /// A call that is not answered yet.
 pub(super) struct Open {
     pub(super) call: ToolCall,
     pub(super) performer: &'static Performer,
-    pub(super) give: oneshot::Sender<Answer>,
+    pub(super) give: oneshot::Sender<ToolAnswer>,
     /// Where it is told meanwhile what it waits for; `None` where its CLI does not want to know.
     pub(super) progress: Option<watch::Sender<String>>,
     /// What it waits for, once it does.

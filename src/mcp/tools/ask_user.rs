@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::mcp::{Tool, schema_of};
+use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: ToolDefinition = ToolDefinition {
     name: "ask_user",
     describe: |_| DESCRIPTION.to_owned(),
-    schema: |_| schema_of::<Arguments>(),
+    schema: |_| arguments_schema::<AskUserToolArguments>(),
 };
 
 const DESCRIPTION: &str = "\
@@ -22,7 +22,7 @@ to report progress. When the answer is `pending`, end your turn: the user's answ
 /// Its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Arguments {
+pub struct AskUserToolArguments {
     /// The question, in the language of the goal; one question only.
     pub question: String,
     /// The likely answers, at most eight; the user may always answer in other words.

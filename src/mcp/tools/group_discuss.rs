@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::discussion::{Mode, Order};
-use crate::mcp::{Seen, Tool, schema_of};
+use crate::mcp::{ToolDefinition, VisibleAgents, arguments_schema};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: ToolDefinition = ToolDefinition {
     name: "group_discuss",
     describe,
-    schema: |_| schema_of::<Arguments>(),
+    schema: |_| arguments_schema::<GroupDiscussToolArguments>(),
 };
 
 const DESCRIPTION: &str = "\
@@ -24,34 +24,34 @@ is decided already, or to be told that you are right. It takes minutes, and the 
 With `background` you go on at once and its result is told with the message that begins one of your next turns. \
 `diagnose` tells what a discussion would run on and starts nothing; `group_discuss_context` tells its limits.";
 
-pub(super) fn describe(seen: &Seen) -> String {
-    let agents = Seen::in_lines(&seen.participants);
+pub(super) fn describe(seen: &VisibleAgents) -> String {
+    let agents = VisibleAgents::format_agent_list(&seen.discussion_agents);
     format!("{DESCRIPTION}\nAgents:\n{agents}")
 }
 
 /// What stands for the topic where only the limits are asked for.
-pub const NO_TOPIC: &str = "(no topic)";
+pub const PLACEHOLDER_TOPIC: &str = "(no topic)";
 
 /// Its arguments. What is left out is the preset's, else the configuration's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Arguments {
+pub struct GroupDiscussToolArguments {
     /// The question, with the options that there are.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub topic: String,
     /// debate: advocate against critic, then a moderator rules. collaborative: all together until they agree. jury:
     /// each answers alone, then they vote.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<ModeArg>,
+    pub mode: Option<DiscussionModeArgument>,
     /// Whether those of a round after the first speak at once, or one after another.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<OrderArg>,
+    pub order: Option<SpeakingOrderArgument>,
     /// The agents that take part, each as `[name=]agent[@adapter]`; without any an advocate, a critic and a moderator.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
     /// Participants under names of their own; one replaces an agent of the same name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub participants: Vec<ParticipantArg>,
+    pub participants: Vec<DiscussionParticipantArgument>,
     /// How many rounds there are at the most, 1 to 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10))]
@@ -79,12 +79,12 @@ pub struct Arguments {
     pub diagnose: bool,
 }
 
-impl Arguments {
+impl GroupDiscussToolArguments {
     /// The same, with some topic where there is none: what is only looked at needs none.
     #[must_use]
-    pub fn with_some_topic(mut self) -> Self {
+    pub fn with_placeholder_topic(mut self) -> Self {
         if self.topic.trim().is_empty() {
-            NO_TOPIC.clone_into(&mut self.topic);
+            PLACEHOLDER_TOPIC.clone_into(&mut self.topic);
         }
         self
     }
@@ -97,7 +97,7 @@ fn is_no(flag: &bool) -> bool {
 /// One participant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct ParticipantArg {
+pub struct DiscussionParticipantArgument {
     /// Its name in the discussion; none is given twice.
     pub name: String,
     /// The agent that plays it; `general` when left out.
@@ -114,7 +114,7 @@ pub struct ParticipantArg {
 /// How a discussion goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ModeArg {
+pub enum DiscussionModeArgument {
     /// Advocate against critic, then a moderator rules.
     Debate,
     /// All together until they agree.
@@ -126,28 +126,28 @@ pub enum ModeArg {
 /// Who hears whom within a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum OrderArg {
+pub enum SpeakingOrderArgument {
     /// All at once.
     Simultaneous,
     /// One after another.
     Sequential,
 }
 
-impl From<ModeArg> for Mode {
-    fn from(mode: ModeArg) -> Self {
+impl From<DiscussionModeArgument> for Mode {
+    fn from(mode: DiscussionModeArgument) -> Self {
         match mode {
-            ModeArg::Debate => Self::Debate,
-            ModeArg::Collaborative => Self::Collaborative,
-            ModeArg::Jury => Self::Jury,
+            DiscussionModeArgument::Debate => Self::Debate,
+            DiscussionModeArgument::Collaborative => Self::Collaborative,
+            DiscussionModeArgument::Jury => Self::Jury,
         }
     }
 }
 
-impl From<OrderArg> for Order {
-    fn from(order: OrderArg) -> Self {
+impl From<SpeakingOrderArgument> for Order {
+    fn from(order: SpeakingOrderArgument) -> Self {
         match order {
-            OrderArg::Simultaneous => Self::Simultaneous,
-            OrderArg::Sequential => Self::Sequential,
+            SpeakingOrderArgument::Simultaneous => Self::Simultaneous,
+            SpeakingOrderArgument::Sequential => Self::Sequential,
         }
     }
 }
@@ -155,25 +155,29 @@ impl From<OrderArg> for Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mcp::arguments;
+    use crate::mcp::parse_arguments;
     use serde_json::json;
 
     #[test]
     fn what_is_left_out_is_left_to_the_preset_and_the_configuration() {
-        let bare: Arguments = arguments(&json!({ "topic": "SQLite or Postgres?" })).unwrap();
-        let unsaid = Arguments {
+        let bare: GroupDiscussToolArguments =
+            parse_arguments(&json!({ "topic": "SQLite or Postgres?" })).unwrap();
+        let unsaid = GroupDiscussToolArguments {
             topic: "SQLite or Postgres?".to_owned(),
-            ..Arguments::default()
+            ..GroupDiscussToolArguments::default()
         };
         assert_eq!(bare, unsaid);
         let again = serde_json::to_value(&bare).unwrap();
         assert_eq!(again, json!({ "topic": "SQLite or Postgres?" }));
-        let named: Arguments = arguments(&json!({ "topic": "x", "mode": "jury",
+        let named: GroupDiscussToolArguments =
+            parse_arguments(&json!({ "topic": "x", "mode": "jury",
             "participants": [{ "name": "a", "subagent_type": "explore" }] }))
-        .unwrap();
+            .unwrap();
         assert_eq!(named.mode.map(Mode::from), Some(Mode::Jury));
         assert_eq!(named.participants[0].agent.as_deref(), Some("explore"));
-        let wrong = arguments::<Arguments>(&json!({ "topic": "x", "mode": "quarrel" }));
+        let wrong = parse_arguments::<GroupDiscussToolArguments>(
+            &json!({ "topic": "x", "mode": "quarrel" }),
+        );
         assert!(wrong.unwrap_err().contains("debate"));
     }
 }

@@ -1,13 +1,13 @@
 //! `group_discuss_context`: what a discussion would be given, worked out and nothing started.
 
-use super::group_discuss::Arguments;
-use crate::mcp::{Tool, schema_of};
+use super::group_discuss::GroupDiscussToolArguments;
+use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool. It takes what `group_discuss` takes.
-pub const TOOL: Tool = Tool {
+pub const TOOL: ToolDefinition = ToolDefinition {
     name: "group_discuss_context",
     describe: |_| DESCRIPTION.to_owned(),
-    schema: |_| schema_of::<Arguments>(),
+    schema: |_| arguments_schema::<GroupDiscussToolArguments>(),
 };
 
 const DESCRIPTION: &str = "\

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::mcp::{Tool, schema_of};
+use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: ToolDefinition = ToolDefinition {
     name: "plan_enter",
     describe: |_| DESCRIPTION.to_owned(),
-    schema: |_| schema_of::<Arguments>(),
+    schema: |_| arguments_schema::<PlanEnterToolArguments>(),
 };
 
 const DESCRIPTION: &str = "\
@@ -23,7 +23,7 @@ After a yes, end your turn.";
 /// Its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Arguments {
+pub struct PlanEnterToolArguments {
     /// Why the plan must change, in a sentence or two for the user.
     pub reason: String,
 }

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::mcp::{Tool, schema_of};
+use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: ToolDefinition = ToolDefinition {
     name: "plan_exit",
     describe: |_| DESCRIPTION.to_owned(),
-    schema: |_| schema_of::<Arguments>(),
+    schema: |_| arguments_schema::<PlanExitToolArguments>(),
 };
 
 const DESCRIPTION: &str = "\
@@ -22,4 +22,4 @@ a message says so. After a yes, end your turn.";
 /// Its arguments: none.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Arguments {}
+pub struct PlanExitToolArguments {}

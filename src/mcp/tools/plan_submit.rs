@@ -5,13 +5,13 @@ use serde::Deserialize;
 
 use crate::domain::findings::Stand;
 use crate::domain::submission::GivenAnswer;
-use crate::mcp::{Tool, schema_of};
+use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: ToolDefinition = ToolDefinition {
     name: "plan_submit",
     describe: |_| DESCRIPTION.to_owned(),
-    schema: |_| schema_of::<Arguments>(),
+    schema: |_| arguments_schema::<PlanSubmitToolArguments>(),
 };
 
 const DESCRIPTION: &str = "\
@@ -25,23 +25,23 @@ it after your turn.";
 /// Its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Arguments {
+pub struct PlanSubmitToolArguments {
     /// The whole plan as Markdown, without front matter, every box empty.
     #[serde(default)]
     pub plan: Option<String>,
     /// In an answer to a review: one answer for each open finding. Otherwise leave it out.
     #[serde(default)]
-    pub answers: Vec<Answer>,
+    pub answers: Vec<FindingAnswerArgument>,
 }
 
 /// Your answer to one finding.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub struct FindingAnswerArgument {
     /// The finding's number.
     pub finding: u32,
     /// Whether you follow it.
-    pub answer: Follows,
+    pub answer: FindingStanceArgument,
     /// What changed in the plan, or why not, with what shows it.
     pub reason: String,
 }
@@ -49,21 +49,21 @@ pub struct Answer {
 /// Whether the planner follows a finding.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Follows {
+pub enum FindingStanceArgument {
     /// You do.
     Accepted,
     /// You do not.
     Rejected,
 }
 
-impl Answer {
+impl FindingAnswerArgument {
     /// The answer as it is checked.
-    pub fn given(self) -> GivenAnswer {
+    pub fn into_domain(self) -> GivenAnswer {
         GivenAnswer {
             n: self.finding,
             stand: match self.answer {
-                Follows::Accepted => Stand::Accepted,
-                Follows::Rejected => Stand::Rejected,
+                FindingStanceArgument::Accepted => Stand::Accepted,
+                FindingStanceArgument::Rejected => Stand::Rejected,
             },
             reason: self.reason,
         }

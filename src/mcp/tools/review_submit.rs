@@ -6,13 +6,13 @@ use serde::Deserialize;
 use crate::domain::findings::Severity;
 use crate::domain::review::Verdict;
 use crate::domain::submission::{GivenFinding, GivenReview};
-use crate::mcp::{Tool, schema_of};
+use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: ToolDefinition = ToolDefinition {
     name: "review_submit",
     describe: |_| DESCRIPTION.to_owned(),
-    schema: |_| schema_of::<Arguments>(),
+    schema: |_| arguments_schema::<ReviewSubmitToolArguments>(),
 };
 
 const DESCRIPTION: &str = "\
@@ -27,12 +27,12 @@ out unless you want the review in your own words; it must then say exactly what 
 /// Its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Arguments {
+pub struct ReviewSubmitToolArguments {
     /// Whether the plan may be executed.
-    pub verdict: Judged,
+    pub verdict: ReviewVerdictArgument,
     /// New findings, and earlier ones that stay open.
     #[serde(default)]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ReviewFindingArgument>,
     /// The numbers of the open findings that are settled.
     #[serde(default)]
     pub settled: Vec<u32>,
@@ -44,7 +44,7 @@ pub struct Arguments {
 /// The verdict.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Judged {
+pub enum ReviewVerdictArgument {
     /// Nothing blocking remains.
     Approved,
     /// The planner is to change the plan.
@@ -54,12 +54,12 @@ pub enum Judged {
 /// One finding.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Finding {
+pub struct ReviewFindingArgument {
     /// Its number, where it is an earlier one.
     #[serde(default)]
     pub id: Option<u32>,
     /// How much it weighs.
-    pub severity: Weight,
+    pub severity: FindingSeverityArgument,
     /// What of the plan it is about, such as `step 2` or a few words of it.
     #[serde(default)]
     pub anchor: String,
@@ -76,7 +76,7 @@ pub struct Finding {
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Weight {
+pub enum FindingSeverityArgument {
     /// Executed like this, the plan fails or does harm.
     Blocking,
     /// It works, but wrongly or incompletely in a case that matters.
@@ -85,29 +85,33 @@ pub enum Weight {
     Minor,
 }
 
-impl Arguments {
+impl ReviewSubmitToolArguments {
     /// The review as it is checked.
-    pub fn given(self) -> GivenReview {
+    pub fn into_domain(self) -> GivenReview {
         GivenReview {
             verdict: match self.verdict {
-                Judged::Approved => Verdict::Approved,
-                Judged::ChangesRequired => Verdict::ChangesRequired,
+                ReviewVerdictArgument::Approved => Verdict::Approved,
+                ReviewVerdictArgument::ChangesRequired => Verdict::ChangesRequired,
             },
-            findings: self.findings.into_iter().map(Finding::given).collect(),
+            findings: self
+                .findings
+                .into_iter()
+                .map(ReviewFindingArgument::into_domain)
+                .collect(),
             settled: self.settled,
             document: self.document.filter(|text| !text.trim().is_empty()),
         }
     }
 }
 
-impl Finding {
-    fn given(self) -> GivenFinding {
+impl ReviewFindingArgument {
+    fn into_domain(self) -> GivenFinding {
         GivenFinding {
             n: self.id,
             severity: match self.severity {
-                Weight::Blocking => Severity::Blocking,
-                Weight::Major => Severity::Major,
-                Weight::Minor => Severity::Minor,
+                FindingSeverityArgument::Blocking => Severity::Blocking,
+                FindingSeverityArgument::Major => Severity::Major,
+                FindingSeverityArgument::Minor => Severity::Minor,
             },
             anchor: self.anchor,
             text: self.text,

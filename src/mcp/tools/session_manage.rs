@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::mcp::{Tool, schema_of};
+use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: ToolDefinition = ToolDefinition {
     name: "session_manage",
     describe: |_| DESCRIPTION.to_owned(),
-    schema: |_| schema_of::<Arguments>(),
+    schema: |_| arguments_schema::<SessionManageToolArguments>(),
 };
 
 const DESCRIPTION: &str = "\
@@ -21,26 +21,28 @@ task in the background is told to you. Tasks of others cannot be reached.";
 /// Its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Arguments {
+pub struct SessionManageToolArguments {
     /// What to do.
-    pub action: Action,
+    pub action: SessionManageAction,
     /// The task, for `show` and `delete`.
     #[serde(default, alias = "session_id", alias = "id")]
     pub task_id: Option<String>,
 }
 
-impl Arguments {
+impl SessionManageToolArguments {
     /// The id of the task that is meant; empty for `list`.
     ///
     /// # Errors
     /// None is named where one must be.
-    pub fn named(&self) -> Result<&str, String> {
+    pub fn required_task_id(&self) -> Result<&str, String> {
         let id = self.task_id.as_deref().map_or("", str::trim);
         match self.action {
-            Action::Show | Action::Delete if id.is_empty() => {
+            SessionManageAction::Show | SessionManageAction::Delete if id.is_empty() => {
                 Err("name a task by its `task_id`; `list` tells those that are yours".to_owned())
             }
-            Action::List | Action::Show | Action::Delete => Ok(id),
+            SessionManageAction::List | SessionManageAction::Show | SessionManageAction::Delete => {
+                Ok(id)
+            }
         }
     }
 }
@@ -48,7 +50,7 @@ impl Arguments {
 /// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub enum SessionManageAction {
     /// Tells where each of your tasks stands.
     List,
     /// Tells one of them with its result.
@@ -62,7 +64,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::mcp::arguments;
+    use crate::mcp::parse_arguments;
 
     #[test]
     fn what_is_about_one_task_names_it() {
@@ -74,8 +76,8 @@ mod tests {
             ("show", json!("ses_1"), true),
         ] {
             let given = json!({"action": action, "task_id": id});
-            let read: Arguments = arguments(&given).unwrap();
-            assert_eq!(read.named().is_ok(), is_right, "{given}");
+            let read: SessionManageToolArguments = parse_arguments(&given).unwrap();
+            assert_eq!(read.required_task_id().is_ok(), is_right, "{given}");
         }
     }
 }

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::mcp::{Object, Seen, Tool, schema_of};
+use crate::mcp::{JsonObject, ToolDefinition, VisibleAgents, arguments_schema};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: ToolDefinition = ToolDefinition {
     name: "task",
     describe,
     schema,
@@ -26,14 +26,21 @@ With `background` you go on at once and its end is told with the message that be
 again and again. `task_id` goes on with an earlier task of yours. In EXECUTE an \
 agent that may edit works in a copy of the tree; what it changes comes back as a patch, in the tree or kept as its result says.";
 
-fn describe(seen: &Seen) -> String {
-    format!("{DESCRIPTION}\nAgents:\n{}", Seen::in_lines(&seen.agents))
+fn describe(seen: &VisibleAgents) -> String {
+    format!(
+        "{DESCRIPTION}\nAgents:\n{}",
+        VisibleAgents::format_agent_list(&seen.task_agents)
+    )
 }
 
 /// The arguments, with the names of the agents that there are.
-fn schema(seen: &Seen) -> Object {
-    let mut schema = Value::Object(schema_of::<Arguments>());
-    let names: Vec<Value> = seen.agents.iter().map(|(name, _)| json!(name)).collect();
+fn schema(seen: &VisibleAgents) -> JsonObject {
+    let mut schema = Value::Object(arguments_schema::<TaskToolArguments>());
+    let names: Vec<Value> = seen
+        .task_agents
+        .iter()
+        .map(|(name, _)| json!(name))
+        .collect();
     for place in [
         "/properties/agent",
         "/properties/tasks/items/properties/agent",
@@ -48,14 +55,14 @@ fn schema(seen: &Seen) -> Object {
     }
     match schema {
         Value::Object(schema) => schema,
-        _ => Object::new(),
+        _ => JsonObject::new(),
     }
 }
 
 /// Its arguments: one task, or several.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Arguments {
+pub struct TaskToolArguments {
     /// What the task is about, in three to five words.
     #[serde(default)]
     pub description: Option<String>,
@@ -70,7 +77,7 @@ pub struct Arguments {
     pub task_id: Option<String>,
     /// Several tasks at once, in the place of the one; each gets a result of its own, in this order.
     #[serde(default)]
-    pub tasks: Vec<Item>,
+    pub tasks: Vec<TaskToolItem>,
     /// Whether you go on at once.
     #[serde(default)]
     pub background: bool,
@@ -79,7 +86,7 @@ pub struct Arguments {
 /// One of several tasks.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Item {
+pub struct TaskToolItem {
     /// What it is about, in three to five words.
     #[serde(default)]
     pub description: String,
@@ -95,7 +102,7 @@ pub struct Item {
 }
 
 /// Fields that have two names, the one that is ours first.
-const NAMES: [(&str, &str); 3] = [
+const FIELD_ALIASES: [(&str, &str); 3] = [
     ("agent", "subagent_type"),
     ("prompt", "objective"),
     ("task_id", "session_id"),
@@ -105,11 +112,11 @@ const NAMES: [(&str, &str); 3] = [
 ///
 /// # Errors
 /// They say different things.
-fn named_once(given: &mut Value) -> Result<(), String> {
+fn merge_field_aliases(given: &mut Value) -> Result<(), String> {
     let Some(fields) = given.as_object_mut() else {
         return Ok(());
     };
-    for (ours, other) in NAMES {
+    for (ours, other) in FIELD_ALIASES {
         let (Some(first), Some(second)) = (fields.get(ours), fields.get(other)) else {
             continue;
         };
@@ -126,27 +133,30 @@ fn named_once(given: &mut Value) -> Result<(), String> {
         fields.remove(goes);
     }
     let tasks = fields.get_mut("tasks").and_then(Value::as_array_mut);
-    tasks.into_iter().flatten().try_for_each(named_once)
+    tasks
+        .into_iter()
+        .flatten()
+        .try_for_each(merge_field_aliases)
 }
 
-impl Arguments {
+impl TaskToolArguments {
     /// Reads them; a field may come by either of its names, or by both where they say the same.
     ///
     /// # Errors
     /// They do not fit; the message says where.
     pub fn parse(given: &Value) -> Result<Self, String> {
         let mut given = given.clone();
-        named_once(&mut given)?;
-        crate::mcp::arguments(&given)
+        merge_field_aliases(&mut given)?;
+        crate::mcp::parse_arguments(&given)
     }
 
     /// The tasks that are meant.
     ///
     /// # Errors
     /// There is none, one is not whole, or one stands beside several.
-    pub fn items(self) -> Result<Vec<Item>, String> {
+    pub fn into_items(self) -> Result<Vec<TaskToolItem>, String> {
         match (self.prompt, self.agent, self.tasks.is_empty()) {
-            (Some(prompt), Some(agent), true) => Ok(vec![Item {
+            (Some(prompt), Some(agent), true) => Ok(vec![TaskToolItem {
                 description: self.description.unwrap_or_default(),
                 prompt,
                 agent,
@@ -165,10 +175,10 @@ impl Arguments {
 mod tests {
     use super::*;
     /// Agent, prompt and id of each task.
-    type Items<'a> = [(&'a str, &'a str, Option<&'a str>)];
+    type ExpectedItems<'a> = [(&'a str, &'a str, Option<&'a str>)];
 
-    fn check(given: serde_json::Value, wanted: Result<&Items<'_>, &str>) {
-        let items = Arguments::parse(&given).and_then(Arguments::items);
+    fn check(given: serde_json::Value, wanted: Result<&ExpectedItems<'_>, &str>) {
+        let items = TaskToolArguments::parse(&given).and_then(TaskToolArguments::into_items);
         match (items, wanted) {
             (Ok(items), Ok(wanted)) => {
                 let items: Vec<_> = items

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::domain::todo::Wanted;
-use crate::mcp::{Tool, schema_of};
+use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub const TOOL: ToolDefinition = ToolDefinition {
     name: "todowrite",
     describe: |_| DESCRIPTION.to_owned(),
-    schema: |_| schema_of::<Arguments>(),
+    schema: |_| arguments_schema::<TodoWriteToolArguments>(),
 };
 
 const DESCRIPTION: &str = "\
@@ -25,27 +25,27 @@ At most one todo may be in_progress, otherwise the call fails and the list stays
 /// Its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Arguments {
+pub struct TodoWriteToolArguments {
     /// The whole list, in the order in which it is shown.
-    pub todos: Vec<Item>,
+    pub todos: Vec<TodoToolItem>,
 }
 
 // Its words are read later, so that a refusal can name every todo that is at fault.
 /// One todo.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Item {
+pub struct TodoToolItem {
     /// A short id that the todo keeps; its place in the list where you leave it out.
     #[serde(default)]
     pub id: Option<String>,
     /// What is to be done, in one line.
     pub content: String,
     /// How far it is.
-    #[schemars(with = "HowFar")]
+    #[schemars(with = "TodoStatusSchema")]
     pub status: String,
     /// How much it matters to the user; medium where you leave it out.
     #[serde(default)]
-    #[schemars(with = "Option<HowMuch>")]
+    #[schemars(with = "Option<TodoPrioritySchema>")]
     pub priority: Option<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct Item {
 #[derive(JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(dead_code, reason = "only its schema is used")]
-enum HowFar {
+enum TodoStatusSchema {
     Pending,
     InProgress,
     Completed,
@@ -63,15 +63,15 @@ enum HowFar {
 #[derive(JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(dead_code, reason = "only its schema is used")]
-enum HowMuch {
+enum TodoPrioritySchema {
     High,
     Medium,
     Low,
 }
 
-impl Item {
+impl TodoToolItem {
     /// The todo as it is wanted, its texts cleaned by the caller's hand.
-    pub fn wanted(self, clean: impl Fn(&str) -> String) -> Wanted {
+    pub fn into_domain(self, clean: impl Fn(&str) -> String) -> Wanted {
         Wanted {
             id: self.id.map(|id| clean(&id)),
             content: clean(&self.content),

@@ -2,37 +2,37 @@
 
 use serde_json::Value;
 
-use crate::scripted::tool_server::ToolServer;
+use crate::scripted::mcp_client::ToolServerCommand;
 
 /// Which conversation the process takes part in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Begin {
+pub enum ClaudeConversationStart {
     /// A new one of any id.
-    Any,
+    NewWithAnyId,
     /// `--session-id`: a new one of this id.
-    Fresh(String),
+    NewWithId(String),
     /// `--resume`: the one of this id.
     Resume(String),
 }
 
 /// The honoured arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Flags {
+pub struct ScriptedClaudeFlags {
     /// Which conversation.
-    pub begin: Begin,
+    pub start: ClaudeConversationStart,
     /// `--model`.
     pub model: Option<String>,
-    /// `--permission-mode`.
-    pub mode: String,
+    /// `--permission-permission_mode`.
+    pub permission_mode: String,
     /// `--replay-user-messages`.
-    pub replays: bool,
+    pub replay_user_messages: bool,
     /// The tools of `permissions.ask` in `--settings`.
-    pub asks: Vec<String>,
+    pub ask_tools: Vec<String>,
     /// The host's server of `--mcp-config`.
-    pub tools: Option<ToolServer>,
+    pub mcp_server: Option<ToolServerCommand>,
 }
 
-impl Flags {
+impl ScriptedClaudeFlags {
     /// Finds the honoured arguments among all, as `--flag value` or `--flag=value`.
     pub fn parse(arguments: &[String]) -> Self {
         let value = |names: &[&str]| {
@@ -49,28 +49,29 @@ impl Flags {
             })
         };
         let begin = match (value(&["--resume", "-r"]), value(&["--session-id"])) {
-            (Some(id), _) => Begin::Resume(id),
-            (None, Some(id)) => Begin::Fresh(id),
-            (None, None) => Begin::Any,
+            (Some(id), _) => ClaudeConversationStart::Resume(id),
+            (None, Some(id)) => ClaudeConversationStart::NewWithId(id),
+            (None, None) => ClaudeConversationStart::NewWithAnyId,
         };
         Self {
-            begin,
+            start: begin,
             model: value(&["--model"]),
-            mode: value(&["--permission-mode"]).unwrap_or_else(|| "default".to_owned()),
-            replays: arguments
+            permission_mode: value(&["--permission-mode"]).unwrap_or_else(|| "default".to_owned()),
+            replay_user_messages: arguments
                 .iter()
                 .any(|argument| argument == "--replay-user-messages"),
-            tools: value(&["--mcp-config"]).and_then(|config| {
+            mcp_server: value(&["--mcp-config"]).and_then(|config| {
                 let config: Value = serde_json::from_str(&config).ok()?;
-                ToolServer::among(&config["mcpServers"])
+                ToolServerCommand::from_server_table(&config["mcpServers"])
             }),
-            asks: value(&["--settings"]).map_or_else(Vec::new, |settings| ask_rules(&settings)),
+            ask_tools: value(&["--settings"])
+                .map_or_else(Vec::new, |settings| read_ask_rules(&settings)),
         }
     }
 }
 
 /// Reads `permissions.ask` of settings given as JSON or as the path of a file.
-fn ask_rules(settings: &str) -> Vec<String> {
+fn read_ask_rules(settings: &str) -> Vec<String> {
     let text = match settings.trim_start().starts_with('{') {
         true => settings.to_owned(),
         false => std::fs::read_to_string(settings).unwrap_or_default(),
@@ -89,8 +90,8 @@ fn ask_rules(settings: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn check(line: &str) -> Flags {
-        Flags::parse(
+    fn check(line: &str) -> ScriptedClaudeFlags {
+        ScriptedClaudeFlags::parse(
             &line
                 .split_whitespace()
                 .map(str::to_owned)
@@ -101,21 +102,24 @@ mod tests {
     #[test]
     fn both_ways_of_giving_a_value_are_understood() {
         assert_eq!(
-            check("-p --resume=abc --verbose").begin,
-            Begin::Resume("abc".to_owned())
+            check("-p --resume=abc --verbose").start,
+            ClaudeConversationStart::Resume("abc".to_owned())
         );
         assert_eq!(
-            check("-p --session-id abc").begin,
-            Begin::Fresh("abc".to_owned())
+            check("-p --session-id abc").start,
+            ClaudeConversationStart::NewWithId("abc".to_owned())
         );
-        assert_eq!(check("-p --verbose").begin, Begin::Any);
+        assert_eq!(
+            check("-p --verbose").start,
+            ClaudeConversationStart::NewWithAnyId
+        );
     }
 
     #[test]
     fn tools_to_ask_about_come_from_the_settings() {
         let flags = check(r#"--settings={"permissions":{"ask":["Bash","Write"]}} --model m"#);
         assert_eq!(
-            (flags.asks, flags.model),
+            (flags.ask_tools, flags.model),
             (
                 vec!["Bash".to_owned(), "Write".to_owned()],
                 Some("m".to_owned())

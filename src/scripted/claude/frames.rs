@@ -1,4 +1,4 @@
-//! The frames of `claude --output-format stream-json`, built from values.
+//! The frames of `claude --output-format stream_event-json`, built from values.
 //!
 //! Knows what a frame looks like, not when it is sent. Every builder here is compared with
 //! recorded streams of Claude Code 2.1.330 (`fidelity.rs`).
@@ -7,21 +7,21 @@ use serde_json::{Map, Value, json};
 
 /// What every frame of a process shares.
 #[derive(Debug, Clone)]
-pub struct Stamp {
+pub struct ClaudeFrameBuilder {
     /// The conversation's id.
-    pub session: String,
+    pub session_id: String,
     /// The model.
     pub model: String,
     /// The program's version.
     pub version: String,
     /// The working directory.
     pub cwd: String,
-    /// `--permission-mode`.
-    pub mode: String,
+    /// `--permission-permission_mode`.
+    pub permission_mode: String,
 }
 
 /// Returns a fresh id.
-pub fn fresh() -> String {
+pub fn new_uuid() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
@@ -47,38 +47,38 @@ pub fn control_cancel(request: &str) -> Value {
     json!({"type": "control_cancel_request", "request_id": request})
 }
 
-impl Stamp {
+impl ClaudeFrameBuilder {
     /// What `initialize` is answered with.
-    pub fn initialized(&self) -> Value {
+    pub fn initialize_response(&self) -> Value {
         json!({
             "commands": [], "agents": [], "output_style": "default",
             "available_output_styles": ["default"], "models": [],
             "account": {"tokenSource": "none", "apiKeySource": "none", "apiProvider": "firstParty"},
             "pid": std::process::id(), "claude_code_version": self.version,
-            "current_permission_mode": self.mode, "hook_on_failure_supported": true,
+            "current_permission_mode": self.permission_mode, "hook_on_failure_supported": true,
             "session_state": "idle", "capabilities": [],
         })
     }
 
     /// How far a user line with an id has come.
-    pub fn lifecycle(&self, command: &str, state: &str) -> Value {
+    pub fn command_lifecycle(&self, command: &str, state: &str) -> Value {
         json!({
             "type": "command_lifecycle", "command_uuid": command, "state": state,
-            "uuid": fresh(), "session_id": self.session,
+            "uuid": new_uuid(), "session_id": self.session_id,
         })
     }
 
     /// The begin of a turn.
-    pub fn init(&self) -> Value {
+    pub fn system_init(&self) -> Value {
         json!({
-            "type": "system", "subtype": "init", "cwd": self.cwd, "session_id": self.session,
+            "type": "system", "subtype": "init", "cwd": self.cwd, "session_id": self.session_id,
             "tools": ["AskUserQuestion", "Bash", "Edit", "NotebookEdit", "Read", "Write"],
-            "mcp_servers": [], "model": self.model, "permissionMode": self.mode,
+            "mcp_servers": [], "model": self.model, "permissionMode": self.permission_mode,
             "slash_commands": [], "terminal_slash_commands": [], "apiKeySource": "none",
             "claude_code_version": self.version, "output_style": "default", "agents": [],
             "skills": [], "plugins": [], "capabilities": ["interrupt_receipt_v1"],
             "analytics_disabled": true, "product_feedback_disabled": true,
-            "served_by_anthropic": false, "uuid": fresh(),
+            "served_by_anthropic": false, "uuid": new_uuid(),
             "memory_paths": {"auto": self.cwd}, "original_cwd": self.cwd,
             "additional_directories": [], "messaging_socket_path": "",
             "fast_mode_state": "off", "fast_mode_disabled_reason": "sdk_opt_in_required",
@@ -88,31 +88,31 @@ impl Stamp {
     }
 
     /// The model is about to be asked.
-    pub fn requesting(&self) -> Value {
+    pub fn requesting_status(&self) -> Value {
         json!({
             "type": "system", "subtype": "status", "status": "requesting",
-            "session_id": self.session, "uuid": fresh(),
+            "session_id": self.session_id, "uuid": new_uuid(),
         })
     }
 
     /// A request to the model is tried again.
-    pub fn retry(&self, attempt: u32, of: u32, delay_ms: u64, cause: (Value, &str)) -> Value {
+    pub fn api_retry(&self, attempt: u32, of: u32, delay_ms: u64, cause: (Value, &str)) -> Value {
         json!({
             "type": "system", "subtype": "api_retry", "attempt": attempt, "max_retries": of,
             "retry_delay_ms": delay_ms, "error_status": cause.0, "error": cause.1,
-            "session_id": self.session, "uuid": fresh(),
+            "session_id": self.session_id, "uuid": new_uuid(),
         })
     }
 
     /// The plan's limit is used up until this instant, in seconds since 1970.
-    pub fn used_up(&self, resets_at: i64) -> Value {
+    pub fn rate_limit_rejected(&self, resets_at: i64) -> Value {
         json!({
             "type": "rate_limit_event",
             "rate_limit_info": {
                 "status": "rejected", "resetsAt": resets_at, "rateLimitType": "five_hour", "isUsingOverage": false,
                 "unifiedWindows": {"five_hour": {"utilization": 1, "resetsAt": resets_at, "status": "rejected"}},
             },
-            "uuid": fresh(), "session_id": self.session,
+            "uuid": new_uuid(), "session_id": self.session_id,
         })
     }
 
@@ -120,28 +120,28 @@ impl Stamp {
     pub fn thinking_tokens(&self, estimated: usize, more: usize) -> Value {
         json!({
             "type": "system", "subtype": "thinking_tokens", "estimated_tokens": estimated,
-            "estimated_tokens_delta": more, "session_id": self.session, "uuid": fresh(),
+            "estimated_tokens_delta": more, "session_id": self.session_id, "uuid": new_uuid(),
         })
     }
 
     /// The echo of a user line.
-    pub fn replay(&self, content: &Value, uuid: &str) -> Value {
+    pub fn user_message_replay(&self, content: &Value, uuid: &str) -> Value {
         json!({
             "type": "user", "message": {"role": "user", "content": content},
-            "session_id": self.session, "parent_tool_use_id": null, "uuid": uuid,
+            "session_id": self.session_id, "parent_tool_use_id": null, "uuid": uuid,
             "timestamp": timestamp(), "isReplay": true,
         })
     }
 
     /// An event of the model's stream.
-    pub fn stream(&self, message: &str, event: Value) -> Value {
+    pub fn stream_event(&self, message: &str, event: Value) -> Value {
         let shows_thinking = event["type"] == "message_start"
             || event["content_block"]["type"] == "thinking"
             || event["delta"]["type"] == "thinking_delta";
         let starts = event["type"] == "message_start";
         let mut frame = json!({
-            "type": "stream_event", "event": event, "session_id": self.session,
-            "parent_tool_use_id": null, "uuid": fresh(), "api_message_id": message,
+            "type": "stream_event", "event": event, "session_id": self.session_id,
+            "parent_tool_use_id": null, "uuid": new_uuid(), "api_message_id": message,
         });
         if starts {
             frame["ttft_ms"] = json!(1);
@@ -158,13 +158,13 @@ impl Stamp {
             "id": message, "type": "message", "role": "assistant", "model": self.model,
             "content": [], "stop_reason": null, "stop_sequence": null, "usage": message_usage(1),
         });
-        self.stream(message, json!({"type": "message_start", "message": body}))
+        self.stream_event(message, json!({"type": "message_start", "message": body}))
     }
 
     /// The event that ends a message which was not taken back.
     pub fn message_delta(&self, message: &str, stop_reason: &Value) -> Value {
         let delta = json!({"stop_reason": stop_reason, "stop_sequence": null});
-        self.stream(
+        self.stream_event(
             message,
             json!({"type": "message_delta", "delta": delta, "usage": message_usage(20)}),
         )
@@ -172,7 +172,7 @@ impl Stamp {
 
     /// The last event of a message; `abandoned` is the first of its blocks that is void.
     pub fn message_stop(&self, message: &str, abandoned: Option<usize>) -> Value {
-        let mut frame = self.stream(message, json!({"type": "message_stop"}));
+        let mut frame = self.stream_event(message, json!({"type": "message_stop"}));
         if let Some(index) = abandoned {
             frame["abandoned_blocks"] =
                 json!({"api_message_id": message, "from_block_index": index});
@@ -181,7 +181,7 @@ impl Stamp {
     }
 
     /// A finished block of a message.
-    pub fn assistant(&self, message: &str, block: &Value) -> Value {
+    pub fn assistant_message(&self, message: &str, block: &Value) -> Value {
         let mut frame = json!({
             "type": "assistant",
             "message": {
@@ -189,7 +189,7 @@ impl Stamp {
                 "content": [block], "stop_reason": null, "stop_sequence": null,
                 "usage": message_usage(1), "context_management": null,
             },
-            "parent_tool_use_id": null, "session_id": self.session, "uuid": fresh(),
+            "parent_tool_use_id": null, "session_id": self.session_id, "uuid": new_uuid(),
             "timestamp": timestamp(), "request_id": format!("req_{}", &message[4..]),
         });
         if block["type"] == "thinking" {
@@ -200,11 +200,11 @@ impl Stamp {
     }
 
     /// An API error shown as a message of the agent.
-    pub fn synthetic(&self, text: &str, error: &str) -> Value {
+    pub fn api_error_message(&self, text: &str, error: &str) -> Value {
         json!({
             "type": "assistant",
             "message": {
-                "diagnostics": null, "id": fresh(), "container": null, "model": "<synthetic>",
+                "diagnostics": null, "id": new_uuid(), "container": null, "model": "<synthetic>",
                 "role": "assistant", "stop_details": null, "stop_reason": "stop_sequence",
                 "stop_sequence": "", "type": "message",
                 "usage": {
@@ -217,13 +217,13 @@ impl Stamp {
                 },
                 "content": [{"type": "text", "text": text}], "context_management": null,
             },
-            "parent_tool_use_id": null, "session_id": self.session, "uuid": fresh(),
+            "parent_tool_use_id": null, "session_id": self.session_id, "uuid": new_uuid(),
             "timestamp": timestamp(), "error": error, "is_api_error_message": true,
         })
     }
 
     /// The request to use a tool.
-    pub fn can_use_tool(&self, request: &str, tool: &Tool) -> Value {
+    pub fn can_use_tool(&self, request: &str, tool: &ScriptedClaudeToolCall) -> Value {
         let mut body = json!({
             "subtype": "can_use_tool", "tool_name": tool.name, "display_name": tool.name,
             "input": tool.input, "tool_use_id": tool.id,
@@ -236,9 +236,9 @@ impl Stamp {
     }
 
     /// What the host's hook is asked before a call.
-    pub fn hook_callback(&self, request: &str, hook: &str, tool: &Tool) -> Value {
+    pub fn hook_callback(&self, request: &str, hook: &str, tool: &ScriptedClaudeToolCall) -> Value {
         let input = json!({
-            "session_id": self.session, "transcript_path": "", "cwd": self.cwd, "permission_mode": self.mode,
+            "session_id": self.session_id, "transcript_path": "", "cwd": self.cwd, "permission_mode": self.permission_mode,
             "hook_event_name": "PreToolUse", "tool_name": tool.name, "tool_input": tool.input,
             "tool_use_id": tool.id,
         });
@@ -249,13 +249,17 @@ impl Stamp {
     }
 
     /// The result of a tool call.
-    pub fn tool_result(&self, tool: &Tool, result: &ToolResult) -> Value {
+    pub fn tool_result(
+        &self,
+        tool: &ScriptedClaudeToolCall,
+        result: &ScriptedClaudeToolResult,
+    ) -> Value {
         let mut block =
             json!({"tool_use_id": tool.id, "type": "tool_result", "content": result.content});
         if let Some(is_error) = result.is_error {
             block["is_error"] = json!(is_error);
         }
-        let mut frame = self.user(json!([block]));
+        let mut frame = self.user_message(json!([block]));
         frame["tool_use_result"] = result.detail.clone();
         let mut meta = json!({"id": tool.id});
         for (key, value) in &result.meta {
@@ -267,29 +271,29 @@ impl Stamp {
 
     /// A note of the program to the model, in the user's name.
     pub fn user_note(&self, text: &str) -> Value {
-        self.user(json!([{"type": "text", "text": text}]))
+        self.user_message(json!([{"type": "text", "text": text}]))
     }
 
-    fn user(&self, content: Value) -> Value {
+    fn user_message(&self, content: Value) -> Value {
         json!({
             "type": "user", "message": {"role": "user", "content": content},
-            "parent_tool_use_id": null, "session_id": self.session, "uuid": fresh(),
+            "parent_tool_use_id": null, "session_id": self.session_id, "uuid": new_uuid(),
             "timestamp": timestamp(),
         })
     }
 
     /// The end of a turn.
-    pub fn result(&self, end: &TurnResult) -> Value {
-        let model_usage = json!({self.model.as_str(): model_usage(end.total, end.cost_usd)});
+    pub fn result(&self, end: &ScriptedClaudeTurnResult) -> Value {
+        let model_usage = json!({self.model.as_str(): model_usage(end.total_tokens, end.cost_usd)});
         let mut frame = json!({
             "duration_api_ms": end.duration_ms, "stop_reason": end.stop_reason,
-            "session_id": self.session, "total_cost_usd": end.cost_usd, "usage": turn_usage(end.turn),
+            "session_id": self.session_id, "total_cost_usd": end.cost_usd, "usage": turn_usage(end.turn_tokens),
             "modelUsage": model_usage, "permission_denials": end.denials,
             "terminal_reason": end.terminal_reason, "fast_mode_state": "off",
             "fast_mode_disabled_reason": "sdk_opt_in_required", "subagent_stats": subagent_stats(),
             "safety_stops": 0, "is_error": end.is_error, "num_turns": end.n_turns,
             "subtype": end.subtype, "type": "result", "duration_ms": end.duration_ms,
-            "uuid": fresh(), "queued_turn_count": 0, "result_index": end.index,
+            "uuid": new_uuid(), "queued_turn_count": 0, "result_index": end.index,
             "model_usage_since_last_result": {},
         });
         let (key, text) = match end.subtype {
@@ -324,7 +328,7 @@ impl Stamp {
             "type": "result", "subtype": "error_during_execution", "duration_ms": 0,
             "duration_api_ms": 0, "is_error": true, "num_turns": 0, "stop_reason": null,
             "session_id": asked, "total_cost_usd": 0, "usage": turn_usage((0, 0)), "modelUsage": {},
-            "permission_denials": [], "uuid": fresh(),
+            "permission_denials": [], "uuid": new_uuid(),
             "errors": [format!("No conversation found with session ID: {asked}")],
             "result_index": 0,
         })
@@ -333,7 +337,7 @@ impl Stamp {
 
 /// A tool call.
 #[derive(Debug, Clone)]
-pub struct Tool {
+pub struct ScriptedClaudeToolCall {
     /// Its id.
     pub id: String,
     /// The tool.
@@ -346,7 +350,7 @@ pub struct Tool {
 
 /// What came of a tool call.
 #[derive(Debug, Clone)]
-pub struct ToolResult {
+pub struct ScriptedClaudeToolResult {
     /// What the model reads.
     pub content: String,
     /// Whether it failed; some tools do not say.
@@ -359,7 +363,7 @@ pub struct ToolResult {
 
 /// Everything that the end of a turn tells.
 #[derive(Debug, Clone)]
-pub struct TurnResult {
+pub struct ScriptedClaudeTurnResult {
     /// `success` or `error_during_execution`.
     pub subtype: &'static str,
     /// How it really ended.
@@ -377,9 +381,9 @@ pub struct TurnResult {
     /// How many times the model was asked.
     pub n_turns: u64,
     /// Tokens of this turn, read and written.
-    pub turn: (u64, u64),
+    pub turn_tokens: (u64, u64),
     /// Tokens of the conversation, read and written.
-    pub total: (u64, u64),
+    pub total_tokens: (u64, u64),
     /// US dollars of the conversation.
     pub cost_usd: f64,
     /// How long the turn took.

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::scripted::Guise;
-use crate::scripted::puppet::{Puppet, claude_answer, claude_turn};
+use crate::scripted::ScriptedProgram;
+use crate::scripted::test_harness::{
+    ScriptedAgentHarness, answer_claude_request, start_claude_turn,
+};
 
 fn text(frame: &Value) -> Option<&str> {
     frame["message"]["content"][0]["text"]
@@ -22,11 +24,12 @@ fn is_ask(frame: &Value) -> bool {
 /// Plays one prompt, answers every request with `answer` and returns the assistant's texts and the result.
 fn check(script: &str, arguments: &[&str], answer: &Value) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let claude = Puppet::new(Guise::Claude, script, arguments, folder.path());
-    claude_turn(&claude, "go");
+    let claude =
+        ScriptedAgentHarness::new(ScriptedProgram::Claude, script, arguments, folder.path());
+    start_claude_turn(&claude, "go");
     let mut said = Vec::new();
     loop {
-        let news = claude.until(|frame| is_ask(frame) || is_result(frame));
+        let news = claude.read_until(|frame| is_ask(frame) || is_result(frame));
         said.extend(news.iter().filter_map(text).map(str::to_owned));
         let last = news.last().unwrap();
         if is_ask(last) {
@@ -34,13 +37,13 @@ fn check(script: &str, arguments: &[&str], answer: &Value) -> String {
                 "<{}>",
                 last["request"]["tool_name"].as_str().unwrap()
             ));
-            claude_answer(&claude, last, answer.clone());
+            answer_claude_request(&claude, last, answer.clone());
         } else {
             said.push(last["terminal_reason"].as_str().unwrap().to_owned());
             break;
         }
     }
-    said.push(claude.close().code.to_string());
+    said.push(claude.close_input().code.to_string());
     said.join(" | ")
 }
 
@@ -92,21 +95,21 @@ fn a_reading_command_is_asked_about_only_by_rule() {
 #[test]
 fn the_host_may_change_the_input() {
     let folder = tempfile::tempdir().unwrap();
-    let claude = Puppet::new(
-        Guise::Claude,
+    let claude = ScriptedAgentHarness::new(
+        ScriptedProgram::Claude,
         &script(r#"{ do = "write", path = "a", content = "mine" }"#),
         &[],
         folder.path(),
     );
-    claude_turn(&claude, "go");
-    let ask = claude.until(is_ask).pop().unwrap();
+    start_claude_turn(&claude, "go");
+    let ask = claude.read_until(is_ask).pop().unwrap();
     let input = json!({"file_path": folder.path().join("a"), "content": "yours"});
-    claude_answer(
+    answer_claude_request(
         &claude,
         &ask,
         json!({"behavior": "allow", "updatedInput": input}),
     );
-    claude.until(is_result);
+    claude.read_until(is_result);
     assert_eq!(
         std::fs::read_to_string(folder.path().join("a")).unwrap(),
         "yours"
@@ -143,27 +146,32 @@ fn a_prompt_without_a_turn_is_a_failed_turn_that_says_so() {
 fn an_interrupt_is_heard_in_a_stall_and_the_process_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let script = "[[turn]]\naction = [{ do = \"stall\" }]\n[[turn]]\naction = [{ do = \"text\", text = \"alive\" }]\n";
-    let claude = Puppet::new(Guise::Claude, script, &[], folder.path());
-    claude_turn(&claude, "go");
-    claude.until(|frame| frame["subtype"] == "init");
-    claude.tell(
+    let claude = ScriptedAgentHarness::new(ScriptedProgram::Claude, script, &[], folder.path());
+    start_claude_turn(&claude, "go");
+    claude.read_until(|frame| frame["subtype"] == "init");
+    claude.send_frame(
         json!({"type": "control_request", "request_id": "i", "request": {"subtype": "interrupt"}}),
     );
-    let ended = claude.until(is_result).pop().unwrap();
+    let ended = claude.read_until(is_result).pop().unwrap();
     assert_eq!(ended["terminal_reason"], "aborted_streaming");
-    claude_turn(&claude, "again");
-    let frames = claude.until(is_result);
+    start_claude_turn(&claude, "again");
+    let frames = claude.read_until(is_result);
     assert!(frames.iter().any(|frame| text(frame) == Some("alive")));
-    assert_eq!(claude.close().code, 0);
+    assert_eq!(claude.close_input().code, 0);
 }
 
 #[test]
 fn the_end_of_input_denies_what_is_asked_and_finishes_the_turn() {
     let folder = tempfile::tempdir().unwrap();
-    let claude = Puppet::new(Guise::Claude, &script(WRITING), &[], folder.path());
-    claude_turn(&claude, "go");
-    claude.until(is_ask);
-    let end = claude.close();
+    let claude = ScriptedAgentHarness::new(
+        ScriptedProgram::Claude,
+        &script(WRITING),
+        &[],
+        folder.path(),
+    );
+    start_claude_turn(&claude, "go");
+    claude.read_until(is_ask);
+    let end = claude.close_input();
     assert!(
         end.lines.iter().any(|line| line.contains("not made")),
         "{:?}",
@@ -176,9 +184,9 @@ fn the_end_of_input_denies_what_is_asked_and_finishes_the_turn() {
 fn a_bad_line_ends_the_process() {
     let folder = tempfile::tempdir().unwrap();
     for line in ["{", r#"{"type":"user","message":{"role":"assistant"}}"#] {
-        let claude = Puppet::new(Guise::Claude, "", &[], folder.path());
-        claude.tell_line(line);
-        let end = claude.wait();
+        let claude = ScriptedAgentHarness::new(ScriptedProgram::Claude, "", &[], folder.path());
+        claude.send_line(line);
+        let end = claude.wait_for_exit();
         assert_eq!(end.code, 1);
         assert!(
             end.errors.starts_with("Error parsing streaming input line"),
@@ -193,19 +201,24 @@ fn a_resumed_conversation_goes_on_where_it_was_and_its_id_is_taken() {
     let folder = tempfile::tempdir().unwrap();
     let script = "[[turn]]\naction = [{ do = \"text\", text = \"first\" }]\n[[turn]]\naction = [{ do = \"text\", text = \"second\" }]\n";
     for (flag, expected) in [("--session-id", "first"), ("--resume", "second")] {
-        let claude = Puppet::new(Guise::Claude, script, &[flag, "s-1"], folder.path());
-        claude_turn(&claude, "go");
-        let frames = claude.until(is_result);
+        let claude = ScriptedAgentHarness::new(
+            ScriptedProgram::Claude,
+            script,
+            &[flag, "s-1"],
+            folder.path(),
+        );
+        start_claude_turn(&claude, "go");
+        let frames = claude.read_until(is_result);
         assert_eq!(frames.iter().find_map(text), Some(expected));
-        assert_eq!(claude.close().code, 0);
+        assert_eq!(claude.close_input().code, 0);
     }
-    let taken = Puppet::new(
-        Guise::Claude,
+    let taken = ScriptedAgentHarness::new(
+        ScriptedProgram::Claude,
         script,
         &["--session-id", "s-1"],
         folder.path(),
     )
-    .wait();
+    .wait_for_exit();
     assert_eq!(
         (taken.code, taken.errors.as_str()),
         (1, "Error: Session ID s-1 is already in use.\n")
@@ -215,7 +228,13 @@ fn a_resumed_conversation_goes_on_where_it_was_and_its_id_is_taken() {
 #[test]
 fn a_conversation_that_nobody_has_cannot_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
-    let end = Puppet::new(Guise::Claude, "", &["--resume", "gone"], folder.path()).wait();
+    let end = ScriptedAgentHarness::new(
+        ScriptedProgram::Claude,
+        "",
+        &["--resume", "gone"],
+        folder.path(),
+    )
+    .wait_for_exit();
     assert_eq!(
         (end.code, end.errors.as_str()),
         (1, "No conversation found with session ID: gone\n")
@@ -225,20 +244,20 @@ fn a_conversation_that_nobody_has_cannot_be_resumed() {
 #[test]
 fn a_process_that_is_told_to_terminate_or_exits_by_script_sends_no_result() {
     let folder = tempfile::tempdir().unwrap();
-    let claude = Puppet::new(
-        Guise::Claude,
+    let claude = ScriptedAgentHarness::new(
+        ScriptedProgram::Claude,
         &script(r#"{ do = "stall" }"#),
         &[],
         folder.path(),
     );
-    claude_turn(&claude, "go");
-    claude.until(|frame| frame["subtype"] == "init");
+    start_claude_turn(&claude, "go");
+    claude.read_until(|frame| frame["subtype"] == "init");
     claude.terminate();
-    assert_eq!(claude.wait().code, 143);
+    assert_eq!(claude.wait_for_exit().code, 143);
     let exits = script(r#"{ do = "exit", code = 7, stderr = "oh" }"#);
-    let claude = Puppet::new(Guise::Claude, &exits, &[], folder.path());
-    claude_turn(&claude, "go");
-    let end = claude.wait();
+    let claude = ScriptedAgentHarness::new(ScriptedProgram::Claude, &exits, &[], folder.path());
+    start_claude_turn(&claude, "go");
+    let end = claude.wait_for_exit();
     assert_eq!((end.code, end.errors.as_str()), (7, "oh\n"));
     assert!(!end.lines.iter().any(|line| line.contains("\"result\"")));
 }
@@ -249,15 +268,16 @@ fn tokens_and_costs_are_running_totals_over_restarts() {
     let script = "[[turn]]\nuses = \"always\"\naction = [{ do = \"usage\", input = 7, output = 3, cost_usd = 0.5 }]\n";
     let mut totals = Vec::new();
     for flag in ["--session-id", "--resume"] {
-        let claude = Puppet::new(Guise::Claude, script, &[flag, "s"], folder.path());
-        claude_turn(&claude, "go");
-        let result = claude.until(is_result).pop().unwrap();
+        let claude =
+            ScriptedAgentHarness::new(ScriptedProgram::Claude, script, &[flag, "s"], folder.path());
+        start_claude_turn(&claude, "go");
+        let result = claude.read_until(is_result).pop().unwrap();
         let model = &result["modelUsage"]["claude-opus-5-5"];
         totals.push(format!(
             "{} {} {}",
             result["total_cost_usd"], model["inputTokens"], result["usage"]["input_tokens"]
         ));
-        claude.close();
+        claude.close_input();
     }
     assert_eq!(totals, ["0.5 7 7", "1.0 14 7"]);
 }
@@ -265,19 +285,24 @@ fn tokens_and_costs_are_running_totals_over_restarts() {
 /// Plays a command that claude would ask about, with a hook that answers so; tells what was asked and came of it.
 fn weighed(answer: &Value) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let claude = Puppet::new(Guise::Claude, &script(WRITING), &[], folder.path());
+    let claude = ScriptedAgentHarness::new(
+        ScriptedProgram::Claude,
+        &script(WRITING),
+        &[],
+        folder.path(),
+    );
     let hooks = json!({"PreToolUse": [{"hookCallbackIds": ["before"], "onFailure": "block"}]});
     let request = json!({"subtype": "initialize", "hooks": hooks});
-    claude.tell(json!({"type": "control_request", "request_id": "i", "request": request}));
-    let answered = claude.until(|frame| frame["type"] == "control_response");
+    claude.send_frame(json!({"type": "control_request", "request_id": "i", "request": request}));
+    let answered = claude.read_until(|frame| frame["type"] == "control_response");
     assert_eq!(
         answered.last().unwrap()["response"]["response"]["hooks_applied"],
         true
     );
-    claude_turn(&claude, "go");
+    start_claude_turn(&claude, "go");
     let mut said = Vec::new();
     loop {
-        let news = claude.until(|frame| is_ask(frame) || is_result(frame));
+        let news = claude.read_until(|frame| is_ask(frame) || is_result(frame));
         said.extend(news.iter().filter_map(text).map(str::to_owned));
         let last = news.last().unwrap();
         if !is_ask(last) {
@@ -291,7 +316,7 @@ fn weighed(answer: &Value) -> String {
         } else {
             allow
         };
-        claude_answer(&claude, last, answer);
+        answer_claude_request(&claude, last, answer);
     }
 }
 

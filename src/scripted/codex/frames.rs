@@ -5,12 +5,12 @@
 
 use serde_json::{Value, json};
 
-use super::Thread;
-use crate::scripted::act::Change;
+use super::ScriptedThread;
+use crate::scripted::runtime::ScriptedFileChange;
 
 /// Which turn of which thread a frame belongs to.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ScriptedTurnIds {
     /// The thread.
     pub thread: String,
     /// The turn.
@@ -38,12 +38,12 @@ pub fn response(id: &Value, result: Value) -> Value {
 }
 
 /// A refusal.
-pub fn refusal(id: &Value, message: &str) -> Value {
+pub fn error_response(id: &Value, message: &str) -> Value {
     json!({"error": {"code": -32600, "message": message}, "id": id})
 }
 
 /// The thread object.
-pub fn thread(id: &str, cwd: &str, model: &str, version: &str) -> Value {
+pub fn thread_object(id: &str, cwd: &str, model: &str, version: &str) -> Value {
     let now = now_ms() / 1000;
     json!({
         "id": id,
@@ -60,8 +60,8 @@ pub fn thread(id: &str, cwd: &str, model: &str, version: &str) -> Value {
     })
 }
 
-/// What `hooks/list` answers: the hook of the command line, trusted by its hash. It is never run.
-pub fn hooks(trusted: &Option<String>, params: &Value) -> Value {
+/// What `hooks_list/list` answers: the hook of the command line, trusted by its hash. It is never run.
+pub fn hooks_list(trusted: &Option<String>, params: &Value) -> Value {
     let hooks: Vec<Value> = trusted
         .iter()
         .map(|hash| {
@@ -75,8 +75,8 @@ pub fn hooks(trusted: &Option<String>, params: &Value) -> Value {
     json!({"data": [{"cwd": params["cwds"][0], "hooks": hooks, "warnings": [], "errors": []}]})
 }
 
-/// What `thread/start` and `thread/resume` answer.
-pub(super) fn thread_opened(thread: &Value, opened: &Thread) -> Value {
+/// What `thread_object/start` and `thread_object/resume` answer.
+pub(super) fn thread_opened(thread: &Value, opened: &ScriptedThread) -> Value {
     let profile = opened.profile.as_ref();
     let profile = profile.map(|id| json!({"id": id, "extends": null}));
     json!({
@@ -90,7 +90,7 @@ pub(super) fn thread_opened(thread: &Value, opened: &Thread) -> Value {
 }
 
 /// The turn object; times in seconds since 1970.
-pub fn turn(
+pub fn turn_object(
     id: &str,
     status: &str,
     times: [Option<i64>; 3],
@@ -111,7 +111,7 @@ pub fn turn(
 }
 
 /// The thread's status.
-pub fn status(thread: &str, status: Value) -> Value {
+pub fn thread_status_changed(thread: &str, status: Value) -> Value {
     notification(
         "thread/status/changed",
         json!({"threadId": thread, "status": status}),
@@ -119,7 +119,7 @@ pub fn status(thread: &str, status: Value) -> Value {
 }
 
 /// An item begins.
-pub fn item_started(place: &Place, item: &Value) -> Value {
+pub fn item_started(place: &ScriptedTurnIds, item: &Value) -> Value {
     let params = json!({
         "item": item, "threadId": place.thread, "turnId": place.turn, "startedAtMs": item["startedAtMs"],
     });
@@ -127,7 +127,7 @@ pub fn item_started(place: &Place, item: &Value) -> Value {
 }
 
 /// An item ends.
-pub fn item_completed(place: &Place, item: &Value) -> Value {
+pub fn item_completed(place: &ScriptedTurnIds, item: &Value) -> Value {
     let params = json!({
         "item": item, "threadId": place.thread, "turnId": place.turn, "contentTokenCount": null,
         "completedAtMs": item["completedAtMs"],
@@ -136,7 +136,7 @@ pub fn item_completed(place: &Place, item: &Value) -> Value {
 }
 
 /// A piece of an item.
-pub fn delta(place: &Place, method: &str, item: &str, delta: &str) -> Value {
+pub fn item_delta(place: &ScriptedTurnIds, method: &str, item: &str, delta: &str) -> Value {
     let mut params =
         json!({"threadId": place.thread, "turnId": place.turn, "itemId": item, "delta": delta});
     if method == "item/reasoning/summaryTextDelta" {
@@ -146,7 +146,7 @@ pub fn delta(place: &Place, method: &str, item: &str, delta: &str) -> Value {
 }
 
 /// The user's message as an item.
-pub fn user_message(id: &str, text: &str) -> Value {
+pub fn user_message_item(id: &str, text: &str) -> Value {
     json!({
         "type": "userMessage", "id": id, "clientId": null,
         "content": [{"type": "text", "text": text, "text_elements": []}],
@@ -155,7 +155,7 @@ pub fn user_message(id: &str, text: &str) -> Value {
 }
 
 /// A message of the agent as an item.
-pub fn agent_message(id: &str) -> Value {
+pub fn agent_message_item(id: &str) -> Value {
     json!({
         "type": "agentMessage", "moderation": null, "id": id, "text": "", "phase": null,
         "memoryCitation": null, "delivery": null, "questions": null,
@@ -164,7 +164,7 @@ pub fn agent_message(id: &str) -> Value {
 }
 
 /// Thinking as an item.
-pub fn reasoning(id: &str) -> Value {
+pub fn reasoning_item(id: &str) -> Value {
     json!({
         "type": "reasoning", "id": id, "summary": [], "content": [],
         "startedAtMs": now_ms(), "completedAtMs": null,
@@ -172,10 +172,10 @@ pub fn reasoning(id: &str) -> Value {
 }
 
 /// A command as an item, not run yet.
-pub fn command(id: &str, line: &str, cwd: &str) -> Value {
+pub fn command_item(id: &str, line: &str, cwd: &str) -> Value {
     json!({
         "type": "commandExecution", "id": id, "pluginId": null, "scriptPath": null,
-        "command": shell_form(line), "cwd": cwd, "processId": null, "source": "agent",
+        "command": wrap_in_bash(line), "cwd": cwd, "processId": null, "source": "agent",
         "status": "inProgress", "commandActions": [{"type": "unknown", "command": line}],
         "aggregatedOutput": null, "exitCode": null, "durationMs": null,
         "startedAtMs": now_ms(), "completedAtMs": null,
@@ -183,7 +183,7 @@ pub fn command(id: &str, line: &str, cwd: &str) -> Value {
 }
 
 /// A call of a tool of the host's as an item.
-pub fn tool_call(id: &str, tool: &str, input: &Value) -> Value {
+pub fn tool_call_item(id: &str, tool: &str, input: &Value) -> Value {
     json!({
         "type": "mcpToolCall", "id": id, "server": "agent_collab", "tool": tool, "status": "inProgress",
         "arguments": input, "appContext": null, "mcpAppUi": null, "pluginId": null, "readOnlyHint": null,
@@ -192,7 +192,7 @@ pub fn tool_call(id: &str, tool: &str, input: &Value) -> Value {
 }
 
 /// A patch as an item, not made yet.
-pub fn file_change(id: &str, change: &Change) -> Value {
+pub fn file_change_item(id: &str, change: &ScriptedFileChange) -> Value {
     let (kind, diff) = match change.before {
         None => (json!({"type": "add"}), change.after.clone()),
         Some(_) => (json!({"type": "update", "move_path": null}), change.hunks()),
@@ -205,7 +205,11 @@ pub fn file_change(id: &str, change: &Change) -> Value {
 }
 
 /// The request to run a command outside the sandbox.
-pub fn ask_command(place: &Place, item: &Value, reason: Option<&str>) -> Value {
+pub fn command_approval_params(
+    place: &ScriptedTurnIds,
+    item: &Value,
+    reason: Option<&str>,
+) -> Value {
     let line = &item["commandActions"][0]["command"];
     let words: Vec<&str> = line
         .as_str()
@@ -225,8 +229,8 @@ pub fn ask_command(place: &Place, item: &Value, reason: Option<&str>) -> Value {
 }
 
 /// The request to put one question, a heading and a text, to the user; its id is that of the call.
-pub fn ask_user(
-    place: &Place,
+pub fn user_input_params(
+    place: &ScriptedTurnIds,
     id: &str,
     (header, text): (&str, &str),
     options: &[String],
@@ -244,15 +248,15 @@ pub fn ask_user(
 }
 
 /// The request to make a patch.
-pub fn ask_patch(place: &Place, item: &Value) -> Value {
+pub fn patch_approval_params(place: &ScriptedTurnIds, item: &Value) -> Value {
     json!({
         "threadId": place.thread, "turnId": place.turn, "itemId": item["id"],
         "startedAtMs": item["startedAtMs"], "reason": null, "grantRoot": null,
     })
 }
 
-/// The whole diff of one change, as `turn/diff/updated` carries it.
-pub fn git_diff(change: &Change) -> String {
+/// The whole diff of one change, as `turn_object/diff/updated` carries it.
+pub fn git_diff(change: &ScriptedFileChange) -> String {
     let path = change.path.display();
     let (mode, old) = match change.before {
         None => ("new file mode 100644\n", "/dev/null".to_owned()),
@@ -265,14 +269,14 @@ pub fn git_diff(change: &Change) -> String {
 }
 
 /// An error object.
-pub fn error(message: &str, info: Value, details: Option<&str>) -> Value {
+pub fn error_object(message: &str, info: Value, details: Option<&str>) -> Value {
     json!({
         "message": message, "codexErrorInfo": info, "additionalDetails": details, "misalignment": null,
     })
 }
 
 /// Token counts: the whole thread's and the last call's, each as (read, written).
-pub fn token_usage(place: &Place, total: (u64, u64), last: (u64, u64)) -> Value {
+pub fn token_usage(place: &ScriptedTurnIds, total: (u64, u64), last: (u64, u64)) -> Value {
     let counts = |(input, output): (u64, u64)| {
         json!({
             "totalTokens": input + output, "inputTokens": input, "cachedInputTokens": 0,
@@ -287,16 +291,18 @@ pub fn token_usage(place: &Place, total: (u64, u64), last: (u64, u64)) -> Value 
 }
 
 /// What the account may still use: nothing is known of it.
-pub fn rate_limits() -> Value {
-    limits(&Value::Null)
+pub fn rate_limits_unknown() -> Value {
+    rate_limits_updated(&Value::Null)
 }
 
 /// What the account may still use: nothing until this instant, in seconds since 1970.
-pub fn used_up(resets_at: i64) -> Value {
-    limits(&json!({"usedPercent": 100, "windowDurationMins": 300, "resetsAt": resets_at}))
+pub fn rate_limits_exhausted(resets_at: i64) -> Value {
+    rate_limits_updated(
+        &json!({"usedPercent": 100, "windowDurationMins": 300, "resetsAt": resets_at}),
+    )
 }
 
-fn limits(primary: &Value) -> Value {
+fn rate_limits_updated(primary: &Value) -> Value {
     let limits = json!({
         "limitId": "codex", "limitName": null, "normalModelSlug": null, "primary": primary,
         "secondary": null, "credits": null, "individualLimit": null, "spendControlReached": null,
@@ -306,6 +312,6 @@ fn limits(primary: &Value) -> Value {
 }
 
 /// Wraps a command line as codex shows it.
-fn shell_form(line: &str) -> String {
+fn wrap_in_bash(line: &str) -> String {
     format!("/bin/bash -c '{}'", line.replace('\'', r"'\''"))
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::scripted::Guise;
-use crate::scripted::puppet::{Puppet, codex_thread, codex_turn};
+use crate::scripted::ScriptedProgram;
+use crate::scripted::test_harness::{ScriptedAgentHarness, start_codex_thread, start_codex_turn};
 
 fn is_over(frame: &Value) -> bool {
     frame["method"] == "turn/completed"
@@ -22,12 +22,17 @@ fn check(sandbox: &str, actions: &str, decision: &str) -> String {
 fn check_answered(sandbox: &str, actions: &str, answer: impl Fn(&Value) -> Value) -> String {
     let folder = tempfile::tempdir().unwrap();
     let script = format!("[[turn]]\naction = [{actions}]");
-    let codex = Puppet::new(Guise::Codex, &script, &["app-server"], folder.path());
-    let thread = codex_thread(&codex, sandbox);
-    codex_turn(&codex, &thread, "go");
+    let codex = ScriptedAgentHarness::new(
+        ScriptedProgram::Codex,
+        &script,
+        &["app-server"],
+        folder.path(),
+    );
+    let thread = start_codex_thread(&codex, sandbox);
+    start_codex_turn(&codex, &thread, "go");
     let mut said = Vec::new();
     loop {
-        let news = codex.until(|frame| is_ask(frame) || is_over(frame));
+        let news = codex.read_until(|frame| is_ask(frame) || is_over(frame));
         for frame in news
             .iter()
             .filter(|frame| frame["method"] == "item/completed")
@@ -50,9 +55,9 @@ fn check_answered(sandbox: &str, actions: &str, answer: impl Fn(&Value) -> Value
             break;
         }
         said.push("?".to_owned());
-        codex.tell(json!({"id": last["id"], "result": answer(&last["params"])}));
+        codex.send_frame(json!({"id": last["id"], "result": answer(&last["params"])}));
     }
-    assert_eq!(codex.close().code, 0);
+    assert_eq!(codex.close_input().code, 0);
     said.join(" | ")
 }
 
@@ -159,12 +164,12 @@ fn lost_text_never_completes_and_is_said_again() {
 fn an_interrupt_leaves_the_command_running_until_the_terminals_are_cleaned() {
     let folder = tempfile::tempdir().unwrap();
     let script = "[[turn]]\naction = [{ do = \"command\", run = \"echo up; sleep 600\" }]";
-    let codex = Puppet::new(Guise::Codex, script, &[], folder.path());
-    let thread = codex_thread(&codex, "workspace-write");
-    codex_turn(&codex, &thread, "go");
-    codex.until(|frame| frame["method"] == "item/commandExecution/outputDelta");
-    codex.tell(json!({"id": 7, "method": "turn/interrupt", "params": {"threadId": thread}}));
-    let frames = codex.until(is_over);
+    let codex = ScriptedAgentHarness::new(ScriptedProgram::Codex, script, &[], folder.path());
+    let thread = start_codex_thread(&codex, "workspace-write");
+    start_codex_turn(&codex, &thread, "go");
+    codex.read_until(|frame| frame["method"] == "item/commandExecution/outputDelta");
+    codex.send_frame(json!({"id": 7, "method": "turn/interrupt", "params": {"threadId": thread}}));
+    let frames = codex.read_until(is_over);
     assert_eq!(
         frames.last().unwrap()["params"]["turn"]["status"],
         "interrupted"
@@ -174,48 +179,50 @@ fn an_interrupt_leaves_the_command_running_until_the_terminals_are_cleaned() {
             .iter()
             .any(|frame| frame["method"] == "item/completed")
     );
-    codex.tell(json!({"id": 8, "method": "thread/backgroundTerminals/clean", "params": {"threadId": thread}}));
+    codex.send_frame(json!({"id": 8, "method": "thread/backgroundTerminals/clean", "params": {"threadId": thread}}));
     let item = codex
-        .until(|frame| frame["method"] == "item/completed")
+        .read_until(|frame| frame["method"] == "item/completed")
         .pop()
         .unwrap();
     assert_eq!(item["params"]["item"]["exitCode"], -1);
-    assert_eq!(codex.close().code, 0);
+    assert_eq!(codex.close_input().code, 0);
 }
 
 #[test]
 fn what_is_said_in_a_turn_is_taken_for_that_turn_alone() {
     let folder = tempfile::tempdir().unwrap();
     let script = "[[turn]]\naction = [{ do = \"stall\" }]";
-    let codex = Puppet::new(Guise::Codex, script, &[], folder.path());
-    let thread = codex_thread(&codex, "read-only");
-    codex_turn(&codex, &thread, "go");
-    let begun = codex.until(|frame| frame["method"] == "turn/started").pop();
+    let codex = ScriptedAgentHarness::new(ScriptedProgram::Codex, script, &[], folder.path());
+    let thread = start_codex_thread(&codex, "read-only");
+    start_codex_turn(&codex, &thread, "go");
+    let begun = codex
+        .read_until(|frame| frame["method"] == "turn/started")
+        .pop();
     let turn = begun.unwrap()["params"]["turn"]["id"].clone();
     let steer = |id: u64, turn: &Value| {
         let params = json!({"threadId": thread, "expectedTurnId": turn, "input": []});
-        codex.tell(json!({"id": id, "method": "turn/steer", "params": params}));
-        codex.until(|frame| frame["id"] == id).pop().unwrap()
+        codex.send_frame(json!({"id": id, "method": "turn/steer", "params": params}));
+        codex.read_until(|frame| frame["id"] == id).pop().unwrap()
     };
     assert_eq!(steer(7, &turn)["result"]["turnId"], turn);
     let refused = steer(8, &json!("another"));
     assert_eq!(refused["error"]["message"], "no active turn to steer");
-    assert_eq!(codex.close().code, 0);
+    assert_eq!(codex.close_input().code, 0);
 }
 
 #[test]
 fn the_end_of_input_ends_it_at_once_even_within_a_request() {
     let folder = tempfile::tempdir().unwrap();
-    let codex = Puppet::new(
-        Guise::Codex,
+    let codex = ScriptedAgentHarness::new(
+        ScriptedProgram::Codex,
         &format!("[[turn]]\naction = [{TOUCH}]"),
         &[],
         folder.path(),
     );
-    let thread = codex_thread(&codex, "read-only");
-    codex_turn(&codex, &thread, "go");
-    codex.until(is_ask);
-    let end = codex.close();
+    let thread = start_codex_thread(&codex, "read-only");
+    start_codex_turn(&codex, &thread, "go");
+    codex.read_until(is_ask);
+    let end = codex.close_input();
     assert_eq!((end.code, end.lines), (0, vec![]));
 }
 
@@ -223,47 +230,49 @@ fn the_end_of_input_ends_it_at_once_even_within_a_request() {
 fn a_thread_is_resumed_by_a_later_process_once_a_turn_has_begun() {
     let folder = tempfile::tempdir().unwrap();
     let script = "[[turn]]\naction = [{ do = \"text\", text = \"first\" }]\n[[turn]]\naction = [{ do = \"text\", text = \"second\" }]\n";
-    let codex = Puppet::new(Guise::Codex, script, &[], folder.path());
-    let thread = codex_thread(&codex, "read-only");
-    let never_used = codex_thread(&codex, "read-only");
-    codex_turn(&codex, &thread, "go");
-    codex.until(is_over);
-    codex.close();
-    let codex = Puppet::new(Guise::Codex, script, &[], folder.path());
-    codex_thread(&codex, "read-only");
-    codex.tell(json!({"id": 5, "method": "thread/resume", "params": {"threadId": never_used}}));
+    let codex = ScriptedAgentHarness::new(ScriptedProgram::Codex, script, &[], folder.path());
+    let thread = start_codex_thread(&codex, "read-only");
+    let never_used = start_codex_thread(&codex, "read-only");
+    start_codex_turn(&codex, &thread, "go");
+    codex.read_until(is_over);
+    codex.close_input();
+    let codex = ScriptedAgentHarness::new(ScriptedProgram::Codex, script, &[], folder.path());
+    start_codex_thread(&codex, "read-only");
+    codex.send_frame(
+        json!({"id": 5, "method": "thread/resume", "params": {"threadId": never_used}}),
+    );
     assert!(
-        codex.until(|frame| frame["id"] == 5)[0]
+        codex.read_until(|frame| frame["id"] == 5)[0]
             .get("error")
             .is_some()
     );
-    codex.tell(json!({"id": 6, "method": "thread/resume", "params": {"threadId": thread}}));
+    codex.send_frame(json!({"id": 6, "method": "thread/resume", "params": {"threadId": thread}}));
     assert_eq!(
-        codex.until(|frame| frame["id"] == 6)[0]["result"]["thread"]["id"],
+        codex.read_until(|frame| frame["id"] == 6)[0]["result"]["thread"]["id"],
         thread
     );
-    codex_turn(&codex, &thread, "go");
-    let over = codex.until(is_over).pop().unwrap();
+    start_codex_turn(&codex, &thread, "go");
+    let over = codex.read_until(is_over).pop().unwrap();
     assert_eq!(over["params"]["turn"]["items"][0]["text"], "second");
-    codex.close();
+    codex.close_input();
 }
 
 #[test]
 fn a_turn_may_change_the_sandbox_and_bad_lines_are_ignored() {
     let folder = tempfile::tempdir().unwrap();
-    let codex = Puppet::new(
-        Guise::Codex,
+    let codex = ScriptedAgentHarness::new(
+        ScriptedProgram::Codex,
         &format!("[[turn]]\naction = [{PATCH}]"),
         &[],
         folder.path(),
     );
-    let thread = codex_thread(&codex, "read-only");
-    codex.tell_line("{not json");
+    let thread = start_codex_thread(&codex, "read-only");
+    codex.send_line("{not json");
     let input = json!([{"type": "text", "text": "go"}]);
     let policy = json!({"type": "workspaceWrite", "writableRoots": []});
-    codex.tell(json!({"id": 3, "method": "turn/start", "params": {"threadId": thread, "input": input, "sandboxPolicy": policy}}));
-    let frames = codex.until(is_over);
+    codex.send_frame(json!({"id": 3, "method": "turn/start", "params": {"threadId": thread, "input": input, "sandboxPolicy": policy}}));
+    let frames = codex.read_until(is_over);
     assert!(!frames.iter().any(is_ask));
-    let end = codex.close();
+    let end = codex.close_input();
     assert!(end.errors.contains("failed to parse"), "{}", end.errors);
 }

@@ -9,7 +9,9 @@ use tokio::net::unix::OwnedWriteHalf;
 use super::visitor::Lines;
 use super::*;
 use crate::engine::scratch::ADDRESS_BYTES;
-use crate::mcp::wire::{self, Ask, LINE_BYTES, Tell, VERSION};
+use crate::mcp::socket_protocol::{
+    self, MAX_LINE_BYTES, PROTOCOL_VERSION, ToolSocketMessage, ToolSocketRequest,
+};
 
 fn session(name: &str) -> SessionId {
     SessionId::new(format!("ses_{name}"))
@@ -38,7 +40,7 @@ struct Client {
 }
 
 impl Client {
-    async fn knock(server: &ToolServerSpec, token: &str) -> (Self, Tell) {
+    async fn knock(server: &ToolServerSpec, token: &str) -> (Self, ToolSocketMessage) {
         let stream = UnixStream::connect(given(server, "--socket"))
             .await
             .unwrap();
@@ -47,8 +49,8 @@ impl Client {
             lines: BufReader::new(from),
             to,
         };
-        let hello = Ask::Hello {
-            version: VERSION,
+        let hello = ToolSocketRequest::Hello {
+            version: PROTOCOL_VERSION,
             token: token.to_owned(),
         };
         client.say(&hello).await;
@@ -56,11 +58,14 @@ impl Client {
         (client, told)
     }
 
-    async fn say(&mut self, ask: &Ask) {
-        self.to.write_all(&wire::line(ask).unwrap()).await.unwrap();
+    async fn say(&mut self, ask: &ToolSocketRequest) {
+        self.to
+            .write_all(&socket_protocol::encode_line(ask).unwrap())
+            .await
+            .unwrap();
     }
 
-    async fn hear(&mut self) -> Tell {
+    async fn hear(&mut self) -> ToolSocketMessage {
         let mut line = String::new();
         self.lines.read_line(&mut line).await.unwrap();
         serde_json::from_str(&line).unwrap()
@@ -70,8 +75,8 @@ impl Client {
 /// The number of the call that wants to be told meanwhile what it waits for.
 const WANTS_PROGRESS: u64 = 9;
 
-fn call(id: u64, tool: &str) -> Ask {
-    Ask::Call {
+fn call(id: u64, tool: &str) -> ToolSocketRequest {
+    ToolSocketRequest::Call {
         id,
         tool: tool.to_owned(),
         arguments: serde_json::json!({}),
@@ -113,18 +118,21 @@ async fn calls_of_two_sessions_come_under_their_own_names() {
         let server = doors.open(&session(name), Duration::from_secs(60)).unwrap();
         doors.expect(&session(name), std::process::id());
         let (mut client, told) = Client::knock(&server, &token(&server)).await;
-        assert_eq!(told, Tell::Welcome);
+        assert_eq!(told, ToolSocketMessage::Welcome);
         client.say(&call(7, "todoread")).await;
         let calling = next_call(&mut doors).await;
         assert_eq!(
             (calling.session, calling.tool.as_str()),
             (session(name), "todoread")
         );
-        calling.give.send(Answer::done(name)).unwrap();
-        let answer = Answer::done(name);
-        assert_eq!(client.hear().await, Tell::Answer { id: 7, answer });
+        calling.give.send(ToolAnswer::done(name)).unwrap();
+        let answer = ToolAnswer::done(name);
+        assert_eq!(
+            client.hear().await,
+            ToolSocketMessage::Answer { id: 7, answer }
+        );
         doors.changed(&session(name));
-        assert_eq!(client.hear().await, Tell::Changed);
+        assert_eq!(client.hear().await, ToolSocketMessage::Changed);
     }
 }
 
@@ -139,7 +147,7 @@ async fn the_token_of_another_session_opens_nothing() {
     for wrong in [token(&two), String::new(), format!("{}x", token(&one))] {
         let (_, told) = Client::knock(&one, &wrong).await;
         let why = "it does not have the session's token".to_owned();
-        assert_eq!(told, Tell::Refused { why });
+        assert_eq!(told, ToolSocketMessage::Refused { why });
     }
 }
 
@@ -156,7 +164,9 @@ async fn who_was_not_started_by_the_sessions_cli_is_refused() {
     let (_, told) = Client::knock(&server, &token(&server)).await;
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(matches!(told, Tell::Refused { why } if why.contains("not started by the CLI")));
+    assert!(
+        matches!(told, ToolSocketMessage::Refused { why } if why.contains("not started by the CLI"))
+    );
 }
 
 #[tokio::test]
@@ -171,7 +181,7 @@ async fn a_connection_that_goes_takes_its_calls_back() {
         let calling = next_call(&mut doors).await;
         waiting.push(calling);
     }
-    client.say(&Ask::Forget { id: 1 }).await;
+    client.say(&ToolSocketRequest::Forget { id: 1 }).await;
     assert!(
         matches!(doors.next().await, Knock::Forgotten(request) if request == waiting[0].request)
     );
@@ -194,10 +204,16 @@ async fn a_call_that_wants_progress_is_told_it_before_its_answer_and_another_is_
     let progress = calling.progress.expect("it wants to know");
     let (id, text) = (WANTS_PROGRESS, "explore#1: begins".to_owned());
     progress.send_replace(text.clone());
-    assert_eq!(client.hear().await, Tell::Progress { id, text });
-    let answer = Answer::done("done");
+    assert_eq!(
+        client.hear().await,
+        ToolSocketMessage::Progress { id, text }
+    );
+    let answer = ToolAnswer::done("done");
     calling.give.send(answer.clone()).unwrap();
-    assert_eq!(client.hear().await, Tell::Answer { id, answer });
+    assert_eq!(
+        client.hear().await,
+        ToolSocketMessage::Answer { id, answer }
+    );
 }
 
 #[tokio::test]
@@ -218,13 +234,13 @@ async fn an_answer_that_is_too_long_is_said_to_be_and_the_next_one_comes() {
     doors.expect(&session("one"), std::process::id());
     let (mut client, _) = Client::knock(&server, &token(&server)).await;
     for (id, answer, expected) in [
-        (1, "x".repeat(LINE_BYTES), "at most 4194304 can be told"),
+        (1, "x".repeat(MAX_LINE_BYTES), "at most 4194304 can be told"),
         (2, "short".to_owned(), "short"),
     ] {
         client.say(&call(id, "todoread")).await;
         let calling = next_call(&mut doors).await;
-        calling.give.send(Answer::done(answer)).unwrap();
-        let Tell::Answer { id: told, answer } = client.hear().await else {
+        calling.give.send(ToolAnswer::done(answer)).unwrap();
+        let ToolSocketMessage::Answer { id: told, answer } = client.hear().await else {
             panic!("an answer comes");
         };
         assert_eq!(told, id);

@@ -19,7 +19,10 @@ use tokio::time::timeout;
 use super::waiting_call::WaitingCall;
 use super::{Calling, Knock, WAITING};
 use crate::domain::ids::{RequestId, SessionId};
-use crate::mcp::wire::{self, Answer, Ask, LINE_BYTES, Offered, Tell, VERSION};
+use crate::mcp::socket_protocol::{
+    self, MAX_LINE_BYTES, OfferedTool, PROTOCOL_VERSION, ToolAnswer, ToolSocketMessage,
+    ToolSocketRequest,
+};
 use crate::process::{ProcessIdentity, is_descendant, is_process_alive, read_parent};
 
 /// How long whoever knocks may take to say who it is, and its CLI to be known.
@@ -102,7 +105,7 @@ async fn serve(stream: UnixStream, mut post: Post) {
     if let Err(why) = admitted {
         tracing::warn!(session = %post.session, why, "an agent's server is refused");
         // Whoever is refused need not listen.
-        let _gone = say(&mut to, &Tell::Refused { why }).await;
+        let _gone = say(&mut to, &ToolSocketMessage::Refused { why }).await;
         return;
     }
     let mut calls = Calls::default();
@@ -126,12 +129,12 @@ async fn admit(
         return Err("it belongs to another user".to_owned());
     }
     match read(lines).await {
-        Ok(Some(Ask::Hello { version, .. })) if version != VERSION => {
+        Ok(Some(ToolSocketRequest::Hello { version, .. })) if version != PROTOCOL_VERSION => {
             return Err(
                 "it is another version of agent-collab; end it and resume the run".to_owned(),
             );
         }
-        Ok(Some(Ask::Hello { token, .. })) if is_same(&token, &post.token) => {}
+        Ok(Some(ToolSocketRequest::Hello { token, .. })) if is_same(&token, &post.token) => {}
         Ok(_) => return Err("it does not have the session's token".to_owned()),
         Err(error) => return Err(error.to_string()),
     }
@@ -178,7 +181,7 @@ async fn converse(
     post: &Post,
     calls: &mut Calls,
 ) -> io::Result<()> {
-    say(&mut to, &Tell::Welcome).await?;
+    say(&mut to, &ToolSocketMessage::Welcome).await?;
     let mut changes = post.changes.clone();
     let (tell, mut tells) = mpsc::channel(WAITING);
     let mut waiting = JoinSet::new();
@@ -202,39 +205,39 @@ async fn converse(
                 Some(Ok(None)) | None => return Ok(()),
             },
             Some(tell) = tells.recv() => {
-                if let Tell::Answer { id, .. } = &tell {
+                if let ToolSocketMessage::Answer { id, .. } = &tell {
                     calls.open.remove(id);
                 }
                 say(&mut to, &tell).await?;
             },
             Some(_) = waiting.join_next() => {}
-            Ok(()) = changes.changed() => say(&mut to, &Tell::Changed).await?,
+            Ok(()) = changes.changed() => say(&mut to, &ToolSocketMessage::Changed).await?,
         }
     }
 }
 
 /// Passes on what was asked; what it comes to is told.
 async fn take(
-    ask: Ask,
+    ask: ToolSocketRequest,
     post: &Post,
     calls: &mut Calls,
-    (waiting, tell): (&mut JoinSet<()>, &mpsc::Sender<Tell>),
+    (waiting, tell): (&mut JoinSet<()>, &mpsc::Sender<ToolSocketMessage>),
 ) -> io::Result<()> {
     let ending = |_| io::Error::from(io::ErrorKind::BrokenPipe);
     match ask {
-        Ask::Hello { .. } => Err(io::Error::other("it said twice who it is")),
-        Ask::List { id } => {
+        ToolSocketRequest::Hello { .. } => Err(io::Error::other("it said twice who it is")),
+        ToolSocketRequest::List { id } => {
             let tell = tell.clone();
             let given = list(post).await.map_err(ending)?;
             waiting.spawn(async move {
                 if let Ok(tools) = given.await {
                     // Nobody takes it only when the connection is gone.
-                    let _gone = tell.send(Tell::Tools { id, tools }).await;
+                    let _gone = tell.send(ToolSocketMessage::Tools { id, tools }).await;
                 }
             });
             Ok(())
         }
-        Ask::Call {
+        ToolSocketRequest::Call {
             id,
             tool,
             arguments,
@@ -270,7 +273,7 @@ async fn take(
             waiting.spawn(call.pass_on(tell.clone()));
             Ok(())
         }
-        Ask::Forget { id } => match calls.open.remove(&id) {
+        ToolSocketRequest::Forget { id } => match calls.open.remove(&id) {
             Some(request) => post
                 .knock
                 .send(Knock::Forgotten(request))
@@ -284,33 +287,36 @@ async fn take(
 /// Asks which tools the session has.
 async fn list(
     post: &Post,
-) -> Result<oneshot::Receiver<Vec<Offered>>, mpsc::error::SendError<Knock>> {
+) -> Result<oneshot::Receiver<Vec<OfferedTool>>, mpsc::error::SendError<Knock>> {
     let (give, given) = oneshot::channel();
     let session = post.session.clone();
     post.knock.send(Knock::List { session, give }).await?;
     Ok(given)
 }
 
-async fn say(to: &mut OwnedWriteHalf, tell: &Tell) -> io::Result<()> {
-    let line = wire::line(tell)?;
+async fn say(to: &mut OwnedWriteHalf, tell: &ToolSocketMessage) -> io::Result<()> {
+    let line = socket_protocol::encode_line(tell)?;
     match tell {
         // One answer that cannot be told must not end the connection for all others.
-        Tell::Answer { id, .. } if line.len() > LINE_BYTES => {
-            let answer = Answer::failed(format!(
-                "it was done, but the answer has {} bytes, and at most {LINE_BYTES} can be told; ask for less",
+        ToolSocketMessage::Answer { id, .. } if line.len() > MAX_LINE_BYTES => {
+            let answer = ToolAnswer::failed(format!(
+                "it was done, but the answer has {} bytes, and at most {MAX_LINE_BYTES} can be told; ask for less",
                 line.len()
             ));
-            to.write_all(&wire::line(&Tell::Answer { id: *id, answer })?)
-                .await
+            to.write_all(&socket_protocol::encode_line(&ToolSocketMessage::Answer {
+                id: *id,
+                answer,
+            })?)
+            .await
         }
         _ => to.write_all(&line).await,
     }
 }
 
 /// Reads the next line; `None` when there is none.
-async fn read(lines: &mut Lines) -> io::Result<Option<Ask>> {
+async fn read(lines: &mut Lines) -> io::Result<Option<ToolSocketRequest>> {
     let mut line = Vec::new();
-    let mut limited = lines.take(LINE_BYTES as u64);
+    let mut limited = lines.take(MAX_LINE_BYTES as u64);
     limited.read_until(b'\n', &mut line).await?;
     match line.last() {
         None => Ok(None),

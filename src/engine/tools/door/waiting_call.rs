@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
-use crate::mcp::wire::{Answer, Tell};
+use crate::mcp::socket_protocol::{ToolAnswer, ToolSocketMessage};
 
 /// How long after one word of progress the next may come; of those in between the last one counts.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
@@ -17,14 +17,14 @@ pub(super) struct WaitingCall {
     /// The number that its server gave it.
     pub(super) id: u64,
     /// Where its answer comes from.
-    pub(super) given: oneshot::Receiver<Answer>,
+    pub(super) given: oneshot::Receiver<ToolAnswer>,
     /// Where what it waits for is told; `None` where its CLI does not want to know.
     pub(super) progress: Option<watch::Receiver<String>>,
 }
 
 impl WaitingCall {
     /// Passes on what comes, the answer last.
-    pub(super) async fn pass_on(mut self, tell: mpsc::Sender<Tell>) {
+    pub(super) async fn pass_on(mut self, tell: mpsc::Sender<ToolSocketMessage>) {
         let mut free_at = Instant::now();
         let answer = loop {
             let text = tokio::select! {
@@ -34,11 +34,13 @@ impl WaitingCall {
             };
             free_at = Instant::now() + PAUSE;
             // Nobody takes it only when the connection is gone, and this with it.
-            let _gone = tell.send(Tell::Progress { id: self.id, text }).await;
+            let _gone = tell
+                .send(ToolSocketMessage::Progress { id: self.id, text })
+                .await;
         };
-        let nobody = |_| Answer::failed("agent-collab did not answer; end your turn");
+        let nobody = |_| ToolAnswer::failed("agent-collab did not answer; end your turn");
         let (id, answer) = (self.id, answer.unwrap_or_else(nobody));
-        let _gone = tell.send(Tell::Answer { id, answer }).await;
+        let _gone = tell.send(ToolSocketMessage::Answer { id, answer }).await;
     }
 }
 
@@ -61,19 +63,19 @@ mod tests {
 
     use super::*;
 
-    fn text(tell: Option<Tell>) -> String {
+    fn text(tell: Option<ToolSocketMessage>) -> String {
         match tell {
-            Some(Tell::Progress { text, .. }) => text,
-            Some(Tell::Answer { answer, .. }) => format!("answer: {}", answer.text),
+            Some(ToolSocketMessage::Progress { text, .. }) => text,
+            Some(ToolSocketMessage::Answer { answer, .. }) => format!("answer: {}", answer.text),
             other => format!("{other:?}"),
         }
     }
 
     /// A call that wants to know, with both ends of it.
     fn call() -> (
-        oneshot::Sender<Answer>,
+        oneshot::Sender<ToolAnswer>,
         watch::Sender<String>,
-        mpsc::Receiver<Tell>,
+        mpsc::Receiver<ToolSocketMessage>,
     ) {
         let (give, given) = oneshot::channel();
         let (progress, told) = watch::channel(String::new());
@@ -115,7 +117,7 @@ mod tests {
         progress.send_replace("1".to_owned());
         assert_eq!(text(tells.recv().await), "1");
         progress.send_replace("2".to_owned());
-        give.send(Answer::done("done")).unwrap();
+        give.send(ToolAnswer::done("done")).unwrap();
         assert_eq!(text(tells.recv().await), "answer: done");
         progress.send_replace("3".to_owned());
         assert_eq!(tells.recv().await, None, "its end is gone with it");
@@ -126,7 +128,7 @@ mod tests {
         let (give, progress, mut tells) = call();
         drop(progress);
         tokio::task::yield_now().await;
-        give.send(Answer::done("done")).unwrap();
+        give.send(ToolAnswer::done("done")).unwrap();
         assert_eq!(text(tells.recv().await), "answer: done");
     }
 }

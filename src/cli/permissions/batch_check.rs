@@ -13,13 +13,13 @@ use crate::permission::{Action, Approvable, Approved, Layer, Origin, Rule, Rules
 
 /// One case.
 #[derive(Debug, Deserialize)]
-struct Case {
+struct BatchCase {
     #[serde(default)]
     cmd: Option<String>,
     #[serde(default)]
     argv: Option<Vec<String>>,
     #[serde(default)]
-    rules: Option<Vec<GivenRule>>,
+    rules: Option<Vec<BatchRule>>,
     #[serde(default)]
     tool: Option<String>,
     #[serde(default, alias = "targets")]
@@ -27,7 +27,7 @@ struct Case {
     #[serde(default)]
     real: Option<OneOrMany>,
     #[serde(default)]
-    approvals: Vec<GivenApproval>,
+    approvals: Vec<BatchApproval>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -38,7 +38,7 @@ enum OneOrMany {
 }
 
 impl OneOrMany {
-    fn texts(&self) -> &[String] {
+    fn as_slice(&self) -> &[String] {
         match self {
             Self::One(text) => std::slice::from_ref(text),
             Self::Many(texts) => texts,
@@ -48,7 +48,7 @@ impl OneOrMany {
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum GivenRule {
+enum BatchRule {
     Short(String, String, Action),
     Long {
         permission: String,
@@ -58,16 +58,16 @@ enum GivenRule {
 }
 
 #[derive(Debug, Deserialize)]
-struct GivenApproval {
+struct BatchApproval {
     tool: String,
     target: String,
     #[serde(default)]
-    scope: GivenScope,
+    scope: BatchApprovalScope,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum GivenScope {
+enum BatchApprovalScope {
     #[default]
     Exact,
     Pattern,
@@ -77,7 +77,7 @@ enum GivenScope {
 ///
 /// # Errors
 /// Reading or writing fails.
-pub fn answer(mut input: impl BufRead, out: impl Write, safety: &Settings) -> io::Result<u8> {
+pub fn answer_cases(mut input: impl BufRead, out: impl Write, safety: &Settings) -> io::Result<u8> {
     let mut out = BufWriter::new(out);
     let mut line = Vec::new();
     let (mut number, mut code) = (0_usize, 0);
@@ -91,13 +91,13 @@ pub fn answer(mut input: impl BufRead, out: impl Write, safety: &Settings) -> io
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let (id, answer) = read(&line, safety);
+        let (id, answer) = answer_line(&line, safety);
         let mut told = json!({ "id": id });
         match answer {
-            Ok(fields) => extend(&mut told, fields),
+            Ok(fields) => merge_fields(&mut told, fields),
             Err(problem) => {
                 code = 1;
-                extend(
+                merge_fields(
                     &mut told,
                     json!({ "error": format!("line {number}: {problem}") }),
                 );
@@ -109,13 +109,13 @@ pub fn answer(mut input: impl BufRead, out: impl Write, safety: &Settings) -> io
     }
 }
 
-fn extend(told: &mut Value, fields: Value) {
+fn merge_fields(told: &mut Value, fields: Value) {
     if let (Value::Object(told), Value::Object(fields)) = (told, fields) {
         told.extend(fields);
     }
 }
 
-fn read(line: &[u8], safety: &Settings) -> (Value, Result<Value, String>) {
+fn answer_line(line: &[u8], safety: &Settings) -> (Value, Result<Value, String>) {
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
         Err(error) => return (Value::Null, Err(format!("not JSON: {error}"))),
@@ -124,35 +124,35 @@ fn read(line: &[u8], safety: &Settings) -> (Value, Result<Value, String>) {
     if !value.is_object() {
         return (id, Err("not a JSON object".to_owned()));
     }
-    let answer = serde_json::from_value::<Case>(value)
+    let answer = serde_json::from_value::<BatchCase>(value)
         .map_err(|error| error.to_string())
-        .and_then(|case| judge(&case, safety));
+        .and_then(|case| answer_case(&case, safety));
     (id, answer)
 }
 
-fn judge(case: &Case, safety: &Settings) -> Result<Value, String> {
+fn answer_case(case: &BatchCase, safety: &Settings) -> Result<Value, String> {
     match (&case.cmd, &case.argv, &case.tool) {
-        (Some(cmd), None, None) => Ok(classed(&classify(cmd, safety))),
-        (None, Some(argv), None) => Ok(classed(&classify_argv(argv, safety))),
-        (None, None, Some(tool)) => decided(case, tool),
+        (Some(cmd), None, None) => Ok(classification_to_json(&classify(cmd, safety))),
+        (None, Some(argv), None) => Ok(classification_to_json(&classify_argv(argv, safety))),
+        (None, None, Some(tool)) => decide_case(case, tool),
         (None, None, None) if case.rules.is_some() => Err("`rules` without `tool`".to_owned()),
         (None, None, None) => Err("neither `cmd` nor `argv` nor `rules` with `tool`".to_owned()),
         _ => Err("more than one of `cmd`, `argv` and `tool`".to_owned()),
     }
 }
 
-fn classed(verdict: &Verdict) -> Value {
+fn classification_to_json(verdict: &Verdict) -> Value {
     json!({ "class": verdict.class, "rule": verdict.rule, "reason": verdict.reason })
 }
 
-fn decided(case: &Case, tool: &str) -> Result<Value, String> {
+fn decide_case(case: &BatchCase, tool: &str) -> Result<Value, String> {
     let Some(rules) = &case.rules else {
         return Err("`tool` without `rules`".to_owned());
     };
     let rules = Rules::alone(rules.iter().enumerate().map(to_rule).collect());
-    let approvals: Vec<Approved> = case.approvals.iter().map(to_approved).collect();
-    let targets = case.target.as_ref().map_or(&[][..], OneOrMany::texts);
-    let real = case.real.as_ref().map_or(&[][..], OneOrMany::texts);
+    let approvals: Vec<Approved> = case.approvals.iter().map(to_approval).collect();
+    let targets = case.target.as_ref().map_or(&[][..], OneOrMany::as_slice);
+    let real = case.real.as_ref().map_or(&[][..], OneOrMany::as_slice);
     if !real.is_empty() && real.len() != targets.len() {
         return Err("`real` must name one path for each `target`".to_owned());
     }
@@ -169,10 +169,10 @@ fn decided(case: &Case, tool: &str) -> Result<Value, String> {
     }))
 }
 
-fn to_rule((at, rule): (usize, &GivenRule)) -> Rule {
+fn to_rule((at, rule): (usize, &BatchRule)) -> Rule {
     let (permission, pattern, action) = match rule {
-        GivenRule::Short(permission, pattern, action)
-        | GivenRule::Long {
+        BatchRule::Short(permission, pattern, action)
+        | BatchRule::Long {
             permission,
             pattern,
             action,
@@ -185,11 +185,11 @@ fn to_rule((at, rule): (usize, &GivenRule)) -> Rule {
     Rule::new(permission, pattern, action, origin)
 }
 
-fn to_approved(approval: &GivenApproval) -> Approved {
+fn to_approval(approval: &BatchApproval) -> Approved {
     let target = approval.target.clone();
     let what = match approval.scope {
-        GivenScope::Exact => Approvable::Exact(target),
-        GivenScope::Pattern => Approvable::Pattern(target),
+        BatchApprovalScope::Exact => Approvable::Exact(target),
+        BatchApprovalScope::Pattern => Approvable::Pattern(target),
     };
     given::approved(&approval.tool, what)
 }
@@ -201,7 +201,8 @@ mod tests {
     /// Lines in, the exit code and lines out.
     fn check(lines: &[&str], expected: &[&str]) {
         let mut out = Vec::new();
-        let code = answer(lines.join("\n").as_bytes(), &mut out, &Settings::default()).unwrap();
+        let code =
+            answer_cases(lines.join("\n").as_bytes(), &mut out, &Settings::default()).unwrap();
         let mut found = vec![code.to_string()];
         found.extend(String::from_utf8(out).unwrap().lines().map(str::to_owned));
         assert_eq!(found, expected);
@@ -214,7 +215,7 @@ mod tests {
 {"id":2,"argv":["git","push"]}
 
 {"cmd":"ls"}"#;
-        let code = answer(lines.as_bytes(), &mut out, &Settings::default()).unwrap();
+        let code = answer_cases(lines.as_bytes(), &mut out, &Settings::default()).unwrap();
         let told = String::from_utf8(out).unwrap();
         let classes: Vec<(Value, Value)> = told
             .lines()

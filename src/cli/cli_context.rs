@@ -11,11 +11,11 @@ use crate::config::{Loaded, Places};
 use crate::engine::git::{GitSettings, Repository};
 use crate::store::WorkdirLayout;
 
-use super::ChoiceArgs;
+use super::ConfigFlagArguments;
 
 /// What a command that only looks is told first.
 #[derive(Debug)]
-pub(super) struct Checkout {
+pub(super) struct CliContext {
     /// The repository's root, else the directory itself.
     pub root: PathBuf,
     /// The repository, where there is one.
@@ -28,14 +28,14 @@ pub(super) struct Checkout {
     pub layout: WorkdirLayout,
 }
 
-impl Checkout {
+impl CliContext {
     /// Looks where the program was started.
     ///
     /// # Errors
     /// The directory or its configuration has problems.
-    pub async fn find(choices: &ChoiceArgs) -> Result<Self, Refusal> {
-        let (root, repository) = root_here().await?;
-        let (places, loaded) = load_config(&root, &choices.choices()?)?;
+    pub async fn load(choices: &ConfigFlagArguments) -> Result<Self, Refusal> {
+        let (root, repository) = find_current_root().await?;
+        let (places, loaded) = load_config(&root, &choices.to_config_flags()?)?;
         let layout = layout(&root, &loaded.config)?;
         Ok(Self {
             root,
@@ -47,8 +47,8 @@ impl Checkout {
     }
 }
 
-impl From<Checkout> for Ground {
-    fn from(here: Checkout) -> Self {
+impl From<CliContext> for Ground {
+    fn from(here: CliContext) -> Self {
         Self {
             root: here.root,
             repository: here.repository,
@@ -61,7 +61,7 @@ impl From<Checkout> for Ground {
 ///
 /// # Errors
 /// The directory is gone, or git refuses.
-pub(super) async fn root_here() -> Result<(PathBuf, Option<Repository>), Refusal> {
+pub(super) async fn find_current_root() -> Result<(PathBuf, Option<Repository>), Refusal> {
     let settings = GitSettings::new("none", CancellationToken::new());
-    find_root(&super::cwd()?, settings).await
+    find_root(&super::current_dir()?, settings).await
 }

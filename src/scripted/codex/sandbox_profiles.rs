@@ -6,24 +6,24 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Thread;
+use super::ScriptedThread;
 
 /// The sandbox of each profile, in the older words.
-pub struct Profiles(BTreeMap<String, Value>);
+pub struct ScriptedSandboxProfiles(BTreeMap<String, Value>);
 
-impl Profiles {
+impl ScriptedSandboxProfiles {
     /// Finds `-c permissions.NAME.filesystem={…}` among the arguments.
-    pub fn of(arguments: &[String]) -> Self {
+    pub fn from_arguments(arguments: &[String]) -> Self {
         let named = arguments.iter().filter_map(|argument| {
             let rest = argument.strip_prefix("permissions.")?;
             let (name, files) = rest.split_once(".filesystem=")?;
-            Some((name.to_owned(), sandbox(files)))
+            Some((name.to_owned(), sandbox_policy_from_filesystem(files)))
         });
         Self(named.collect())
     }
 }
 
-fn sandbox(files: &str) -> Value {
+fn sandbox_policy_from_filesystem(files: &str) -> Value {
     if files.contains(r#""."="write""#) {
         return json!({
             "type": "workspaceWrite", "writableRoots": [], "networkAccess": false,
@@ -33,9 +33,9 @@ fn sandbox(files: &str) -> Value {
     json!({"type": "readOnly", "networkAccess": false})
 }
 
-impl Thread {
+impl ScriptedThread {
     /// Takes the profile that the parameters name.
-    pub fn take_profile(&mut self, profiles: &Profiles, params: &Value) {
+    pub fn apply_profile(&mut self, profiles: &ScriptedSandboxProfiles, params: &Value) {
         let named = params["permissions"].as_str();
         let found = named.and_then(|name| profiles.0.get_key_value(name));
         if let Some((name, sandbox)) = found {

@@ -9,22 +9,22 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 /// The name under which the host registers its server.
-const SERVER: &str = "agent_collab";
+const SERVER_NAME: &str = "agent_collab";
 /// The version of MCP that is spoken.
-const PROTOCOL: &str = "2025-06-18";
+const PROTOCOL_VERSION: &str = "2025-06-18";
 /// The number of the call among what is asked.
-const CALL: u64 = 2;
+const CALL_REQUEST_ID: u64 = 2;
 
 /// How the server is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolServer {
+pub struct ToolServerCommand {
     program: String,
     args: Vec<String>,
 }
 
 /// One call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolCall {
+pub struct ScriptedToolCall {
     /// The tool.
     pub tool: String,
     /// Its arguments.
@@ -35,7 +35,7 @@ pub struct ToolCall {
 
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolOutcome {
+pub struct ScriptedToolOutcome {
     /// What the model reads.
     pub text: String,
     /// Whether it did what it should.
@@ -45,24 +45,27 @@ pub struct ToolOutcome {
 }
 
 /// The same value with its strings filled in.
-pub fn filled(value: &Value, fill: &impl Fn(&str) -> String) -> Value {
+pub fn expand_strings(value: &Value, fill: &impl Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(fill(text)),
-        Value::Array(items) => items.iter().map(|item| filled(item, fill)).collect(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| expand_strings(item, fill))
+            .collect(),
         Value::Object(fields) => {
             let fields = fields
                 .iter()
-                .map(|(name, value)| (name.clone(), filled(value, fill)));
+                .map(|(name, value)| (name.clone(), expand_strings(value, fill)));
             Value::Object(fields.collect())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 
-impl ToolServer {
+impl ToolServerCommand {
     /// Finds the host's server in a table of servers, as both programs have it.
-    pub fn among(servers: &Value) -> Option<Self> {
-        let server = servers.get(SERVER)?;
+    pub fn from_server_table(servers: &Value) -> Option<Self> {
+        let server = servers.get(SERVER_NAME)?;
         let args = server["args"].as_array().into_iter().flatten();
         Some(Self {
             program: server["command"].as_str()?.to_owned(),
@@ -72,7 +75,7 @@ impl ToolServer {
 
     /// The same server behind another client of it; the server itself where there is none.
     #[must_use]
-    pub fn behind(self, client: &[String]) -> Self {
+    pub fn through_client(self, client: &[String]) -> Self {
         let Some((program, args)) = client.split_first() else {
             return self;
         };
@@ -85,13 +88,13 @@ impl ToolServer {
 
     /// Has another client of the server, where there is one, connect to it, before anything calls: both programs do so
     /// when a conversation begins.
-    pub fn start_behind(self, client: &[String]) {
+    pub fn start_client(self, client: &[String]) {
         if client.is_empty() {
             return;
         }
         let mut client = client.to_vec();
         client.push("--start".to_owned());
-        let mut command = self.behind(&client).command();
+        let mut command = self.through_client(&client).to_command();
         // Where it does not start, the first call starts it or fails and says so.
         let Ok(mut started) = command.stdin(Stdio::null()).spawn() else {
             return;
@@ -103,7 +106,7 @@ impl ToolServer {
     }
 
     /// Prepares the server's process.
-    pub(super) fn command(&self) -> Command {
+    pub(super) fn to_command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command
             .args(&self.args)
@@ -114,12 +117,16 @@ impl ToolServer {
     }
 }
 
-impl ToolCall {
+impl ScriptedToolCall {
     /// Makes the call at a server's ends and gives the line with its answer; none when the server goes.
-    pub(super) fn make(&self, mut to: impl Write, from: impl std::io::Read) -> Option<String> {
-        let hello = json!({"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": {"name": "scripted", "version": "0"}});
+    pub(super) fn send_and_receive(
+        &self,
+        mut to: impl Write,
+        from: impl std::io::Read,
+    ) -> Option<String> {
+        let hello = json!({"protocolVersion": PROTOCOL_VERSION, "capabilities": {}, "clientInfo": {"name": "scripted", "version": "0"}});
         // Both programs want to be told what a call waits for.
-        let meta = json!({ "progressToken": CALL });
+        let meta = json!({ "progressToken": CALL_REQUEST_ID });
         let mut params = json!({"name": self.tool, "arguments": self.input, "_meta": meta});
         if let Some(thread) = &self.thread {
             params["_meta"]["threadId"] = json!(thread);
@@ -127,7 +134,7 @@ impl ToolCall {
         for frame in [
             json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
             json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-            json!({"jsonrpc": "2.0", "id": CALL, "method": "tools/call", "params": params}),
+            json!({"jsonrpc": "2.0", "id": CALL_REQUEST_ID, "method": "tools/call", "params": params}),
         ] {
             writeln!(to, "{frame}").ok()?;
         }
@@ -136,13 +143,16 @@ impl ToolCall {
         BufReader::new(from)
             .lines()
             .map_while(Result::ok)
-            .find(|line| serde_json::from_str::<Value>(line).is_ok_and(|frame| frame["id"] == CALL))
+            .find(|line| {
+                serde_json::from_str::<Value>(line)
+                    .is_ok_and(|frame| frame["id"] == CALL_REQUEST_ID)
+            })
     }
 }
 
-impl ToolOutcome {
+impl ScriptedToolOutcome {
     /// Reads the line with an answer; without one the call failed.
-    pub fn read(line: &str) -> Self {
+    pub fn parse(line: &str) -> Self {
         let frame: Value = serde_json::from_str(line).unwrap_or_default();
         let result = frame["result"].clone();
         let texts = result["content"].as_array().into_iter().flatten();
@@ -168,36 +178,39 @@ mod tests {
     fn the_hosts_server_is_found_by_its_name() {
         let servers =
             json!({"notes": {"command": "a"}, "agent_collab": {"command": "b", "args": ["mcp"]}});
-        let found = ToolServer::among(&servers).unwrap();
+        let found = ToolServerCommand::from_server_table(&servers).unwrap();
         assert_eq!(
             (found.program.as_str(), found.args),
             ("b", vec!["mcp".to_owned()])
         );
-        assert_eq!(ToolServer::among(&json!({"notes": {"command": "a"}})), None);
-        assert_eq!(ToolServer::among(&Value::Null), None);
-        let server = ToolServer::among(&servers).unwrap();
-        assert_eq!(server.clone().behind(&[]), server);
-        let behind = server.behind(&["node".to_owned(), "client.mjs".to_owned()]);
+        assert_eq!(
+            ToolServerCommand::from_server_table(&json!({"notes": {"command": "a"}})),
+            None
+        );
+        assert_eq!(ToolServerCommand::from_server_table(&Value::Null), None);
+        let server = ToolServerCommand::from_server_table(&servers).unwrap();
+        assert_eq!(server.clone().through_client(&[]), server);
+        let behind = server.through_client(&["node".to_owned(), "client.mjs".to_owned()]);
         assert_eq!(behind.program, "node");
         assert_eq!(behind.args, ["client.mjs", "b", "mcp"]);
     }
 
     #[test]
     fn a_call_ends_with_its_answer() {
-        let call = ToolCall {
+        let call = ScriptedToolCall {
             tool: "todoread".to_owned(),
             input: json!({}),
             thread: Some("t".to_owned()),
         };
         let mut said = Vec::new();
         let told = "{\"id\":1,\"result\":{}}\nnonsense\n{\"id\":2,\"result\":{\"content\":[{\"text\":\"none\"}]}}\n";
-        let line = call.make(&mut said, told.as_bytes()).unwrap();
+        let line = call.send_and_receive(&mut said, told.as_bytes()).unwrap();
         let said = String::from_utf8(said).unwrap();
         assert_eq!(said.lines().count(), 3);
         assert!(said.contains("\"threadId\":\"t\""));
-        let outcome = ToolOutcome::read(&line);
+        let outcome = ScriptedToolOutcome::parse(&line);
         assert_eq!((outcome.text.as_str(), outcome.is_error), ("none", false));
-        assert_eq!(call.make(&mut Vec::new(), &b""[..]), None);
-        assert!(ToolOutcome::read("").is_error);
+        assert_eq!(call.send_and_receive(&mut Vec::new(), &b""[..]), None);
+        assert!(ScriptedToolOutcome::parse("").is_error);
     }
 }

@@ -6,16 +6,16 @@ use crate::permission::UncontainedCommands;
 
 /// Whether agents may work where nothing holds them.
 #[derive(Debug, Clone, Copy, Default, Args)]
-pub struct HoldingArgs {
+pub struct UncontainedArguments {
     /// Where no sandbox can hold an agent, lets rules, approvals and the mode decide about its commands instead of asking
     /// for each, and lets root work in a repository of another user
     #[arg(long)]
     pub uncontained: bool,
 }
 
-impl HoldingArgs {
+impl UncontainedArguments {
     /// What happens to commands that nothing holds.
-    pub fn commands(self) -> UncontainedCommands {
+    pub fn uncontained_commands(self) -> UncontainedCommands {
         match self.uncontained {
             true => UncontainedCommands::FollowRules,
             false => UncontainedCommands::AskEach,

@@ -9,71 +9,75 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::act::{Heard, Pace, Stage};
-use super::cursor::Memory;
-use super::script::Script;
-use super::{Casting, Guise, play};
+use super::conversation_store::ScriptConversationStore;
+use super::runtime::{InboxEvent, PlaybackSpeed, ScriptRuntime};
+use super::script::AgentScript;
+use super::{ScriptedAgentOptions, ScriptedProgram, play_script};
 
 /// How long a test waits for a frame before it fails.
-const PATIENCE: Duration = Duration::from_secs(20);
+const FRAME_TIMEOUT: Duration = Duration::from_secs(20);
 
-pub struct Puppet {
-    post: SyncSender<Heard>,
+pub struct ScriptedAgentHarness {
+    events: SyncSender<InboxEvent>,
     lines: Receiver<String>,
     errors: Arc<Mutex<Vec<u8>>>,
     agent: JoinHandle<i32>,
 }
 
 /// How a scripted agent ended.
-pub struct Curtain {
+pub struct ScriptedAgentExit {
     pub code: i32,
     pub lines: Vec<String>,
     pub errors: String,
 }
 
-impl Puppet {
+impl ScriptedAgentHarness {
     /// Starts a scripted agent that works and remembers in `folder`.
-    pub fn new(guise: Guise, script: &str, arguments: &[&str], folder: &Path) -> Self {
-        let script = Script::parse(script, Path::new("script.toml"), guise).unwrap();
+    pub fn new(guise: ScriptedProgram, script: &str, arguments: &[&str], folder: &Path) -> Self {
+        let script = AgentScript::parse(script, Path::new("script.toml"), guise).unwrap();
         let (send, lines) = channel();
         let errors = Arc::new(Mutex::new(Vec::new()));
-        let out = Box::new(Lines {
+        let out = Box::new(ChannelLineWriter {
             partial: Vec::new(),
             send,
         });
-        let (stage, post) = Stage::new(Pace::Factor(1000.0), out, Box::new(Shared(errors.clone())));
-        let casting = Casting {
-            guise,
+        let (stage, post) = ScriptRuntime::new(
+            PlaybackSpeed::Factor(1000.0),
+            out,
+            Box::new(SharedBuffer(errors.clone())),
+        );
+        let casting = ScriptedAgentOptions {
+            program: guise,
             script,
-            memory: Memory::new(folder.join("memory"), "script.toml"),
+            conversations: ScriptConversationStore::new(folder.join("memory"), "script.toml"),
             cwd: folder.to_owned(),
             arguments: arguments
                 .iter()
                 .map(|argument| (*argument).to_owned())
                 .collect(),
         };
-        let agent = std::thread::spawn(move || play(casting, stage));
+        let agent = std::thread::spawn(move || play_script(casting, stage));
         Self {
-            post,
+            events: post,
             lines,
             errors,
             agent,
         }
     }
 
-    pub fn tell(&self, frame: Value) {
-        self.tell_line(&frame.to_string());
+    pub fn send_frame(&self, frame: Value) {
+        self.send_line(&frame.to_string());
     }
 
-    pub fn tell_line(&self, line: &str) {
-        self.post.send(Heard::Line(line.to_owned())).unwrap();
+    pub fn send_line(&self, line: &str) {
+        self.events.send(InboxEvent::Line(line.to_owned())).unwrap();
     }
 
     /// Returns the frames up to and with the first that `is_it`.
-    pub fn until(&self, is_it: impl Fn(&Value) -> bool) -> Vec<Value> {
+    pub fn read_until(&self, is_it: impl Fn(&Value) -> bool) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
-            let line = match self.lines.recv_timeout(PATIENCE) {
+            let line = match self.lines.recv_timeout(FRAME_TIMEOUT) {
                 Ok(line) => line,
                 Err(error) => panic!("{error}; so far: {frames:#?}"),
             };
@@ -86,21 +90,21 @@ impl Puppet {
     }
 
     pub fn terminate(&self) {
-        self.post.send(Heard::Terminate).unwrap();
+        self.events.send(InboxEvent::Terminate).unwrap();
     }
 
     /// Ends the input and waits for the end.
-    pub fn close(self) -> Curtain {
-        let _it_may_be_over = self.post.send(Heard::End);
-        self.wait()
+    pub fn close_input(self) -> ScriptedAgentExit {
+        let _it_may_be_over = self.events.send(InboxEvent::InputClosed);
+        self.wait_for_exit()
     }
 
     /// Waits for the end.
-    pub fn wait(self) -> Curtain {
+    pub fn wait_for_exit(self) -> ScriptedAgentExit {
         let code = self.agent.join().unwrap();
         let lines = self.lines.try_iter().collect();
         let errors = String::from_utf8(self.errors.lock().unwrap().clone()).unwrap();
-        Curtain {
+        ScriptedAgentExit {
             code,
             lines,
             errors,
@@ -108,12 +112,12 @@ impl Puppet {
     }
 }
 
-struct Lines {
+struct ChannelLineWriter {
     partial: Vec<u8>,
     send: Sender<String>,
 }
 
-impl Write for Lines {
+impl Write for ChannelLineWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.partial.extend_from_slice(bytes);
         while let Some(end) = self.partial.iter().position(|byte| *byte == b'\n') {
@@ -131,9 +135,9 @@ impl Write for Lines {
     }
 }
 
-struct Shared(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Shared {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().write(bytes)
     }
@@ -144,11 +148,11 @@ impl Write for Shared {
 }
 
 /// Shakes hands with codex and opens a thread; returns its id.
-pub fn codex_thread(codex: &Puppet, sandbox: &str) -> String {
-    codex.tell(json!({"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "t", "version": "1"}}}));
-    codex.tell(json!({"method": "initialized"}));
-    codex.tell(json!({"id": 2, "method": "thread/start", "params": {"sandbox": sandbox}}));
-    let opened = codex.until(|frame| frame["method"] == "thread/started");
+pub fn start_codex_thread(codex: &ScriptedAgentHarness, sandbox: &str) -> String {
+    codex.send_frame(json!({"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "t", "version": "1"}}}));
+    codex.send_frame(json!({"method": "initialized"}));
+    codex.send_frame(json!({"id": 2, "method": "thread/start", "params": {"sandbox": sandbox}}));
+    let opened = codex.read_until(|frame| frame["method"] == "thread/started");
     opened[1]["result"]["thread"]["id"]
         .as_str()
         .unwrap()
@@ -156,22 +160,22 @@ pub fn codex_thread(codex: &Puppet, sandbox: &str) -> String {
 }
 
 /// Begins a turn of codex.
-pub fn codex_turn(codex: &Puppet, thread: &str, prompt: &str) {
+pub fn start_codex_turn(codex: &ScriptedAgentHarness, thread: &str, prompt: &str) {
     let input = json!([{"type": "text", "text": prompt}]);
-    codex.tell(
+    codex.send_frame(
         json!({"id": 3, "method": "turn/start", "params": {"threadId": thread, "input": input}}),
     );
 }
 
 /// Begins a turn of claude.
-pub fn claude_turn(claude: &Puppet, prompt: &str) {
-    claude.tell(
+pub fn start_claude_turn(claude: &ScriptedAgentHarness, prompt: &str) {
+    claude.send_frame(
         json!({"type": "user", "message": {"role": "user", "content": prompt}, "uuid": "u-1"}),
     );
 }
 
 /// Answers claude's `can_use_tool`.
-pub fn claude_answer(claude: &Puppet, request: &Value, response: Value) {
+pub fn answer_claude_request(claude: &ScriptedAgentHarness, request: &Value, response: Value) {
     let id = &request["request_id"];
-    claude.tell(json!({"type": "control_response", "response": {"subtype": "success", "request_id": id, "response": response}}));
+    claude.send_frame(json!({"type": "control_response", "response": {"subtype": "success", "request_id": id, "response": response}}));
 }

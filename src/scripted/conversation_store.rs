@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::scripted::script::{Action, Script, Uses};
+use crate::scripted::script::{AgentScript, ScriptAction, ScriptTurnUses};
 
 /// The schema of the remembered state.
-const SCHEMA: u32 = 1;
+const STATE_SCHEMA: u32 = 1;
 
 /// Where conversations are remembered.
 #[derive(Debug, Clone)]
-pub struct Memory {
+pub struct ScriptConversationStore {
     /// The folder.
     folder: PathBuf,
     /// What file names begin with.
@@ -24,7 +24,7 @@ pub struct Memory {
 
 /// What is remembered of a conversation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Conversation {
+pub struct ScriptConversation {
     /// The schema number of this file.
     pub schema: u32,
     /// The turns already played, by their place in the script, from 0.
@@ -39,11 +39,11 @@ pub struct Conversation {
 
 /// Why a conversation cannot be kept.
 #[derive(Debug, thiserror::Error)]
-pub enum MemoryError {
+pub enum ScriptConversationStoreError {
     /// The file could not be written.
     #[error(
         "keep the script's place in {path}: {source}\nhint: {}",
-        to_write(path)
+        writable_folder_hint(path)
     )]
     Save {
         /// The file.
@@ -64,14 +64,14 @@ pub enum MemoryError {
 }
 
 /// What lets the agent write a file.
-fn to_write(path: &Path) -> String {
+fn writable_folder_hint(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path).display();
     format!(
         "the agent must be able to write {folder}; where the kernel holds it, name that folder in adapters.<name>.writable"
     )
 }
 
-impl Memory {
+impl ScriptConversationStore {
     /// Remembers in `folder`, in files whose names begin with `prefix`.
     pub fn new(folder: PathBuf, prefix: impl Into<String>) -> Self {
         Self {
@@ -81,20 +81,22 @@ impl Memory {
     }
 
     /// Takes the turn for a prompt in a conversation and remembers that it is used; else says why there is none.
-    pub fn take_turn(
+    pub fn select_turn(
         &self,
-        (id, conversation): (&str, &mut Conversation),
-        script: &Script,
+        (id, conversation): (&str, &mut ScriptConversation),
+        script: &AgentScript,
         prompt: &str,
-    ) -> Result<Vec<Action>, String> {
-        let actions = conversation.take(script, prompt).map(<[Action]>::to_vec);
+    ) -> Result<Vec<ScriptAction>, String> {
+        let actions = conversation
+            .select_turn(script, prompt)
+            .map(<[ScriptAction]>::to_vec);
         let saved = self.save(id, conversation);
         saved.map_err(|error| error.to_string())?;
         let first = prompt.lines().next().unwrap_or_default();
         actions.ok_or_else(|| format!("the script has no turn left for this prompt: {first}"))
     }
 
-    fn path(&self, id: &str) -> PathBuf {
+    fn state_path(&self, id: &str) -> PathBuf {
         let safe: String = id
             .chars()
             .map(|c| {
@@ -113,25 +115,28 @@ impl Memory {
     ///
     /// # Errors
     /// The file exists and cannot be read.
-    pub fn load(&self, id: &str) -> Result<Option<Conversation>, MemoryError> {
-        let path = self.path(id);
+    pub fn load(
+        &self,
+        id: &str,
+    ) -> Result<Option<ScriptConversation>, ScriptConversationStoreError> {
+        let path = self.state_path(id);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {
-                return Err(MemoryError::Load {
+                return Err(ScriptConversationStoreError::Load {
                     path,
                     problem: error.to_string(),
                 });
             }
         };
-        match serde_json::from_str::<Conversation>(&text) {
-            Ok(conversation) if conversation.schema == SCHEMA => Ok(Some(conversation)),
-            Ok(other) => Err(MemoryError::Load {
+        match serde_json::from_str::<ScriptConversation>(&text) {
+            Ok(conversation) if conversation.schema == STATE_SCHEMA => Ok(Some(conversation)),
+            Ok(other) => Err(ScriptConversationStoreError::Load {
                 path,
                 problem: format!("its schema is {}", other.schema),
             }),
-            Err(error) => Err(MemoryError::Load {
+            Err(error) => Err(ScriptConversationStoreError::Load {
                 path,
                 problem: error.to_string(),
             }),
@@ -142,9 +147,13 @@ impl Memory {
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn save(&self, id: &str, conversation: &Conversation) -> Result<(), MemoryError> {
-        let path = self.path(id);
-        let failed = |source| MemoryError::Save {
+    pub fn save(
+        &self,
+        id: &str,
+        conversation: &ScriptConversation,
+    ) -> Result<(), ScriptConversationStoreError> {
+        let path = self.state_path(id);
+        let failed = |source| ScriptConversationStoreError::Save {
             path: path.clone(),
             source,
         };
@@ -157,20 +166,24 @@ impl Memory {
     }
 }
 
-impl Conversation {
+impl ScriptConversation {
     /// Begins a conversation.
     pub fn new() -> Self {
         Self {
-            schema: SCHEMA,
+            schema: STATE_SCHEMA,
             ..Self::default()
         }
     }
 
     /// Takes the turn for a prompt: the first unused one whose `when` is in it, else the first
     /// unused one without `when`. `None` when the script has none left for it.
-    fn take<'s>(&mut self, script: &'s Script, prompt: &str) -> Option<&'s [Action]> {
-        let unused = |(index, turn): &(usize, &crate::scripted::script::Turn)| {
-            turn.uses == Uses::Always || !self.used.contains(index)
+    fn select_turn<'s>(
+        &mut self,
+        script: &'s AgentScript,
+        prompt: &str,
+    ) -> Option<&'s [ScriptAction]> {
+        let unused = |(index, turn): &(usize, &crate::scripted::script::ScriptTurn)| {
+            turn.uses == ScriptTurnUses::Always || !self.used.contains(index)
         };
         let fits = |when: &Option<String>| when.as_ref().is_some_and(|when| prompt.contains(when));
         let turns = || script.turns.iter().enumerate().filter(unused);
@@ -186,15 +199,15 @@ impl Conversation {
 
 /// What `${…}` stands for in a turn.
 #[derive(Debug, Clone, Default)]
-pub struct Words(BTreeMap<&'static str, String>);
+pub struct ScriptPlaceholders(BTreeMap<&'static str, String>);
 
-impl Words {
+impl ScriptPlaceholders {
     /// Finds the words in a prompt: `${prompt}`, and `${plan_path}` and `${comments_path}`, the
     /// staging paths that it names.
-    pub fn of_prompt(prompt: &str) -> Self {
+    pub fn from_prompt(prompt: &str) -> Self {
         let mut words = BTreeMap::from([("prompt", prompt.to_owned())]);
         for (word, file) in [("plan_path", "plan.md"), ("comments_path", "comments.md")] {
-            if let Some(path) = staging_path(prompt, file) {
+            if let Some(path) = find_staging_path(prompt, file) {
                 words.insert(word, path);
             }
         }
@@ -207,7 +220,7 @@ impl Words {
     }
 
     /// Fills in every `${word}` that has a meaning; others stay as they are.
-    pub fn fill(&self, text: &str) -> String {
+    pub fn expand(&self, text: &str) -> String {
         self.0
             .iter()
             .fold(text.to_owned(), |text, (word, meaning)| {
@@ -218,7 +231,7 @@ impl Words {
 
 /// Finds the path under a `turns/` folder that ends in `file`: first among what stands between
 /// backticks, where a path may hold blanks, then among all words.
-fn staging_path(prompt: &str, file: &str) -> Option<String> {
+fn find_staging_path(prompt: &str, file: &str) -> Option<String> {
     let is_it = |word: &&str| word.contains("turns/") && word.ends_with(file);
     let quoted = prompt
         .lines()
@@ -233,15 +246,20 @@ fn staging_path(prompt: &str, file: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scripted::Guise;
+    use crate::scripted::ScriptedProgram;
 
     fn check(script: &str, prompts: &[&str]) -> String {
-        let script = Script::parse(script, std::path::Path::new("s.toml"), Guise::Codex).unwrap();
-        let mut conversation = Conversation::new();
+        let script = AgentScript::parse(
+            script,
+            std::path::Path::new("s.toml"),
+            ScriptedProgram::Codex,
+        )
+        .unwrap();
+        let mut conversation = ScriptConversation::new();
         let taken: Vec<String> = prompts
             .iter()
-            .map(|prompt| match conversation.take(&script, prompt) {
-                Some([Action::Text(speech)]) => speech.text.clone(),
+            .map(|prompt| match conversation.select_turn(&script, prompt) {
+                Some([ScriptAction::Text(speech)]) => speech.text.clone(),
                 Some(_) => "?".to_owned(),
                 None => "none".to_owned(),
             })
@@ -275,30 +293,31 @@ mod tests {
     fn the_staging_paths_are_found_in_the_prompt() {
         let prompt = "Write to `/r/.agent-collab/turns/ses_1/plan.md`, answers to /r/.agent-collab/turns/ses_1/comments.md. \
                       Never touch plan.md itself.";
-        let words = Words::of_prompt(prompt);
+        let words = ScriptPlaceholders::from_prompt(prompt);
         assert_eq!(
-            words.fill("${plan_path} ${comments_path} ${other}"),
+            words.expand("${plan_path} ${comments_path} ${other}"),
             "/r/.agent-collab/turns/ses_1/plan.md /r/.agent-collab/turns/ses_1/comments.md ${other}"
         );
     }
 
     #[test]
     fn a_staging_path_between_backticks_may_hold_blanks() {
-        let words =
-            Words::of_prompt("Write it to `/my repo/turns/s/plan.md`.\nOr a block `plan.md`.");
-        assert_eq!(words.fill("${plan_path}"), "/my repo/turns/s/plan.md");
+        let words = ScriptPlaceholders::from_prompt(
+            "Write it to `/my repo/turns/s/plan.md`.\nOr a block `plan.md`.",
+        );
+        assert_eq!(words.expand("${plan_path}"), "/my repo/turns/s/plan.md");
     }
 
     #[test]
     fn a_conversation_is_remembered_by_its_id() {
         let folder = tempfile::tempdir().unwrap();
-        let memory = Memory::new(folder.path().to_owned(), "s.toml");
+        let memory = ScriptConversationStore::new(folder.path().to_owned(), "s.toml");
         assert_eq!(memory.load("a/b").unwrap(), None);
-        let mut conversation = Conversation::new();
+        let mut conversation = ScriptConversation::new();
         conversation.used.push(3);
         memory.save("a/b", &conversation).unwrap();
         assert_eq!(memory.load("a/b").unwrap(), Some(conversation));
-        std::fs::write(memory.path("x"), "{}").unwrap();
+        std::fs::write(memory.state_path("x"), "{}").unwrap();
         assert!(memory.load("x").is_err());
     }
 }

@@ -16,23 +16,23 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::tool_server::{ToolCall, ToolServer};
+use super::mcp_client::{ScriptedToolCall, ToolServerCommand};
 
 /// How many things may wait in the inbox before their senders are held up.
-const INBOX: usize = 256;
+const INBOX_CAPACITY: usize = 256;
 
 /// How long the pauses of a script are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Pace {
+pub enum PlaybackSpeed {
     /// No pause at all.
     Fast,
     /// Pauses divided by this factor, above 0.
     Factor(f64),
 }
 
-impl Pace {
+impl PlaybackSpeed {
     /// Returns how long a pause of `ms` milliseconds lasts.
-    pub fn pause(self, ms: u64) -> Duration {
+    pub fn pause_duration(self, ms: u64) -> Duration {
         match self {
             Self::Fast => Duration::ZERO,
             Self::Factor(factor) => {
@@ -44,105 +44,105 @@ impl Pace {
 }
 
 /// The number of a command that was started, unique in this process.
-pub type RunNumber = u64;
+pub type ScriptCommandId = u64;
 
 /// Something that happened.
 #[derive(Debug)]
-pub enum Heard {
+pub enum InboxEvent {
     /// A line of standard input, without its line end.
     Line(String),
     /// Standard input ended.
-    End,
+    InputClosed,
     /// The process was told to terminate.
     Terminate,
     /// A command said something.
-    Output(RunNumber, String),
+    CommandOutput(ScriptCommandId, String),
     /// A command ended, with its exit code; `None` when a signal ended it.
-    Ended(RunNumber, Option<i32>),
+    CommandEnded(ScriptCommandId, Option<i32>),
 }
 
 /// Where a scripted agent hears what happened.
-pub trait Inbox: Send {
+pub trait EventInbox: Send {
     /// Waits for the next thing to happen; `None` when nothing did until `deadline`.
-    fn hear(&mut self, deadline: Option<Instant>) -> Option<Heard>;
+    fn wait_for_event(&mut self, deadline: Option<Instant>) -> Option<InboxEvent>;
 }
 
-impl Inbox for Receiver<Heard> {
-    fn hear(&mut self, deadline: Option<Instant>) -> Option<Heard> {
+impl EventInbox for Receiver<InboxEvent> {
+    fn wait_for_event(&mut self, deadline: Option<Instant>) -> Option<InboxEvent> {
         let Some(deadline) = deadline else {
-            return self.recv().ok().or(Some(Heard::End));
+            return self.recv().ok().or(Some(InboxEvent::InputClosed));
         };
         let wait = deadline.saturating_duration_since(Instant::now());
         match self.recv_timeout(wait) {
             Ok(heard) => Some(heard),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Heard::End),
+            Err(RecvTimeoutError::Disconnected) => Some(InboxEvent::InputClosed),
         }
     }
 }
 
 /// Where a scripted agent acts.
-pub struct Stage {
-    inbox: Box<dyn Inbox>,
-    post: SyncSender<Heard>,
+pub struct ScriptRuntime {
+    inbox: Box<dyn EventInbox>,
+    events: SyncSender<InboxEvent>,
     out: Box<dyn Write + Send>,
     err: Box<dyn Write + Send>,
-    pace: Pace,
-    groups: BTreeMap<RunNumber, Pid>,
-    n_runs: RunNumber,
-    audience: Audience,
+    speed: PlaybackSpeed,
+    process_groups: BTreeMap<ScriptCommandId, Pid>,
+    n_commands: ScriptCommandId,
+    stdout_state: StdoutState,
 }
 
 /// Whether somebody still reads our standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Audience {
+pub enum StdoutState {
     /// Nothing says otherwise.
-    There,
+    Open,
     /// A write failed.
-    Gone,
+    Closed,
 }
 
-impl Stage {
-    /// Makes a stage of any input and output; `post` is where the input's lines are to be put.
+impl ScriptRuntime {
+    /// Makes a stage of any input and output; `events` is where the input's lines are to be put.
     pub fn new(
-        pace: Pace,
+        pace: PlaybackSpeed,
         out: Box<dyn Write + Send>,
         err: Box<dyn Write + Send>,
-    ) -> (Self, SyncSender<Heard>) {
-        let (post, inbox) = sync_channel(INBOX);
+    ) -> (Self, SyncSender<InboxEvent>) {
+        let (post, inbox) = sync_channel(INBOX_CAPACITY);
         let stage = Self::with_inbox(pace, out, err, (Box::new(inbox), post.clone()));
         (stage, post)
     }
 
     /// Makes a stage whose agent hears from this inbox; what its commands say is posted.
     pub fn with_inbox(
-        pace: Pace,
+        pace: PlaybackSpeed,
         out: Box<dyn Write + Send>,
         err: Box<dyn Write + Send>,
-        (inbox, post): (Box<dyn Inbox>, SyncSender<Heard>),
+        (inbox, post): (Box<dyn EventInbox>, SyncSender<InboxEvent>),
     ) -> Self {
         Self {
             inbox,
-            post,
+            events: post,
             out,
             err,
-            pace,
-            groups: BTreeMap::new(),
-            n_runs: 0,
-            audience: Audience::There,
+            speed: pace,
+            process_groups: BTreeMap::new(),
+            n_commands: 0,
+            stdout_state: StdoutState::Open,
         }
     }
 
     /// Makes the stage of this process: standard input, output and error, and SIGTERM.
-    pub fn of_process(pace: Pace) -> Self {
+    pub fn from_stdio(pace: PlaybackSpeed) -> Self {
         let (stage, post) = Self::new(
             pace,
             Box::new(std::io::stdout()),
             Box::new(std::io::stderr()),
         );
         let lines = post.clone();
-        std::thread::spawn(move || read_lines(std::io::stdin().lock(), &lines));
-        std::thread::spawn(move || await_terminate(&post));
+        std::thread::spawn(move || forward_lines(std::io::stdin().lock(), &lines));
+        std::thread::spawn(move || forward_sigterm(&post));
         stage
     }
 
@@ -155,30 +155,30 @@ impl Stage {
     pub fn send_line(&mut self, line: &str) {
         let sent = writeln!(self.out, "{line}").and_then(|()| self.out.flush());
         if sent.is_err() {
-            self.audience = Audience::Gone;
+            self.stdout_state = StdoutState::Closed;
         }
     }
 
     /// Tells whether somebody still reads.
-    pub fn audience(&self) -> Audience {
-        self.audience
+    pub fn stdout_state(&self) -> StdoutState {
+        self.stdout_state
     }
 
     /// Says something on standard error; nobody there to read it is no failure.
-    pub fn complain(&mut self, text: &str) {
+    pub fn write_stderr(&mut self, text: &str) {
         let _nobody_reads = writeln!(self.err, "{text}");
     }
 
     /// Returns how long a pause of the script lasts.
-    pub fn pause(&self, ms: u64) -> Duration {
-        self.pace.pause(ms)
+    pub fn pause_duration(&self, ms: u64) -> Duration {
+        self.speed.pause_duration(ms)
     }
 
     /// Waits for the next thing to happen; `None` when nothing did until `deadline`.
-    pub fn hear(&mut self, deadline: Option<Instant>) -> Option<Heard> {
-        let heard = self.inbox.hear(deadline);
-        if let Some(Heard::Ended(run, _)) = &heard {
-            self.groups.remove(run);
+    pub fn wait_for_event(&mut self, deadline: Option<Instant>) -> Option<InboxEvent> {
+        let heard = self.inbox.wait_for_event(deadline);
+        if let Some(InboxEvent::CommandEnded(run, _)) = &heard {
+            self.process_groups.remove(run);
         }
         heard
     }
@@ -187,7 +187,7 @@ impl Stage {
     ///
     /// # Errors
     /// There is no `sh`, or the system can start no more processes.
-    pub fn start(&mut self, line: &str, cwd: &Path) -> std::io::Result<RunNumber> {
+    pub fn start_command(&mut self, line: &str, cwd: &Path) -> std::io::Result<ScriptCommandId> {
         let mut child = Command::new("sh")
             .arg("-c")
             .arg(format!("exec 2>&1\n{line}"))
@@ -197,18 +197,18 @@ impl Stage {
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
-        self.n_runs += 1;
-        let run = self.n_runs;
-        self.groups
+        self.n_commands += 1;
+        let run = self.n_commands;
+        self.process_groups
             .insert(run, Pid::from_raw(child.id().cast_signed()));
-        let post = self.post.clone();
+        let post = self.events.clone();
         let out = child.stdout.take();
         std::thread::spawn(move || {
             if let Some(out) = out {
-                read_output(out, run, &post);
+                forward_output(out, run, &post);
             }
             let code = child.wait().ok().and_then(|status| status.code());
-            let _nobody_listens = post.send(Heard::Ended(run, code));
+            let _nobody_listens = post.send(InboxEvent::CommandEnded(run, code));
         });
         Ok(run)
     }
@@ -217,46 +217,51 @@ impl Stage {
     ///
     /// # Errors
     /// The server cannot be started.
-    pub fn call(&mut self, server: &ToolServer, call: ToolCall) -> std::io::Result<RunNumber> {
-        let mut child = server.command().process_group(0).spawn()?;
-        self.n_runs += 1;
-        let run = self.n_runs;
-        self.groups
+    pub fn start_tool_call(
+        &mut self,
+        server: &ToolServerCommand,
+        call: ScriptedToolCall,
+    ) -> std::io::Result<ScriptCommandId> {
+        let mut child = server.to_command().process_group(0).spawn()?;
+        self.n_commands += 1;
+        let run = self.n_commands;
+        self.process_groups
             .insert(run, Pid::from_raw(child.id().cast_signed()));
-        let post = self.post.clone();
+        let post = self.events.clone();
         let ends = child.stdin.take().zip(child.stdout.take());
         std::thread::spawn(move || {
-            let line = ends.and_then(|(to, from)| call.make(to, from));
-            let _nobody_listens = post.send(Heard::Output(run, line.unwrap_or_default()));
+            let line = ends.and_then(|(to, from)| call.send_and_receive(to, from));
+            let _nobody_listens =
+                post.send(InboxEvent::CommandOutput(run, line.unwrap_or_default()));
             let code = child.wait().ok().and_then(|status| status.code());
-            let _nobody_listens = post.send(Heard::Ended(run, code));
+            let _nobody_listens = post.send(InboxEvent::CommandEnded(run, code));
         });
         Ok(run)
     }
 
     /// Kills a command and all of its group; one that has ended is left alone.
-    pub fn kill(&mut self, run: RunNumber) {
-        if let Some(group) = self.groups.get(&run) {
+    pub fn kill_command(&mut self, run: ScriptCommandId) {
+        if let Some(group) = self.process_groups.get(&run) {
             let _already_gone = killpg(*group, Signal::SIGKILL);
         }
     }
 
     /// Kills every command that still runs.
     pub fn kill_all(&mut self) {
-        for run in self.groups.keys().copied().collect::<Vec<_>>() {
-            self.kill(run);
+        for run in self.process_groups.keys().copied().collect::<Vec<_>>() {
+            self.kill_command(run);
         }
     }
 }
 
-impl Drop for Stage {
+impl Drop for ScriptRuntime {
     fn drop(&mut self) {
         self.kill_all();
     }
 }
 
 /// Posts every line of `input`, invalid UTF-8 replaced, and its end.
-pub fn read_lines(mut input: impl BufRead, post: &SyncSender<Heard>) {
+pub fn forward_lines(mut input: impl BufRead, post: &SyncSender<InboxEvent>) {
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -264,24 +269,24 @@ pub fn read_lines(mut input: impl BufRead, post: &SyncSender<Heard>) {
             Ok(n) if n > 0 => {
                 let text = String::from_utf8_lossy(&line);
                 let text = text.trim_end_matches(['\n', '\r']).to_owned();
-                if post.send(Heard::Line(text)).is_err() {
+                if post.send(InboxEvent::Line(text)).is_err() {
                     return;
                 }
             }
             Ok(_) | Err(_) => {
-                let _nobody_listens = post.send(Heard::End);
+                let _nobody_listens = post.send(InboxEvent::InputClosed);
                 return;
             }
         }
     }
 }
 
-fn read_output(out: impl Read, run: RunNumber, post: &SyncSender<Heard>) {
+fn forward_output(out: impl Read, run: ScriptCommandId, post: &SyncSender<InboxEvent>) {
     let mut out = BufReader::new(out);
     let mut line = Vec::new();
     while let Ok(n) = out.read_until(b'\n', &mut line) {
         let text = String::from_utf8_lossy(&line).into_owned();
-        if n == 0 || post.send(Heard::Output(run, text)).is_err() {
+        if n == 0 || post.send(InboxEvent::CommandOutput(run, text)).is_err() {
             return;
         }
         line.clear();
@@ -289,7 +294,7 @@ fn read_output(out: impl Read, run: RunNumber, post: &SyncSender<Heard>) {
 }
 
 /// Posts a SIGTERM. Without a runtime the process just dies of it, as any other does.
-fn await_terminate(post: &SyncSender<Heard>) {
+fn forward_sigterm(post: &SyncSender<InboxEvent>) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -301,13 +306,13 @@ fn await_terminate(post: &SyncSender<Heard>) {
         if let Ok(mut signals) = tokio::signal::unix::signal(kind)
             && signals.recv().await.is_some()
         {
-            let _nobody_listens = post.send(Heard::Terminate);
+            let _nobody_listens = post.send(InboxEvent::Terminate);
         }
     });
 }
 
 /// Tells whether a line of plain words only reads, so that neither program would ask about it.
-pub fn only_reads(line: &str) -> bool {
+pub fn is_read_only_command(line: &str) -> bool {
     let plain_words = line
         .chars()
         .all(|c| c.is_ascii_alphanumeric() || " ./_-:=,+@%".contains(c));
@@ -322,7 +327,7 @@ pub fn only_reads(line: &str) -> bool {
 
 /// A change of one file, worked out and not made yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct ScriptedFileChange {
     /// The file, absolute.
     pub path: PathBuf,
     /// What it holds now; `None` when it does not exist.
@@ -333,7 +338,7 @@ pub struct Change {
 
 /// Why a change cannot be made.
 #[derive(Debug, thiserror::Error)]
-pub enum ChangeError {
+pub enum ScriptedFileChangeError {
     /// The file could not be read.
     #[error("read {path}: {source}")]
     Read {
@@ -360,16 +365,16 @@ pub enum ChangeError {
     },
 }
 
-impl Change {
+impl ScriptedFileChange {
     /// Works out the writing of a whole file.
     ///
     /// # Errors
     /// The file exists and is no readable text.
-    pub fn write(path: PathBuf, content: String) -> Result<Self, ChangeError> {
+    pub fn from_content(path: PathBuf, content: String) -> Result<Self, ScriptedFileChangeError> {
         let before = match std::fs::read_to_string(&path) {
             Ok(before) => Some(before),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(source) => return Err(ChangeError::Read { path, source }),
+            Err(source) => return Err(ScriptedFileChangeError::Read { path, source }),
         };
         Ok(Self {
             path,
@@ -382,13 +387,18 @@ impl Change {
     ///
     /// # Errors
     /// The file is no readable text, or the passage is not in it.
-    pub fn edit(path: PathBuf, find: &str, replace: &str) -> Result<Self, ChangeError> {
-        let before = std::fs::read_to_string(&path).map_err(|source| ChangeError::Read {
-            path: path.clone(),
-            source,
-        })?;
+    pub fn from_replacement(
+        path: PathBuf,
+        find: &str,
+        replace: &str,
+    ) -> Result<Self, ScriptedFileChangeError> {
+        let before =
+            std::fs::read_to_string(&path).map_err(|source| ScriptedFileChangeError::Read {
+                path: path.clone(),
+                source,
+            })?;
         if !before.contains(find) {
-            return Err(ChangeError::NotFound {
+            return Err(ScriptedFileChangeError::NotFound {
                 path,
                 find: find.to_owned(),
             });
@@ -405,8 +415,8 @@ impl Change {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn make(&self) -> Result<(), ChangeError> {
-        let failed = |source| ChangeError::Write {
+    pub fn apply(&self) -> Result<(), ScriptedFileChangeError> {
+        let failed = |source| ScriptedFileChangeError::Write {
             path: self.path.clone(),
             source,
         };
@@ -432,9 +442,15 @@ mod tests {
 
     #[test]
     fn pauses_are_divided_by_the_factor() {
-        assert_eq!(Pace::Fast.pause(1000), Duration::ZERO);
-        assert_eq!(Pace::Factor(4.0).pause(1000), Duration::from_millis(250));
-        assert_eq!(Pace::Factor(1e-300).pause(u64::MAX), Duration::MAX);
+        assert_eq!(PlaybackSpeed::Fast.pause_duration(1000), Duration::ZERO);
+        assert_eq!(
+            PlaybackSpeed::Factor(4.0).pause_duration(1000),
+            Duration::from_millis(250)
+        );
+        assert_eq!(
+            PlaybackSpeed::Factor(1e-300).pause_duration(u64::MAX),
+            Duration::MAX
+        );
     }
 
     #[test]
@@ -442,27 +458,29 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
         std::fs::write(&path, "x\ny\nx\n").unwrap();
-        let change = Change::edit(path.clone(), "x\n", "z\n").unwrap();
-        change.make().unwrap();
+        let change = ScriptedFileChange::from_replacement(path.clone(), "x\n", "z\n").unwrap();
+        change.apply().unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "z\ny\nx\n");
         assert_eq!(change.hunks(), "@@ -1,3 +1,3 @@\n-x\n+z\n y\n x\n");
-        assert!(Change::edit(path, "nothing of it", "").is_err());
+        assert!(ScriptedFileChange::from_replacement(path, "nothing of it", "").is_err());
     }
 
     #[test]
     fn a_killed_command_takes_its_group_along() {
-        let (mut stage, _post) = Stage::new(
-            Pace::Fast,
+        let (mut stage, _post) = ScriptRuntime::new(
+            PlaybackSpeed::Fast,
             Box::new(std::io::sink()),
             Box::new(std::io::sink()),
         );
         let run = stage
-            .start("echo up; sleep 600 & wait", Path::new("/"))
+            .start_command("echo up; sleep 600 & wait", Path::new("/"))
             .unwrap();
         loop {
-            match stage.hear(None) {
-                Some(Heard::Output(..)) => stage.kill(run),
-                Some(Heard::Ended(ended, code)) => break assert_eq!((ended, code), (run, None)),
+            match stage.wait_for_event(None) {
+                Some(InboxEvent::CommandOutput(..)) => stage.kill_command(run),
+                Some(InboxEvent::CommandEnded(ended, code)) => {
+                    break assert_eq!((ended, code), (run, None));
+                }
                 other => panic!("{other:?}"),
             }
         }

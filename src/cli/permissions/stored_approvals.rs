@@ -1,4 +1,4 @@
-//! `agent-collab permissions list` and `revoke`: what you approved for more than one call.
+//! `agent-collab permissions list` and `run_revoke`: what you approved for more than one call.
 //!
 //! Refuses to add anything: approvals are given where an agent asks.
 
@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use clap::Args;
 use serde_json::json;
 
-use super::builtin;
+use super::builtin_list;
 use crate::app::start::Refusal;
-use crate::cli::ChoiceArgs;
-use crate::cli::checkout::root_here;
+use crate::cli::ConfigFlagArguments;
+use crate::cli::cli_context::find_current_root;
 use crate::config::Places;
 use crate::config::problem::visible;
 use crate::permission::{Approvable, Scope};
@@ -24,7 +24,7 @@ use crate::store::utc_time::to_rfc3339;
     after_help = "An approval serves only the agent it was given under, and turns an ask into an allow: never a deny, and never \
                   what the safety lists, protected paths or the phase hold back. They are kept outside of the repository."
 )]
-pub struct ListArgs {
+pub struct PermissionsListArguments {
     /// Prints JSON
     #[arg(long)]
     pub json: bool,
@@ -33,15 +33,15 @@ pub struct ListArgs {
     pub builtin: bool,
     /// The configuration that counts for --builtin.
     #[command(flatten)]
-    pub choices: ChoiceArgs,
+    pub choices: ConfigFlagArguments,
 }
 
-/// Arguments of `agent-collab permissions revoke`.
+/// Arguments of `agent-collab permissions run_revoke`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Example:\n  agent-collab permissions list\n  agent-collab permissions revoke 3 4"
 )]
-pub struct RevokeArgs {
+pub struct PermissionsRevokeArguments {
     /// Their numbers in the list
     #[arg(
         value_name = "N",
@@ -58,32 +58,32 @@ pub struct RevokeArgs {
 ///
 /// # Errors
 /// The approvals cannot be read, or the configuration has problems.
-pub async fn list(args: ListArgs) -> Result<u8, Refusal> {
+pub async fn run_list(args: PermissionsListArguments) -> Result<u8, Refusal> {
     if args.builtin {
-        let text = builtin::list(&args.choices, args.json).await?;
-        return Ok(print(&text));
+        let text = builtin_list::list_builtin_rules(&args.choices, args.json).await?;
+        return Ok(print_text(&text));
     }
-    let (approvals, root) = approvals().await?;
+    let (approvals, root) = open_approvals().await?;
     let stored = approvals.list()?;
     let text = match args.json {
         true => {
-            let all: Vec<serde_json::Value> = stored.iter().map(as_json).collect();
+            let all: Vec<serde_json::Value> = stored.iter().map(approval_to_json).collect();
             format!("{}\n", serde_json::Value::Array(all))
         }
         false if stored.is_empty() => {
             format!("nothing is approved for more than one call in {root}\n")
         }
-        false => stored.iter().map(in_words).collect(),
+        false => stored.iter().map(format_approval).collect(),
     };
-    Ok(print(&text))
+    Ok(print_text(&text))
 }
 
-/// Runs `revoke`.
+/// Runs `run_revoke`.
 ///
 /// # Errors
 /// The approvals cannot be read or written, or there is none of a number.
-pub async fn revoke(args: RevokeArgs) -> Result<u8, Refusal> {
-    let (approvals, _) = approvals().await?;
+pub async fn run_revoke(args: PermissionsRevokeArguments) -> Result<u8, Refusal> {
+    let (approvals, _) = open_approvals().await?;
     let known: Vec<u64> = approvals.list()?.iter().map(|stored| stored.id).collect();
     if let Some(unknown) = args.ids.iter().find(|id| !known.contains(id)) {
         return Err(Refusal {
@@ -97,24 +97,24 @@ pub async fn revoke(args: RevokeArgs) -> Result<u8, Refusal> {
         [] => "there was nothing to take back\n".to_owned(),
         gone => gone
             .iter()
-            .map(|stored| format!("taken back: {}", in_words(stored)))
+            .map(|stored| format!("taken back: {}", format_approval(stored)))
             .collect(),
     };
-    Ok(print(&text))
+    Ok(print_text(&text))
 }
 
-async fn approvals() -> Result<(ApprovalStore, String), Refusal> {
-    let (root, _) = root_here().await?;
+async fn open_approvals() -> Result<(ApprovalStore, String), Refusal> {
+    let (root, _) = find_current_root().await?;
     let places = Places::from_env().map_err(|error| Refusal::error(error, ""))?;
     let shown = visible(&root.display().to_string());
     Ok((ApprovalStore::new(&places.approvals_dir(), &root), shown))
 }
 
-fn print(text: &str) -> u8 {
-    crate::cli::printed(io::stdout().write_all(text.as_bytes()), 0)
+fn print_text(text: &str) -> u8 {
+    crate::cli::exit_code_after_print(io::stdout().write_all(text.as_bytes()), 0)
 }
 
-fn in_words(stored: &ApprovalRecord) -> String {
+fn format_approval(stored: &ApprovalRecord) -> String {
     let ApprovalRecord {
         id,
         approved,
@@ -138,7 +138,7 @@ fn in_words(stored: &ApprovalRecord) -> String {
     )
 }
 
-fn as_json(stored: &ApprovalRecord) -> serde_json::Value {
+fn approval_to_json(stored: &ApprovalRecord) -> serde_json::Value {
     let (how, text) = match &stored.approved.what {
         Approvable::Exact(text) => ("exact", text),
         Approvable::Pattern(text) => ("pattern", text),

@@ -1,12 +1,12 @@
-//! `agent-collab permissions list --builtin`: the guard's own rules, and what the configuration makes of them.
+//! `agent-collab permissions list_builtin_rules --builtin`: the guard's own rules, and what the configuration makes of them.
 //!
 //! Refuses to change a rule: `[safety.builtin]` does.
 
 use serde_json::json;
 
 use crate::app::start::Refusal;
-use crate::cli::ChoiceArgs;
-use crate::cli::checkout::Checkout;
+use crate::cli::ConfigFlagArguments;
+use crate::cli::cli_context::CliContext;
 use crate::config::problem::visible;
 use crate::config::types::{BuiltinChange, Config};
 use crate::permission::guard::{Builtin, builtin};
@@ -15,24 +15,27 @@ use crate::permission::guard::{Builtin, builtin};
 ///
 /// # Errors
 /// The configuration has problems.
-pub async fn list(choices: &ChoiceArgs, as_json: bool) -> Result<String, Refusal> {
-    let Checkout { loaded, .. } = Checkout::find(choices).await?;
+pub async fn list_builtin_rules(
+    choices: &ConfigFlagArguments,
+    as_json: bool,
+) -> Result<String, Refusal> {
+    let CliContext { loaded, .. } = CliContext::load(choices).await?;
     Ok(match as_json {
-        true => format!("{}\n", to_json(&loaded.config)),
-        false => in_words(&loaded.config),
+        true => format!("{}\n", rules_to_json(&loaded.config)),
+        false => format_rules(&loaded.config),
     })
 }
 
 /// The change of a rule and the class that it gives, `off` when none.
-fn state<'a>(rule: &Builtin, config: &'a Config) -> (Option<&'a BuiltinChange>, &'static str) {
+fn rule_state<'a>(rule: &Builtin, config: &'a Config) -> (Option<&'a BuiltinChange>, &'static str) {
     let made = config.safety.builtin.get(rule.name);
     let class = rule.class_by(made.map(|made| made.change));
     (made, class.map_or("off", |class| class.name()))
 }
 
-fn to_json(config: &Config) -> serde_json::Value {
+fn rules_to_json(config: &Config) -> serde_json::Value {
     let rules = builtin().map(|rule| {
-        let (made, class) = state(rule, config);
+        let (made, class) = rule_state(rule, config);
         let mut fields = json!({
             "name": rule.name,
             "class": class,
@@ -49,7 +52,7 @@ fn to_json(config: &Config) -> serde_json::Value {
     rules.collect()
 }
 
-fn in_words(config: &Config) -> String {
+fn format_rules(config: &Config) -> String {
     let mut out = "\
 What holds a command back beside safety.blocked_commands and
 safety.require_confirm_for, with the class that is in force and an example.
@@ -60,7 +63,7 @@ To change one, write into config.toml (\"off\" is not for undecided.*):
 "
     .to_owned();
     for rule in builtin() {
-        let (made, class) = state(rule, config);
+        let (made, class) = rule_state(rule, config);
         out.push_str(&format!("\n{:<28}{class}\n", rule.name));
         out.push_str(&format!("    {}\n    $ {}\n", rule.reason, rule.example()));
         if let Some(made) = made {

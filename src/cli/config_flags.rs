@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use clap::error::{Error, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
 
-use super::permissions::PermissionsSub;
-use super::{Cli, Command};
+use super::permissions::PermissionsSubcommand;
+use super::{CliCommand, CommandLine};
 use crate::app::start::Refusal;
 use crate::config::{Choices, Override};
 
 /// Flags by which the configuration is chosen.
 #[derive(Debug, Clone, Default, Args)]
-pub struct ChoiceArgs {
+pub struct ConfigFlagArguments {
     /// Reads this configuration file over the user's and the repository's own
     #[arg(id = CONFIG, long = "config", value_name = "FILE")]
     pub file: Option<PathBuf>,
@@ -26,12 +26,12 @@ pub struct ChoiceArgs {
 const CONFIG: &str = "choice_of_file";
 const SET: &str = "choice_of_keys";
 
-impl ChoiceArgs {
+impl ConfigFlagArguments {
     /// What the flags say, for the configuration.
     ///
     /// # Errors
     /// A `--set` without `=`.
-    pub fn choices(&self) -> Result<Choices, Refusal> {
+    pub fn to_config_flags(&self) -> Result<Choices, Refusal> {
         let overrides = self.set.iter().map(|given| match given.split_once('=') {
             Some((key, value)) => {
                 let flag = format!("--set {given}");
@@ -56,28 +56,28 @@ impl ChoiceArgs {
 }
 
 /// The command line with the flags at every name on the way to a command that reads them.
-pub(super) fn definition() -> clap::Command {
-    Cli::command().mut_subcommands(|below| passed_on(below, false))
+pub(super) fn command_definition() -> clap::Command {
+    CommandLine::command().mut_subcommands(|below| propagate_flags(below, false))
 }
 
-fn passed_on(command: clap::Command, inherits: bool) -> clap::Command {
-    let has = has_choices(&command);
-    let leads_to = command.get_subcommands().any(has_choices);
+fn propagate_flags(command: clap::Command, inherits: bool) -> clap::Command {
+    let has = has_config_flags(&command);
+    let leads_to = command.get_subcommands().any(has_config_flags);
     let command = match !has && (inherits || leads_to) {
         true => {
             // The flags bring words of their own along, which are not what the command does.
             let about = command.get_about().cloned().unwrap_or_default();
             let long = command.get_long_about().unwrap_or(&about).clone();
-            ChoiceArgs::augment_args(command)
+            ConfigFlagArguments::augment_args(command)
                 .about(about)
                 .long_about(long)
         }
         false => command,
     };
-    command.mut_subcommands(|below| passed_on(below, inherits || has))
+    command.mut_subcommands(|below| propagate_flags(below, inherits || has))
 }
 
-fn has_choices(command: &clap::Command) -> bool {
+fn has_config_flags(command: &clap::Command) -> bool {
     command.get_arguments().any(|each| each.get_id() == CONFIG)
 }
 
@@ -85,36 +85,40 @@ fn has_choices(command: &clap::Command) -> bool {
 ///
 /// # Errors
 /// They are no command line, or a flag stands where nobody reads it.
-pub(super) fn read(
+pub(super) fn parse_command_line(
     arguments: impl IntoIterator<Item = impl Into<std::ffi::OsString> + Clone>,
-) -> Result<Cli, Error> {
-    let matches = definition().try_get_matches_from(arguments)?;
-    let mut cli =
-        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut definition()))?;
+) -> Result<CommandLine, Error> {
+    let matches = command_definition().try_get_matches_from(arguments)?;
+    let mut cli = CommandLine::from_arg_matches(&matches)
+        .map_err(|error| error.format(&mut command_definition()))?;
     let Some(command) = &mut cli.command else {
         return Ok(cli);
     };
-    let given = given(&matches)?;
+    let given = collect_config_flags(&matches)?;
     let of_the_screen = [
         (cli.screen.new, "--new"),
         (cli.screen.resume, "--resume"),
         (cli.screen.view, "--view"),
     ];
     if let Some((_, flag)) = of_the_screen.iter().find(|(is_given, _)| *is_given) {
-        return Err(out_of_place(flag, &matches));
+        return Err(misplaced_flag_error(flag, &matches));
     }
-    match command.choices_mut() {
+    match command.config_flags_mut() {
         Some(choices) => *choices = given,
-        None if given.file.is_some() => return Err(out_of_place("--config <FILE>", &matches)),
-        None if !given.set.is_empty() => return Err(out_of_place("--set <KEY=VALUE>", &matches)),
+        None if given.file.is_some() => {
+            return Err(misplaced_flag_error("--config <FILE>", &matches));
+        }
+        None if !given.set.is_empty() => {
+            return Err(misplaced_flag_error("--set <KEY=VALUE>", &matches));
+        }
         None => {}
     }
     Ok(cli)
 }
 
 /// All that was chosen at any of the names, the outermost first.
-fn given(matches: &ArgMatches) -> Result<ChoiceArgs, Error> {
-    let mut given = ChoiceArgs::default();
+fn collect_config_flags(matches: &ArgMatches) -> Result<ConfigFlagArguments, Error> {
+    let mut given = ConfigFlagArguments::default();
     let mut level = Some(matches);
     while let Some(here) = level {
         // A name whose command reads no configuration does not know the flags.
@@ -122,7 +126,7 @@ fn given(matches: &ArgMatches) -> Result<ChoiceArgs, Error> {
             let before = given.file.replace(file.clone());
             if before.is_some() {
                 let problem = "the argument '--config <FILE>' cannot be used multiple times\n";
-                return Err(definition().error(ErrorKind::ArgumentConflict, problem));
+                return Err(command_definition().error(ErrorKind::ArgumentConflict, problem));
             }
         }
         if let Ok(Some(set)) = here.try_get_many::<String>(SET) {
@@ -133,7 +137,7 @@ fn given(matches: &ArgMatches) -> Result<ChoiceArgs, Error> {
     Ok(given)
 }
 
-fn out_of_place(flag: &str, matches: &ArgMatches) -> Error {
+fn misplaced_flag_error(flag: &str, matches: &ArgMatches) -> Error {
     let mut names = Vec::new();
     let mut level = matches.subcommand();
     while let Some((name, below)) = level {
@@ -144,12 +148,12 @@ fn out_of_place(flag: &str, matches: &ArgMatches) -> Error {
         "the subcommand '{}' cannot be used with '{flag}'",
         names.join(" ")
     );
-    definition().error(ErrorKind::ArgumentConflict, problem)
+    command_definition().error(ErrorKind::ArgumentConflict, problem)
 }
 
-impl Command {
+impl CliCommand {
     /// What the command reads the configuration by; `None` where it reads none.
-    fn choices_mut(&mut self) -> Option<&mut ChoiceArgs> {
+    fn config_flags_mut(&mut self) -> Option<&mut ConfigFlagArguments> {
         Some(match self {
             Self::Run(args) => &mut args.conduct.choices,
             Self::Resume(args) => &mut args.conduct.choices,
@@ -167,11 +171,11 @@ impl Command {
             Self::Agents(args) => &mut args.choices,
             Self::Tools(args) => &mut args.choices,
             Self::Permissions { command } => match command {
-                PermissionsSub::Check(args) => &mut args.choices,
-                PermissionsSub::Explain(args) => &mut args.choices,
-                PermissionsSub::List(args) => &mut args.choices,
-                PermissionsSub::Replay(args) => &mut args.choices,
-                PermissionsSub::Revoke(_) => return None,
+                PermissionsSubcommand::Check(args) => &mut args.choices,
+                PermissionsSubcommand::Explain(args) => &mut args.choices,
+                PermissionsSubcommand::List(args) => &mut args.choices,
+                PermissionsSubcommand::Replay(args) => &mut args.choices,
+                PermissionsSubcommand::Revoke(_) => return None,
             },
             Self::Demo(_)
             | Self::Trust(_)
@@ -191,7 +195,7 @@ mod tests {
 
     /// What a command line chooses, or the first line of what is wrong with it.
     fn check(line: &str) -> String {
-        let mut cli = match read(line.split(' ')) {
+        let mut cli = match parse_command_line(line.split(' ')) {
             Ok(cli) => cli,
             Err(error) => {
                 return error
@@ -203,7 +207,9 @@ mod tests {
             }
         };
         let chosen = match &mut cli.command {
-            Some(command) => command.choices_mut().expect("it reads the configuration"),
+            Some(command) => command
+                .config_flags_mut()
+                .expect("it reads the configuration"),
             None => &mut cli.screen.choices,
         };
         let file = chosen.file.as_deref().unwrap_or("-".as_ref()).display();
@@ -212,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        definition().debug_assert();
+        command_definition().debug_assert();
     }
 
     #[test]
@@ -226,7 +232,7 @@ mod tests {
             }
         }
         let mut found = Vec::new();
-        gather(&definition(), "", &mut found);
+        gather(&command_definition(), "", &mut found);
         found.sort();
         assert!(found.len() > 30, "{found:?}");
         for (about, path) in &found {

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::scenes::Scene;
-use super::{Demo, DemoError, Speed};
+use super::scenes::DemoScene;
+use super::{DemoError, DemoSpeed, DemoWorkspace};
 
 /// The project, as paths and contents.
 pub(super) const PROJECT: [(&str, &str); 4] = [
@@ -37,7 +37,7 @@ pub(super) const SCRIPTS: [(&str, &str); 2] = [
 const GOAL: &str = include_str!("../../../assets/demo/goal.md");
 
 /// What the configuration of a demo begins with, by which its folder is known again.
-const MARK: &str = "# Written by `agent-collab demo`.\n";
+const CONFIG_MARKER: &str = "# Written by `agent-collab demo`.\n";
 
 /// Variables by which an outer git would turn ours to another repository.
 const GIT_VARIABLES: [&str; 5] = [
@@ -50,18 +50,18 @@ const GIT_VARIABLES: [&str; 5] = [
 
 /// A folder for a demo.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum DemoFolder {
     /// It is empty.
-    New(PathBuf),
+    Empty(PathBuf),
     /// A demo was made here before.
-    Known(Demo),
+    Existing(DemoWorkspace),
 }
 
 /// Returns the folder of the demo: `dir` if it is given, made where it does not exist, else a new temporary one.
 ///
 /// # Errors
 /// It holds something that is no demo, or cannot be made.
-pub fn place(dir: Option<&Path>) -> Result<Place, DemoError> {
+pub fn open_demo_folder(dir: Option<&Path>) -> Result<DemoFolder, DemoError> {
     let Some(dir) = dir else {
         let made = tempfile::Builder::new()
             .prefix("agent-collab-demo-")
@@ -70,36 +70,36 @@ pub fn place(dir: Option<&Path>) -> Result<Place, DemoError> {
             path: std::env::temp_dir(),
             source,
         })?;
-        return real(&made.keep()).map(Place::New);
+        return canonicalize_path(&made.keep()).map(DemoFolder::Empty);
     };
     let failed = |source| DemoError::Make {
         path: dir.to_owned(),
         source,
     };
     std::fs::create_dir_all(dir).map_err(failed)?;
-    let folder = real(dir)?;
+    let folder = canonicalize_path(dir)?;
     if std::fs::read_dir(dir).map_err(failed)?.next().is_none() {
-        return Ok(Place::New(folder));
+        return Ok(DemoFolder::Empty(folder));
     }
-    let demo = Demo::at(&folder);
+    let demo = DemoWorkspace::in_folder(&folder);
     let config = std::fs::read_to_string(&demo.config_file).unwrap_or_default();
-    match config.starts_with(MARK) && demo.root.is_dir() {
-        true => Ok(Place::Known(demo)),
+    match config.starts_with(CONFIG_MARKER) && demo.root.is_dir() {
+        true => Ok(DemoFolder::Existing(demo)),
         false => Err(DemoError::NotEmpty {
             path: dir.to_owned(),
         }),
     }
 }
 
-fn real(path: &Path) -> Result<PathBuf, DemoError> {
+fn canonicalize_path(path: &Path) -> Result<PathBuf, DemoError> {
     path.canonicalize().map_err(|source| DemoError::Make {
         path: path.to_owned(),
         source,
     })
 }
 
-impl Demo {
-    fn at(folder: &Path) -> Self {
+impl DemoWorkspace {
+    fn in_folder(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
             root: folder.join("wordstat"),
@@ -114,52 +114,55 @@ impl Demo {
 ///
 /// # Errors
 /// See [`DemoError`].
-pub fn prepare(
+pub fn create_demo(
     folder: &Path,
     program: &Path,
-    speed: Speed,
-    scenes: &[Scene],
-) -> Result<Demo, DemoError> {
-    let demo = Demo::at(folder);
+    speed: DemoSpeed,
+    scenes: &[DemoScene],
+) -> Result<DemoWorkspace, DemoError> {
+    let demo = DemoWorkspace::in_folder(folder);
     for (name, content) in PROJECT {
-        write(&demo.root.join(name), content)?;
+        write_file(&demo.root.join(name), content)?;
     }
     let scripts = folder.join("scripts");
     for (name, content) in SCRIPTS {
         let script = scenes
             .iter()
             .try_fold(content.to_owned(), |script, scene| {
-                scene.play_in(name, &script)
+                scene.add_to_script(name, &script)
             })?;
-        write(&scripts.join(format!("{name}.toml")), &script)?;
+        write_file(&scripts.join(format!("{name}.toml")), &script)?;
     }
-    write(
+    write_file(
         &demo.config_file,
-        &config(&scripts, program, speed, scenes)?,
+        &config_text(&scripts, program, speed, scenes)?,
     )?;
     make_repository(&demo.root)?;
-    for (name, content) in scenes.iter().flat_map(|scene| scene.files()) {
-        add(&demo.root.join(name), content)?;
+    for (name, content) in scenes.iter().flat_map(|scene| scene.added_files()) {
+        append_to_file(&demo.root.join(name), content)?;
     }
     Ok(demo)
 }
 
-fn write(path: &Path, content: &str) -> Result<(), DemoError> {
-    make(path, |path| std::fs::write(path, content))
+fn write_file(path: &Path, content: &str) -> Result<(), DemoError> {
+    write_with_parents(path, |path| std::fs::write(path, content))
 }
 
 /// Adds to what is there; a hook is made executable.
-fn add(path: &Path, content: &str) -> Result<(), DemoError> {
+fn append_to_file(path: &Path, content: &str) -> Result<(), DemoError> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
-    make(path, |path| {
+    write_with_parents(path, |path| {
         let mut options = std::fs::OpenOptions::new();
         let mut file = options.create(true).append(true).mode(0o755).open(path)?;
         file.write_all(content.as_bytes())
     })
 }
 
-fn make(path: &Path, how: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), DemoError> {
+fn write_with_parents(
+    path: &Path,
+    how: impl FnOnce(&Path) -> std::io::Result<()>,
+) -> Result<(), DemoError> {
     let failed = |source| DemoError::Make {
         path: path.to_owned(),
         source,
@@ -171,11 +174,11 @@ fn make(path: &Path, how: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(
 }
 
 /// Returns the text of the configuration: what the demo depends on, whatever the user's own says.
-fn config(
+fn config_text(
     scripts: &Path,
     program: &Path,
-    speed: Speed,
-    scenes: &[Scene],
+    speed: DemoSpeed,
+    scenes: &[DemoScene],
 ) -> Result<String, DemoError> {
     let adapter = |name: &str| {
         let script = scripts
@@ -186,7 +189,7 @@ fn config(
             .map(str::to_owned)
             .to_vec();
         args.push(script);
-        if speed == Speed::Fast {
+        if speed == DemoSpeed::Fast {
             args.push("--fast".to_owned());
         }
         let mut table = toml::Table::new();
@@ -202,7 +205,7 @@ fn config(
         toml::Value::Table(table)
     };
     let number = |name: &str, otherwise: i64| {
-        let mut set = scenes.iter().filter_map(|scene| scene.setting(name));
+        let mut set = scenes.iter().filter_map(|scene| scene.config_setting(name));
         toml::Value::Integer(set.next().unwrap_or(otherwise))
     };
     let (max_iterations, max_fix_turns) = (number("max_iterations", 5), number("max_fix_turns", 2));
@@ -225,13 +228,13 @@ fn config(
         "adapters".to_owned(),
         toml::Table::from_iter(adapters).into(),
     );
-    Ok(format!("{MARK}\n{}", toml::to_string(&config)?))
+    Ok(format!("{CONFIG_MARKER}\n{}", toml::to_string(&config)?))
 }
 
 /// Makes a repository with one commit and an identity of its own.
 fn make_repository(root: &Path) -> Result<(), DemoError> {
-    git(root, &["init", "--quiet"])?;
-    git(root, &["symbolic-ref", "HEAD", "refs/heads/main"])?;
+    run_git(root, &["init", "--quiet"])?;
+    run_git(root, &["symbolic-ref", "HEAD", "refs/heads/main"])?;
     for (key, value) in [
         ("user.name", "agent-collab demo"),
         ("user.email", "demo@agent-collab.invalid"),
@@ -239,10 +242,10 @@ fn make_repository(root: &Path) -> Result<(), DemoError> {
         ("core.hooksPath", ".git/hooks"),
         ("core.autocrlf", "false"),
     ] {
-        git(root, &["config", "--local", key, value])?;
+        run_git(root, &["config", "--local", key, value])?;
     }
-    git(root, &["add", "--all"])?;
-    git(
+    run_git(root, &["add", "--all"])?;
+    run_git(
         root,
         &[
             "commit",
@@ -254,7 +257,7 @@ fn make_repository(root: &Path) -> Result<(), DemoError> {
     )
 }
 
-fn git(root: &Path, arguments: &[&str]) -> Result<(), DemoError> {
+fn run_git(root: &Path, arguments: &[&str]) -> Result<(), DemoError> {
     let mut command = Command::new("git");
     command
         .arg("-C")

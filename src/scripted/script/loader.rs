@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Action, Script};
-use crate::scripted::Guise;
+use super::{AgentScript, ScriptAction};
+use crate::scripted::ScriptedProgram;
 
 /// Why a script cannot be played.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +20,7 @@ pub enum ScriptError {
     #[error(
         "script {path} is not of the documented form: {problem}\nhint: the form is described in docs/scripted-agents.md"
     )]
-    Form {
+    InvalidFormat {
         /// The script.
         path: PathBuf,
         /// What is wrong, with its line.
@@ -42,12 +42,12 @@ pub enum ScriptError {
     },
 }
 
-impl Script {
+impl AgentScript {
     /// Reads and checks the script of `path`: JSON when its name ends in `.json`, TOML otherwise.
     ///
     /// # Errors
     /// See [`ScriptError`].
-    pub fn load(path: &Path, guise: Guise) -> Result<Self, ScriptError> {
+    pub fn load(path: &Path, guise: ScriptedProgram) -> Result<Self, ScriptError> {
         let text = std::fs::read_to_string(path).map_err(|source| ScriptError::Read {
             path: path.to_owned(),
             source,
@@ -59,8 +59,8 @@ impl Script {
     ///
     /// # Errors
     /// See [`ScriptError`].
-    pub fn parse(text: &str, path: &Path, guise: Guise) -> Result<Self, ScriptError> {
-        let form = |problem: String| ScriptError::Form {
+    pub fn parse(text: &str, path: &Path, guise: ScriptedProgram) -> Result<Self, ScriptError> {
+        let form = |problem: String| ScriptError::InvalidFormat {
             path: path.to_owned(),
             problem,
         };
@@ -73,7 +73,7 @@ impl Script {
             toml::from_str(text).map_err(|error| form(error.to_string()))?
         };
         for (index, turn) in script.turns.iter().enumerate() {
-            if let Some((action, hint)) = not_recorded(&turn.actions, guise) {
+            if let Some((action, hint)) = find_unrecorded_action(&turn.actions, guise) {
                 return Err(ScriptError::NotRecorded {
                     path: path.to_owned(),
                     turn: index + 1,
@@ -87,9 +87,9 @@ impl Script {
     }
 }
 
-impl Action {
+impl ScriptAction {
     /// Returns the actions that may follow this one.
-    fn branches(&self) -> Vec<&[Action]> {
+    fn nested_actions(&self) -> Vec<&[ScriptAction]> {
         match self {
             Self::Command(command) => vec![&command.if_allowed, &command.if_denied],
             Self::Write(write) => vec![&write.if_allowed, &write.if_denied],
@@ -105,10 +105,13 @@ impl Action {
 }
 
 /// Finds the first action that the real program was never recorded doing.
-fn not_recorded(actions: &[Action], guise: Guise) -> Option<(&'static str, &'static str)> {
+fn find_unrecorded_action(
+    actions: &[ScriptAction],
+    guise: ScriptedProgram,
+) -> Option<(&'static str, &'static str)> {
     actions.iter().find_map(|action| {
         let here = match (guise, action) {
-            (Guise::Codex, Action::Unsolicited(_)) => Some((
+            (ScriptedProgram::Codex, ScriptAction::Unsolicited(_)) => Some((
                 "unsolicited",
                 "codex starts no turn by itself; play this script as claude",
             )),
@@ -116,9 +119,9 @@ fn not_recorded(actions: &[Action], guise: Guise) -> Option<(&'static str, &'sta
         };
         here.or_else(|| {
             action
-                .branches()
+                .nested_actions()
                 .into_iter()
-                .find_map(|branch| not_recorded(branch, guise))
+                .find_map(|branch| find_unrecorded_action(branch, guise))
         })
     })
 }
@@ -126,10 +129,10 @@ fn not_recorded(actions: &[Action], guise: Guise) -> Option<(&'static str, &'sta
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scripted::script::{Delta, Speech};
+    use crate::scripted::script::{DeltaGranularity, ScriptSpeech};
 
-    fn check(text: &str, name: &str, guise: Guise) -> String {
-        match Script::parse(text, Path::new(name), guise) {
+    fn check(text: &str, name: &str, guise: ScriptedProgram) -> String {
+        match AgentScript::parse(text, Path::new(name), guise) {
             Ok(script) => format!("{} turns", script.turns.len()),
             Err(error) => error.to_string(),
         }
@@ -138,14 +141,18 @@ mod tests {
     #[test]
     fn a_script_may_be_toml_or_json() {
         let toml = "[[turn]]\nwhen = \"go\"\n[[turn.action]]\ndo = \"text\"\ntext = \"hi\"\n";
-        assert_eq!(check(toml, "a.toml", Guise::Codex), "1 turns");
+        assert_eq!(check(toml, "a.toml", ScriptedProgram::Codex), "1 turns");
         let json = r#"{"turn":[{"action":[{"do":"text","text":"hi","delta":"whole"}]}]}"#;
-        assert_eq!(check(json, "a.json", Guise::Claude), "1 turns");
+        assert_eq!(check(json, "a.json", ScriptedProgram::Claude), "1 turns");
     }
 
     #[test]
     fn an_unknown_key_is_refused_with_its_line() {
-        let message = check("[[turn]]\nwenn = \"go\"\n", "a.toml", Guise::Codex);
+        let message = check(
+            "[[turn]]\nwenn = \"go\"\n",
+            "a.toml",
+            ScriptedProgram::Codex,
+        );
         assert!(
             message.contains("line 2") && message.contains("wenn"),
             "{message}"
@@ -155,7 +162,7 @@ mod tests {
     #[test]
     fn an_unknown_key_of_an_action_is_refused() {
         let toml = "[[turn]]\n[[turn.action]]\ndo = \"text\"\ntext = \"hi\"\npaus_ms = 3\n";
-        let message = check(toml, "a.toml", Guise::Codex);
+        let message = check(toml, "a.toml", ScriptedProgram::Codex);
         assert!(message.contains("paus_ms"), "{message}");
     }
 
@@ -163,8 +170,8 @@ mod tests {
     fn what_the_real_program_was_never_seen_doing_is_refused_in_every_branch() {
         let toml = "[[turn]]\n[[turn]]\n[[turn.action]]\ndo = \"command\"\nrun = \"true\"\n\
                     [[turn.action.if_denied]]\ndo = \"unsolicited\"\naction = []\n";
-        assert_eq!(check(toml, "a.toml", Guise::Claude), "2 turns");
-        let message = check(toml, "a.toml", Guise::Codex);
+        assert_eq!(check(toml, "a.toml", ScriptedProgram::Claude), "2 turns");
+        let message = check(toml, "a.toml", ScriptedProgram::Codex);
         assert!(
             message.starts_with("script a.toml, turn 2: codex cannot do `unsolicited`"),
             "{message}"
@@ -174,14 +181,18 @@ mod tests {
     #[test]
     fn deltas_join_to_the_text() {
         let text = "two words\n\nand  more ";
-        for delta in [Delta::Word, Delta::Line, Delta::Whole] {
-            let speech = Speech {
+        for delta in [
+            DeltaGranularity::Word,
+            DeltaGranularity::Line,
+            DeltaGranularity::Whole,
+        ] {
+            let speech = ScriptSpeech {
                 text: String::new(),
                 pause_ms: 0,
                 delta,
                 repeat: 1,
             };
-            assert_eq!(speech.deltas(text).concat(), text);
+            assert_eq!(speech.split_into_deltas(text).concat(), text);
         }
     }
 }

@@ -1,0 +1,66 @@
+//! The hook before each call: the host's quick word, ahead of the CLI's own rules.
+//!
+//! Knows of hooks only this one, for every tool; a host that answers it with an error blocks the call.
+
+use serde_json::{Value, json};
+
+use super::frames::{ScriptedClaudeToolCall, new_uuid};
+use super::{ScriptedClaude, ScriptedClaudeStop};
+
+/// What the hook says of a call.
+pub(super) enum ScriptedHookDecision {
+    /// Nothing: the CLI's own rules decide.
+    Defer,
+    /// It goes ahead unasked.
+    Allow,
+    /// It does not go ahead, for this reason.
+    Deny(String),
+    /// The host is to be asked.
+    Ask,
+}
+
+impl ScriptedClaude {
+    /// Takes the host's hook, and says so.
+    pub(super) fn on_initialize(&mut self, hooks: &Value) -> Value {
+        let mut told = self.frame_builder.initialize_response();
+        self.hook_callback_id = hooks["PreToolUse"][0]["hookCallbackIds"][0]
+            .as_str()
+            .map(str::to_owned);
+        if self.hook_callback_id.is_some() {
+            told["hooks_applied"] = json!(true);
+        }
+        told
+    }
+
+    /// Asks the hook, where the host has one, about a call.
+    pub(super) fn call_pre_tool_use_hook(
+        &mut self,
+        tool: &ScriptedClaudeToolCall,
+    ) -> Result<ScriptedHookDecision, ScriptedClaudeStop> {
+        let Some(hook) = self.hook_callback_id.clone() else {
+            return Ok(ScriptedHookDecision::Defer);
+        };
+        let request = new_uuid();
+        let frame = self.frame_builder.hook_callback(&request, &hook, tool);
+        let answer = self.send_request(&frame, request, tool)?;
+        Ok(match answer {
+            Some(answer) => parse_hook_decision(&answer),
+            None => ScriptedHookDecision::Deny("Stream closed".to_owned()),
+        })
+    }
+}
+
+fn parse_hook_decision(answer: &Value) -> ScriptedHookDecision {
+    if answer["subtype"] != "success" {
+        let error = answer["error"].as_str().unwrap_or("malformed answer");
+        return ScriptedHookDecision::Deny(error.to_owned());
+    }
+    let said = &answer["response"]["hookSpecificOutput"];
+    let reason = said["permissionDecisionReason"].as_str();
+    match said["permissionDecision"].as_str() {
+        Some("allow") => ScriptedHookDecision::Allow,
+        Some("deny") => ScriptedHookDecision::Deny(reason.unwrap_or_default().to_owned()),
+        Some("ask") => ScriptedHookDecision::Ask,
+        Some(_) | None => ScriptedHookDecision::Defer,
+    }
+}
