@@ -2,26 +2,26 @@
 //!
 //! The only place, with `cli`, that knows all the others; nobody knows it.
 
-mod agents;
-mod alone;
-pub mod answers;
-pub mod changes;
-pub mod diagnosing;
-pub mod discussions;
+mod agent_list;
+pub mod auto_answers;
+pub mod diff_backend;
+pub mod discussion_command;
+pub mod doctor_checks;
 pub mod export;
-pub mod frugal;
-mod given;
 pub mod headless;
-pub mod history;
-pub mod log_sinks;
-pub mod looks;
-pub mod report;
-pub mod screen;
-pub mod sent;
-pub mod sessions;
-pub mod socket;
-pub mod start;
-pub mod tasks;
+mod ipc_client;
+pub mod ipc_socket;
+mod local_timezone;
+pub mod log_setup;
+mod oneshot_engine;
+pub mod remote_control;
+pub mod run_diff;
+pub mod run_history;
+pub mod run_reporter;
+pub mod session_commands;
+pub mod startup;
+pub mod task_command;
 pub mod terminal;
-pub mod unread;
-mod zone;
+pub mod tui_loop;
+pub mod ui_config;
+pub mod write_watchdog;

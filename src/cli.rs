@@ -36,9 +36,9 @@ use std::pin::Pin;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::app::start::{Refusal, find_root};
-use crate::app::terminal::{self, NoScreen};
-use crate::app::unread::Counted;
+use crate::app::startup::{StartError, find_project_root};
+use crate::app::terminal::{self, ScreenBlocker};
+use crate::app::write_watchdog::WatchedWriter;
 use crate::config::{Choices, Places};
 use crate::engine::git::GitSettings;
 use crate::engine::scratch;
@@ -174,7 +174,7 @@ pub fn main() -> u8 {
     };
     let code = match cli.command {
         Some(command) => dispatch(command),
-        None => match terminal::no_screen() {
+        None => match terminal::screen_blocker() {
             None => block_on(screen::run(cli.screen)),
             Some(why) => Err(no_screen_error(&why)),
         },
@@ -200,14 +200,14 @@ fn environment_secrets() -> Option<Known> {
 }
 
 /// Without a command and without a terminal there is nothing to do but say so.
-fn no_screen_error(why: &NoScreen) -> Refusal {
+fn no_screen_error(why: &ScreenBlocker) -> StartError {
     let without = "`agent-collab run --goal …` works without a screen, `agent-collab --help` lists every command";
     let (problem, hint) = match why {
-        NoScreen::NoTerminal => (
+        ScreenBlocker::NoTerminal => (
             "there is no terminal to open the screen in".to_owned(),
             without.to_owned(),
         ),
-        NoScreen::Prints(term) => (
+        ScreenBlocker::PrintOnly(term) => (
             match term.is_empty() {
                 true => {
                     "no screen can be shown: TERM does not say which terminal this is".to_owned()
@@ -221,7 +221,7 @@ fn no_screen_error(why: &NoScreen) -> Refusal {
             ),
         ),
     };
-    Refusal {
+    StartError {
         problem,
         hint,
         code: 2,
@@ -230,7 +230,7 @@ fn no_screen_error(why: &NoScreen) -> Refusal {
 
 /// Apart from `main`, on whose stack the largest of all commands would have its room, the screen's whole time.
 #[inline(never)]
-fn dispatch(command: CliCommand) -> Result<u8, Refusal> {
+fn dispatch(command: CliCommand) -> Result<u8, StartError> {
     match command {
         CliCommand::Run(args) => block_on(run::run(args)),
         CliCommand::Resume(args) => block_on(resume::run(args)),
@@ -270,25 +270,25 @@ fn dispatch(command: CliCommand) -> Result<u8, Refusal> {
         }
         CliCommand::Man(args) => man::run(&args),
         CliCommand::ScriptedAgent(args) => {
-            let code = scripted_agent::run(&args).map_err(|error| Refusal::error(error, ""))?;
+            let code = scripted_agent::run(&args).map_err(|error| StartError::new(error, ""))?;
             Ok(u8::try_from(code).unwrap_or(1))
         }
     }
 }
 
-fn block_on(work: impl Future<Output = Result<u8, Refusal>>) -> Result<u8, Refusal> {
+fn block_on(work: impl Future<Output = Result<u8, StartError>>) -> Result<u8, StartError> {
     run_on_runtime(Box::pin(work))
 }
 
 /// One for all commands: the runtime would be there once for each, and each would be moved along the stack.
 fn run_on_runtime(
-    work: Pin<Box<dyn Future<Output = Result<u8, Refusal>> + '_>>,
-) -> Result<u8, Refusal> {
+    work: Pin<Box<dyn Future<Output = Result<u8, StartError>> + '_>>,
+) -> Result<u8, StartError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| Refusal::error(format!("cannot start: {error}"), ""))?;
+        .map_err(|error| StartError::new(format!("cannot start: {error}"), ""))?;
     let code = runtime.block_on(work);
     // A read that hangs in a dead file system must not keep the program from ending.
     runtime.shutdown_timeout(std::time::Duration::from_millis(500));
@@ -298,10 +298,10 @@ fn run_on_runtime(
 /// The exit code of a text that was printed: this one, else 1. Why it could not be written is said, unless its reader
 /// went away and wants no more.
 fn exit_code_after_print(written: io::Result<()>, code: u8) -> u8 {
-    match written.and_then(|()| Counted(io::stdout()).flush()) {
+    match written.and_then(|()| WatchedWriter(io::stdout()).flush()) {
         Ok(()) => code,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 1,
-        Err(error) => print_error(&Refusal::error(
+        Err(error) => print_error(&StartError::new(
             format!("cannot write the output: {error}"),
             "make place for it, or send it elsewhere; nothing else is lost",
         )),
@@ -310,12 +310,12 @@ fn exit_code_after_print(written: io::Result<()>, code: u8) -> u8 {
 
 /// Tells how something goes, beside its result, so that the result alone can be read by a program.
 fn print_progress(line: &str) {
-    let _closed = writeln!(Counted(io::stderr()), "{}", clean(line));
+    let _closed = writeln!(WatchedWriter(io::stderr()), "{}", clean(line));
 }
 
 /// Says what is wrong and what to do, and gives the exit code.
-fn print_error(refusal: &Refusal) -> u8 {
-    let mut err = Counted(io::stderr());
+fn print_error(refusal: &StartError) -> u8 {
+    let mut err = WatchedWriter(io::stderr());
     let _closed = writeln!(err, "error: {}", clean(&refusal.problem));
     if !refusal.hint.is_empty() {
         let _closed = writeln!(err, "hint: {}", clean(&refusal.hint));
@@ -323,11 +323,11 @@ fn print_error(refusal: &Refusal) -> u8 {
     refusal.code
 }
 
-fn config_context(choices: Choices) -> Result<config::CliConfigContext, Refusal> {
+fn config_context(choices: Choices) -> Result<config::CliConfigContext, StartError> {
     let cwd = current_dir()?;
     let settings = GitSettings::new("none", tokio_util::sync::CancellationToken::new());
     let root = find_root_blocking(&cwd, settings)?;
-    let places = Places::from_env().map_err(|error| Refusal::error(error, ""))?;
+    let places = Places::from_env().map_err(|error| StartError::new(error, ""))?;
     Ok(config::CliConfigContext {
         places,
         root,
@@ -335,10 +335,10 @@ fn config_context(choices: Choices) -> Result<config::CliConfigContext, Refusal>
     })
 }
 
-fn find_root_blocking(cwd: &std::path::Path, settings: GitSettings) -> Result<PathBuf, Refusal> {
+fn find_root_blocking(cwd: &std::path::Path, settings: GitSettings) -> Result<PathBuf, StartError> {
     let mut root = PathBuf::new();
     block_on(async {
-        root = find_root(cwd, settings).await?.0;
+        root = find_project_root(cwd, settings).await?.0;
         Ok(0)
     })?;
     Ok(root)
@@ -348,16 +348,16 @@ fn find_root_blocking(cwd: &std::path::Path, settings: GitSettings) -> Result<Pa
 ///
 /// # Errors
 /// The directory is gone.
-pub fn current_dir() -> Result<PathBuf, Refusal> {
+pub fn current_dir() -> Result<PathBuf, StartError> {
     std::env::current_dir().map_err(|error| {
-        Refusal::error(
+        StartError::new(
             format!("cannot find the working directory: {error}"),
             "start in one that exists",
         )
     })
 }
 
-fn run_config(choices: &ConfigFlagArguments, command: ConfigSubcommand) -> Result<u8, Refusal> {
+fn run_config(choices: &ConfigFlagArguments, command: ConfigSubcommand) -> Result<u8, StartError> {
     let here = config_context(choices.to_config_flags()?)?;
     let command = match command {
         ConfigSubcommand::Show { json: false } => {
@@ -372,7 +372,7 @@ fn run_config(choices: &ConfigFlagArguments, command: ConfigSubcommand) -> Resul
     Ok(config::run(command, &here, &mut io::stdout()))
 }
 
-fn run_trust(args: &TrustArguments) -> Result<u8, Refusal> {
+fn run_trust(args: &TrustArguments) -> Result<u8, StartError> {
     let here = config_context(Choices::default())?;
     let command = match args {
         TrustArguments { revoke: true, .. } => trust::TrustCommand::Revoke,

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
-use agent_collab::app::frugal::Frugal;
+use agent_collab::app::diff_backend::DiffBackend;
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
@@ -46,11 +46,11 @@ fn picture(drawn: &Drawn) -> Buffer {
 /// Shows two pictures in turn in both ways, and says how long it takes and how many bytes it is.
 fn compare(name: &str, pictures: [&Buffer; 2]) -> anyhow::Result<()> {
     let (out, out_beside) = (Counting::default(), Counting::default());
-    let mut ours = terminal(Frugal::new(out.clone()))?;
+    let mut ours = terminal(DiffBackend::new(out.clone()))?;
     let mut beside = terminal(CrosstermBackend::new(out_beside.clone()))?;
     let [first, second] = pictures;
     show(&mut ours, second)?;
-    ours.backend_mut().learn(second.clone());
+    ours.backend_mut().learn_frame(second.clone());
     show(&mut beside, second)?;
     for out in [&out, &out_beside] {
         out.0.set(0);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use agent_collab::app::start::{self, Started, Wishes};
+use agent_collab::app::startup::{self, RunInstance, StartOptions};
 use agent_collab::config::Choices;
 use agent_collab::domain::task::{TaskResult, TaskStatus, Waits};
 use agent_collab::engine::{Caller, Engine, TaskAsk};
@@ -100,12 +100,12 @@ pub fn queued() -> anyhow::Result<()> {
 }
 
 /// An engine of its own, in which `explore` can be given tasks.
-pub async fn alone(root: &Path, choices: Choices) -> anyhow::Result<Started> {
-    let wishes = Wishes::at_rest(root.to_owned(), choices);
+pub async fn alone(root: &Path, choices: Choices) -> anyhow::Result<RunInstance> {
+    let wishes = StartOptions::without_turns(root.to_owned(), choices);
     let opened = async {
-        let found = start::find(&wishes).await?;
-        let player = start::player_of(&found, "explore")?;
-        start::ad_hoc_played_by(&BTreeSet::from([player]), found, &wishes).await
+        let found = startup::inspect_project(&wishes).await?;
+        let player = startup::adapter_of_agent(&found, "explore")?;
+        startup::open_ad_hoc_run(&BTreeSet::from([player]), found, &wishes).await
     };
     let opened = opened.await;
     opened.map_err(|refusal| anyhow::anyhow!("{refusal}"))

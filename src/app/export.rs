@@ -2,17 +2,17 @@
 //!
 //! Takes no lock and changes nothing. Every text on it is cleaned; refuses to know how a page looks.
 
+pub mod export_file;
 pub mod html;
 pub mod markdown;
-mod table;
-pub mod writing;
+mod summary_tables;
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::app::report;
+use crate::app::run_reporter;
 use crate::domain::changes::Scope;
 use crate::domain::course::{TurnSpan, between};
 use crate::domain::event::{Event, News};
@@ -26,14 +26,14 @@ use crate::store::{WorkdirLayout, document_files, iteration_files};
 use crate::text::patch::Patch;
 use crate::text::{clean, front_matter, one_line};
 
-use super::start::{Ground, Refusal};
+use super::startup::{RunTreeReader, StartError};
 
 /// How many versions of the review are looked through for evidence.
-const MOST_REVIEWS: usize = 100;
+const MAX_REVIEWS: usize = 100;
 
 /// All that a page tells.
 #[derive(Debug)]
-pub struct Page {
+pub struct ExportPage {
     /// Where the run stands.
     pub state: State,
     /// The plan, without what the program writes before it.
@@ -41,7 +41,7 @@ pub struct Page {
     /// What the reviews say below each finding.
     pub evidence: BTreeMap<u32, String>,
     /// What was said and done, turn by turn.
-    pub sections: Vec<Section>,
+    pub sections: Vec<ExportSection>,
     /// All turns, in their order.
     pub turns: Vec<TurnSpan>,
     /// What each step changed, as far as git still knows.
@@ -54,24 +54,24 @@ pub struct Page {
 
 /// What was said and done in a turn, or between two.
 #[derive(Debug, Default)]
-pub struct Section {
+pub struct ExportSection {
     /// The turn; `None` between two.
     pub turn: Option<TurnId>,
     /// What, in order.
-    pub items: Vec<Item>,
+    pub items: Vec<ExportItem>,
 }
 
 /// One thing that was said or done; every text is cleaned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
+pub enum ExportItem {
     /// The user said or decided something.
-    You(String),
+    UserText(String),
     /// An agent said something.
-    Said(Role, String),
+    AgentText(Role, String),
     /// An agent thought something.
-    Thought(Role, String),
+    AgentThought(Role, String),
     /// An agent called a tool.
-    Call {
+    ToolCall {
         /// What it did, in one line.
         title: String,
         /// How it ended; empty where nothing is known of that.
@@ -80,22 +80,22 @@ pub enum Item {
         output: String,
     },
     /// The program tells something.
-    Fact(String),
+    ProgramNote(String),
 }
 
-impl Page {
+impl ExportPage {
     /// Gathers a page from a run's files and the repository's trees. Reads the whole log.
     ///
     /// # Errors
     /// There is no run, or its files cannot be read.
-    pub async fn gather(layout: WorkdirLayout, ground: &Ground) -> Result<Self, Refusal> {
-        let (teller, state, problem) = Teller::read(&layout);
+    pub async fn load(layout: WorkdirLayout, ground: &RunTreeReader) -> Result<Self, StartError> {
+        let (teller, state, problem) = SectionBuilder::read_log(&layout);
         let Some(state) = state else {
             let problem = problem.unwrap_or_else(|| "there is no run here".to_owned());
             let hint = "`agent-collab history` lists the finished ones";
-            return Err(Refusal::error(problem, hint));
+            return Err(StartError::new(problem, hint));
         };
-        let git = ground.to_read(layout.workdir()).await?;
+        let git = ground.open_repository(layout.workdir()).await?;
         let mut diffs = BTreeMap::new();
         let execution = state.execution.as_ref();
         for record in execution.iter().flat_map(|execution| &execution.done) {
@@ -106,8 +106,8 @@ impl Page {
             }
         }
         Ok(Self {
-            plan: plan(&layout)?,
-            evidence: evidence(&layout)?,
+            plan: load_plan_text(&layout)?,
+            evidence: load_evidence(&layout)?,
             turns: teller.turns,
             sections: teller.sections,
             diffs,
@@ -118,7 +118,7 @@ impl Page {
     }
 
     /// An instant as a person reads it: `2026-11-22 14:05`.
-    pub fn time(&self, at: At) -> String {
+    pub fn format_time(&self, at: At) -> String {
         match Timestamp::from_millisecond(at.0) {
             Ok(timestamp) => timestamp
                 .to_zoned(self.zone.clone())
@@ -129,7 +129,7 @@ impl Page {
     }
 
     /// When nothing happened any more, as far as it is known.
-    pub fn end(&self) -> At {
+    pub fn last_activity(&self) -> At {
         self.state.course.last().unwrap_or(self.state.created)
     }
 
@@ -143,12 +143,12 @@ impl Page {
     }
 
     /// The span of a turn.
-    pub fn span(&self, turn: &TurnId) -> Option<&TurnSpan> {
+    pub fn turn_span(&self, turn: &TurnId) -> Option<&TurnSpan> {
         self.turns.iter().rfind(|span| span.turn == *turn)
     }
 
     /// How long a turn took, and what it used, in words.
-    pub fn took(&self, span: &TurnSpan) -> String {
+    pub fn describe_turn_cost(&self, span: &TurnSpan) -> String {
         let used = span.used();
         let n = used.input_tokens.saturating_add(used.output_tokens);
         let tokens = if n > 0 {
@@ -156,17 +156,17 @@ impl Page {
         } else {
             String::new()
         };
-        let length = length(between(span.from, span.to, self.end()));
+        let length = format_duration(between(span.from, span.to, self.last_activity()));
         format!(
             "{}, {length}{tokens}, {}",
-            self.time(span.from),
+            self.format_time(span.from),
             span.end.word()
         )
     }
 }
 
 /// A length of time in milliseconds, in words.
-pub fn length(millis: i64) -> String {
+pub fn format_duration(millis: i64) -> String {
     let seconds = millis / 1_000;
     match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
@@ -175,15 +175,15 @@ pub fn length(millis: i64) -> String {
     }
 }
 
-fn plan(layout: &WorkdirLayout) -> Result<String, Refusal> {
+fn load_plan_text(layout: &WorkdirLayout) -> Result<String, StartError> {
     let document = document_files::read_document(&layout.plan())?;
     let text = document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
     let text = text.unwrap_or_default();
     Ok(clean(front_matter::split(&text).body.trim()))
 }
 
-fn evidence(layout: &WorkdirLayout) -> Result<BTreeMap<u32, String>, Refusal> {
-    let kept = iteration_files::load_last_versions(layout, &layout.names().comments, MOST_REVIEWS)?;
+fn load_evidence(layout: &WorkdirLayout) -> Result<BTreeMap<u32, String>, StartError> {
+    let kept = iteration_files::load_last_versions(layout, &layout.names().comments, MAX_REVIEWS)?;
     let now = document_files::read_document(&layout.comments())?.map(|document| document.bytes);
     let mut evidence = BTreeMap::new();
     for bytes in kept.into_iter().map(|version| version.bytes).chain(now) {
@@ -197,7 +197,7 @@ fn evidence(layout: &WorkdirLayout) -> Result<BTreeMap<u32, String>, Refusal> {
 }
 
 /// Puts the turns that a state knows among others.
-fn keep(turns: &mut Vec<TurnSpan>, state: &State) {
+fn merge_turn_spans(turns: &mut Vec<TurnSpan>, state: &State) {
     for span in state.course.turns() {
         match turns.iter_mut().rfind(|kept| kept.turn == span.turn) {
             Some(kept) if kept == span => {}
@@ -209,77 +209,87 @@ fn keep(turns: &mut Vec<TurnSpan>, state: &State) {
 
 /// Tells events into sections.
 #[derive(Default)]
-struct Teller {
-    sections: Vec<Section>,
+struct SectionBuilder {
+    sections: Vec<ExportSection>,
     /// Where the call of an item stands: its section and its place there.
-    calls: BTreeMap<String, (usize, usize)>,
+    open_calls: BTreeMap<String, (usize, usize)>,
     /// All turns, in their order.
     turns: Vec<TurnSpan>,
 }
 
-impl Teller {
+impl SectionBuilder {
     /// Reads the whole log; gives where the run stands, and what cannot be read, beside what it tells.
-    fn read(layout: &WorkdirLayout) -> (Self, Option<State>, Option<String>) {
+    fn read_log(layout: &WorkdirLayout) -> (Self, Option<State>, Option<String>) {
         let mut teller = Self::default();
         let mut onlooker = Onlooker::new(layout.clone());
         loop {
             // A state knows the last turns only: each was seen before it is forgotten.
             let seen = onlooker.look_at_each(&mut |before, event| {
                 if !matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
-                    keep(&mut teller.turns, before);
+                    merge_turn_spans(&mut teller.turns, before);
                 }
             });
             if seen.anew {
                 teller = Self::default();
             }
             for record in &seen.records {
-                teller.tell(&record.event);
+                teller.add_event(&record.event);
             }
             if !seen.more {
                 seen.state
                     .iter()
-                    .for_each(|state| keep(&mut teller.turns, state));
+                    .for_each(|state| merge_turn_spans(&mut teller.turns, state));
                 return (teller, seen.state, seen.problem);
             }
         }
     }
 
-    fn tell(&mut self, event: &Event) {
+    fn add_event(&mut self, event: &Event) {
         match event {
-            Event::TurnStarted { turn, .. } => self.sections.push(Section {
+            Event::TurnStarted { turn, .. } => self.sections.push(ExportSection {
                 turn: Some(turn.clone()),
                 items: Vec::new(),
             }),
             Event::TurnEnded { .. } => {
-                self.add(report::in_words(event).map(|text| Item::Fact(clean(&text))));
-                self.sections.push(Section::default());
+                self.add_item(
+                    run_reporter::describe_event(event)
+                        .map(|text| ExportItem::ProgramNote(clean(&text))),
+                );
+                self.sections.push(ExportSection::default());
             }
-            Event::GoalGiven { text } | Event::Said { text } => self.you(text),
-            Event::GoalConfirmed { title, .. } => self.you(&format!("The goal is: {title}")),
-            Event::Answered { answer, .. } => self.you(&answer.in_words()),
+            Event::GoalGiven { text } | Event::Said { text } => self.add_user_text(text),
+            Event::GoalConfirmed { title, .. } => {
+                self.add_user_text(&format!("The goal is: {title}"))
+            }
+            Event::Answered { answer, .. } => self.add_user_text(&answer.in_words()),
             Event::NoteMade { line, text, .. } => {
-                self.you(&format!("On line {line} of the plan: {text}"))
+                self.add_user_text(&format!("On line {line} of the plan: {text}"))
             }
-            Event::FindingSettled { n } => self.you(&format!("Finding {n} is settled.")),
-            Event::PlanEdited { .. } => self.you("I edited the plan."),
-            Event::CommentsEdited { .. } => self.you("I edited the review."),
-            Event::Interrupted => self.you("I interrupt the turn."),
-            Event::Stopped => self.you("I stop the run."),
-            Event::Cancelled => self.you("I cancel the run."),
-            Event::Agent { role, news, .. } => self.news(*role, event, news),
+            Event::FindingSettled { n } => self.add_user_text(&format!("Finding {n} is settled.")),
+            Event::PlanEdited { .. } => self.add_user_text("I edited the plan."),
+            Event::CommentsEdited { .. } => self.add_user_text("I edited the review."),
+            Event::Interrupted => self.add_user_text("I interrupt the turn."),
+            Event::Stopped => self.add_user_text("I stop the run."),
+            Event::Cancelled => self.add_user_text("I cancel the run."),
+            Event::Agent { role, news, .. } => self.add_agent_activity(*role, event, news),
             // Each is told by the turn's heading, the tables or the user's own words.
             Event::SessionVersion { .. } | Event::PhaseChanged { .. } => {}
-            _ => self.add(report::in_words(event).map(|text| Item::Fact(clean(&text)))),
+            _ => self.add_item(
+                run_reporter::describe_event(event)
+                    .map(|text| ExportItem::ProgramNote(clean(&text))),
+            ),
         }
     }
 
-    fn news(&mut self, role: Role, event: &Event, news: &News) {
+    fn add_agent_activity(&mut self, role: Role, event: &Event, news: &News) {
         match news {
-            News::Text { text } => self.add(Some(Item::Said(role, clean(text)))),
+            News::Text { text } => self.add_item(Some(ExportItem::AgentText(role, clean(text)))),
             News::Thinking { text } if text.trim().is_empty() => {}
-            News::Thinking { text } => self.add(Some(Item::Thought(role, clean(text)))),
+            News::Thinking { text } => {
+                self.add_item(Some(ExportItem::AgentThought(role, clean(text))))
+            }
             News::ToolStarted { item, tool, title } => {
-                self.add(Some(Item::Call {
+                self.add_item(Some(ExportItem::ToolCall {
                     title: one_line(&format!("{tool} {title}")),
                     status: String::new(),
                     output: String::new(),
@@ -290,24 +300,27 @@ impl Teller {
                     .last()
                     .map_or(0, |section| section.items.len());
                 let place = (section, place.saturating_sub(1));
-                self.calls.insert(item.clone(), place);
+                self.open_calls.insert(item.clone(), place);
             }
             News::ToolEnded {
                 item,
                 status,
                 exit_code,
                 output,
-            } => self.end_call(item, (status, *exit_code), output),
+            } => self.end_tool_call(item, (status, *exit_code), output),
             News::FilesChanged { .. } => {}
-            _ => self.add(report::in_words(event).map(|text| Item::Fact(clean(text.trim())))),
+            _ => self.add_item(
+                run_reporter::describe_event(event)
+                    .map(|text| ExportItem::ProgramNote(clean(text.trim()))),
+            ),
         }
     }
 
-    fn end_call(&mut self, item: &str, (word, code): (&str, Option<i32>), ended: &str) {
-        let place = self.calls.remove(item);
+    fn end_tool_call(&mut self, item: &str, (word, code): (&str, Option<i32>), ended: &str) {
+        let place = self.open_calls.remove(item);
         let item =
             place.and_then(|(section, at)| self.sections.get_mut(section)?.items.get_mut(at));
-        if let Some(Item::Call { status, output, .. }) = item {
+        if let Some(ExportItem::ToolCall { status, output, .. }) = item {
             *status = match code.filter(|code| *code != 0) {
                 Some(code) => format!("{}, exit {code}", clean(word)),
                 None => clean(word),
@@ -316,13 +329,13 @@ impl Teller {
         }
     }
 
-    fn you(&mut self, text: &str) {
-        self.add(Some(Item::You(clean(text))));
+    fn add_user_text(&mut self, text: &str) {
+        self.add_item(Some(ExportItem::UserText(clean(text))));
     }
 
-    fn add(&mut self, item: Option<Item>) {
+    fn add_item(&mut self, item: Option<ExportItem>) {
         if self.sections.is_empty() {
-            self.sections.push(Section::default());
+            self.sections.push(ExportSection::default());
         }
         if let Some(section) = self.sections.last_mut() {
             section.items.extend(item);
@@ -360,7 +373,7 @@ mod tests {
             };
             journal.record(Event::TurnEnded { turn, result }).unwrap();
         }
-        let (teller, state, problem) = Teller::read(&layout);
+        let (teller, state, problem) = SectionBuilder::read_log(&layout);
         let told: Vec<TurnId> = teller.turns.iter().map(|span| span.turn.clone()).collect();
         assert_eq!(told, begun);
         assert!(teller.turns.iter().all(|span| span.to.is_some()));

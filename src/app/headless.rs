@@ -1,6 +1,6 @@
 //! A run without a screen: events out, flags for answers, an exit code. It never hangs on a question.
 
-mod ending;
+mod exit_summary;
 
 use std::io::Write;
 use std::time::Duration;
@@ -16,17 +16,20 @@ use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError, Outcome};
 use crate::text::{clean, truncate};
 
-use super::alone::{SHUT_DOWN, end_what_is_left, look_after_children, until_signalled};
-use super::answers::{Answers, flag_for};
-use super::report::{Form, Teller};
-use super::sent::{Outside, Then};
-use super::start::{
-    Refusal, Started, Wishes, instructions_left_out, over_here, resume, start, unwritable,
+use super::auto_answers::{AutoAnswers, flag_for};
+use super::oneshot_engine::{
+    SHUTDOWN_TIMEOUT, adopt_orphaned_children, open_unless_signalled, terminate_remaining_processes,
 };
-use super::unread::last_resort;
+use super::remote_control::{AfterCommand, RemoteControl};
+use super::run_reporter::{ReportFormat, RunReporter};
+use super::startup::{
+    RunInstance, StartError, StartOptions, find_finished_run, omitted_instructions_notice,
+    resume_run, start_run, unwritable_reason,
+};
+use super::write_watchdog::exit_on_signal_if_stuck;
 
-use ending::tell_over;
-pub(super) use ending::{code_of, log_path, summary};
+use exit_summary::report_finished_run;
+pub(super) use exit_summary::{exit_code, log_path, summarize_finished_run};
 
 /// How long an interrupted turn may take to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
@@ -36,48 +39,48 @@ const TITLE_CHARS: usize = 80;
 
 /// A headless run.
 #[derive(Debug, Clone)]
-pub struct Headless {
+pub struct HeadlessRun {
     /// What to start.
-    pub wishes: Wishes,
+    pub wishes: StartOptions,
     /// What to do.
-    pub task: Task,
+    pub command: HeadlessCommand,
     /// What answers questions.
-    pub answers: Answers,
+    pub answers: AutoAnswers,
     /// How it is told.
-    pub form: Form,
+    pub format: ReportFormat,
 }
 
 /// What a headless program does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Task {
+pub enum HeadlessCommand {
     /// Takes this goal, confirmed by being given, to its end.
     Begin(String),
     /// Takes up the run that is there.
-    Resume(Unconfirmed),
+    Resume(UnconfirmedGoal),
 }
 
 /// What becomes of a goal that was talked about and that nobody confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unconfirmed {
+pub enum UnconfirmedGoal {
     /// It waits for the user.
-    Waits,
+    WaitForUser,
     /// It counts as it was given.
-    Counts,
+    Accept,
 }
 
 /// Plays a run to its end and returns the exit code: 0 done, 1 error, 3 needs the user, 4 locked,
 /// 5 cancelled, 6 done and not all of it proven, 130 interrupted.
-pub async fn run(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    match play(headless, out, err).await {
+pub async fn run_headless(headless: HeadlessRun, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    match run_to_exit_code(headless, out, err).await {
         Ok(code) => code,
         Err(refusal) => {
-            complain(err, &refusal.problem, &refusal.hint);
+            print_error(err, &refusal.problem, &refusal.hint);
             refusal.code
         }
     }
 }
 
-fn complain(err: &mut dyn Write, problem: &str, hint: &str) {
+fn print_error(err: &mut dyn Write, problem: &str, hint: &str) {
     // There is nowhere left to say that standard error is closed.
     let _closed = writeln!(err, "error: {}", clean(problem));
     if !hint.is_empty() {
@@ -86,121 +89,129 @@ fn complain(err: &mut dyn Write, problem: &str, hint: &str) {
 }
 
 /// What ends the loop.
-enum End {
-    Over(Outcome),
+enum HeadlessEnd {
+    RunOver(Outcome),
     Unanswered(Box<Question>),
     /// By a signal, or by a command from outside.
     Interrupted(&'static str),
     OutputClosed,
     /// The run was stopped and waits for a goal.
-    AtRest,
+    Idle,
 }
 
-async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Refusal> {
-    let Headless {
+async fn run_to_exit_code(
+    headless: HeadlessRun,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<u8, StartError> {
+    let HeadlessRun {
         wishes,
-        task,
+        command: task,
         mut answers,
-        form,
+        format: form,
     } = headless;
-    if matches!(task, Task::Resume(_))
-        && let Some((state, layout)) = over_here(&wishes).await?
+    if matches!(task, HeadlessCommand::Resume(_))
+        && let Some((state, layout)) = find_finished_run(&wishes).await?
     {
-        return Ok(tell_over(
+        return Ok(report_finished_run(
             (&state, &layout),
-            &mut Teller::new(out, form),
+            &mut RunReporter::new(out, form),
             err,
         ));
     }
-    look_after_children()?;
-    let mut signals = Signals::listen()
-        .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
-    let started = stand(&wishes, &task, &mut signals).await?;
-    let Started {
+    adopt_orphaned_children()?;
+    let mut signals = HeadlessSignals::listen()
+        .map_err(|error| StartError::new(format!("cannot listen for signals: {error}"), ""))?;
+    let started = open_run(&wishes, &task, &mut signals).await?;
+    let RunInstance {
         mut engine,
         mut notices,
         occupied,
     } = started;
-    let mut outside = Outside::default();
+    let mut outside = RemoteControl::default();
     notices.extend(outside.listen(&occupied));
     let said = wishes.choices.instructions;
-    notices.extend(instructions_left_out(&occupied.found.loaded, said));
+    notices.extend(omitted_instructions_notice(&occupied.project.loaded, said));
     for notice in notices {
         let _closed = writeln!(err, "note: {notice}");
     }
-    let mut teller = Teller::new(out, form);
+    let mut teller = RunReporter::new(out, form);
     let begun = match &task {
-        Task::Begin(goal) => begin(&mut engine, goal),
-        Task::Resume(_) => engine.resume(wishes.gate),
+        HeadlessCommand::Begin(goal) => give_goal(&mut engine, goal),
+        HeadlessCommand::Resume(_) => engine.resume(wishes.gate),
     };
     let goal = match task {
-        Task::Begin(_) => Unconfirmed::Waits,
-        Task::Resume(goal) => goal,
+        HeadlessCommand::Begin(_) => UnconfirmedGoal::WaitForUser,
+        HeadlessCommand::Resume(goal) => goal,
     };
     let end = match begun {
         Ok(()) => {
             let from_outside = (&mut signals, &mut outside);
-            drive(&mut engine, (&mut answers, goal), &mut teller, from_outside).await
+            drive_run(&mut engine, (&mut answers, goal), &mut teller, from_outside).await
         }
         Err(error) => Err(error),
     };
     outside.close().await;
     let code = match end {
-        Ok(end) => leave(&mut engine, end, &mut teller, err, &mut signals).await,
+        Ok(end) => report_and_record_end(&mut engine, end, &mut teller, err, &mut signals).await,
         Err(error) => Err(error),
     };
-    close(&mut engine, &mut signals).await;
-    code.map_err(|error| Refusal::error(&error, "what was recorded so far is kept"))
+    shut_down(&mut engine, &mut signals).await;
+    code.map_err(|error| StartError::new(&error, "what was recorded so far is kept"))
 }
 
 /// Checks everything and opens the run, unless a signal comes first.
-async fn stand(wishes: &Wishes, task: &Task, signals: &mut Signals) -> Result<Started, Refusal> {
+async fn open_run(
+    wishes: &StartOptions,
+    task: &HeadlessCommand,
+    signals: &mut HeadlessSignals,
+) -> Result<RunInstance, StartError> {
     let starting = async {
         match task {
-            Task::Begin(_) => start(wishes).await,
-            Task::Resume(_) => resume(wishes).await,
+            HeadlessCommand::Begin(_) => start_run(wishes).await,
+            HeadlessCommand::Resume(_) => resume_run(wishes).await,
         }
     };
-    until_signalled(starting, signals).await
+    open_unless_signalled(starting, signals).await
 }
 
 /// Gives the run its goal.
-fn begin(engine: &mut Engine, goal: &str) -> Result<(), EngineError> {
+fn give_goal(engine: &mut Engine, goal: &str) -> Result<(), EngineError> {
     let text = clean(goal);
     engine.feed(Event::GoalGiven { text: text.clone() })?;
-    confirm(engine, text)
+    confirm_goal(engine, text)
 }
 
-fn confirm(engine: &mut Engine, text: String) -> Result<(), EngineError> {
+fn confirm_goal(engine: &mut Engine, text: String) -> Result<(), EngineError> {
     let title = text.lines().find(|line| !line.trim().is_empty());
     let title = truncate::to_chars(title.unwrap_or_default().trim(), TITLE_CHARS);
     engine.feed(Event::GoalConfirmed { title, text })
 }
 
 /// The goal that counts although nobody confirmed it: the flag says so, or no agent was asked about it yet. Then
-/// what was cut off was the beginning of `run --goal`, whose goal counts as confirmed.
-fn goal_that_counts(state: &State, unconfirmed: Unconfirmed) -> Option<String> {
+/// what was cut off was the beginning of `run_headless --goal`, whose goal counts as confirmed.
+fn accepted_goal(state: &State, unconfirmed: UnconfirmedGoal) -> Option<String> {
     let sessions = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
     let mut sessions = sessions.iter().flatten();
     let counts =
-        unconfirmed == Unconfirmed::Counts || sessions.all(|session| session.n_messages == 0);
+        unconfirmed == UnconfirmedGoal::Accept || sessions.all(|session| session.n_messages == 0);
     let goal = state.goal.as_ref().filter(|goal| !goal.confirmed && counts);
     goal.filter(|_| state.phase == Phase::RefineGoal)
         .map(|goal| goal.text.clone())
 }
 
-async fn drive(
+async fn drive_run(
     engine: &mut Engine,
-    (answers, mut unconfirmed): (&mut Answers, Unconfirmed),
-    teller: &mut Teller<'_>,
-    (signals, outside): (&mut Signals, &mut Outside),
-) -> Result<End, EngineError> {
+    (answers, mut unconfirmed): (&mut AutoAnswers, UnconfirmedGoal),
+    teller: &mut RunReporter<'_>,
+    (signals, outside): (&mut HeadlessSignals, &mut RemoteControl),
+) -> Result<HeadlessEnd, EngineError> {
     loop {
-        if flush(engine, teller).is_err() {
-            return Ok(End::OutputClosed);
+        if flush_records(engine, teller).is_err() {
+            return Ok(HeadlessEnd::OutputClosed);
         }
         if let Some(outcome) = engine.outcome() {
-            return Ok(End::Over(outcome.clone()));
+            return Ok(HeadlessEnd::RunOver(outcome.clone()));
         }
         if let Some(question) = engine.state().question().cloned() {
             match answers.answer_or_default(&question.kind) {
@@ -209,41 +220,41 @@ async fn drive(
                     answer,
                 })?,
                 None if answers.may_wait(&question.kind) || outside.may_wait(&question.kind) => {
-                    if let Some(end) = wait_a_while(engine, signals, outside).await? {
+                    if let Some(end) = wait_for_next(engine, signals, outside).await? {
                         return Ok(end);
                     }
                 }
-                None => return Ok(End::Unanswered(Box::new(question))),
+                None => return Ok(HeadlessEnd::Unanswered(Box::new(question))),
             }
             continue;
         }
-        if is_at_rest(engine) {
-            let Some(goal) = goal_that_counts(engine.state(), unconfirmed) else {
-                return Ok(End::AtRest);
+        if is_idle(engine) {
+            let Some(goal) = accepted_goal(engine.state(), unconfirmed) else {
+                return Ok(HeadlessEnd::Idle);
             };
             // Once: a run that is stopped later waits for its user.
-            unconfirmed = Unconfirmed::Waits;
-            confirm(engine, goal)?;
+            unconfirmed = UnconfirmedGoal::WaitForUser;
+            confirm_goal(engine, goal)?;
             continue;
         }
-        if let Some(end) = wait_a_while(engine, signals, outside).await? {
+        if let Some(end) = wait_for_next(engine, signals, outside).await? {
             return Ok(end);
         }
     }
 }
 
 /// Takes in what comes back next, or what comes from outside.
-async fn wait_a_while(
+async fn wait_for_next(
     engine: &mut Engine,
-    signals: &mut Signals,
-    outside: &mut Outside,
-) -> Result<Option<End>, EngineError> {
+    signals: &mut HeadlessSignals,
+    outside: &mut RemoteControl,
+) -> Result<Option<HeadlessEnd>, EngineError> {
     tokio::select! {
         biased;
-        name = signals.next() => return Ok(Some(End::Interrupted(name))),
-        asked = outside.next() => {
-            let then = outside.carry_out(asked, engine)?;
-            return Ok((then == Then::Leave).then_some(End::Interrupted("`agent-collab send quit`")));
+        name = signals.next_signal() => return Ok(Some(HeadlessEnd::Interrupted(name))),
+        asked = outside.next_request() => {
+            let then = outside.handle_request(asked, engine)?;
+            return Ok((then == AfterCommand::Leave).then_some(HeadlessEnd::Interrupted("`agent-collab send quit`")));
         }
         inward = engine.next() => engine.take(inward)?,
     }
@@ -251,56 +262,56 @@ async fn wait_a_while(
 }
 
 /// Nothing runs, nothing waits and nothing is being done: only a person could go on.
-fn is_at_rest(engine: &Engine) -> bool {
+fn is_idle(engine: &Engine) -> bool {
     let state = engine.state();
     state.running.is_none() && state.busy.is_none() && state.awaiting.is_none()
 }
 
 /// Prints what was recorded; pieces of text are for screens only.
-fn flush(engine: &mut Engine, teller: &mut Teller<'_>) -> std::io::Result<()> {
+fn flush_records(engine: &mut Engine, teller: &mut RunReporter<'_>) -> std::io::Result<()> {
     engine.take_deltas();
-    teller.tell_all(&engine.take_recorded())
+    teller.print_records(&engine.take_recorded())
 }
 
 /// Says how it ended, records that the program goes where the run is not over, and gives the exit code.
-async fn leave(
+async fn report_and_record_end(
     engine: &mut Engine,
-    end: End,
-    teller: &mut Teller<'_>,
+    end: HeadlessEnd,
+    teller: &mut RunReporter<'_>,
     err: &mut dyn Write,
-    signals: &mut Signals,
+    signals: &mut HeadlessSignals,
 ) -> Result<u8, EngineError> {
     let (reason, code) = match end {
-        End::Over(Outcome::Finished) => {
-            drain(engine, teller, signals).await?;
-            return Ok(finished(engine, teller, err));
+        HeadlessEnd::RunOver(Outcome::Finished) => {
+            drain_tasks(engine, teller, signals).await?;
+            return Ok(report_finished(engine, teller, err));
         }
-        End::Over(Outcome::Halted(reason)) => {
-            complain(err, &reason, "the run is kept as it is");
+        HeadlessEnd::RunOver(Outcome::Halted(reason)) => {
+            print_error(err, &reason, "the run is kept as it is");
             (reason, 1)
         }
-        End::Unanswered(question) => {
+        HeadlessEnd::Unanswered(question) => {
             let flag = flag_for(&question.kind);
             let (asked, name) = (question.kind.in_words(), question.kind.name());
             let hint = format!("`{flag}` would have answered it; the run is kept");
-            complain(err, &format!("needs you ({name}): {asked}"), &hint);
+            print_error(err, &format!("needs you ({name}): {asked}"), &hint);
             let left = format!("needs the user ({name}): {asked}; {flag} would have answered it");
             (left, 3)
         }
-        End::Interrupted(name) => {
+        HeadlessEnd::Interrupted(name) => {
             let reason = format!("interrupted by {name}");
-            complain(err, &reason, "the run is kept");
+            print_error(err, &reason, "the run is kept");
             (reason, 130)
         }
-        End::AtRest => {
-            let (reason, hint) = at_rest_in_words(engine.state());
-            complain(err, reason, hint);
+        HeadlessEnd::Idle => {
+            let (reason, hint) = describe_idle(engine.state());
+            print_error(err, reason, hint);
             (reason.to_owned(), 3)
         }
-        End::OutputClosed => {
+        HeadlessEnd::OutputClosed => {
             let reason = "nobody reads the output any more";
             let hint = "the run is kept; `agent-collab resume` goes on with it";
-            complain(err, reason, hint);
+            print_error(err, reason, hint);
             (reason.to_owned(), 1)
         }
     };
@@ -309,8 +320,8 @@ async fn leave(
     while engine.state().running.is_some() {
         tokio::select! {
             biased;
-            _ = signals.next() => {
-                signals.patience = Patience::Over;
+            _ = signals.next_signal() => {
+                signals.shutdown_mode = HeadlessShutdownMode::Immediate;
                 break;
             }
             inward = engine.next() => engine.take(inward)?,
@@ -318,16 +329,16 @@ async fn leave(
         }
     }
     // The reader may be gone; that changes nothing about the end.
-    let _closed = flush(engine, teller);
+    let _closed = flush_records(engine, teller);
     Ok(code)
 }
 
-/// Lets tasks that nobody waited for come to their ends, for as long as `limits.drain` says. Who wants the program
+/// Lets tasks that nobody waited for come to their ends, for as long as `limits.drain_tasks` says. Who wants the program
 /// gone has it gone: a signal ends that at once.
-async fn drain(
+async fn drain_tasks(
     engine: &mut Engine,
-    teller: &mut Teller<'_>,
-    signals: &mut Signals,
+    teller: &mut RunReporter<'_>,
+    signals: &mut HeadlessSignals,
 ) -> Result<(), EngineError> {
     if engine.state().phase == Phase::Cancelled {
         return Ok(());
@@ -336,12 +347,12 @@ async fn drain(
     while engine.has_tasks() {
         tokio::select! {
             biased;
-            _ = signals.next() => break,
+            _ = signals.next_signal() => break,
             inward = engine.next() => engine.take(inward)?,
             () = sleep_until(deadline) => break,
         }
         engine.dismiss_questions()?;
-        if flush(engine, teller).is_err() {
+        if flush_records(engine, teller).is_err() {
             break;
         }
     }
@@ -349,7 +360,7 @@ async fn drain(
 }
 
 /// Why nothing goes on, and what to do.
-fn at_rest_in_words(state: &State) -> (&'static str, &'static str) {
+fn describe_idle(state: &State) -> (&'static str, &'static str) {
     match state.cycle {
         0 => (
             "needs you: the goal is not confirmed",
@@ -362,18 +373,18 @@ fn at_rest_in_words(state: &State) -> (&'static str, &'static str) {
     }
 }
 
-fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8 {
+fn report_finished(engine: &Engine, teller: &mut RunReporter<'_>, err: &mut dyn Write) -> u8 {
     let state = engine.state();
-    let code = code_of(state);
+    let code = exit_code(state);
     if state.phase == Phase::Cancelled {
-        complain(err, "the run was cancelled", "");
+        print_error(err, "the run was cancelled", "");
         return code;
     }
     if state.changed_nothing() {
         let root = engine.repository().map(|repository| &repository.root);
-        let unwritable = root.and_then(|root| unwritable(root));
+        let unwritable = root.and_then(|root| unwritable_reason(root));
         let why = unwritable.map_or(String::new(), |why| format!(": {why}"));
-        complain(
+        print_error(
             err,
             &format!("no step changed anything, so nothing was done{why}"),
             &format!(
@@ -387,36 +398,39 @@ fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8
         // There is nowhere left to say that standard error is closed.
         let _closed = writeln!(err, "not proven: {unproven}");
     }
-    if teller.form == Form::Lines {
+    if teller.format == ReportFormat::Lines {
         // The reader may be gone; that changes nothing about the end.
-        let _closed = teller.say(&summary(state, &log_path(engine.journal().layout())));
+        let _closed = teller.print_line(&summarize_finished_run(
+            state,
+            &log_path(engine.journal().layout()),
+        ));
     }
     code
 }
 
 /// Ends every process; a second signal ends all patience.
-async fn close(engine: &mut Engine, signals: &mut Signals) {
-    if signals.patience == Patience::Left {
+async fn shut_down(engine: &mut Engine, signals: &mut HeadlessSignals) {
+    if signals.shutdown_mode == HeadlessShutdownMode::Graceful {
         tokio::select! {
-            _ = timeout(SHUT_DOWN, engine.shut_down()) => {}
-            _ = signals.next() => {}
+            _ = timeout(SHUTDOWN_TIMEOUT, engine.shut_down()) => {}
+            _ = signals.next_signal() => {}
         }
     }
-    end_what_is_left().await;
+    terminate_remaining_processes().await;
 }
 
 /// Whether the end is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Patience {
+enum HeadlessShutdownMode {
     /// It is.
-    Left,
+    Graceful,
     /// A second signal ended it.
-    Over,
+    Immediate,
 }
 
 /// The signals that end a program without a screen.
-pub(super) struct Signals {
-    patience: Patience,
+pub(super) struct HeadlessSignals {
+    shutdown_mode: HeadlessShutdownMode,
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
@@ -424,7 +438,7 @@ pub(super) struct Signals {
     last: Option<&'static str>,
 }
 
-impl Signals {
+impl HeadlessSignals {
     /// Takes them over from the system.
     pub(super) fn listen() -> std::io::Result<Self> {
         let kinds = [
@@ -432,10 +446,10 @@ impl Signals {
             SignalKind::terminate(),
             SignalKind::hangup(),
         ];
-        last_resort(&kinds)?;
+        exit_on_signal_if_stuck(&kinds)?;
         let [interrupt, terminate, hangup] = kinds.map(signal);
         Ok(Self {
-            patience: Patience::Left,
+            shutdown_mode: HeadlessShutdownMode::Graceful,
             interrupt: interrupt?,
             terminate: terminate?,
             hangup: hangup?,
@@ -444,7 +458,7 @@ impl Signals {
     }
 
     /// Waits for the next one. Cancel safe.
-    pub(super) async fn next(&mut self) -> &'static str {
+    pub(super) async fn next_signal(&mut self) -> &'static str {
         let name = tokio::select! {
             _ = self.interrupt.recv() => "SIGINT",
             _ = self.terminate.recv() => "SIGTERM",
@@ -455,7 +469,7 @@ impl Signals {
     }
 
     /// The last one that came, where any did.
-    pub(super) fn last(&self) -> Option<&'static str> {
+    pub(super) fn last_signal(&self) -> Option<&'static str> {
         self.last
     }
 }

@@ -4,12 +4,12 @@
 //! No answer of the terminal is ever waited for, nor that it takes what it is sent. Refuses to know
 //! what is drawn and which keys mean what.
 
-mod ascii;
+mod ascii_fallback;
+mod nonblocking_writer;
 #[cfg(debug_assertions)]
-mod breaking;
-mod lending;
-mod sixteen;
-mod way;
+mod panic_injection;
+mod sgr16;
+mod terminal_restore;
 
 use std::backtrace::Backtrace;
 use std::borrow::Cow;
@@ -24,15 +24,15 @@ use ratatui::backend::{Backend, ClearType};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::frugal::Frugal;
+use super::diff_backend::DiffBackend;
 use crate::config::types::NotifyBy;
 use crate::text::clean;
 use crate::tui::{Clicks, Depth, Surroundings, Theme};
-use way::Way;
+use nonblocking_writer::NonblockingWriter;
 
-pub use lending::Left;
-use lending::Lent;
-pub use way::say_last;
+pub use nonblocking_writer::write_final_text;
+pub use terminal_restore::TerminalCondition;
+use terminal_restore::TerminalSnapshot;
 
 /// What is switched on, in order, and what switches it off, in the opposite order. A terminal that
 /// does not know one of them ignores it.
@@ -51,52 +51,52 @@ const MODES: [(&str, &str); 6] = [
     ("\x1b[?25l", "\x1b[?25h"),
 ];
 /// Mouse: buttons and drags, not mere motion, in the form without limits. On unless the user leaves it to the terminal.
-const MOUSE: (&str, &str) = ("\x1b[?1002h\x1b[?1006h", "\x1b[?1006l\x1b[?1002l");
+const MOUSE_MODES: (&str, &str) = ("\x1b[?1002h\x1b[?1006h", "\x1b[?1006l\x1b[?1002l");
 /// Around a frame, so that the terminal shows it as a whole.
 const BEGIN_FRAME: &[u8] = b"\x1b[?2026h";
 const END_FRAME: &[u8] = b"\x1b[?2026l";
 
 /// Whether the terminal is ours right now.
-static ENTERED: AtomicBool = AtomicBool::new(false);
+static IS_ENTERED: AtomicBool = AtomicBool::new(false);
 /// Whether clicks and the wheel are the terminal's own.
 static MOUSE_IS_LEFT: AtomicBool = AtomicBool::new(false);
 /// Told when a panic gave the terminal back.
 static PANICKED: Notify = Notify::const_new();
 
 /// Sets the terminal up, and gives what it is to be sent.
-fn enter() -> io::Result<String> {
-    ENTERED.store(true, Ordering::SeqCst);
+fn enter_modes() -> io::Result<String> {
+    IS_ENTERED.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
     let on: String = MODES.iter().map(|(on, _)| *on).collect();
     let mouse = match MOUSE_IS_LEFT.load(Ordering::SeqCst) {
         true => "",
-        false => MOUSE.0,
+        false => MOUSE_MODES.0,
     };
     Ok(format!("{on}{mouse}"))
 }
 
-fn leave() -> io::Result<()> {
-    if !ENTERED.swap(false, Ordering::SeqCst) {
+fn leave_modes() -> io::Result<()> {
+    if !IS_ENTERED.swap(false, Ordering::SeqCst) {
         return Ok(());
     }
     let off: String = MODES.iter().rev().map(|(_, off)| *off).collect();
     // What was sent last may have been cut off in the middle of a frame, and of a title in it.
-    let written = say_last(&format!("\x1b\\\x1b[?2026l\x1b[0m{}{off}", MOUSE.1));
+    let written = write_final_text(&format!("\x1b\\\x1b[?2026l\x1b[0m{}{off}", MOUSE_MODES.1));
     disable_raw_mode()?;
     written
 }
 
 /// The theme that fits the terminal, by what the environment says of it.
-pub fn theme() -> Theme {
-    with_surroundings(Theme::fitting)
+pub fn detect_theme() -> Theme {
+    with_environment(Theme::fitting)
 }
 
 /// How many colours the terminal shows, by what the environment says of it.
-pub fn depth() -> Depth {
-    with_surroundings(Depth::of)
+pub fn detect_color_depth() -> Depth {
+    with_environment(Depth::of)
 }
 
-fn with_surroundings<T>(look: impl FnOnce(Surroundings<'_>) -> T) -> T {
+fn with_environment<T>(look: impl FnOnce(Surroundings<'_>) -> T) -> T {
     let said = |name: &str| std::env::var(name).ok();
     let (no_color, ground) = (said("NO_COLOR"), said("COLORFGBG"));
     let (term, colours) = (said("TERM"), said("COLORTERM"));
@@ -109,36 +109,38 @@ fn with_surroundings<T>(look: impl FnOnce(Surroundings<'_>) -> T) -> T {
 }
 
 /// Terminals on which nothing can be put in its place.
-const DUMB: [&str; 3] = ["", "dumb", "unknown"];
+const DUMB_TERMINALS: [&str; 3] = ["", "dumb", "unknown"];
 
 /// Why no screen can be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoScreen {
+pub enum ScreenBlocker {
     /// There is no terminal to draw on or to read keys from.
     NoTerminal,
     /// There is one that only prints, by what `TERM` says; empty where it says nothing.
-    Prints(String),
+    PrintOnly(String),
 }
 
 /// Says why no screen can be shown, where none can.
-pub fn no_screen() -> Option<NoScreen> {
+pub fn screen_blocker() -> Option<ScreenBlocker> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return Some(NoScreen::NoTerminal);
+        return Some(ScreenBlocker::NoTerminal);
     }
     let term = std::env::var("TERM").unwrap_or_default();
-    DUMB.contains(&&*term).then_some(NoScreen::Prints(term))
+    DUMB_TERMINALS
+        .contains(&&*term)
+        .then_some(ScreenBlocker::PrintOnly(term))
 }
 
 /// Tells whether there is a terminal to draw on and to read keys from.
-pub fn is_there() -> bool {
-    no_screen().is_none()
+pub fn is_usable() -> bool {
+    screen_blocker().is_none()
 }
 
 /// Makes every panic, on whatever thread, give the terminal back before it is told.
-pub fn give_back_on_panic() {
+pub fn restore_on_panic() {
     std::panic::set_hook(Box::new(move |panic| {
-        let was_ours = ENTERED.load(Ordering::SeqCst);
-        let _gone = leave();
+        let was_ours = IS_ENTERED.load(Ordering::SeqCst);
+        let _gone = leave_modes();
         // What broke may have been at work on an agent's text.
         let told = clean(&format!("{panic}\n{}", Backtrace::capture()));
         let _nobody = writeln!(io::stderr(), "{told}");
@@ -149,35 +151,37 @@ pub fn give_back_on_panic() {
 }
 
 /// Waits for a panic on some other thread that took the terminal away.
-pub async fn panicked() {
+pub async fn wait_for_panic() {
     PANICKED.notified().await;
 }
 
 /// Begins with a blank screen, whether or not the terminal has one aside for us. Asks it nothing.
-fn blank(pending: &Pending) -> io::Result<ratatui::Terminal<Frugal<Pending>>> {
-    let mut inner = ratatui::Terminal::new(Frugal::new(pending.clone()))?;
+fn blank_terminal(
+    pending: &PendingOutput,
+) -> io::Result<ratatui::Terminal<DiffBackend<PendingOutput>>> {
+    let mut inner = ratatui::Terminal::new(DiffBackend::new(pending.clone()))?;
     inner.backend_mut().clear_region(ClearType::All)?;
     Ok(inner)
 }
 
 /// The terminal while it is ours; given back when this goes.
-pub struct Terminal {
-    inner: ratatui::Terminal<Frugal<Pending>>,
-    pending: Pending,
-    way: Way,
+pub struct TuiTerminal {
+    inner: ratatui::Terminal<DiffBackend<PendingOutput>>,
+    pending: PendingOutput,
+    writer: NonblockingWriter,
     /// What stands around a frame.
-    around: (&'static [u8], &'static [u8]),
-    keeps_frames: bool,
+    frame_marks: (&'static [u8], &'static [u8]),
+    diffs_frames: bool,
     /// Whether colours are asked for in the form that every terminal with colours knows.
-    is_of_sixteen: bool,
+    has_16_colors: bool,
     /// Whether it shows ASCII only.
-    is_of_ascii: bool,
+    is_ascii_only: bool,
     /// While another program has it: what it was before.
-    lent: Option<Lent>,
+    snapshot: Option<TerminalSnapshot>,
 }
 
 /// Terminals that do not show a frame as a whole; they would pass over the marks, which cost bytes all the same.
-fn around_a_frame() -> (&'static [u8], &'static [u8]) {
+fn detect_frame_marks() -> (&'static [u8], &'static [u8]) {
     let term = std::env::var("TERM").unwrap_or_default();
     let knows_not = ["linux", "dumb", "vt", "ansi", "cons25", "rxvt"];
     match knows_not.iter().any(|name| term.starts_with(name)) {
@@ -188,30 +192,30 @@ fn around_a_frame() -> (&'static [u8], &'static [u8]) {
 
 /// Tells whether the terminal is one of those that take messages in the form of rxvt and not in that of iTerm2; most
 /// take the latter, and who takes both would show it twice.
-fn takes_777() -> bool {
+fn prefers_osc777() -> bool {
     let is_rxvt = std::env::var("TERM").is_ok_and(|term| term.starts_with("rxvt"));
     is_rxvt || std::env::var_os("VTE_VERSION").is_some()
 }
 
-impl Terminal {
+impl TuiTerminal {
     /// Takes the terminal.
     ///
     /// # Errors
     /// There is none, or it refuses.
-    pub fn take() -> io::Result<Self> {
-        let (mut way, pending) = (Way::default(), Pending::default());
-        let sent = enter().and_then(|modes| way.send(modes.as_bytes()));
-        let inner = sent.and_then(|()| blank(&pending));
-        let inner = inner.inspect_err(|_| drop(leave()))?;
+    pub fn acquire() -> io::Result<Self> {
+        let (mut way, pending) = (NonblockingWriter::default(), PendingOutput::default());
+        let sent = enter_modes().and_then(|modes| way.send(modes.as_bytes()));
+        let inner = sent.and_then(|()| blank_terminal(&pending));
+        let inner = inner.inspect_err(|_| drop(leave_modes()))?;
         Ok(Self {
             inner,
             pending,
-            way,
-            around: around_a_frame(),
-            is_of_sixteen: depth() == Depth::Sixteen,
-            is_of_ascii: ascii::is_wanted(),
-            keeps_frames: false,
-            lent: None,
+            writer: way,
+            frame_marks: detect_frame_marks(),
+            has_16_colors: detect_color_depth() == Depth::Sixteen,
+            is_ascii_only: ascii_fallback::is_needed(),
+            diffs_frames: false,
+            snapshot: None,
         })
     }
 
@@ -219,8 +223,8 @@ impl Terminal {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn give_back(&mut self) -> io::Result<()> {
-        leave()
+    pub fn release(&mut self) -> io::Result<()> {
+        leave_modes()
     }
 
     /// Gives the terminal back for another program to have it. The rest of a frame that it did not take is no more of
@@ -228,17 +232,17 @@ impl Terminal {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn lend(&mut self) -> io::Result<()> {
-        self.give_back()?;
-        self.way.forget();
-        self.lent = Some(Lent::begin());
+    pub fn lend_to_program(&mut self) -> io::Result<()> {
+        self.release()?;
+        self.writer.discard_unsent();
+        self.snapshot = Some(TerminalSnapshot::capture());
         Ok(())
     }
 
     /// Makes the terminal what it was before it was lent, once whoever had it is gone. Does nothing where nobody has it.
-    pub fn take_back(&mut self, left: Left) {
-        if let Some(lent) = self.lent.take() {
-            lent.end(left);
+    pub fn restore_after_program(&mut self, left: TerminalCondition) {
+        if let Some(lent) = self.snapshot.take() {
+            lent.restore(left);
         }
     }
 
@@ -246,39 +250,39 @@ impl Terminal {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn take_again(&mut self) -> io::Result<()> {
-        leave()?;
-        self.way.forget();
-        self.way.send(enter()?.as_bytes())?;
+    pub fn reacquire(&mut self) -> io::Result<()> {
+        leave_modes()?;
+        self.writer.discard_unsent();
+        self.writer.send(enter_modes()?.as_bytes())?;
         self.pending.0.borrow_mut().clear();
-        self.forget()
+        self.force_full_redraw()
     }
 
     /// Relies on nothing that stands on the screen: the next frame is sent whole.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn forget(&mut self) -> io::Result<()> {
-        self.inner = blank(&self.pending)?;
+    pub fn force_full_redraw(&mut self) -> io::Result<()> {
+        self.inner = blank_terminal(&self.pending)?;
         Ok(())
     }
 
     /// When what the terminal did not take is to be sent on; `None` where it took all. No frame is drawn before.
-    pub fn due(&self) -> Option<Instant> {
-        self.way.due()
+    pub fn retry_at(&self) -> Option<Instant> {
+        self.writer.retry_at()
     }
 
     /// Sends on what the terminal did not take.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn send_on(&mut self) -> io::Result<()> {
-        self.way.send_on()
+    pub fn retry_unsent(&mut self) -> io::Result<()> {
+        self.writer.retry_unsent()
     }
 
     /// Lets a frame be compared with the one before it, which is worth its memory as soon as there is a run.
-    pub fn keep_frames(&mut self) {
-        self.keeps_frames = true;
+    pub fn enable_frame_diff(&mut self) {
+        self.diffs_frames = true;
     }
 
     /// Draws one frame and sends what it changes in one piece; nothing where it changes nothing.
@@ -286,24 +290,24 @@ impl Terminal {
     /// # Errors
     /// The terminal is gone.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame)) -> io::Result<()> {
-        if !ENTERED.load(Ordering::SeqCst) {
+        if !IS_ENTERED.load(Ordering::SeqCst) {
             return Ok(());
         }
-        let (begin, end) = self.around;
+        let (begin, end) = self.frame_marks;
         self.pending.0.borrow_mut().extend_from_slice(begin);
-        let is_new = self.keeps_frames && !self.inner.backend().knows();
+        let is_new = self.diffs_frames && !self.inner.backend().knows_frame();
         #[cfg(debug_assertions)]
-        breaking::where_wanted();
-        let is_of_ascii = self.is_of_ascii;
+        panic_injection::panic_if_requested();
+        let is_of_ascii = self.is_ascii_only;
         let drawn = self.inner.draw(|frame| {
             draw(frame);
             if is_of_ascii {
-                ascii::write_over(frame.buffer_mut());
+                ascii_fallback::replace_non_ascii(frame.buffer_mut());
             }
         })?;
         if is_new {
             let shown = drawn.buffer.clone();
-            self.inner.backend_mut().learn(shown);
+            self.inner.backend_mut().learn_frame(shown);
         }
         let mut pending = self.pending.0.borrow_mut();
         if pending.len() == begin.len() {
@@ -312,51 +316,51 @@ impl Terminal {
         }
         pending.extend_from_slice(end);
         drop(pending);
-        self.send()
+        self.flush_pending()
     }
 
     /// Sends a text to the terminal's clipboard.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+    pub fn copy_to_clipboard(&mut self, text: &str) -> io::Result<()> {
         use crossterm::clipboard::CopyToClipboard;
         crossterm::queue!(self.pending, CopyToClipboard::to_clipboard_from(text))?;
-        self.send()
+        self.flush_pending()
     }
 
     /// Gives the window a title; it must hold no control characters.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn entitle(&mut self, title: &str) -> io::Result<()> {
-        self.tell(&format!("\x1b]2;{}\x1b\\", self.in_its_signs(title)))
+    pub fn set_title(&mut self, title: &str) -> io::Result<()> {
+        self.write_control(&format!("\x1b]2;{}\x1b\\", self.to_displayable(title)))
     }
 
     /// Calls a user who looks elsewhere; the text must hold no control characters.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn call(&mut self, how: NotifyBy, text: &str) -> io::Result<()> {
+    pub fn notify_user(&mut self, how: NotifyBy, text: &str) -> io::Result<()> {
         match how {
             NotifyBy::Off => Ok(()),
-            NotifyBy::Bell => self.tell("\x07"),
-            NotifyBy::Message if takes_777() => self.call(NotifyBy::Osc777, text),
+            NotifyBy::Bell => self.write_control("\x07"),
+            NotifyBy::Message if prefers_osc777() => self.notify_user(NotifyBy::Osc777, text),
             NotifyBy::Message | NotifyBy::Osc9 => {
-                let text = self.in_its_signs(text);
-                self.tell(&format!("\x1b]9;agent-collab: {text}\x1b\\\x07"))
+                let text = self.to_displayable(text);
+                self.write_control(&format!("\x1b]9;agent-collab: {text}\x1b\\\x07"))
             }
             NotifyBy::Osc777 => {
                 // Title and text stand between semicolons.
-                let text = self.in_its_signs(text).replace(';', ",");
-                self.tell(&format!("\x1b]777;notify;agent-collab;{text}\x1b\\\x07"))
+                let text = self.to_displayable(text).replace(';', ",");
+                self.write_control(&format!("\x1b]777;notify;agent-collab;{text}\x1b\\\x07"))
             }
         }
     }
 
-    fn in_its_signs<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.is_of_ascii {
-            true => ascii::text(text).into(),
+    fn to_displayable<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.is_ascii_only {
+            true => ascii_fallback::to_ascii(text).into(),
             false => text.into(),
         }
     }
@@ -365,39 +369,39 @@ impl Terminal {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn ask(&mut self, question: &str) -> io::Result<()> {
-        self.tell(question)
+    pub fn send_query(&mut self, question: &str) -> io::Result<()> {
+        self.write_control(question)
     }
 
     /// Takes clicks and the wheel, or leaves them to the terminal.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn click_by(&mut self, clicks: Clicks) -> io::Result<()> {
+    pub fn set_click_mode(&mut self, clicks: Clicks) -> io::Result<()> {
         let is_left = clicks == Clicks::Left;
         if MOUSE_IS_LEFT.swap(is_left, Ordering::SeqCst) == is_left {
             return Ok(());
         }
-        let (on, off) = MOUSE;
-        self.tell(if is_left { off } else { on })
+        let (on, off) = MOUSE_MODES;
+        self.write_control(if is_left { off } else { on })
     }
 
-    fn tell(&mut self, text: &str) -> io::Result<()> {
-        if !ENTERED.load(Ordering::SeqCst) {
+    fn write_control(&mut self, text: &str) -> io::Result<()> {
+        if !IS_ENTERED.load(Ordering::SeqCst) {
             return Ok(());
         }
         self.pending
             .0
             .borrow_mut()
             .extend_from_slice(text.as_bytes());
-        self.send()
+        self.flush_pending()
     }
 
-    fn send(&mut self) -> io::Result<()> {
+    fn flush_pending(&mut self) -> io::Result<()> {
         let bytes = std::mem::take(&mut *self.pending.0.borrow_mut());
-        let sent = match self.is_of_sixteen {
-            true => self.way.send(&sixteen::in_short(&bytes)),
-            false => self.way.send(&bytes),
+        let sent = match self.has_16_colors {
+            true => self.writer.send(&sgr16::to_sgr16(&bytes)),
+            false => self.writer.send(&bytes),
         };
         // The room is used again.
         let mut room = bytes;
@@ -407,18 +411,18 @@ impl Terminal {
     }
 }
 
-impl Drop for Terminal {
+impl Drop for TuiTerminal {
     fn drop(&mut self) {
-        self.take_back(Left::Anyhow);
-        let _gone = leave();
+        self.restore_after_program(TerminalCondition::Unknown);
+        let _gone = leave_modes();
     }
 }
 
 /// What a frame writes, held back until the frame is whole.
 #[derive(Debug, Clone, Default)]
-struct Pending(Rc<RefCell<Vec<u8>>>);
+struct PendingOutput(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Pending {
+impl Write for PendingOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())

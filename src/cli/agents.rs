@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
@@ -50,7 +50,7 @@ pub enum AgentModeFlag {
 ///
 /// # Errors
 /// The configuration has problems, or there is no such agent.
-pub async fn run(args: AgentsArguments) -> Result<u8, Refusal> {
+pub async fn run(args: AgentsArguments) -> Result<u8, StartError> {
     let CliContext { loaded, .. } = CliContext::load(&args.choices).await?;
     let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
     let mode = match args.mode {
@@ -88,8 +88,8 @@ pub async fn run(args: AgentsArguments) -> Result<u8, Refusal> {
 }
 
 /// That there is no agent of a name that somebody gave.
-pub(super) fn unknown_agent_error(unknown: UnknownProfile) -> Refusal {
-    Refusal {
+pub(super) fn unknown_agent_error(unknown: UnknownProfile) -> StartError {
+    StartError {
         problem: format!("there is no agent {:?}", unknown.name),
         hint: format!("known are {}", unknown.known.join(", ")),
         code: 2,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::app::start::{Ground, Refusal, find_root, layout, load_config};
+use crate::app::startup::{RunTreeReader, StartError, find_project_root, load_config, run_layout};
 use crate::config::{Loaded, Places};
 use crate::engine::git::{GitSettings, Repository};
 use crate::store::WorkdirLayout;
@@ -33,10 +33,10 @@ impl CliContext {
     ///
     /// # Errors
     /// The directory or its configuration has problems.
-    pub async fn load(choices: &ConfigFlagArguments) -> Result<Self, Refusal> {
+    pub async fn load(choices: &ConfigFlagArguments) -> Result<Self, StartError> {
         let (root, repository) = find_current_root().await?;
         let (places, loaded) = load_config(&root, &choices.to_config_flags()?)?;
-        let layout = layout(&root, &loaded.config)?;
+        let layout = run_layout(&root, &loaded.config)?;
         Ok(Self {
             root,
             repository,
@@ -47,7 +47,7 @@ impl CliContext {
     }
 }
 
-impl From<CliContext> for Ground {
+impl From<CliContext> for RunTreeReader {
     fn from(here: CliContext) -> Self {
         Self {
             root: here.root,
@@ -61,7 +61,7 @@ impl From<CliContext> for Ground {
 ///
 /// # Errors
 /// The directory is gone, or git refuses.
-pub(super) async fn find_current_root() -> Result<(PathBuf, Option<Repository>), Refusal> {
+pub(super) async fn find_current_root() -> Result<(PathBuf, Option<Repository>), StartError> {
     let settings = GitSettings::new("none", CancellationToken::new());
-    find_root(&super::current_dir()?, settings).await
+    find_project_root(&super::current_dir()?, settings).await
 }

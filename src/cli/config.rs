@@ -1,4 +1,4 @@
-//! `agent-collab config show|check|path`: what is in force, whether it is right, and which files say so.
+//! `agent-collab config show|check_json_log_file|path`: what is in force, whether it is right, and which files say so.
 //!
 //! Refuses to write a configuration file: those are the user's.
 
@@ -6,9 +6,9 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::app::log_sinks;
-use crate::app::looks::{Looks, load};
+use crate::app::log_setup;
 use crate::app::terminal;
+use crate::app::ui_config::{UiConfig, load_checked_config};
 use crate::config::permissions::Permissions;
 use crate::config::problem::{list_notices, visible};
 use crate::config::project::PROJECT_DIR;
@@ -69,7 +69,7 @@ pub fn prompt_sources(loaded: &Loaded) -> Vec<PromptSource> {
 }
 
 fn run_show(here: &CliConfigContext, format: ConfigFormat, out: &mut dyn Write) -> io::Result<u8> {
-    let loaded = match load(&here.places, &here.root, &here.choices) {
+    let loaded = match load_checked_config(&here.places, &here.root, &here.choices) {
         Ok(loaded) => loaded,
         Err(problems) => {
             writeln!(out, "{problems}")?;
@@ -91,7 +91,7 @@ fn run_show(here: &CliConfigContext, format: ConfigFormat, out: &mut dyn Write) 
 }
 
 fn run_check(here: &CliConfigContext, out: &mut dyn Write) -> io::Result<u8> {
-    let loaded = match load(&here.places, &here.root, &here.choices) {
+    let loaded = match load_checked_config(&here.places, &here.root, &here.choices) {
         Ok(loaded) => loaded,
         Err(problems) => {
             return print_problems(out, &problems, problems.0.len(), "the configuration");
@@ -102,10 +102,10 @@ fn run_check(here: &CliConfigContext, out: &mut dyn Write) -> io::Result<u8> {
     if !notices.is_empty() {
         writeln!(out, "{}", list_notices(&notices))?;
     }
-    if let Err(problems) = Looks::of(&loaded, terminal::depth()) {
+    if let Err(problems) = UiConfig::from_config(&loaded, terminal::detect_color_depth()) {
         return print_problems(out, &problems, problems.0.len(), "the configuration");
     }
-    if let Err(problems) = log_sinks::check(&loaded, &here.root) {
+    if let Err(problems) = log_setup::check_json_log_file(&loaded, &here.root) {
         return print_problems(out, &problems, problems.0.len(), "the configuration");
     }
     if let Err(problems) = Prompts::load(&prompt_sources(&loaded)) {

@@ -9,7 +9,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
 
 use super::permissions::PermissionsSubcommand;
 use super::{CliCommand, CommandLine};
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::config::{Choices, Override};
 
 /// Flags by which the configuration is chosen.
@@ -31,7 +31,7 @@ impl ConfigFlagArguments {
     ///
     /// # Errors
     /// A `--set` without `=`.
-    pub fn to_config_flags(&self) -> Result<Choices, Refusal> {
+    pub fn to_config_flags(&self) -> Result<Choices, StartError> {
         let overrides = self.set.iter().map(|given| match given.split_once('=') {
             Some((key, value)) => {
                 let flag = format!("--set {given}");
@@ -41,7 +41,7 @@ impl ConfigFlagArguments {
                     value: value.trim().to_owned(),
                 })
             }
-            None => Err(Refusal {
+            None => Err(StartError {
                 problem: format!("`--set {given}` has no `=`"),
                 hint: "write it as KEY=VALUE, such as `-s test.max_fix_turns=1`".to_owned(),
                 code: 2,

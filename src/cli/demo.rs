@@ -11,13 +11,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::app::answers::{Answers, Yes};
-use crate::app::headless::{self, Headless, Task, Unconfirmed};
-use crate::app::report::Form;
-use crate::app::screen::{self, First, Opening};
-use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
+use crate::app::auto_answers::{AutoAnswers, FlagConsent};
+use crate::app::headless::{self, HeadlessCommand, HeadlessRun, UnconfirmedGoal};
+use crate::app::run_reporter::ReportFormat;
+use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy};
 use crate::app::terminal;
-use crate::app::unread::Counted;
+use crate::app::tui_loop::{self, TuiOptions, TuiStart};
+use crate::app::write_watchdog::WatchedWriter;
 use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
@@ -125,15 +125,15 @@ pub enum DemoError {
 ///
 /// # Errors
 /// The demo cannot be prepared.
-pub async fn run(args: DemoArguments) -> Result<u8, Refusal> {
-    let failed = |error: DemoError| Refusal::error(error, "");
+pub async fn run(args: DemoArguments) -> Result<u8, StartError> {
+    let failed = |error: DemoError| StartError::new(error, "");
     let speed = if args.fast {
         DemoSpeed::Fast
     } else {
         DemoSpeed::Readable
     };
     let program = std::env::current_exe()
-        .map_err(|error| Refusal::error(format!("cannot find this program: {error}"), ""))?;
+        .map_err(|error| StartError::new(format!("cannot find this program: {error}"), ""))?;
     let (demo, story) = match open_demo_folder(args.dir.as_deref()).map_err(failed)? {
         DemoFolder::Empty(folder) => {
             let made = create_demo(&folder, &program, speed, &args.scenes);
@@ -144,15 +144,18 @@ pub async fn run(args: DemoArguments) -> Result<u8, Refusal> {
             return Err(failed(DemoError::AlreadyMade { path }));
         }
     };
-    if !args.headless && terminal::is_there() {
-        let code = screen::run(demo.screen_options(story)).await?;
-        let _closed = terminal::say_last(&format!("{}\n", demo.farewell_text()));
+    if !args.headless && terminal::is_usable() {
+        let code = tui_loop::run_tui(demo.screen_options(story)).await?;
+        let _closed = terminal::write_final_text(&format!("{}\n", demo.farewell_text()));
         return Ok(code);
     }
-    let (mut out, mut err) = (Counted(std::io::stdout()), Counted(std::io::stderr()));
+    let (mut out, mut err) = (
+        WatchedWriter(std::io::stdout()),
+        WatchedWriter(std::io::stderr()),
+    );
     // A reader that is gone is noticed when the run is told.
     let _closed = writeln!(out, "{}", demo.welcome_text());
-    let code = headless::run(demo.headless_options(story), &mut out, &mut err).await;
+    let code = headless::run_headless(demo.headless_options(story), &mut out, &mut err).await;
     let _closed = writeln!(out, "\n{}", demo.farewell_text());
     Ok(code)
 }
@@ -167,8 +170,8 @@ enum DemoRunStart {
 }
 
 impl DemoWorkspace {
-    fn start_options(&self, gate: Gate, asks: Asks) -> Wishes {
-        Wishes {
+    fn start_options(&self, gate: Gate, asks: StartAskPolicy) -> StartOptions {
+        StartOptions {
             cwd: self.root.clone(),
             choices: Choices {
                 file: Some(self.config_file.clone()),
@@ -179,8 +182,8 @@ impl DemoWorkspace {
             mode: Mode::Default,
             branch: BranchPolicy::Unless,
             test_choice: TestChoice::Own,
-            asks,
-            unfinished: Unfinished::Refuse,
+            ask_policy: asks,
+            unfinished: UnfinishedRunPolicy::Refuse,
             children: ChildSpawner::default(),
             // Its agents are this program's own scripts.
             uncontained: UncontainedCommands::FollowRules,
@@ -189,38 +192,38 @@ impl DemoWorkspace {
     }
 
     /// The run on the screen, with every question left to the user.
-    fn screen_options(&self, story: DemoRunStart) -> Opening {
-        Opening {
-            wishes: Wishes {
+    fn screen_options(&self, story: DemoRunStart) -> TuiOptions {
+        TuiOptions {
+            wishes: StartOptions {
                 front_end: FrontEnd::FullScreen,
-                ..self.start_options(Gate::Manual, Asks::Wait)
+                ..self.start_options(Gate::Manual, StartAskPolicy::Wait)
             },
-            first: First::Demo {
+            first: TuiStart::Demo {
                 goal: (story == DemoRunStart::New).then(|| self.goal.clone()),
             },
         }
     }
 
     /// The run that is played as lines, with every question answered beforehand.
-    fn headless_options(&self, story: DemoRunStart) -> Headless {
+    fn headless_options(&self, story: DemoRunStart) -> HeadlessRun {
         let answers = DemoScene::value_variants()
             .iter()
             .filter_map(|scene| scene.headless_answer())
             .chain([("step_recovery", "continue")])
             .map(|(kind, choice)| (kind.to_owned(), choice.to_owned()));
-        Headless {
-            wishes: self.start_options(Gate::Auto, Asks::Deny),
-            task: match story {
-                DemoRunStart::New => Task::Begin(self.goal.clone()),
-                DemoRunStart::Resumed => Task::Resume(Unconfirmed::Waits),
+        HeadlessRun {
+            wishes: self.start_options(Gate::Auto, StartAskPolicy::Deny),
+            command: match story {
+                DemoRunStart::New => HeadlessCommand::Begin(self.goal.clone()),
+                DemoRunStart::Resumed => HeadlessCommand::Resume(UnconfirmedGoal::WaitForUser),
             },
-            answers: Answers {
-                execute: Some(Yes),
-                plan_test: Some(Yes),
+            answers: AutoAnswers {
+                execute: Some(FlagConsent),
+                plan_test: Some(FlagConsent),
                 by_kind: answers.collect(),
-                ..Answers::default()
+                ..AutoAnswers::default()
             },
-            form: Form::Lines,
+            format: ReportFormat::Lines,
         }
     }
 

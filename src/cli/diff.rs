@@ -6,8 +6,8 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
 
-use crate::app::changes::{Looked, of_directory};
-use crate::app::start::Refusal;
+use crate::app::run_diff::{RunDiff, diff_run_in_directory};
+use crate::app::startup::StartError;
 use crate::domain::changes::Scope;
 use crate::engine::changes::Changes;
 use crate::text::patch::{FileDiff, LineKind, Patch};
@@ -48,7 +48,7 @@ enum ColorOutput {
 ///
 /// # Errors
 /// The run's state cannot be read, it has no such step, or git refuses.
-pub async fn run(args: DiffArguments) -> Result<u8, Refusal> {
+pub async fn run(args: DiffArguments) -> Result<u8, StartError> {
     let scope = match (args.step, args.plan) {
         (_, true) => Scope::Plan,
         (Some(n), false) => Scope::Step(n),
@@ -56,15 +56,15 @@ pub async fn run(args: DiffArguments) -> Result<u8, Refusal> {
     };
     let here = CliContext::load(&args.choices).await?;
     let layout = here.layout.clone();
-    let looked = of_directory(&here.into(), &layout, scope).await?;
+    let looked = diff_run_in_directory(&here.into(), &layout, scope).await?;
     if let (Scope::Step(_), Ok(Changes::Nothing(why))) = (scope, &looked.changes)
         && !looked.scopes.contains(&scope)
     {
         let hint =
             "`agent-collab status` shows the steps; without --step all that changed is shown";
-        return Err(Refusal {
+        return Err(StartError {
             code: 2,
-            ..Refusal::error(why, hint)
+            ..StartError::new(why, hint)
         });
     }
     let out = io::stdout();
@@ -76,17 +76,17 @@ pub async fn run(args: DiffArguments) -> Result<u8, Refusal> {
 }
 
 fn print_changes(
-    looked: Looked,
+    looked: RunDiff,
     stat: bool,
     colours: ColorOutput,
     out: &mut dyn Write,
-) -> Result<u8, Refusal> {
+) -> Result<u8, StartError> {
     if let Some(problem) = &looked.problem {
         let _closed = writeln!(io::stderr(), "note: {}", clean(problem));
     }
     let changes = looked
         .changes
-        .map_err(|error| Refusal::error(error, "the run's trees are under refs/agent-collab/"))?;
+        .map_err(|error| StartError::new(error, "the run's trees are under refs/agent-collab/"))?;
     let written = match changes {
         Changes::Nothing(why) => {
             // Where a diff is wanted there is none; the word is for people.
@@ -98,7 +98,7 @@ fn print_changes(
     // A pager that was closed early is no failure.
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Refusal::error(format!("cannot print: {error}"), ""))
+            Err(StartError::new(format!("cannot print: {error}"), ""))
         }
         Ok(()) | Err(_) => Ok(0),
     }
@@ -145,7 +145,7 @@ mod tests {
     const TEXT: &str = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-old\n+new\n+求和\n";
 
     fn printed(stat: bool, colours: ColorOutput) -> String {
-        let looked = Looked {
+        let looked = RunDiff {
             scopes: Vec::new(),
             changes: Ok(Changes::Found(Patch::read(TEXT))),
             problem: None,

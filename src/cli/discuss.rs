@@ -6,9 +6,9 @@ use std::io::{self, Read, Write};
 
 use clap::{Args, ValueEnum};
 
-use crate::app::discussions::{self, Given};
-use crate::app::start::{Refusal, Wishes};
-use crate::app::unread::Counted;
+use crate::app::discussion_command::{self, DiscussCommand};
+use crate::app::startup::{StartError, StartOptions};
+use crate::app::write_watchdog::WatchedWriter;
 use crate::domain::discussion::{Discussion, Status};
 use crate::domain::ids::DiscussionId;
 use crate::engine::discussion::{MAX_CONTEXT, TOO_MUCH_CONTEXT, as_json, in_markdown};
@@ -119,26 +119,27 @@ pub enum DiscussOrderFlag {
 ///
 /// # Errors
 /// The discussion was not begun, or nobody knows how it ended.
-pub async fn run(args: DiscussArguments) -> Result<u8, Refusal> {
-    let wishes = Wishes {
-        asks: args.on_ask.into(),
+pub async fn run(args: DiscussArguments) -> Result<u8, StartError> {
+    let wishes = StartOptions {
+        ask_policy: args.on_ask.into(),
         uncontained: args.holding.uncontained_commands(),
-        ..Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?)
+        ..StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?)
     };
     let arguments = to_tool_arguments(&args)?;
     if args.budget {
-        let derived = discussions::budget(&wishes, arguments).await?;
+        let derived = discussion_command::preview_budget(&wishes, arguments).await?;
         let text = match args.json {
             true => clean_json_line(&derived.0.to_string()),
             false => derived.in_words(),
         };
         return Ok(print_text(&text, 0));
     }
-    let given = Given {
+    let given = DiscussCommand {
         arguments,
         id: args.id.as_deref().map(DiscussionId::new),
     };
-    let (discussion, signal) = discussions::run(&wishes, given, &mut super::print_progress).await?;
+    let (discussion, signal) =
+        discussion_command::run_discussion(&wishes, given, &mut super::print_progress).await?;
     let text = match args.json {
         true => clean_json_line(&as_json(&discussion).to_string()),
         false => format_discussion(&discussion),
@@ -151,7 +152,10 @@ pub async fn run(args: DiscussArguments) -> Result<u8, Refusal> {
 }
 
 fn print_text(text: &str, code: u8) -> u8 {
-    crate::cli::exit_code_after_print(writeln!(Counted(io::stdout()), "{}", text.trim_end()), code)
+    crate::cli::exit_code_after_print(
+        writeln!(WatchedWriter(io::stdout()), "{}", text.trim_end()),
+        code,
+    )
 }
 
 fn format_discussion(discussion: &Discussion) -> String {
@@ -165,7 +169,7 @@ fn format_discussion(discussion: &Discussion) -> String {
     text
 }
 
-fn to_tool_arguments(args: &DiscussArguments) -> Result<GroupDiscussToolArguments, Refusal> {
+fn to_tool_arguments(args: &DiscussArguments) -> Result<GroupDiscussToolArguments, StartError> {
     let context = match args.context.as_deref() {
         Some("-") => Some(read_context_from_stdin()?),
         context => context.map(str::to_owned),
@@ -210,15 +214,15 @@ fn merge_participants(agents: &[String], participants: &[String]) -> Vec<String>
         .collect()
 }
 
-fn read_context_from_stdin() -> Result<String, Refusal> {
+fn read_context_from_stdin() -> Result<String, StartError> {
     // No character takes more than four bytes.
     let most = MAX_CONTEXT as u64 * 4;
     let mut text = Vec::new();
     match io::stdin().take(most + 1).read_to_end(&mut text) {
-        Ok(n) if n as u64 > most => Err(Refusal::error(TOO_MUCH_CONTEXT, "--file PATH gives one")),
+        Ok(n) if n as u64 > most => Err(StartError::new(TOO_MUCH_CONTEXT, "--file PATH gives one")),
         Ok(_) => String::from_utf8(text)
-            .map_err(|_| Refusal::error("the context on standard input is not UTF-8", "")),
-        Err(error) => Err(Refusal::error(
+            .map_err(|_| StartError::new("the context on standard input is not UTF-8", "")),
+        Err(error) => Err(StartError::new(
             format!("the context cannot be read from standard input: {error}"),
             "",
         )),

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use clap::Args;
 use serde_json::json;
 
-use crate::app::diagnosing::diagnosis;
-use crate::app::start::{Refusal, Wishes};
+use crate::app::doctor_checks::diagnose_environment;
+use crate::app::startup::{StartError, StartOptions};
 use crate::text::clean_json_line;
 
 use super::ConfigFlagArguments;
@@ -29,9 +29,10 @@ pub struct DoctorArguments {
 ///
 /// # Errors
 /// The configuration has problems.
-pub async fn run(args: DoctorArguments) -> Result<u8, Refusal> {
-    let wishes = Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?);
-    let report = diagnosis(&wishes).await?;
+pub async fn run(args: DoctorArguments) -> Result<u8, StartError> {
+    let wishes =
+        StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?);
+    let report = diagnose_environment(&wishes).await?;
     let is_well = report.0["ok"] == json!(true);
     let mut out = io::stdout();
     let written = match args.json {

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::app::export::{Page, writing};
-use crate::app::history;
-use crate::app::start::Refusal;
+use crate::app::export::{ExportPage, export_file};
+use crate::app::run_history;
+use crate::app::startup::StartError;
 use crate::domain::page::PageForm;
 use crate::store::WorkdirLayout;
 
@@ -47,18 +47,18 @@ pub struct ExportArguments {
 ///
 /// # Errors
 /// There is no such run, its files cannot be read, or the page cannot be written.
-pub async fn run(args: ExportArguments) -> Result<u8, Refusal> {
+pub async fn run(args: ExportArguments) -> Result<u8, StartError> {
     let here = CliContext::load(&args.choices).await?;
     let wanted = find_run(here.layout.clone(), args.run.as_deref())?;
-    let page = Page::gather(wanted, &here.into()).await?;
-    let text = page.text(match args.md {
+    let page = ExportPage::load(wanted, &here.into()).await?;
+    let text = page.render(match args.md {
         true => PageForm::Markdown,
         false => PageForm::Html,
     });
     match &args.output {
         Some(path) => {
-            writing::replace(path, &text).map_err(|error| {
-                Refusal::error(
+            export_file::replace_file(path, &text).map_err(|error| {
+                StartError::new(
                     format!("cannot write {}: {error}", path.display()),
                     "name a file in a folder that you may write to",
                 )
@@ -73,18 +73,18 @@ pub async fn run(args: ExportArguments) -> Result<u8, Refusal> {
 }
 
 /// The run that is meant: the one that lies here, else the last finished one.
-fn find_run(here: WorkdirLayout, wanted: Option<&str>) -> Result<WorkdirLayout, Refusal> {
+fn find_run(here: WorkdirLayout, wanted: Option<&str>) -> Result<WorkdirLayout, StartError> {
     if wanted.is_none() && here.state().is_file() {
         return Ok(here);
     }
-    let runs = history::list(&here)?;
+    let runs = run_history::list_runs(&here)?;
     let found = match wanted {
-        Some(wanted) => history::find(&runs, wanted),
+        Some(wanted) => run_history::find_run(&runs, wanted),
         None => runs
             .first()
             .ok_or_else(|| "there is no run here yet".to_owned()),
     };
-    let run = found.map_err(|problem| Refusal {
+    let run = found.map_err(|problem| StartError {
         problem,
         hint: "`agent-collab history` lists the finished runs".to_owned(),
         code: 2,

@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::app::history::{self, Finished};
-use crate::app::screen::{self, First};
-use crate::app::start::Refusal;
+use crate::app::run_history::{self, RunHistoryEntry};
+use crate::app::startup::StartError;
 use crate::app::terminal;
+use crate::app::tui_loop::{self, TuiStart};
 use crate::engine::lying::stands;
 use crate::store::{WorkdirLayout, document_files};
 use crate::text::visible;
@@ -43,9 +43,9 @@ pub struct HistoryArguments {
 ///
 /// # Errors
 /// The history cannot be read, or holds no such run.
-pub async fn run(args: HistoryArguments) -> Result<u8, Refusal> {
+pub async fn run(args: HistoryArguments) -> Result<u8, StartError> {
     let CliContext { root, layout, .. } = CliContext::load(&args.choices).await?;
-    let runs = history::list(&layout)?;
+    let runs = run_history::list_runs(&layout)?;
     let Some(wanted) = &args.run else {
         let text = match args.json {
             true => format!("{}\n", clean_json_line(&runs_to_json(&runs).to_string())),
@@ -53,7 +53,7 @@ pub async fn run(args: HistoryArguments) -> Result<u8, Refusal> {
         };
         return Ok(print_text(&text));
     };
-    let run = history::find(&runs, wanted).map_err(|problem| Refusal {
+    let run = run_history::find_run(&runs, wanted).map_err(|problem| StartError {
         problem,
         hint: "`agent-collab history` lists them".to_owned(),
         code: 2,
@@ -64,25 +64,25 @@ pub async fn run(args: HistoryArguments) -> Result<u8, Refusal> {
             clean_json_line(&run_to_json(&run.layout)?.to_string())
         )));
     }
-    if args.print || !terminal::is_there() {
+    if args.print || !terminal::is_usable() {
         return Ok(print_text(&format_archived_run(run)?));
     }
-    let first = First::Read {
+    let first = TuiStart::ViewArchived {
         name: run.name.clone(),
     };
-    screen::run(screen_options(args.choices.to_config_flags()?, first)?).await
+    tui_loop::run_tui(screen_options(args.choices.to_config_flags()?, first)?).await
 }
 
 fn print_text(text: &str) -> u8 {
     crate::cli::exit_code_after_print(io::stdout().write_all(text.as_bytes()), 0)
 }
 
-fn runs_to_json(runs: &[Finished]) -> Value {
+fn runs_to_json(runs: &[RunHistoryEntry]) -> Value {
     let all = runs.iter().enumerate();
     Value::Array(all.map(|(at, run)| run.to_json(at + 1)).collect())
 }
 
-fn format_runs(runs: &[Finished], root: &str) -> String {
+fn format_runs(runs: &[RunHistoryEntry], root: &str) -> String {
     if runs.is_empty() {
         return format!(
             "no finished run in {root}\n\
@@ -91,11 +91,11 @@ fn format_runs(runs: &[Finished], root: &str) -> String {
     }
     let mut text = String::new();
     for (at, run) in runs.iter().enumerate() {
-        let agents = match &run.told {
+        let agents = match &run.summary {
             Ok(told) => told.agents.join(" and "),
             Err(_) => String::new(),
         };
-        let head = [Some(run.ended()), run.how_far(), Some(agents)];
+        let head = [Some(run.end_label()), run.progress_label(), Some(agents)];
         let head: Vec<String> = head
             .into_iter()
             .flatten()
@@ -106,20 +106,20 @@ fn format_runs(runs: &[Finished], root: &str) -> String {
             at + 1,
             run.date,
             head.join(", "),
-            run.about(),
-            clean(&run.place().display().to_string())
+            run.subject(),
+            clean(&run.directory().display().to_string())
         ));
         if let Some(problem) = &run.problem {
             text.push_str(&format!("     {}\n", clean(problem)));
         }
     }
-    if runs.iter().any(Finished::is_unfinished) {
+    if runs.iter().any(RunHistoryEntry::is_unfinished) {
         text.push_str("an unfinished one goes on again: `agent-collab resume NAME|N`\n");
     }
     text
 }
 
-fn run_to_json(layout: &WorkdirLayout) -> Result<Value, Refusal> {
+fn run_to_json(layout: &WorkdirLayout) -> Result<Value, StartError> {
     Ok(match stands(layout)? {
         Some(found) => json!({
             "last_seq": found.last_seq,
@@ -131,14 +131,17 @@ fn run_to_json(layout: &WorkdirLayout) -> Result<Value, Refusal> {
 }
 
 /// What the snapshot tells, or the log, and the log for people.
-fn format_archived_run(run: &Finished) -> Result<String, Refusal> {
-    let mut text = format!("history    {}\n", clean(&run.place().display().to_string()));
+fn format_archived_run(run: &RunHistoryEntry) -> Result<String, StartError> {
+    let mut text = format!(
+        "history    {}\n",
+        clean(&run.directory().display().to_string())
+    );
     match stands(&run.layout) {
         Ok(Some(found)) => {
             text.push_str(&format_damage(found.problem.as_deref()));
             text.push_str(&format_run(&found.state, RunActivity::Archived));
         }
-        Ok(None) | Err(_) => text.push_str(&format_damage(Some(run.about()))),
+        Ok(None) | Err(_) => text.push_str(&format_damage(Some(run.subject()))),
     }
     if let Some(log) = document_files::read_document(&run.layout.log())? {
         let log = String::from_utf8_lossy(&log.bytes).into_owned();

@@ -5,18 +5,20 @@
 use std::io::Write;
 
 use super::config::CliConfigContext;
-use crate::app::looks::{Looks, load, refused};
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::app::terminal;
+use crate::app::ui_config::{UiConfig, load_checked_config, to_start_error};
 use crate::config::problem::visible;
 
 /// Prints them; returns the exit code.
 ///
 /// # Errors
 /// The configuration is wrong.
-pub fn run(here: &CliConfigContext, out: &mut dyn Write) -> Result<u8, Refusal> {
-    let loaded = load(&here.places, &here.root, &here.choices).map_err(refused)?;
-    let looks = Looks::of(&loaded, terminal::depth()).map_err(refused)?;
+pub fn run(here: &CliConfigContext, out: &mut dyn Write) -> Result<u8, StartError> {
+    let loaded =
+        load_checked_config(&here.places, &here.root, &here.choices).map_err(to_start_error)?;
+    let looks =
+        UiConfig::from_config(&loaded, terminal::detect_color_depth()).map_err(to_start_error)?;
     let file = here.places.global_config();
     let text = format!(
         "# Copy what you want to change into {}.\n# A key is written as \"g\", \"ctrl+g\", \"alt+g\", \"f5\" or \"space\"; \"none\" takes it away.\n[keys]\n{}",

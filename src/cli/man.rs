@@ -10,7 +10,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::{config_flags, exit_code_after_print};
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 
 const PROGRAM: &str = "agent-collab";
 
@@ -29,7 +29,7 @@ pub struct ManArguments {
 ///
 /// # Errors
 /// The folder cannot be created or written.
-pub fn run(args: &ManArguments) -> Result<u8, Refusal> {
+pub fn run(args: &ManArguments) -> Result<u8, StartError> {
     let Some(dir) = &args.dir else {
         // clap_mangen wants a writer that does not fail; a reader that closes the pipe early is normal.
         let mut page = Vec::new();
@@ -40,7 +40,7 @@ pub fn run(args: &ManArguments) -> Result<u8, Refusal> {
         ));
     };
     let n_files = write_all(dir).map_err(|error| {
-        Refusal::error(
+        StartError::new(
             format!("cannot write to {}: {error}", dir.display()),
             "name a folder that you can write to",
         )

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::mcp::server;
 
 /// Arguments of `agent-collab mcp`.
@@ -25,10 +25,10 @@ pub struct McpArguments {
 ///
 /// # Errors
 /// The instance cannot be reached or refuses.
-pub async fn run(args: McpArguments) -> Result<u8, Refusal> {
+pub async fn run(args: McpArguments) -> Result<u8, StartError> {
     let served = server::serve(&args.socket, &args.token).await;
     served.map_err(|error| {
-        Refusal::error(
+        StartError::new(
             error,
             "this command is started by codex and claude, in a run",
         )

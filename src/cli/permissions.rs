@@ -11,7 +11,7 @@ pub mod stored_approvals;
 
 use clap::Subcommand;
 
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 
 /// What is asked about permissions.
 #[derive(Debug, Clone, Subcommand)]
@@ -32,7 +32,7 @@ pub enum PermissionsSubcommand {
 ///
 /// # Errors
 /// The configuration has problems, or what is asked for is not there.
-pub async fn run(command: PermissionsSubcommand) -> Result<u8, Refusal> {
+pub async fn run(command: PermissionsSubcommand) -> Result<u8, StartError> {
     match command {
         PermissionsSubcommand::Check(args) => check::run(args).await,
         PermissionsSubcommand::Explain(args) => explain::run(args).await,

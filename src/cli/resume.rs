@@ -4,8 +4,10 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
-use crate::app::headless::{Task, Unconfirmed};
-use crate::app::start::{BroughtBack, Refusal, Unfinished, Wishes, bring_back_here};
+use crate::app::headless::{HeadlessCommand, UnconfirmedGoal};
+use crate::app::startup::{
+    StartError, StartOptions, UnarchivedRun, UnfinishedRunPolicy, lock_and_unarchive_run,
+};
 use crate::domain::phase::Mode;
 use crate::text::clean;
 
@@ -65,13 +67,16 @@ impl OnStepFlag {
 ///
 /// # Errors
 /// The flags do not fit together, or there is no run to take up.
-pub async fn run(args: ResumeArguments) -> Result<u8, Refusal> {
+pub async fn run(args: ResumeArguments) -> Result<u8, StartError> {
     let mut conducted = args.conduct;
     if let Some(wanted) = &args.run {
-        let wishes = Wishes::at_rest(super::current_dir()?, conducted.choices.to_config_flags()?);
-        let back = bring_back_here(&wishes, wanted).await?;
-        let told = clean(&back.in_words());
-        if !back.has_a_goal() {
+        let wishes = StartOptions::without_turns(
+            super::current_dir()?,
+            conducted.choices.to_config_flags()?,
+        );
+        let back = lock_and_unarchive_run(&wishes, wanted).await?;
+        let told = clean(&back.describe());
+        if !back.has_goal() {
             let told = format!("{told}\n{}", format_next_actions(&back));
             return Ok(exit_code_after_print(
                 io::stdout().write_all(told.as_bytes()),
@@ -86,19 +91,19 @@ pub async fn run(args: ResumeArguments) -> Result<u8, Refusal> {
             .map(|what| format!("step_recovery={}", what.as_str())),
     );
     let goal = match args.yes_goal {
-        true => Unconfirmed::Counts,
-        false => Unconfirmed::Waits,
+        true => UnconfirmedGoal::Accept,
+        false => UnconfirmedGoal::WaitForUser,
     };
     run_headless(
         &conducted,
-        Task::Resume(goal),
-        (Unfinished::Refuse, Mode::Default),
+        HeadlessCommand::Resume(goal),
+        (UnfinishedRunPolicy::Refuse, Mode::Default),
     )
     .await
 }
 
 /// What can be done in a run that has no goal to go on to, a line each.
-fn format_next_actions(back: &BroughtBack) -> String {
+fn format_next_actions(back: &UnarchivedRun) -> String {
     let talks = back.state.discussions.iter();
     let left = talks.filter(|talk| talk.is_running() || talk.can_go_on());
     let mut lines: Vec<String> = left

@@ -1,4 +1,4 @@
-//! `agent-collab run`: takes a goal to committed steps, without a screen.
+//! `agent-collab run_headless`: takes a goal to committed steps, without a screen.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::app::answers::{Answers, OnCap, Yes, check};
-use crate::app::headless::{self, Headless, Task};
-use crate::app::report::Form;
-use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
-use crate::app::unread::Counted;
+use crate::app::auto_answers::{AutoAnswers, CapPolicy, FlagConsent, check_answer_flag};
+use crate::app::headless::{self, HeadlessCommand, HeadlessRun};
+use crate::app::run_reporter::ReportFormat;
+use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy};
+use crate::app::write_watchdog::WatchedWriter;
 use crate::config::Choices;
 use crate::domain::execution::DirtyPolicy;
 use crate::domain::instructions::InstructionsChoice;
@@ -22,7 +22,7 @@ use crate::process::ChildSpawner;
 use super::ConfigFlagArguments;
 use super::uncontained_flag::UncontainedArguments;
 
-/// Arguments of `agent-collab run`.
+/// Arguments of `agent-collab run_headless`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Every question has a flag that answers it beforehand. One that no flag answers keeps the run as it \
@@ -100,7 +100,7 @@ pub struct HeadlessRunArguments {
     pub on_ask: OnAskFlag,
     /// What happens when the review reaches its cap or makes no progress: pass, more:N (once) or cancel
     #[arg(long, value_name = "WHAT")]
-    pub on_cap: Option<OnCap>,
+    pub on_cap: Option<CapPolicy>,
     /// What happens to changes that are not only a step's: a file with uncommitted changes of yours that it edits, and
     /// files that you saved while it ran or that its tests rewrite each time
     #[arg(long, value_name = "WHAT")]
@@ -168,7 +168,7 @@ pub enum OnAskFlag {
     AllowRules,
 }
 
-impl From<OnAskFlag> for Asks {
+impl From<OnAskFlag> for StartAskPolicy {
     fn from(word: OnAskFlag) -> Self {
         match word {
             OnAskFlag::Deny => Self::Deny,
@@ -190,15 +190,20 @@ pub enum OnDirtyFlag {
 ///
 /// # Errors
 /// The flags do not fit together, or the run cannot be started.
-pub async fn run(args: RunArguments) -> Result<u8, Refusal> {
+pub async fn run(args: RunArguments) -> Result<u8, StartError> {
     let unfinished = if args.new {
-        Unfinished::Archive
+        UnfinishedRunPolicy::Archive
     } else {
-        Unfinished::Refuse
+        UnfinishedRunPolicy::Refuse
     };
     let goal = read_goal(&args)?;
     let mode = args.mode.into();
-    run_headless(&args.conduct, Task::Begin(goal), (unfinished, mode)).await
+    run_headless(
+        &args.conduct,
+        HeadlessCommand::Begin(goal),
+        (unfinished, mode),
+    )
+    .await
 }
 
 /// Conducts a run as the flags say.
@@ -207,14 +212,18 @@ pub async fn run(args: RunArguments) -> Result<u8, Refusal> {
 /// The flags do not fit together, or the run cannot be started.
 pub async fn run_headless(
     args: &HeadlessRunArguments,
-    task: Task,
-    (unfinished, mode): (Unfinished, Mode),
-) -> Result<u8, Refusal> {
-    let headless = Headless {
-        task,
+    task: HeadlessCommand,
+    (unfinished, mode): (UnfinishedRunPolicy, Mode),
+) -> Result<u8, StartError> {
+    let headless = HeadlessRun {
+        command: task,
         answers: parse_answers(args)?,
-        form: if args.json { Form::Json } else { Form::Lines },
-        wishes: Wishes {
+        format: if args.json {
+            ReportFormat::Json
+        } else {
+            ReportFormat::Lines
+        },
+        wishes: StartOptions {
             cwd: super::current_dir()?,
             choices: Choices {
                 instructions: args.instructions.map(InstructionsChoice::from),
@@ -231,22 +240,22 @@ pub async fn run_headless(
                 Some(TestCommandFlag::Plan) => TestChoice::Plan,
                 Some(TestCommandFlag::Detected) | None => TestChoice::Own,
             },
-            asks: args.on_ask.into(),
+            ask_policy: args.on_ask.into(),
             unfinished,
             children: ChildSpawner::default(),
             uncontained: args.holding.uncontained_commands(),
             front_end: FrontEnd::Lines,
         },
     };
-    Ok(headless::run(
+    Ok(headless::run_headless(
         headless,
-        &mut Counted(io::stdout()),
-        &mut Counted(io::stderr()),
+        &mut WatchedWriter(io::stdout()),
+        &mut WatchedWriter(io::stderr()),
     )
     .await)
 }
 
-fn read_goal(args: &RunArguments) -> Result<String, Refusal> {
+fn read_goal(args: &RunArguments) -> Result<String, StartError> {
     let text = match (&args.goal, &args.goal_file) {
         (Some(goal), _) => goal.clone(),
         (None, Some(file)) if file.as_os_str() == "-" => {
@@ -268,15 +277,15 @@ fn read_goal(args: &RunArguments) -> Result<String, Refusal> {
     }
 }
 
-fn usage_error(problem: String) -> Refusal {
-    Refusal {
+fn usage_error(problem: String) -> StartError {
+    StartError {
         problem,
         hint: "`agent-collab run --help` shows all flags".to_owned(),
         code: 2,
     }
 }
 
-fn parse_answers(args: &HeadlessRunArguments) -> Result<Answers, Refusal> {
+fn parse_answers(args: &HeadlessRunArguments) -> Result<AutoAnswers, StartError> {
     let mut by_kind = BTreeMap::new();
     for given in &args.answers {
         let (kind, choice) = given.split_once('=').ok_or_else(|| {
@@ -284,19 +293,19 @@ fn parse_answers(args: &HeadlessRunArguments) -> Result<Answers, Refusal> {
                 "`--answer {given}` has no `=`; write it as KIND=CHOICE"
             ))
         })?;
-        check(kind.trim(), choice.trim()).map_err(usage_error)?;
+        check_answer_flag(kind.trim(), choice.trim()).map_err(usage_error)?;
         by_kind.insert(kind.trim().to_owned(), choice.trim().to_owned());
     }
     let plan_test = args.allow_plan_test || args.test_command == Some(TestCommandFlag::Plan);
-    Ok(Answers {
-        execute: args.yes_execute.then_some(Yes),
-        plan_test: plan_test.then_some(Yes),
+    Ok(AutoAnswers {
+        execute: args.yes_execute.then_some(FlagConsent),
+        plan_test: plan_test.then_some(FlagConsent),
         on_cap: args.on_cap,
         on_dirty: args.on_dirty.map(|policy| match policy {
             OnDirtyFlag::Include => DirtyPolicy::Include,
             OnDirtyFlag::LeaveOut => DirtyPolicy::LeaveOut,
         }),
         by_kind,
-        ..Answers::default()
+        ..AutoAnswers::default()
     })
 }

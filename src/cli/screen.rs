@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::app::screen::{self, First, Opening};
-use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
+use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy};
+use crate::app::tui_loop::{self, TuiOptions, TuiStart};
 use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
@@ -37,38 +37,38 @@ pub struct ScreenArguments {
 /// Opens the screen where the program was started.
 ///
 /// # Errors
-/// See [`screen::run`].
-pub async fn run(args: ScreenArguments) -> Result<u8, Refusal> {
+/// See [`screen::run_tui`].
+pub async fn run(args: ScreenArguments) -> Result<u8, StartError> {
     let first = match (args.view, args.resume) {
-        (true, _) => First::View,
-        (false, true) => First::TakeUp,
-        (false, false) => First::AskForGoal,
+        (true, _) => TuiStart::View,
+        (false, true) => TuiStart::Resume,
+        (false, false) => TuiStart::AskForGoal,
     };
     let mut opening = screen_options(args.choices.to_config_flags()?, first)?;
     opening.wishes.uncontained = args.holding.uncontained_commands();
     if args.new {
-        opening.wishes.unfinished = Unfinished::Archive;
+        opening.wishes.unfinished = UnfinishedRunPolicy::Archive;
     }
-    screen::run(opening).await
+    tui_loop::run_tui(opening).await
 }
 
 /// What the screen is opened for, where the program was started.
 ///
 /// # Errors
 /// The directory is gone.
-pub(super) fn screen_options(choices: Choices, first: First) -> Result<Opening, Refusal> {
-    let wishes = Wishes {
+pub(super) fn screen_options(choices: Choices, first: TuiStart) -> Result<TuiOptions, StartError> {
+    let wishes = StartOptions {
         cwd: super::current_dir()?,
         choices,
         gate: Gate::Manual,
         mode: Mode::Default,
         branch: BranchPolicy::Unless,
         test_choice: TestChoice::Own,
-        asks: Asks::Wait,
-        unfinished: Unfinished::Refuse,
+        ask_policy: StartAskPolicy::Wait,
+        unfinished: UnfinishedRunPolicy::Refuse,
         children: ChildSpawner::default(),
         uncontained: UncontainedCommands::AskEach,
         front_end: FrontEnd::FullScreen,
     };
-    Ok(Opening { wishes, first })
+    Ok(TuiOptions { wishes, first })
 }

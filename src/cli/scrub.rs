@@ -10,7 +10,7 @@ use std::thread;
 
 use clap::{Args, ValueEnum};
 
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::text::{Scrubber, Taken};
 
 /// Arguments of `agent-collab scrub_stream`.
@@ -55,7 +55,7 @@ const MAX_WORKERS: usize = 4;
 ///
 /// # Errors
 /// Standard input cannot be read, or standard output not written; a reader that has gone is no error.
-pub fn run(args: &ScrubArguments) -> Result<u8, Refusal> {
+pub fn run(args: &ScrubArguments) -> Result<u8, StartError> {
     let taken = match args.only {
         None => Taken::All,
         Some(ScrubOnlyFlag::Redact) => Taken::Secrets,
@@ -76,7 +76,7 @@ pub fn run(args: &ScrubArguments) -> Result<u8, Refusal> {
     match scrub_stream(&mut input.lock(), &mut output, taken, n_workers) {
         Ok(()) => Ok(0),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
-        Err(error) => Err(Refusal::error(format!("cannot scrub: {error}"), "")),
+        Err(error) => Err(StartError::new(format!("cannot scrub: {error}"), "")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `agent-collab send`: a command to the instance that runs here, from another terminal or a script.
+//! `agent-collab send_command`: a command to the instance that runs here, from another terminal or a script.
 //!
 //! Where none runs, an unfinished run can still be stopped or cancelled.
 
@@ -6,13 +6,13 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use crate::app::sent;
-use crate::app::socket::Request;
-use crate::app::start::{Refusal, Wishes};
+use crate::app::ipc_socket::IpcRequest;
+use crate::app::remote_control;
+use crate::app::startup::{StartError, StartOptions};
 
 use super::ConfigFlagArguments;
 
-/// Arguments of `agent-collab send`.
+/// Arguments of `agent-collab send_command`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Commands, each as its slash command on the screen:\n  \
                         go             releases the waiting turn, or confirms the goal\n  \
@@ -45,13 +45,14 @@ pub struct SendArguments {
 ///
 /// # Errors
 /// It was not done.
-pub async fn run(args: SendArguments) -> Result<u8, Refusal> {
-    let wishes = Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?);
-    let request = Request {
+pub async fn run(args: SendArguments) -> Result<u8, StartError> {
+    let wishes =
+        StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?);
+    let request = IpcRequest {
         command: args.command,
         text: args.text.join(" "),
     };
-    sent::send(&wishes, &request).await?;
+    remote_control::send_command(&wishes, &request).await?;
     let _closed = writeln!(io::stdout(), "{}: done", request.command);
     Ok(0)
 }

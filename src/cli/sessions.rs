@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use crate::app::sessions::{self, id_of};
-use crate::app::start::{Refusal, Wishes};
+use crate::app::session_commands::{self, stored_session_id};
+use crate::app::startup::{StartError, StartOptions};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::patch::TaskPatch;
 use crate::store::session_files as stored;
@@ -65,12 +65,13 @@ pub enum SessionsSubcommand {
 ///
 /// # Errors
 /// There is no such session, or it cannot be read or deleted.
-pub async fn run(args: SessionsArguments) -> Result<u8, Refusal> {
-    let wishes = Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?);
+pub async fn run(args: SessionsArguments) -> Result<u8, StartError> {
+    let wishes =
+        StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?);
     let text = match &args.command {
         SessionsSubcommand::List { json } => {
             let layout = find_layout(&args).await?;
-            let sessions = sessions::list(&layout)?;
+            let sessions = session_commands::list_sessions(&layout)?;
             match json {
                 true => to_json_line(&Value::Array(sessions)),
                 false => format_list(&sessions, &layout),
@@ -78,14 +79,17 @@ pub async fn run(args: SessionsArguments) -> Result<u8, Refusal> {
         }
         SessionsSubcommand::Show { id, json } => {
             let layout = find_layout(&args).await?;
-            let session = sessions::find(&layout, id)?;
+            let session = session_commands::find_session(&layout, id)?;
             format_session(&layout, session, *json)?
         }
         SessionsSubcommand::Delete { id } => {
-            format!("deleted {}\n", sessions::delete(&wishes, id).await?)
+            format!(
+                "deleted {}\n",
+                session_commands::delete_session(&wishes, id).await?
+            )
         }
         SessionsSubcommand::Prune => {
-            let n = sessions::prune(&wishes).await?;
+            let n = session_commands::prune_sessions(&wishes).await?;
             format!("{} deleted\n", n_of(n, "session"))
         }
     };
@@ -95,7 +99,7 @@ pub async fn run(args: SessionsArguments) -> Result<u8, Refusal> {
     ))
 }
 
-async fn find_layout(args: &SessionsArguments) -> Result<WorkdirLayout, Refusal> {
+async fn find_layout(args: &SessionsArguments) -> Result<WorkdirLayout, StartError> {
     Ok(CliContext::load(&args.choices).await?.layout)
 }
 
@@ -135,7 +139,7 @@ fn format_summary(session: &Value, widest: usize) -> String {
         .map(|at| local_time::to_local_text(At(at)));
     format!(
         "{}  {:<widest$}  {kind:<9}  {:<8}  {:<16}  {title}\n",
-        clean(id_of(session)),
+        clean(stored_session_id(session)),
         session_name(session),
         word("adapter"),
         since.unwrap_or_default(),
@@ -158,8 +162,8 @@ fn format_session(
     layout: &WorkdirLayout,
     mut session: Value,
     json: bool,
-) -> Result<String, Refusal> {
-    let id = SessionId::new(id_of(&session));
+) -> Result<String, StartError> {
+    let id = SessionId::new(stored_session_id(&session));
     let messages = stored::SessionMessageReader::new(layout, &id).read_new()?;
     if json {
         session["messages"] = Value::Array(messages);

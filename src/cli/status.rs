@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::domain::discussion::{Discussion, Status};
 use crate::domain::run::State;
 use crate::engine::containing;
@@ -39,7 +39,7 @@ const TOPIC_CHARS: usize = 60;
 ///
 /// # Errors
 /// Neither snapshot nor log can be read.
-pub async fn run(args: StatusArguments) -> Result<u8, Refusal> {
+pub async fn run(args: StatusArguments) -> Result<u8, StartError> {
     let CliContext {
         root,
         loaded,

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use crate::app::start::{Refusal, Wishes};
-use crate::app::tasks::{self, Given};
-use crate::app::unread::Counted;
+use crate::app::startup::{StartError, StartOptions};
+use crate::app::task_command::{self, TaskCommand};
+use crate::app::write_watchdog::WatchedWriter;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, TaskStatus};
 use crate::text::{clean, clean_json_line, n_of};
@@ -57,19 +57,20 @@ pub struct TaskArguments {
 ///
 /// # Errors
 /// The task was not begun, or nobody knows how it ended.
-pub async fn run(args: TaskArguments) -> Result<u8, Refusal> {
-    let wishes = Wishes {
-        asks: args.on_ask.into(),
+pub async fn run(args: TaskArguments) -> Result<u8, StartError> {
+    let wishes = StartOptions {
+        ask_policy: args.on_ask.into(),
         uncontained: args.holding.uncontained_commands(),
-        ..Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?)
+        ..StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?)
     };
-    let given = Given {
+    let given = TaskCommand {
         agent: args.agent,
         prompt: args.prompt.join(" "),
         description: args.description.unwrap_or_default(),
         task_id: args.id.map(SessionId::new),
     };
-    let (result, signal) = tasks::run(&wishes, given, &mut super::print_progress).await?;
+    let (result, signal) =
+        task_command::run_task(&wishes, given, &mut super::print_progress).await?;
     let text = match args.json {
         true => result_to_json(&result)?,
         false => format_result(&result),
@@ -80,14 +81,14 @@ pub async fn run(args: TaskArguments) -> Result<u8, Refusal> {
         (_, None) => 1,
     };
     Ok(crate::cli::exit_code_after_print(
-        writeln!(Counted(io::stdout()), "{text}"),
+        writeln!(WatchedWriter(io::stdout()), "{text}"),
         code,
     ))
 }
 
-fn result_to_json(result: &TaskResult) -> Result<String, Refusal> {
+fn result_to_json(result: &TaskResult) -> Result<String, StartError> {
     let text = serde_json::to_string(result);
-    let text = text.map_err(|error| Refusal::error(error, ""))?;
+    let text = text.map_err(|error| StartError::new(error, ""))?;
     Ok(clean_json_line(&text))
 }
 

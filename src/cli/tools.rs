@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::run::RunModeFlag;
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::agents::unknown_agent_error;
 use crate::cli::cli_context::CliContext;
@@ -55,7 +55,7 @@ struct ToolAvailability {
 ///
 /// # Errors
 /// The configuration has problems, or there is no such agent.
-pub async fn run(args: ToolsArguments) -> Result<u8, Refusal> {
+pub async fn run(args: ToolsArguments) -> Result<u8, StartError> {
     let CliContext { root, loaded, .. } = CliContext::load(&args.choices).await?;
     let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
     let agent = permissions

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use crate::app::start::{self, Commits, Refusal, Wishes};
+use crate::app::startup::{self, RunCommitMode, StartError, StartOptions};
 use crate::domain::event::Event;
 use crate::domain::undo::{Fate, Offer, Wish, named};
 use crate::engine::undo::offers;
@@ -40,36 +40,37 @@ pub struct UndoArguments {
 ///
 /// # Errors
 /// There is no run, another instance holds it, or it cannot be undone.
-pub async fn run(args: UndoArguments) -> Result<u8, Refusal> {
-    let wishes = Wishes::at_rest(super::current_dir()?, args.choices.to_config_flags()?);
+pub async fn run(args: UndoArguments) -> Result<u8, StartError> {
+    let wishes =
+        StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?);
     let wish = match (args.step, args.redo) {
         (_, true) => Wish::Redo,
         (Some(step), false) => Wish::BackTo(step),
         (None, false) => Wish::Last,
     };
-    let found = start::find(&wishes).await?;
+    let found = startup::inspect_project(&wishes).await?;
     // Where no run ever was, nothing is made just to say so.
-    if !start::layout(&found.root, &found.loaded.config)?
+    if !startup::run_layout(&found.root, &found.loaded.config)?
         .workdir()
         .is_dir()
     {
-        return Err(start::no_run());
+        return Err(startup::no_run_error());
     }
-    let mut occupied = start::occupy(found)?;
-    let begun = start::reopen(&mut occupied, &wishes, Commits::Made).await?;
+    let mut occupied = startup::lock_project(found)?;
+    let begun = startup::reopen_run(&mut occupied, &wishes, RunCommitMode::Enabled).await?;
     let mut engine = begun.engine;
     let offer = match choose_reversal(&engine, wish).await {
         Ok(offer) => offer,
         Err(why) => {
             let hint = "`agent-collab status` shows the steps, `agent-collab diff --step N` what one changed";
-            return Err(Refusal::error(why, hint));
+            return Err(StartError::new(why, hint));
         }
     };
     let mut out = io::stdout();
     let told = print_preview(&offer, &mut out);
-    told.map_err(|error| Refusal::error(format!("cannot print: {error}"), ""))?;
+    told.map_err(|error| StartError::new(format!("cannot print: {error}"), ""))?;
     if !args.yes {
-        return Err(Refusal {
+        return Err(StartError {
             problem: "nothing was done yet".to_owned(),
             hint: "the same with --yes does it".to_owned(),
             code: 3,
@@ -131,8 +132,8 @@ fn print_preview(offer: &Offer, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Does what was told, and waits for its end.
-async fn apply_reversal(engine: &mut Engine, offer: &Offer) -> Result<u8, Refusal> {
-    let failed = |error: EngineError| Refusal::error(error, "what was recorded so far is kept");
+async fn apply_reversal(engine: &mut Engine, offer: &Offer) -> Result<u8, StartError> {
+    let failed = |error: EngineError| StartError::new(error, "what was recorded so far is kept");
     let asked = engine.feed(Event::UndoAsked {
         way: offer.way,
         seen: offer.seen.clone(),
@@ -166,8 +167,8 @@ async fn apply_reversal(engine: &mut Engine, offer: &Offer) -> Result<u8, Refusa
             );
             Ok(0)
         }
-        Some(Err(reason)) => Err(Refusal::error(reason, "the files are as they were")),
-        None => Err(Refusal::error(
+        Some(Err(reason)) => Err(StartError::new(reason, "the files are as they were")),
+        None => Err(StartError::new(
             "the run took no notice",
             "look at `agent-collab status`",
         )),

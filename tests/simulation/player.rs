@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use agent_collab::app::start::{Asks, Refusal, Started, Unfinished, Wishes, resume, start};
+use agent_collab::app::startup::{
+    RunInstance, StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy, resume_run,
+    start_run,
+};
 use agent_collab::config::Choices;
 use agent_collab::domain::event::Event;
 use agent_collab::domain::ids::At;
@@ -124,8 +127,8 @@ async fn live(launch: &Launch) -> i32 {
     code
 }
 
-fn wishes(launch: &Launch, scenario: &Scenario) -> Wishes {
-    Wishes {
+fn wishes(launch: &Launch, scenario: &Scenario) -> StartOptions {
+    StartOptions {
         cwd: launch.folder.join("repository"),
         choices: Choices {
             file: Some(launch.folder.join("config.toml")),
@@ -136,10 +139,10 @@ fn wishes(launch: &Launch, scenario: &Scenario) -> Wishes {
         mode: Mode::Default,
         branch: BranchPolicy::Unless,
         test_choice: TestChoice::Own,
-        asks: Asks::Wait,
+        ask_policy: StartAskPolicy::Wait,
         uncontained: UncontainedCommands::FollowRules,
         front_end: FrontEnd::Lines,
-        unfinished: Unfinished::Refuse,
+        unfinished: UnfinishedRunPolicy::Refuse,
         children: ChildSpawner::simulated_by(std::sync::Arc::new(Cast {
             folder: launch.folder.clone(),
         })),
@@ -155,16 +158,16 @@ enum Begun {
 }
 
 /// Takes up what is there; where there is nothing, begins.
-async fn begin(wishes: &Wishes) -> Result<(Started, Begun), Refusal> {
+async fn begin(wishes: &StartOptions) -> Result<(RunInstance, Begun), StartError> {
     if !wishes.cwd.join(".agent-collab").exists() {
-        return Ok((start(wishes).await?, Begun::Anew));
+        return Ok((start_run(wishes).await?, Begun::Anew));
     }
-    match resume(wishes).await {
+    match resume_run(wishes).await {
         Ok(started) => return Ok((started, Begun::Again)),
         Err(refusal) if refusal.problem.contains("no unfinished run") => {}
         Err(refusal) => return Err(refusal),
     }
-    let started = start(wishes).await?;
+    let started = start_run(wishes).await?;
     let begun = match kept(&wishes.cwd) {
         Some(_) => Begun::AfterIt,
         None => Begun::Anew,

@@ -2,7 +2,7 @@
 //!
 //! What agents and files say is text: all of it is escaped, and the page lets no script run.
 
-mod prose;
+mod markdown_to_html;
 
 use std::fmt::Write;
 
@@ -15,13 +15,13 @@ use crate::domain::turn::Role;
 use crate::text::patch::{LineKind, Patch};
 use crate::text::{clean, n_of, one_line};
 
-use super::table::{self, Table};
-use super::{Item, Page, Section, length};
+use super::summary_tables::{self, SummaryTable};
+use super::{ExportItem, ExportPage, ExportSection, format_duration};
 
 const STYLE: &str = include_str!("html/style.css");
 
 /// Makes a text harmless between tags and in attributes.
-pub fn escape(text: &str) -> String {
+pub fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -37,9 +37,9 @@ pub fn escape(text: &str) -> String {
 }
 
 /// The whole page.
-pub fn page(page: &Page) -> String {
+pub fn render_page(page: &ExportPage) -> String {
     let mut out = String::new();
-    let title = escape(&page.title());
+    let title = escape_html(&page.title());
     let _ = writeln!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -50,18 +50,26 @@ pub fn page(page: &Page) -> String {
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>",
         env!("CARGO_PKG_VERSION")
     );
-    out.push_str(&header(page));
+    out.push_str(&render_header(page));
     out.push_str("<main>\n");
     for (name, id, body) in [
-        ("Goal", "goal", goal(page)),
-        ("Who worked when", "timeline", timeline(page)),
-        ("Plan", "plan", plan(page)),
-        ("Steps", "steps", steps(page)),
-        ("Reviews", "reviews", table(&table::reviews(page))),
-        ("Findings", "findings", findings(page)),
-        ("Discussions", "discussions", discussions(page)),
-        ("Course", "course", course(page)),
-        ("Totals", "totals", table(&table::totals(page))),
+        ("Goal", "goal", render_goal(page)),
+        ("Who worked when", "timeline", render_timeline(page)),
+        ("Plan", "plan", render_plan(page)),
+        ("Steps", "steps", render_steps(page)),
+        (
+            "Reviews",
+            "reviews",
+            render_table(&summary_tables::reviews_table(page)),
+        ),
+        ("Findings", "findings", render_findings(page)),
+        ("Discussions", "discussions", render_discussions(page)),
+        ("Course", "course", render_sections(page)),
+        (
+            "Totals",
+            "totals",
+            render_table(&summary_tables::totals_table(page)),
+        ),
     ] {
         if !body.is_empty() {
             let _ = writeln!(
@@ -74,7 +82,7 @@ pub fn page(page: &Page) -> String {
     out
 }
 
-fn header(page: &Page) -> String {
+fn render_header(page: &ExportPage) -> String {
     let state = &page.state;
     let execution = state.execution.iter();
     let done = execution.clone().flat_map(|execution| &execution.done);
@@ -90,35 +98,41 @@ fn header(page: &Page) -> String {
             usize::try_from(state.findings.reviews()).unwrap_or(0),
             "review",
         ),
-        format!("{} – {}", page.time(state.created), page.time(page.end())),
+        format!(
+            "{} – {}",
+            page.format_time(state.created),
+            page.format_time(page.last_activity())
+        ),
     ];
     let mut out = format!(
         "<header>\n<h1 dir=\"auto\">{}</h1>\n<p class=\"facts\">",
-        escape(&page.title())
+        escape_html(&page.title())
     );
     for fact in facts {
-        let _ = write!(out, "<span>{}</span> ", escape(&fact));
+        let _ = write!(out, "<span>{}</span> ", escape_html(&fact));
     }
     out.push_str("</p>\n");
     if let Some(problem) = &page.problem {
-        let _ = writeln!(out, "<p class=\"bad\">{}</p>", escape(problem));
+        let _ = writeln!(out, "<p class=\"bad\">{}</p>", escape_html(problem));
     }
     out.push_str("</header>\n");
     out
 }
 
-fn goal(page: &Page) -> String {
+fn render_goal(page: &ExportPage) -> String {
     let goal = page.state.goal.as_ref();
-    goal.map_or_else(String::new, |goal| prose::html(&clean(&goal.text)))
+    goal.map_or_else(String::new, |goal| {
+        markdown_to_html::to_html(&clean(&goal.text))
+    })
 }
 
 /// Bars of who worked when.
-fn timeline(page: &Page) -> String {
+fn render_timeline(page: &ExportPage) -> String {
     let course = &page.state.course;
     if course.turns().is_empty() {
         return String::new();
     }
-    let (from, to) = (page.state.created, page.end());
+    let (from, to) = (page.state.created, page.last_activity());
     let whole = to.0.saturating_sub(from.0).max(1);
     let bar = |class: &str, begin: At, end: Option<At>, title: &str| {
         let end = end.unwrap_or(to);
@@ -132,7 +146,7 @@ fn timeline(page: &Page) -> String {
             left % 10,
             wide / 10,
             wide % 10,
-            escape(title)
+            escape_html(title)
         )
     };
     let mut out = String::from("<div class=\"bars\">\n");
@@ -144,7 +158,7 @@ fn timeline(page: &Page) -> String {
                     role.name(),
                     turn.from,
                     turn.to,
-                    &format!("{}: {}", turn.what, page.took(turn)),
+                    &format!("{}: {}", turn.what, page.describe_turn_cost(turn)),
                 )
             })
             .collect();
@@ -152,7 +166,7 @@ fn timeline(page: &Page) -> String {
             out,
             "<b>{}</b><div>{bars}</div><span>{}</span>",
             role.name(),
-            length(course.worked(role, to))
+            format_duration(course.worked(role, to))
         );
     }
     let before = course.times_of_early_waits().iter();
@@ -163,71 +177,75 @@ fn timeline(page: &Page) -> String {
     let _ = writeln!(
         out,
         "<b>waited for you</b><div>{waits}</div><span>{}</span>\n</div>",
-        length(course.waited(to))
+        format_duration(course.waited(to))
     );
     out
 }
 
-fn plan(page: &Page) -> String {
+fn render_plan(page: &ExportPage) -> String {
     match page.plan.is_empty() {
         true => String::new(),
-        false => prose::html(&page.plan),
+        false => markdown_to_html::to_html(&page.plan),
     }
 }
 
-fn steps(page: &Page) -> String {
+fn render_steps(page: &ExportPage) -> String {
     let execution = page.state.execution.iter();
     let records = execution.flat_map(|execution| &execution.done);
-    records.map(|record| step(page, record)).collect()
+    records.map(|record| render_step(page, record)).collect()
 }
 
-fn step(page: &Page, record: &StepRecord) -> String {
+fn render_step(page: &ExportPage, record: &StepRecord) -> String {
     let took = page.state.course.step(record.n).and_then(|step| {
         let to = step.to?;
-        Some(format!(" · {}", length(to.0.saturating_sub(step.from.0))))
+        Some(format!(
+            " · {}",
+            format_duration(to.0.saturating_sub(step.from.0))
+        ))
     });
-    let outcome = match table::outcome(record) {
-        Ok(commit) => format!("<code>{}</code>", escape(&commit)),
-        Err(why) if record.came() == Came::Unchanged => escape(&why),
-        Err(why) => format!("<span class=\"bad\">{}</span>", escape(&why)),
+    let outcome = match summary_tables::commit_or_reason(record) {
+        Ok(commit) => format!("<code>{}</code>", escape_html(&commit)),
+        Err(why) if record.came() == Came::Unchanged => escape_html(&why),
+        Err(why) => format!("<span class=\"bad\">{}</span>", escape_html(&why)),
     };
     let class = match record.came() {
         Came::Well | Came::Uncommitted => "good",
         Came::Unchanged => "quiet",
         Came::Failing => "bad",
     };
-    let checks = table::tested(record).map(|checks| format!(" · {}", escape(&checks)));
+    let checks =
+        summary_tables::test_label(record).map(|checks| format!(" · {}", escape_html(&checks)));
     let mut out = format!(
         "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{}</span> {}. {}</h3>\n<p>{outcome}{}{}</p>\n",
         record.came().sign(),
         record.n,
-        prose::inline(&one_line(&record.text)),
+        markdown_to_html::render_inline(&one_line(&record.text)),
         checks.unwrap_or_default(),
         took.unwrap_or_default()
     );
     if let Some(receipt) = &record.receipt {
-        out.push_str(&tested(receipt));
+        out.push_str(&render_test_receipt(receipt));
     }
     if let Some(patch) = page.diffs.get(&record.n) {
-        out.push_str(&diff(patch));
+        out.push_str(&render_diff(patch));
     }
     out.push_str("</article>\n");
     out
 }
 
-fn tested(receipt: &Receipt) -> String {
+fn render_test_receipt(receipt: &Receipt) -> String {
     if receipt.command.is_empty() {
         return String::new();
     }
     format!(
         "<details><summary><code>{}</code> <span class=\"quiet\">{}</span></summary>\n<pre>{}</pre></details>\n",
-        escape(&one_line(&receipt.command)),
-        length(i64::try_from(receipt.duration_ms).unwrap_or(0)),
-        escape(&clean(&receipt.output_tail))
+        escape_html(&one_line(&receipt.command)),
+        format_duration(i64::try_from(receipt.duration_ms).unwrap_or(0)),
+        escape_html(&clean(&receipt.output_tail))
     )
 }
 
-fn diff(patch: &Patch) -> String {
+fn render_diff(patch: &Patch) -> String {
     let (added, removed) = patch.totals();
     let mut out = format!(
         "<details><summary>{} <span class=\"good\">+{added}</span> <span class=\"bad\">−{removed}</span></summary>\n<pre class=\"diff\">",
@@ -242,19 +260,23 @@ fn diff(patch: &Patch) -> String {
             LineKind::Note => "quiet",
             LineKind::Context => "same",
         };
-        let _ = writeln!(out, "<span class=\"{class}\">{}</span>", escape(&line.text));
+        let _ = writeln!(
+            out,
+            "<span class=\"{class}\">{}</span>",
+            escape_html(&line.text)
+        );
     }
     out.push_str("</pre></details>\n");
     out
 }
 
-fn table(table: &Table) -> String {
+fn render_table(table: &SummaryTable) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
     let cell = |text: &str| match text.starts_with('✓') {
-        true => format!("<td><span class=\"good\">{}</span></td>", escape(text)),
-        false => format!("<td>{}</td>", escape(text)),
+        true => format!("<td><span class=\"good\">{}</span></td>", escape_html(text)),
+        false => format!("<td>{}</td>", escape_html(text)),
     };
     let head: String = table
         .head
@@ -269,14 +291,14 @@ fn table(table: &Table) -> String {
     format!("<table>\n<tr>{head}</tr>\n{rows}</table>\n")
 }
 
-fn findings(page: &Page) -> String {
+fn render_findings(page: &ExportPage) -> String {
     let all = page.state.findings.all().iter();
-    all.map(|found| finding(page, found)).collect()
+    all.map(|found| render_finding(page, found)).collect()
 }
 
-fn finding(page: &Page, finding: &Finding) -> String {
+fn render_finding(page: &ExportPage, finding: &Finding) -> String {
     let remark = &finding.remark;
-    let sign = table::status(finding);
+    let sign = summary_tables::finding_status_label(finding);
     let class = match finding.status {
         Status::Open => "open",
         Status::SettledByReview | Status::SettledByUser => "good",
@@ -285,17 +307,17 @@ fn finding(page: &Page, finding: &Finding) -> String {
         "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{sign}</span> {}. <em>[{}]</em> {}</h3>\n",
         remark.n,
         remark.severity.word(),
-        prose::inline(&one_line(&remark.text))
+        markdown_to_html::render_inline(&one_line(&remark.text))
     );
-    for (head, reason) in table::answers(finding) {
-        let reason = prose::inline(&one_line(reason));
+    for (head, reason) in summary_tables::planner_answers(finding) {
+        let reason = markdown_to_html::render_inline(&one_line(reason));
         let _ = writeln!(out, "<p dir=\"auto\">↳ {head}: {reason}</p>");
     }
     if let Some(evidence) = page.evidence.get(&remark.n) {
         let _ = writeln!(
             out,
             "<details><summary>evidence</summary>\n<pre dir=\"auto\">{}</pre></details>",
-            escape(evidence)
+            escape_html(evidence)
         );
     }
     out.push_str("</article>\n");
@@ -303,36 +325,38 @@ fn finding(page: &Page, finding: &Finding) -> String {
 }
 
 /// Each discussion folded: its topic with what it came to, in it all that was said.
-fn discussions(page: &Page) -> String {
+fn render_discussions(page: &ExportPage) -> String {
     let of = |discussion: &Discussion| {
-        let topic = escape(&one_line(&clean(&discussion.order.topic)));
-        let text = prose::html(&clean(&discussion.as_markdown()));
+        let topic = escape_html(&one_line(&clean(&discussion.order.topic)));
+        let text = markdown_to_html::to_html(&clean(&discussion.as_markdown()));
         format!("<details>\n<summary dir=\"auto\">{topic}</summary>\n{text}</details>\n")
     };
     page.state.discussions.iter().map(of).collect()
 }
 
-fn course(page: &Page) -> String {
+fn render_sections(page: &ExportPage) -> String {
     let sections = page
         .sections
         .iter()
         .filter(|section| !section.items.is_empty());
-    sections.map(|section| of_section(page, section)).collect()
+    sections
+        .map(|section| render_section(page, section))
+        .collect()
 }
 
-fn of_section(page: &Page, section: &Section) -> String {
-    let items: String = section.items.iter().map(item).collect();
+fn render_section(page: &ExportPage, section: &ExportSection) -> String {
+    let items: String = section.items.iter().map(render_item).collect();
     let Some(turn) = &section.turn else {
         return format!("<div class=\"between\">\n{items}</div>\n");
     };
-    let (class, head) = match page.span(turn) {
+    let (class, head) = match page.turn_span(turn) {
         Some(span) => (
             span.role.name(),
             format!(
                 "<b>{}</b> {} <span class=\"quiet\">{}</span>",
                 span.role.name(),
-                escape(&span.what),
-                escape(&page.took(span))
+                escape_html(&span.what),
+                escape_html(&page.describe_turn_cost(span))
             ),
         ),
         None => ("turn", "<b>a turn</b>".to_owned()),
@@ -340,44 +364,50 @@ fn of_section(page: &Page, section: &Section) -> String {
     format!("<details class=\"turn {class}\"><summary>{head}</summary>\n{items}</details>\n")
 }
 
-fn item(item: &Item) -> String {
+fn render_item(item: &ExportItem) -> String {
     match item {
-        Item::You(text) => format!("<div class=\"you\"><b>you</b>{}</div>\n", prose::html(text)),
-        Item::Said(role, text) => {
+        ExportItem::UserText(text) => format!(
+            "<div class=\"you\"><b>you</b>{}</div>\n",
+            markdown_to_html::to_html(text)
+        ),
+        ExportItem::AgentText(role, text) => {
             format!(
                 "<div class=\"said {}\">{}</div>\n",
                 role.name(),
-                prose::html(text)
+                markdown_to_html::to_html(text)
             )
         }
-        Item::Thought(_, text) => format!(
+        ExportItem::AgentThought(_, text) => format!(
             "<details class=\"thought\"><summary>thinks</summary>{}</details>\n",
-            prose::html(text)
+            markdown_to_html::to_html(text)
         ),
-        Item::Call {
+        ExportItem::ToolCall {
             title,
             status,
             output,
         } if output.is_empty() => format!(
             "<p class=\"call\"><code>{}</code> <span class=\"quiet\">{}</span></p>\n",
-            escape(title),
-            escape(status)
+            escape_html(title),
+            escape_html(status)
         ),
-        Item::Call {
+        ExportItem::ToolCall {
             title,
             status,
             output,
         } => format!(
             "<details class=\"call\"><summary><code>{}</code> <span class=\"quiet\">{}</span></summary>\n<pre>{}</pre></details>\n",
-            escape(title),
-            escape(status),
-            escape(output)
+            escape_html(title),
+            escape_html(status),
+            escape_html(output)
         ),
-        Item::Fact(text) => format!("<p class=\"fact\" dir=\"auto\">{}</p>\n", lines(text)),
+        ExportItem::ProgramNote(text) => format!(
+            "<p class=\"fact\" dir=\"auto\">{}</p>\n",
+            escape_lines(text)
+        ),
     }
 }
 
 /// A text whose line ends are kept.
-fn lines(text: &str) -> String {
-    escape(text).replace('\n', "<br>\n")
+fn escape_lines(text: &str) -> String {
+    escape_html(text).replace('\n', "<br>\n")
 }

@@ -11,11 +11,11 @@ use crate::text::fence::{self, Part};
 use crate::text::patch::Patch;
 use crate::text::{clean, n_of, one_line};
 
-use super::table::{self, Table};
-use super::{Item, Page, Section};
+use super::summary_tables::{self, SummaryTable};
+use super::{ExportItem, ExportPage, ExportSection};
 
 /// A text whose angle brackets outside of code are no tags, and which loads nothing.
-fn harmless(text: &str) -> String {
+fn escape_markup(text: &str) -> String {
     let parts = fence::parts(text).into_iter();
     parts
         .map(|part| match part {
@@ -24,13 +24,13 @@ fn harmless(text: &str) -> String {
                 .replace('<', "&lt;")
                 // A picture is fetched by whoever opens the page.
                 .replace("![", "!\\["),
-            Part::Block(content) => block(&content.info, &content.content),
+            Part::Block(content) => code_block(&content.info, &content.content),
         })
         .collect()
 }
 
 /// A block of code whose fence is longer than any in it.
-fn block(info: &str, content: &str) -> String {
+fn code_block(info: &str, content: &str) -> String {
     let longest = content
         .lines()
         .map(|line| line.trim_start().chars().take_while(|c| *c == '`').count())
@@ -47,93 +47,97 @@ fn block(info: &str, content: &str) -> String {
 }
 
 /// A text as a quotation.
-fn quoted(text: &str) -> String {
-    harmless(text)
+fn block_quote(text: &str) -> String {
+    escape_markup(text)
         .lines()
         .map(|line| format!("> {line}\n"))
         .collect()
 }
 
 /// A text as one harmless line.
-fn line(text: &str) -> String {
+fn escape_line(text: &str) -> String {
     one_line(text).replace('&', "&amp;").replace('<', "&lt;")
 }
 
 /// Something folded.
-fn folded(summary: &str, body: &str) -> String {
+fn details_block(summary: &str, body: &str) -> String {
     format!(
         "<details><summary>{}</summary>\n\n{body}\n</details>\n\n",
-        line(summary)
+        escape_line(summary)
     )
 }
 
 /// The whole page.
-pub fn page(page: &Page) -> String {
+pub fn render_page(page: &ExportPage) -> String {
     let state = &page.state;
     let mut out = format!(
         "# {}\n\n{} · {} – {}\n\n",
-        line(&page.title()),
+        escape_line(&page.title()),
         state.phase.name(),
-        page.time(state.created),
-        page.time(page.end())
+        page.format_time(state.created),
+        page.format_time(page.last_activity())
     );
     if let Some(problem) = &page.problem {
-        let _ = write!(out, "**{}**\n\n", line(problem));
+        let _ = write!(out, "**{}**\n\n", escape_line(problem));
     }
     if let Some(goal) = &state.goal {
-        let _ = writeln!(out, "## Goal\n\n{}", quoted(&clean(&goal.text)));
+        let _ = writeln!(out, "## Goal\n\n{}", block_quote(&clean(&goal.text)));
     }
     if !page.plan.is_empty() {
-        let _ = writeln!(out, "## Plan\n\n{}", quoted(&page.plan));
+        let _ = writeln!(out, "## Plan\n\n{}", block_quote(&page.plan));
     }
     let done: Vec<&StepRecord> = state.execution.iter().flat_map(|e| &e.done).collect();
     if !done.is_empty() {
         out.push_str("## Steps\n\n");
-        out.extend(done.into_iter().map(|record| step(page, record)));
+        out.extend(done.into_iter().map(|record| render_step(page, record)));
     }
-    out.push_str(&table("Reviews", &table::reviews(page)));
+    out.push_str(&render_table(
+        "Reviews",
+        &summary_tables::reviews_table(page),
+    ));
     let findings = state.findings.all();
     if !findings.is_empty() {
         out.push_str("## Findings\n\n");
-        out.extend(findings.iter().map(|found| finding(page, found)));
+        out.extend(findings.iter().map(|found| render_finding(page, found)));
     }
     if !state.discussions.is_empty() {
         out.push_str("## Discussions\n\n");
     }
     for discussion in &state.discussions {
         let topic = discussion.order.topic.as_str();
-        let text: String = of_discussion(discussion)
+        let text: String = render_discussion(discussion)
             .lines()
             .map(|line| format!("> {line}\n"))
             .collect();
-        out.push_str(&folded(topic, &text));
+        out.push_str(&details_block(topic, &text));
     }
     out.push_str("## Course\n\n");
     let sections = page
         .sections
         .iter()
         .filter(|section| !section.items.is_empty());
-    out.extend(sections.map(|section| of_section(page, section)));
-    out.push_str(&table("Totals", &table::totals(page)));
+    out.extend(sections.map(|section| render_section(page, section)));
+    out.push_str(&render_table("Totals", &summary_tables::totals_table(page)));
     out
 }
 
 /// A discussion as a page of its own: what it came to, then all that was said.
-pub fn of_discussion(discussion: &Discussion) -> String {
-    harmless(&clean(&discussion.as_markdown()))
+pub fn render_discussion(discussion: &Discussion) -> String {
+    escape_markup(&clean(&discussion.as_markdown()))
 }
 
-fn step(page: &Page, record: &StepRecord) -> String {
-    let outcome = match table::outcome(record) {
+fn render_step(page: &ExportPage, record: &StepRecord) -> String {
+    let outcome = match summary_tables::commit_or_reason(record) {
         Ok(commit) => format!("commit {commit}"),
-        Err(why) => line(&why),
+        Err(why) => escape_line(&why),
     };
-    let tested = table::tested(record).map(|tested| format!(" · {}", line(&tested)));
+    let tested =
+        summary_tables::test_label(record).map(|tested| format!(" · {}", escape_line(&tested)));
     let mut out = format!(
         "### {} {}. {}\n\n{outcome}{}\n\n",
         record.came().sign(),
         record.n,
-        line(&record.text),
+        escape_line(&record.text),
         tested.unwrap_or_default()
     );
     if let Some(receipt) = record
@@ -141,18 +145,18 @@ fn step(page: &Page, record: &StepRecord) -> String {
         .as_ref()
         .filter(|receipt| !receipt.command.is_empty())
     {
-        out.push_str(&folded(
+        out.push_str(&details_block(
             &receipt.command,
-            &block("", &clean(&receipt.output_tail)),
+            &code_block("", &clean(&receipt.output_tail)),
         ));
     }
     if let Some(patch) = page.diffs.get(&record.n) {
-        out.push_str(&diff(patch));
+        out.push_str(&render_diff(patch));
     }
     out
 }
 
-fn diff(patch: &Patch) -> String {
+fn render_diff(patch: &Patch) -> String {
     let (added, removed) = patch.totals();
     let text: String = patch
         .lines
@@ -160,17 +164,17 @@ fn diff(patch: &Patch) -> String {
         .map(|line| format!("{}\n", line.text))
         .collect();
     let summary = format!("{} +{added} −{removed}", n_of(patch.files.len(), "file"));
-    folded(&summary, &block("diff", &text))
+    details_block(&summary, &code_block("diff", &text))
 }
 
-fn table(title: &str, table: &Table) -> String {
+fn render_table(title: &str, table: &SummaryTable) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let head = row(table.head.iter().map(|name| (*name).to_owned()).collect());
     let rule = "|---".repeat(table.head.len());
-    let cell = |text: &String| line(text).replace('|', "\\|");
+    let cell = |text: &String| escape_line(text).replace('|', "\\|");
     let rows = table
         .rows
         .iter()
@@ -179,55 +183,61 @@ fn table(title: &str, table: &Table) -> String {
     format!("## {title}\n\n{head}{rule}|\n{rows}\n")
 }
 
-fn finding(page: &Page, finding: &Finding) -> String {
+fn render_finding(page: &ExportPage, finding: &Finding) -> String {
     let remark = &finding.remark;
-    let status = table::status(finding);
+    let status = summary_tables::finding_status_label(finding);
     let mut out = format!(
         "### {status} {}. [{}] {}\n\n",
         remark.n,
         remark.severity.word(),
-        line(&remark.text)
+        escape_line(&remark.text)
     );
-    for (head, reason) in table::answers(finding) {
-        let _ = writeln!(out, "- {head}: {}", line(reason));
+    for (head, reason) in summary_tables::planner_answers(finding) {
+        let _ = writeln!(out, "- {head}: {}", escape_line(reason));
     }
     if let Some(evidence) = page.evidence.get(&remark.n) {
-        let _ = write!(out, "\n{}", folded("evidence", &block("", evidence)));
+        let _ = write!(
+            out,
+            "\n{}",
+            details_block("evidence", &code_block("", evidence))
+        );
     }
     out.push('\n');
     out
 }
 
-fn of_section(page: &Page, section: &Section) -> String {
-    let items: String = section.items.iter().map(item).collect();
-    let head = section.turn.as_ref().and_then(|turn| page.span(turn));
+fn render_section(page: &ExportPage, section: &ExportSection) -> String {
+    let items: String = section.items.iter().map(render_item).collect();
+    let head = section.turn.as_ref().and_then(|turn| page.turn_span(turn));
     match head {
         Some(span) => format!(
             "### {}: {}\n\n{}\n\n{items}",
             span.role.name(),
-            line(&span.what),
-            page.took(span)
+            escape_line(&span.what),
+            page.describe_turn_cost(span)
         ),
         None => items,
     }
 }
 
-fn item(item: &Item) -> String {
+fn render_item(item: &ExportItem) -> String {
     match item {
-        Item::You(text) => format!("**you**\n\n{}\n", quoted(text)),
-        Item::Said(role, text) => format!("**{}**\n\n{}\n", role.name(), quoted(text)),
-        Item::Thought(_, text) => folded("thinks", &quoted(text)),
-        Item::Call {
+        ExportItem::UserText(text) => format!("**you**\n\n{}\n", block_quote(text)),
+        ExportItem::AgentText(role, text) => {
+            format!("**{}**\n\n{}\n", role.name(), block_quote(text))
+        }
+        ExportItem::AgentThought(_, text) => details_block("thinks", &block_quote(text)),
+        ExportItem::ToolCall {
             title,
             status,
             output,
         } => {
             let head = format!("{title} {status}");
             match output.is_empty() {
-                true => format!("- {}\n\n", line(&head)),
-                false => folded(&head, &block("", output)),
+                true => format!("- {}\n\n", escape_line(&head)),
+                false => details_block(&head, &code_block("", output)),
             }
         }
-        Item::Fact(text) => format!("- {}\n\n", line(text)),
+        ExportItem::ProgramNote(text) => format!("- {}\n\n", escape_line(text)),
     }
 }

@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
 use crate::config::problem::visible;
@@ -18,7 +18,7 @@ use crate::permission::guard::{Builtin, builtin};
 pub async fn list_builtin_rules(
     choices: &ConfigFlagArguments,
     as_json: bool,
-) -> Result<String, Refusal> {
+) -> Result<String, StartError> {
     let CliContext { loaded, .. } = CliContext::load(choices).await?;
     Ok(match as_json {
         true => format!("{}\n", rules_to_json(&loaded.config)),

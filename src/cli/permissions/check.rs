@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::batch_check;
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
@@ -59,7 +59,7 @@ pub struct PermissionsCheckArguments {
 ///
 /// # Errors
 /// The configuration has problems, or standard input cannot be read.
-pub async fn run(args: PermissionsCheckArguments) -> Result<u8, Refusal> {
+pub async fn run(args: PermissionsCheckArguments) -> Result<u8, StartError> {
     let cwd = crate::cli::current_dir()?;
     let CliContext {
         root,
@@ -90,7 +90,7 @@ pub async fn run(args: PermissionsCheckArguments) -> Result<u8, Refusal> {
         Ok(code) => Ok(code),
         // Nobody reads on, as with `| head`.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(1),
-        Err(error) => Err(Refusal::error(
+        Err(error) => Err(StartError::new(
             format!("cannot read or write: {error}"),
             "see `agent-collab permissions check --help`",
         )),

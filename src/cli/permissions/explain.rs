@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::agents::unknown_agent_error;
 use crate::cli::cli_context::CliContext;
@@ -67,9 +67,9 @@ pub struct PermissionsExplainArguments {
 ///
 /// # Errors
 /// The configuration has problems, or there is no such tool, agent, phase or mode.
-pub async fn run(args: PermissionsExplainArguments) -> Result<u8, Refusal> {
+pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
     if let Some((problem, hint)) = no_tool(&args.tool) {
-        return Err(Refusal {
+        return Err(StartError {
             problem,
             hint,
             code: 2,
@@ -94,7 +94,7 @@ pub async fn run(args: PermissionsExplainArguments) -> Result<u8, Refusal> {
 }
 
 /// What was approved for this project, and for the run that is here.
-fn load_approvals(here: &CliContext) -> Result<Vec<Approved>, Refusal> {
+fn load_approvals(here: &CliContext) -> Result<Vec<Approved>, StartError> {
     let run = stands(&here.layout)?.map(|found| found.state.run);
     let stored = ApprovalStore::new(&here.places.approvals_dir(), &here.root).list()?;
     let serves = |stored: &ApprovalRecord| {
@@ -135,8 +135,8 @@ fn build_context(
     here: &CliContext,
     cwd: &Path,
     call: &Call,
-) -> Result<Context, Refusal> {
-    let usage = |problem: String, hint: String| Refusal {
+) -> Result<Context, StartError> {
+    let usage = |problem: String, hint: String| StartError {
         problem,
         hint,
         code: 2,

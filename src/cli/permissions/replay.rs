@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 
-use crate::app::history;
-use crate::app::start::Refusal;
+use crate::app::run_history;
+use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
@@ -58,7 +58,7 @@ struct ReplayedCall {
 ///
 /// # Errors
 /// The configuration has problems, or there is no such run, or it cannot be read.
-pub async fn run(args: PermissionsReplayArguments) -> Result<u8, Refusal> {
+pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
     let CliContext {
         root,
         places,
@@ -70,8 +70,8 @@ pub async fn run(args: PermissionsReplayArguments) -> Result<u8, Refusal> {
     let of_run = match &args.run {
         None => here,
         Some(wanted) => {
-            let runs = history::list(&here)?;
-            let found = history::find(&runs, wanted).map_err(|problem| Refusal {
+            let runs = run_history::list_runs(&here)?;
+            let found = run_history::find_run(&runs, wanted).map_err(|problem| StartError {
                 problem,
                 hint: "`agent-collab history` lists them".to_owned(),
                 code: 2,
@@ -166,7 +166,7 @@ fn build_call(approval: &Approval, root: &Path) -> Call {
 fn replay_run(
     of_run: WorkdirLayout,
     judge: &PermissionReplayContext,
-) -> Result<Vec<ReplayedCall>, Refusal> {
+) -> Result<Vec<ReplayedCall>, StartError> {
     let mut onlooker = Onlooker::new(of_run);
     let mut waiting: Vec<(RequestId, Approval, Decision)> = Vec::new();
     let mut replayed = Vec::new();
@@ -193,7 +193,7 @@ fn replay_run(
             _ => {}
         });
         if let Some(problem) = seen.problem {
-            return Err(Refusal::error(problem, "see `agent-collab history`"));
+            return Err(StartError::new(problem, "see `agent-collab history`"));
         }
         if !seen.more {
             return Ok(replayed);

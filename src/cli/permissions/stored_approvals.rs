@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::builtin_list;
-use crate::app::start::Refusal;
+use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::find_current_root;
 use crate::config::Places;
@@ -58,7 +58,7 @@ pub struct PermissionsRevokeArguments {
 ///
 /// # Errors
 /// The approvals cannot be read, or the configuration has problems.
-pub async fn run_list(args: PermissionsListArguments) -> Result<u8, Refusal> {
+pub async fn run_list(args: PermissionsListArguments) -> Result<u8, StartError> {
     if args.builtin {
         let text = builtin_list::list_builtin_rules(&args.choices, args.json).await?;
         return Ok(print_text(&text));
@@ -82,11 +82,11 @@ pub async fn run_list(args: PermissionsListArguments) -> Result<u8, Refusal> {
 ///
 /// # Errors
 /// The approvals cannot be read or written, or there is none of a number.
-pub async fn run_revoke(args: PermissionsRevokeArguments) -> Result<u8, Refusal> {
+pub async fn run_revoke(args: PermissionsRevokeArguments) -> Result<u8, StartError> {
     let (approvals, _) = open_approvals().await?;
     let known: Vec<u64> = approvals.list()?.iter().map(|stored| stored.id).collect();
     if let Some(unknown) = args.ids.iter().find(|id| !known.contains(id)) {
-        return Err(Refusal {
+        return Err(StartError {
             problem: format!("there is no approval {unknown}"),
             hint: "`agent-collab permissions list` shows them with their numbers".to_owned(),
             code: 2,
@@ -103,9 +103,9 @@ pub async fn run_revoke(args: PermissionsRevokeArguments) -> Result<u8, Refusal>
     Ok(print_text(&text))
 }
 
-async fn open_approvals() -> Result<(ApprovalStore, String), Refusal> {
+async fn open_approvals() -> Result<(ApprovalStore, String), StartError> {
     let (root, _) = find_current_root().await?;
-    let places = Places::from_env().map_err(|error| Refusal::error(error, ""))?;
+    let places = Places::from_env().map_err(|error| StartError::new(error, ""))?;
     let shown = visible(&root.display().to_string());
     Ok((ApprovalStore::new(&places.approvals_dir(), &root), shown))
 }

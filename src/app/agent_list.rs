@@ -1,0 +1,82 @@
+//! The agents as the screen lists them, by the configuration.
+//!
+//! Refuses to decide what an agent may do: the rules say it, here they are told.
+
+use crate::config::permissions::{Allowing, Permissions};
+use crate::config::types::Config;
+use crate::permission::profile::NOT_FOR_CHILDREN;
+use crate::permission::rule::Facts;
+use crate::permission::{AgentMode, Profile, Rules, names};
+use crate::tui::Agent;
+
+/// Every agent that is offered.
+pub fn list_agents(config: &Config) -> Vec<Agent> {
+    let permissions = Permissions::of(config, Allowing::Everybody);
+    let offered = permissions.profiles.offered(AgentMode::All);
+    offered
+        .map(|profile| to_listed_agent(profile, &permissions.rules(&profile.name)))
+        .collect()
+}
+
+fn to_listed_agent(profile: &Profile, rules: &Rules) -> Agent {
+    let (mut has, mut asks, mut lacks) = (Vec::new(), Vec::new(), Vec::new());
+    let is_child = profile.mode == AgentMode::Subagent;
+    for permission in names::known().filter(|name| *name != "external_directory") {
+        let is_kept_from_it = is_child && NOT_FOR_CHILDREN.contains(&permission);
+        let list = if is_kept_from_it || rules.hides(permission).is_some() {
+            &mut lacks
+        } else if rules.allows_everything(permission, Facts::default()) {
+            &mut has
+        } else {
+            &mut asks
+        };
+        list.push(permission.to_owned());
+    }
+    let all = rules.list().iter().chain(rules.restrictions());
+    Agent {
+        name: profile.name.clone(),
+        mode: profile.mode,
+        about: profile.description.clone(),
+        plays: adapter_label(profile),
+        has,
+        asks,
+        lacks,
+        rules: all
+            .map(|rule| format!("{rule}  ({})\n", rule.origin))
+            .collect(),
+    }
+}
+
+fn adapter_label(profile: &Profile) -> Option<String> {
+    match (&profile.adapter, &profile.model) {
+        (None, None) => None,
+        (Some(adapter), None) => Some(adapter.clone()),
+        (None, Some(model)) => Some(format!("model {model}")),
+        (Some(adapter), Some(model)) => Some(format!("{adapter}, model {model}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{self, Choices, Places};
+
+    #[test]
+    fn each_agent_is_told_with_what_it_may_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places {
+            home: folder.path().to_owned(),
+            config_dir: folder.path().join("config"),
+            state_dir: folder.path().join("state"),
+            cache_dir: folder.path().join("cache"),
+        };
+        let loaded = config::load(&places, folder.path(), &Choices::default()).unwrap();
+        let agents = list_agents(&loaded.config);
+        let explore = agents.iter().find(|agent| agent.name == "explore").unwrap();
+        assert!(explore.takes_tasks() && explore.has.contains(&"grep".to_owned()));
+        assert!(explore.lacks.contains(&"edit".to_owned()), "{explore:?}");
+        assert!(explore.lacks.contains(&"task".to_owned()), "{explore:?}");
+        let plan = agents.iter().find(|agent| agent.name == "plan").unwrap();
+        assert!(!plan.takes_tasks() && plan.has.contains(&"task".to_owned()));
+    }
+}

@@ -1,0 +1,365 @@
+//! Answers questions in the user's place, by flags; what no flag answers stays a question.
+
+use std::collections::BTreeMap;
+
+use crate::domain::execution::DirtyPolicy;
+use crate::domain::phase::Gate;
+use crate::domain::question::{ANSWERABLE, Answer, QuestionKind};
+
+/// How often an answer by a flag that starts a turn again is used for one kind of question.
+const MAX_RETRIES: u32 = 2;
+/// How often any other answer by a flag is used for one kind of question: once a step of a long plan.
+const MAX_ANSWERS_PER_KIND: u32 = 200;
+
+/// What the flags say.
+#[derive(Debug, Clone, Default)]
+pub struct AutoAnswers {
+    /// `--yes-execute`
+    pub execute: Option<FlagConsent>,
+    /// `--test-command plan`, or `--allow-plan-test` where only the plan names one: an execution with the plan's test
+    /// command is approved, too.
+    pub plan_test: Option<FlagConsent>,
+    /// `--on-cap`
+    pub on_cap: Option<CapPolicy>,
+    /// `--on-dirty`
+    pub on_dirty: Option<DirtyPolicy>,
+    /// `--answer_by_flags KIND=CHOICE`
+    pub by_kind: BTreeMap<String, String>,
+    /// How often each kind was answered so far.
+    pub used: BTreeMap<String, u32>,
+}
+
+/// That the user said yes beforehand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlagConsent;
+
+/// What happens at the cap and on a stall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CapPolicy {
+    /// The plan passes.
+    Pass,
+    /// So many more iterations, once.
+    More(u32),
+    /// The run is given up.
+    Cancel,
+}
+
+impl std::str::FromStr for CapPolicy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is none of pass, more:N (N from 1), cancel");
+        match text {
+            "pass" => Ok(Self::Pass),
+            "cancel" => Ok(Self::Cancel),
+            _ => {
+                let n = text
+                    .strip_prefix("more:")
+                    .and_then(|n| n.parse().ok())
+                    .filter(|n| *n >= 1);
+                n.map(Self::More).ok_or_else(wrong)
+            }
+        }
+    }
+}
+
+impl AutoAnswers {
+    /// Answers a question where a flag does.
+    pub fn answer_by_flags(&mut self, kind: &QuestionKind) -> Option<Answer> {
+        let answer = self.answer_by_own_flag(kind).or_else(|| {
+            match (self.by_kind.get(kind.name()), kind) {
+                (Some(word), _) => kind.read_answer(word).filter(|answer| {
+                    !is_already_waiting(kind, answer) && self.allows_plan_test(kind, answer)
+                }),
+                // A turn that was cut off is done again; half a document needs the user's word.
+                (None, QuestionKind::Draft { .. }) => Some(Answer::Discard),
+                (None, _) => None,
+            }
+        })?;
+        // What children ask uses up nothing of what the roles may be answered.
+        let counted = match kind {
+            QuestionKind::Child { .. } => "question of a child",
+            _ => kind.name(),
+        };
+        let used = self.used.entry(counted.to_owned()).or_default();
+        *used += 1;
+        // What starts a turn again, or asks the same again, must come to an end by itself.
+        let asks_again = matches!(kind, QuestionKind::StalePlan { .. });
+        let repeats = (asks_again && answer == Answer::AcceptAsIs)
+            || matches!(
+                answer,
+                Answer::Retry
+                    | Answer::NewSession
+                    | Answer::SwitchAdapter
+                    | Answer::ReviewAgain
+                    | Answer::Dismiss
+                    | Answer::SwitchTest
+                    | Answer::Texts { .. }
+            );
+        // A merge that is not whole needs a hand.
+        let needs_a_hand = matches!(kind, QuestionKind::Conflict { clash: Some(_), .. });
+        if needs_a_hand && answer == Answer::Merge {
+            return None;
+        }
+        // The same changes asked for again would change nothing.
+        let once = matches!(answer, Answer::RequestChanges { .. });
+        let bound = match (once, repeats) {
+            (true, _) => 1,
+            (false, true) => MAX_RETRIES,
+            (false, false) => MAX_ANSWERS_PER_KIND,
+        };
+        (*used <= bound).then_some(answer)
+    }
+
+    /// As [`AutoAnswers::answer_by_flags`]; where no flag answers the agent of a child it decides itself, as nobody is there.
+    pub fn answer_or_default(&mut self, kind: &QuestionKind) -> Option<Answer> {
+        let default = matches!(kind, QuestionKind::Child { .. }).then_some(Answer::Dismiss);
+        self.answer_by_flags(kind).or(default)
+    }
+
+    /// Tells whether a question that no flag answers is waited out: a usage limit ends by itself.
+    pub fn may_wait(&self, kind: &QuestionKind) -> bool {
+        let asked_for = self.by_kind.get(kind.name()).map(String::as_str);
+        matches!(kind, QuestionKind::UsageLimit { .. }) && matches!(asked_for, None | Some("wait"))
+    }
+
+    /// Tells whether the flags let an answer approve the test command, which an agent may have chosen.
+    fn allows_plan_test(&self, kind: &QuestionKind, answer: &Answer) -> bool {
+        match kind {
+            QuestionKind::Execute { terms } if *answer == Answer::Execute => {
+                self.plan_test.is_some() || !terms.runs_plan_test()
+            }
+            _ => true,
+        }
+    }
+
+    fn answer_by_own_flag(&mut self, kind: &QuestionKind) -> Option<Answer> {
+        match kind {
+            QuestionKind::Execute { .. } => self
+                .execute
+                .map(|FlagConsent| Answer::Execute)
+                .filter(|answer| self.allows_plan_test(kind, answer)),
+            QuestionKind::Arbitration { .. } => self.answer_at_cap(),
+            QuestionKind::DirtyFiles { .. } => self.on_dirty.map(|policy| match policy {
+                DirtyPolicy::Include => Answer::Include,
+                DirtyPolicy::LeaveOut => Answer::LeaveOut,
+            }),
+            _ => None,
+        }
+    }
+
+    fn answer_at_cap(&mut self) -> Option<Answer> {
+        match self.on_cap? {
+            CapPolicy::Pass => Some(Answer::ForcePass),
+            CapPolicy::Cancel => Some(Answer::CancelRun),
+            CapPolicy::More(n) => {
+                self.on_cap = None;
+                Some(Answer::MoreIterations { n })
+            }
+        }
+    }
+}
+
+/// Tells whether the run does already what the answer says.
+fn is_already_waiting(kind: &QuestionKind, answer: &Answer) -> bool {
+    let waits = matches!(
+        kind,
+        QuestionKind::UsageLimit {
+            then: Gate::Auto,
+            ..
+        }
+    );
+    waits && *answer == Answer::Wait
+}
+
+/// Checks what was given to `--answer_by_flags`.
+///
+/// # Errors
+/// There is no such kind of question, or it has no such choice; the text names what there is.
+pub fn check_answer_flag(kind: &str, choice: &str) -> Result<(), String> {
+    let Some((_, choices)) = ANSWERABLE.iter().find(|(known, _)| *known == kind) else {
+        let known: Vec<&str> = ANSWERABLE.iter().map(|(kind, _)| *kind).collect();
+        return Err(format!(
+            "there is no question `{kind}`; there are {}",
+            known.join(", ")
+        ));
+    };
+    let fits = |offered: &str| match offered.split_once(':') {
+        Some((word, "N")) => {
+            let n = choice
+                .strip_prefix(word)
+                .and_then(|rest| rest.strip_prefix(':'));
+            n.and_then(|n| n.parse::<u32>().ok())
+                .is_some_and(|n| n >= 1)
+        }
+        Some((word, _)) => choice
+            .strip_prefix(word)
+            .is_some_and(|rest| rest.len() > 1 && rest.starts_with(':')),
+        None => offered == "TEXT" && !choice.is_empty() || offered == choice,
+    };
+    match choices.iter().any(|offered| fits(offered)) {
+        true => Ok(()),
+        false => Err(format!(
+            "`{choice}` does not answer {kind}; choices are {}",
+            choices.join(", ")
+        )),
+    }
+}
+
+/// Names the flag that would have answered a question.
+pub fn flag_for(kind: &QuestionKind) -> String {
+    match kind {
+        QuestionKind::Gate { .. } => "--auto".to_owned(),
+        QuestionKind::Execute { terms } if terms.runs_plan_test() => {
+            "--yes-execute --test-command plan (its test command comes from the plan, so an agent chose it)"
+                .to_owned()
+        }
+        QuestionKind::Execute { .. } => "--yes-execute".to_owned(),
+        QuestionKind::Arbitration { .. } => "--on-cap pass|more:N|cancel".to_owned(),
+        QuestionKind::DirtyFiles { .. } => "--on-dirty include|leave-out".to_owned(),
+        QuestionKind::StepRecovery { .. } => "--on-step continue|done|redo|stop".to_owned(),
+        // A merge was tried; now it needs a hand.
+        QuestionKind::Conflict { clash: Some(_), .. } => {
+            "--answer conflict=overwrite|discard|cancel".to_owned()
+        }
+        other => format!("--answer {}={}", other.name(), other.choices().join("|")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::Sha256;
+    use crate::domain::question::{ArbitrationReason, CommitTerms, Terms};
+    use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
+
+    fn cap() -> QuestionKind {
+        QuestionKind::Arbitration {
+            reason: ArbitrationReason::Cap,
+            open: 1,
+        }
+    }
+
+    #[test]
+    fn more_iterations_are_granted_once() {
+        let mut answers = AutoAnswers {
+            on_cap: "more:2".parse().ok(),
+            ..AutoAnswers::default()
+        };
+        assert_eq!(
+            answers.answer_by_flags(&cap()),
+            Some(Answer::MoreIterations { n: 2 })
+        );
+        assert_eq!(answers.answer_by_flags(&cap()), None);
+        assert!("more:0".parse::<CapPolicy>().is_err());
+    }
+
+    #[test]
+    fn a_test_command_of_the_plan_needs_a_flag_of_its_own() {
+        let kind = |source| {
+            let command = "make check".to_owned();
+            let place = None;
+            let origin = TestOrigin { source, place };
+            QuestionKind::Execute {
+                terms: Terms {
+                    plan: Sha256::new("x"),
+                    test: Some(TestCommand { command, origin }),
+                    other_test: None,
+                    commits: CommitTerms::Off {
+                        reason: String::new(),
+                    },
+                    dirty: Vec::new(),
+                    left: None,
+                },
+            }
+        };
+        let answered = |plan_test, source| {
+            let mut answers = AutoAnswers {
+                execute: Some(FlagConsent),
+                plan_test,
+                ..AutoAnswers::default()
+            };
+            answers.answer_by_flags(&kind(source))
+        };
+        let yes = Some(Answer::Execute);
+        assert_eq!(answered(None, TestSource::Detected), yes);
+        assert_eq!(answered(None, TestSource::Configured), yes);
+        assert_eq!(answered(None, TestSource::Proposed), None);
+        assert_eq!(answered(Some(FlagConsent), TestSource::Proposed), yes);
+        assert!(flag_for(&kind(TestSource::Proposed)).contains("--test-command plan"));
+        // The same where the yes is given by the kind's name.
+        let by_kind = |plan_test| {
+            let by_kind = BTreeMap::from([("execute".to_owned(), "yes".to_owned())]);
+            let mut answers = AutoAnswers {
+                by_kind,
+                plan_test,
+                ..AutoAnswers::default()
+            };
+            answers.answer_by_flags(&kind(TestSource::Proposed))
+        };
+        assert_eq!(by_kind(None), None);
+        assert_eq!(by_kind(Some(FlagConsent)), yes);
+    }
+
+    #[test]
+    fn a_retry_by_flag_comes_to_an_end() {
+        let kind = QuestionKind::CommitFailed {
+            step: 1,
+            message: String::new(),
+        };
+        let by_kind = BTreeMap::from([("commit_failed".to_owned(), "retry".to_owned())]);
+        let mut answers = AutoAnswers {
+            by_kind,
+            ..AutoAnswers::default()
+        };
+        let given: Vec<bool> = (0..4)
+            .map(|_| answers.answer_by_flags(&kind).is_some())
+            .collect();
+        assert_eq!(given, [true, true, false, false]);
+        let flag = "--answer commit_failed=retry|go-on|stop|cancel";
+        assert_eq!(flag_for(&kind), flag);
+    }
+
+    #[test]
+    fn failing_tests_are_accepted_by_flag_in_each_step_of_a_long_plan() {
+        let answered = |kind: &QuestionKind, name: &str| {
+            let by_kind = BTreeMap::from([(name.to_owned(), "accept".to_owned())]);
+            let mut answers = AutoAnswers {
+                by_kind,
+                ..AutoAnswers::default()
+            };
+            (0..10)
+                .filter(|_| answers.answer_by_flags(kind).is_some())
+                .count()
+        };
+        let failed = QuestionKind::TestsFailed {
+            step: 1,
+            found: String::new(),
+        };
+        assert_eq!(answered(&failed, "tests_failed"), 10);
+        // A plan that somebody changes again and again is not.
+        let stale = QuestionKind::StalePlan {
+            reviewed: Sha256::new("x"),
+            now: Sha256::new("y"),
+        };
+        assert_eq!(answered(&stale, "stale_plan"), 2);
+    }
+
+    #[test]
+    fn only_known_kinds_and_choices_are_taken() {
+        for (kind, choice) in [
+            ("tests_failed", "accept"),
+            ("arbitration", "more:2"),
+            ("question", "use sqlite"),
+        ] {
+            assert_eq!(check_answer_flag(kind, choice), Ok(()));
+        }
+        for (kind, choice) in [
+            ("test_failed", "accept"),
+            ("arbitration", "more:0"),
+            ("execute", "changes:"),
+        ] {
+            assert!(check_answer_flag(kind, choice).is_err(), "{kind}={choice}");
+        }
+    }
+}

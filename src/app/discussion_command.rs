@@ -1,0 +1,349 @@
+//! Discussions from a command line: by the instance that runs here, else by an engine of their own.
+//!
+//! Refuses to word results for people; its caller does.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use crate::config::permissions::{Allowing, Permissions};
+use crate::domain::discussion::{CheckEnd, CheckRun, Discussion, Part, Speech, StopReason};
+use crate::domain::ids::DiscussionId;
+use crate::domain::task::Waits;
+use crate::engine::discussion::{Begun, Derived, Means, Planned, derived};
+use crate::engine::{Caller, DiscussionAsk, DiscussionRefused, Engine, EngineError};
+use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
+use crate::store::WorkdirLayout;
+use crate::store::discussion_files::load_discussion;
+use crate::text::one_line;
+
+use super::headless::HeadlessSignals;
+use super::ipc_client::{
+    self, IpcTarget, IpcVocabulary, parse_command, reply_with_id, require_open_run,
+};
+use super::ipc_socket::{IpcRequest, PendingIpcRequest};
+use super::oneshot_engine::run_oneshot_engine;
+use super::startup::{self, ProjectContext, StartError, StartOptions};
+
+/// How an instance knows discussions.
+const VOCABULARY: IpcVocabulary = IpcVocabulary {
+    command: "discuss",
+    stop_command: "discuss-stop",
+    noun: "discussion",
+    id_field: "discussion_id",
+    past_action: "held the discussion",
+    oneshot_verb: "takes place",
+    resume_arguments: "",
+};
+
+/// A discussion as it is given on a command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiscussCommand {
+    /// What was said of it.
+    #[serde(default)]
+    pub arguments: GroupDiscussToolArguments,
+    /// The discussion to go on with, in place of a new one.
+    #[serde(default)]
+    pub id: Option<DiscussionId>,
+}
+
+impl DiscussCommand {
+    fn begin_discussion(
+        self,
+        engine: &mut Engine,
+        waits: Waits,
+    ) -> Result<Result<Begun, DiscussionRefused>, EngineError> {
+        match self.id {
+            Some(id) => engine.continue_discussion(&id, waits),
+            None => engine.begin_discussion(&DiscussionAsk {
+                caller: Caller::User,
+                arguments: self.arguments,
+                finding: None,
+                waits,
+            }),
+        }
+    }
+}
+
+/// Tells what a discussion would be given, and starts nothing.
+///
+/// # Errors
+/// It would not be begun, or the configuration has problems.
+pub async fn preview_budget(
+    wishes: &StartOptions,
+    arguments: GroupDiscussToolArguments,
+) -> Result<Derived, StartError> {
+    let found = startup::inspect_project(wishes).await?;
+    let arguments = arguments.with_placeholder_topic();
+    plan_discussion(&found, arguments, |means, planned| derived(means, &planned))
+}
+
+/// Works out what the user's discussion would be begun with, and makes something of it.
+fn plan_discussion<T>(
+    found: &ProjectContext,
+    arguments: GroupDiscussToolArguments,
+    make: impl FnOnce(&Means<'_>, Planned) -> T,
+) -> Result<T, StartError> {
+    let permissions = Permissions::of(&found.loaded.config, Allowing::Everybody);
+    let layout = startup::run_layout(&found.root, &found.loaded.config)?;
+    let means = Means {
+        root: &found.root,
+        config: &found.loaded.config,
+        permissions: &permissions,
+        layout: &layout,
+    };
+    let ask = DiscussionAsk {
+        caller: Caller::User,
+        arguments,
+        finding: None,
+        waits: Waits::Background,
+    };
+    let planned = means
+        .plan(&ask)
+        .map_err(|refused| to_start_error(&refused))?;
+    Ok(make(&means, planned))
+}
+
+/// Has a discussion take place and gives it as it ended, and the signal that came meanwhile; `print_news` hears in lines how
+/// it goes.
+///
+/// # Errors
+/// It was not begun, or nobody will ever know how it ended; the text says why and what to do.
+pub async fn run_discussion(
+    wishes: &StartOptions,
+    given: DiscussCommand,
+    tell: &mut dyn FnMut(&str),
+) -> Result<(Discussion, Option<&'static str>), StartError> {
+    let IpcTarget {
+        found,
+        layout,
+        held,
+        mut signals,
+    } = IpcTarget::locate(wishes).await?;
+    let ended = match &held {
+        Some(held) => {
+            let mut told = DiscussionProgressPrinter::default();
+            let look = |id: &str| {
+                let found = load_discussion(&layout, &DiscussionId::new(id))?;
+                if let Some(discussion) = &found {
+                    told.print_news(discussion, tell);
+                }
+                Ok(found.filter(|discussion| !discussion.is_running()))
+            };
+            ipc_client::submit_and_wait((&layout, held), &VOCABULARY, &given, &mut signals, look)
+                .await?
+        }
+        None => run_oneshot((wishes, found, &layout), given, &mut signals, tell).await?,
+    };
+    Ok((ended, signals.last_signal()))
+}
+
+fn to_start_error(why: &DiscussionRefused) -> StartError {
+    StartError::new(
+        why,
+        "`agent-collab discuss --help` tells what can be said; `agent-collab agents --mode subagent` lists the agents",
+    )
+}
+
+/// The adapters of roles that play those who take part; another one that cannot be started is an error of its
+/// participant's. Whatever is wrong with what was said is found before any CLI is looked for; of a discussion that is to
+/// go on the engine says what is wrong.
+fn required_role_adapters(
+    (found, layout): (&ProjectContext, &WorkdirLayout),
+    given: &DiscussCommand,
+    tell: &mut dyn FnMut(&str),
+) -> Result<BTreeSet<String>, StartError> {
+    let participants = match &given.id {
+        Some(id) => load_discussion(layout, id)?.map(|discussion| discussion.order.participants),
+        None => {
+            let planned = plan_discussion(found, given.arguments.clone(), |_, planned| planned)?;
+            if let Some(why) = planned.what_is_cut() {
+                tell(&format!("note: {why}"));
+            }
+            Some(planned.order.participants)
+        }
+    };
+    let roles = &found.loaded.config.roles;
+    let is_role = |name: &String| *name == roles.planner || Some(name) == roles.reviewer.as_ref();
+    let adapters = participants.into_iter().flatten().map(|each| each.adapter);
+    Ok(adapters.filter(is_role).collect())
+}
+
+/// The same of a discussion that is about to begin.
+///
+/// # Errors
+/// It would not be begun.
+pub fn required_role_adapters_of_new(
+    found: &ProjectContext,
+    layout: &WorkdirLayout,
+    arguments: GroupDiscussToolArguments,
+) -> Result<BTreeSet<String>, StartError> {
+    let given = DiscussCommand {
+        arguments,
+        id: None,
+    };
+    // What of it is cut is told when it begins.
+    required_role_adapters((found, layout), &given, &mut |_| {})
+}
+
+async fn run_oneshot(
+    (wishes, found, layout): (&StartOptions, ProjectContext, &WorkdirLayout),
+    given: DiscussCommand,
+    signals: &mut HeadlessSignals,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Discussion, StartError> {
+    let players = required_role_adapters((&found, layout), &given, tell)?;
+    let opening = startup::open_ad_hoc_run(&players, found, wishes);
+    run_oneshot_engine(opening, signals, tell, async |engine, signals, tell| {
+        let begun = given.begin_discussion(engine, Waits::Foreground);
+        let begun = begun.map_err(|error| StartError::new(&error, "nothing was begun"))?;
+        let begun = begun.map_err(|why| to_start_error(&why))?;
+        let ended = drive_discussion(engine, begun, signals, tell).await;
+        ended.map_err(|error| StartError::new(&error, "what was recorded so far is kept"))
+    })
+    .await
+}
+
+async fn drive_discussion(
+    engine: &mut Engine,
+    (id, mut end): (DiscussionId, oneshot::Receiver<Discussion>),
+    signals: &mut HeadlessSignals,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Discussion, EngineError> {
+    let mut told = DiscussionProgressPrinter::default();
+    loop {
+        if let Some(discussion) = engine.discussion(&id) {
+            told.print_news(discussion, tell);
+        }
+        engine.take_recorded();
+        engine.take_deltas();
+        if let Ok(discussion) = end.try_recv() {
+            return Ok(discussion);
+        }
+        tokio::select! {
+            biased;
+            _ = signals.next_signal() => drop(engine.stop_discussion(&id, StopReason::User)?),
+            inward = engine.next() => engine.take(inward)?,
+        }
+    }
+}
+
+/// What was told of a discussion already.
+#[derive(Debug, Default)]
+struct DiscussionProgressPrinter {
+    id: Option<DiscussionId>,
+    announced_speakers: Vec<(u32, String)>,
+    n_spoken: usize,
+    n_checks: usize,
+}
+
+impl DiscussionProgressPrinter {
+    /// Tells what is new since the last time.
+    fn print_news(&mut self, discussion: &Discussion, tell: &mut dyn FnMut(&str)) {
+        if self.id.is_none() {
+            tell(&format!("discussion {}", discussion.id()));
+            self.id = Some(discussion.id().clone());
+        }
+        let rounds = discussion.rounds.iter().flat_map(|round| &round.speeches);
+        let all: Vec<_> = rounds.chain(&discussion.closing).collect();
+        for speech in all.iter().skip(self.n_spoken) {
+            let line = summarize_speech(speech);
+            tell(&format!(
+                "{}: {line}",
+                round_label(speech.round, speech.part)
+            ));
+        }
+        self.n_spoken = all.len();
+        for check in discussion.checks.iter().skip(self.n_checks) {
+            tell(&format!(
+                "round {}: {}",
+                check.round,
+                summarize_check(check)
+            ));
+        }
+        self.n_checks = discussion.checks.len();
+        for each in &discussion.speaking {
+            let is = (each.round, each.participant.clone());
+            if !self.announced_speakers.contains(&is) {
+                let place = round_label(each.round, each.part);
+                tell(&format!("{place}: {} speaks", each.participant));
+                self.announced_speakers.push(is);
+            }
+        }
+    }
+}
+
+fn round_label(round: u32, part: Part) -> String {
+    match part {
+        Part::Round => format!("round {round}"),
+        Part::Closing => "last word".to_owned(),
+    }
+}
+
+fn summarize_speech(speech: &Speech) -> String {
+    let who = &speech.participant;
+    let seconds = speech.took_ms / 1000;
+    match (&speech.error, &speech.stance) {
+        (Some(error), _) => format!("{who} said nothing: {}", error.in_words()),
+        (None, Some(stance)) => {
+            let stands = stance.stance.name().replace('_', " ");
+            let on = Some(one_line(&stance.proposal)).filter(|on| !on.is_empty());
+            let sure = stance.confidence.map(|sure| format!("confidence {sure}"));
+            let parts: Vec<String> = [Some(stands), on, sure].into_iter().flatten().collect();
+            format!("{who}: {} ({seconds} s)", parts.join(", "))
+        }
+        (None, None) => {
+            let why = speech.no_stance.as_deref().unwrap_or("it named none");
+            format!(
+                "{who} spoke and has no vote: {} ({seconds} s)",
+                one_line(why)
+            )
+        }
+    }
+}
+
+fn summarize_check(check: &CheckRun) -> String {
+    let became = match &check.end {
+        CheckEnd::Ran { exit_code, .. } => match exit_code {
+            Some(code) => format!("exit {code}"),
+            None => "ended by a signal".to_owned(),
+        },
+        CheckEnd::Refused { reason } => format!("may not run: {reason}"),
+        CheckEnd::Failed { reason } => format!("failed: {reason}"),
+    };
+    format!(
+        "check {}: `{}` {became}",
+        check.n,
+        one_line(&check.order.command)
+    )
+}
+
+/// Tells whether a request from outside is about discussions.
+pub fn is_discussion_request(request: &IpcRequest) -> bool {
+    [VOCABULARY.command, VOCABULARY.stop_command].contains(&request.command.as_str())
+}
+
+/// Carries a request about discussions out on the run that is open, and answers it.
+///
+/// # Errors
+/// The record of the run cannot be kept.
+pub fn handle_request(
+    asked: PendingIpcRequest,
+    engine: Option<&mut Engine>,
+) -> Result<(), EngineError> {
+    let Some((asked, engine)) = require_open_run(asked, engine, &VOCABULARY) else {
+        return Ok(());
+    };
+    if asked.request.command == VOCABULARY.stop_command {
+        let id = DiscussionId::new(&asked.request.text);
+        let stopped = engine.stop_discussion(&id, StopReason::User)?;
+        let why = || format!("no discussion {id} is going on");
+        asked.reply(stopped.then_some(()).ok_or_else(why));
+    } else if let Some((asked, given)) = parse_command::<DiscussCommand>(asked, &VOCABULARY) {
+        let begun = given.begin_discussion(engine, Waits::Background)?;
+        reply_with_id(asked, &VOCABULARY, begun.map(|(id, _)| id));
+    }
+    Ok(())
+}

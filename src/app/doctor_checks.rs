@@ -1,0 +1,104 @@
+//! What a run would stand on, looked at from outside of any: for `agent-collab doctor` and for the screen.
+//!
+//! Refuses to start anything but git and the CLIs' own `--version`, and to stop at the first thing that is missing.
+
+use std::path::Path;
+
+use tokio_util::sync::CancellationToken;
+
+use super::startup::{StartError, StartOptions, check_path_printable, load_config, run_layout};
+use crate::config::{Places, show};
+use crate::engine::containing;
+use crate::engine::diagnosis::{Diagnosis, Folder, Grounds, NoGit, Trial, look};
+use crate::engine::git::{Discovery, GitSettings, Repository};
+use crate::store::WorkdirLayout;
+
+/// What to do where a folder that a run writes into cannot be written, and how it is tried.
+const REMEDIES: [(&str, &str, Trial); 4] = [
+    (
+        "the run's files",
+        "make it writable for you (`ls -ld` shows owner and mode), or set paths.workdir in your config.toml",
+        Trial::OwnFolder,
+    ),
+    (
+        "state",
+        "set XDG_STATE_HOME to a folder that you can write",
+        Trial::OwnFolder,
+    ),
+    (
+        "cache",
+        "set XDG_CACHE_HOME to a folder that you can write",
+        Trial::OwnFolder,
+    ),
+    (
+        "temporary files",
+        "set TMPDIR to a folder that is there and that you can write",
+        Trial::Scratch,
+    ),
+];
+
+/// Looks at all that a run would stand on where the program was started.
+///
+/// # Errors
+/// The directory cannot be worked in, or the configuration has problems.
+pub async fn diagnose_environment(wishes: &StartOptions) -> Result<Diagnosis, StartError> {
+    let cwd = wishes.cwd.canonicalize().map_err(|error| {
+        let problem = format!("cannot read {}: {error}", wishes.cwd.display());
+        StartError::new(problem, "start in a directory that exists")
+    })?;
+    let children = wishes.children.clone();
+    let repository = discover_repository(&cwd, wishes).await;
+    let found = repository.as_ref().ok().and_then(Option::as_ref);
+    let root = found.map_or(cwd, |repository| repository.root.clone());
+    check_path_printable(&root)?;
+    let (places, loaded) = load_config(&root, &wishes.choices)?;
+    let layout = run_layout(&root, &loaded.config)?;
+    let grounds = Grounds {
+        kernel: containing::kernel(&children, &loaded.config, &root).await,
+        origins: show::to_json(&loaded),
+        folders: folders_to_check(&layout, &places),
+        config: loaded.config,
+        root,
+        repository,
+        children,
+    };
+    Ok(look(&grounds).await)
+}
+
+async fn discover_repository(
+    cwd: &Path,
+    wishes: &StartOptions,
+) -> Result<Option<Repository>, NoGit> {
+    let git = GitSettings::new("none", CancellationToken::new()).with(&wishes.children);
+    match Repository::discover(cwd, git).await {
+        Ok(Discovery::Found(repository)) => Ok(Some(repository)),
+        Ok(Discovery::NotARepository) => Ok(None),
+        Ok(Discovery::NoWorkTree) => Err(NoGit {
+            problem: "this is inside a git repository without a work tree".to_owned(),
+            hint: "start in a checkout of it".to_owned(),
+        }),
+        Err(error) => Err(NoGit {
+            problem: error.to_string(),
+            hint: error.hint(),
+        }),
+    }
+}
+
+/// The folders that a run writes into.
+fn folders_to_check(layout: &WorkdirLayout, places: &Places) -> Vec<Folder> {
+    let temporary = std::env::temp_dir();
+    let paths = [
+        layout.workdir(),
+        &places.state_dir,
+        &places.cache_dir,
+        &temporary,
+    ];
+    let folders = REMEDIES.into_iter().zip(paths);
+    let folders = folders.map(|((what, hint, trial), path)| Folder {
+        what,
+        path: path.to_path_buf(),
+        hint,
+        trial,
+    });
+    folders.collect()
+}

@@ -1,0 +1,112 @@
+//! The tables of the page as rows of words, and what a step or a finding came to: the same in each form of the page.
+//!
+//! Refuses to know how a page looks.
+
+use crate::domain::execution::{Came, StepOutcome, StepRecord};
+use crate::domain::findings::{Finding, Stand, Status};
+use crate::domain::turn::Role;
+use crate::text::one_line;
+
+use super::{ExportPage, format_duration};
+
+/// A table; its texts are one line each and not escaped.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SummaryTable {
+    /// The names of its columns.
+    pub head: Vec<&'static str>,
+    /// Its rows, each with a cell for each column.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Each review with its verdict.
+pub fn reviews_table(page: &ExportPage) -> SummaryTable {
+    let row = |review: &crate::domain::course::ReviewSpan| {
+        let verdict = review.verdict;
+        vec![
+            review.review.to_string(),
+            page.format_time(review.at),
+            format!("{} {}", verdict.sign(), verdict.in_words()),
+            review.n_open.to_string(),
+            review.n_new.to_string(),
+            review.n_settled.to_string(),
+        ]
+    };
+    SummaryTable {
+        head: vec!["review", "at", "verdict", "open", "new", "settled"],
+        rows: page.state.course.reviews().iter().map(row).collect(),
+    }
+}
+
+/// What each agent used.
+pub fn totals_table(page: &ExportPage) -> SummaryTable {
+    let course = &page.state.course;
+    let row = |role: Role| {
+        let session = page.state.session(role)?;
+        let used = course.used_by(role);
+        let cost = used.cost_micro_usd.filter(|micro| *micro > 0);
+        let cost = cost.map_or(String::new(), |micro| {
+            format!("${}.{:02}", micro / 1_000_000, micro / 10_000 % 100)
+        });
+        let cli = session.version.as_deref().unwrap_or(&session.adapter);
+        Some(vec![
+            role.name().to_owned(),
+            one_line(cli),
+            course.n_turns(role).to_string(),
+            format_duration(course.worked(role, page.last_activity())),
+            used.input_tokens.to_string(),
+            used.output_tokens.to_string(),
+            cost,
+        ])
+    };
+    let head = [
+        "",
+        "CLI",
+        "turns",
+        "worked",
+        "tokens in",
+        "tokens out",
+        "cost",
+    ];
+    SummaryTable {
+        head: head.into(),
+        rows: [Role::Planner, Role::Reviewer]
+            .into_iter()
+            .filter_map(row)
+            .collect(),
+    }
+}
+
+/// What became of a step's change: a commit's short name, or why there is none.
+pub fn commit_or_reason(record: &StepRecord) -> Result<String, String> {
+    match &record.outcome {
+        StepOutcome::Committed { commit, .. } => Ok(commit.chars().take(12).collect()),
+        StepOutcome::Uncommitted { reason } => Err(format!("not committed: {}", one_line(reason))),
+        StepOutcome::NoChange => Err(Came::NOTHING.to_owned()),
+    }
+}
+
+/// What was tested of a step, behind a dot; nothing where there was nothing to test.
+pub fn test_label(record: &StepRecord) -> Option<String> {
+    (record.came() != Came::Unchanged).then(|| one_line(&record.tested_in_words()))
+}
+
+/// Where a finding stands.
+pub fn finding_status_label(finding: &Finding) -> &'static str {
+    match finding.status {
+        Status::Open => "○ open",
+        Status::SettledByReview => "✓ settled",
+        Status::SettledByUser => "☑ settled by you",
+    }
+}
+
+/// The planner's answers to a finding, each with what it is an answer to, and why.
+pub fn planner_answers(finding: &Finding) -> impl Iterator<Item = (String, &str)> {
+    finding.responses.iter().map(|(review, response)| {
+        let stand = match response.stand {
+            Stand::Accepted => "accepted",
+            Stand::Rejected => "rejected",
+        };
+        let head = format!("{stand} after review {review}");
+        (head, response.reason.as_str())
+    })
+}

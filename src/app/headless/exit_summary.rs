@@ -1,0 +1,80 @@
+//! What is said of a run that is over, and its exit code.
+//!
+//! Refuses to know how it came to its end.
+
+use std::io::Write;
+
+use crate::app::run_reporter::{ReportFormat, RunReporter};
+use crate::domain::execution::StepOutcome;
+use crate::domain::phase::Phase;
+use crate::domain::question::CommitTerms;
+use crate::domain::run::State;
+use crate::store::WorkdirLayout;
+use crate::text::n_of;
+
+/// Tells of a run that was over before it could be taken up, and ends as it did.
+pub(super) fn report_finished_run(
+    (state, layout): (&State, &WorkdirLayout),
+    teller: &mut RunReporter<'_>,
+    err: &mut dyn Write,
+) -> u8 {
+    // There is nowhere left to say that standard error is closed.
+    let _closed = writeln!(
+        err,
+        "note: the run here is over, nothing is left to take up"
+    );
+    let _closed = match (state.phase, state.unproven()) {
+        (Phase::Cancelled, _) => writeln!(err, "the run was cancelled"),
+        (_, Some(unproven)) => writeln!(err, "not proven: {unproven}"),
+        (_, None) => Ok(()),
+    };
+    if teller.format == ReportFormat::Lines && state.phase == Phase::Done {
+        let _closed = teller.print_line(&summarize_finished_run(state, &log_path(layout)));
+    }
+    exit_code(state)
+}
+
+/// The exit code of a run that is over.
+pub fn exit_code(state: &State) -> u8 {
+    match state.phase {
+        Phase::Cancelled => 5,
+        Phase::Done if state.unproven().is_some() => 6,
+        _ => 0,
+    }
+}
+
+/// Where the log of the steps lies, as seen from the repository.
+pub fn log_path(layout: &WorkdirLayout) -> String {
+    let path = layout.names().workdir.join(&layout.names().log);
+    path.display().to_string()
+}
+
+/// What a finished run did, in one line; `log` is where its steps are told.
+pub fn summarize_finished_run(state: &State, log: &str) -> String {
+    let Some(execution) = &state.execution else {
+        return "done".to_owned();
+    };
+    let done = &execution.done;
+    let changed = done
+        .iter()
+        .filter(|step| step.outcome != StepOutcome::NoChange)
+        .count();
+    let commits = done
+        .iter()
+        .filter(|step| matches!(step.outcome, StepOutcome::Committed { .. }))
+        .count();
+    let place = match &execution.commits {
+        CommitTerms::Off { .. } => "commits are off".to_owned(),
+        CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+            format!("{} on {branch}", n_of(commits, "commit"))
+        }
+    };
+    let test = execution.test.as_ref();
+    let tested_by = test.map_or(String::new(), |test| {
+        format!("; tested by {}", test.in_words())
+    });
+    format!(
+        "done: {changed} of {} changed something, {place}{tested_by}; {log} tells each",
+        n_of(done.len(), "step")
+    )
+}

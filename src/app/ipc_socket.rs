@@ -1,0 +1,400 @@
+//! The socket of a running instance: one line of JSON in, one line out, for its user's own commands.
+//!
+//! Refuses everybody who is not the same user, every process that a run started or may have started, and whoever
+//! is in a sandbox: what an agent may do is decided by the run's rules, never by the agent. Refuses to know what a command means. The loop
+//! never waits for a client: each has its own task, a bounded line and bounded time.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::unistd::getuid;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use crate::engine::scratch::ADDRESS_BYTES;
+use crate::process::{KilledInstances, ProcessState, classify_peer, read_process_state};
+use crate::store::{LockHolder, WorkdirLayout};
+
+use super::startup::StartError;
+
+/// How long a line may be, in bytes: the longest context of a discussion, quoted twice over.
+const MAX_LINE_BYTES: u64 = 1024 * 1024;
+/// How many clients are listened to at once.
+const MAX_CLIENTS: usize = 4;
+/// How long a client may take to say its line, and to take the answer.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long an answer is waited for; the loop gives one with its next look at what came.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long answers that were given may still be on their way when the program ends.
+const LAST_REPLIES_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What is asked of the instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IpcRequest {
+    /// A command's name, as after the slash.
+    pub command: String,
+    /// Its text; empty where it takes none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+}
+
+/// What the instance says to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IpcReply {
+    /// Whether it was done.
+    pub accepted: bool,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What there is to be told of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Value>,
+}
+
+/// A request that waits for its answer. Dropped, it says that the instance is ending.
+#[derive(Debug)]
+pub struct PendingIpcRequest {
+    /// What is asked.
+    pub request: IpcRequest,
+    reply_sender: oneshot::Sender<IpcReply>,
+}
+
+impl PendingIpcRequest {
+    /// Says whether it was done, and why not.
+    pub fn reply(self, done: Result<(), String>) {
+        // Who asked may be gone; what was asked is done all the same.
+        let _gone = self.reply_sender.send(IpcReply::from(done));
+    }
+
+    /// Says that it was done, and what there is to be told of it.
+    pub fn reply_with(self, told: Value) {
+        let answer = IpcReply {
+            told: Some(told),
+            ..IpcReply::from(Ok(()))
+        };
+        // As above.
+        let _gone = self.reply_sender.send(answer);
+    }
+}
+
+impl From<Result<(), String>> for IpcReply {
+    fn from(done: Result<(), String>) -> Self {
+        Self {
+            accepted: done.is_ok(),
+            why: done.err(),
+            told: None,
+        }
+    }
+}
+
+/// The listening socket; its file goes with it.
+#[derive(Debug)]
+pub struct IpcServer {
+    path: PathBuf,
+    requests: mpsc::Receiver<PendingIpcRequest>,
+    /// One for each client, until it has its answer.
+    clients: TaskTracker,
+    accept_task: JoinHandle<()>,
+}
+
+impl IpcServer {
+    /// Begins to listen (mode 0600). To be called by the holder of the instance lock: a socket that lies
+    /// there is a dead instance's and goes. What `killed` ones may have left is not listened to.
+    ///
+    /// # Errors
+    /// The socket cannot be made, for example because the file system has none.
+    pub fn listen(layout: &WorkdirLayout, killed: KilledInstances) -> io::Result<Self> {
+        let path = layout.socket();
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let address = IpcAddress::from_layout(layout)?;
+        let listener = UnixListener::bind(&address.path)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+        let (ask, asked) = mpsc::channel(MAX_CLIENTS);
+        let clients = TaskTracker::new();
+        let accepting = tokio::spawn(accept_clients(
+            listener,
+            ask,
+            clients.clone(),
+            Arc::new(killed),
+        ));
+        Ok(Self {
+            path,
+            requests: asked,
+            clients,
+            accept_task: accepting,
+        })
+    }
+
+    /// Waits for the next request. Cancel safe.
+    pub async fn next_request(&mut self) -> PendingIpcRequest {
+        match self.requests.recv().await {
+            Some(asked) => asked,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Listens no more; answers that were given reach who asked.
+    pub async fn close(mut self) {
+        self.accept_task.abort();
+        self.requests.close();
+        while self.requests.try_recv().is_ok() {}
+        self.clients.close();
+        let _late = timeout(LAST_REPLIES_TIMEOUT, self.clients.wait()).await;
+    }
+}
+
+impl Drop for IpcServer {
+    fn drop(&mut self) {
+        self.accept_task.abort();
+        // One that stays is removed by the next instance.
+        let _gone = fs::remove_file(&self.path);
+    }
+}
+
+/// Waits for the next request where there is a socket.
+pub async fn next_request_if_listening(socket: &mut Option<IpcServer>) -> PendingIpcRequest {
+    match socket {
+        Some(socket) => socket.next_request().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A path by which the socket can be reached, however deep the repository lies.
+struct IpcAddress {
+    path: PathBuf,
+    /// Kept open while the path is in use: it leads through this directory.
+    _workdir: Option<File>,
+}
+
+impl IpcAddress {
+    fn from_layout(layout: &WorkdirLayout) -> io::Result<Self> {
+        let path = layout.socket();
+        if path.as_os_str().len() <= ADDRESS_BYTES {
+            return Ok(Self {
+                path,
+                _workdir: None,
+            });
+        }
+        let workdir = File::open(layout.workdir())?;
+        let name = path.file_name().unwrap_or_default();
+        let open = format!("/proc/self/fd/{}", workdir.as_raw_fd());
+        Ok(Self {
+            path: PathBuf::from(open).join(name),
+            _workdir: Some(workdir),
+        })
+    }
+}
+
+async fn accept_clients(
+    listener: UnixListener,
+    ask: mpsc::Sender<PendingIpcRequest>,
+    clients: TaskTracker,
+    killed: Arc<KilledInstances>,
+) {
+    let places = Arc::new(Semaphore::new(MAX_CLIENTS));
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a client of the socket could not be accepted");
+                // Too many open files, most likely: at once it would fail again.
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        match Arc::clone(&places).try_acquire_owned() {
+            Ok(place) => {
+                let (ask, killed) = (ask.clone(), Arc::clone(&killed));
+                drop(clients.spawn(serve_client(stream, ask, killed, place)));
+            }
+            // Without an answer it says so itself.
+            Err(_) => drop(stream),
+        }
+    }
+}
+
+async fn serve_client(
+    mut stream: UnixStream,
+    ask: mpsc::Sender<PendingIpcRequest>,
+    killed: Arc<KilledInstances>,
+    place: OwnedSemaphorePermit,
+) {
+    let answer = match read_request(&mut stream, &killed).await {
+        Ok(request) => forward_request(request, &ask).await,
+        Err(why) => IpcReply::from(Err(why)),
+    };
+    if let Some(why) = &answer.why {
+        tracing::info!(why, "a command that was sent is not carried out");
+    }
+    // Nobody is listened to any more: whoever has an answer can be sure that the place is free.
+    drop(place);
+    let said = timeout(CLIENT_TIMEOUT, write_line(&mut stream, &answer)).await;
+    if !matches!(said, Ok(Ok(()))) {
+        tracing::info!("who sent a command did not wait for the answer");
+    }
+}
+
+/// Looks who it is, then reads what it asks.
+async fn read_request(
+    stream: &mut UnixStream,
+    killed: &KilledInstances,
+) -> Result<IpcRequest, String> {
+    let refused = |why: &str| format!("this process may not send commands: {why}");
+    let peer = stream
+        .peer_cred()
+        .map_err(|error| refused(&error.to_string()))?;
+    if peer.uid() != getuid().as_raw() {
+        return Err(refused("it belongs to another user"));
+    }
+    let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
+    let pid = pid.ok_or_else(|| refused("it cannot be seen which one it is"))?;
+    if let Some(why) = classify_peer(pid, killed).refusal_reason() {
+        return Err(refused(&why));
+    }
+    let line = timeout(CLIENT_TIMEOUT, read_line(stream)).await;
+    let line = line.map_err(|_| "nothing was asked in time".to_owned())?;
+    let line = line.map_err(|error| error.to_string())?;
+    serde_json::from_slice(&line).map_err(|error| format!("that is no request: {error}"))
+}
+
+async fn forward_request(request: IpcRequest, ask: &mpsc::Sender<PendingIpcRequest>) -> IpcReply {
+    let ending = || IpcReply::from(Err("the instance is ending".to_owned()));
+    let (answer, answered) = oneshot::channel();
+    if ask
+        .send(PendingIpcRequest {
+            request,
+            reply_sender: answer,
+        })
+        .await
+        .is_err()
+    {
+        return ending();
+    }
+    answered.await.unwrap_or_else(|_| ending())
+}
+
+/// Sends a request to the instance `pid` and gives its answer.
+///
+/// # Errors
+/// Nobody listens, or whoever does is not that instance, or does not answer.
+pub async fn send_request(
+    layout: &WorkdirLayout,
+    pid: Option<u32>,
+    request: &IpcRequest,
+) -> io::Result<IpcReply> {
+    let address = IpcAddress::from_layout(layout)?;
+    let mut stream = UnixStream::connect(&address.path).await?;
+    let peer = stream.peer_cred()?;
+    let listens = peer.pid().and_then(|pid| u32::try_from(pid).ok());
+    if peer.uid() != getuid().as_raw() || listens.is_none() || listens != pid {
+        return Err(io::Error::other("another process listens there"));
+    }
+    let exchange = async {
+        let said = write_line(&mut stream, request).await;
+        // Who is not heard is told so before they speak.
+        let line = match read_line(&mut stream).await {
+            Ok(line) => line,
+            Err(error) => return Err(said.err().unwrap_or(error)),
+        };
+        serde_json::from_slice(&line).map_err(io::Error::other)
+    };
+    timeout(REPLY_TIMEOUT, exchange)
+        .await
+        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// Puts a request to the instance that holds the lock.
+///
+/// # Errors
+/// It cannot be asked; the text says what it may be doing and what to do.
+pub async fn send_to_lock_holder(
+    layout: &WorkdirLayout,
+    held: &LockHolder,
+    request: &IpcRequest,
+) -> Result<IpcReply, StartError> {
+    // One that was put aside by Ctrl+Z takes the question in, and answers it when it goes on.
+    if held.pid.and_then(read_process_state) == Some(ProcessState::Stopped) {
+        return Err(StartError {
+            problem: format!(
+                "another agent-collab works here ({held}) and is stopped, as by Ctrl+Z"
+            ),
+            hint: "`fg` in its terminal lets it go on; then try again".to_owned(),
+            code: 4,
+        });
+    }
+    let answer = send_request(layout, held.pid, request).await;
+    answer.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => StartError {
+            problem: format!("another agent-collab works here ({held}) and takes nothing in"),
+            hint: "one that does a single task or discussion hears nobody: wait for its end, or end it with Ctrl+C \
+                   where it was begun; one that is just starting hears you in a moment"
+                .to_owned(),
+            code: 4,
+        },
+        _ => StartError::new(
+            format!("the instance here ({held}) cannot be asked: {error}"),
+            "it may be ending or busy with others; try again, or go on there",
+        ),
+    })
+}
+
+async fn write_line(stream: &mut UnixStream, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    stream.write_all(&line).await
+}
+
+async fn read_line(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    let mut stream = BufReader::new(stream);
+    (&mut stream)
+        .take(MAX_LINE_BYTES)
+        .read_until(b'\n', &mut line)
+        .await?;
+    match line.pop() {
+        Some(b'\n') => Ok(line),
+        Some(_) if line.len() as u64 + 1 >= MAX_LINE_BYTES => {
+            // Who is cut short in the middle of a word finds the connection broken, and not the reason.
+            skip_line(&mut stream).await?;
+            Err(io::Error::other(
+                "the line is longer than 1 MiB; shorten the text, or name a file in it",
+            ))
+        }
+        Some(_) | None => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Reads to the end of the line without keeping it.
+async fn skip_line(stream: &mut BufReader<&mut UnixStream>) -> io::Result<()> {
+    loop {
+        let read = stream.fill_buf().await?;
+        if read.is_empty() {
+            return Ok(());
+        }
+        match read.iter().position(|byte| *byte == b'\n') {
+            Some(end) => {
+                stream.consume(end + 1);
+                return Ok(());
+            }
+            None => {
+                let n_bytes = read.len();
+                stream.consume(n_bytes);
+            }
+        }
+    }
+}

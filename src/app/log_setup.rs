@@ -1,0 +1,140 @@
+//! Opens the program's own log as `[log]` says; the user's file is tried before anything else is begun.
+//!
+//! Refuses to know where it goes: `engine::log_sinks` does.
+
+use std::path::Path;
+
+use tracing_subscriber::filter::LevelFilter;
+
+use super::startup::StartError;
+use super::ui_config;
+use crate::config::problem::{Place, Problem};
+use crate::config::types::Config;
+use crate::config::{Loaded, Problems};
+use crate::engine::diagnosis::OTHER_FILE;
+use crate::store::debug_log::{
+    self, DebugLog, LogContent, LogMetadata, LogSink, PromptLines, check_user_log_file,
+};
+
+/// The key that names a file of the user's.
+const JSON_FILE_KEY: &str = "log.json_file";
+
+/// Makes sure that the file that the user names could be written; makes nothing.
+///
+/// # Errors
+/// Why not, with file and line of the configuration.
+pub fn check_json_log_file(loaded: &Loaded, root: &Path) -> Result<(), Problems> {
+    let Some(path) = &loaded.config.log.json_file else {
+        return Ok(());
+    };
+    check_user_log_file(path, root).map_err(|error| {
+        let held = loaded.settings.values.get(JSON_FILE_KEY);
+        Problems(vec![Problem {
+            place: held.map_or_else(
+                || Place::File("config.toml".into()),
+                |held| held.place.clone(),
+            ),
+            what: format!("`{JSON_FILE_KEY}` cannot be written: {error}"),
+            text: String::new(),
+            hint: OTHER_FILE.to_owned(),
+        }])
+    })
+}
+
+/// As [`check_json_log_file`], before the program writes there.
+///
+/// # Errors
+/// The same.
+pub(super) fn check_json_log_file_before_start(
+    loaded: &Loaded,
+    root: &Path,
+) -> Result<(), StartError> {
+    check_json_log_file(loaded, root).map_err(ui_config::to_start_error)
+}
+
+/// Opens the log; where it cannot be, that is noted. `None` where nothing is written.
+pub(super) fn open_debug_log(
+    sinks: &[LogSink],
+    config: &Config,
+    notices: &mut Vec<String>,
+) -> Option<DebugLog> {
+    if sinks.is_empty() {
+        return None;
+    }
+    let content = LogContent {
+        level: config.log.level.parse().unwrap_or(LevelFilter::INFO),
+        prompts: match config.log.log_prompts {
+            true => PromptLines::Kept,
+            false => PromptLines::LeftOut,
+        },
+        metadata: match config.log.metadata {
+            true => LogMetadata::Kept,
+            false => LogMetadata::LeftOut,
+        },
+    };
+    let opened = debug_log::init_debug_log(sinks, config.paths.debug_log_max_bytes, content);
+    match opened {
+        Ok(log) => Some(log),
+        Err(error) => {
+            notices.push(format!("no debug log: {error}"));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{self, Choices, Places};
+    use crate::engine::log_sinks::{FrontEnd, in_words, log_sinks};
+
+    /// What a configuration file comes to: the problems, else the sinks without a screen and with one.
+    fn checked(lines: &str) -> String {
+        let folder = tempfile::tempdir().expect("scratch folder");
+        let path = folder.path().canonicalize().expect("real path");
+        let root = path.join("repository");
+        std::fs::create_dir_all(&root).expect("repository");
+        let places = Places::below(&path);
+        std::fs::create_dir_all(&places.home).expect("home");
+        let file = path.join("c.toml");
+        std::fs::write(&file, format!("[log]\n{lines}")).expect("configuration");
+        let choices = Choices {
+            file: Some(file),
+            ..Choices::default()
+        };
+        let told = config::load(&places, &root, &choices).and_then(|loaded| {
+            check_json_log_file(&loaded, &root)?;
+            let [lines, screen] = [FrontEnd::Lines, FrontEnd::FullScreen]
+                .map(|front_end| in_words(&log_sinks(&loaded.config, &root, front_end)));
+            Ok(format!("lines: {lines}\nscreen: {screen}"))
+        });
+        let told = told.unwrap_or_else(|problems| problems.to_string());
+        told.replace(&path.display().to_string(), "…")
+    }
+
+    #[test]
+    fn the_log_goes_where_the_keys_say_and_never_onto_the_screen() {
+        assert_eq!(
+            checked(""),
+            "lines: …/repository/.agent-collab/debug.log\nscreen: …/repository/.agent-collab/debug.log"
+        );
+        assert_eq!(
+            checked("file = false\nconsole = true\njson_file = \"~/a.jsonl\"\n"),
+            "lines: …/home/a.jsonl (JSON), standard error\nscreen: …/home/a.jsonl (JSON)"
+        );
+        assert_eq!(checked("file = false\n"), "lines: \nscreen: ");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_told_with_line_and_remedy() {
+        insta::assert_snapshot!(checked("level = \"info\"\njson_file = \"~/none/a.jsonl\"\n"), @"
+        …/c.toml:3:13: `log.json_file` cannot be written: cannot look at …/home/none: No such file or directory (os error 2)
+          hint: name a file outside the repository, in a folder that is there and that you can write
+        ");
+        insta::assert_snapshot!(checked("json_file = \"a.jsonl\"\n"), @r#"
+        …/c.toml:2:13: `log.json_file` must be a file by its absolute path, or one that begins with "~/", but is "a.jsonl"
+          | json_file = "a.jsonl"
+          hint: for example `json_file = "~/agent-collab.jsonl"`
+        "#);
+    }
+}

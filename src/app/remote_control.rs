@@ -1,0 +1,230 @@
+//! Commands from outside: what a headless run makes of one, how one is sent, and what becomes of it
+//! where no instance runs.
+//!
+//! Refuses to know what a command means: the screen's own reading makes the events.
+
+use std::path::Path;
+
+use crate::domain::event::Event;
+use crate::domain::phase::Gate;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::State;
+use crate::engine::{Engine, EngineError, Outcome};
+use crate::store::{InstanceLock, LockHolder, WorkdirLayout};
+use crate::tui::{Action, Screen, ScreenSettings, check_sent};
+
+use super::discussion_command::{self, is_discussion_request};
+use super::ipc_socket::{self, IpcRequest, IpcServer, PendingIpcRequest};
+use super::startup::{self, ExistingRun, LockedProject, RunCommitMode, StartError, StartOptions};
+use super::task_command::{self, is_task_request};
+
+/// What comes to a headless run from outside.
+#[derive(Debug, Default)]
+pub struct RemoteControl {
+    /// Where it comes in; `None` where nothing listens.
+    socket: Option<IpcServer>,
+    /// Whether the gate was closed from outside, so that somebody is there to open it.
+    paused: bool,
+}
+
+/// What a headless run does after a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterCommand {
+    /// It goes on.
+    Continue,
+    /// It ends.
+    Leave,
+}
+
+impl RemoteControl {
+    /// Begins to listen, and says what the user should know.
+    pub fn listen(&mut self, occupied: &LockedProject) -> Option<String> {
+        let (killed, notice) = occupied.find_killed_instances();
+        match IpcServer::listen(&occupied.layout, killed) {
+            Ok(socket) => {
+                self.socket = Some(socket);
+                notice
+            }
+            Err(error) => Some(format!(
+                "`agent-collab send` cannot reach this instance: {error}"
+            )),
+        }
+    }
+
+    /// Listens no more.
+    pub async fn close(&mut self) {
+        if let Some(socket) = self.socket.take() {
+            socket.close().await;
+        }
+    }
+
+    /// Waits for the next command. Cancel safe.
+    pub async fn next_request(&mut self) -> PendingIpcRequest {
+        ipc_socket::next_request_if_listening(&mut self.socket).await
+    }
+
+    /// Tells whether a question that no flag answers is waited at: who closed the gate opens it again.
+    pub fn may_wait(&self, kind: &QuestionKind) -> bool {
+        self.paused && matches!(kind, QuestionKind::Gate { .. })
+    }
+
+    /// Carries a command out on a run without a screen, and answers it.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn handle_request(
+        &mut self,
+        asked: PendingIpcRequest,
+        engine: &mut Engine,
+    ) -> Result<AfterCommand, EngineError> {
+        if is_task_request(&asked.request) {
+            task_command::handle_request(asked, Some(engine))?;
+            return Ok(AfterCommand::Continue);
+        }
+        if is_discussion_request(&asked.request) {
+            discussion_command::handle_request(asked, Some(engine))?;
+            return Ok(AfterCommand::Continue);
+        }
+        let actions = match parse_actions(&asked.request, Some(engine.state())) {
+            Ok(actions) => actions,
+            Err(why) => {
+                asked.reply(Err(why));
+                return Ok(AfterCommand::Continue);
+            }
+        };
+        for action in actions {
+            match action {
+                Action::Event(event) => {
+                    if let Some(why) = input_blocker(engine) {
+                        asked.reply(Err(why));
+                        return Ok(AfterCommand::Continue);
+                    }
+                    if let Event::GateChanged { gate } = event {
+                        self.paused = gate == Gate::Manual;
+                    }
+                    engine.feed(event)?;
+                }
+                Action::Quit(_) => {
+                    asked.reply(Ok(()));
+                    return Ok(AfterCommand::Leave);
+                }
+                _ => {
+                    asked.reply(Err("only a run with a screen does that".to_owned()));
+                    return Ok(AfterCommand::Continue);
+                }
+            }
+        }
+        asked.reply(halt_reason(engine).map_or(Ok(()), Err));
+        Ok(AfterCommand::Continue)
+    }
+}
+
+/// Why a run takes nothing in any more; `None` where it does.
+fn input_blocker(engine: &Engine) -> Option<String> {
+    match engine.outcome() {
+        Some(Outcome::Finished) => Some("the run is over".to_owned()),
+        Some(Outcome::Halted(_)) | None => halt_reason(engine),
+    }
+}
+
+/// Why a run cannot go on in this program; `None` where it can.
+pub(super) fn halt_reason(engine: &Engine) -> Option<String> {
+    match engine.outcome() {
+        Some(Outcome::Halted(reason)) => Some(format!("this run cannot go on: {reason}")),
+        Some(Outcome::Finished) | None => None,
+    }
+}
+
+fn parse_actions(request: &IpcRequest, state: Option<&State>) -> Result<Vec<Action>, String> {
+    let mut screen = Screen::new(ScreenSettings::default());
+    screen.on_sent((&request.command, &request.text), state)
+}
+
+/// Sends a command to the instance that runs in this directory. Where none runs, a run that lies there
+/// is stopped or cancelled under the lock.
+///
+/// # Errors
+/// It was not done; the text says why and what to do.
+pub async fn send_command(wishes: &StartOptions, request: &IpcRequest) -> Result<(), StartError> {
+    let sent = (request.command.as_str(), request.text.as_str());
+    check_sent(sent)
+        .map_err(|why| StartError::new(why, "`agent-collab send --help` lists them"))?;
+    let found = startup::inspect_project(wishes).await?;
+    let layout = startup::run_layout(&found.root, &found.loaded.config)?;
+    match InstanceLock::read_holder(&layout)? {
+        Some(held) => send_to_instance(&layout, held, request).await,
+        None => apply_to_stored_run(&layout, found, wishes, request).await,
+    }
+}
+
+async fn send_to_instance(
+    layout: &WorkdirLayout,
+    held: LockHolder,
+    request: &IpcRequest,
+) -> Result<(), StartError> {
+    let answer = ipc_socket::send_to_lock_holder(layout, &held, request).await?;
+    match answer.accepted {
+        true => Ok(()),
+        false => {
+            let why = answer
+                .why
+                .unwrap_or_else(|| "it did not say why".to_owned());
+            Err(StartError::new(
+                format!("not done: {why}"),
+                "`agent-collab status` shows where the run stands",
+            ))
+        }
+    }
+}
+
+async fn apply_to_stored_run(
+    layout: &WorkdirLayout,
+    found: startup::ProjectContext,
+    wishes: &StartOptions,
+    request: &IpcRequest,
+) -> Result<(), StartError> {
+    let nobody = |root: &Path| format!("no agent-collab runs in {}", root.display());
+    if !matches!(
+        startup::find_unfinished_run(layout)?,
+        ExistingRun::Unfinished(..)
+    ) {
+        return Err(StartError::new(
+            format!("{}, and no unfinished run lies there", nobody(&found.root)),
+            startup::START_HINT,
+        ));
+    }
+    if !matches!(request.command.as_str(), "cancel" | "stop") {
+        return Err(StartError::new(
+            nobody(&found.root),
+            "`agent-collab resume` takes the run up, `agent-collab --resume` on the screen; `cancel` and `stop` work without",
+        ));
+    }
+    let mut occupied = startup::lock_project(found)?;
+    let begun = startup::reopen_run(&mut occupied, wishes, RunCommitMode::Disabled).await?;
+    let mut engine = begun.engine;
+    let done = end_stored_run(&mut engine, request).await;
+    engine.shut_down().await;
+    done
+}
+
+async fn end_stored_run(engine: &mut Engine, request: &IpcRequest) -> Result<(), StartError> {
+    let state = engine.state();
+    let (run, before) = (state.run.clone(), state.phase);
+    let actions = parse_actions(request, Some(state))
+        .map_err(|why| StartError::new(format!("not done: {why}"), ""))?;
+    startup::clear_leftovers(&run).await;
+    for action in actions {
+        if let Action::Event(event @ (Event::Stopped | Event::Cancelled)) = action {
+            engine
+                .feed(event)
+                .map_err(|error| StartError::new(&error, "what was recorded so far is kept"))?;
+        }
+    }
+    match engine.state().phase == before {
+        true => Err(StartError::new(
+            format!("not done: nothing is under way in phase {before} that could be ended so"),
+            "`agent-collab resume` takes the run up first",
+        )),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,59 @@
+//! Looks at what the run of a directory changed, without holding the directory.
+//!
+//! Takes no lock, so it may be asked while the run goes on. Refuses to draw or print.
+
+use crate::domain::changes::Scope;
+use crate::domain::run::State;
+use crate::engine::changes::{Changes, ChangesError, look};
+use crate::engine::git::Repository;
+use crate::engine::lying::stands;
+use crate::store::WorkdirLayout;
+
+use super::startup::{RunTreeReader, StartError};
+
+/// What was looked at, and what came of it.
+#[derive(Debug)]
+pub struct RunDiff {
+    /// Which changes there are to look at, in order.
+    pub scopes: Vec<Scope>,
+    /// What there is to see; else what went wrong.
+    pub changes: Result<Changes, ChangesError>,
+    /// What cannot be read of the run, where its log tells the rest.
+    pub problem: Option<String>,
+}
+
+/// Looks at the changes of a run whose state is known.
+pub async fn diff_run(
+    git: Option<&Repository>,
+    state: Option<&State>,
+    layout: &WorkdirLayout,
+    scope: Scope,
+) -> RunDiff {
+    let execution = state.and_then(|state| state.execution.as_ref());
+    let mut scopes = execution.map_or_else(|| vec![Scope::All], |execution| execution.scopes());
+    scopes.push(Scope::Plan);
+    RunDiff {
+        scopes,
+        changes: look(git, execution, layout, scope).await,
+        problem: None,
+    }
+}
+
+/// Looks at the changes of the run that lies in a directory, whoever holds it.
+///
+/// # Errors
+/// The run's state cannot be read, or git refuses.
+pub async fn diff_run_in_directory(
+    ground: &RunTreeReader,
+    layout: &WorkdirLayout,
+    scope: Scope,
+) -> Result<RunDiff, StartError> {
+    let found = stands(layout)?;
+    let git = ground.open_repository(layout.workdir()).await?;
+    let state = found.as_ref().map(|found| &found.state);
+    let looked = diff_run(git.as_ref(), state, layout, scope).await;
+    Ok(RunDiff {
+        problem: found.and_then(|found| found.problem),
+        ..looked
+    })
+}

@@ -1,0 +1,261 @@
+//! The finished runs of a repository, as their snapshots tell them.
+//!
+//! Refuses to read their logs, except where a snapshot cannot be read: a list of many long runs costs one small file
+//! each. Changes nothing.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde_json::{Value, json};
+
+use crate::app::local_timezone;
+use crate::app::startup::StartError;
+use crate::domain::execution::StepOutcome;
+use crate::domain::ids::At;
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::engine::lying::stands;
+use crate::store::run_archives::{self, RunArchive};
+use crate::store::{StoreError, WorkdirLayout};
+use crate::text::{n_of, one_line};
+
+/// What the run is called that is over and lies in no directory of its own yet.
+const LATEST_NAME: &str = "latest";
+
+/// A run in the history.
+#[derive(Debug, Clone)]
+pub struct RunHistoryEntry {
+    /// Its directory's name, by which it is opened.
+    pub name: String,
+    /// When it was archived.
+    pub date: Date,
+    /// Where its files lie.
+    pub layout: WorkdirLayout,
+    /// What its snapshot tells, or its log; else what is wrong with them.
+    pub summary: Result<RunHistorySummary, String>,
+    /// What cannot be read of it, where its log tells the rest.
+    pub problem: Option<String>,
+}
+
+/// What a snapshot tells in a line or two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunHistorySummary {
+    /// When the run was made.
+    pub created: At,
+    /// The goal's title; empty when it never got one.
+    pub title: String,
+    /// Where it ended.
+    pub phase: Phase,
+    /// How many steps were done.
+    pub n_done: usize,
+    /// How many steps its plan has.
+    pub n_steps: usize,
+    /// How many commits it made.
+    pub n_commits: usize,
+    /// The adapters of planner and reviewer.
+    pub agents: Vec<String>,
+}
+
+/// Lists the finished runs, the latest first; those that only held tasks are left out.
+///
+/// # Errors
+/// The history cannot be listed. A run that cannot be read is listed with what is wrong.
+pub fn list_runs(layout: &WorkdirLayout) -> Result<Vec<RunHistoryEntry>, StoreError> {
+    let archived = run_archives::list_archives(layout)?
+        .into_iter()
+        .filter_map(read_archive);
+    let mut runs: Vec<RunHistoryEntry> = latest_finished_run(layout)
+        .into_iter()
+        .chain(archived)
+        .collect();
+    let created = |run: &RunHistoryEntry| run.summary.as_ref().ok().map(|told| told.created);
+    runs.sort_by(|a, b| {
+        let by = |run: &RunHistoryEntry| (run.date, created(run), run.name.clone());
+        by(b).cmp(&by(a))
+    });
+    Ok(runs)
+}
+
+/// The run that is over and not archived yet: that comes with the next one's beginning.
+fn latest_finished_run(layout: &WorkdirLayout) -> Option<RunHistoryEntry> {
+    let latest = |made: Timestamp, told, problem| RunHistoryEntry {
+        name: LATEST_NAME.to_owned(),
+        date: made.to_zoned(local_timezone::local_timezone()).date(),
+        layout: layout.clone(),
+        summary: told,
+        problem,
+    };
+    match stands(layout) {
+        Ok(found) => {
+            let found = found.filter(|found| found.state.phase.is_final())?;
+            let made = Timestamp::from_millisecond(found.state.created.0).ok()?;
+            Some(latest(
+                made,
+                Ok(summarize_state(&found.state)),
+                found.problem,
+            ))
+        }
+        // Whether it is over cannot be known; that it is there must not be kept from anybody.
+        Err(error) => {
+            let written = layout.state().metadata().and_then(|meta| meta.modified());
+            let written = written.ok().and_then(|at| Timestamp::try_from(at).ok());
+            let made = written.unwrap_or_else(Timestamp::now);
+            Some(latest(made, Err(one_line(&error.to_string())), None))
+        }
+    }
+}
+
+/// Tells of an archived run; `None` of one that was never given a goal and in which nothing was discussed: tasks
+/// from a command line leave one.
+fn read_archive(archive: RunArchive) -> Option<RunHistoryEntry> {
+    let (told, problem) = match stands(&archive.layout) {
+        Ok(Some(found)) if is_empty_run(&found.state) => return None,
+        Ok(Some(found)) => (Ok(summarize_state(&found.state)), found.problem),
+        Ok(None) => {
+            let cut_off = "it has no state.json: it was cut off before its first event";
+            (Err(cut_off.to_owned()), None)
+        }
+        Err(error) => (Err(one_line(&error.to_string())), None),
+    };
+    Some(RunHistoryEntry {
+        name: archive.name,
+        date: archive.date,
+        layout: archive.layout,
+        summary: told,
+        problem,
+    })
+}
+
+fn is_empty_run(state: &State) -> bool {
+    state.goal.is_none() && state.discussions.is_empty()
+}
+
+fn summarize_state(state: &State) -> RunHistorySummary {
+    let done = state.execution.iter().flat_map(|execution| &execution.done);
+    let is_commit = |outcome: &StepOutcome| matches!(outcome, StepOutcome::Committed { .. });
+    let sessions = [Some(&state.planner), state.reviewer.as_ref()];
+    let steps = state.step_count();
+    RunHistorySummary {
+        created: state.created,
+        title: state
+            .goal
+            .as_ref()
+            .map_or_else(String::new, |goal| one_line(&goal.title)),
+        phase: state.phase,
+        n_done: steps.done,
+        n_steps: steps.all,
+        n_commits: done.filter(|step| is_commit(&step.outcome)).count(),
+        agents: sessions
+            .into_iter()
+            .flatten()
+            .map(|session| one_line(&session.adapter))
+            .collect(),
+    }
+}
+
+/// Finds a run by its number in the list (1 is the latest), its name, or a part of only one name.
+///
+/// # Errors
+/// None or several fit; says what to type instead.
+pub fn find_run<'a>(
+    runs: &'a [RunHistoryEntry],
+    wanted: &str,
+) -> Result<&'a RunHistoryEntry, String> {
+    if let Ok(n) = wanted.parse::<usize>() {
+        let run = n.checked_sub(1).and_then(|at| runs.get(at));
+        return run
+            .ok_or_else(|| format!("there is no finished run {n}, there are {}", runs.len()));
+    }
+    if let Some(run) = runs.iter().find(|run| run.name == wanted) {
+        return Ok(run);
+    }
+    let mut like = runs.iter().filter(|run| run.name.contains(wanted));
+    match (like.next(), like.next()) {
+        (Some(run), None) => Ok(run),
+        (None, _) => Err(format!("no finished run is named `{}`", one_line(wanted))),
+        (Some(_), Some(_)) => Err(format!(
+            "several finished runs are named like `{}`",
+            one_line(wanted)
+        )),
+    }
+}
+
+/// The same, listed first. Blocks.
+///
+/// # Errors
+/// They cannot be listed; none or several fit.
+pub fn load_run(layout: &WorkdirLayout, wanted: &str) -> Result<RunHistoryEntry, StartError> {
+    let runs = list_runs(layout)?;
+    let run = find_run(&runs, wanted).map_err(|problem| StartError::new(problem, ""))?;
+    Ok(run.clone())
+}
+
+impl RunHistoryEntry {
+    /// Tells whether it was put away before its end.
+    pub fn is_unfinished(&self) -> bool {
+        let told = self.summary.as_ref();
+        told.is_ok_and(|told| !told.phase.is_final())
+    }
+
+    /// Where it ended, in one or three words.
+    pub fn end_label(&self) -> String {
+        match &self.summary {
+            Ok(told) if told.phase.is_final() => told.phase.name().to_owned(),
+            Ok(told) => format!("unfinished in {}", told.phase),
+            Err(_) => "damaged".to_owned(),
+        }
+    }
+
+    /// What it is about: its goal, or what is wrong with its files.
+    pub fn subject(&self) -> &str {
+        match &self.summary {
+            Ok(told) if told.title.is_empty() => "without a goal",
+            Ok(told) => &told.title,
+            Err(problem) => problem,
+        }
+    }
+
+    /// How far it came, in words; `None` for one that cannot be read.
+    pub fn progress_label(&self) -> Option<String> {
+        let told = self.summary.as_ref().ok()?;
+        Some(format!(
+            "{} of {}, {}",
+            told.n_done,
+            n_of(told.n_steps, "step"),
+            n_of(told.n_commits, "commit")
+        ))
+    }
+
+    /// All of it for programs; `n` is its number in the list.
+    pub fn to_json(&self, n: usize) -> Value {
+        let mut fields = json!({
+            "n": n,
+            "name": self.name,
+            "date": self.date.to_string(),
+            "path": self.directory(),
+        });
+        let more = match &self.summary {
+            Ok(told) => json!({
+                "title": told.title,
+                "phase": told.phase.name(),
+                "finished": told.phase.is_final(),
+                "steps_done": told.n_done,
+                "steps": told.n_steps,
+                "commits": told.n_commits,
+                "agents": told.agents,
+                "problem": self.problem,
+            }),
+            Err(problem) => json!({ "problem": problem }),
+        };
+        if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {
+            fields.extend(more);
+        }
+        fields
+    }
+
+    /// Its directory.
+    pub fn directory(&self) -> PathBuf {
+        self.layout.workdir().to_path_buf()
+    }
+}

@@ -1,0 +1,368 @@
+//! Tells a headless run as it goes: for people in lines, for programs as the events themselves.
+//!
+//! Refuses to know why things happen. Everything it prints was cleaned when it became an event.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use crate::domain::asked_back;
+use crate::domain::discussion::DiscussionEvent;
+use crate::domain::event::{Event, News};
+use crate::domain::execution::Came;
+use crate::domain::ids::RequestId;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::CommitTerms;
+use crate::domain::session::named_version;
+use crate::domain::todo::{Status, Todo, Todos};
+use crate::domain::turn::{Role, TurnResult};
+use crate::domain::undo::named;
+use crate::store::EventLogRecord;
+use crate::text::n_of;
+
+/// How a run is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// A line or a few for each thing worth knowing.
+    Lines,
+    /// The envelope of each event, one JSON object a line, as in `events.jsonl`.
+    Json,
+}
+
+/// Prints records, and remembers what it takes to tell a call and its answer in one line.
+pub struct RunReporter<'a> {
+    out: &'a mut dyn Write,
+    /// How it is told.
+    pub format: ReportFormat,
+    /// What is asked for, by request.
+    pending_approvals: BTreeMap<RequestId, String>,
+    /// The review that runs, from 1.
+    review_number: u32,
+}
+
+impl<'a> RunReporter<'a> {
+    /// Tells to `out` from here on.
+    pub fn new(out: &'a mut dyn Write, form: ReportFormat) -> Self {
+        Self {
+            out,
+            format: form,
+            pending_approvals: BTreeMap::new(),
+            review_number: 0,
+        }
+    }
+
+    /// Prints a line of the program's own.
+    ///
+    /// # Errors
+    /// The output is closed.
+    pub fn print_line(&mut self, line: &str) -> io::Result<()> {
+        writeln!(self.out, "{line}")?;
+        self.out.flush()
+    }
+
+    /// Prints records in their order.
+    ///
+    /// # Errors
+    /// The output is closed.
+    pub fn print_records(&mut self, records: &[EventLogRecord<Event>]) -> io::Result<()> {
+        for record in records {
+            self.print_record(record)?;
+        }
+        self.out.flush()
+    }
+
+    fn print_record(&mut self, record: &EventLogRecord<Event>) -> io::Result<()> {
+        let (out, form) = (&mut *self.out, self.format);
+        if form == ReportFormat::Json {
+            return print_event_record(out, form, record);
+        }
+        match &record.event {
+            Event::ApprovalAsked(approval) => {
+                let what = format!("{} {}", approval.permission, approval.targets.join(", "));
+                self.pending_approvals
+                    .insert(approval.request.clone(), what);
+                Ok(())
+            }
+            Event::ApprovalAnswered {
+                request,
+                allowed,
+                by,
+                reason,
+                ..
+            } => {
+                let what = self.pending_approvals.remove(request).unwrap_or_default();
+                match (*allowed, by.as_str()) {
+                    // What the phase allows by itself is told by the tool call alone.
+                    (true, "permission") => Ok(()),
+                    (true, by) => writeln!(out, "  allowed by {by}: {what}"),
+                    (false, _) => writeln!(out, "  declined: {what} ({reason})"),
+                }
+            }
+            Event::PhaseChanged {
+                to: Phase::Review, ..
+            } => {
+                self.review_number += 1;
+                writeln!(out, "── {} {}", Phase::Review, self.review_number)
+            }
+            _ => print_event_record(out, form, record),
+        }
+    }
+}
+
+fn print_event_record(
+    out: &mut dyn Write,
+    form: ReportFormat,
+    record: &EventLogRecord<Event>,
+) -> io::Result<()> {
+    match form {
+        ReportFormat::Json => {
+            let line = record.to_line().map_err(io::Error::other)?;
+            writeln!(out, "{line}")
+        }
+        ReportFormat::Lines => match describe_event(&record.event) {
+            Some(text) => writeln!(out, "{text}"),
+            None => Ok(()),
+        },
+    }
+}
+
+/// What an event says, in a line or a few; `None` where there is nothing to say.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm an event that is told: a list to read"
+)]
+pub fn describe_event(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::GoalConfirmed { title, .. } => format!("goal: {title}"),
+        Event::PhaseChanged { to, .. } => format!("── {to}"),
+        Event::SessionVersion {
+            role,
+            adapter,
+            version,
+        } => format!("{} runs {}", role.name(), named_version(adapter, version)),
+        Event::SessionLost { role, reason } => {
+            format!(
+                "{}: the conversation is lost ({reason}); a new one goes on from a recovery prompt",
+                role.name()
+            )
+        }
+        Event::SessionMoved { role, adapter, .. } => {
+            format!(
+                "the {} goes on at {adapter} from a recovery prompt",
+                role.name()
+            )
+        }
+        Event::SessionStayed { role, reason } => {
+            format!("the {} stays where it is: {reason}", role.name())
+        }
+        Event::GateChanged { gate } => match gate {
+            Gate::Auto => "the gate is auto: turns follow each other".to_owned(),
+            Gate::Manual => "the gate is manual: every turn waits for its release".to_owned(),
+        },
+        Event::ModeChanged { mode } => format!("mode {}: {}", mode.name(), mode.in_words()),
+        Event::LimitPassed { .. } => "the wait for the usage limit is over".to_owned(),
+        Event::Agent { role, news, .. } => return describe_agent_activity(*role, news),
+        Event::TurnEnded {
+            result: TurnResult::Failed { kind, message, .. },
+            ..
+        } => {
+            format!("the turn failed ({kind}): {message}")
+        }
+        Event::TurnEnded {
+            result: TurnResult::Interrupted,
+            ..
+        } => "the turn was interrupted".to_owned(),
+        Event::PlanCommitted { plan, .. } => {
+            let steps: Vec<String> = plan
+                .steps
+                .iter()
+                .map(|step| format!("   {}. {}", step.n, step.text))
+                .collect();
+            format!(
+                "the plan: {}\n{}",
+                n_of(plan.steps.len(), "step"),
+                steps.join("\n")
+            )
+        }
+        Event::ReviewCommitted { review, .. } => describe_review(review),
+        Event::ResponseCommitted {
+            responses,
+            unanswered,
+            plan,
+            ..
+        } => {
+            let plan = if plan.is_some() {
+                "the plan changed"
+            } else {
+                "the plan stays"
+            };
+            let left: Vec<String> = unanswered.iter().map(u32::to_string).collect();
+            let left = if left.is_empty() {
+                String::new()
+            } else {
+                format!("; unanswered: {}", left.join(", "))
+            };
+            format!(
+                "answers to {}, {plan}{left}",
+                n_of(responses.len(), "finding")
+            )
+        }
+        Event::TaskStarted(order) if order.speaks.is_some() => {
+            format!("  {} speaks", order.name())
+        }
+        Event::TaskStarted(order) => order.given(),
+        Event::Discussion { news, .. } => return describe_discussion_event(news),
+        Event::TaskPatched { patch, .. } if patch.is_settled() => {
+            format!("  {}", patch.in_words())
+        }
+        Event::TaskEnded(result) => format!(
+            "the task of {} is {}: {}",
+            result.called(),
+            result.end.status().name(),
+            result.end.in_words().lines().next().unwrap_or_default()
+        ),
+        Event::NoDocument { reason, .. } => format!("no document: {reason}"),
+        Event::AskedBack { lacks, .. } => {
+            format!("asked back: {}", asked_back::in_words(lacks))
+        }
+        Event::QuestionAsked { question } => format!("? {}", question.kind.in_words()),
+        Event::ApprovalAnswered {
+            allowed: false,
+            reason,
+            ..
+        } => format!("  declined: {reason}"),
+        Event::ApprovalExpired { approval, reason } => {
+            format!("  expired, not answered: {}; {reason}", approval.in_words())
+        }
+        Event::ExecutionEntered { terms, .. } => match &terms.commits {
+            CommitTerms::Off { reason } => format!("commits are off: {reason}"),
+            CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+                format!("commits go to {branch}")
+            }
+        },
+        Event::StepAudited(audit) if audit.changed.is_empty() => {
+            format!("step {}: {}", audit.step, Came::NOTHING)
+        }
+        Event::StepAudited(audit) => {
+            format!(
+                "step {}: {} changed",
+                audit.step,
+                n_of(audit.changed.len(), "file")
+            )
+        }
+        Event::EditsPutBack { step, paths, .. } => {
+            format!("step {step}: put back to before it: {}", paths.join(", "))
+        }
+        Event::BaselineRan(baseline) => baseline.in_words(),
+        Event::BaselineSkipped { reason } => format!("not tested before step 1: {reason}"),
+        Event::TestsRan { step, receipt, .. } => {
+            format!("step {step}: {}", receipt.in_words_with_origin())
+        }
+        Event::CommitMade {
+            commit, message, ..
+        } => {
+            format!(
+                "commit {} {message}",
+                commit.chars().take(12).collect::<String>()
+            )
+        }
+        Event::CommitSkipped { step, reason } => format!("step {step}: no commit, {reason}"),
+        Event::CommitFailed { step, message } => {
+            format!("step {step}: the commit failed: {message}")
+        }
+        Event::Undone { way, steps, .. } => format!("{} {}", named(steps), way.done()),
+        Event::UndoFailed { reason } => format!("nothing was undone: {reason}"),
+        Event::Tampered { files } => {
+            let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+            format!("restored: {}", names.join(", "))
+        }
+        Event::TodosWritten { todos, .. } => describe_todos(todos),
+        Event::AnswerPending { .. } => {
+            "the agent ends its turn without your answer; it is told with its next one".to_owned()
+        }
+        Event::PlanEntered { reason } => format!("back to planning: {reason}"),
+        Event::ResultCame { role, text } => format!("for the {}: {text}", role.name()),
+        Event::ToolBlocked { tool, reason, .. } => format!("the tool {tool} was blocked: {reason}"),
+        Event::EffectFailed { what, message } => format!("failed to {what}: {message}"),
+        Event::Trouble { what, message } => {
+            format!("failed to {what}, the run goes on: {message}")
+        }
+        _ => return None,
+    })
+}
+
+fn describe_todos(todos: &Todos) -> String {
+    let mark = |status| match status {
+        Status::Pending => " ",
+        Status::InProgress => "~",
+        Status::Completed => "x",
+    };
+    let done = todos.count(Status::Completed);
+    let mut lines = vec![format!(
+        "todos: {done} of {} completed",
+        todos.items().len()
+    )];
+    let todo = |todo: &Todo| format!("   [{}] {}", mark(todo.status), todo.content);
+    lines.extend(todos.items().iter().map(todo));
+    lines.join("\n")
+}
+
+fn describe_discussion_event(news: &DiscussionEvent) -> Option<String> {
+    match news {
+        DiscussionEvent::Begun { order } => Some(format!("a discussion begins: {}", order.topic)),
+        DiscussionEvent::Ended { outcome } => {
+            let decided = outcome.decision.as_ref();
+            let decided = decided.map_or("nothing is decided".to_owned(), ToString::to_string);
+            let (basis, stop) = (outcome.basis.name(), outcome.stop.in_words());
+            Some(format!(
+                "the discussion is over: {decided} ({basis}); {stop}"
+            ))
+        }
+        DiscussionEvent::CutOff => Some("the discussion was cut off".to_owned()),
+        DiscussionEvent::SpeechBegan { .. }
+        | DiscussionEvent::Spoke { .. }
+        | DiscussionEvent::CheckBegan { .. }
+        | DiscussionEvent::Checked { .. }
+        | DiscussionEvent::StopAsked { .. }
+        | DiscussionEvent::Continued => None,
+    }
+}
+
+fn describe_review(review: &crate::domain::review::Review) -> String {
+    let mut lines = vec![format!("review: {}", review.verdict.in_words())];
+    for remark in &review.remarks {
+        lines.push(format!(
+            "   {}. [{}] {}",
+            remark.n,
+            remark.severity.word(),
+            crate::text::clean(&remark.text)
+        ));
+    }
+    if !review.consistent {
+        lines.push("   its signals disagree, so it counts as changes required".to_owned());
+    }
+    lines.join("\n")
+}
+
+fn describe_agent_activity(role: Role, news: &News) -> Option<String> {
+    let who = role.name();
+    Some(match news {
+        News::Text { text } => {
+            let text = text.trim_end().replace('\n', &format!("\n{who} │ "));
+            format!("{who} │ {text}")
+        }
+        News::ToolStarted { tool, title, .. } => format!("  {tool}: {title}"),
+        News::CallDenied { tool, reason } => format!("  {tool} was refused by the CLI: {reason}"),
+        News::Retrying { reason } => format!("  the CLI tries again: {reason}"),
+        News::Silent { seconds, verdict } => {
+            let why = verdict.as_ref().map(|why| format!("; {why}"));
+            let why = why.unwrap_or_default();
+            format!("  no sign of life from the {who} for {seconds} s{why}")
+        }
+        News::Malformed { problem } => format!("  a line that is no frame: {problem}"),
+        News::Notice { text } => format!("  {text}"),
+        News::Unknown { frame } => format!("  · a frame this version does not know: {frame}"),
+        News::Thinking { .. } | News::ToolEnded { .. } | News::FilesChanged { .. } => {
+            return None;
+        }
+    })
+}

@@ -1,0 +1,196 @@
+//! The sessions that lie in a repository: listed, shown, deleted, and pruned by age.
+//!
+//! Refuses to word them for people; its caller does. What is looked at is neither locked nor changed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::config::types::Limits;
+use crate::domain::ids::{At, SessionId};
+use crate::domain::run::State;
+use crate::domain::turn::Role;
+use crate::engine::lying::stands;
+use crate::engine::{Engine, NotDeleted, with_hint};
+use crate::store::session_files::PruneReport;
+use crate::store::{InstanceLock, StoreError, WorkdirLayout, session_files, utc_time};
+
+use super::startup::{self, StartError, StartOptions};
+use super::{ipc_client, task_command};
+
+/// Lists them, each with what it is called in `name`: a task's as its agent and number, `explore#2`, a role's as its role.
+///
+/// # Errors
+/// They cannot be listed. Of a run whose files cannot be read they have their ids alone.
+pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
+    let found = stands(layout).ok().flatten();
+    let names = found.map_or_else(BTreeMap::new, |found| session_names(&found.state));
+    let mut sessions = session_files::list_sessions(layout)?;
+    let nobody_works = InstanceLock::read_holder(layout)?.is_none();
+    for session in &mut sessions {
+        // Its program was killed: the next one will say so in the session itself.
+        if nobody_works && session["status"] == "running" {
+            session["status"] = "cut off".into();
+        }
+        let name = names.get(stored_session_id(session));
+        if let (Some(name), Value::Object(fields)) = (name, session) {
+            fields.insert("name".to_owned(), name.as_str().into());
+        }
+    }
+    Ok(sessions)
+}
+
+fn session_names(state: &State) -> BTreeMap<String, String> {
+    let roles = [Role::Planner, Role::Reviewer].into_iter();
+    let roles = roles.filter_map(|role| {
+        let session = state.session(role)?;
+        Some((session.id.to_string(), role.name().to_owned()))
+    });
+    let children = state.children.iter();
+    let children = children.map(|child| (child.id().to_string(), child.order.name()));
+    roles.chain(children).collect()
+}
+
+/// Finds a session by its name, by its id, or as the only one whose id begins so.
+///
+/// # Errors
+/// None does, or more than one.
+pub fn find_session(layout: &WorkdirLayout, wanted: &str) -> Result<Value, StartError> {
+    let is_it = |session: &Value| {
+        session["name"].as_str() == Some(wanted) || stored_session_id(session).starts_with(wanted)
+    };
+    let mut found: Vec<Value> = list_sessions(layout)?.into_iter().filter(is_it).collect();
+    let usage = |problem: String| StartError {
+        problem,
+        hint: "`agent-collab sessions list` lists them".to_owned(),
+        code: 2,
+    };
+    match (found.pop(), found.len()) {
+        (None, _) => Err(usage(format!("there is no session {wanted}"))),
+        (Some(session), 0) => Ok(session),
+        (Some(_), more) => {
+            let n = more + 1;
+            Err(usage(format!(
+                "{n} sessions are called {wanted} or begin with it"
+            )))
+        }
+    }
+}
+
+/// A session's id as it is stored.
+pub fn stored_session_id(session: &Value) -> &str {
+    session["id"].as_str().unwrap_or_default()
+}
+
+/// Deletes a child session: by the instance that runs here, else under the lock.
+///
+/// # Errors
+/// It stays; the text says why and what to do.
+pub async fn delete_session(wishes: &StartOptions, wanted: &str) -> Result<SessionId, StartError> {
+    let found = startup::inspect_project(wishes).await?;
+    let layout = startup::run_layout(&found.root, &found.loaded.config)?;
+    let stored = find_session(&layout, wanted)?;
+    let session = SessionId::new(stored_session_id(&stored));
+    if stored["kind"] != "task" && stored["kind"] != "participant" {
+        return Err(StartError::new(
+            format!("{session} is the session of a role, not of a task"),
+            "it goes with its run",
+        ));
+    }
+    if let Some(held) = InstanceLock::read_holder(&layout)? {
+        ipc_client::request_instance(
+            &layout,
+            &held,
+            task_command::DELETE_SESSION_COMMAND,
+            session.to_string(),
+        )
+        .await?;
+        return Ok(session);
+    }
+    let mut engine = open_settled_run(wishes).await?;
+    let done = engine.engine.delete_child(&session);
+    let done = done.map_err(|error| StartError::new(&error, "what was recorded is kept"))?;
+    match done {
+        Ok(()) => Ok(session),
+        Err(why @ (NotDeleted::NotThere(_) | NotDeleted::StillRunning(_))) => Err(StartError::new(
+            why,
+            "`agent-collab sessions list` lists them",
+        )),
+    }
+}
+
+/// Deletes the child sessions that are older than they are kept, of this run and of finished ones; tells how many.
+///
+/// # Errors
+/// An instance works here, or the files cannot be removed.
+pub async fn prune_sessions(wishes: &StartOptions) -> Result<usize, StartError> {
+    let found = startup::inspect_project(wishes).await?;
+    let limits = found.loaded.config.limits.clone();
+    let layout = startup::run_layout(&found.root, &found.loaded.config)?;
+    if !layout.workdir().is_dir() {
+        return Ok(0);
+    }
+    let before = retention_cutoff(&limits);
+    if !layout.events().is_file() {
+        let occupied = startup::lock_project(found)?;
+        return pruned_count(session_files::prune_archived_sessions(
+            &layout,
+            &occupied.lock,
+            before,
+        )?);
+    }
+    let mut open = open_settled_run(wishes).await?;
+    let own = open.engine.prune_children(before);
+    let own = own.map_err(|error| StartError::new(&error, "what was recorded is kept"))?;
+    let archived = session_files::prune_archived_sessions(&layout, &open.occupied.lock, before)?;
+    Ok(own.len() + pruned_count(archived)?)
+}
+
+/// How many are deleted; a refusal where one could not be.
+fn pruned_count(pruned: PruneReport) -> Result<usize, StartError> {
+    match pruned.failures.into_iter().next() {
+        Some(error) => Err(error.into()),
+        None => Ok(pruned.n_deleted),
+    }
+}
+
+/// An open run that nobody goes on with; children of a dead program are settled in it.
+async fn open_settled_run(wishes: &StartOptions) -> Result<startup::RunInstance, StartError> {
+    let mut open = startup::open_run_as_is(wishes).await?;
+    let settled = open.engine.settle_children();
+    settled.map_err(|error| StartError::new(&error, "nothing was deleted"))?;
+    Ok(open)
+}
+
+/// From which instant on sessions are kept.
+fn retention_cutoff(limits: &Limits) -> At {
+    let days = Duration::from_secs(u64::from(limits.keep_sessions_days) * 24 * 60 * 60);
+    let millis = i64::try_from(days.as_millis()).unwrap_or(i64::MAX);
+    At(utc_time::now().0.saturating_sub(millis))
+}
+
+/// Deletes what is older than it is kept at the beginning of a run or when it is taken up.
+///
+/// # Errors
+/// The files cannot be removed.
+pub fn prune_expired_sessions(
+    (layout, lock): (&WorkdirLayout, &InstanceLock),
+    engine: &mut Engine,
+    limits: &Limits,
+) -> Result<(), StartError> {
+    let before = retention_cutoff(limits);
+    let pruned = engine.prune_children(before);
+    let pruned = pruned.map_err(|error| StartError::new(&error, "nothing was begun"))?;
+    let archived = session_files::prune_archived_sessions(layout, lock, before)?;
+    // No run depends on it.
+    for error in &archived.failures {
+        let told = engine.tell_trouble("delete an old session", with_hint(error));
+        told.map_err(|error| StartError::new(&error, "nothing was begun"))?;
+    }
+    let n = pruned.len() + archived.n_deleted;
+    if n > 0 {
+        tracing::info!(n, "old child sessions are deleted");
+    }
+    Ok(())
+}

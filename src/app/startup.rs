@@ -1,0 +1,508 @@
+//! Everything between the command line and a run that can take its first event.
+//!
+//! Each refusal says what is wrong, what to do, and which exit code it deserves. Nothing is changed in
+//! the repository before everything was checked.
+
+mod ad_hoc_run;
+mod bootstrap;
+mod instance_presence;
+mod preflight;
+mod start_error;
+mod unarchive;
+mod unfinished_run;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::adapter::RepositoryTrust;
+use crate::app::log_setup;
+use crate::app::ui_config;
+use crate::config::types::Config;
+use crate::config::{Choices, Loaded, Places};
+use crate::domain::ids::RunId;
+use crate::domain::phase::{Gate, Mode};
+use crate::domain::turn::Role;
+use crate::engine::Engine;
+use crate::engine::containing;
+use crate::engine::git::{Discovery, GitSettings, Repository};
+use crate::engine::journal::Journal;
+use crate::engine::log_sinks::FrontEnd;
+use crate::engine::scratch;
+use crate::engine::setup::{BranchPolicy, NamedAdapter, TestChoice, trust_of};
+use crate::permission::UncontainedCommands;
+use crate::process::{
+    ChildSpawner, SandboxSupport, describe_foreign_owner, terminate_leftovers_by_prefix,
+};
+use crate::prompts::{PromptSource, Prompts};
+use crate::store::debug_log::DebugLog;
+use crate::store::{
+    InstanceLock, TamperGuard, WorkdirLayout, WorkdirNames, WorkdirPrivacy, clean_up_workdir,
+};
+
+use ad_hoc_run::prune_expired_sessions;
+use bootstrap::{build_ready_run, created_event};
+use instance_presence::acquire_lock;
+use preflight::{prepare_git, probe_role_adapters};
+use unfinished_run::{
+    archive_existing_run, check_adapters_match, no_unfinished_run_error, require_unfinished_run,
+};
+
+pub(super) use bootstrap::{collect_instructions, omitted_instructions_notice, unwritable_reason};
+pub(super) use preflight::check_path_printable;
+
+pub use ad_hoc_run::{
+    MissingRunPolicy, adapter_of_agent, check_requirements_for, open_ad_hoc_run, open_goalless_run,
+    open_run_as_is,
+};
+pub use instance_presence::InstancePresence;
+pub use preflight::{
+    NO_GIT_IDENTITY, NO_REVIEWER_HINT, RunTreeReader, check_goal_requirements, role_adapters,
+};
+pub use start_error::StartError;
+pub use unarchive::{UnarchivedRun, lock_and_unarchive_run, unarchive_run};
+pub use unfinished_run::{ExistingRun, find_finished_run, find_unfinished_run};
+
+/// How long processes of a dead run may take to end.
+const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
+
+/// What the user asked for on the command line.
+#[derive(Debug, Clone)]
+pub struct StartOptions {
+    /// Where the program was started.
+    pub cwd: PathBuf,
+    /// `--config` and flags that set keys.
+    pub choices: Choices,
+    /// Who releases turns.
+    pub gate: Gate,
+    /// How much a run that begins lets run without asking.
+    pub mode: Mode,
+    /// Where commits go.
+    pub branch: BranchPolicy,
+    /// Which test command runs where the plan names another one.
+    pub test_choice: TestChoice,
+    /// What happens to calls that need a person.
+    pub ask_policy: StartAskPolicy,
+    /// What happens to an unfinished run.
+    pub unfinished: UnfinishedRunPolicy,
+    /// Who starts agents, git and tests; by default the system.
+    pub children: ChildSpawner,
+    /// What happens to commands that nothing holds.
+    pub uncontained: UncontainedCommands,
+    /// What the terminal is used for.
+    pub front_end: FrontEnd,
+}
+
+impl StartOptions {
+    /// For a command that starts no turn: nothing is released, and nobody is there to be asked.
+    pub fn without_turns(cwd: PathBuf, choices: Choices) -> Self {
+        Self {
+            cwd,
+            choices,
+            gate: Gate::Manual,
+            mode: Mode::Default,
+            branch: BranchPolicy::Unless,
+            test_choice: TestChoice::Own,
+            ask_policy: StartAskPolicy::Deny,
+            unfinished: UnfinishedRunPolicy::Refuse,
+            children: ChildSpawner::default(),
+            uncontained: UncontainedCommands::AskEach,
+            front_end: FrontEnd::Lines,
+        }
+    }
+}
+
+/// What happens to calls that need a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartAskPolicy {
+    /// They are declined.
+    Deny,
+    /// Rules of the user's own configuration and of `--config` answer.
+    AllowRules,
+    /// They wait for the user.
+    Wait,
+}
+
+/// What happens to an unfinished run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnfinishedRunPolicy {
+    /// The start is refused.
+    Refuse,
+    /// It is archived.
+    Archive,
+}
+
+/// A directory and its configuration, looked at and not touched.
+#[derive(Debug)]
+pub struct ProjectContext {
+    /// The repository's root, else the directory itself.
+    pub root: PathBuf,
+    /// The repository, where there is one.
+    pub repository: Option<Repository>,
+    /// Where the user's own files lie.
+    pub places: Places,
+    /// The configuration in force.
+    pub loaded: Loaded,
+    /// Who starts agents, git and tests.
+    pub children: ChildSpawner,
+    /// What happens to commands that nothing holds.
+    pub uncontained: UncontainedCommands,
+}
+
+/// A directory in which this process is the only instance, with or without a run.
+pub struct LockedProject {
+    /// What was found there.
+    pub project: ProjectContext,
+    /// Where the run's files lie.
+    pub layout: WorkdirLayout,
+    /// Held for the life of the program.
+    pub lock: InstanceLock,
+    /// Tells whoever comes next that this instance was here, should it be killed; `None` where stand-ins play.
+    pub presence: Option<InstancePresence>,
+    /// What the user should know.
+    pub notices: Vec<String>,
+    /// Writes what is left of the debug log when it goes; opened with the first run.
+    pub debug_log: Option<DebugLog>,
+}
+
+/// What every run needs, present and checked.
+pub struct RunRequirements {
+    prompts: Prompts,
+    agent_prompts: BTreeMap<String, String>,
+    adapters: BTreeMap<Role, NamedAdapter>,
+    kernel: SandboxSupport,
+    commits: RunCommitMode,
+}
+
+/// Whether what is begun makes commits, for which git must know in whose name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunCommitMode {
+    /// It may.
+    Enabled,
+    /// It makes none.
+    Disabled,
+}
+
+/// A run that can take its first event.
+pub struct ReadyRun {
+    /// The owner of the run.
+    pub engine: Engine,
+    /// What the user should know.
+    pub notices: Vec<String>,
+}
+
+/// A run that can take its first event, with what must live as long as it.
+pub struct RunInstance {
+    /// The owner of the run.
+    pub engine: Engine,
+    /// What the user should know.
+    pub notices: Vec<String>,
+    /// Held for the life of the program.
+    pub occupied: LockedProject,
+}
+
+/// Finds the directory that a run belongs to: the repository's root, else the directory itself.
+///
+/// # Errors
+/// The directory cannot be read, or git refuses.
+pub async fn find_project_root(
+    cwd: &Path,
+    git: GitSettings,
+) -> Result<(PathBuf, Option<Repository>), StartError> {
+    let real = cwd.canonicalize().map_err(|error| {
+        StartError::new(
+            format!("cannot read {}: {error}", cwd.display()),
+            "start in a directory that exists",
+        )
+    })?;
+    let found = Repository::discover(&real, git).await;
+    match found.map_err(|error| StartError::new(&error, error.hint()))? {
+        Discovery::Found(repository) => Ok((repository.root.clone(), Some(repository))),
+        Discovery::NotARepository => Ok((real, None)),
+        Discovery::NoWorkTree => Err(StartError::new(
+            format!(
+                "{} is inside a git repository without a work tree",
+                real.display()
+            ),
+            "start in a checkout of it",
+        )),
+    }
+}
+
+/// Loads the configuration of a repository; all problems at once.
+///
+/// # Errors
+/// There is no home directory, or the configuration has problems.
+pub fn load_config(root: &Path, choices: &Choices) -> Result<(Places, Loaded), StartError> {
+    let places = Places::from_env().map_err(|error| StartError::new(error, ""))?;
+    let loaded = ui_config::load_checked_config(&places, root, choices)
+        .map_err(ui_config::to_start_error)?;
+    Ok((places, loaded))
+}
+
+/// Checks everything and begins a run.
+///
+/// # Errors
+/// Something is missing, wrong, or held by another instance.
+pub async fn start_run(wishes: &StartOptions) -> Result<RunInstance, StartError> {
+    let found = inspect_project(wishes).await?;
+    let checked = check_requirements(&found).await?;
+    let mut occupied = lock_project(found)?;
+    let begun = create_run(&mut occupied, checked, wishes).await?;
+    Ok(into_run_instance(occupied, begun))
+}
+
+/// Checks everything and takes up the run that is there.
+///
+/// # Errors
+/// As [`start_run`]; or there is no unfinished run.
+pub async fn resume_run(wishes: &StartOptions) -> Result<RunInstance, StartError> {
+    let found = inspect_project(wishes).await?;
+    require_unfinished_run(&run_layout(&found.root, &found.loaded.config)?)?;
+    let checked = check_requirements(&found).await?;
+    let mut occupied = lock_project(found)?;
+    let begun = reopen_unfinished_run(&mut occupied, checked, wishes).await?;
+    Ok(into_run_instance(occupied, begun))
+}
+
+fn into_run_instance(mut occupied: LockedProject, begun: ReadyRun) -> RunInstance {
+    let mut notices = std::mem::take(&mut occupied.notices);
+    notices.extend(begun.notices);
+    RunInstance {
+        engine: begun.engine,
+        notices,
+        occupied,
+    }
+}
+
+/// Looks where the program was started and reads the configuration that counts there.
+///
+/// # Errors
+/// The directory or the configuration has problems.
+pub async fn inspect_project(wishes: &StartOptions) -> Result<ProjectContext, StartError> {
+    let git = GitSettings::new("none", CancellationToken::new()).with(&wishes.children);
+    let (root, repository) = find_project_root(&wishes.cwd, git).await?;
+    let (places, loaded) = load_config(&root, &wishes.choices)?;
+    Ok(ProjectContext {
+        root,
+        repository,
+        places,
+        loaded,
+        children: wishes.children.clone(),
+        uncontained: wishes.uncontained,
+    })
+}
+
+/// Refuses to let agents work as root on what belongs to somebody else: nothing could hold them.
+fn check_owner(found: &ProjectContext) -> Result<(), StartError> {
+    let is_lifted = found.uncontained == UncontainedCommands::FollowRules;
+    match describe_foreign_owner(&found.root)
+        .filter(|_| !is_lifted && !found.children.is_simulated())
+    {
+        Some(why) => Err(StartError::new(
+            format!("{why}, where nothing can hold agents and tests"),
+            "start as that user, or with --uncontained, which lets commands run as root with nothing to hold them",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Makes sure that agents can be told where they are, that the prompts are sound, and that the agents' CLIs are there.
+///
+/// # Errors
+/// Everything that is wrong with them.
+pub async fn check_requirements(found: &ProjectContext) -> Result<RunRequirements, StartError> {
+    check_path_printable(&found.root)?;
+    check_owner(found)?;
+    let prompts = load_prompts(&found.loaded)?;
+    let adapters = role_adapters(&found.loaded.config)?;
+    probe_role_adapters(&found.children, &adapters, &found.root).await?;
+    let kernel = containing::kernel(&found.children, &found.loaded.config, &found.root).await;
+    Ok(RunRequirements {
+        prompts,
+        agent_prompts: load_agent_prompts(&found.loaded)?,
+        adapters,
+        kernel,
+        commits: RunCommitMode::Enabled,
+    })
+}
+
+/// Takes the directory for this process. Makes the work directory and its lock, and no run.
+///
+/// # Errors
+/// The work directory cannot be used, or another instance holds it.
+pub fn lock_project(found: ProjectContext) -> Result<LockedProject, StartError> {
+    check_path_printable(&found.root)?;
+    let layout = run_layout(&found.root, &found.loaded.config)?;
+    let loaded = &found.loaded;
+    log_setup::check_json_log_file_before_start(loaded, &found.root)?;
+    let mut notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
+    if !notices.is_empty() && trust_of(loaded.trust) == RepositoryTrust::Untrusted {
+        notices.push("`agent-collab trust` shows what would count and lets it".to_owned());
+    }
+    if layout.create()? == WorkdirPrivacy::Open {
+        notices.push(format!(
+            "{} can be read by others: this file system keeps no modes",
+            layout.workdir().display()
+        ));
+    }
+    let lock = acquire_lock(&layout)?;
+    let presence = (!found.children.is_simulated())
+        .then(|| InstancePresence::register(&found.places))
+        .transpose()?;
+    Ok(LockedProject {
+        project: found,
+        layout,
+        lock,
+        presence,
+        notices,
+        debug_log: None,
+    })
+}
+
+/// Begins a run; what is left of an earlier one is archived first.
+///
+/// # Errors
+/// An unfinished run stands in the way, or git or the disk refuses.
+pub async fn create_run(
+    occupied: &mut LockedProject,
+    checked: RunRequirements,
+    wishes: &StartOptions,
+) -> Result<ReadyRun, StartError> {
+    let run = RunId::new(format!("run_{}", uuid::Uuid::now_v7().simple()));
+    let git = prepare_git(occupied, &run, checked.commits).await?;
+    archive_existing_run(&occupied.layout, &occupied.lock, wishes.unfinished).await?;
+    let created = created_event(
+        run,
+        &occupied.project.loaded.config,
+        (wishes.gate, wishes.mode),
+        &checked.adapters,
+    );
+    let (journal, first) = Journal::begin(open_guard(occupied)?, created)?;
+    let mut begun = build_ready_run(occupied, checked, (git, wishes), journal);
+    prune_expired_sessions(occupied, &mut begun)?;
+    begun.engine.tell_first(first);
+    register_agents_of(&mut begun)?;
+    clean_worktrees(&mut begun)?;
+    Ok(begun)
+}
+
+/// Takes up the unfinished run that is there; [`Engine::resume_run`] lets it go on.
+///
+/// # Errors
+/// There is none, it was begun with other adapters, or git or the disk refuses.
+pub async fn reopen_unfinished_run(
+    occupied: &mut LockedProject,
+    checked: RunRequirements,
+    wishes: &StartOptions,
+) -> Result<ReadyRun, StartError> {
+    clean_up_workdir(&occupied.layout, &occupied.lock)?;
+    let mut journal =
+        Journal::reopen(open_guard(occupied)?)?.ok_or_else(no_unfinished_run_error)?;
+    let mended = journal.take_mended();
+    let state = journal.state();
+    if state.is_over() || state.goal.is_none() {
+        return Err(no_unfinished_run_error());
+    }
+    check_adapters_match(&checked.adapters, state)?;
+    clear_leftovers(&state.run).await;
+    // Its children and its trees carry the run's own name, as before its end.
+    let git = prepare_git(occupied, &journal.state().run, checked.commits).await?;
+    let mut begun = build_ready_run(occupied, checked, (git, wishes), journal);
+    begun.notices.extend(mended);
+    prune_expired_sessions(occupied, &mut begun)?;
+    register_agents_of(&mut begun)?;
+    clean_worktrees(&mut begun)?;
+    Ok(begun)
+}
+
+/// Ends what a program that ended left of a run that is held here now: processes, and folders with sockets and tokens.
+pub(super) async fn clear_leftovers(run: &RunId) {
+    terminate_leftovers_by_prefix(run.as_str(), LEFTOVER_GRACE).await;
+    let n_folders = scratch::sweep(run.as_str());
+    if n_folders > 0 {
+        tracing::info!(n_folders, "what a killed program left is removed");
+    }
+}
+
+/// Saves what children of a dead program changed, and removes their trees.
+fn clean_worktrees(begun: &mut ReadyRun) -> Result<(), StartError> {
+    let swept = begun.engine.sweep_trees();
+    swept.map_err(|error| StartError::new(&error, "nothing was begun"))
+}
+
+fn register_agents_of(begun: &mut ReadyRun) -> Result<(), StartError> {
+    let registered = begun.engine.register_agents();
+    registered.map_err(|error| StartError::new(&error, "nothing was begun"))
+}
+
+/// Opens the run that is there as it stands, over or not, without looking whether its agents are there:
+/// nothing is going to be asked of them.
+///
+/// # Errors
+/// There is none, or git or the disk refuses.
+pub async fn reopen_run(
+    occupied: &mut LockedProject,
+    wishes: &StartOptions,
+    commits: RunCommitMode,
+) -> Result<ReadyRun, StartError> {
+    clean_up_workdir(&occupied.layout, &occupied.lock)?;
+    let journal = Journal::reopen(open_guard(occupied)?)?.ok_or_else(no_run_error)?;
+    let git = prepare_git(occupied, &journal.state().run, commits).await?;
+    let checked = RunRequirements {
+        prompts: load_prompts(&occupied.project.loaded)?,
+        agent_prompts: load_agent_prompts(&occupied.project.loaded)?,
+        adapters: role_adapters(&occupied.project.loaded.config)?,
+        kernel: SandboxSupport::Unavailable("nothing is going to be started".to_owned()),
+        commits,
+    };
+    Ok(build_ready_run(occupied, checked, (git, wishes), journal))
+}
+
+/// How a run begins, said on the screen as well as beside it.
+pub const START_HINT: &str =
+    "a goal begins one: typed on the screen, or given by `agent-collab run --goal …`";
+
+/// That no run lies here.
+pub fn no_run_error() -> StartError {
+    StartError::new("there is no run here", START_HINT)
+}
+
+fn open_guard(occupied: &LockedProject) -> Result<TamperGuard, StartError> {
+    let copies = occupied.project.places.state_dir.join("guard");
+    Ok(TamperGuard::open(&occupied.layout, &copies)?)
+}
+
+/// What each agent is told besides.
+fn load_agent_prompts(loaded: &Loaded) -> Result<BTreeMap<String, String>, StartError> {
+    let found = loaded.agent_prompts();
+    let found = found.map_err(|problems| StartError::new(problems, ""))?;
+    let texts = found.into_iter().map(|(name, source)| (name, source.text));
+    Ok(texts.collect())
+}
+
+fn load_prompts(loaded: &Loaded) -> Result<Prompts, StartError> {
+    let source = |source: &crate::config::SourceText| PromptSource {
+        file: source.file.clone(),
+        text: source.text.clone(),
+    };
+    let sources: Vec<PromptSource> = loaded.prompts().into_iter().map(source).collect();
+    Prompts::load(&sources).map_err(|problems| StartError::new(problems, ""))
+}
+
+/// Where the run's files lie.
+///
+/// # Errors
+/// The work directory is not usable.
+pub fn run_layout(root: &Path, config: &Config) -> Result<WorkdirLayout, StartError> {
+    let names = WorkdirNames {
+        workdir: config.paths.workdir.clone(),
+        plan: config.paths.plan.clone(),
+        comments: config.paths.comments.clone(),
+        log: config.paths.log.clone(),
+        debug_log: config.paths.debug_log.clone(),
+    };
+    Ok(WorkdirLayout::new(root, names)?)
+}

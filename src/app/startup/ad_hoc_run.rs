@@ -1,0 +1,177 @@
+//! A run that is opened for something beside its workflow: a task, or its sessions.
+//!
+//! Refuses to go on with the run itself.
+
+use std::collections::BTreeSet;
+
+use super::preflight::{prepare_git, probe_adapters};
+use super::unfinished_run::{check_adapters_match, describe_unfinished};
+use super::{
+    LockedProject, ProjectContext, ReadyRun, RunCommitMode, RunInstance, RunRequirements,
+    StartError, StartOptions, UnfinishedRunPolicy, build_ready_run, clear_leftovers, create_run,
+    inspect_project, into_run_instance, load_agent_prompts, load_prompts, lock_project,
+    no_run_error, open_guard, reopen_run, role_adapters,
+};
+use crate::app::session_commands;
+use crate::config::permissions::{Allowing, Permissions};
+use crate::domain::event::Event;
+use crate::engine::journal::Journal;
+use crate::engine::setup::NamedAdapter;
+use crate::engine::{containing, subagent};
+use crate::store::clean_up_workdir;
+
+/// Opens the run that lies here, or an empty one, for whatever these adapters play and nothing else; the CLIs of no others
+/// need be there.
+///
+/// # Errors
+/// As [`super::start`].
+pub async fn open_ad_hoc_run(
+    players: &BTreeSet<String>,
+    found: ProjectContext,
+    wishes: &StartOptions,
+) -> Result<RunInstance, StartError> {
+    let checked = check_requirements_for(&found, players, RunCommitMode::Disabled).await?;
+    open_or_create_run(found, checked, wishes).await
+}
+
+async fn open_or_create_run(
+    found: ProjectContext,
+    checked: RunRequirements,
+    wishes: &StartOptions,
+) -> Result<RunInstance, StartError> {
+    let mut occupied = lock_project(found)?;
+    clean_up_workdir(&occupied.layout, &occupied.lock)?;
+    let mut begun = match Journal::reopen(open_guard(&occupied)?)? {
+        Some(journal) => settle_run(&mut occupied, checked, wishes, journal).await?,
+        None => create_run(&mut occupied, checked, wishes).await?,
+    };
+    begun.engine.work_alone();
+    Ok(into_run_instance(occupied, begun))
+}
+
+/// What happens where no run lies that could be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingRunPolicy {
+    /// An empty one is begun.
+    Create,
+    /// Nothing can be done.
+    Refuse,
+}
+
+/// Opens a run for something that the user wants beside any goal: the one that lies here where it is over or never had a
+/// goal, else an empty one. Another goal may follow in it.
+///
+/// # Errors
+/// An unfinished run stands in the way, there is none and that is refused, or git or the disk refuses.
+pub async fn open_goalless_run(
+    occupied: &mut LockedProject,
+    checked: RunRequirements,
+    wishes: &StartOptions,
+    absent: MissingRunPolicy,
+) -> Result<ReadyRun, StartError> {
+    clean_up_workdir(&occupied.layout, &occupied.lock)?;
+    if wishes.unfinished == UnfinishedRunPolicy::Refuse
+        && let Some(journal) = Journal::reopen(open_guard(occupied)?)?
+    {
+        let state = journal.state();
+        if let Some(run) = describe_unfinished(state) {
+            return Err(StartError::new(
+                format!("an unfinished run is here: {run}"),
+                "/resume takes it up; answered with no, it goes to the history when another begins",
+            ));
+        }
+        if state.is_over() || check_adapters_match(&checked.adapters, state).is_ok() {
+            return settle_run(occupied, checked, wishes, journal).await;
+        }
+    }
+    match absent {
+        MissingRunPolicy::Create => create_run(occupied, checked, wishes).await,
+        MissingRunPolicy::Refuse => Err(no_run_error()),
+    }
+}
+
+/// A run that nobody goes on with now: what was under way in it is over, and nobody said yolo here.
+async fn settle_run(
+    occupied: &mut LockedProject,
+    checked: RunRequirements,
+    wishes: &StartOptions,
+    journal: Journal,
+) -> Result<ReadyRun, StartError> {
+    let (run, mode) = (journal.state().run.clone(), journal.state().mode);
+    clear_leftovers(&run).await;
+    let git = prepare_git(occupied, &run, checked.commits).await?;
+    let mut begun = build_ready_run(occupied, checked, (git, wishes), journal);
+    let settled = begun.engine.settle_children();
+    let settled = settled.and_then(|()| match mode.after_restart() {
+        after if after == mode => Ok(()),
+        mode => begun.engine.feed(Event::ModeChanged { mode }),
+    });
+    let settled = settled.and_then(|()| begun.engine.sweep_trees());
+    settled.map_err(|error| StartError::new(&error, "nothing was begun"))?;
+    Ok(begun)
+}
+
+/// The adapter that plays an agent.
+///
+/// # Errors
+/// There is no such agent, or none that takes tasks.
+pub fn adapter_of_agent(found: &ProjectContext, agent: &str) -> Result<String, StartError> {
+    let config = &found.loaded.config;
+    let profiles = Permissions::of(config, Allowing::Everybody).profiles;
+    // Said first: no other complaint matters to who has mistyped the name.
+    let profile = subagent(&profiles, agent).map_err(|unknown| {
+        StartError::new(
+            unknown,
+            "`agent-collab agents --mode subagent` tells what each is for",
+        )
+    })?;
+    let adapter = profile.adapter.as_ref();
+    Ok(adapter.unwrap_or(&config.roles.planner).clone())
+}
+
+/// As [`super::check`], for the CLIs of these adapters alone.
+///
+/// # Errors
+/// As for it.
+pub async fn check_requirements_for(
+    found: &ProjectContext,
+    players: &BTreeSet<String>,
+    commits: RunCommitMode,
+) -> Result<RunRequirements, StartError> {
+    let config = &found.loaded.config;
+    let roles = role_adapters(config)?;
+    let settings_of = |name: &String| Some((name.clone(), config.adapters.get(name)?.clone()));
+    let players: Vec<NamedAdapter> = players
+        .iter()
+        .filter_map(settings_of)
+        .map(|(name, settings)| NamedAdapter { name, settings })
+        .collect();
+    probe_adapters(&found.children, players.iter(), &found.root).await?;
+    Ok(RunRequirements {
+        prompts: load_prompts(&found.loaded)?,
+        agent_prompts: load_agent_prompts(&found.loaded)?,
+        adapters: roles,
+        kernel: containing::kernel(&found.children, config, &found.root).await,
+        commits,
+    })
+}
+
+/// Takes the directory and opens the run that lies there as it stands; no commit is made in it.
+///
+/// # Errors
+/// There is none, or another instance works here.
+pub async fn open_run_as_is(wishes: &StartOptions) -> Result<RunInstance, StartError> {
+    let mut occupied = lock_project(inspect_project(wishes).await?)?;
+    let begun = reopen_run(&mut occupied, wishes, RunCommitMode::Disabled).await?;
+    Ok(into_run_instance(occupied, begun))
+}
+
+/// Deletes child sessions that are older than they are kept.
+pub(super) fn prune_expired_sessions(
+    occupied: &LockedProject,
+    begun: &mut ReadyRun,
+) -> Result<(), StartError> {
+    let place = (&occupied.layout, &occupied.lock);
+    let limits = &occupied.project.loaded.config.limits;
+    session_commands::prune_expired_sessions(place, &mut begun.engine, limits)
+}

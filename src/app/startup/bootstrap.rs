@@ -1,0 +1,232 @@
+//! What a run is set up with: its first event, its policies, and the texts that trust lets in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use nix::unistd::{AccessFlags, access};
+
+use super::preflight::RunGitSetup;
+use super::{
+    LockedProject, ProjectContext, ReadyRun, RunRequirements, StartAskPolicy, StartOptions,
+};
+use crate::app::log_setup::open_debug_log;
+use crate::config::permissions::Permissions;
+use crate::config::show;
+use crate::config::types::{AdapterKind, Config};
+use crate::config::{InstructionsReach, Loaded};
+use crate::domain::event::{Created, Settings};
+use crate::domain::ids::{RunId, SessionId};
+use crate::domain::instructions::InstructionsChoice;
+use crate::domain::phase::{Gate, Mode};
+use crate::domain::run::SCHEMA;
+use crate::domain::turn::Role;
+use crate::engine::Engine;
+use crate::engine::codex_rules;
+use crate::engine::containing;
+use crate::engine::journal::Journal;
+use crate::engine::log_sinks::{log_sinks, prompts_are_logged};
+use crate::engine::setup::{NamedAdapter, OnAsk, Setup, trust_of};
+use crate::permission::UncontainedCommands;
+use crate::process::SandboxSupport;
+use crate::store::approval_store::ApprovalStore;
+use crate::store::worktree_records::WorktreeRegistry;
+
+/// How many bytes of the instructions in folders are sent.
+const MAX_NESTED_BYTES: usize = 64 << 10;
+
+pub(super) fn build_ready_run(
+    occupied: &mut LockedProject,
+    checked: RunRequirements,
+    (git, wishes): (RunGitSetup, &StartOptions),
+    journal: Journal,
+) -> ReadyRun {
+    let (commits_off, signing) = (git.commits_off, git.signing);
+    let mut notices: Vec<String> = commits_off
+        .iter()
+        .map(|reason| format!("commits are off: {reason}"))
+        .collect();
+    let unwritable = unwritable_reason(&occupied.project.root);
+    notices.extend(unwritable.map(|why| format!("no step can change a file: {why}")));
+    notices.extend(uncontained_notice(&checked, wishes));
+    notices.extend(sandbox_escape_notices(&checked, wishes));
+    let ProjectContext { root, loaded, .. } = &occupied.project;
+    let sinks = log_sinks(&loaded.config, root, wishes.front_end);
+    notices.extend(prompts_are_logged(&loaded.config, &sinks));
+    if occupied.debug_log.is_none() {
+        occupied.debug_log = open_debug_log(&sinks, &loaded.config, &mut notices);
+    }
+    let trust = trust_of(loaded.trust);
+    let on_ask = to_on_ask(wishes.ask_policy);
+    let mut permissions = Permissions::of(&loaded.config, on_ask.allowing());
+    permissions.safety.home = Some(occupied.project.places.home.clone());
+    let setup = Setup {
+        root: root.clone(),
+        prompts: checked.prompts,
+        agent_prompts: checked.agent_prompts,
+        trust,
+        instructions: collect_instructions(loaded),
+        adapters: checked.adapters,
+        branch: wishes.branch,
+        test_choice: wishes.test_choice,
+        commits_off,
+        on_ask,
+        permissions,
+        approvals: ApprovalStore::new(&occupied.project.places.approvals_dir(), root),
+        config: loaded.config.clone(),
+        origins: show::to_json(loaded),
+        worktrees: WorktreeRegistry::new(
+            &occupied.project.places.worktrees_dir(),
+            &occupied.layout,
+        ),
+        children: wishes.children.clone(),
+        kernel: checked.kernel,
+        uncontained: match wishes.children.is_simulated() {
+            true => UncontainedCommands::FollowRules,
+            false => wishes.uncontained,
+        },
+    };
+    let repository = git.repository.map(|repository| {
+        let places = (&*setup.root, occupied.layout.workdir());
+        let repository = containing::hold_git(repository, &setup.kernel);
+        match setup.config.safety.contain_tests {
+            true => {
+                let reach = setup.command_reach(&journal.state().run);
+                containing::hold_commits(repository, &setup.kernel, places, &reach, signing)
+            }
+            false => repository,
+        }
+    });
+    ReadyRun {
+        engine: Engine::new(setup, journal, repository, git.cancel),
+        notices,
+    }
+}
+
+/// Says that a work tree cannot be written, and why.
+pub fn unwritable_reason(root: &Path) -> Option<String> {
+    let why = access(root, AccessFlags::W_OK).err()?;
+    Some(format!(
+        "{} cannot be written ({})",
+        root.display(),
+        why.desc()
+    ))
+}
+
+/// Says whom the kernel does not hold although it could elsewhere.
+fn uncontained_notice(checked: &RunRequirements, wishes: &StartOptions) -> Option<String> {
+    let SandboxSupport::Unavailable(why) = &checked.kernel else {
+        return None;
+    };
+    let then = match wishes.uncontained {
+        UncontainedCommands::AskEach => {
+            "each command of it beyond proven reading asks, whatever rules, approvals and the mode say"
+        }
+        UncontainedCommands::FollowRules => {
+            "its commands are held by nothing, and --uncontained lets rules, approvals and the mode allow them"
+        }
+    };
+    let mut kinds = checked
+        .adapters
+        .values()
+        .map(|adapter| adapter.settings.kind);
+    let concerned =
+        kinds.any(|kind| kind == AdapterKind::Claude) && !wishes.children.is_simulated();
+    concerned.then(|| {
+        format!("claude is held by its protocol only, not by the kernel: {why}; {then}; `agent-collab doctor` tells more")
+    })
+}
+
+/// Says of each codex what the user's own rules let out of its sandbox.
+fn sandbox_escape_notices(checked: &RunRequirements, wishes: &StartOptions) -> BTreeSet<String> {
+    if wishes.children.is_simulated() {
+        return BTreeSet::new();
+    }
+    let adapters = checked.adapters.values();
+    let ways_out = adapters.map(|adapter| codex_rules::ways_out(&adapter.settings));
+    ways_out
+        .filter_map(|ways_out| codex_rules::notice(&ways_out))
+        .collect()
+}
+
+pub(super) fn created_event(
+    run: RunId,
+    config: &Config,
+    (gate, mode): (Gate, Mode),
+    adapters: &BTreeMap<Role, NamedAdapter>,
+) -> Created {
+    let session = |role: Role| {
+        let adapter = adapters.get(&role)?;
+        let id = SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()));
+        Some((id, adapter.name.clone()))
+    };
+    let planner =
+        session(Role::Planner).unwrap_or_else(|| (SessionId::new("ses_planner"), String::new()));
+    Created {
+        schema: SCHEMA,
+        run,
+        gate,
+        mode,
+        settings: Settings {
+            max_iterations: config.workflow.max_iterations.max(1),
+            stall_limit: config.workflow.stall_limit.max(1),
+            auto_approve: config.workflow.auto_approve,
+            max_fix_turns: config.test.max_fix_turns,
+            baseline: config.test.baseline,
+        },
+        planner,
+        reviewer: session(Role::Reviewer),
+    }
+}
+
+/// The repository's instructions that reach agents, each with its path. Of many in folders those that come first are sent,
+/// the rest are named.
+pub fn collect_instructions(loaded: &Loaded) -> Vec<(String, String)> {
+    let mut left = MAX_NESTED_BYTES;
+    let files = loaded.project_instructions().iter();
+    files
+        .map(|source| {
+            let name = source.file.to_string_lossy().into_owned();
+            let is_nested = source.file.components().count() > 1;
+            let rest = left.checked_sub(source.text.len());
+            let text = match rest {
+                Some(rest) if is_nested => {
+                    left = rest;
+                    source.text.clone()
+                }
+                None if is_nested => format!(
+                    "({} bytes, not repeated here: read {name} before you change anything in its folder.)",
+                    source.text.len()
+                ),
+                Some(_) | None => source.text.clone(),
+            };
+            (name, text)
+        })
+        .collect()
+}
+
+/// Says which instructions are left out, and what would let them in; nothing where the user said so for this start.
+pub fn omitted_instructions_notice(
+    loaded: &Loaded,
+    said: Option<InstructionsChoice>,
+) -> Option<String> {
+    let reach = loaded.instructions_reach();
+    let is_left_out = matches!(
+        reach,
+        InstructionsReach::Undecided | InstructionsReach::Ignored
+    );
+    let words = loaded
+        .instructions_in_words()
+        .filter(|_| is_left_out && said.is_none())?;
+    Some(format!(
+        "{words}; --instructions use sends them, `agent-collab trust` always does"
+    ))
+}
+
+/// What happens to a call that needs a person.
+pub(super) fn to_on_ask(asks: StartAskPolicy) -> OnAsk {
+    match asks {
+        StartAskPolicy::Deny => OnAsk::Deny,
+        StartAskPolicy::Wait => OnAsk::Wait,
+        StartAskPolicy::AllowRules => OnAsk::Rules,
+    }
+}

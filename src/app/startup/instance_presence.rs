@@ -1,0 +1,192 @@
+//! The lock of this instance, and the record that it is here, beside the user's state: one that lies there without
+//! its process tells of an instance that was killed.
+//!
+//! Refuses to know what follows from that; see [`KilledInstances`].
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::config::Places;
+use crate::engine::news::line;
+use crate::process::{
+    InstanceFate, InstanceRecord, KilledInstances, LeftoverSuspect, has_living_descendants,
+};
+use crate::store::{InstanceLock, LockError, WorkdirLayout};
+
+use super::{LockedProject, StartError};
+
+/// How many processes are named at the most.
+const MAX_NAMED_PROCESSES: usize = 5;
+/// What the names of records end in.
+const RECORD_SUFFIX: &str = "json";
+
+/// The record of this instance; it goes with the value, unless something that was started still lives.
+#[derive(Debug)]
+pub struct InstancePresence {
+    folder: PathBuf,
+    /// `None` where processes cannot be told apart.
+    record: Option<PathBuf>,
+}
+
+impl InstancePresence {
+    /// Notes that this instance is here.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn register(places: &Places) -> Result<Self, StartError> {
+        let folder = places.instances_dir();
+        let record = InstanceRecord::current()
+            .map(|own| write_record(&folder, &own))
+            .transpose();
+        let record = record.map_err(|error| {
+            StartError::new(
+                format!("cannot write in {}: {error}", folder.display()),
+                "make the folder writable; it tells what a killed instance may have left",
+            )
+        })?;
+        Ok(Self { folder, record })
+    }
+
+    /// Finds the instances that were killed and of which something may live, with what that may be; forgets the others.
+    pub fn find_killed(&self) -> (KilledInstances, Vec<LeftoverSuspect>) {
+        let records = load_records(&self.folder);
+        let of_fate = |fate| {
+            records
+                .iter()
+                .filter(move |(_, found)| found.fate() == fate)
+        };
+        let forget = |path: &Path| {
+            if let Err(error) = fs::remove_file(path) {
+                tracing::warn!(%error, path = %path.display(), "a record of an instance stays");
+            }
+        };
+        of_fate(InstanceFate::BeforeReboot).for_each(|(path, _)| forget(path));
+        let killed = of_fate(InstanceFate::Killed).map(|(_, record)| record.clone());
+        let killed = KilledInstances::new(killed);
+        let suspects = killed.find_suspects();
+        if suspects.is_empty() {
+            of_fate(InstanceFate::Killed).for_each(|(path, _)| forget(path));
+            return (KilledInstances::default(), suspects);
+        }
+        (killed, suspects)
+    }
+}
+
+impl LockedProject {
+    /// Finds the instances that were killed and of which something may live, and says what of it works here.
+    pub fn find_killed_instances(&self) -> (KilledInstances, Option<String>) {
+        let Some(presence) = &self.presence else {
+            return (KilledInstances::default(), None);
+        };
+        let (killed, suspects) = presence.find_killed();
+        let here = [
+            self.project.root.clone(),
+            self.project.places.worktrees_dir(),
+        ];
+        let works_here = |suspect: &&LeftoverSuspect| {
+            let folder = suspect.folder.as_ref();
+            folder.is_some_and(|folder| here.iter().any(|here| folder.starts_with(here)))
+        };
+        let named: Vec<String> = suspects
+            .iter()
+            .filter(works_here)
+            .take(MAX_NAMED_PROCESSES)
+            .map(|suspect| format!("{} (`{}`)", suspect.id.pid, line(&suspect.command)))
+            .collect();
+        let notice = (!named.is_empty()).then(|| {
+            format!(
+                "may be left of an agent-collab that was killed, and is not listened to: process {}; \
+                 end it with `kill` unless it is yours",
+                named.join(", ")
+            )
+        });
+        (killed, notice)
+    }
+}
+
+/// Takes the directory, or says who has it.
+pub(super) fn acquire_lock(layout: &WorkdirLayout) -> Result<InstanceLock, StartError> {
+    InstanceLock::acquire(layout).map_err(|error| {
+        let code = if matches!(error, LockError::HeldByInstance(_)) {
+            4
+        } else {
+            1
+        };
+        StartError {
+            problem: error.to_string(),
+            hint: error.hint(),
+            code,
+        }
+    })
+}
+
+impl Drop for InstancePresence {
+    fn drop(&mut self) {
+        let Some(record) = self.record.take() else {
+            return;
+        };
+        // Whoever comes next learns of what is left, as after a kill.
+        if std::thread::panicking() || has_living_descendants() {
+            return;
+        }
+        if let Err(error) = fs::remove_file(&record) {
+            tracing::warn!(%error, path = %record.display(), "the record of this instance stays");
+        }
+    }
+}
+
+fn write_record(folder: &Path, own: &InstanceRecord) -> io::Result<PathBuf> {
+    fs::create_dir_all(folder)?;
+    let name = format!("{}-{}", own.id.pid, own.id.start_time);
+    let path = folder.join(&name).with_extension(RECORD_SUFFIX);
+    let unfinished = folder.join(name).with_extension("tmp");
+    fs::write(&unfinished, serde_json::to_vec(own)?)?;
+    fs::rename(&unfinished, &path)?;
+    Ok(path)
+}
+
+/// All records that can be read. Others are told in the log: they say nothing of which instance they are.
+fn load_records(folder: &Path) -> Vec<(PathBuf, InstanceRecord)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|end| end == RECORD_SUFFIX));
+    let read = |path: PathBuf| {
+        let bytes = fs::read(&path);
+        let record = bytes.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+        match record {
+            Ok(record) => Some((path, record)),
+            Err(error) => {
+                tracing::warn!(%error, path = %path.display(), "no record of an instance");
+                None
+            }
+        }
+    };
+    paths.filter_map(read).collect()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_lies_there_as_long_as_its_instance_and_a_killed_one_without_leftovers_is_forgotten()
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places::below(folder.path());
+        let presence = InstancePresence::register(&places).unwrap();
+        let own = presence.record.clone().unwrap();
+        let mut killed: serde_json::Value =
+            serde_json::from_slice(&fs::read(&own).unwrap()).unwrap();
+        // Nobody who lives started after that one.
+        killed["id"] = serde_json::json!({ "pid": u32::MAX, "start_time": u64::MAX });
+        let earlier = places.instances_dir().join("1-1.json");
+        fs::write(&earlier, killed.to_string()).unwrap();
+        assert_eq!(
+            presence.find_killed(),
+            (KilledInstances::default(), Vec::new())
+        );
+        assert!(!earlier.exists());
+        assert!(own.exists());
+    }
+}

@@ -1,0 +1,266 @@
+//! What a run stands on: its adapters, probed, and the git repository that trees and commits go to.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use tokio_util::sync::CancellationToken;
+
+use super::{LockedProject, ProjectContext, RunCommitMode, StartError, find_project_root};
+use crate::config::Places;
+use crate::config::types::Config;
+use crate::domain::ids::RunId;
+use crate::domain::turn::Role;
+use crate::engine::containing::Signing;
+use crate::engine::git::{GitSettings, Repository};
+use crate::engine::probe::{Probed, probe};
+use crate::engine::setup::NamedAdapter;
+use crate::process::ChildSpawner;
+
+/// The adapters of the roles, by the configuration.
+///
+/// # Errors
+/// A role names an adapter that does not exist.
+pub fn role_adapters(config: &Config) -> Result<BTreeMap<Role, NamedAdapter>, StartError> {
+    let named = |name: &str| {
+        let settings = config.adapters.get(name).cloned().ok_or_else(|| {
+            let known: Vec<&str> = config.adapters.keys().map(String::as_str).collect();
+            let hint = format!("known adapters: {}", known.join(", "));
+            StartError::new(format!("there is no adapter `{name}`"), hint)
+        })?;
+        Ok::<_, StartError>(NamedAdapter {
+            name: name.to_owned(),
+            settings,
+        })
+    };
+    let mut adapters = BTreeMap::from([(Role::Planner, named(&config.roles.planner)?)]);
+    if let Some(reviewer) = &config.roles.reviewer {
+        adapters.insert(Role::Reviewer, named(reviewer)?);
+    }
+    Ok(adapters)
+}
+
+/// Probes every adapter in use, each once, and refuses with everything that is wrong.
+pub(super) async fn probe_adapters<'a>(
+    children: &ChildSpawner,
+    adapters: impl Iterator<Item = &'a NamedAdapter>,
+    root: &Path,
+) -> Result<(), StartError> {
+    let mut names: Vec<&NamedAdapter> = Vec::new();
+    for adapter in adapters {
+        if names.iter().all(|known| known.name != adapter.name) {
+            names.push(adapter);
+        }
+    }
+    let mut problems = Vec::new();
+    let mut hints = Vec::new();
+    for adapter in names {
+        if let Probed::Refused { problem, hint } = probe(children, adapter, root).await {
+            problems.push(problem);
+            hints.push(hint);
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(()),
+        // Each stands in a line of its own, as if it were the only one.
+        false => Err(StartError::new(
+            problems.join("\nerror: "),
+            hints.join("\nhint: "),
+        )),
+    }
+}
+
+/// The same for the adapters of a run with a goal: what only the reviewer lacks can be done without.
+pub(super) async fn probe_role_adapters(
+    children: &ChildSpawner,
+    adapters: &BTreeMap<Role, NamedAdapter>,
+    root: &Path,
+) -> Result<(), StartError> {
+    let planner = adapters.get(&Role::Planner).into_iter();
+    let first = probe_adapters(children, planner.clone(), root).await;
+    let others = adapters
+        .values()
+        .filter(|adapter| planner.clone().all(|planner| planner.name != adapter.name));
+    let then = probe_adapters(children, others, root).await;
+    match (first, then) {
+        (Ok(()), Ok(())) => Ok(()),
+        (Ok(()), Err(refusal)) => Err(StartError {
+            hint: format!("{}\nhint: {NO_REVIEWER_HINT}", refusal.hint),
+            ..refusal
+        }),
+        (Err(refusal), Ok(())) => Err(refusal),
+        (Err(one), Err(other)) => Err(StartError::new(
+            format!("{}\nerror: {}", one.problem, other.problem),
+            format!("{}\nhint: {}", one.hint, other.hint),
+        )),
+    }
+}
+
+/// What is said where git was not told who commits: no run with a goal begins.
+pub const NO_GIT_IDENTITY: &str = "git does not know in whose name to commit";
+
+/// What can be done where only the reviewer's CLI is missing.
+pub const NO_REVIEWER_HINT: &str = "or roles.reviewer = \"none\" goes on without a review";
+
+/// Makes sure that all is there that a goal needs in a run that was opened without: the CLIs of its roles, and in whose
+/// name to commit.
+///
+/// # Errors
+/// Everything that is missing.
+pub async fn check_goal_requirements(
+    children: &ChildSpawner,
+    (config, root): (&Config, &Path),
+    repository: Option<&Repository>,
+) -> Result<(), StartError> {
+    probe_role_adapters(children, &role_adapters(config)?, root).await?;
+    match repository {
+        Some(repository) => check_git_identity(repository).await,
+        None => Ok(()),
+    }
+}
+
+/// Where snapshots and commits of one run go.
+pub(super) struct RunGitSetup {
+    pub(super) repository: Option<Repository>,
+    pub(super) commits_off: Option<String>,
+    pub(super) signing: Signing,
+    pub(super) cancel: CancellationToken,
+}
+
+pub(super) async fn prepare_git(
+    occupied: &LockedProject,
+    run: &RunId,
+    commits: RunCommitMode,
+) -> Result<RunGitSetup, StartError> {
+    let ProjectContext {
+        root,
+        places,
+        children,
+        ..
+    } = &occupied.project;
+    let cancel = CancellationToken::new();
+    let settings = GitSettings::new(run.as_str(), cancel.clone()).with(children);
+    let (_, repository) = find_project_root(root, settings.clone()).await?;
+    let (repository, commits_off) =
+        snapshot_repository(repository, (root, places), settings, commits).await?;
+    let signing = match &repository {
+        Some(repository) if repository.signs_commits().await => Signing::On,
+        Some(_) | None => Signing::Off,
+    };
+    Ok(RunGitSetup {
+        signing,
+        repository: repository.map(|repository| {
+            let repository = repository.with_own(occupied.layout.workdir());
+            own_output_files().fold(repository, |repository, file| repository.with_own(&file))
+        }),
+        commits_off,
+        cancel,
+    })
+}
+
+/// The files that this program prints into, as after `> run.log`: what it says of a run is no change of the user's.
+/// Where the system does not tell their names, there are none.
+fn own_output_files() -> impl Iterator<Item = PathBuf> {
+    let outputs = ["/proc/self/fd/1", "/proc/self/fd/2"].into_iter();
+    outputs
+        .filter_map(|output| Path::new(output).canonicalize().ok())
+        .filter(|file| file.is_file())
+}
+
+/// That agents, who are told paths in lines, are told the one of this directory as it is.
+pub fn check_path_printable(root: &Path) -> Result<(), StartError> {
+    match root.to_string_lossy().contains(char::is_control) {
+        true => Err(StartError::new(
+            format!(
+                "the path {root:?} holds a line end or another control character: agents, who are told it, would look elsewhere"
+            ),
+            "rename that folder, or work in a clone whose path holds none",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// The repository that snapshots and audits go to, and why commits are off where they are.
+async fn snapshot_repository(
+    repository: Option<Repository>,
+    (root, places): (&Path, &Places),
+    settings: GitSettings,
+    commits: RunCommitMode,
+) -> Result<(Option<Repository>, Option<String>), StartError> {
+    if let Some(repository) = repository {
+        if commits == RunCommitMode::Enabled {
+            check_git_identity(&repository).await?;
+        }
+        return Ok((Some(repository), None));
+    }
+    let shadow = open_shadow_repository(root, places, settings).await?;
+    let reason = "this directory is in no git repository; `git init` turns them on".to_owned();
+    Ok((Some(shadow), Some(reason)))
+}
+
+async fn check_git_identity(repository: &Repository) -> Result<(), StartError> {
+    let identity = repository
+        .identity()
+        .await
+        .map_err(|error| StartError::new(&error, error.hint()))?;
+    identity
+        .map(drop)
+        .map_err(|missing| StartError::new(NO_GIT_IDENTITY, missing.hint()))
+}
+
+/// A directory whose runs' trees can be looked at.
+#[derive(Debug, Clone)]
+pub struct RunTreeReader {
+    /// The directory.
+    pub root: PathBuf,
+    /// The user's repository there, where there is one.
+    pub repository: Option<Repository>,
+    /// Where the user's own files lie.
+    pub places: Places,
+}
+
+impl RunTreeReader {
+    /// The ground of a directory that was found.
+    pub fn from_project(found: &ProjectContext) -> Self {
+        Self {
+            root: found.root.clone(),
+            repository: found.repository.clone(),
+            places: found.places.clone(),
+        }
+    }
+
+    /// The repository that holds the trees of the run whose files lie in `workdir`, to look at them only: none is made.
+    ///
+    /// # Errors
+    /// Git refuses.
+    pub async fn open_repository(&self, workdir: &Path) -> Result<Option<Repository>, StartError> {
+        let (root, places) = (&self.root, &self.places);
+        let repository = match self.repository.clone() {
+            None if shadow_git_dir(root, places).is_dir() => {
+                let settings = GitSettings::new("none", CancellationToken::new());
+                Some(open_shadow_repository(root, places, settings).await?)
+            }
+            repository => repository,
+        };
+        Ok(repository.map(|repository| repository.with_own(workdir)))
+    }
+}
+
+fn shadow_git_dir(root: &Path, places: &Places) -> PathBuf {
+    let name = crate::domain::plan::file_hash(root.as_os_str().as_encoded_bytes());
+    places
+        .state_dir
+        .join("shadow")
+        .join(format!("{}.git", &name.as_str()[..16]))
+}
+
+/// Outside of git, trees are kept in a repository of the program's own, beside its state.
+pub(super) async fn open_shadow_repository(
+    root: &Path,
+    places: &Places,
+    settings: GitSettings,
+) -> Result<Repository, StartError> {
+    let git_dir = shadow_git_dir(root, places);
+    Repository::shadow(root, &git_dir, settings)
+        .await
+        .map_err(|error| StartError::new(&error, error.hint()))
+}

@@ -1,0 +1,34 @@
+//! Why a run was not started, what to do, and the exit code.
+
+use thiserror::Error;
+
+use crate::store::StoreError;
+
+/// Why a run was not started.
+#[derive(Debug, Error)]
+#[error("{problem}")]
+pub struct StartError {
+    /// What is wrong; may be several lines.
+    pub problem: String,
+    /// What to do; may be empty.
+    pub hint: String,
+    /// The exit code.
+    pub code: u8,
+}
+
+impl StartError {
+    /// Something is wrong: exit code 1.
+    pub fn new(problem: impl ToString, hint: impl Into<String>) -> Self {
+        Self {
+            problem: problem.to_string(),
+            hint: hint.into(),
+            code: 1,
+        }
+    }
+}
+
+impl From<StoreError> for StartError {
+    fn from(error: StoreError) -> Self {
+        Self::new(&error, error.hint())
+    }
+}

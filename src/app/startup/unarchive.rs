@@ -1,0 +1,152 @@
+//! A run of the history that becomes the one that lies here again, so that it can be gone on with.
+//!
+//! Refuses to go on with it, and to put an unfinished run away unasked.
+
+use std::path::PathBuf;
+
+use super::unfinished_run::{check_adapters_match, describe_unfinished};
+use super::{
+    LockedProject, StartError, StartOptions, UnfinishedRunPolicy, check_requirements,
+    clear_leftovers, inspect_project, lock_project,
+};
+use crate::app::run_history::{self as past, RunHistoryEntry};
+use crate::domain::run::State;
+use crate::engine::lying::lying;
+use crate::store::{StoreError, WorkdirLayout, archive_move, clean_up_workdir};
+
+/// A run that lies here again.
+#[derive(Debug)]
+pub struct UnarchivedRun {
+    /// What it was called in the history.
+    pub name: String,
+    /// Where it stands.
+    pub state: Box<State>,
+    /// Where what lay here is now, if something did.
+    pub archived: Option<PathBuf>,
+}
+
+impl UnarchivedRun {
+    /// What happened, in a sentence.
+    pub fn describe(&self) -> String {
+        let name = &self.name;
+        match &self.archived {
+            Some(place) => format!(
+                "{name} is back from the history; what lay here is in {}",
+                place.display()
+            ),
+            None => format!("{name} is back from the history"),
+        }
+    }
+
+    /// Whether it has a goal to go on to; without one there are only discussions and tasks.
+    pub fn has_goal(&self) -> bool {
+        describe_unfinished(&self.state).is_some()
+    }
+}
+
+/// Makes a run of the history, by its number, its name or a part of it, the one that lies here. What lay here goes to the
+/// history: all of it or nothing.
+///
+/// # Errors
+/// There is no such run, it cannot be gone on with, an unfinished one lies here and nobody said that it may be put away, or
+/// what it goes on with is not there.
+pub async fn unarchive_run(
+    occupied: &LockedProject,
+    unfinished: UnfinishedRunPolicy,
+    wanted: &str,
+) -> Result<UnarchivedRun, StartError> {
+    let (layout, lock) = (&occupied.layout, &occupied.lock);
+    clean_up_workdir(layout, lock)?;
+    let run = find_archived_run(layout, wanted)?;
+    let state = lying(&run.layout)?.map(|run| run.state().clone());
+    let state = state.ok_or_else(|| cannot_unarchive(&run, "nothing was recorded in it"))?;
+    check_can_resume(&run, &state)?;
+    let title = archive_title_of_current(layout, unfinished, &run.name).await?;
+    if describe_unfinished(&state).is_some() {
+        // What it goes on with is looked for before anything is moved.
+        let checked = check_requirements(&occupied.project).await?;
+        check_adapters_match(&checked.adapters, &state)?;
+    }
+    let today = jiff::Zoned::now().date();
+    let archived = archive_move::unarchive_run(layout, lock, &run.name, (&title, today))?;
+    Ok(UnarchivedRun {
+        name: run.name,
+        state: Box::new(state),
+        archived,
+    })
+}
+
+/// The same from a command line, which holds the directory for as long as it takes.
+///
+/// # Errors
+/// As [`unarchive_run`]; or another instance works here.
+pub async fn lock_and_unarchive_run(
+    wishes: &StartOptions,
+    wanted: &str,
+) -> Result<UnarchivedRun, StartError> {
+    let occupied = lock_project(inspect_project(wishes).await?)?;
+    unarchive_run(&occupied, wishes.unfinished, wanted).await
+}
+
+fn find_archived_run(layout: &WorkdirLayout, wanted: &str) -> Result<RunHistoryEntry, StartError> {
+    let runs = past::list_runs(layout)?;
+    let run = past::find_run(&runs, wanted).map_err(|problem| StartError {
+        problem,
+        hint: "`agent-collab history` lists them".to_owned(),
+        code: 2,
+    })?;
+    match run.layout.workdir() == layout.workdir() {
+        true => Err(cannot_unarchive(run, "it lies here already")),
+        false => Ok(run.clone()),
+    }
+}
+
+fn cannot_unarchive(run: &RunHistoryEntry, why: &str) -> StartError {
+    StartError::new(
+        format!("{} cannot be taken up again: {why}", run.name),
+        "`agent-collab history` lists the runs; an unfinished one can be",
+    )
+}
+
+fn check_can_resume(run: &RunHistoryEntry, state: &State) -> Result<(), StartError> {
+    let mut talks = state.discussions.iter();
+    let is_left = talks.any(|talk| talk.is_running() || talk.can_go_on());
+    match state.is_over() && !is_left {
+        true => Err(cannot_unarchive(
+            run,
+            "it is over, and so are its discussions",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// What the run is called in the history that lies here now, where it may go there.
+async fn archive_title_of_current(
+    layout: &WorkdirLayout,
+    unfinished: UnfinishedRunPolicy,
+    other: &str,
+) -> Result<String, StartError> {
+    let run = match lying(layout) {
+        Ok(Some(run)) => run,
+        Ok(None) => return Ok("cut-off".to_owned()),
+        Err(StoreError::Damaged { .. }) if unfinished == UnfinishedRunPolicy::Archive => {
+            return Ok("unreadable".to_owned());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let state = run.state();
+    if unfinished == UnfinishedRunPolicy::Refuse
+        && let Some(run) = describe_unfinished(state)
+    {
+        return Err(StartError {
+            problem: format!("an unfinished run is here: {run}"),
+            hint: format!(
+                "finish or cancel it first; then `agent-collab resume {other}` takes the other one up"
+            ),
+            code: 3,
+        });
+    }
+    clear_leftovers(&state.run).await;
+    let goal = state.goal.as_ref();
+    Ok(goal.map_or_else(|| "without-goal".to_owned(), |goal| goal.title.clone()))
+}

@@ -1,0 +1,235 @@
+//! The run that is there already: told, refused, archived, or held against what is configured now.
+
+use std::collections::BTreeMap;
+
+use super::{
+    START_HINT, StartError, StartOptions, UnfinishedRunPolicy, clear_leftovers, inspect_project,
+    run_layout,
+};
+use crate::app::local_timezone;
+use crate::domain::execution::StepCount;
+use crate::domain::run::State;
+use crate::domain::turn::Role;
+use crate::engine::lying::lying;
+use crate::engine::setup::NamedAdapter;
+use crate::store::{InstanceLock, StoreError, WorkdirLayout, archive_move, clean_up_workdir};
+use crate::text::{clean, n_of, one_line};
+
+/// What lies where a run could begin.
+#[derive(Debug, Clone)]
+pub enum ExistingRun {
+    /// Nothing that goes on.
+    Nothing,
+    /// An unfinished run: in words, and as it was left where that can be read.
+    Unfinished(String, Option<Box<State>>),
+    /// A run without a goal in which something was asked.
+    WithoutGoal,
+}
+
+/// Says which run is here that could go on, if any, as of the last event of its log. Changes nothing.
+///
+/// # Errors
+/// What is here is of a newer version, or the disk refuses.
+pub fn find_unfinished_run(layout: &WorkdirLayout) -> Result<ExistingRun, StartError> {
+    let run = match lying(layout) {
+        Err(error @ StoreError::Damaged { .. }) => {
+            let words = format!("a run that cannot be read: {error}");
+            return Ok(ExistingRun::Unfinished(words, None));
+        }
+        found => found?,
+    };
+    let Some(run) = run else {
+        return Ok(ExistingRun::Nothing);
+    };
+    let state = run.state();
+    let was_asked = !state.children.is_empty() || !state.discussions.is_empty();
+    let when = last_activity_label(layout);
+    Ok(match describe_for_choice(state, when.as_deref()) {
+        Some(words) => ExistingRun::Unfinished(words, Some(Box::new(state.clone()))),
+        None if state.goal.is_none() && !state.is_over() && was_asked => ExistingRun::WithoutGoal,
+        None => ExistingRun::Nothing,
+    })
+}
+
+/// The run that lies here and is over, and where it lies, where one does and nobody works on it.
+///
+/// # Errors
+/// The directory or the configuration has problems, or what lies here cannot be read.
+pub async fn find_finished_run(
+    wishes: &StartOptions,
+) -> Result<Option<(Box<State>, WorkdirLayout)>, StartError> {
+    let found = inspect_project(wishes).await?;
+    let layout = run_layout(&found.root, &found.loaded.config)?;
+    if archive_move::is_move_unfinished(&layout)? || InstanceLock::read_holder(&layout)?.is_some() {
+        return Ok(None);
+    }
+    // What cannot be read is told by who takes it up.
+    let run = lying(&layout).ok().flatten();
+    let state = run.map(|run| Box::new(run.state().clone()));
+    let over = state.filter(|state| state.is_over() && state.goal.is_some());
+    Ok(over.map(|state| (state, layout)))
+}
+
+/// Refuses where nobody works and nothing is unfinished: before anything is looked for that a run needs.
+pub(super) fn require_unfinished_run(layout: &WorkdirLayout) -> Result<(), StartError> {
+    if archive_move::is_move_unfinished(layout)? {
+        // What lies here is known once the move is completed.
+        return Ok(());
+    }
+    match find_unfinished_run(layout)? {
+        ExistingRun::Unfinished(..) => Ok(()),
+        ExistingRun::WithoutGoal | ExistingRun::Nothing
+            if InstanceLock::read_holder(layout)?.is_some() =>
+        {
+            Ok(())
+        }
+        ExistingRun::WithoutGoal | ExistingRun::Nothing => Err(no_unfinished_run_error()),
+    }
+}
+
+/// That there is nothing to take up.
+pub(super) fn no_unfinished_run_error() -> StartError {
+    StartError::new("there is no unfinished run here", START_HINT)
+}
+
+/// The run as somebody is asked about it: its goal, and below it how far it came and when.
+fn describe_for_choice(state: &State, when: Option<&str>) -> Option<String> {
+    let goal = state.goal.as_ref().filter(|_| !state.is_over())?;
+    let mut parts = vec![format!("in phase {}", state.phase)];
+    match &state.execution {
+        Some(_) => {
+            let StepCount { done, all } = state.step_count();
+            parts.push(format!("{done} of {} done", n_of(all, "step")));
+        }
+        None if state.iteration > 0 => {
+            parts.push(format!("iteration {} of {}", state.iteration, state.cap()))
+        }
+        None => {}
+    }
+    parts.extend(when.map(|when| format!("last at work {when}")));
+    Some(format!("{}\n{}", one_line(&goal.title), parts.join(" · ")))
+}
+
+/// When something was written to the log last, in local time.
+fn last_activity_label(layout: &WorkdirLayout) -> Option<String> {
+    let written = layout.events().metadata().ok()?.modified().ok()?;
+    let written = jiff::Timestamp::try_from(written).ok()?;
+    let ago = jiff::Timestamp::now().as_second() - written.as_second();
+    Some(match ago {
+        ..60 => "just now".to_owned(),
+        60..5_400 => format!("{} min ago", ago / 60),
+        5_400..129_600 => format!("{} hours ago", (ago + 1_800) / 3_600),
+        _ => written
+            .to_zoned(local_timezone::local_timezone())
+            .strftime("on %Y-%m-%d at %H:%M")
+            .to_string(),
+    })
+}
+
+pub(super) fn describe_unfinished(state: &State) -> Option<String> {
+    let goal = state.goal.as_ref().filter(|_| !state.is_over())?;
+    Some(format!(
+        "`{}`, in phase {}",
+        clean(&goal.title),
+        state.phase
+    ))
+}
+
+pub(super) fn refuse_unfinished(state: &State) -> Result<(), StartError> {
+    let Some(run) = describe_unfinished(state) else {
+        return Ok(());
+    };
+    Err(StartError {
+        problem: format!("an unfinished run is here: {run}"),
+        hint: "`agent-collab resume`, or /resume on the screen, takes it up; `run --new`, or a no to the screen's question, \
+               archives it to history/ and begins anew"
+            .to_owned(),
+        code: 3,
+    })
+}
+
+/// Ends leftovers of a dead run and archives what is over.
+pub(super) async fn archive_existing_run(
+    layout: &WorkdirLayout,
+    lock: &InstanceLock,
+    unfinished: UnfinishedRunPolicy,
+) -> Result<(), StartError> {
+    clean_up_workdir(layout, lock)?;
+    let today = jiff::Zoned::now().date();
+    let found = match lying(layout) {
+        Ok(Some(found)) => found,
+        // Half of a run, cut off before its first event: there is nothing to go on with.
+        Ok(None) => {
+            archive_move::archive_run(layout, lock, "cut-off", today)?;
+            return Ok(());
+        }
+        Err(error) if unfinished == UnfinishedRunPolicy::Archive => {
+            tracing::warn!(%error, "archived unread");
+            archive_move::archive_run(layout, lock, "unreadable", today)?;
+            return Ok(());
+        }
+        Err(error) => {
+            let hint = format!(
+                "{}; `--new` archives it unread to history/ and begins anew",
+                error.hint()
+            );
+            return Err(StartError::new(error, hint));
+        }
+    };
+    let state = found.state();
+    clear_leftovers(&state.run).await;
+    if unfinished == UnfinishedRunPolicy::Refuse {
+        refuse_unfinished(state)?;
+    }
+    let title = state
+        .goal
+        .as_ref()
+        .map_or("without-goal", |goal| goal.title.as_str());
+    archive_move::archive_run(layout, lock, title, today)?;
+    Ok(())
+}
+
+/// A run goes on with the adapters that it was begun with, or to which its roles moved: its conversations live there.
+pub(super) fn check_adapters_match(
+    adapters: &BTreeMap<Role, NamedAdapter>,
+    state: &State,
+) -> Result<(), StartError> {
+    for role in [Role::Planner, Role::Reviewer] {
+        let session = state.session(role);
+        let moved_from = session.and_then(|session| session.moved_from.as_deref());
+        let current = session.map(|session| session.adapter.as_str());
+        let began = moved_from.or(current);
+        let now = adapters.get(&role).map(|adapter| adapter.name.as_str());
+        if began != now {
+            let word = |name: Option<&str>| name.unwrap_or("none").to_owned();
+            return Err(StartError::new(
+                format!(
+                    "the run began with {} as {}, now {} is configured",
+                    word(began),
+                    role.name(),
+                    word(now)
+                ),
+                format!("go on with `-s roles.{}={}`", role.name(), word(began)),
+            ));
+        }
+        check_adapter_configured(adapters, current)?;
+    }
+    Ok(())
+}
+
+/// The adapter to which a role moved is one that a role has in the configuration: only those were looked at.
+fn check_adapter_configured(
+    adapters: &BTreeMap<Role, NamedAdapter>,
+    current: Option<&str>,
+) -> Result<(), StartError> {
+    let Some(current) = current else {
+        return Ok(());
+    };
+    if adapters.values().any(|adapter| adapter.name == current) {
+        return Ok(());
+    }
+    Err(StartError::new(
+        format!("the run goes on at {current}, which has no role in the configuration now"),
+        "give a role back to it, as when the run began",
+    ))
+}

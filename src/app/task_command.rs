@@ -1,0 +1,227 @@
+//! Tasks given from a command line: through the instance that runs here, else by an engine of their own.
+//!
+//! Refuses to word results for people; its caller does.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use crate::domain::event::{Event, News};
+use crate::domain::ids::SessionId;
+use crate::domain::task::{TaskResult, Waits};
+use crate::engine::{Caller, Engine, EngineError, TaskAsk};
+use crate::store::{WorkdirLayout, session_files};
+
+use super::headless::HeadlessSignals;
+use super::ipc_client::{
+    self, IpcTarget, IpcVocabulary, not_started_error, parse_command, reply_with_id,
+    require_open_run,
+};
+use super::ipc_socket::{IpcRequest, PendingIpcRequest};
+use super::oneshot_engine::run_oneshot_engine;
+use super::startup::{self, ProjectContext, StartError, StartOptions};
+
+/// How an instance knows tasks.
+const VOCABULARY: IpcVocabulary = IpcVocabulary {
+    command: "task",
+    stop_command: "task-stop",
+    noun: "task",
+    id_field: "task_id",
+    past_action: "did the task",
+    oneshot_verb: "is done",
+    resume_arguments: " …",
+};
+/// The command by which a child session of an instance is deleted.
+pub(super) const DELETE_SESSION_COMMAND: &str = "session-delete";
+
+/// A task as it is given on a command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskCommand {
+    /// The agent.
+    pub agent: String,
+    /// All that it is told.
+    pub prompt: String,
+    /// What it is about, in a few words; made of the prompt where it is empty.
+    #[serde(default)]
+    pub description: String,
+    /// The child session to go on with.
+    #[serde(default)]
+    pub task_id: Option<SessionId>,
+}
+
+impl TaskCommand {
+    /// The child is gone on with by its id, by whatever it is called; one that is not there is refused later.
+    fn resolve_session(mut self, layout: &WorkdirLayout) -> Self {
+        let found = self.task_id.as_ref();
+        let found = found
+            .and_then(|wanted| super::session_commands::find_session(layout, wanted.as_str()).ok());
+        let found = found
+            .map(|session| SessionId::new(super::session_commands::stored_session_id(&session)));
+        self.task_id = found.or(self.task_id);
+        self
+    }
+
+    fn into_task_request(self) -> TaskAsk {
+        TaskAsk {
+            caller: Caller::User,
+            agent: self.agent,
+            prompt: self.prompt,
+            description: self.description,
+            task_id: self.task_id,
+            waits: Waits::Background,
+        }
+    }
+}
+
+/// Has a task done and gives its result, and the signal that came meanwhile; `tell` hears in lines what its agent
+/// does, where this process does it.
+///
+/// # Errors
+/// It was not begun, or nobody will ever know how it ended; the text says why and what to do.
+pub async fn run_task(
+    wishes: &StartOptions,
+    given: TaskCommand,
+    tell: &mut dyn FnMut(&str),
+) -> Result<(TaskResult, Option<&'static str>), StartError> {
+    let IpcTarget {
+        found,
+        layout,
+        held,
+        mut signals,
+    } = IpcTarget::locate(wishes).await?;
+    let given = given.resolve_session(&layout);
+    let look = |id: &str| load_task_result(&layout, &SessionId::new(id));
+    let result = match &held {
+        Some(held) => {
+            ipc_client::submit_and_wait((&layout, held), &VOCABULARY, &given, &mut signals, look)
+                .await?
+        }
+        None => run_oneshot((wishes, found), given, &mut signals, tell).await?,
+    };
+    Ok((result, signals.last_signal()))
+}
+
+async fn run_oneshot(
+    (wishes, found): (&StartOptions, ProjectContext),
+    given: TaskCommand,
+    signals: &mut HeadlessSignals,
+    tell: &mut dyn FnMut(&str),
+) -> Result<TaskResult, StartError> {
+    let players = BTreeSet::from([startup::adapter_of_agent(&found, &given.agent)?]);
+    let opening = startup::open_ad_hoc_run(&players, found, wishes);
+    run_oneshot_engine(opening, signals, tell, async |engine, signals, tell| {
+        let begun = engine.start_task(given.into_task_request());
+        let begun = begun.map_err(|error| StartError::new(&error, "nothing was begun"))?;
+        let (session, result) = begun.map_err(not_started_error)?;
+        let result = drive_task(engine, (&session, result), signals, tell).await;
+        result.map_err(|error| StartError::new(&error, "what was recorded so far is kept"))
+    })
+    .await
+}
+
+async fn drive_task(
+    engine: &mut Engine,
+    (session, mut result): (&SessionId, oneshot::Receiver<TaskResult>),
+    signals: &mut HeadlessSignals,
+    tell: &mut dyn FnMut(&str),
+) -> Result<TaskResult, EngineError> {
+    loop {
+        for record in engine.take_recorded() {
+            if let Some(line) = progress_line(&record.event) {
+                tell(&line);
+            }
+        }
+        engine.take_deltas();
+        engine.dismiss_questions()?;
+        if let Ok(result) = result.try_recv() {
+            return Ok(result);
+        }
+        tokio::select! {
+            biased;
+            name = signals.next_signal() => {
+                engine.stop_child(session, &format!("interrupted by {name}"));
+            }
+            inward = engine.next() => engine.take(inward)?,
+        }
+    }
+}
+
+fn progress_line(event: &Event) -> Option<String> {
+    let news = match event {
+        Event::TaskNews { news, .. } => news,
+        Event::ApprovalAnswered {
+            allowed: false,
+            reason,
+            ..
+        } => return Some(format!("  refused: {reason}")),
+        _ => return None,
+    };
+    match news {
+        News::ToolStarted { tool, title, .. } => Some(format!("  {tool}: {title}")),
+        News::CallDenied { tool, reason } => Some(format!("  {tool} was refused: {reason}")),
+        News::Retrying { reason } => Some(format!("  the CLI tries again: {reason}")),
+        News::Notice { text } => Some(format!("  {text}")),
+        News::Text { .. }
+        | News::Thinking { .. }
+        | News::ToolEnded { .. }
+        | News::FilesChanged { .. }
+        | News::Silent { .. }
+        | News::Unknown { .. }
+        | News::Malformed { .. } => None,
+    }
+}
+
+/// What became of the last task of a child, once it is over.
+fn load_task_result(
+    layout: &WorkdirLayout,
+    session: &SessionId,
+) -> Result<Option<TaskResult>, StartError> {
+    let stored = session_files::load_session(layout, session)?;
+    let result = stored
+        .as_ref()
+        .and_then(|stored| stored.pointer("/task/result"));
+    let result = result.filter(|result| !result.is_null()).cloned();
+    result
+        .map(serde_json::from_value)
+        .transpose()
+        .map_err(|error| StartError::new(format!("the result cannot be read: {error}"), ""))
+}
+
+/// Tells whether a request from outside is about tasks.
+pub fn is_task_request(request: &IpcRequest) -> bool {
+    [
+        VOCABULARY.command,
+        VOCABULARY.stop_command,
+        DELETE_SESSION_COMMAND,
+    ]
+    .contains(&request.command.as_str())
+}
+
+/// Carries a request about tasks out on the run that is open, and answers it.
+///
+/// # Errors
+/// The record of the run cannot be kept.
+pub fn handle_request(
+    asked: PendingIpcRequest,
+    engine: Option<&mut Engine>,
+) -> Result<(), EngineError> {
+    let Some((asked, engine)) = require_open_run(asked, engine, &VOCABULARY) else {
+        return Ok(());
+    };
+    let session = || SessionId::new(&asked.request.text);
+    if asked.request.command == VOCABULARY.stop_command {
+        let session = session();
+        let stopped = engine.stop_child(&session, "stopped by the user");
+        let why = || format!("no task {session} is being done");
+        asked.reply(stopped.then_some(()).ok_or_else(why));
+    } else if asked.request.command == DELETE_SESSION_COMMAND {
+        let deleted = engine.delete_child(&session())?;
+        asked.reply(deleted.map_err(|why| why.to_string()));
+    } else if let Some((asked, given)) = parse_command::<TaskCommand>(asked, &VOCABULARY) {
+        let begun = engine.start_task(given.into_task_request())?;
+        reply_with_id(asked, &VOCABULARY, begun.map(|(session, _)| session));
+    }
+    Ok(())
+}

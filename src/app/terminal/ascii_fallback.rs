@@ -1,0 +1,138 @@
+//! Frames for a terminal that shows no UTF-8: each sign becomes one of ASCII that is as wide.
+//!
+//! The table is all that there is to it. Refuses to know what is drawn: it reads the cells of a whole frame.
+
+use ratatui::buffer::Buffer;
+
+/// The variables that name the locale of characters; the first that says anything counts.
+const LOCALE_VARIABLES: [&str; 3] = ["LC_ALL", "LC_CTYPE", "LANG"];
+/// What stands for which signs. The lines that meet in a frame are one range, below.
+const ASCII_SUBSTITUTES: [(char, &str); 20] = [
+    ('-', "─━┄┅┈┉╌╍═╴╶╸╺–—−‐‑"),
+    ('|', "│┃┆┇┊┋╎╏║╵╷╹╻▌▐▏▎▍▕"),
+    ('#', "█■▉▊▋"),
+    (':', "▒▓⋯⋮"),
+    ('_', "▁▂▃▄▅▆▇▔▀"),
+    ('.', "░·․‧∙"),
+    ('*', "●◆•★∗"),
+    ('o', "○◌◇☐◦□"),
+    ('+', "✓✔☑"),
+    ('x', "✗✘☒⊘×"),
+    ('>', "▸▶›»→↪⇒▷"),
+    ('<', "◀‹«←↩⇐◁"),
+    ('v', "▾▼↓▽"),
+    ('^', "▴▲↑△"),
+    ('@', "↻↺⟳"),
+    ('=', "▤≡☰"),
+    ('~', "…≈"),
+    ('"', "“”„"),
+    ('\'', "‘’‚"),
+    (' ', "\u{a0}\u{2007}\u{202f}"),
+];
+/// Corners and crossings of frames.
+const BOX_DRAWING: std::ops::RangeInclusive<char> = '\u{2500}'..='\u{257f}';
+/// Dots that turn while somebody works.
+const BRAILLE_DOTS: std::ops::RangeInclusive<char> = '\u{2800}'..='\u{28ff}';
+/// What stands for all others.
+const UNKNOWN_SUBSTITUTE: char = '?';
+
+/// Tells whether the environment names a locale that is not UTF-8. Where it names none nobody knows, and the terminals
+/// of today show it.
+pub fn is_needed() -> bool {
+    is_needed_for_locale(|name| std::env::var(name).ok())
+}
+
+fn is_needed_for_locale(said: impl Fn(&str) -> Option<String>) -> bool {
+    let locale = LOCALE_VARIABLES.into_iter().filter_map(said);
+    let locale = locale.into_iter().find(|locale| !locale.is_empty());
+    let is_utf8 = |locale: &str| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    };
+    locale.is_some_and(|locale| !is_utf8(&locale))
+}
+
+/// Replaces every sign of a frame that is not of ASCII.
+pub fn replace_non_ascii(frame: &mut Buffer) {
+    for cell in &mut frame.content {
+        if let Some(sign) = cell
+            .symbol()
+            .chars()
+            .next()
+            .filter(|_| !cell.symbol().is_ascii())
+        {
+            cell.set_char(to_ascii_char(sign));
+        }
+    }
+}
+
+/// The same text in ASCII.
+pub fn to_ascii(text: &str) -> String {
+    text.chars().map(to_ascii_char).collect()
+}
+
+fn to_ascii_char(sign: char) -> char {
+    let known = ASCII_SUBSTITUTES
+        .iter()
+        .find(|(_, signs)| signs.contains(sign));
+    match known {
+        _ if sign.is_ascii() => sign,
+        Some((ascii, _)) => *ascii,
+        None if BOX_DRAWING.contains(&sign) => '+',
+        None if BRAILLE_DOTS.contains(&sign) => '*',
+        None => UNKNOWN_SUBSTITUTE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    use super::*;
+
+    fn check(variables: &[(&str, &str)], expected: bool) {
+        let said = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        assert_eq!(is_needed_for_locale(said), expected, "{variables:?}");
+    }
+
+    #[test]
+    fn the_first_variable_that_says_anything_names_the_locale() {
+        check(&[], false);
+        check(&[("LANG", "C")], true);
+        check(&[("LANG", "C.UTF-8")], false);
+        check(&[("LANG", "en_US.utf8")], false);
+        check(&[("LANG", "de_DE.ISO-8859-1")], true);
+        check(&[("LC_ALL", ""), ("LANG", "POSIX")], true);
+        check(&[("LC_CTYPE", "UTF-8"), ("LANG", "C")], false);
+        check(&[("LC_ALL", "C"), ("LC_CTYPE", "UTF-8")], true);
+    }
+
+    #[test]
+    fn a_frame_keeps_its_shape() {
+        let mut frame = Buffer::empty(Rect::new(0, 0, 12, 3));
+        frame.set_string(0, 0, "╭─ Plan ───╮", Style::new());
+        frame.set_string(0, 1, "│ ✓ 空é ▸… │", Style::new());
+        frame.set_string(0, 2, "╰──────────╯", Style::new());
+        replace_non_ascii(&mut frame);
+        let row = |y| (0..12).map(|x| frame[(x, y)].symbol()).collect::<String>();
+        assert_eq!(
+            [row(0), row(1), row(2)],
+            ["+- Plan ---+", "| + ? ? >~ |", "+----------+"]
+        );
+        assert_eq!(to_ascii("codex ▸ 2 of 3 …"), "codex > 2 of 3 ~");
+    }
+
+    #[test]
+    fn no_sign_stands_in_two_rows() {
+        let all: Vec<char> = ASCII_SUBSTITUTES
+            .iter()
+            .flat_map(|(_, signs)| signs.chars())
+            .collect();
+        let once: std::collections::BTreeSet<char> = all.iter().copied().collect();
+        assert_eq!(once.len(), all.len());
+    }
+}

@@ -1,0 +1,267 @@
+//! What the user asked for, done: each action calls one function.
+
+use std::path::PathBuf;
+
+use crossterm::event::EventStream;
+use tokio::time::Instant;
+
+use crate::app::discussion_command::{self, is_discussion_request};
+use crate::app::ipc_socket::PendingIpcRequest;
+use crate::app::remote_control::halt_reason;
+use crate::app::task_command::{self, is_task_request};
+use crate::domain::event::Event;
+use crate::domain::plan;
+use crate::domain::question::{AfterEdit, Answer, QuestionKind};
+use crate::engine::Engine;
+use crate::store::{WorkdirLayout, document_files};
+use crate::tui::{Action, DocumentKind};
+
+use super::frame_limiter::FrameReason;
+use super::run_startup::RunStartKind;
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp, TuiStart, external_editor};
+
+impl TuiApp {
+    pub(super) fn on_action(&mut self, action: Action) -> Result<Option<TuiEnd>, TuiEnd> {
+        match action {
+            Action::Event(event) => self.on_event(event),
+            Action::Quit(step) => self.on_quit(step),
+            Action::Suspend => self.suspend(),
+            Action::Redraw => self.redraw(),
+            Action::Edit(document) => self.edit_document(document),
+            Action::Rewrite { line, was, text } => self.rewrite_plan_line((line, was), text),
+            Action::EditingDone { id, then } => self.on_editing_done(id, then),
+            Action::NewRun { goal, refiner } => self.start_run(RunStartKind::Goal(goal, refiner)),
+            Action::Resume => self.start_run(RunStartKind::Unfinished),
+            Action::Archive => self.archive_unfinished(),
+            Action::Instructions(choice) => self.on_instructions_choice(choice),
+            Action::ShowHistory => self.show_history(),
+            Action::OpenRun(name) => self.open_finished_run(&name),
+            Action::ExportRun(form) => self.export_run(form),
+            Action::CloseView => Ok(self.close_view()),
+            Action::TakeOver => self.take_over(TuiStart::AskForGoal),
+            Action::BringBack(name) => self.resume_archived_run(name),
+            Action::AnswerApproval { call, answer } => self.decide_approval(call, answer),
+            Action::ShowPermissions => self.show_permissions(),
+            Action::Revoke(id) => self.revoke_approval(id),
+            Action::GiveTask { agent, prompt } => self.give_task(agent, prompt),
+            Action::Discuss(topic) => self.start_discussion(topic),
+            Action::PlanDiscussion(topic) => self.plan_discussion(topic),
+            Action::StopDiscussion(id) => self.stop_discussion(&id),
+            Action::GoOnDiscussing(id) => self.continue_discussion(&id),
+            Action::ExportDiscussion(id) => self.export_discussion(&id),
+            Action::ShowBudget(preset) => self.show_budget(preset),
+            Action::Diagnose => self.diagnose(),
+            Action::ShowChild(session) => self.show_child(&session),
+            Action::StopChild(session) => self.stop_child(&session),
+            Action::ListFiles => self.list_repository_files(),
+            Action::Copy(text) => self.copy_to_clipboard(text),
+            Action::KeepTheme(name) => self.save_theme(name),
+            Action::OpenText { text, with } => self.open_text(text, with),
+            Action::OpenCall { call, with } => self.open_call(call, with),
+            Action::ShowDiff(scope) => self.show_diff(scope),
+            Action::Undo(wish) => self.preview_undo(wish),
+        }
+    }
+
+    /// Carries a command from outside out, in front of the user.
+    pub(super) fn on_remote_request(
+        &mut self,
+        asked: PendingIpcRequest,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        if is_task_request(&asked.request) {
+            self.screen.on_notice("`agent-collab task` came");
+            return match task_command::handle_request(asked, self.engine.as_mut()) {
+                Ok(()) => Ok(None),
+                Err(error) => Err(TuiEnd::Failed(error)),
+            };
+        }
+        if is_discussion_request(&asked.request) {
+            self.screen.on_notice("`agent-collab discuss` came");
+            return match discussion_command::handle_request(asked, self.engine.as_mut()) {
+                Ok(()) => Ok(None),
+                Err(error) => Err(TuiEnd::Failed(error)),
+            };
+        }
+        let state = self.engine.as_ref().map(Engine::state);
+        let request = &asked.request;
+        let sent = self
+            .screen
+            .on_sent((&request.command, &request.text), state);
+        let actions = match sent {
+            Ok(actions) => actions,
+            Err(why) => {
+                asked.reply(Err(why));
+                return Ok(None);
+            }
+        };
+        if let Some(why) = actions
+            .iter()
+            .find_map(|action| self.action_blocker(action))
+        {
+            asked.reply(Err(why));
+            return Ok(None);
+        }
+        let text = format!("`agent-collab send {}` came", request.command);
+        self.screen.on_notice(&text);
+        let ended = self.handle_actions(actions);
+        match &ended {
+            // Who asked is told that the instance is ending.
+            Err(TuiEnd::Failed(_)) => {}
+            Ok(None) => asked.reply(
+                self.engine
+                    .as_ref()
+                    .and_then(halt_reason)
+                    .map_or(Ok(()), Err),
+            ),
+            Ok(Some(_)) | Err(_) => asked.reply(Ok(())),
+        }
+        ended
+    }
+
+    /// Why nothing would come of an action from outside, as far as that is known before it is tried.
+    fn action_blocker(&self, action: &Action) -> Option<String> {
+        match (action, &self.engine) {
+            (Action::NewRun { goal, refiner }, _) => self
+                .start_blocker(&RunStartKind::Goal(goal.clone(), *refiner))
+                .map(str::to_owned),
+            // It waits for the run that is being opened.
+            (Action::Event(_), None) if self.pending_start.is_some() => None,
+            (Action::Event(_), None) => Some("no run is open on this screen".to_owned()),
+            (Action::Event(_), Some(engine)) => halt_reason(engine),
+            _ => None,
+        }
+    }
+
+    /// Gives the terminal to the user's editor; the run goes on behind it.
+    fn edit_document(&mut self, document: DocumentKind) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(occupied) = &self.occupied else {
+            return Ok(None);
+        };
+        let file = match document {
+            DocumentKind::Plan => Ok(occupied.layout.plan()),
+            DocumentKind::Comments => Ok(occupied.layout.comments()),
+            DocumentKind::Merge => self.prepare_merge_file(),
+        };
+        let there = |file: &PathBuf| file.is_file();
+        let missing = || format!("there is no {} yet", document.name());
+        let file = match file.and_then(|file| Some(file).filter(there).ok_or_else(missing)) {
+            Ok(file) => file,
+            Err(problem) => {
+                self.screen.on_word(&problem);
+                return Ok(None);
+            }
+        };
+        self.release_input();
+        self.terminal
+            .lend_to_program()
+            .map_err(TuiEnd::TerminalGone)?;
+        self.spawn_background(async move {
+            let editor = external_editor::editor_command_line();
+            BackgroundResult::EditorClosed(
+                document,
+                external_editor::run_editor(&editor, &file).await,
+            )
+        });
+        Ok(None)
+    }
+
+    /// Takes the terminal back from the editor. What it wrote is noticed like any other edit.
+    pub(super) fn on_editor_closed(
+        &mut self,
+        document: DocumentKind,
+        ended: std::io::Result<std::process::ExitStatus>,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        self.terminal
+            .restore_after_program(external_editor::terminal_condition_after(&ended));
+        self.terminal.reacquire().map_err(TuiEnd::TerminalGone)?;
+        self.notifier.forget_title();
+        self.input = Some(EventStream::new());
+        self.screen.touch();
+        self.frame_reason = FrameReason::ForUser;
+        self.document_tracker.on_changed(Instant::now());
+        match ended {
+            Ok(status) if status.success() && document == DocumentKind::Merge => {
+                return self.apply_edited_merge();
+            }
+            Ok(status) if status.success() => {}
+            Ok(status) => {
+                let editor = external_editor::editor_command_line();
+                self.screen.on_notice(&format!(
+                    "the editor `{editor}` ended with {status}; set VISUAL or EDITOR to use another"
+                ));
+            }
+            Err(error) => self
+                .screen
+                .on_notice(&format!("cannot start an editor: {error}")),
+        }
+        Ok(None)
+    }
+
+    fn prepare_merge_file(&self) -> Result<PathBuf, String> {
+        let engine = self.engine.as_ref();
+        let engine = engine.ok_or("there is no run whose texts could be merged")?;
+        engine.prepare_merge()
+    }
+
+    /// Merges by the file that was edited; what is not whole is asked again.
+    fn apply_edited_merge(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        match self.open_conflict() {
+            Some((id, _)) => self.feed_event(Event::Answered {
+                id,
+                answer: Answer::Merge,
+            }),
+            None => Ok(None),
+        }
+    }
+
+    /// Merges both texts; where they clash, the user's editor opens on the merge.
+    pub(super) fn merge_conflict(&mut self, id: u32) -> Result<Option<TuiEnd>, TuiEnd> {
+        let answer = Answer::Merge;
+        if let Some(end) = self.feed_event(Event::Answered { id, answer })? {
+            return Ok(Some(end));
+        }
+        match self.open_conflict() {
+            Some((_, true)) => self.edit_document(DocumentKind::Merge),
+            Some((_, false)) | None => Ok(None),
+        }
+    }
+
+    /// The number of the open conflict and whether a merge of it needs a hand.
+    fn open_conflict(&self) -> Option<(u32, bool)> {
+        let question = self.state()?.awaiting.as_ref()?;
+        match &question.kind {
+            QuestionKind::Conflict { clash, .. } => Some((question.id, clash.is_some())),
+            _ => None,
+        }
+    }
+
+    /// Answers the question that waits for the end of an edit by hand with the plan as it is now.
+    fn on_editing_done(&mut self, id: u32, then: AfterEdit) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(occupied) = &self.occupied else {
+            return Ok(None);
+        };
+        match answer_from_edited_plan(&occupied.layout, then) {
+            Ok(answer) => self.feed_event(Event::Answered { id, answer }),
+            Err(problem) => {
+                self.screen.on_notice(&problem);
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn answer_from_edited_plan(layout: &WorkdirLayout, then: AfterEdit) -> Result<Answer, String> {
+    let document =
+        document_files::read_document(&layout.plan()).map_err(|error| error.to_string())?;
+    let name = &layout.names().plan;
+    let gone = || format!("{name} is gone; write it again, or stop the run");
+    let document = document.ok_or_else(gone)?;
+    let text = String::from_utf8_lossy(&document.bytes);
+    let plan = plan::parse(&text).map_err(|problem| format!("{name} is no plan: {problem}"))?;
+    Ok(Answer::Edited {
+        then,
+        plan,
+        file_sha256: document.sha256,
+    })
+}

@@ -1,0 +1,49 @@
+//! The screen in front: that of a run that is looked at, else the program's own. What a key asks for is answered there.
+//!
+//! Refuses to know what is shown.
+
+use crate::domain::run::State;
+use crate::engine::Engine;
+use crate::tui::{Outside, Screen};
+
+use super::TuiApp;
+use super::read_only_views::{ReadOnlyView, ReadOnlyViews};
+
+/// A screen and the run that it draws.
+pub(super) type ActiveScreen<'a> = (&'a mut Screen, Option<&'a State>);
+
+impl ReadOnlyViews {
+    /// The screen in front and what it draws: a view's, else the program's own.
+    pub(super) fn active_screen<'a>(&'a mut self, own: ActiveScreen<'a>) -> ActiveScreen<'a> {
+        self.top_mut().map_or(own, ReadOnlyView::screen_and_state)
+    }
+
+    /// The screen that an opened run lies over, and that run's.
+    fn screen_behind<'a>(
+        &'a mut self,
+        own: ActiveScreen<'a>,
+    ) -> Option<(ActiveScreen<'a>, &'a mut Screen)> {
+        let (base, opened) = self.base_and_opened();
+        let (front, _) = opened?.screen_and_state();
+        Some((base.map_or(own, ReadOnlyView::screen_and_state), front))
+    }
+}
+
+impl TuiApp {
+    /// The screen in front and the run that its keys are about.
+    pub(super) fn active_screen(&mut self) -> ActiveScreen<'_> {
+        let state = self.engine.as_ref().map(Engine::state);
+        self.views.active_screen((&mut self.screen, state))
+    }
+
+    /// What is told outside of the screen behind the one in front, which says so where the user is waited for there;
+    /// `None` where nothing behind it calls.
+    pub(super) fn update_behind_notice(&mut self) -> Option<Outside> {
+        let own = self.engine.as_ref().map(Engine::state);
+        let own = (&mut self.screen, own.or(self.unfinished_state.as_deref()));
+        let ((behind, state), front) = self.views.screen_behind(own)?;
+        let outside = behind.note_behind(state);
+        front.on_behind(outside);
+        outside.calls.is_some().then(|| outside.clone())
+    }
+}

@@ -1,0 +1,127 @@
+//! Agents' calls that wait for the user, and what was approved for more than one of them.
+//!
+//! Refuses to decide: the engine does, by the user's word.
+
+use crate::app::startup::LockedProject;
+use crate::domain::event::CallAnswer;
+use crate::engine::Granted;
+use crate::permission::{Approvable, Scope};
+use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
+use crate::store::local_time;
+use crate::tui::{Exact, Kept};
+
+use super::TuiApp;
+use super::shutdown::TuiEnd;
+
+impl TuiApp {
+    pub(super) fn decide_approval(
+        &mut self,
+        call: u32,
+        answer: CallAnswer,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        let mut waiting = engine.state().approvals.iter();
+        let request = waiting.find(|waiting| waiting.n == call);
+        let granted = match request.map(|waiting| waiting.request.clone()) {
+            Some(request) => engine.answer_call(&request, answer)?,
+            None => Granted::TooLate,
+        };
+        match granted {
+            Granted::Yes => {}
+            Granted::TooLate => self
+                .screen
+                .on_word("that call does not wait any more: nothing was changed"),
+            Granted::NotKept(why) => {
+                let word = format!("not allowed yet: {why}");
+                self.screen.on_word(&word);
+            }
+        }
+        self.show_updates()
+    }
+
+    /// Shows the call that waits first exactly as it was made.
+    pub(super) fn show_first_approval(&mut self) {
+        let Some(engine) = &self.engine else {
+            return;
+        };
+        let Some(first) = engine.state().approvals.first() else {
+            return;
+        };
+        let call = (engine.state().run.clone(), first.n);
+        if self.shown_approval.as_ref() == Some(&call) {
+            return;
+        }
+        if let Some(shown) = engine.waiting_call(&first.request) {
+            self.screen.on_call(Exact {
+                n: first.n,
+                text: shown.text.clone(),
+                diff: shown.diff.clone(),
+            });
+        }
+        self.shown_approval = Some(call);
+    }
+
+    pub(super) fn show_permissions(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        let listed = self.approvals().map(|approvals| approvals.list());
+        match listed {
+            None => self.screen.on_word("the repository is not open yet"),
+            Some(Ok(stored)) => {
+                let kept: Vec<Kept> = stored.iter().map(permission_row).collect();
+                self.screen.on_permissions(&kept);
+            }
+            Some(Err(error)) => self.screen.on_word(&format!("{error}; {}", error.hint())),
+        }
+        Ok(None)
+    }
+
+    pub(super) fn revoke_approval(&mut self, id: u64) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(approvals) = self.approvals() else {
+            return Ok(None);
+        };
+        match approvals.revoke(|stored| stored.id == id) {
+            Ok(gone) => {
+                for stored in gone {
+                    let told = permission_row(&stored);
+                    let text = format!("taken back: {} ({})", told.what, told.about);
+                    self.screen.on_notice(&text);
+                }
+                Ok(None)
+            }
+            Err(error) => {
+                self.screen.on_word(&format!("{error}; {}", error.hint()));
+                Ok(None)
+            }
+        }
+    }
+
+    fn approvals(&self) -> Option<ApprovalStore> {
+        let LockedProject { project: found, .. } = self.occupied.as_ref()?;
+        Some(ApprovalStore::new(
+            &found.places.approvals_dir(),
+            &found.root,
+        ))
+    }
+}
+
+fn permission_row(stored: &ApprovalRecord) -> Kept {
+    let approved = &stored.approved;
+    let how = match approved.what {
+        Approvable::Exact(_) => "exactly",
+        Approvable::Pattern(_) => "all like",
+    };
+    let scope = match approved.scope {
+        Scope::Project => approved.scope.name().to_owned(),
+        Scope::Run => format!("run {}", stored.run),
+    };
+    Kept {
+        id: stored.id,
+        what: format!("{} {how} {}", approved.permission, approved.what.text()),
+        about: format!(
+            "agent {}, {scope}, since {}",
+            approved.profile,
+            local_time::to_local_text(stored.granted_at)
+        ),
+    }
+}

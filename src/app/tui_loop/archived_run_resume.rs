@@ -1,0 +1,113 @@
+//! An unfinished run of the history, taken up again: it becomes the one that lies here, and goes on as any other.
+//!
+//! Refuses to put anything away that is at work or unfinished.
+
+use crate::app::startup::{self, LockedProject, StartError, UnarchivedRun, UnfinishedRunPolicy};
+use crate::engine::Engine;
+use crate::tui::Documents;
+
+use super::document_tracker::DocumentTracker;
+use super::run_startup::{PendingRunStart, RunStartKind};
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp, TuiStart};
+
+/// A run that was to come back.
+pub struct UnarchiveAttempt {
+    occupied: LockedProject,
+    /// The run that was open meanwhile.
+    engine: Option<Engine>,
+    unarchived: Result<UnarchivedRun, StartError>,
+}
+
+impl TuiApp {
+    /// Makes a run of the history the one that lies here, beside the loop, and goes on with it.
+    pub(super) fn resume_archived_run(&mut self, name: String) -> Result<Option<TuiEnd>, TuiEnd> {
+        if self.views.has_base() {
+            // Whoever only looked at it starts here now.
+            return self.take_over(TuiStart::ResumeArchived { name });
+        }
+        self.close_opened_view();
+        self.screen.touch();
+        if let Some(why) = self.unarchive_blocker() {
+            self.screen.on_word(&why);
+            return Ok(None);
+        }
+        let Some(occupied) = self.occupied.take() else {
+            return Ok(None);
+        };
+        self.screen.on_word("taking it out of the history …");
+        // Nothing may be written to the run that is open while its files are moved.
+        let (engine, unfinished) = (self.engine.take(), self.wishes.unfinished);
+        self.pending_start = Some(PendingRunStart::new(RunStartKind::Unfinished));
+        self.spawn_background(async move {
+            let brought = startup::unarchive_run(&occupied, unfinished, &name).await;
+            BackgroundResult::RunUnarchived(Box::new(UnarchiveAttempt {
+                occupied,
+                engine,
+                unarchived: brought,
+            }))
+        });
+        Ok(None)
+    }
+
+    /// What has to end before another run can lie here.
+    fn unarchive_blocker(&self) -> Option<String> {
+        let is_left = "it stays in the history";
+        if self.pending_start.is_some() {
+            return Some(format!("a run is being begun; {is_left}"));
+        }
+        let state = self.state()?;
+        if !state.is_over() && state.goal.is_some() {
+            return Some(format!(
+                "a run is under way: finish or cancel it first; {is_left}"
+            ));
+        }
+        let mut children = state.children.iter();
+        let mut talks = state.discussions.iter();
+        let is_busy = children.any(|child| child.is_running())
+            || talks.any(|talk| talk.is_running())
+            || self.is_busy();
+        is_busy
+            .then(|| format!("something is still at work: let it end or stop it first; {is_left}"))
+    }
+
+    pub(super) fn on_run_unarchived(
+        &mut self,
+        attempt: UnarchiveAttempt,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let UnarchiveAttempt {
+            occupied,
+            engine,
+            unarchived: brought,
+        } = attempt;
+        self.occupied = Some(occupied);
+        let back = match brought {
+            Ok(back) => back,
+            Err(refusal) => {
+                self.engine = engine;
+                if self.engine.is_none() {
+                    self.probe_environment();
+                }
+                self.screen
+                    .on_notice(&format!("{}\n{}", refusal.problem, refusal.hint));
+                return match self.pending_start.take() {
+                    Some(begin) => self.start_queued(begin.next, begin.since),
+                    None => Ok(None),
+                };
+            }
+        };
+        drop(engine);
+        self.start = TuiStart::AskForGoal;
+        self.wishes.unfinished = UnfinishedRunPolicy::Refuse;
+        (self.unfinished_state, self.watch) = (None, None);
+        self.document_tracker = DocumentTracker::default();
+        self.screen.on_documents(Documents::default());
+        self.scrollback_is_shown = true;
+        self.clear_scrollback();
+        self.screen.on_notice(&back.describe());
+        if let Some(begin) = self.pending_start.as_mut().filter(|_| !back.has_goal()) {
+            begin.what = RunStartKind::WithoutGoal;
+        }
+        self.try_start_run()
+    }
+}

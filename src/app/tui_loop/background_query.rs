@@ -1,0 +1,256 @@
+//! Whether the terminal's ground is light: asked once, after the first frame, and never waited for.
+//!
+//! The answer comes in as if it were typed, and is taken out of the keys here before anybody sees it. What is
+//! not a part of it goes on as it came. Refuses to know what is done with the answer.
+
+use std::time::Duration;
+
+use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers, poll, read};
+use tokio::time::Instant;
+
+/// Asks for the colour of the ground (OSC 11). A terminal that does not know it says nothing.
+pub const BACKGROUND_QUERY: &str = "\x1b]11;?\x1b\\";
+/// How long after the question an answer is still caught when the terminal is given back.
+const REPLY_WAIT: Duration = Duration::from_millis(30);
+/// No answer is longer.
+const MAX_REPLY_CHARS: usize = 40;
+
+/// What the terminal's ground is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TerminalBackground {
+    /// Dark text is read on it.
+    Light,
+    /// Light text is read on it.
+    Dark,
+}
+
+/// The question, and what came of it so far.
+#[derive(Debug, Default)]
+pub struct BackgroundQuery {
+    /// `None` while nothing is asked, and once it is answered.
+    since: Option<Instant>,
+    /// What may be the beginning of the answer.
+    held_input: Vec<Input>,
+    /// Its text.
+    text: String,
+}
+
+/// What a piece of input is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum QueryInput {
+    /// These are no part of the answer.
+    Input(Vec<Input>),
+    /// It was a part of the answer, which is not whole.
+    Part,
+    /// It was its end; `None` where it says no colour.
+    Reply(Option<TerminalBackground>),
+}
+
+impl BackgroundQuery {
+    /// Notes that the question was asked.
+    pub fn start(&mut self) {
+        self.since = Some(Instant::now());
+    }
+
+    /// Takes a piece of input.
+    pub fn filter_input(&mut self, input: Input) -> QueryInput {
+        if self.since.is_none() {
+            return QueryInput::Input(vec![input]);
+        }
+        let Input::Key(key) = &input else {
+            return QueryInput::Input(self.release_held_input(input));
+        };
+        match (self.held_input.is_empty(), classify_key(key)) {
+            (true, ReplyPiece::Begin) => {
+                self.held_input.push(input);
+                QueryInput::Part
+            }
+            (false, ReplyPiece::Letter(c)) if self.is_reply_char(c) => {
+                self.text.push(c);
+                self.held_input.push(input);
+                QueryInput::Part
+            }
+            // An Esc that came alone begins the end.
+            (false, ReplyPiece::Esc) if self.text.len() > 3 => {
+                self.held_input.push(input);
+                QueryInput::Part
+            }
+            (false, ReplyPiece::End) if self.text.len() > 3 => {
+                self.since = None;
+                self.held_input.clear();
+                QueryInput::Reply(parse_background(&std::mem::take(&mut self.text)))
+            }
+            _ => QueryInput::Input(self.release_held_input(input)),
+        }
+    }
+
+    fn is_reply_char(&self, c: char) -> bool {
+        let head = "11;";
+        match head.chars().nth(self.text.len()) {
+            Some(wanted) => c == wanted,
+            None => {
+                let is_colour =
+                    c.is_ascii_hexdigit() || matches!(c, 'r' | 'g' | 'b' | ':' | '/' | '#');
+                is_colour && self.text.len() < MAX_REPLY_CHARS
+            }
+        }
+    }
+
+    /// It was no answer after all.
+    fn release_held_input(&mut self, input: Input) -> Vec<Input> {
+        self.text.clear();
+        let mut held = std::mem::take(&mut self.held_input);
+        held.push(input);
+        held
+    }
+
+    /// Catches an answer that is on its way, so that it does not reach whoever has the terminal next.
+    pub fn drain_reply(&mut self) {
+        let Some(since) = self.since.take() else {
+            return;
+        };
+        let until = since + REPLY_WAIT;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            // Nor is a terminal asked that may be gone by now: one that ended would be read for ever.
+            if left.is_zero() || !poll(left).unwrap_or(false) || read().is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// What a key can be of an answer.
+enum ReplyPiece {
+    /// Its first two bytes.
+    Begin,
+    Letter(char),
+    Esc,
+    /// Its last.
+    End,
+    Other,
+}
+
+fn classify_key(key: &KeyEvent) -> ReplyPiece {
+    match (key.code, key.modifiers) {
+        (KeyCode::Char(']'), KeyModifiers::ALT) => ReplyPiece::Begin,
+        (KeyCode::Char('\\'), KeyModifiers::ALT | KeyModifiers::NONE)
+        | (KeyCode::Char('g'), KeyModifiers::CONTROL) => ReplyPiece::End,
+        (KeyCode::Char(c), KeyModifiers::NONE | KeyModifiers::SHIFT) => ReplyPiece::Letter(c),
+        (KeyCode::Esc, _) => ReplyPiece::Esc,
+        _ => ReplyPiece::Other,
+    }
+}
+
+/// Reads `11;rgb:RR/GG/BB`, each part of one to four digits.
+fn parse_background(answer: &str) -> Option<TerminalBackground> {
+    let colour = answer.strip_prefix("11;")?;
+    let parts = colour
+        .strip_prefix("rgb:")
+        .or_else(|| colour.strip_prefix("rgba:"))?;
+    let mut light = 0.0;
+    let weights = [0.299, 0.587, 0.114];
+    let mut n_parts = 0;
+    for (part, weight) in parts.split('/').zip(weights) {
+        let digits = i32::try_from(part.len())
+            .ok()
+            .filter(|n| (1..=4).contains(n))?;
+        let value = u32::from_str_radix(part, 16).ok()?;
+        light += weight * f64::from(value) / (16f64.powi(digits) - 1.0);
+        n_parts += 1;
+    }
+    let is_whole = n_parts == weights.len();
+    is_whole.then_some(if light > 0.5 {
+        TerminalBackground::Light
+    } else {
+        TerminalBackground::Dark
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn asked() -> BackgroundQuery {
+        BackgroundQuery {
+            since: Some(Instant::now()),
+            ..BackgroundQuery::default()
+        }
+    }
+
+    /// The keys that bytes come in as; `\x1b` and what follows are one key with Alt.
+    fn keys(text: &str) -> Vec<Input> {
+        let mut keys = Vec::new();
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            keys.push(Input::Key(match c {
+                '\x1b' => KeyEvent::new(KeyCode::Char(chars.next().unwrap()), KeyModifiers::ALT),
+                '\x07' => KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL),
+                c if c.is_uppercase() => KeyEvent::new(KeyCode::Char(c), KeyModifiers::SHIFT),
+                c => KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE),
+            }));
+        }
+        keys
+    }
+
+    fn check(text: &str, through: &str, answer: Option<Option<TerminalBackground>>) {
+        let mut asked = asked();
+        let (mut passed, mut answered) = (Vec::new(), None);
+        for key in keys(text) {
+            match asked.filter_input(key) {
+                QueryInput::Input(inputs) => passed.extend(inputs),
+                QueryInput::Part => {}
+                QueryInput::Reply(ground) => answered = Some(ground),
+            }
+        }
+        assert_eq!(passed, keys(through), "{text:?}");
+        assert_eq!(answered, answer, "{text:?}");
+    }
+
+    #[test]
+    fn an_answer_is_taken_out_of_what_is_typed() {
+        let light = Some(Some(TerminalBackground::Light));
+        let dark = Some(Some(TerminalBackground::Dark));
+        check("hel\x1b]11;rgb:ffff/ffff/ffff\x1b\\lo", "hello", light);
+        check("\x1b]11;rgb:1e1e/1E1E/2e2e\x07x", "x", dark);
+        check("\x1b]11;rgb:f/f/e\x07", "", light);
+        check("\x1b]11;rgba:00/00/00/ff\x07", "", dark);
+        check("\x1b]11;#ffffff\x07", "", Some(None));
+        // Once it is there, all is the user's.
+        check("\x1b]11;rgb:f/f/e\x07\x1b]11", "\x1b]11", light);
+    }
+
+    #[test]
+    fn what_is_no_answer_goes_on_as_it_came() {
+        check("\x1b]x", "\x1b]x", None);
+        check("\x1b]11;hello", "\x1b]11;hello", None);
+        check("\x1b]1\x1b\\", "\x1b]1\x1b\\", None);
+        check("11;rgb:f/f/f\x07", "11;rgb:f/f/f\x07", None);
+    }
+
+    #[test]
+    fn nothing_is_held_where_nothing_was_asked() {
+        let mut asked = BackgroundQuery::default();
+        for key in keys("\x1b]11;rgb") {
+            assert_eq!(
+                asked.filter_input(key.clone()),
+                QueryInput::Input(vec![key])
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_key_is_lost_or_changed_by_waiting_for_an_answer(text in "[a-z1;:/\\]]{0,30}") {
+            let mut asked = asked();
+            let mut passed = Vec::new();
+            for key in keys(&text) {
+                if let QueryInput::Input(inputs) = asked.filter_input(key) {
+                    passed.extend(inputs);
+                }
+            }
+            prop_assert_eq!(passed, keys(&text));
+        }
+    }
+}

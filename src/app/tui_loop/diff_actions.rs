@@ -1,0 +1,163 @@
+//! What the run changed, and what undoing it would do, looked at beside the loop.
+
+use std::path::PathBuf;
+
+use crate::app::export::export_file;
+use crate::app::run_diff::{RunDiff, diff_run, diff_run_in_directory};
+use crate::app::startup::{RunTreeReader, StartError};
+use crate::domain::changes::Scope;
+use crate::domain::page::PageForm;
+use crate::domain::undo::{Offer, Wish};
+use crate::engine::Engine;
+use crate::engine::changes::Changes;
+use crate::engine::undo::offers;
+use crate::store::WorkdirLayout;
+use crate::tui::{Action, Diff};
+
+use super::run_startup::RunStartKind;
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp};
+
+impl TuiApp {
+    /// Where the trees lie of the run in front; `None` while the directory is still being looked at.
+    fn tree_reader(&self) -> Option<RunTreeReader> {
+        let own = self.occupied.as_ref();
+        let ours = || own.map(|occupied| RunTreeReader::from_project(&occupied.project));
+        self.views.ground.clone().or_else(ours)
+    }
+
+    /// The run in front.
+    fn active_layout(&self) -> Option<WorkdirLayout> {
+        match self.views.active_run() {
+            Some((_, layout)) => Some(layout),
+            None => Some(self.occupied.as_ref()?.layout.clone()),
+        }
+    }
+
+    /// Writes the run in front down as one page, beside the loop.
+    pub(super) fn export_run(&mut self, form: PageForm) -> Result<Option<TuiEnd>, TuiEnd> {
+        let (Some(layout), Some(ground)) = (self.active_layout(), self.tree_reader()) else {
+            let (screen, _) = self.active_screen();
+            screen.on_word("the directory is still being looked at; ask again");
+            return Ok(None);
+        };
+        self.spawn_background(async move {
+            let written = export_file::write_to_exports(layout, &ground, form).await;
+            let near = |path: PathBuf| match path.strip_prefix(&ground.root) {
+                Ok(near) => near.to_path_buf(),
+                Err(_) => path,
+            };
+            BackgroundResult::Exported(written.map(near))
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_exported(
+        &mut self,
+        written: Result<PathBuf, StartError>,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let (screen, _) = self.active_screen();
+        screen.on_word(&match written {
+            Ok(path) => format!("written to {}", path.display()),
+            Err(refusal) => format!("{}; {}", refusal.problem, refusal.hint),
+        });
+        Ok(None)
+    }
+
+    /// Looks at changes of the run that is looked at; `None` where none is.
+    fn show_view_diff(&mut self, scope: Scope) -> Option<()> {
+        let (state, layout) = self.views.active_run()?;
+        let ground = self.tree_reader()?;
+        self.spawn_background(async move {
+            let looked = match ground.open_repository(layout.workdir()).await {
+                Ok(git) => Ok(diff_run(git.as_ref(), state.as_ref(), &layout, scope).await),
+                Err(refusal) => Err(refusal),
+            };
+            BackgroundResult::DiffReady(scope, Box::new(looked))
+        });
+        Some(())
+    }
+
+    /// Looks at changes: of the run at hand, else of the one that lies in the directory.
+    pub(super) fn show_diff(&mut self, scope: Scope) -> Result<Option<TuiEnd>, TuiEnd> {
+        if self.show_view_diff(scope).is_some() {
+            return Ok(None);
+        }
+        if let Some(engine) = &self.engine {
+            let (git, state) = (engine.repository().cloned(), engine.state().clone());
+            let layout = engine.journal().layout().clone();
+            self.spawn_background(async move {
+                let looked = diff_run(git.as_ref(), Some(&state), &layout, scope).await;
+                BackgroundResult::DiffReady(scope, Box::new(Ok(looked)))
+            });
+            return Ok(None);
+        }
+        let Some(occupied) = &self.occupied else {
+            let why = "the directory is still being looked at; R looks again".to_owned();
+            let (screen, _) = self.active_screen();
+            screen.on_diff(scope, vec![scope], Diff::Nothing(why));
+            return Ok(None);
+        };
+        let (ground, layout) = (
+            RunTreeReader::from_project(&occupied.project),
+            occupied.layout.clone(),
+        );
+        self.spawn_background(async move {
+            let looked = diff_run_in_directory(&ground, &layout, scope).await;
+            BackgroundResult::DiffReady(scope, Box::new(looked))
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_diff_ready(&mut self, scope: Scope, looked: Result<RunDiff, StartError>) {
+        let (screen, _) = self.active_screen();
+        let RunDiff {
+            scopes, changes, ..
+        } = match looked {
+            Ok(looked) => looked,
+            Err(refusal) => {
+                let text = format!("{}\n{}", refusal.problem, refusal.hint);
+                let failed = Diff::Failed(text.trim_end().to_owned());
+                return screen.on_diff(scope, vec![scope], failed);
+            }
+        };
+        let diff = match changes {
+            Ok(Changes::Found(patch)) => Diff::Found(patch),
+            Ok(Changes::Nothing(why)) => Diff::Nothing(why),
+            Err(error) => Diff::Failed(error.to_string()),
+        };
+        screen.on_diff(scope, scopes, diff);
+    }
+
+    /// Looks at what undoing or redoing steps would do; the user is asked with what comes back.
+    pub(super) fn preview_undo(&mut self, wish: Wish) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(engine) = &self.engine else {
+            return self.start_run(RunStartKind::ForAction(Box::new(Action::Undo(wish))));
+        };
+        if let Some(why) = engine.state().stands_against_undo() {
+            self.screen.on_word(&why);
+            return Ok(None);
+        }
+        let (git, commits) = (engine.repository().cloned(), engine.commits());
+        let Some(execution) = engine.state().execution.clone() else {
+            return Ok(None);
+        };
+        self.spawn_background(async move {
+            BackgroundResult::UndoOffers(offers(git.as_ref(), &commits, &execution, wish).await)
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_undo_offers(&mut self, offers: Result<Vec<Offer>, String>) {
+        let state = self.engine.as_ref().map(Engine::state);
+        match (offers, state) {
+            (Ok(offers), Some(state)) if state.stands_against_undo().is_none() => {
+                self.screen.on_undo(&offers, state.phase);
+            }
+            (Ok(_), _) => self
+                .screen
+                .on_notice("the run went on while the changes were looked at; ask again"),
+            (Err(why), _) => self.screen.on_notice(&format!("nothing is undone: {why}")),
+        }
+    }
+}

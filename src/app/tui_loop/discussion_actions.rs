@@ -1,0 +1,225 @@
+//! Discussions of the run, by the user's hand: planned, begun, stopped, gone on with, written down.
+
+use std::fs;
+
+use crate::app::discussion_command;
+use crate::app::doctor_checks::diagnose_environment;
+use crate::app::export::markdown;
+use crate::app::startup::StartError;
+use crate::config::Config;
+use crate::domain::discussion::{DiscussionOrder, Mode, StopReason, Terms};
+use crate::domain::ids::DiscussionId;
+use crate::domain::task::Waits;
+use crate::engine::{Caller, DiscussionAsk, Engine};
+use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
+use crate::store::atomic_file;
+use crate::text::{n_of, one_line};
+use crate::tui::{Action, Planned, Topic};
+
+use super::run_startup::RunStartKind;
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp};
+
+fn rounds_label(n: u32) -> String {
+    n_of(usize::try_from(n).unwrap_or(usize::MAX), "round")
+}
+
+impl TuiApp {
+    /// Tells the screen which presets of discussions there are.
+    pub(super) fn show_presets(&mut self, config: &Config) {
+        let presets = config.discuss.presets.iter();
+        let presets = presets.map(|(name, preset)| {
+            let mode = preset.mode.as_deref().and_then(Mode::named);
+            let rounds = preset.rounds.map(|n| {
+                let terms = Terms {
+                    mode: mode.unwrap_or_default(),
+                    rounds: n,
+                    ..Terms::default()
+                };
+                format!("{} at most", rounds_label(terms.n_rounds()))
+            });
+            let parts = [
+                preset.mode.clone(),
+                rounds,
+                preset.context.as_deref().map(one_line),
+            ];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            (name.clone(), parts.join(", "))
+        });
+        self.screen.on_presets(presets.collect());
+    }
+
+    /// Shows what a discussion would be begun with.
+    pub(super) fn plan_discussion(&mut self, topic: Topic) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(engine) = self.require_engine() else {
+            return Ok(None);
+        };
+        match engine.plan_discussion(&to_discussion_request(&topic)) {
+            Ok(planned) => self
+                .screen
+                .on_planned(&to_planned_view(topic, &planned.order)),
+            Err(why) => self.screen.on_word(&why.to_string()),
+        }
+        Ok(None)
+    }
+
+    /// Begins a discussion; where there is no run yet, in one that has no goal.
+    pub(super) fn start_discussion(&mut self, topic: Topic) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(engine) = &mut self.engine else {
+            return self.start_run(RunStartKind::ForAction(Box::new(Action::Discuss(topic))));
+        };
+        if let Err(why) = engine.begin_discussion(&to_discussion_request(&topic))? {
+            self.return_to_composer(&why.to_string(), &Action::Discuss(topic));
+        }
+        self.show_updates()
+    }
+
+    pub(super) fn stop_discussion(&mut self, id: &DiscussionId) -> Result<Option<TuiEnd>, TuiEnd> {
+        let stopped = match &mut self.engine {
+            Some(engine) => engine.stop_discussion(id, StopReason::User)?,
+            None => false,
+        };
+        if !stopped {
+            self.screen.on_word("that discussion is over already");
+        }
+        self.show_updates()
+    }
+
+    pub(super) fn continue_discussion(
+        &mut self,
+        id: &DiscussionId,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(engine) = self.require_engine() else {
+            return Ok(None);
+        };
+        if let Err(why) = engine.continue_discussion(id, Waits::Background)? {
+            self.screen.on_word(&why.to_string());
+        }
+        self.show_updates()
+    }
+
+    fn require_engine(&mut self) -> Option<&mut Engine> {
+        if self.engine.is_none() {
+            self.screen
+                .on_word("there is no run yet: write the goal first");
+        }
+        self.engine.as_mut()
+    }
+
+    /// Writes a discussion of the run in front down, among the pages: where a run lies only its engine writes.
+    pub(super) fn export_discussion(
+        &mut self,
+        id: &DiscussionId,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let seen = self.views.active_run().map(|(_, layout)| layout);
+        let own = || Some(self.occupied.as_ref()?.layout.clone());
+        let Some(folder) = seen.or_else(own).map(|layout| layout.exports()) else {
+            return Ok(None);
+        };
+        let (screen, state) = self.active_screen();
+        let mut discussions = state.iter().flat_map(|state| &state.discussions);
+        let Some(discussion) = discussions.find(|each| each.id() == id) else {
+            return Ok(None);
+        };
+        let path = folder.join(format!("{id}.md"));
+        let text = markdown::render_discussion(discussion);
+        if let Err(error) = fs::create_dir_all(&folder) {
+            screen.on_word(&format!("cannot make {}: {error}", folder.display()));
+            return Ok(None);
+        }
+        // A link that lies there is put away and not followed: it is nobody's wish.
+        screen.on_word(&match atomic_file::replace_file(&path, text.as_bytes()) {
+            Ok(()) => format!("written to {}", path.display()),
+            Err(error) => format!("{error}; {}", error.hint()),
+        });
+        Ok(None)
+    }
+
+    /// Works out what a discussion would be given.
+    pub(super) fn show_budget(&mut self, preset: Option<String>) -> Result<Option<TuiEnd>, TuiEnd> {
+        let wishes = self.wishes.clone();
+        let arguments = GroupDiscussToolArguments {
+            preset,
+            ..GroupDiscussToolArguments::default()
+        };
+        self.spawn_background(async move {
+            let derived = discussion_command::preview_budget(&wishes, arguments).await;
+            let told = derived.map(|derived| derived.in_words());
+            BackgroundResult::TextReady("what a discussion would be given", Box::new(told))
+        });
+        Ok(None)
+    }
+
+    /// Looks at what everything stands on.
+    pub(super) fn diagnose(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        let wishes = self.wishes.clone();
+        self.spawn_background(async move {
+            let found = diagnose_environment(&wishes).await;
+            let told = found.map(|found| found.in_words());
+            BackgroundResult::TextReady("what a run stands on here", Box::new(told))
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_text_ready(
+        &mut self,
+        title: &'static str,
+        told: Result<String, StartError>,
+    ) -> Option<TuiEnd> {
+        let (screen, _) = self.active_screen();
+        match told {
+            Ok(text) => screen.on_text(title, &text),
+            Err(refusal) => screen.on_word(&format!("{}; {}", refusal.problem, refusal.hint)),
+        }
+        None
+    }
+}
+
+/// What the user said of a discussion.
+pub(super) fn to_arguments(topic: &Topic) -> GroupDiscussToolArguments {
+    GroupDiscussToolArguments {
+        topic: topic.text.clone(),
+        preset: topic.preset.clone(),
+        ..GroupDiscussToolArguments::default()
+    }
+}
+
+fn to_discussion_request(topic: &Topic) -> DiscussionAsk {
+    DiscussionAsk {
+        caller: Caller::User,
+        arguments: to_arguments(topic),
+        finding: topic.finding,
+        waits: Waits::Background,
+    }
+}
+
+/// A plan as a dialog says it.
+fn to_planned_view(topic: Topic, order: &DiscussionOrder) -> Planned {
+    let participants = order.participants.iter().map(|each| {
+        let name = one_line(&each.name);
+        format!("{name} ({})", one_line(&each.adapter))
+    });
+    let terms = &order.terms;
+    let budget = order.participants.first().map(|each| {
+        let budget = terms.budget_at(&each.adapter);
+        format!(
+            "{} characters of it at a time, {} of each message of another",
+            budget.context_chars, budget.message_chars
+        )
+    });
+    Planned {
+        topic: Topic {
+            text: order.topic.clone(),
+            ..topic
+        },
+        participants: participants.collect(),
+        terms: format!(
+            "{}, {} at most, {} min a speech, {} min in all",
+            terms.mode.name(),
+            rounds_label(terms.n_rounds()),
+            terms.timeout_ms / 60_000,
+            terms.deadline_ms / 60_000,
+        ),
+        budget: budget.unwrap_or_default(),
+    }
+}

@@ -1,0 +1,115 @@
+//! Follows the documents on disk: shows them, and tells the run what somebody else wrote.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::store::StoreError;
+use crate::tui::Documents;
+
+use super::document_loader::{DocumentSnapshot, DocumentState, load_documents};
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp};
+
+/// How long after a change the files are read: an editor's second move comes within.
+pub const SETTLE_DELAY: Duration = Duration::from_millis(20);
+/// How long a missing document may stay away before the run hears of it.
+const MISSING_GRACE: Duration = Duration::from_millis(400);
+
+/// When the documents are looked at next, and what was seen last.
+#[derive(Debug, Default)]
+pub struct DocumentTracker {
+    due: Option<Instant>,
+    progress: DocumentReadProgress,
+    shown: Documents,
+    missing_since: Option<Instant>,
+}
+
+/// Whether the files are being read.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum DocumentReadProgress {
+    #[default]
+    Idle,
+    Reading,
+}
+
+impl DocumentTracker {
+    /// When to read, where something changed.
+    pub fn next_read_at(&self) -> Option<Instant> {
+        match self.progress {
+            DocumentReadProgress::Idle => self.due,
+            DocumentReadProgress::Reading => None,
+        }
+    }
+
+    /// Notes a change. A file that changes all the time is read all the same.
+    pub fn on_changed(&mut self, now: Instant) {
+        self.due.get_or_insert(now + SETTLE_DELAY);
+    }
+}
+
+impl TuiApp {
+    /// Reads the documents beside the loop.
+    pub(super) fn read_documents(&mut self) {
+        self.document_tracker.due = None;
+        let Some(occupied) = &self.occupied else {
+            // A run is being begun, which may move the files; they are looked at when it stands.
+            self.document_tracker.on_changed(Instant::now());
+            return;
+        };
+        self.document_tracker.progress = DocumentReadProgress::Reading;
+        let layout = occupied.layout.clone();
+        self.tasks
+            .spawn_blocking(move || BackgroundResult::DocumentsRead(load_documents(&layout)));
+    }
+
+    pub(super) fn on_documents_read(
+        &mut self,
+        read: Result<DocumentSnapshot, StoreError>,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        self.document_tracker.progress = DocumentReadProgress::Idle;
+        let read = match read {
+            Ok(read) => read,
+            Err(error) => {
+                self.screen.on_notice(&format!("{error}\n{}", error.hint()));
+                return Ok(None);
+            }
+        };
+        let texts = read.to_texts();
+        if texts != self.document_tracker.shown {
+            self.document_tracker.shown = texts.clone();
+            self.screen.on_documents(texts);
+        }
+        self.notify_run_of_edits(&read)
+    }
+
+    fn notify_run_of_edits(&mut self, read: &DocumentSnapshot) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(engine) = self
+            .engine
+            .as_mut()
+            .filter(|engine| engine.outcome().is_none())
+        else {
+            return Ok(None);
+        };
+        let now = Instant::now();
+        let standing = read.compare_with_run(engine.state());
+        if standing != DocumentState::Missing {
+            self.document_tracker.missing_since = None;
+        }
+        match standing {
+            DocumentState::Unchanged => return Ok(None),
+            DocumentState::Missing => {
+                let since = *self.document_tracker.missing_since.get_or_insert(now);
+                if now < since + MISSING_GRACE {
+                    self.document_tracker.due = Some(since + MISSING_GRACE);
+                    return Ok(None);
+                }
+            }
+            DocumentState::Edited => {}
+        }
+        // The run reads again and compares: what it wrote itself meanwhile is no edit.
+        engine.look_at_documents()?;
+        self.previewed_question = None;
+        self.show_updates()
+    }
+}

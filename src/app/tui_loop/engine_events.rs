@@ -1,0 +1,147 @@
+//! What comes back from the run, on its way to the view.
+//!
+//! What agents say waits for the next frame of news. A key that comes meanwhile is answered by a frame of
+//! a few bytes, and not after the terminal has taken in a page of text. Refuses to know what is shown of it.
+
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::time::Instant;
+
+use crate::app::remote_control::halt_reason;
+use crate::domain::delta::Delta;
+use crate::domain::event::Event;
+use crate::engine::Inward;
+use crate::store::event_log::EventLogRecord;
+
+use super::TuiApp;
+use super::frame_limiter::FrameReason;
+use super::shutdown::TuiEnd;
+
+/// For how long what comes back is taken in before the next look at keys.
+const BATCH_TIME: Duration = Duration::from_millis(1);
+
+/// What the view is told of a run.
+pub enum ViewUpdate {
+    /// A piece of what an agent says.
+    TextDelta(Delta),
+    /// What is in the record.
+    EventRecord(Box<EventLogRecord<Event>>),
+}
+
+impl TuiApp {
+    /// Takes in what came back, and what else is there already.
+    pub(super) fn on_engine_inputs(&mut self, first: Inward) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        engine.take(first)?;
+        let until = Instant::now() + BATCH_TIME;
+        while Instant::now() < until {
+            let Some(inward) = engine.next().now_or_never() else {
+                break;
+            };
+            engine.take(inward)?;
+        }
+        self.show_updates()
+    }
+
+    /// Puts an event to the run.
+    pub(super) fn feed_event(&mut self, event: Event) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        if let Some(why) = halt_reason(engine) {
+            self.screen.on_notice(&why);
+            return Ok(None);
+        }
+        engine.feed(event)?;
+        self.show_updates()
+    }
+
+    /// Has the run hold its turns back while the user is being asked whether to stop, and only then.
+    pub(super) fn sync_turn_hold(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        let hold = self.screen.turn_hold();
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        let state = engine.state();
+        let is_so = state.turn_hold == hold || state.phase.is_final();
+        if is_so || self.leave_at.is_some() || halt_reason(engine).is_some() {
+            return Ok(None);
+        }
+        engine.hold_turns(hold)?;
+        self.show_updates()
+    }
+
+    /// Takes what is recorded for the view; tells whether all of it can wait for the next frame of news.
+    fn collect_updates(&mut self) -> bool {
+        let Some(engine) = &mut self.engine else {
+            return true;
+        };
+        let deltas = engine.take_deltas().into_iter();
+        self.pending_updates
+            .extend(deltas.map(ViewUpdate::TextDelta));
+        let records = engine.take_recorded();
+        let says_more = |record: &EventLogRecord<Event>| {
+            matches!(
+                record.event,
+                Event::NoteMade { .. } | Event::NoteRemoved { .. } | Event::Kept { .. }
+            )
+        };
+        if records.iter().any(says_more) {
+            // What the turn at the gate will send says it too.
+            self.previewed_question = None;
+        }
+        let is_flow = |record: &EventLogRecord<Event>| matches!(record.event, Event::Agent { .. });
+        let is_all_flow = records.iter().all(is_flow);
+        self.pending_updates.extend(
+            records
+                .into_iter()
+                .map(|record| ViewUpdate::EventRecord(Box::new(record))),
+        );
+        is_all_flow
+    }
+
+    /// Hands what happened to the view.
+    pub(super) fn apply_updates(&mut self) {
+        let mut is_of_child = false;
+        for news in std::mem::take(&mut self.pending_updates) {
+            match news {
+                ViewUpdate::TextDelta(delta) => self.screen.on_delta(delta),
+                ViewUpdate::EventRecord(record) => {
+                    is_of_child |= self.is_about_open_child(&record.event);
+                    self.screen.on_event(record.at, &record.event);
+                }
+            }
+        }
+        if is_of_child {
+            self.show_open_child();
+        }
+    }
+
+    /// Takes what happened from the run; what an agent says is shown at the pace of news, all else at once.
+    pub(super) fn show_updates(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        let is_all_flow = self.collect_updates();
+        let may_wait = self.input.is_some() && self.views.top().is_none() && is_all_flow;
+        if let Some(engine) = &mut self.engine
+            && engine.outcome().is_some()
+        {
+            engine.dismiss();
+        }
+        if !may_wait {
+            self.apply_updates();
+            self.refresh_branch()?;
+            // A turn that begins, a question, an end: somebody may wait for it.
+            self.frame_reason = FrameReason::ForUser;
+        }
+        let _told_with_the_next_frame = self.update_behind_notice();
+        self.preview_question();
+        if let Some(end) = self.send_queued_text()? {
+            return Ok(Some(end));
+        }
+        let left =
+            self.leave_at.is_some() && self.state().is_none_or(|state| state.running.is_none());
+        Ok(left.then_some(TuiEnd::Left))
+    }
+}

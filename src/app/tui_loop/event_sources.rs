@@ -1,0 +1,61 @@
+//! What the loop waits for, where it is there; what is not there never comes.
+//!
+//! All that waits is cancel safe. Refuses to react.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use crate::config::types::Motion;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::State;
+use crate::engine::{Engine, Inward};
+use crate::store::utc_time;
+
+use super::file_watcher::FileWatcher;
+use super::is_run_busy;
+
+/// How often what shows the time is drawn while somebody works.
+const TICK: Duration = Duration::from_millis(500);
+/// The same for who wants little to move.
+const SLOW_TICK: Duration = Duration::from_secs(10);
+
+pub(super) async fn next_engine_input(engine: &mut Option<Engine>) -> Inward {
+    match engine {
+        Some(engine) => engine.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+pub(super) async fn next_file_change(watch: &Option<FileWatcher>) {
+    match watch {
+        Some(watch) => watch.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+pub(super) async fn sleep_until_due(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// After how long what shows the time shows another one: at once while somebody works, with the minute
+/// while a limit is waited for, else never.
+pub(super) fn next_tick(state: &State, motion: Motion) -> Option<Duration> {
+    if is_run_busy(state) {
+        return Some(match motion {
+            Motion::Full => TICK,
+            Motion::Reduced => SLOW_TICK,
+        });
+    }
+    match state.awaiting.as_ref()?.kind {
+        QuestionKind::UsageLimit { until, .. } => {
+            let left = until.0.saturating_sub(utc_time::now().0);
+            let into_minute = u64::try_from(left.rem_euclid(60_000)).unwrap_or(0);
+            Some(Duration::from_millis(into_minute + 1))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,32 @@
+//! The line that stays in the terminal when the screen is left: what is kept, and how it goes on.
+//!
+//! Refuses to print it.
+
+use crate::app::headless::{log_path, summarize_finished_run};
+use crate::domain::execution::StepCount;
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::store::WorkdirLayout;
+use crate::text::{clean, n_of, one_line, truncate};
+
+/// How much of a goal's title is told, in characters.
+const TITLE_CHARS: usize = 60;
+
+/// Tells where the run was left; `None` of one without a goal.
+pub fn exit_message(state: &State, layout: &WorkdirLayout) -> Option<String> {
+    let goal = state.goal.as_ref()?;
+    let title = truncate::to_chars(&one_line(&clean(&goal.title)), TITLE_CHARS);
+    Some(match state.phase {
+        Phase::Done if state.changed_nothing() => "done: no step changed anything".to_owned(),
+        Phase::Done => summarize_finished_run(state, &log_path(layout)),
+        Phase::Cancelled => format!("cancelled: {title}; files and commits stay as they are"),
+        phase => {
+            let StepCount { done, all } = state.step_count();
+            let steps = match phase {
+                Phase::Execute => format!(", {done} of {} done", n_of(all, "step")),
+                _ => String::new(),
+            };
+            format!("saved: {title} (in {phase}{steps}); `agent-collab` goes on with it")
+        }
+    })
+}

@@ -1,0 +1,79 @@
+//! The user's own editor on one document, in the terminal that the screen has given back.
+//!
+//! The one child that is no child of `process`: it needs the terminal, so it stays in this program's
+//! session and group, and nobody but the user ends it, unless this program ends before it.
+
+use std::env;
+use std::io;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use crate::app::terminal::TerminalCondition;
+use crate::process::terminate_own_session;
+
+/// The last exit code of a program that ended by itself; those above are how a shell tells of a signal.
+const LAST_OWN_CODE: i32 = 128;
+/// How long it may take to end by the signal that this program got, too, and how long once it is told to: as long as
+/// everything has that is to be gone within two seconds.
+const TERMINATE_GRACE: (Duration, Duration) =
+    (Duration::from_millis(200), Duration::from_millis(1_300));
+
+/// The editor's command line by the environment: `VISUAL`, `EDITOR`, else vi.
+pub fn editor_command_line() -> String {
+    let set = |name: &str| env::var(name).ok().filter(|line| !line.trim().is_empty());
+    set("VISUAL")
+        .or_else(|| set("EDITOR"))
+        .unwrap_or_else(|| "vi".to_owned())
+}
+
+/// Runs the editor on a file until it ends.
+///
+/// # Errors
+/// It cannot be started.
+pub async fn run_editor(command_line: &str, file: &Path) -> io::Result<ExitStatus> {
+    run_in_terminal(&format!("{command_line} \"$@\""), Some(file)).await
+}
+
+/// Waits until the user has read what stands on the terminal, and presses Enter.
+///
+/// # Errors
+/// It cannot be waited for.
+pub async fn wait_for_enter() -> io::Result<ExitStatus> {
+    run_in_terminal("printf '\n── Enter goes back ' && read -r _", None).await
+}
+
+async fn run_in_terminal(script: &str, file: Option<&Path>) -> io::Result<ExitStatus> {
+    let mut editor = Command::new("sh");
+    editor
+        .arg("-c")
+        .arg(script)
+        .arg("sh")
+        .args(file)
+        .stdin(Stdio::inherit())
+        .stdout(Stdio::inherit())
+        .stderr(Stdio::inherit())
+        .kill_on_drop(true);
+    editor.spawn()?.wait().await
+}
+
+/// Tells how an editor that ended left the terminal.
+pub fn terminal_condition_after(ended: &io::Result<ExitStatus>) -> TerminalCondition {
+    let code = ended.as_ref().ok().and_then(ExitStatus::code);
+    match code {
+        Some(..=LAST_OWN_CODE) => TerminalCondition::Clean,
+        Some(_) | None => TerminalCondition::Unknown,
+    }
+}
+
+/// Has the editor end because this program does. Editors save what they hold when they are told to end, and nothing
+/// when they are killed.
+pub async fn terminate_editor() {
+    let (first, grace) = TERMINATE_GRACE;
+    let left = terminate_own_session(first, grace).await;
+    if !left.is_empty() {
+        tracing::warn!(?left, "the editor cannot be ended");
+    }
+}

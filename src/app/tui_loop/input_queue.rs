@@ -1,0 +1,185 @@
+//! What the user sent while a run was being opened: it waits, in order, and what nobody takes goes back to the composer.
+//!
+//! Refuses to lose any of it.
+
+use crate::app::startup::StartError;
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::tui::Action;
+
+use super::TuiApp;
+use super::run_startup::{PendingRunStart, RunStartKind};
+use super::shutdown::TuiEnd;
+
+impl PendingRunStart {
+    /// Tells whether something else can wait for the run: what needs no goal can, and a goal where there is none yet.
+    fn accepts(&self, what: &RunStartKind) -> bool {
+        match (&self.what, what) {
+            (RunStartKind::WithoutGoal | RunStartKind::ForAction(_), _)
+            | (_, RunStartKind::ForAction(_)) => true,
+            (RunStartKind::Goal(..) | RunStartKind::Unfinished, _) => false,
+        }
+    }
+}
+
+impl TuiApp {
+    /// Why a run does not begin now; `None` where it does, or where it waits for the one that is being opened.
+    pub(super) fn start_blocker(&self, what: &RunStartKind) -> Option<&'static str> {
+        if let Some(begin) = &self.pending_start {
+            return (!begin.accepts(what))
+                .then_some("a run is being opened; send that once it is there");
+        }
+        let state = self.state()?;
+        let is_wanted = state.phase == Phase::Init && matches!(what, RunStartKind::Goal(..));
+        (!is_wanted && !state.is_over())
+            .then_some("a run is under way; cancel it before you begin another")
+    }
+
+    /// Does what waited for a run, in order.
+    pub(super) fn start_queued(
+        &mut self,
+        next: Vec<RunStartKind>,
+        since: Vec<Event>,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        for what in next {
+            let ended = match what {
+                RunStartKind::ForAction(action) => self.on_action(*action)?,
+                what @ (RunStartKind::Goal(..)
+                | RunStartKind::Unfinished
+                | RunStartKind::WithoutGoal) => self.start_run(what)?,
+            };
+            if ended.is_some() {
+                return Ok(ended);
+            }
+        }
+        if self.engine.is_none() && self.pending_start.is_none() {
+            self.screen.give_back(texts_of_events(since));
+            return Ok(None);
+        }
+        for event in since {
+            if let Some(end) = self.on_event(event)? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Says why a run did not begin. What was sent comes back, but for what needs another run than that.
+    pub(super) fn on_run_not_started(
+        &mut self,
+        refusal: &StartError,
+        begin: PendingRunStart,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let PendingRunStart { what, since, next } = begin;
+        self.show_start_failure(refusal, &what);
+        if what == RunStartKind::WithoutGoal {
+            return self.start_queued(next, since);
+        }
+        self.screen.on_not_begun();
+        let sent = std::iter::once(&what).chain(&next);
+        self.screen.give_back(sent.filter_map(typed_text).collect());
+        self.start_queued(Vec::new(), since)
+    }
+
+    /// Says why what was sent is not done, and puts it back where it can be sent again.
+    pub(super) fn return_to_composer(&mut self, why: &str, sent: &Action) {
+        self.screen.on_word(why);
+        if let Action::Discuss(_) = sent {
+            self.screen.on_not_begun();
+        }
+        self.screen
+            .give_back(action_as_typed(sent).into_iter().collect());
+    }
+}
+
+/// What was typed for a run to begin.
+pub(super) fn typed_text(what: &RunStartKind) -> Option<String> {
+    match what {
+        RunStartKind::Goal(goal, _) => Some(goal.clone()),
+        RunStartKind::ForAction(action) => action_as_typed(action),
+        RunStartKind::Unfinished | RunStartKind::WithoutGoal => None,
+    }
+}
+
+/// What was typed for an action, where it holds a text of the user's.
+fn action_as_typed(action: &Action) -> Option<String> {
+    match action {
+        Action::Discuss(topic) if topic.text.is_empty() => None,
+        Action::Discuss(topic) => Some(match &topic.preset {
+            Some(preset) => format!("/discuss {preset} {}", topic.text),
+            None => format!("/discuss {}", topic.text),
+        }),
+        Action::GiveTask { agent, prompt } => Some(format!("@{agent} {prompt}")),
+        _ => None,
+    }
+}
+
+/// The texts among what the user did.
+fn texts_of_events(events: Vec<Event>) -> Vec<String> {
+    let text = |event| match event {
+        Event::Said { text } | Event::Steered { text } => Some(text),
+        _ => None,
+    };
+    events.into_iter().filter_map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::turn::Role;
+    use crate::tui::Topic;
+
+    fn task() -> RunStartKind {
+        RunStartKind::ForAction(Box::new(Action::GiveTask {
+            agent: "explore".to_owned(),
+            prompt: "look".to_owned(),
+        }))
+    }
+
+    fn goal() -> RunStartKind {
+        RunStartKind::Goal("sing".to_owned(), Role::Planner)
+    }
+
+    #[test]
+    fn what_needs_no_goal_waits_for_any_run_and_a_goal_for_one_without() {
+        let check = |what: RunStartKind, next: RunStartKind, takes: bool| {
+            let begin = PendingRunStart::new(what);
+            assert_eq!(begin.accepts(&next), takes, "{:?} {next:?}", begin.what);
+        };
+        check(RunStartKind::WithoutGoal, goal(), true);
+        check(RunStartKind::WithoutGoal, task(), true);
+        check(task(), goal(), true);
+        check(goal(), task(), true);
+        check(RunStartKind::Unfinished, task(), true);
+        check(goal(), goal(), false);
+        check(RunStartKind::Unfinished, goal(), false);
+    }
+
+    #[test]
+    fn what_was_typed_comes_back_as_it_is_sent_again() {
+        let topic = |text: &str| {
+            let topic = Topic {
+                text: text.to_owned(),
+                preset: Some("brief".to_owned()),
+                finding: None,
+            };
+            RunStartKind::ForAction(Box::new(Action::Discuss(topic)))
+        };
+        for (what, text) in [
+            (goal(), Some("sing")),
+            (task(), Some("@explore look")),
+            (topic("why?"), Some("/discuss brief why?")),
+            (topic(""), None),
+            (RunStartKind::Unfinished, None),
+        ] {
+            assert_eq!(typed_text(&what).as_deref(), text);
+        }
+        let since = vec![
+            Event::Said {
+                text: "and more".to_owned(),
+            },
+            Event::Released,
+        ];
+        assert_eq!(texts_of_events(since), ["and more"]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Writes one line of `plan.md` anew for the user, as an editor would; what follows from it is what follows from
+//! any other edit of theirs.
+//!
+//! Refuses to write over a plan that is not the one that was on the screen.
+
+use std::path::Path;
+
+use tokio::time::Instant;
+
+use crate::store::{DocumentLock, document_files};
+
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp};
+
+impl TuiApp {
+    /// Writes a line (its number from 1) anew, where it still says `was`. Beside the loop: another program may hold
+    /// the plan for seconds.
+    pub(super) fn rewrite_plan_line(
+        &mut self,
+        (line, was): (u32, String),
+        text: String,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(occupied) = &self.occupied else {
+            return Ok(None);
+        };
+        let plan = occupied.layout.plan();
+        let name = occupied.layout.names().plan.clone();
+        self.tasks.spawn_blocking(move || {
+            let written = write_line(&plan, (line, &was), &text);
+            BackgroundResult::PlanLineWritten(
+                written
+                    .map_err(|why| format!("{name} stays as it is: {why}; what you wrote: {text}")),
+            )
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_plan_line_written(
+        &mut self,
+        written: Result<(), String>,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        match written {
+            Ok(()) => self.document_tracker.on_changed(Instant::now()),
+            Err(why) => self.screen.on_notice(&why),
+        }
+        Ok(None)
+    }
+}
+
+fn write_line(plan: &Path, (line, was): (u32, &str), text: &str) -> Result<(), String> {
+    let lock = DocumentLock::acquire(plan).map_err(|error| error.to_string())?;
+    let document = document_files::read_document(plan).map_err(|error| error.to_string())?;
+    let document = document.ok_or("it is gone")?;
+    let whole = String::from_utf8(document.bytes).map_err(|_| "it is not UTF-8")?;
+    let changed = replace_line(&whole, (line, was), text)
+        .ok_or("its line is another by now, or holds signs that the screen does not show")?;
+    document_files::replace_document(&lock, Some(&document.sha256), changed.as_bytes())
+        .map(|_| ())
+        .map_err(|error| error.to_string())
+}
+
+/// The text with one line (its number from 1) written anew, line ends kept; `None` where it does not say `was`.
+fn replace_line(whole: &str, (line, was): (u32, &str), text: &str) -> Option<String> {
+    let at = usize::try_from(line).ok()?.checked_sub(1)?;
+    let mut lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let old = *lines.get(at)?;
+    let kept = old.trim_end_matches(['\n', '\r']);
+    if kept != was {
+        return None;
+    }
+    let end = old.get(kept.len()..)?;
+    let fresh = format!("{text}{end}");
+    *lines.get_mut(at)? = &fresh;
+    Some(lines.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_written_anew_where_it_says_what_it_said() {
+        let check = |whole: &str, line, was: &str, text: &str, wanted: Option<&str>| {
+            assert_eq!(replace_line(whole, (line, was), text).as_deref(), wanted);
+        };
+        check("a\nb\nc", 2, "b", "B", Some("a\nB\nc"));
+        check(
+            "a\r\nb\r\n",
+            2,
+            "b",
+            "B\n   more",
+            Some("a\r\nB\n   more\r\n"),
+        );
+        check("a\nb", 2, "b", "", Some("a\n"));
+        check("a\nb", 2, "x", "B", None);
+        check("a\nb", 3, "", "B", None);
+        check("a\nb", 0, "a", "B", None);
+    }
+
+    #[test]
+    fn a_plan_that_changed_meanwhile_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = folder.path().join("plan.md");
+        std::fs::write(&plan, "1. [ ] one\n2. [ ] two\n").unwrap();
+        write_line(&plan, (2, "2. [ ] two"), "2. [ ] zwei").unwrap();
+        let why = write_line(&plan, (2, "2. [ ] two"), "2. [ ] deux").unwrap_err();
+        assert!(why.starts_with("its line is another by now"), "{why}");
+        let text = std::fs::read_to_string(&plan).unwrap();
+        assert_eq!(text, "1. [ ] one\n2. [ ] zwei\n");
+    }
+}

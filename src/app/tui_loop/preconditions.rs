@@ -1,0 +1,155 @@
+//! What something needs that is about to begin, and what is said where it is missing.
+//!
+//! Refuses to look for more than is needed: a CLI that nobody asks may be missing.
+
+use std::collections::BTreeSet;
+
+use crate::app::discussion_command;
+use crate::app::startup::{
+    self, LockedProject, MissingRunPolicy, RunCommitMode, RunRequirements, StartError,
+};
+use crate::text::one_line;
+use crate::tui::Action;
+
+use super::discussion_actions::to_arguments;
+use super::run_startup::{PendingRunStart, RunStartKind};
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp};
+
+/// What is said while CLIs are looked for.
+pub(super) const CHECKING_AGENTS: &str = "looking whether the agents are there …";
+
+impl TuiApp {
+    /// Looks whether all is there that the goal needs of a run that was opened without.
+    pub(super) fn check_goal_requirements(
+        &mut self,
+        what: RunStartKind,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(occupied) = &self.occupied else {
+            return Ok(None);
+        };
+        self.screen.on_word(CHECKING_AGENTS);
+        self.pending_start = Some(PendingRunStart::new(what));
+        let found = &occupied.project;
+        let (children, root) = (found.children.clone(), found.root.clone());
+        let (config, repository) = (found.loaded.config.clone(), found.repository.clone());
+        self.spawn_background(async move {
+            let place = (&config, &*root);
+            BackgroundResult::GoalChecked(
+                startup::check_goal_requirements(&children, place, repository.as_ref()).await,
+            )
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_goal_checked(
+        &mut self,
+        checked: Result<(), StartError>,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(PendingRunStart { what, since, next }) = self.pending_start.take() else {
+            return Ok(None);
+        };
+        if let Err(refusal) = checked {
+            // The run that is open goes on: only the goal comes back.
+            let begin = PendingRunStart {
+                next,
+                ..PendingRunStart::new(what)
+            };
+            self.on_run_not_started(&refusal, begin)?;
+            return self.start_queued(Vec::new(), since);
+        }
+        self.is_checked = true;
+        self.screen.forget_word();
+        let ended = match what {
+            RunStartKind::Goal(goal, refiner) => self.give_goal(goal, refiner, &since)?,
+            _ => None,
+        };
+        match ended {
+            Some(end) => Ok(Some(end)),
+            None => self.start_queued(next, since),
+        }
+    }
+
+    /// Says why there is no run.
+    pub(super) fn show_start_failure(&mut self, refusal: &StartError, what: &RunStartKind) {
+        let text = format!("{}\n{}", refusal.problem, refusal.hint);
+        let text = text.trim_end();
+        match what {
+            RunStartKind::Goal(..) if self.engine.is_some() => {
+                self.show_problem_once(refusal, text)
+            }
+            RunStartKind::Goal(..) => {
+                self.screen.on_refused(text);
+                // What is missing may be another thing by now.
+                self.probe_environment();
+            }
+            RunStartKind::Unfinished => {
+                self.screen.on_notice(text);
+                self.screen.on_unfinished(text);
+            }
+            RunStartKind::ForAction(_) => self.show_problem_once(refusal, text),
+            // Only a first page says what is missing.
+            RunStartKind::WithoutGoal => {
+                self.clear_scrollback();
+                self.probe_environment();
+            }
+        }
+    }
+
+    /// Says what stands in the way; what was said already is said in short.
+    pub(super) fn show_problem_once(&mut self, refusal: &StartError, text: &str) {
+        if self.last_problem.as_deref() == Some(text) {
+            let what = one_line(&refusal.problem);
+            self.screen
+                .on_word(&format!("not yet: {what}; the chat says what to do"));
+            return;
+        }
+        self.screen.forget_word();
+        self.screen.on_notice(text);
+        self.last_problem = Some(text.to_owned());
+    }
+}
+
+/// What an action needs that needs no goal, looked at: CLIs of others than those who play in it need not be there.
+pub(super) async fn requirements_for_action(
+    occupied: &LockedProject,
+    action: &Action,
+) -> Result<(RunRequirements, MissingRunPolicy), StartError> {
+    let found = &occupied.project;
+    let (players, commits, absent) = match action {
+        Action::GiveTask { agent, .. } => {
+            let player = startup::adapter_of_agent(found, agent)?;
+            (
+                BTreeSet::from([player]),
+                RunCommitMode::Disabled,
+                MissingRunPolicy::Create,
+            )
+        }
+        Action::Discuss(topic) => {
+            let players = discussion_command::required_role_adapters_of_new(
+                found,
+                &occupied.layout,
+                to_arguments(topic),
+            )?;
+            (players, RunCommitMode::Disabled, MissingRunPolicy::Create)
+        }
+        _ => (
+            BTreeSet::new(),
+            RunCommitMode::Enabled,
+            MissingRunPolicy::Refuse,
+        ),
+    };
+    let checked = startup::check_requirements_for(found, &players, commits).await?;
+    Ok((checked, absent))
+}
+
+/// The same of a run that is only opened again.
+pub(super) async fn requirements_for_reopening(
+    occupied: &LockedProject,
+) -> Result<(RunRequirements, MissingRunPolicy), StartError> {
+    let nobody = BTreeSet::new();
+    let checked =
+        startup::check_requirements_for(&occupied.project, &nobody, RunCommitMode::Disabled)
+            .await?;
+    Ok((checked, MissingRunPolicy::Refuse))
+}

@@ -1,0 +1,54 @@
+//! What the open question is about, where the run's state does not hold it: read once for each question.
+//!
+//! Refuses to draw any of it.
+
+use crate::domain::question::QuestionKind;
+use crate::engine::Engine;
+use crate::tui::Held;
+
+use super::TuiApp;
+
+impl TuiApp {
+    /// Tells the view what holds the CLIs of a run.
+    pub(super) fn show_sandboxing(&mut self, engine: &Engine) {
+        let held = engine.holding().into_iter();
+        let held = held.map(|(adapter, (by_kernel, by_protocol))| Held {
+            adapter,
+            by_kernel,
+            by_protocol,
+        });
+        self.screen.on_held(held.collect());
+        self.screen.on_uncontained(engine.is_uncontained());
+    }
+
+    /// Shows what the open question is about where the state does not hold it: what the turn at the gate
+    /// will send, the texts in conflict. Once for each such question, and after each edit.
+    pub(super) fn preview_question(&mut self) {
+        self.show_first_approval();
+        let Some(engine) = &self.engine else {
+            return;
+        };
+        let Some(question) = &engine.state().awaiting else {
+            return;
+        };
+        if self.previewed_question == Some(question.id) {
+            return;
+        }
+        match &question.kind {
+            QuestionKind::Gate { order } => {
+                self.previewed_question = Some(question.id);
+                let prompt = engine.preview(order);
+                let prompt = prompt.unwrap_or_else(|problem| format!("no prompt: {problem}"));
+                self.screen.on_preview(&prompt);
+            }
+            QuestionKind::Conflict { .. } | QuestionKind::Draft { .. } => {
+                self.previewed_question = Some(question.id);
+                match engine.versions() {
+                    Ok(versions) => self.screen.on_versions(versions),
+                    Err(error) => self.screen.on_notice(&error.to_string()),
+                }
+            }
+            _ => {}
+        }
+    }
+}

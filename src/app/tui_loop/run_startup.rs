@@ -1,0 +1,517 @@
+//! From an opened screen to a run: the directory is taken first, a run is made when there is a goal.
+
+use tokio::time::Instant;
+
+use crate::app::ipc_socket::IpcServer;
+use crate::app::startup::{
+    self, ExistingRun, LockedProject, ReadyRun, StartError, StartOptions, UnfinishedRunPolicy,
+};
+use crate::app::terminal;
+use crate::app::ui_config::UiConfig;
+use crate::domain::event::Event;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::{Answer, CommitTerms, QuestionKind};
+use crate::domain::run::State;
+use crate::domain::turn::{Purpose, Role};
+use crate::engine::git::Repository;
+use crate::store;
+use crate::text::clean;
+use crate::tui::{Action, Documents, ScreenSettings};
+
+use super::document_tracker::DocumentTracker;
+use super::file_watcher::FileWatcher;
+use super::input_queue::typed_text;
+use super::preconditions::{CHECKING_AGENTS, requirements_for_action, requirements_for_reopening};
+use super::read_only_views::{self, ReadOnlyTarget};
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp, TuiStart};
+
+/// A directory that was looked at, with what the screen shows of it.
+pub enum OpenedDirectory {
+    /// It is ours.
+    Locked {
+        /// The directory.
+        occupied: Box<LockedProject>,
+        /// What lies there that could go on.
+        lies: ExistingRun,
+        /// How the screen looks.
+        looks: Box<UiConfig>,
+    },
+    /// It is only looked at.
+    ReadOnly(Box<ReadOnlyTarget>, Box<UiConfig>),
+}
+
+/// A run that is to begin or to go on.
+pub struct PendingRunStart {
+    /// Which run.
+    pub what: RunStartKind,
+    /// What the user did since.
+    pub since: Vec<Event>,
+    /// What the user wanted begun since, in order.
+    pub next: Vec<RunStartKind>,
+}
+
+impl PendingRunStart {
+    /// Nothing was done since.
+    pub fn new(what: RunStartKind) -> Self {
+        Self {
+            what,
+            since: Vec::new(),
+            next: Vec::new(),
+        }
+    }
+}
+
+/// Which run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunStartKind {
+    /// A new one with this goal, about which this agent talks.
+    Goal(String, Role),
+    /// The unfinished one.
+    Unfinished,
+    /// One for this action, which needs no goal: what lies here where it is over, else an empty one.
+    ForAction(Box<Action>),
+    /// The one that lies here without a goal.
+    WithoutGoal,
+}
+
+/// A run that was tried to begin.
+pub struct RunStartAttempt {
+    occupied: LockedProject,
+    begun: Result<ReadyRun, StartError>,
+}
+
+impl TuiApp {
+    /// Looks at the directory and takes it, beside the loop.
+    pub(super) fn open_directory(&mut self) {
+        let (wishes, first) = (self.wishes.clone(), self.start.clone());
+        self.spawn_background(async move {
+            BackgroundResult::DirectoryOpened(Box::new(open_project(&wishes, &first).await))
+        });
+    }
+
+    pub(super) fn on_opened(
+        &mut self,
+        opened: Result<OpenedDirectory, StartError>,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let (mut occupied, lies) = match opened.map_err(TuiEnd::Refused)? {
+            OpenedDirectory::Locked {
+                occupied,
+                lies,
+                looks,
+            } => {
+                self.apply_ui_config(*looks);
+                (*occupied, lies)
+            }
+            OpenedDirectory::ReadOnly(sight, looks) => {
+                self.apply_ui_config(*looks);
+                return self.open_read_only(*sight);
+            }
+        };
+        for notice in std::mem::take(&mut occupied.notices) {
+            self.screen.on_notice(&notice);
+        }
+        let repository = occupied.project.repository.clone();
+        let plain = repository.as_ref().and_then(Repository::plain_branch);
+        let is_known = plain.is_some();
+        self.settings = ScreenSettings {
+            branch_before: plain.clone(),
+            branch: plain,
+            confirm_enter: occupied.project.loaded.config.workflow.confirm_enter,
+            repository: occupied.project.root.to_string_lossy().into_owned(),
+            ..self.settings.clone()
+        };
+        self.screen.on_settings(self.settings.clone());
+        self.load_input_history(&occupied.project);
+        self.show_presets(&occupied.project.loaded.config);
+        if let Some(repository) = repository.filter(|_| !is_known) {
+            // Nobody waits for a name in the header.
+            self.spawn_background(async move {
+                BackgroundResult::Branch(current_branch(&repository).await)
+            });
+        }
+        self.listen_for_requests(&occupied);
+        self.occupied = Some(occupied);
+        self.run_deferred_request()?;
+        if let TuiStart::Demo { goal: Some(goal) } = &self.start {
+            let goal = goal.clone();
+            return self.start_run(RunStartKind::Goal(goal, Role::default()));
+        }
+        match (&self.start, lies) {
+            (TuiStart::Resume, ExistingRun::Unfinished(..)) => {
+                return self.start_run(RunStartKind::Unfinished);
+            }
+            (TuiStart::Resume, _) => self.screen.on_notice("no unfinished run is here"),
+            (
+                TuiStart::ResumeArchived { name },
+                ExistingRun::WithoutGoal | ExistingRun::Nothing,
+            ) => {
+                let name = name.clone();
+                return self.resume_archived_run(name);
+            }
+            (_, ExistingRun::Unfinished(run, state)) => self.ask_about_unfinished(&run, state),
+            (TuiStart::AskForGoal, ExistingRun::WithoutGoal) if self.pending_start.is_none() => {
+                return self.start_run(RunStartKind::WithoutGoal);
+            }
+            (TuiStart::AskForGoal, _) if self.pending_start.is_none() => self.probe_environment(),
+            _ => {}
+        }
+        match self.pending_start.is_some() {
+            true => self.try_start_run(),
+            false => Ok(None),
+        }
+    }
+
+    /// Hears of changed documents. Only with a run: before it there are none, and the system takes up to 25 ms
+    /// to let go of a watch, for which the program's end waits.
+    fn watch_documents(&mut self) {
+        let Some(occupied) = self.occupied.as_ref().filter(|_| self.watch.is_none()) else {
+            return;
+        };
+        match FileWatcher::watch_documents(&occupied.layout) {
+            Ok(watch) => self.watch = Some(watch),
+            Err(error) => {
+                let names = occupied.layout.names();
+                self.screen.on_notice(&format!(
+                    "changes of {} and {} are seen only when a turn ends: {error}",
+                    names.plan, names.comments
+                ));
+            }
+        }
+    }
+
+    /// Hears of commands from outside.
+    fn listen_for_requests(&mut self, occupied: &LockedProject) {
+        // One that goes takes its file with it.
+        self.socket = None;
+        let (killed, notice) = occupied.find_killed_instances();
+        if let Some(notice) = notice {
+            self.screen.on_notice(&notice);
+        }
+        match IpcServer::listen(&occupied.layout, killed) {
+            Ok(socket) => self.socket = Some(socket),
+            Err(error) => self.screen.on_notice(&format!(
+                "`agent-collab send` cannot reach this instance: {error}"
+            )),
+        }
+    }
+
+    /// Looks and listens as the user wishes it.
+    fn apply_ui_config(&mut self, looks: UiConfig) {
+        self.motion = looks.motion;
+        self.notifier.set_method(looks.notify);
+        self.screen.on_look(looks.look);
+        self.screen.on_agents(looks.agents);
+        if let Some(theme) = looks.theme {
+            self.screen.on_theme(theme);
+        }
+    }
+
+    /// Shows the branch that is checked out.
+    pub(super) fn on_branch(&mut self, branch: Option<String>) -> Result<Option<TuiEnd>, TuiEnd> {
+        let execution = self.state().and_then(|state| state.execution.as_ref());
+        let is_of_run = execution.is_some_and(|execution| {
+            matches!(&execution.commits, CommitTerms::New { branch: new } if branch.as_ref() == Some(new))
+        });
+        if !is_of_run {
+            self.settings.branch_before = branch.clone();
+        }
+        self.settings.branch = branch;
+        self.screen.on_settings(self.settings.clone());
+        Ok(None)
+    }
+
+    /// Looks which branch is checked out: a run or the user may have switched. It costs the reading of a line.
+    pub(super) fn refresh_branch(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        let occupied = self.occupied.as_ref();
+        let repository = occupied.and_then(|occupied| occupied.project.repository.as_ref());
+        match repository.and_then(Repository::plain_branch) {
+            Some(branch) if self.settings.branch.as_ref() != Some(&branch) => {
+                self.on_branch(Some(branch))
+            }
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    /// Asks whether the unfinished run goes on, and shows it as it was left meanwhile.
+    fn ask_about_unfinished(&mut self, run: &str, state: Option<Box<State>>) {
+        self.screen.on_unfinished(run);
+        self.unfinished_state = state.map(|state| Box::new((*state).as_left()));
+        if let Some(layout) = self
+            .occupied
+            .as_ref()
+            .map(|occupied| occupied.layout.clone())
+        {
+            // It is there when it is there.
+            let _was_shown = self.load_scrollback(&layout);
+            self.document_tracker.on_changed(Instant::now());
+        }
+        self.probe_environment();
+    }
+
+    /// Lets the unfinished run go to the history as soon as another one begins.
+    pub(super) fn archive_unfinished(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        self.wishes.unfinished = UnfinishedRunPolicy::Archive;
+        self.unfinished_state = None;
+        self.document_tracker = DocumentTracker::default();
+        self.screen.on_documents(Documents::default());
+        self.clear_scrollback();
+        self.screen
+            .on_notice("the unfinished run goes to history/ when the new one begins; until then /resume continues it, and from there /history");
+        Ok(None)
+    }
+
+    /// Begins a run or lets one go on; what the user does meanwhile is kept for it.
+    pub(super) fn start_run(&mut self, what: RunStartKind) -> Result<Option<TuiEnd>, TuiEnd> {
+        if self.start_awaiting_consent.is_some() {
+            self.screen
+                .on_word("answer first whether the agents are sent the instructions");
+            self.screen
+                .give_back(typed_text(&what).into_iter().collect());
+            return Ok(None);
+        }
+        let has_no_goal = self.state().is_some_and(|state| state.phase == Phase::Init);
+        let what = match self.pending_start {
+            Some(_) => what,
+            None if self.start_blocker(&what).is_some() => what,
+            None => match self.ask_about_instructions(PendingRunStart::new(what)) {
+                Some(begin) => begin.what,
+                None => return Ok(None),
+            },
+        };
+        if let (RunStartKind::Goal(goal, refiner), true, None) =
+            (&what, has_no_goal, &self.pending_start)
+        {
+            // It was opened for something else; its goal comes now.
+            return match self.is_checked {
+                true => self.give_goal(goal.clone(), *refiner, &[]),
+                false => self.check_goal_requirements(what),
+            };
+        }
+        if let Some(why) = self.start_blocker(&what) {
+            self.screen.on_word(why);
+            self.screen.on_not_begun();
+            self.screen
+                .give_back(typed_text(&what).into_iter().collect());
+            return Ok(None);
+        }
+        if let Some(begin) = &mut self.pending_start {
+            begin.next.push(what);
+            return Ok(None);
+        }
+        self.pending_start = Some(PendingRunStart::new(what));
+        self.try_start_run()
+    }
+
+    pub(super) fn try_start_run(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        if let Some(begin) = self.pending_start.take() {
+            self.pending_start = self.ask_about_instructions(begin);
+        }
+        if self.pending_start.is_none() {
+            return Ok(None);
+        }
+        // While the directory is not ours yet, its opening comes back here.
+        let (Some(mut occupied), Some(begin)) = (self.occupied.take(), &self.pending_start) else {
+            return Ok(None);
+        };
+        self.screen.on_word(CHECKING_AGENTS);
+        (self.engine, self.unfinished_state) = (None, None);
+        let (wishes, what) = (self.wishes.clone(), begin.what.clone());
+        let was_shown = match what {
+            RunStartKind::Goal(..) => {
+                self.scrollback_is_shown = false;
+                None
+            }
+            RunStartKind::Unfinished | RunStartKind::ForAction(_) | RunStartKind::WithoutGoal => {
+                Some(self.load_scrollback(&occupied.layout))
+            }
+        };
+        self.spawn_background(async move {
+            // A user sees where they were before the work of taking it up begins.
+            if let Some(was_shown) = was_shown {
+                let _it_ends_without_a_word = was_shown.await;
+            }
+            let begun = open_run(&mut occupied, &wishes, &what).await;
+            BackgroundResult::RunStarted(Box::new(RunStartAttempt { occupied, begun }))
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_run_started(
+        &mut self,
+        attempt: RunStartAttempt,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let RunStartAttempt { occupied, begun } = attempt;
+        self.occupied = Some(occupied);
+        let Some(begin) = self.pending_start.take() else {
+            return Ok(None);
+        };
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(refusal) => return self.on_run_not_started(&refusal, begin),
+        };
+        let PendingRunStart { what, since, next } = begin;
+        for notice in begun.notices {
+            self.screen.on_notice(&notice);
+        }
+        self.show_sandboxing(&begun.engine);
+        self.show_instructions_state();
+        self.screen.forget_word();
+        self.engine = Some(begun.engine);
+        self.watch_documents();
+        self.previewed_question = None;
+        self.is_checked = matches!(what, RunStartKind::Goal(..) | RunStartKind::Unfinished);
+        self.document_tracker.on_changed(Instant::now());
+        let ended = match what {
+            RunStartKind::Goal(goal, refiner) => self.give_goal(goal, refiner, &since),
+            RunStartKind::Unfinished => self.resume_run(),
+            RunStartKind::ForAction(action) => self.run_pending_action(*action),
+            RunStartKind::WithoutGoal => self.show_updates(),
+        };
+        match ended? {
+            Some(end) => Ok(Some(end)),
+            None => self.start_queued(next, since),
+        }
+    }
+
+    fn run_pending_action(&mut self, action: Action) -> Result<Option<TuiEnd>, TuiEnd> {
+        match self.show_updates()? {
+            Some(end) => Ok(Some(end)),
+            None => self.on_action(action),
+        }
+    }
+
+    /// Gives the run its goal, and talks about it unless the user has confirmed it already.
+    pub(super) fn give_goal(
+        &mut self,
+        goal: String,
+        refiner: Role,
+        since: &[Event],
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let is_confirmed = |event: &Event| matches!(event, Event::GoalConfirmed { .. });
+        let talk = !since.iter().any(is_confirmed);
+        let text = clean(&goal);
+        if let Some(end) = self.feed_event(Event::GoalGiven { text: text.clone() })? {
+            return Ok(Some(end));
+        }
+        if self.state().is_some_and(|state| state.refiner != refiner) {
+            let chosen = Event::RefinerChosen {
+                role: refiner,
+                goal: None,
+            };
+            if let Some(end) = self.feed_event(chosen)? {
+                return Ok(Some(end));
+            }
+            if self.state().is_some_and(|state| state.refiner != refiner) {
+                self.screen
+                    .on_notice("this run has no reviewer: the planner talks about the goal");
+            }
+        }
+        match talk {
+            true => self.say_about_goal(text),
+            false => Ok(None),
+        }
+    }
+
+    /// Takes the unfinished run up; whatever the gate was, the user releases the next turn.
+    fn resume_run(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        if let Some(engine) = &mut self.engine {
+            engine.resume(Gate::Manual)?;
+        }
+        let ended = self.show_updates()?;
+        self.screen
+            .go_to_question(self.engine.as_ref().map(|engine| engine.state()));
+        Ok(ended)
+    }
+
+    /// Takes an event of the user; one that is said to a run that is about to begin waits for it.
+    pub(super) fn on_event(&mut self, event: Event) -> Result<Option<TuiEnd>, TuiEnd> {
+        if let Some(begin) = &mut self.pending_start {
+            begin.since.push(event);
+            return Ok(None);
+        }
+        match event {
+            Event::Said { text } => self.say_about_goal(text),
+            Event::Answered {
+                id,
+                answer: Answer::Merge,
+            } => self.merge_conflict(id),
+            other => self.feed_event(other),
+        }
+    }
+
+    /// Says something about the goal. Sending it is its release: the user has just read all of it.
+    fn say_about_goal(&mut self, text: String) -> Result<Option<TuiEnd>, TuiEnd> {
+        if let Some(end) = self.feed_event(Event::Said { text })? {
+            return Ok(Some(end));
+        }
+        let awaiting = self.state().and_then(|state| state.awaiting.as_ref());
+        let waits = awaiting.is_some_and(|question| {
+            matches!(&question.kind, QuestionKind::Gate { order }
+                if matches!(order.purpose, Purpose::RefineGoal { .. }))
+        });
+        match waits {
+            true => self.feed_event(Event::Released),
+            false => Ok(None),
+        }
+    }
+}
+
+async fn open_project(
+    wishes: &StartOptions,
+    first: &TuiStart,
+) -> Result<OpenedDirectory, StartError> {
+    let found = startup::inspect_project(wishes).await?;
+    let looks = UiConfig::from_config(&found.loaded, terminal::detect_color_depth()).map_err(
+        |problems| StartError::new(problems, "`agent-collab config check` lists them again"),
+    )?;
+    if let Some(sight) = read_only_views::find_read_only_target(&found, (wishes, first))? {
+        let branch = match &found.repository {
+            Some(repository) => current_branch(repository).await,
+            None => None,
+        };
+        return Ok(OpenedDirectory::ReadOnly(
+            Box::new(sight.with_branch(branch)),
+            Box::new(looks),
+        ));
+    }
+    let occupied = startup::lock_project(found)?;
+    // Whatever was being moved to the history or back lies where it belongs.
+    store::archive_move::finish_move(&occupied.layout, &occupied.lock)?;
+    let lies = match wishes.unfinished {
+        UnfinishedRunPolicy::Refuse => startup::find_unfinished_run(&occupied.layout)?,
+        // Whatever it is, it is going to be archived.
+        UnfinishedRunPolicy::Archive => ExistingRun::Nothing,
+    };
+    Ok(OpenedDirectory::Locked {
+        occupied: Box::new(occupied),
+        lies,
+        looks: Box::new(looks),
+    })
+}
+
+async fn open_run(
+    occupied: &mut LockedProject,
+    wishes: &StartOptions,
+    what: &RunStartKind,
+) -> Result<ReadyRun, StartError> {
+    let found = &occupied.project;
+    let (checked, absent) = match what {
+        RunStartKind::Goal(..) => {
+            let checked = startup::check_requirements(found).await?;
+            return startup::create_run(occupied, checked, wishes).await;
+        }
+        RunStartKind::Unfinished => {
+            let checked = startup::check_requirements(found).await?;
+            return startup::reopen_unfinished_run(occupied, checked, wishes).await;
+        }
+        RunStartKind::ForAction(action) => requirements_for_action(occupied, action).await?,
+        RunStartKind::WithoutGoal => requirements_for_reopening(occupied).await?,
+    };
+    startup::open_goalless_run(occupied, checked, wishes, absent).await
+}
+
+/// The branch that is checked out; what cannot be told is not shown.
+async fn current_branch(repository: &Repository) -> Option<String> {
+    repository.current_branch().await.ok()?
+}

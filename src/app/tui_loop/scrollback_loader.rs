@@ -1,0 +1,351 @@
+//! Shows what was said and done before what a screen holds, the latest first.
+//!
+//! The log is read from its end, beside the loop: the last page is there at once however long the log is,
+//! and what is older comes when somebody scrolls up to it. Refuses to know what the events mean.
+
+use std::path::Path;
+
+use tokio::sync::oneshot;
+
+use crate::domain::event::{Event, Recorded};
+use crate::store::event_log::BackwardReader;
+use crate::store::{StoreError, WorkdirLayout};
+use crate::tui::{Past, WantsEarlier};
+
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp};
+
+/// How much of the log is read before anything of it is shown, in bytes.
+const FIRST_PAGE: u64 = 32 * 1024;
+/// How much is read before anybody asks for more.
+const SECOND_PAGE: u64 = 2 * 1024 * 1024;
+/// How much is read when somebody scrolls up to what came before.
+const SCROLL_PAGE: u64 = 1024 * 1024;
+/// How much is looked through at a time for letters.
+const SEARCH_PAGE: u64 = 2 * 1024 * 1024;
+/// How much is read at a time on the way to the beginning.
+const JUMP_PAGE: u64 = 8 * 1024 * 1024;
+
+/// What came before the events of one screen.
+#[derive(Debug, Default)]
+pub struct ScrollbackLoader {
+    /// The log as far as it was read; `None` while it is being read and before the first time.
+    log: Option<ScrollbackLog>,
+    is_reading: bool,
+    /// Whether reading failed; it is not tried again by itself.
+    has_failed: bool,
+    /// Where the log lies, where no engine knows it yet.
+    layout: Option<WorkdirLayout>,
+    /// What waits until the first page stands on the terminal.
+    after_first_page: Option<AfterFirstPage>,
+}
+
+/// What follows the first page, and would only take its time from it.
+#[derive(Debug)]
+struct AfterFirstPage {
+    /// Where a second page is read from; `None` where the first one had all.
+    log: Option<ScrollbackLog>,
+    /// Who waits for the first page hears by its end that it is there.
+    _awaited: Option<oneshot::Sender<()>>,
+}
+
+/// A log that is read from its end.
+#[derive(Debug)]
+struct ScrollbackLog {
+    pages: BackwardReader<Event>,
+    /// The number of the first event that was read.
+    first: Option<u64>,
+}
+
+/// Whose past is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScrollbackOwner {
+    /// The run that is worked on.
+    Ours,
+    /// A run that is only looked at, by its view.
+    View(u64),
+}
+
+/// What else there is to a page that is read.
+#[derive(Debug, Default)]
+struct ScrollbackRequest {
+    /// The letters that it is looked through for; it is not kept then.
+    letters: Option<String>,
+    /// Who waits for it to be drawn.
+    awaited: Option<oneshot::Sender<()>>,
+}
+
+/// A page of the past.
+pub struct ScrollbackPage {
+    past: Past,
+    log: ScrollbackLog,
+    n_bytes: u64,
+    awaited: Option<oneshot::Sender<()>>,
+}
+
+impl ScrollbackLoader {
+    fn accept_page(
+        &mut self,
+        log: ScrollbackLog,
+        n_bytes: u64,
+        awaited: Option<oneshot::Sender<()>>,
+    ) {
+        let (next, log) = match n_bytes == FIRST_PAGE && !log.pages.is_at_start() {
+            true => (Some(log), None),
+            false => (None, Some(log)),
+        };
+        // Nothing else is read before the second page.
+        self.is_reading = next.is_some();
+        self.log = log;
+        self.after_first_page = Some(AfterFirstPage {
+            log: next,
+            _awaited: awaited,
+        });
+    }
+}
+
+impl ScrollbackLog {
+    fn new(path: &Path) -> Self {
+        Self {
+            pages: BackwardReader::new(path),
+            first: None,
+        }
+    }
+
+    /// Reads a page that ends with the event of that number; with the log's last where none is given.
+    fn read_page(mut self, last: Option<u64>, n_bytes: u64) -> Result<(Past, Self), StoreError> {
+        loop {
+            let mut records = self.pages.read_before(n_bytes)?;
+            self.first = records.first().map(|record| record.seq).or(self.first);
+            records.retain(|record| last.is_none_or(|last| record.seq <= last));
+            if records.is_empty() && !self.pages.is_at_start() {
+                continue;
+            }
+            let before = records.first().map_or(0, |record| record.seq - 1);
+            let recorded: Vec<Recorded> = records
+                .into_iter()
+                .map(|record| Recorded {
+                    at: record.at,
+                    event: record.event,
+                })
+                .collect();
+            return Ok((Past::of(before, &recorded), self));
+        }
+    }
+}
+
+/// Reads the last page of a log up to the event of that number. Blocks.
+pub fn load_last_page(
+    layout: &WorkdirLayout,
+    last: u64,
+) -> Result<Box<ScrollbackPage>, StoreError> {
+    let (past, log) = ScrollbackLog::new(&layout.events()).read_page(Some(last), FIRST_PAGE)?;
+    Ok(Box::new(ScrollbackPage {
+        past,
+        log,
+        n_bytes: FIRST_PAGE,
+        awaited: None,
+    }))
+}
+
+impl TuiApp {
+    /// Reads the last page of the unfinished run's log, once; what is given ends when it was drawn.
+    pub(super) fn load_scrollback(&mut self, layout: &WorkdirLayout) -> oneshot::Receiver<()> {
+        let (awaited, was_shown) = oneshot::channel();
+        if !std::mem::replace(&mut self.scrollback_is_shown, true) {
+            self.scrollback = ScrollbackLoader {
+                is_reading: true,
+                layout: Some(layout.clone()),
+                ..ScrollbackLoader::default()
+            };
+            let log = ScrollbackLog::new(&layout.events());
+            let with = ScrollbackRequest {
+                awaited: Some(awaited),
+                letters: None,
+            };
+            self.spawn_page_read(ScrollbackOwner::Ours, log, (None, FIRST_PAGE), with);
+        }
+        was_shown
+    }
+
+    fn spawn_page_read(
+        &mut self,
+        whose: ScrollbackOwner,
+        log: ScrollbackLog,
+        (last, n_bytes): (Option<u64>, u64),
+        with: ScrollbackRequest,
+    ) {
+        let ScrollbackRequest { letters, awaited } = with;
+        self.tasks.spawn_blocking(move || {
+            let page = log.read_page(last, n_bytes).map(|(past, log)| {
+                let past = match letters {
+                    Some(letters) => past.looked_through(&letters),
+                    None => past,
+                };
+                Box::new(ScrollbackPage {
+                    past,
+                    log,
+                    n_bytes,
+                    awaited,
+                })
+            });
+            BackgroundResult::ScrollbackRead(whose, page)
+        });
+    }
+
+    pub(super) fn on_scrollback_page(
+        &mut self,
+        whose: ScrollbackOwner,
+        page: Result<Box<ScrollbackPage>, StoreError>,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        // The run that the page tells of may have been put aside meanwhile.
+        if whose == ScrollbackOwner::Ours && !self.scrollback_is_shown && self.engine.is_none() {
+            return Ok(None);
+        }
+        let Some((screen, earlier)) = self.scrollback_of(whose) else {
+            return Ok(None);
+        };
+        earlier.is_reading = false;
+        match page {
+            Ok(page) => {
+                screen.on_past(page.past);
+                screen.touch();
+                earlier.accept_page(page.log, page.n_bytes, page.awaited);
+                let is_covered = whose == ScrollbackOwner::Ours && self.views.top().is_some();
+                if is_covered || self.input.is_none() {
+                    // Another run is looked at, or an editor has the terminal: no frame of it comes.
+                    self.read_after_first_page();
+                }
+            }
+            Err(error) => {
+                earlier.has_failed = true;
+                screen.on_past_unread();
+                screen.on_notice(&format!("what was said before cannot be shown: {error}"));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Lets what waited for the first page go on, which is on the terminal.
+    pub(super) fn read_after_first_page(&mut self) {
+        let viewed = self.views.scrollback_owner().map(|(whose, _)| whose);
+        for whose in viewed.into_iter().chain([ScrollbackOwner::Ours]) {
+            let Some((_, earlier)) = self.scrollback_of(whose) else {
+                continue;
+            };
+            let Some(AfterFirstPage { log: Some(log), .. }) = earlier.after_first_page.take()
+            else {
+                continue;
+            };
+            earlier.is_reading = true;
+            let last = log.first.map(|first| first - 1);
+            self.spawn_page_read(
+                whose,
+                log,
+                (last, SECOND_PAGE),
+                ScrollbackRequest::default(),
+            );
+        }
+    }
+
+    fn scrollback_of(
+        &mut self,
+        whose: ScrollbackOwner,
+    ) -> Option<(&mut crate::tui::Screen, &mut ScrollbackLoader)> {
+        match whose {
+            ScrollbackOwner::Ours => Some((&mut self.screen, &mut self.scrollback)),
+            ScrollbackOwner::View(id) => self.views.scrollback_of(id),
+        }
+    }
+
+    /// Reads what somebody wants to see who scrolled up, unless that is under way.
+    pub(super) fn read_requested_scrollback(&mut self) {
+        let ours = || {
+            let engine = self.engine.as_ref()?;
+            Some((ScrollbackOwner::Ours, engine.journal().layout().clone()))
+        };
+        let lying = || Some((ScrollbackOwner::Ours, self.scrollback.layout.clone()?));
+        let whose = self.views.scrollback_owner().or_else(ours);
+        let Some((whose, layout)) = whose.or_else(lying) else {
+            return;
+        };
+        let Some((screen, earlier)) = self.scrollback_of(whose) else {
+            return;
+        };
+        let Some(wish) = screen.wants_earlier() else {
+            return;
+        };
+        if earlier.has_failed {
+            screen.on_past_unread();
+            return;
+        }
+        if earlier.is_reading {
+            return;
+        }
+        let last = wish.last();
+        let n_bytes = match &wish {
+            WantsEarlier::Piece { .. } | WantsEarlier::Rows { .. } => SCROLL_PAGE,
+            WantsEarlier::Look { .. } => SEARCH_PAGE,
+            WantsEarlier::All { .. } => JUMP_PAGE,
+        };
+        let letters = match wish {
+            WantsEarlier::Look { letters, .. } => Some(letters),
+            WantsEarlier::Piece { .. } | WantsEarlier::Rows { .. } | WantsEarlier::All { .. } => {
+                None
+            }
+        };
+        earlier.is_reading = true;
+        // What was read once and forgotten since is read again from the end on.
+        let goes_on = |log: &ScrollbackLog| log.first == Some(last + 1);
+        let log = earlier.log.take().filter(goes_on);
+        let log = log.unwrap_or_else(|| ScrollbackLog::new(&layout.events()));
+        self.spawn_page_read(
+            whose,
+            log,
+            (Some(last), n_bytes),
+            ScrollbackRequest {
+                letters,
+                awaited: None,
+            },
+        );
+    }
+
+    /// Takes the past of a run off the screen that is not gone on with.
+    pub(super) fn clear_scrollback(&mut self) {
+        if std::mem::take(&mut self.scrollback_is_shown) {
+            self.screen.forget();
+            self.scrollback = ScrollbackLoader::default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes a page of a log that has more before it, and tells whether more is read and who waits still waits.
+    fn check(n_bytes: u64, expected: (bool, bool)) {
+        let mut earlier = ScrollbackLoader::default();
+        let (awaited, mut was_shown) = oneshot::channel();
+        earlier.accept_page(
+            ScrollbackLog::new(Path::new("events.jsonl")),
+            n_bytes,
+            Some(awaited),
+        );
+        let waits = was_shown.try_recv() == Err(oneshot::error::TryRecvError::Empty);
+        assert_eq!((earlier.is_reading, waits), expected);
+        let behind = earlier.after_first_page.take().unwrap();
+        assert_eq!(behind.log.is_some(), expected.0);
+        drop(behind);
+        assert_eq!(
+            was_shown.try_recv(),
+            Err(oneshot::error::TryRecvError::Closed)
+        );
+    }
+
+    #[test]
+    fn what_follows_the_first_page_waits_until_that_is_drawn() {
+        check(FIRST_PAGE, (true, true));
+        check(SECOND_PAGE, (false, true));
+    }
+}

@@ -1,0 +1,112 @@
+//! The signals that reach the program while it holds the terminal.
+
+use std::io;
+
+use nix::sys::signal::{Signal as Number, raise};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::TuiApp;
+use super::frame_limiter::FrameReason;
+use super::shutdown::TuiEnd;
+use crate::app::write_watchdog::exit_on_signal_if_stuck;
+
+/// What a signal wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TuiSignal {
+    /// The program shall end; the signal's name.
+    End(&'static str),
+    /// The program shall stop until it is continued.
+    Stop,
+    /// The program was continued; others may have used the terminal meanwhile.
+    Continued,
+    /// The window has another size. Told here too: the reader of keys can miss the last of many.
+    Resized,
+}
+
+/// The signals that are listened to.
+pub struct TuiSignals {
+    interrupt: Signal,
+    quit: Signal,
+    terminate: Signal,
+    hangup: Signal,
+    stop: Signal,
+    continued: Signal,
+    resized: Signal,
+}
+
+impl TuiSignals {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn listen() -> io::Result<Self> {
+        // Those of the keyboard may be meant for an editor.
+        exit_on_signal_if_stuck(&[SignalKind::terminate(), SignalKind::hangup()])?;
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+            stop: signal(SignalKind::from_raw(Number::SIGTSTP as i32))?,
+            continued: signal(SignalKind::from_raw(Number::SIGCONT as i32))?,
+            resized: signal(SignalKind::window_change())?,
+        })
+    }
+
+    /// Waits for the next one. Cancel safe.
+    pub async fn next_signal(&mut self) -> TuiSignal {
+        tokio::select! {
+            biased;
+            _ = self.hangup.recv() => TuiSignal::End("SIGHUP"),
+            _ = self.terminate.recv() => TuiSignal::End("SIGTERM"),
+            _ = self.interrupt.recv() => TuiSignal::End("SIGINT"),
+            _ = self.quit.recv() => TuiSignal::End("SIGQUIT"),
+            _ = self.stop.recv() => TuiSignal::Stop,
+            _ = self.continued.recv() => TuiSignal::Continued,
+            _ = self.resized.recv() => TuiSignal::Resized,
+        }
+    }
+}
+
+impl TuiApp {
+    pub(super) fn on_signal(&mut self, signalled: TuiSignal) -> Result<Option<TuiEnd>, TuiEnd> {
+        match signalled {
+            // An editor in the foreground gets its own; ours was not meant.
+            TuiSignal::End("SIGINT" | "SIGQUIT") if self.input.is_none() => Ok(None),
+            TuiSignal::End(name) => Ok(Some(TuiEnd::Signalled(name))),
+            TuiSignal::Stop => self.suspend(),
+            TuiSignal::Continued => self.resume_after_stop(),
+            TuiSignal::Resized => {
+                self.mark_dirty();
+                self.frame_reason = FrameReason::ForUser;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Gives the terminal back and stops; the signal that continues it takes the terminal again.
+    pub(super) fn suspend(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        self.background_query.drain_reply();
+        self.terminal.release().map_err(TuiEnd::TerminalGone)?;
+        stop_process().map_err(TuiEnd::TerminalGone)?;
+        Ok(None)
+    }
+
+    fn resume_after_stop(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+        if self.input.is_some() {
+            self.terminal.reacquire().map_err(TuiEnd::TerminalGone)?;
+            self.notifier.forget_title();
+            self.mark_dirty();
+            self.frame_reason = FrameReason::ForUser;
+        }
+        Ok(None)
+    }
+}
+
+/// Stops this process until somebody continues it.
+///
+/// # Errors
+/// The system refuses.
+fn stop_process() -> io::Result<()> {
+    raise(Number::SIGSTOP).map_err(io::Error::from)
+}

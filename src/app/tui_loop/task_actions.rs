@@ -1,0 +1,279 @@
+//! Children of the run, by the user's hand: given a task, read, stopped.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
+use crate::domain::task::{Child, Waits};
+use crate::engine::{Caller, TaskAsk};
+use crate::store::session_files::SessionMessageReader;
+use crate::store::{StoreError, WorkdirLayout};
+use crate::text::n_of;
+use crate::tui::{Action, Stands};
+
+use super::run_startup::RunStartKind;
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp};
+
+impl TuiApp {
+    pub(super) fn give_task(
+        &mut self,
+        agent: String,
+        prompt: String,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        let task = Action::GiveTask {
+            agent: agent.clone(),
+            prompt: prompt.clone(),
+        };
+        let Some(engine) = &mut self.engine else {
+            return self.start_run(RunStartKind::ForAction(Box::new(task)));
+        };
+        let ask = TaskAsk {
+            caller: Caller::User,
+            agent,
+            prompt,
+            description: String::new(),
+            task_id: None,
+            waits: Waits::Background,
+        };
+        match engine.start_task(ask) {
+            Ok(Ok(_)) => {}
+            Ok(Err(why)) => self.return_to_composer(&why.to_string(), &task),
+            Err(error) => return Err(TuiEnd::Failed(error)),
+        }
+        Ok(None)
+    }
+
+    pub(super) fn stop_child(&mut self, session: &SessionId) -> Result<Option<TuiEnd>, TuiEnd> {
+        let stopped = self
+            .engine
+            .as_mut()
+            .is_some_and(|engine| engine.stop_child(session, "stopped by the user"));
+        if !stopped {
+            self.screen.on_word("that task is over already");
+        }
+        Ok(None)
+    }
+
+    /// Tells whether an event is of the child whose session is open.
+    pub(super) fn is_about_open_child(&self, event: &Event) -> bool {
+        let open = self.screen.open_child();
+        open.is_some_and(|open| match event {
+            Event::TaskNews { session, .. } | Event::TaskBegan { session } => session == open,
+            Event::TaskEnded(result) => result.task_id == *open,
+            _ => false,
+        })
+    }
+
+    /// Shows the child's session that is open as it is now.
+    pub(super) fn show_open_child(&mut self) {
+        let open = self.screen.open_child();
+        let story = self.child_transcript.as_mut();
+        let Some(story) = story.filter(|story| Some(&story.session) == open) else {
+            // It is being read, and shown then.
+            return;
+        };
+        let read = story.read_new_messages();
+        self.show_child_transcript(read);
+    }
+
+    /// Reads a child's session beside the loop: all of it may be long.
+    pub(super) fn show_child(&mut self, session: &SessionId) -> Result<Option<TuiEnd>, TuiEnd> {
+        let Some(occupied) = &self.occupied else {
+            return Ok(None);
+        };
+        let mut story = ChildTranscript::new(&occupied.layout, session);
+        self.tasks.spawn_blocking(move || {
+            let read = story.read_new_messages();
+            BackgroundResult::ChildRead(Box::new(story), read)
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_child_read(
+        &mut self,
+        story: ChildTranscript,
+        read: Result<(), StoreError>,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        self.child_transcript = Some(story);
+        self.show_child_transcript(read);
+        Ok(None)
+    }
+
+    /// Shows what was said and done in a child's session, as far as it was read.
+    fn show_child_transcript(&mut self, read: Result<(), StoreError>) {
+        if let Err(error) = read {
+            self.screen.on_word(&format!("{error}; {}", error.hint()));
+            return;
+        }
+        let Some(story) = &self.child_transcript else {
+            return;
+        };
+        let session = &story.session;
+        let engine = self.engine.as_ref();
+        let child = engine.and_then(|engine| engine.child(session));
+        let title = child.map(|child| {
+            let (name, title) = (child.order.name(), child.order.title());
+            format!("{name}: {title} · {}", child.stands())
+        });
+        let text = story.to_markdown(child.and_then(|child| child.doing.as_deref()));
+        let stands = match child.is_some_and(Child::is_running) {
+            true => Stands::Runs,
+            false => Stands::Over,
+        };
+        let title = title.unwrap_or_default();
+        self.screen.on_child(session, (&title, &text), stands);
+    }
+}
+
+/// How many bytes of a session are shown at most, its end.
+const MAX_TRANSCRIPT_BYTES: usize = 1 << 20;
+
+/// A child's session as it is read, as far as it was.
+#[derive(Debug)]
+pub struct ChildTranscript {
+    session: SessionId,
+    messages: SessionMessageReader,
+    /// Its messages as Markdown, the oldest first; of a long one the last.
+    rendered_messages: VecDeque<String>,
+    n_bytes: usize,
+    /// How many before them are not shown.
+    n_left_out: usize,
+    /// The message that came last.
+    last: String,
+}
+
+impl ChildTranscript {
+    fn new(layout: &WorkdirLayout, session: &SessionId) -> Self {
+        Self {
+            session: session.clone(),
+            messages: SessionMessageReader::new(layout, session),
+            rendered_messages: VecDeque::new(),
+            n_bytes: 0,
+            n_left_out: 0,
+            last: String::new(),
+        }
+    }
+
+    /// Takes in what came since it was read last. Blocks as long as it takes to read that.
+    fn read_new_messages(&mut self) -> Result<(), StoreError> {
+        for message in self.messages.read_new()? {
+            self.add_message(&message);
+        }
+        Ok(())
+    }
+
+    fn add_message(&mut self, message: &Value) {
+        let word = |key: &str| message[key].as_str().unwrap_or_default();
+        self.last = word("text").to_owned();
+        let told = match word("role") {
+            "tool" => render_call(&self.last),
+            role => format!("## {role}\n\n{}\n\n", self.last),
+        };
+        self.n_bytes += told.len();
+        self.rendered_messages.push_back(told);
+        while self.n_bytes > MAX_TRANSCRIPT_BYTES && self.rendered_messages.len() > 1 {
+            let Some(oldest) = self.rendered_messages.pop_front() else {
+                return;
+            };
+            self.n_bytes -= oldest.len();
+            self.n_left_out += 1;
+        }
+    }
+
+    /// The messages, and the call that its agent is at.
+    fn to_markdown(&self, doing: Option<&str>) -> String {
+        let mut text = match self.n_left_out {
+            0 => String::new(),
+            n => format!(
+                "*{} before this: `agent-collab sessions show {}` has all of them*\n\n",
+                n_of(n, "message"),
+                self.session
+            ),
+        };
+        text.extend(self.rendered_messages.iter().map(String::as_str));
+        if let Some(doing) = doing.filter(|doing| self.last.lines().next() != Some(doing)) {
+            text.push_str(&format!("◌ `{}` runs\n\n", doing.replace('`', "'")));
+        }
+        text
+    }
+}
+
+/// A call: what it was, how it ended, and what it put out.
+fn render_call(text: &str) -> String {
+    let mut lines = text.lines();
+    let (call, end) = (lines.next().unwrap_or_default(), lines.next());
+    let output: Vec<&str> = lines.collect();
+    let head = format!(
+        "▸ `{}` {}\n\n",
+        call.replace('`', "'"),
+        end.unwrap_or_default()
+    );
+    match output.is_empty() {
+        true => head,
+        // No output closes a fence as long as this one.
+        false => format!(
+            "{head}{OUTPUT_FENCE}\n{}\n{OUTPUT_FENCE}\n\n",
+            output.join("\n")
+        ),
+    }
+}
+
+/// Around what a call put out.
+const OUTPUT_FENCE: &str = "````````````";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::store::WorkdirNames;
+
+    fn story(messages: &[Value]) -> ChildTranscript {
+        let place = tempfile::tempdir().unwrap();
+        let layout = WorkdirLayout::new(place.path(), WorkdirNames::default()).unwrap();
+        let mut story = ChildTranscript::new(&layout, &SessionId::new("ses_a"));
+        messages
+            .iter()
+            .for_each(|message| story.add_message(message));
+        story
+    }
+
+    #[test]
+    fn a_session_is_told_with_its_calls_and_the_one_that_runs() {
+        let messages = [
+            json!({"role": "user", "text": "find it"}),
+            json!({"role": "tool", "text": "command ls\ncompleted\na.rs\n```"}),
+            json!({"role": "tool", "text": "command rm -rf x\nrefused: no"}),
+            json!({"role": "assistant", "text": "There."}),
+        ];
+        let told = story(&messages).to_markdown(Some("command rg fn"));
+        assert_eq!(
+            told,
+            format!(
+                "## user\n\nfind it\n\n▸ `command ls` completed\n\n{OUTPUT_FENCE}\na.rs\n```\n{OUTPUT_FENCE}\n\n▸ `command rm -rf x` \
+                 refused: no\n\n## assistant\n\nThere.\n\n◌ `command rg fn` runs\n\n"
+            )
+        );
+        let over = story(&messages[..2]).to_markdown(Some("command ls"));
+        assert!(!over.contains("runs"), "{over}");
+    }
+
+    #[test]
+    fn of_a_long_session_the_end_is_told_and_that_there_is_more() {
+        let long = "x".repeat(MAX_TRANSCRIPT_BYTES / 4);
+        let messages: Vec<Value> = (0..9)
+            .map(|n| json!({"role": "assistant", "text": format!("{n} {long}")}))
+            .collect();
+        let told = story(&messages).to_markdown(None);
+        assert!(
+            told.starts_with("*6 messages before this: "),
+            "{}",
+            &told[..80]
+        );
+        assert!(told.contains("## assistant\n\n6 x") && told.contains("\n\n8 x"));
+        assert!(told.len() < MAX_TRANSCRIPT_BYTES + 200);
+    }
+}

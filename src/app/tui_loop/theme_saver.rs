@@ -1,0 +1,276 @@
+//! The theme that the user chose, kept in their own configuration: one value is written there, all else stays as it is.
+//!
+//! Refuses to touch a file that is no TOML, and the configuration of a repository.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Document, DocumentMut, Item, Value};
+
+use crate::config::{Layer, Places};
+use crate::store::{StoreError, atomic_file};
+
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp};
+
+/// The themes on their way to the disk, one at a time: the one that was chosen last is the one that stands there.
+#[derive(Debug, Default)]
+pub struct ThemeSaver {
+    is_at_work: bool,
+    next: Option<String>,
+}
+
+/// What came of keeping a theme.
+#[derive(Debug)]
+pub struct ThemeSaveResult {
+    name: String,
+    /// How the file is called in front of the user.
+    file: String,
+    written: Result<(), String>,
+}
+
+impl TuiApp {
+    /// Keeps a theme for the starts to come. Beside the loop: the user's home may be far away.
+    pub(super) fn save_theme(&mut self, name: String) -> Result<Option<TuiEnd>, TuiEnd> {
+        if self.theme_saver.is_at_work {
+            self.theme_saver.next = Some(name);
+            return Ok(None);
+        }
+        self.theme_saver.is_at_work = true;
+        self.tasks.spawn_blocking(move || {
+            let (file, written) = match Places::from_env() {
+                Ok(places) => {
+                    let path = places.global_config();
+                    (
+                        display_path(&path, &places.home),
+                        save_theme_to_file(&path, &name),
+                    )
+                }
+                Err(error) => ("config.toml".to_owned(), Err(error.to_string())),
+            };
+            BackgroundResult::ThemeSaved(ThemeSaveResult {
+                name,
+                file,
+                written,
+            })
+        });
+        Ok(None)
+    }
+
+    /// Says where a theme is kept, or why it is not and how it would be.
+    pub(super) fn on_theme_saved(
+        &mut self,
+        kept: ThemeSaveResult,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        self.theme_saver.is_at_work = false;
+        if let Some(next) = self.theme_saver.next.take() {
+            return self.save_theme(next);
+        }
+        let ThemeSaveResult {
+            name,
+            file,
+            written,
+        } = kept;
+        let before = self.theme_override_note();
+        let screen = self.active_screen().0;
+        match written {
+            Ok(()) => screen.on_word(&format!("theme {name}, kept in {file}{before}")),
+            Err(why) => screen.on_notice(&format!(
+                "theme {name} is not kept: {why}; `screen.theme = \"{name}\"` in {file} keeps it"
+            )),
+        }
+        Ok(None)
+    }
+
+    /// That this start was given a theme, which the user's own configuration does not change; empty where it was not.
+    fn theme_override_note(&self) -> String {
+        let settings = self
+            .occupied
+            .as_ref()
+            .map(|occupied| &occupied.project.loaded.settings);
+        let held = settings.and_then(|settings| settings.values.get("screen.theme"));
+        let held = held.filter(|held| held.layer > Layer::Global);
+        held.map_or(String::new(), |held| {
+            format!("; {} goes before it", held.place)
+        })
+    }
+}
+
+/// A path as people write it.
+fn display_path(path: &Path, home: &Path) -> String {
+    match path.strip_prefix(home) {
+        Ok(below) => format!("~/{}", below.display()),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+/// Writes the theme into a file, which may be missing; one that a link leads to is written where it lies.
+fn save_theme_to_file(path: &Path, name: &str) -> Result<(), String> {
+    let file = match fs::canonicalize(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),
+        Err(error) => return Err(error.to_string()),
+    };
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error.to_string()),
+    };
+    let fresh = with_theme(&text, name)?;
+    if fresh == text {
+        return Ok(());
+    }
+    let folder = file.parent().map(PathBuf::from).unwrap_or_default();
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    atomic_file::replace_file(&file, fresh.as_bytes()).map_err(|error| error_cause(&error))
+}
+
+/// Why a file was not written, without its path, which is told beside it.
+fn error_cause(error: &StoreError) -> String {
+    let source = std::error::Error::source(error);
+    source.map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// A configuration with this theme.
+fn with_theme(text: &str, name: &str) -> Result<String, String> {
+    let value = Value::from(name);
+    let fresh = insert_theme(text, value.to_string().trim())?;
+    // Whatever its form was, it says this now, and can be read.
+    let read = parse_toml(&fresh)?;
+    let theme = read.get("screen").and_then(|screen| screen.get("theme"));
+    match theme.and_then(Item::as_str) == Some(name) {
+        true => Ok(fresh),
+        false => Err("its form is not known".to_owned()),
+    }
+}
+
+fn parse_toml(text: &str) -> Result<Document<&str>, String> {
+    Document::parse(text).map_err(|error| {
+        let told = error.to_string();
+        let first = told.lines().next().unwrap_or_default().to_owned();
+        format!("it is no TOML ({first})")
+    })
+}
+
+/// Puts the theme where it stands, else below the head of its table, else into a table at the end: no other byte changes.
+fn insert_theme(text: &str, value: &str) -> Result<String, String> {
+    let read = parse_toml(text)?;
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let Some(screen) = read.get("screen") else {
+        let gap = match text {
+            "" => "",
+            _ if text.ends_with('\n') => end,
+            _ => &format!("{end}{end}"),
+        };
+        return Ok(format!("{text}{gap}[screen]{end}theme = {value}{end}"));
+    };
+    if let Some(held) = screen.get("theme").and_then(Item::span) {
+        let (before, after) = (text.get(..held.start), text.get(held.end..));
+        if let (Some(before), Some(after)) = (before, after) {
+            return Ok(format!("{before}{value}{after}"));
+        }
+    }
+    let head = screen.as_table().filter(|table| !table.is_dotted());
+    let head = head.and_then(toml_edit::Table::span);
+    if let Some((above, below)) = head.and_then(|head| text.split_at_checked(head.start)) {
+        let (line, rest) = below.split_once('\n').unwrap_or((below, ""));
+        let line = line.trim_end_matches('\r');
+        return Ok(format!("{above}{line}{end}theme = {value}{end}{rest}"));
+    }
+    let mut document: DocumentMut = text
+        .parse()
+        .map_err(|_| "its form is not known".to_owned())?;
+    let theme: Value = value
+        .parse()
+        .map_err(|_| "its form is not known".to_owned())?;
+    let screen = document.get_mut("screen");
+    let screen = screen.and_then(Item::as_table_like_mut);
+    let screen = screen.ok_or("`screen` is no table in it")?;
+    screen.insert("theme", Item::Value(theme));
+    Ok(document.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_theme_is_put_where_it_stands_and_nothing_else_changes() {
+        let check = |text: &str, wanted: &str| {
+            assert_eq!(with_theme(text, "nord").as_deref(), Ok(wanted), "{text}");
+        };
+        check("", "[screen]\ntheme = \"nord\"\n");
+        check("# mine\n", "# mine\n\n[screen]\ntheme = \"nord\"\n");
+        check("a = 1", "a = 1\n\n[screen]\ntheme = \"nord\"\n");
+        check(
+            "[ screen ] # looks\r\ntheme='dark' # at night\r\nmouse = true\r\n",
+            "[ screen ] # looks\r\ntheme=\"nord\" # at night\r\nmouse = true\r\n",
+        );
+        check(
+            "[screen] # looks\n# no bell\nnotify = \"off\"\n\n[keys]\ngo = \"f5\"\n",
+            "[screen] # looks\ntheme = \"nord\"\n# no bell\nnotify = \"off\"\n\n[keys]\ngo = \"f5\"\n",
+        );
+        check("[screen]", "[screen]\ntheme = \"nord\"\n");
+        check(
+            "screen.theme = \"dark\"\nx = 1\n",
+            "screen.theme = \"nord\"\nx = 1\n",
+        );
+        check(
+            "screen.mouse = true\n[keys]\ngo = \"f5\"\n",
+            "screen.mouse = true\nscreen.theme = \"nord\"\n[keys]\ngo = \"f5\"\n",
+        );
+        check(
+            "screen = { mouse = true }\n",
+            "screen = { mouse = true , theme = \"nord\" }\n",
+        );
+        check(
+            "screen = { theme = \"dark\", mouse = true }\n",
+            "screen = { theme = \"nord\", mouse = true }\n",
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_left_alone() {
+        let why = |text: &str| with_theme(text, "nord").unwrap_err();
+        assert!(why("[screen\n").starts_with("it is no TOML (TOML parse error at line 1"));
+        assert_eq!(why("screen = 1\n"), "`screen` is no table in it");
+    }
+
+    #[test]
+    fn the_file_is_made_or_written_where_it_lies_and_a_folder_that_cannot_be_written_is_told() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config/agent-collab/config.toml");
+        save_theme_to_file(&path, "nord").unwrap();
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            "[screen]\ntheme = \"nord\"\n"
+        );
+        // The user's own files may lie elsewhere, all together.
+        let lies = folder.path().join("dotfiles.toml");
+        fs::write(&lies, "[screen]\ntheme = \"dark\" # mine\n").unwrap();
+        fs::set_permissions(&lies, fs::Permissions::from_mode(0o640)).unwrap();
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&lies, &path).unwrap();
+        save_theme_to_file(&path, "nord").unwrap();
+        assert!(path.is_symlink());
+        let text = fs::read_to_string(&lies).unwrap();
+        assert_eq!(text, "[screen]\ntheme = \"nord\" # mine\n");
+        let mode = fs::metadata(&lies).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+        // A link that leads nowhere is not written over, and a file is no folder.
+        fs::remove_file(&lies).unwrap();
+        assert!(save_theme_to_file(&path, "nord").is_err());
+        assert!(path.is_symlink());
+        fs::write(&lies, "").unwrap();
+        assert!(save_theme_to_file(&lies.join("config.toml"), "nord").is_err());
+    }
+
+    #[test]
+    fn a_file_below_the_home_is_called_by_it() {
+        let called = |path: &str| display_path(Path::new(path), Path::new("/home/u"));
+        assert_eq!(called("/home/u/.config/x.toml"), "~/.config/x.toml");
+        assert_eq!(called("/etc/x.toml"), "/etc/x.toml");
+    }
+}

@@ -1,0 +1,184 @@
+//! Looks around before there is a run: whether the CLIs and git are as a run needs them, and which runs
+//! were there before. Beside the loop; calls no model.
+//!
+//! Refuses to stand in the way: what is found is only shown, and whoever begins a run is checked again.
+
+use std::path::Path;
+
+use crate::app::run_history::{self, RunHistoryEntry};
+use crate::app::startup::{NO_GIT_IDENTITY, NO_REVIEWER_HINT, ProjectContext, role_adapters};
+use crate::config::types::Config;
+use crate::engine::git::Repository;
+use crate::engine::probe::{Probed, missing_login, probe};
+use crate::engine::setup::NamedAdapter;
+use crate::process::ChildSpawner;
+use crate::store::WorkdirLayout;
+use crate::tui::{Missing, Weight, Welcome};
+
+use super::shutdown::TuiEnd;
+use super::{BackgroundResult, TuiApp};
+
+/// How many finished runs are wanted.
+const N_RUNS: usize = 5;
+
+/// What is looked at.
+struct WelcomeInputs {
+    children: ChildSpawner,
+    config: Config,
+    root: std::path::PathBuf,
+    repository: Option<Repository>,
+}
+
+impl TuiApp {
+    /// Looks around, once the directory is ours and nothing begins by itself.
+    pub(super) fn probe_environment(&mut self) {
+        let Some(occupied) = &self.occupied else {
+            return;
+        };
+        let ProjectContext {
+            root,
+            repository,
+            loaded,
+            children,
+            ..
+        } = &occupied.project;
+        let ground = WelcomeInputs {
+            children: children.clone(),
+            config: loaded.config.clone(),
+            root: root.clone(),
+            repository: repository.clone(),
+        };
+        let layout = occupied.layout.clone();
+        self.spawn_background(async move {
+            let finished = load_last_runs(layout).await;
+            // Whoever had a run here knows how to log in, and asking a CLI costs it up to a second.
+            let logins = match finished.is_empty() {
+                true => LoginCheck::Ask,
+                false => LoginCheck::Skip,
+            };
+            let mut welcome = probe_welcome(&ground, logins).await;
+            welcome.runs = finished
+                .iter()
+                .map(super::read_only_labels::history_row)
+                .collect();
+            BackgroundResult::WelcomeReady(Box::new(welcome), finished)
+        });
+    }
+
+    pub(super) fn on_welcome_ready(
+        &mut self,
+        welcome: Welcome,
+        finished: Vec<RunHistoryEntry>,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
+        self.views.set_listed_runs(finished);
+        self.screen.on_welcome(welcome);
+        Ok(None)
+    }
+}
+
+/// Whether the CLIs are asked who is logged in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LoginCheck {
+    Ask,
+    Skip,
+}
+
+async fn probe_welcome(ground: &WelcomeInputs, logins: LoginCheck) -> Welcome {
+    let mut welcome = Welcome::default();
+    match role_adapters(&ground.config) {
+        Ok(adapters) => {
+            let mut seen: Vec<&NamedAdapter> = Vec::new();
+            for adapter in adapters.values() {
+                if !seen.iter().any(|other| other.name == adapter.name) {
+                    seen.push(adapter);
+                    probe_adapter(&mut welcome, ground, adapter, logins).await;
+                }
+            }
+        }
+        Err(refusal) => welcome.missing.push(Missing {
+            what: refusal.problem,
+            remedy: refusal.hint,
+            weight: Weight::Stops,
+        }),
+    }
+    probe_git(&mut welcome, ground.repository.as_ref(), &ground.root).await;
+    welcome
+}
+
+async fn probe_adapter(
+    welcome: &mut Welcome,
+    ground: &WelcomeInputs,
+    adapter: &NamedAdapter,
+    logins: LoginCheck,
+) {
+    match probe(&ground.children, adapter, &ground.root).await {
+        Probed::Ready(capabilities) => {
+            let ready = format!("{} {}", adapter.name, capabilities.version);
+            welcome.ready.push(ready);
+            if logins == LoginCheck::Skip {
+                return;
+            }
+            if let Some(login) = missing_login(&ground.children, adapter, &ground.root).await {
+                welcome.missing.push(Missing {
+                    what: format!("nobody is logged in at {}", adapter.name),
+                    remedy: format!(
+                        "`{login}` does it; a provider of your own in its configuration needs none"
+                    ),
+                    weight: Weight::Lessens,
+                });
+            }
+        }
+        Probed::Unknown => welcome.ready.push(adapter.name.clone()),
+        Probed::Refused { problem, hint } => {
+            let remedy = match adapter.name == ground.config.roles.planner {
+                true => hint,
+                false => format!("{hint}; {NO_REVIEWER_HINT}"),
+            };
+            welcome.missing.push(Missing {
+                what: problem,
+                remedy,
+                weight: Weight::Stops,
+            });
+        }
+    }
+}
+
+async fn probe_git(welcome: &mut Welcome, repository: Option<&Repository>, root: &Path) {
+    let Some(repository) = repository else {
+        welcome.missing.push(Missing {
+            what: format!(
+                "{} is in no git repository: no branch, no commits, no undo",
+                root.display()
+            ),
+            remedy: "`git init` makes one; or go on without".to_owned(),
+            weight: Weight::Lessens,
+        });
+        return;
+    };
+    match repository.identity().await {
+        Ok(Ok(identity)) => welcome
+            .ready
+            .push(format!("git, commits as {}", identity.author.name)),
+        Ok(Err(missing)) => welcome.missing.push(Missing {
+            what: NO_GIT_IDENTITY.to_owned(),
+            remedy: missing.hint().to_owned(),
+            weight: Weight::Stops,
+        }),
+        Err(error) => welcome.missing.push(Missing {
+            what: error.to_string(),
+            remedy: error.hint().to_owned(),
+            weight: Weight::Stops,
+        }),
+    }
+}
+
+/// The last finished runs; where they cannot be read, `/history` says why.
+async fn load_last_runs(layout: WorkdirLayout) -> Vec<RunHistoryEntry> {
+    let listed = tokio::task::spawn_blocking(move || run_history::list_runs(&layout)).await;
+    let mut runs = match listed {
+        Ok(Ok(runs)) => runs,
+        Ok(Err(_)) | Err(_) => Vec::new(),
+    };
+    runs.truncate(N_RUNS);
+    runs
+}

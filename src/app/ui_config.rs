@@ -1,0 +1,315 @@
+//! What the configuration says of the screen: its keys, its themes, the mouse; checked as a whole.
+//!
+//! Refuses to draw: `tui` does, with what is made here.
+
+use std::path::Path;
+
+use super::agent_list;
+use super::startup::StartError;
+use crate::config::problem::{Place, Problem};
+use crate::config::types::{Motion, NotifyBy};
+use crate::config::value::Value;
+use crate::config::{self, Choices, Loaded, Places, Problems, Settings};
+use crate::tui::{Agent, Clicks, Depth, Keymap, Look, Theme, WishedKeys};
+
+/// How the screen looks and listens, by the user's own configuration.
+#[derive(Debug, Clone)]
+pub struct UiConfig {
+    /// What the screen takes.
+    pub look: Look,
+    /// The theme to show; `None` for what fits the terminal.
+    pub theme: Option<Theme>,
+    /// How much moves by itself.
+    pub motion: Motion,
+    /// How a user is told who looks elsewhere.
+    pub notify: NotifyBy,
+    /// The agents that there are.
+    pub agents: Vec<Agent>,
+}
+
+impl UiConfig {
+    /// Makes it of the configuration, for a terminal with so many colours.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its file and line.
+    pub fn from_config(loaded: &Loaded, depth: Depth) -> Result<Self, Problems> {
+        let found = UiConfigCheck::from_settings(&loaded.settings, depth);
+        if !found.problems.is_empty() {
+            return Err(Problems(found.problems));
+        }
+        let screen = &loaded.config.screen;
+        let clicks = match screen.mouse {
+            true => Clicks::Taken,
+            false => Clicks::Left,
+        };
+        let look = found.look.with_clicks(clicks);
+        Ok(Self {
+            theme: look.theme(&screen.theme),
+            look,
+            motion: screen.motion,
+            notify: screen.notify,
+            agents: agent_list::list_agents(&loaded.config),
+        })
+    }
+}
+
+/// Loads the configuration; where anything is wrong with it, what is wrong with keys and themes is told, too.
+///
+/// # Errors
+/// Everything that is wrong, each with its file and line.
+pub fn load_checked_config(
+    places: &Places,
+    root: &Path,
+    choices: &Choices,
+) -> Result<Loaded, Problems> {
+    config::load_and(places, root, choices, |settings| {
+        UiConfigCheck::from_settings(settings, Depth::All).problems
+    })
+}
+
+/// What is wrong with the configuration, as a command refuses it: what was typed is usage, what stands in files
+/// can be looked at again.
+pub fn to_start_error(problems: Problems) -> StartError {
+    let is_typed = |problem: &Problem| matches!(problem.place, Place::Flag(_));
+    match problems.0.iter().all(is_typed) {
+        true => StartError {
+            problem: problems.to_string(),
+            hint: "`agent-collab config show` prints every key with its value".to_owned(),
+            code: 2,
+        },
+        false => StartError::new(problems, "`agent-collab config check` lists them again"),
+    }
+}
+
+/// What settings say of the screen, as far as it is right, and everything that is not.
+struct UiConfigCheck {
+    look: Look,
+    problems: Vec<Problem>,
+}
+
+impl UiConfigCheck {
+    fn from_settings(settings: &Settings, depth: Depth) -> Self {
+        let mut problems = Vec::new();
+        let themes = parse_themes(settings, &mut problems);
+        let keymap = parse_keymap(settings).unwrap_or_else(|found| {
+            problems.extend(found);
+            Keymap::default()
+        });
+        let look = Look::new(keymap, themes, depth);
+        let wanted = settings.values.get("screen.theme").map(|held| &held.value);
+        if let Some(Value::Text(wanted)) = wanted
+            && wanted != "auto"
+            && look.theme(wanted).is_none()
+            // Whoever mends its colours has it.
+            && !settings.themes().contains_key(wanted)
+        {
+            problems.push(unknown_theme_problem(settings, wanted, &look));
+        }
+        problems.sort();
+        Self { look, problems }
+    }
+}
+
+/// Where a setting stands.
+fn setting_place(settings: &Settings, path: &str) -> Place {
+    let held = settings.values.get(path);
+    held.map_or_else(|| Place::Flag(path.to_owned()), |held| held.place.clone())
+}
+
+fn parse_keymap(settings: &Settings) -> Result<Keymap, Vec<Problem>> {
+    let wishes: Vec<WishedKeys> = settings
+        .keys()
+        .into_iter()
+        .map(|(action, keys)| WishedKeys { action, keys })
+        .collect();
+    Keymap::with(&wishes).map_err(|flaws| {
+        let problem = |flaw: crate::tui::KeyFlaw| {
+            let path = format!("keys.{}", flaw.action);
+            Problem {
+                place: setting_place(settings, &path),
+                what: format!("`{path}`: {}", flaw.what),
+                text: String::new(),
+                hint: flaw.hint,
+            }
+        };
+        flaws.into_iter().map(problem).collect()
+    })
+}
+
+fn parse_themes(settings: &Settings, problems: &mut Vec<Problem>) -> Vec<Theme> {
+    let mut themes = Vec::new();
+    for (name, fields) in &settings.themes() {
+        let texts = fields
+            .iter()
+            .map(|(field, text)| (field.as_str(), text.as_str()));
+        match Theme::own(name, texts) {
+            Ok(theme) => themes.push(theme),
+            Err(flaws) => problems.extend(flaws.into_iter().map(|flaw| {
+                let first = fields.keys().next().map_or("", String::as_str);
+                let path = match &flaw.field {
+                    Some(field) => format!("themes.{name}.{field}"),
+                    None => format!("themes.{name}"),
+                };
+                let at = format!("themes.{name}.{}", flaw.field.as_deref().unwrap_or(first));
+                Problem {
+                    place: setting_place(settings, &at),
+                    what: format!("`{path}` {}", flaw.what),
+                    text: String::new(),
+                    hint: flaw.hint,
+                }
+            })),
+        }
+    }
+    themes
+}
+
+fn unknown_theme_problem(settings: &Settings, wanted: &str, look: &Look) -> Problem {
+    let names: Vec<&str> = look.themes().iter().map(Theme::name).collect();
+    let near = crate::config::nearest(wanted, &names);
+    let near = near.map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
+    Problem {
+        place: setting_place(settings, "screen.theme"),
+        what: format!("`screen.theme` is no theme: {wanted:?}"),
+        text: String::new(),
+        hint: format!("{near}known: auto, {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// Loads a user's configuration and a project's, and tells what comes of it.
+    fn check(global: &str, project: &str) -> String {
+        check_with(&[], global, project)
+    }
+
+    /// The same with files in the user's folder of themes.
+    fn check_with(files: &[(&str, &str)], global: &str, project: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        let write = |file: PathBuf, text: &str| {
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        };
+        let places = Places::below(&path);
+        write(places.global_config(), global);
+        write(path.join("repository/.agent-collab/config.toml"), project);
+        for (name, text) in files {
+            write(places.global_themes().join(name), text);
+        }
+        let in_words = |problems: Problems| {
+            let told = problems.to_string();
+            told.replace(&path.display().to_string(), "<scratch>")
+        };
+        let repository = path.join("repository");
+        let loaded = match load_checked_config(&places, &repository, &Choices::default()) {
+            Ok(loaded) => loaded,
+            Err(problems) => return in_words(problems),
+        };
+        let told = match UiConfig::from_config(&loaded, Depth::All) {
+            Ok(looks) => format!(
+                "{:?} {}",
+                looks.theme.map(|theme| theme.name().to_owned()),
+                {
+                    let toml = looks.look.keymap.as_toml();
+                    toml.lines()
+                        .next()
+                        .unwrap_or_default()
+                        .split("  ")
+                        .next()
+                        .unwrap_or_default()
+                        .to_owned()
+                }
+            ),
+            Err(problems) => problems.to_string(),
+        };
+        let notices: String = loaded
+            .notices
+            .iter()
+            .map(|notice| format!("\n{notice}"))
+            .collect();
+        format!("{told}{notices}").replace(&path.display().to_string(), "<scratch>")
+    }
+
+    #[test]
+    fn keys_and_themes_are_the_users_own() {
+        let global = "screen.theme = \"mine\"\n[keys]\ngo = [\"ctrl+g\", \"f5\"]\n[themes.mine]\nbase = \"nord\"\nground = 234\n";
+        insta::assert_snapshot!(check(global, ""), @r#"Some("mine") go = ["ctrl+g", "f5"]"#);
+        insta::assert_snapshot!(check("", "[keys]\ngo = \"a\"\n[themes.x]\nbad = \"red\"\n"), @r#"
+        None go = "g"
+        .agent-collab/config.toml:2:6: `keys.go = ["a"]` is ignored because a project does not choose your keys and colours
+        .agent-collab/config.toml:4:7: `themes.x.bad = "red"` is ignored because a project does not choose your keys and colours
+        "#);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line_and_the_remedy() {
+        let global = "screen.theme = \"noord\"\n[keys]\ngoo = \"g\"\nauto = \"ctlr+a\"\n[themes.nord]\nbad = \"rde\"\n";
+        insta::assert_snapshot!(check(global, ""), @r##"
+        <scratch>/config/agent-collab/config.toml:1:16: `screen.theme` is no theme: "noord"
+          hint: did you mean "nord"? known: auto, terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, solarized-light, high-contrast, sixteen, none
+        <scratch>/config/agent-collab/config.toml:3:7: `keys.goo`: is no action
+          hint: did you mean "go"? `agent-collab keys` lists them all
+        <scratch>/config/agent-collab/config.toml:4:8: `keys.auto`: `ctlr+a` is no key
+          hint: did you mean "ctrl"?
+        <scratch>/config/agent-collab/config.toml:6:7: `themes.nord.bad` is no colour: "rde"
+          hint: did you mean "red"? write "#rrggbb", a number from 0 to 255, or one of default, black, red, green, yellow, blue, magenta, cyan, gray, darkgray, lightred, lightgreen, lightyellow, lightblue, lightmagenta, lightcyan, white
+        <scratch>/config/agent-collab/config.toml:6:7: `themes.nord` is a theme already
+          hint: call it another name and write base = "nord"
+        "##);
+    }
+    #[test]
+    fn a_theme_may_be_a_file_of_its_own() {
+        let mine = [(
+            "mine.toml",
+            "base = \"gruvbox\"\ngood = \"#a3be8c\"\nbad = \"red\"\n",
+        )];
+        insta::assert_snapshot!(check_with(&mine, "screen.theme = \"mine\"\n", ""), @r#"Some("mine") go = "g""#);
+        let wrong = [
+            (
+                "mine.toml",
+                "base = \"grubox\"\ngrund = 1\ngood = \"gren\"\n",
+            ),
+            ("empty.toml", "# nothing yet\n"),
+            ("my theme.toml", "base = \"nord\"\n"),
+            ("nord.toml", "bad = \"red\"\n"),
+            ("cut.toml", "bad = \n"),
+        ];
+        insta::assert_snapshot!(check_with(&wrong, "screen.theme = \"mine\"\n", ""), @r##"
+        <scratch>/config/agent-collab/themes/empty.toml: is a theme without a colour
+          hint: write base = "nord", or colours such as good = "#a3be8c"; or move it away
+        <scratch>/config/agent-collab/themes/my theme.toml: has no name for a theme
+          hint: call the file NAME.toml, of letters, digits, `-` and `_`, and not `none`
+        <scratch>/config/agent-collab/themes/cut.toml:1:7: not valid TOML: string values must be quoted, expected literal string
+          | bad =
+          hint: put the value into double quotes
+        <scratch>/config/agent-collab/themes/mine.toml:1:8: `themes.mine.base` is no theme of the program: "grubox"
+          hint: did you mean "gruvbox"? known: terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, solarized-light, high-contrast, sixteen, none
+        <scratch>/config/agent-collab/themes/mine.toml:2:1: unknown key `themes.mine.grund`
+          | grund = 1
+          hint: did you mean `themes.mine.ground`?
+        <scratch>/config/agent-collab/themes/mine.toml:3:8: `themes.mine.good` is no colour: "gren"
+          hint: did you mean "green"? write "#rrggbb", a number from 0 to 255, or one of default, black, red, green, yellow, blue, magenta, cyan, gray, darkgray, lightred, lightgreen, lightyellow, lightblue, lightmagenta, lightcyan, white
+        <scratch>/config/agent-collab/themes/nord.toml:1:7: `themes.nord` is a theme already
+          hint: call it another name and write base = "nord"
+        "##);
+    }
+
+    #[test]
+    fn what_is_wrong_with_keys_is_told_with_what_else_is_wrong() {
+        let global =
+            "[workflow]\nmax_iterations = \"many\"\n[keys]\ngoo = \"g\"\nquit = \"none\"\n";
+        insta::assert_snapshot!(check(global, ""), @r#"
+        <scratch>/config/agent-collab/config.toml:2:18: `workflow.max_iterations` must be a whole number from 1 to 100, but is the text "many"
+          | max_iterations = "many"
+          hint: for example `max_iterations = 5`
+        <scratch>/config/agent-collab/config.toml:4:7: `keys.goo`: is no action
+          hint: did you mean "go"? `agent-collab keys` lists them all
+        <scratch>/config/agent-collab/config.toml:5:8: `keys.quit`: needs a key that works while you write
+          hint: such as one with Ctrl, or an F key
+        "#);
+    }
+}
