@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::question::AgentQuestion;
 use crate::domain::session::PlanWindow;
-use crate::permission::Call;
+use crate::permission::AgentToolCall;
 
 pub mod claude;
 pub mod cli_capabilities;
@@ -344,7 +344,7 @@ pub enum AdapterEvent {
         /// The tool call it belongs to, where known.
         item: Option<String>,
         /// What it wants to do.
-        call: Call,
+        call: AgentToolCall,
         /// The agent's or CLI's reason.
         reason: Option<String>,
         /// Whose call it is when it is a sub-agent's.
@@ -365,7 +365,7 @@ pub enum AdapterEvent {
         /// The tool call it belongs to, where known.
         item: Option<String>,
         /// What it is about to do.
-        call: Call,
+        call: AgentToolCall,
         /// Whose call it is when it is a sub-agent's.
         origin: Option<String>,
         /// The changes it would make to files, where the adapter knows them.

@@ -42,8 +42,8 @@ use crate::app::write_watchdog::WatchedWriter;
 use crate::config::{Choices, Places};
 use crate::engine::git::GitSettings;
 use crate::engine::scratch;
-use crate::text::clean;
-use crate::text::redact::{self, Known};
+use crate::text::clean_text;
+use crate::text::redactor::{self, EnvSecrets};
 
 pub use config_flags::ConfigFlagArguments;
 
@@ -163,7 +163,7 @@ struct TrustArguments {
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
-    redact::know_by(environment_secrets);
+    redactor::set_secret_source(environment_secrets);
     let cli = match parse_arguments() {
         Ok(cli) => cli,
         Err(error) => {
@@ -193,10 +193,10 @@ fn parse_arguments() -> Result<CommandLine, clap::Error> {
 }
 
 /// Lets the values of the environment's secret variables be replaced wherever they would be shown or kept.
-fn environment_secrets() -> Option<Known> {
+fn environment_secrets() -> Option<EnvSecrets> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Known::from_variables(variables)
+    EnvSecrets::from_variables(variables)
 }
 
 /// Without a command and without a terminal there is nothing to do but say so.
@@ -310,15 +310,15 @@ fn exit_code_after_print(written: io::Result<()>, code: u8) -> u8 {
 
 /// Tells how something goes, beside its result, so that the result alone can be read by a program.
 fn print_progress(line: &str) {
-    let _closed = writeln!(WatchedWriter(io::stderr()), "{}", clean(line));
+    let _closed = writeln!(WatchedWriter(io::stderr()), "{}", clean_text(line));
 }
 
 /// Says what is wrong and what to do, and gives the exit code.
 fn print_error(refusal: &StartError) -> u8 {
     let mut err = WatchedWriter(io::stderr());
-    let _closed = writeln!(err, "error: {}", clean(&refusal.problem));
+    let _closed = writeln!(err, "error: {}", clean_text(&refusal.problem));
     if !refusal.hint.is_empty() {
-        let _closed = writeln!(err, "hint: {}", clean(&refusal.hint));
+        let _closed = writeln!(err, "hint: {}", clean_text(&refusal.hint));
     }
     refusal.code
 }

@@ -62,7 +62,7 @@ use crate::domain::ids::{DiscussionId, RequestId, SessionId, Sha256, TurnId};
 use crate::domain::phase::Gate;
 use crate::domain::run::State;
 use crate::domain::turn::{Role, TurnOrder};
-use crate::permission::repetition::Calls;
+use crate::permission::loop_detector::LoopDetector;
 use crate::process::SpawnError;
 use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
 
@@ -214,7 +214,7 @@ struct AtWork {
     with_recovery: String,
     staging: Staging,
     /// The last calls of its agent.
-    calls: Calls,
+    calls: LoopDetector,
     /// Tools that its CLI was started without.
     removed: &'static [&'static str],
     /// The tasks in the background of whose end its prompt tells.
@@ -310,7 +310,7 @@ impl Engine {
         let mode = |name: &String| {
             Some((
                 name.clone(),
-                profiles.find(name).ok()?.mode.name().to_owned(),
+                profiles.find_by_name(name).ok()?.mode.name().to_owned(),
             ))
         };
         let agents: BTreeMap<String, String> =

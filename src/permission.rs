@@ -7,47 +7,52 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub mod approved;
-pub mod check;
-pub mod context;
-pub mod decide;
-pub mod explain;
-pub mod floors;
-pub mod given;
+pub mod approval_suggestions;
+pub mod call_reads;
+pub mod command_segments;
+pub mod decision;
+pub mod decision_context;
 pub mod guard;
-mod judge;
-pub mod layers;
-pub mod lint;
-pub mod mode;
-pub mod names;
-pub mod parts;
-pub mod path;
-pub mod profile;
-pub mod proposals;
-pub mod reading;
-pub mod reads;
-pub mod repetition;
+pub mod hard_limits;
+pub mod lexical_path;
+pub mod loop_detector;
+pub mod permission_mode;
+pub mod profile_registry;
+pub mod read_only_prover;
+pub mod required_permissions;
 pub mod rule;
+mod rule_evaluation;
+pub mod rule_explanation;
+pub mod rule_layers;
+pub mod rule_lint;
+mod sandbox_escape;
 pub mod shell;
-mod unboxed;
-pub mod uncontained;
+pub mod standalone_evaluation;
+pub mod stored_approval;
+pub mod tool_names;
+pub mod uncontained_commands;
 pub mod wildcard;
-mod words;
+mod word_list;
 
-pub use approved::{Approvable, Approved, Keeping, Scope};
-pub use context::{Context, Lineage, PhaseAccess, Repetition, ResolvedPath};
-pub use decide::{Ask, By, Decision, Link, Target, Why, decide};
-pub use layers::Rules;
-pub use mode::Mode;
-pub use profile::{AgentMode, Profile, Profiles};
-pub use reading::{Refused, proven};
-pub use rule::{Action, Layer, Origin, Rule};
-pub use uncontained::UncontainedCommands;
+pub use decision::{
+    Decision, DecisionReason, DecisionSource, DecisionStep, PermissionRequest, PermissionTarget,
+    decide_call,
+};
+pub use decision_context::{
+    DecisionContext, LoopStatus, PhaseAccess, ResolvedPath, SessionLineage,
+};
+pub use permission_mode::Mode;
+pub use profile_registry::{AgentMode, ProfileDefinition, ProfileRegistry};
+pub use read_only_prover::{ReadOnlyRefusal, prove_read_only};
+pub use rule::{PermissionAction, Rule, RuleLayer, RuleOrigin};
+pub use rule_layers::RuleSet;
+pub use stored_approval::{ApprovalMatcher, ApprovalScope, MaxApprovalScope, StoredApproval};
+pub use uncontained_commands::UncontainedCommandPolicy;
 
 /// Something an agent wants to do and its CLI asks about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Call {
+pub enum AgentToolCall {
     /// Runs a shell command line.
     Command {
         /// The line as the CLI shows it, `bash -c '…'` wrappers of the CLI taken off.
@@ -55,14 +60,14 @@ pub enum Call {
         /// Where it would run.
         cwd: PathBuf,
         /// What holds the command once it runs.
-        reach: Reach,
+        reach: SandboxReach,
     },
     /// Creates, changes, moves or deletes files.
     Edit {
         /// Every path touched, as the CLI named it (absolute or relative to its working directory); empty when the CLI did not say.
         paths: Vec<PathBuf>,
         /// What holds the edit once it is made.
-        reach: Reach,
+        reach: SandboxReach,
     },
     /// Reads outside what the CLI reads unasked.
     Read {
@@ -70,7 +75,7 @@ pub enum Call {
         paths: Vec<PathBuf>,
         /// How folders among them are searched; `None`: their names are listed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        search: Option<reads::SearchScope>,
+        search: Option<call_reads::SearchScope>,
     },
     /// Calls a tool that is none of the above (MCP tools included).
     Tool {
@@ -84,7 +89,7 @@ pub enum Call {
 /// What holds a call once it is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reach {
+pub enum SandboxReach {
     /// The CLI's sandbox is lifted for this call: codex asks only to leave its sandbox.
     LeavesSandbox,
     /// A rule of the CLI's own lets the command out of its sandbox without asking.

@@ -152,7 +152,7 @@ fn environment() -> Environment<'static> {
     environment.set_lstrip_blocks(true);
     // Prompts are Markdown: nothing is escaped for HTML.
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-    environment.add_filter("fenced", fence::fenced);
+    environment.add_filter("fenced", fence::fence_text);
     environment
 }
 

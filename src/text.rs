@@ -3,24 +3,25 @@
 //! Pure: strings go in, strings come out; nothing here knows files, clocks, events or screens.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
-pub mod clean;
-pub mod redact;
-pub mod sanitise;
+pub mod cleaner;
+pub mod redactor;
+pub mod sanitiser;
 
 pub mod base64;
-pub mod fence;
+pub mod fenced_block;
 pub mod front_matter;
-pub mod merge;
-pub mod patch;
+mod invisible_escape;
 pub mod path_name;
-pub mod question;
+pub mod question_heuristic;
 pub mod slug;
+pub mod three_way_merge;
 pub mod truncate;
-mod visible;
+pub mod unified_diff;
 
-mod counted;
-pub use clean::{
-    Cleaner, Scrubber, Taken, clean, clean_beginning, clean_end, clean_json_line, one_line,
+mod text_counts;
+pub use cleaner::{
+    ByteScrubber, ScrubScope, TextCleaner, clean_json_line, clean_prefix, clean_suffix, clean_text,
+    clean_to_one_line,
 };
-pub use counted::{changed_lines, n_lines, n_of};
-pub use visible::visible;
+pub use invisible_escape::escape_invisible;
+pub use text_counts::{count_changed_lines, count_lines, pluralize};

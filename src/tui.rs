@@ -109,7 +109,7 @@ pub use tabs::status::Held;
 pub use theme::{Depth, FIELDS as THEME_FIELDS, Surroundings, Theme, ThemeFlaw};
 use transcript::Transcript;
 pub use transcript::{LongCall, WantsEarlier};
-pub use versions::Versions;
+pub use versions::ConflictVersions;
 pub use welcome::{Missing, Weight, Welcome};
 
 use crate::domain::changes::Scope;
@@ -120,7 +120,7 @@ use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::domain::undo::Offer;
-use crate::text::fence;
+use crate::text::fenced_block;
 
 /// What a screen is told once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -197,7 +197,7 @@ pub struct Screen {
     exact: Option<calls::Exact>,
     /// Since when the dialog stands there that the last frame showed.
     reading: seen::Reading,
-    versions: Vec<Versions>,
+    versions: Vec<ConflictVersions>,
     proposed_goal: Option<String>,
     /// The goal as the agent put it before that.
     goal_before: Option<String>,
@@ -410,7 +410,7 @@ impl Screen {
             _ => None,
         };
         if let News::Text { text } = news {
-            let proposed = fence::find_document(text, "goal.md");
+            let proposed = fenced_block::find_document(text, "goal.md");
             if let Some(goal) = proposed.filter(|goal| !goal.trim().is_empty()) {
                 self.goal_before = self.proposed_goal.replace(goal);
                 self.is_goal_known = true;
@@ -457,7 +457,7 @@ impl Screen {
     }
 
     /// Takes the texts that the open question is about; comes after the event that asks it.
-    pub fn on_versions(&mut self, versions: Vec<Versions>) {
+    pub fn on_versions(&mut self, versions: Vec<ConflictVersions>) {
         self.dirty = true;
         self.versions = versions;
     }

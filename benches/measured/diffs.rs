@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use agent_collab::domain::changes::Scope;
-use agent_collab::text::patch::Patch;
+use agent_collab::text::unified_diff::UnifiedDiff;
 use agent_collab::tui::{Action, Diff};
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
@@ -27,7 +27,7 @@ pub fn run() -> anyhow::Result<()> {
         Limit::Times(1.5),
         ROUNDS,
         &mut || opened(&long),
-        &mut || Ok(timed(|| Patch::read(&long)).0),
+        &mut || Ok(timed(|| UnifiedDiff::parse(&long)).0),
     )?;
     let ((_, mut long), (_, mut short)) = (open(&long)?, open(&short)?);
     side_by_side(
@@ -72,7 +72,7 @@ fn open(text: &str) -> anyhow::Result<(Duration, Drawn)> {
     anyhow::ensure!(acts == [Action::ShowDiff(Scope::All)], "{acts:?}");
     opened.draw()?;
     let (took, ()) = timed(|| {
-        let found = Diff::Found(Patch::read(text));
+        let found = Diff::Found(UnifiedDiff::parse(text));
         opened.screen.on_diff(Scope::All, vec![Scope::All], found);
     });
     let took = took + opened.draw()?;

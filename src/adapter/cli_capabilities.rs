@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 use crate::text::truncate::to_chars;
 
 /// How much of what a CLI says instead of its version is told, in characters.
@@ -128,7 +128,7 @@ impl CliProbeError {
             adapter,
             said: first.map_or_else(
                 || "it printed nothing".to_owned(),
-                |line| to_chars(&one_line(line), MAX_OUTPUT_CHARS),
+                |line| to_chars(&clean_to_one_line(line), MAX_OUTPUT_CHARS),
             ),
             install,
         }

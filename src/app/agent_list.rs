@@ -4,35 +4,35 @@
 
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::types::Config;
-use crate::permission::profile::NOT_FOR_CHILDREN;
-use crate::permission::rule::Facts;
-use crate::permission::{AgentMode, Profile, Rules, names};
+use crate::permission::profile_registry::CHILD_FORBIDDEN_TOOLS;
+use crate::permission::rule::CallFacts;
+use crate::permission::{AgentMode, ProfileDefinition, RuleSet, tool_names};
 use crate::tui::Agent;
 
 /// Every agent that is offered.
 pub fn list_agents(config: &Config) -> Vec<Agent> {
     let permissions = Permissions::of(config, Allowing::Everybody);
-    let offered = permissions.profiles.offered(AgentMode::All);
+    let offered = permissions.profiles.iter_offered(AgentMode::All);
     offered
         .map(|profile| to_listed_agent(profile, &permissions.rules(&profile.name)))
         .collect()
 }
 
-fn to_listed_agent(profile: &Profile, rules: &Rules) -> Agent {
+fn to_listed_agent(profile: &ProfileDefinition, rules: &RuleSet) -> Agent {
     let (mut has, mut asks, mut lacks) = (Vec::new(), Vec::new(), Vec::new());
     let is_child = profile.mode == AgentMode::Subagent;
-    for permission in names::known().filter(|name| *name != "external_directory") {
-        let is_kept_from_it = is_child && NOT_FOR_CHILDREN.contains(&permission);
-        let list = if is_kept_from_it || rules.hides(permission).is_some() {
+    for permission in tool_names::known_permissions().filter(|name| *name != "external_directory") {
+        let is_kept_from_it = is_child && CHILD_FORBIDDEN_TOOLS.contains(&permission);
+        let list = if is_kept_from_it || rules.find_hiding_rule(permission).is_some() {
             &mut lacks
-        } else if rules.allows_everything(permission, Facts::default()) {
+        } else if rules.allows_everything(permission, CallFacts::default()) {
             &mut has
         } else {
             &mut asks
         };
         list.push(permission.to_owned());
     }
-    let all = rules.list().iter().chain(rules.restrictions());
+    let all = rules.rules().iter().chain(rules.restrictions());
     Agent {
         name: profile.name.clone(),
         mode: profile.mode,
@@ -47,7 +47,7 @@ fn to_listed_agent(profile: &Profile, rules: &Rules) -> Agent {
     }
 }
 
-fn adapter_label(profile: &Profile) -> Option<String> {
+fn adapter_label(profile: &ProfileDefinition) -> Option<String> {
     match (&profile.adapter, &profile.model) {
         (None, None) => None,
         (Some(adapter), None) => Some(adapter.clone()),

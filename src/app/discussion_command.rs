@@ -16,7 +16,7 @@ use crate::engine::{Caller, DiscussionAsk, DiscussionRefused, Engine, EngineErro
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use crate::store::WorkdirLayout;
 use crate::store::discussion_files::load_discussion;
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 use super::headless::HeadlessSignals;
 use super::ipc_client::{
@@ -289,7 +289,7 @@ fn summarize_speech(speech: &Speech) -> String {
         (Some(error), _) => format!("{who} said nothing: {}", error.in_words()),
         (None, Some(stance)) => {
             let stands = stance.stance.name().replace('_', " ");
-            let on = Some(one_line(&stance.proposal)).filter(|on| !on.is_empty());
+            let on = Some(clean_to_one_line(&stance.proposal)).filter(|on| !on.is_empty());
             let sure = stance.confidence.map(|sure| format!("confidence {sure}"));
             let parts: Vec<String> = [Some(stands), on, sure].into_iter().flatten().collect();
             format!("{who}: {} ({seconds} s)", parts.join(", "))
@@ -298,7 +298,7 @@ fn summarize_speech(speech: &Speech) -> String {
             let why = speech.no_stance.as_deref().unwrap_or("it named none");
             format!(
                 "{who} spoke and has no vote: {} ({seconds} s)",
-                one_line(why)
+                clean_to_one_line(why)
             )
         }
     }
@@ -316,7 +316,7 @@ fn summarize_check(check: &CheckRun) -> String {
     format!(
         "check {}: `{}` {became}",
         check.n,
-        one_line(&check.order.command)
+        clean_to_one_line(&check.order.command)
     )
 }
 

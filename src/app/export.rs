@@ -23,8 +23,8 @@ use crate::domain::turn::Role;
 use crate::engine::changes::{Changes, look};
 use crate::engine::onlooker::Onlooker;
 use crate::store::{WorkdirLayout, document_files, iteration_files};
-use crate::text::patch::Patch;
-use crate::text::{clean, front_matter, one_line};
+use crate::text::unified_diff::UnifiedDiff;
+use crate::text::{clean_text, clean_to_one_line, front_matter};
 
 use super::startup::{RunTreeReader, StartError};
 
@@ -45,7 +45,7 @@ pub struct ExportPage {
     /// All turns, in their order.
     pub turns: Vec<TurnSpan>,
     /// What each step changed, as far as git still knows.
-    pub diffs: BTreeMap<u32, Patch>,
+    pub diffs: BTreeMap<u32, UnifiedDiff>,
     /// What could not be read, in words.
     pub problem: Option<String>,
     /// The zone of the times on the page.
@@ -111,7 +111,7 @@ impl ExportPage {
             turns: teller.turns,
             sections: teller.sections,
             diffs,
-            problem: problem.map(|problem| clean(&problem)),
+            problem: problem.map(|problem| clean_text(&problem)),
             zone: TimeZone::system(),
             state,
         })
@@ -138,7 +138,7 @@ impl ExportPage {
         let goal = self.state.goal.as_ref();
         goal.map_or_else(
             || "a run without a goal".to_owned(),
-            |goal| one_line(&goal.title),
+            |goal| clean_to_one_line(&goal.title),
         )
     }
 
@@ -179,7 +179,7 @@ fn load_plan_text(layout: &WorkdirLayout) -> Result<String, StartError> {
     let document = document_files::read_document(&layout.plan())?;
     let text = document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
     let text = text.unwrap_or_default();
-    Ok(clean(front_matter::split(&text).body.trim()))
+    Ok(clean_text(front_matter::parse_document(&text).body.trim()))
 }
 
 fn load_evidence(layout: &WorkdirLayout) -> Result<BTreeMap<u32, String>, StartError> {
@@ -188,10 +188,10 @@ fn load_evidence(layout: &WorkdirLayout) -> Result<BTreeMap<u32, String>, StartE
     let mut evidence = BTreeMap::new();
     for bytes in kept.into_iter().map(|version| version.bytes).chain(now) {
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let parts = review::parts(front_matter::split(&text).body);
+        let parts = review::parts(front_matter::parse_document(&text).body);
         let said = parts.evidence.into_iter();
         let said = said.filter(|(_, text)| !text.trim().is_empty());
-        evidence.extend(said.map(|(n, text)| (n, clean(&text))));
+        evidence.extend(said.map(|(n, text)| (n, clean_text(&text))));
     }
     Ok(evidence)
 }
@@ -253,7 +253,7 @@ impl SectionBuilder {
             Event::TurnEnded { .. } => {
                 self.add_item(
                     run_reporter::describe_event(event)
-                        .map(|text| ExportItem::ProgramNote(clean(&text))),
+                        .map(|text| ExportItem::ProgramNote(clean_text(&text))),
                 );
                 self.sections.push(ExportSection::default());
             }
@@ -276,21 +276,23 @@ impl SectionBuilder {
             Event::SessionVersion { .. } | Event::PhaseChanged { .. } => {}
             _ => self.add_item(
                 run_reporter::describe_event(event)
-                    .map(|text| ExportItem::ProgramNote(clean(&text))),
+                    .map(|text| ExportItem::ProgramNote(clean_text(&text))),
             ),
         }
     }
 
     fn add_agent_activity(&mut self, role: Role, event: &Event, news: &News) {
         match news {
-            News::Text { text } => self.add_item(Some(ExportItem::AgentText(role, clean(text)))),
+            News::Text { text } => {
+                self.add_item(Some(ExportItem::AgentText(role, clean_text(text))))
+            }
             News::Thinking { text } if text.trim().is_empty() => {}
             News::Thinking { text } => {
-                self.add_item(Some(ExportItem::AgentThought(role, clean(text))))
+                self.add_item(Some(ExportItem::AgentThought(role, clean_text(text))))
             }
             News::ToolStarted { item, tool, title } => {
                 self.add_item(Some(ExportItem::ToolCall {
-                    title: one_line(&format!("{tool} {title}")),
+                    title: clean_to_one_line(&format!("{tool} {title}")),
                     status: String::new(),
                     output: String::new(),
                 }));
@@ -311,7 +313,7 @@ impl SectionBuilder {
             News::FilesChanged { .. } => {}
             _ => self.add_item(
                 run_reporter::describe_event(event)
-                    .map(|text| ExportItem::ProgramNote(clean(text.trim()))),
+                    .map(|text| ExportItem::ProgramNote(clean_text(text.trim()))),
             ),
         }
     }
@@ -322,15 +324,15 @@ impl SectionBuilder {
             place.and_then(|(section, at)| self.sections.get_mut(section)?.items.get_mut(at));
         if let Some(ExportItem::ToolCall { status, output, .. }) = item {
             *status = match code.filter(|code| *code != 0) {
-                Some(code) => format!("{}, exit {code}", clean(word)),
-                None => clean(word),
+                Some(code) => format!("{}, exit {code}", clean_text(word)),
+                None => clean_text(word),
             };
-            *output = clean(ended.trim_end());
+            *output = clean_text(ended.trim_end());
         }
     }
 
     fn add_user_text(&mut self, text: &str) {
-        self.add_item(Some(ExportItem::UserText(clean(text))));
+        self.add_item(Some(ExportItem::UserText(clean_text(text))));
     }
 
     fn add_item(&mut self, item: Option<ExportItem>) {

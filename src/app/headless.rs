@@ -14,7 +14,7 @@ use crate::domain::question::Question;
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError, Outcome};
-use crate::text::{clean, truncate};
+use crate::text::{clean_text, truncate};
 
 use super::auto_answers::{AutoAnswers, flag_for};
 use super::oneshot_engine::{
@@ -82,9 +82,9 @@ pub async fn run_headless(headless: HeadlessRun, out: &mut dyn Write, err: &mut 
 
 fn print_error(err: &mut dyn Write, problem: &str, hint: &str) {
     // There is nowhere left to say that standard error is closed.
-    let _closed = writeln!(err, "error: {}", clean(problem));
+    let _closed = writeln!(err, "error: {}", clean_text(problem));
     if !hint.is_empty() {
-        let _closed = writeln!(err, "hint: {}", clean(hint));
+        let _closed = writeln!(err, "hint: {}", clean_text(hint));
     }
 }
 
@@ -177,7 +177,7 @@ async fn open_run(
 
 /// Gives the run its goal.
 fn give_goal(engine: &mut Engine, goal: &str) -> Result<(), EngineError> {
-    let text = clean(goal);
+    let text = clean_text(goal);
     engine.feed(Event::GoalGiven { text: text.clone() })?;
     confirm_goal(engine, text)
 }

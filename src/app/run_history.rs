@@ -18,7 +18,7 @@ use crate::domain::run::State;
 use crate::engine::lying::stands;
 use crate::store::run_archives::{self, RunArchive};
 use crate::store::{StoreError, WorkdirLayout};
-use crate::text::{n_of, one_line};
+use crate::text::{clean_to_one_line, pluralize};
 
 /// What the run is called that is over and lies in no directory of its own yet.
 const LATEST_NAME: &str = "latest";
@@ -101,7 +101,11 @@ fn latest_finished_run(layout: &WorkdirLayout) -> Option<RunHistoryEntry> {
             let written = layout.state().metadata().and_then(|meta| meta.modified());
             let written = written.ok().and_then(|at| Timestamp::try_from(at).ok());
             let made = written.unwrap_or_else(Timestamp::now);
-            Some(latest(made, Err(one_line(&error.to_string())), None))
+            Some(latest(
+                made,
+                Err(clean_to_one_line(&error.to_string())),
+                None,
+            ))
         }
     }
 }
@@ -116,7 +120,7 @@ fn read_archive(archive: RunArchive) -> Option<RunHistoryEntry> {
             let cut_off = "it has no state.json: it was cut off before its first event";
             (Err(cut_off.to_owned()), None)
         }
-        Err(error) => (Err(one_line(&error.to_string())), None),
+        Err(error) => (Err(clean_to_one_line(&error.to_string())), None),
     };
     Some(RunHistoryEntry {
         name: archive.name,
@@ -141,7 +145,7 @@ fn summarize_state(state: &State) -> RunHistorySummary {
         title: state
             .goal
             .as_ref()
-            .map_or_else(String::new, |goal| one_line(&goal.title)),
+            .map_or_else(String::new, |goal| clean_to_one_line(&goal.title)),
         phase: state.phase,
         n_done: steps.done,
         n_steps: steps.all,
@@ -149,7 +153,7 @@ fn summarize_state(state: &State) -> RunHistorySummary {
         agents: sessions
             .into_iter()
             .flatten()
-            .map(|session| one_line(&session.adapter))
+            .map(|session| clean_to_one_line(&session.adapter))
             .collect(),
     }
 }
@@ -173,10 +177,13 @@ pub fn find_run<'a>(
     let mut like = runs.iter().filter(|run| run.name.contains(wanted));
     match (like.next(), like.next()) {
         (Some(run), None) => Ok(run),
-        (None, _) => Err(format!("no finished run is named `{}`", one_line(wanted))),
+        (None, _) => Err(format!(
+            "no finished run is named `{}`",
+            clean_to_one_line(wanted)
+        )),
         (Some(_), Some(_)) => Err(format!(
             "several finished runs are named like `{}`",
-            one_line(wanted)
+            clean_to_one_line(wanted)
         )),
     }
 }
@@ -222,8 +229,8 @@ impl RunHistoryEntry {
         Some(format!(
             "{} of {}, {}",
             told.n_done,
-            n_of(told.n_steps, "step"),
-            n_of(told.n_commits, "commit")
+            pluralize(told.n_steps, "step"),
+            pluralize(told.n_commits, "commit")
         ))
     }
 

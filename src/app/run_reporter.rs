@@ -17,7 +17,7 @@ use crate::domain::todo::{Status, Todo, Todos};
 use crate::domain::turn::{Role, TurnResult};
 use crate::domain::undo::named;
 use crate::store::EventLogRecord;
-use crate::text::n_of;
+use crate::text::pluralize;
 
 /// How a run is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +158,7 @@ pub fn describe_event(event: &Event) -> Option<String> {
             Gate::Auto => "the gate is auto: turns follow each other".to_owned(),
             Gate::Manual => "the gate is manual: every turn waits for its release".to_owned(),
         },
-        Event::ModeChanged { mode } => format!("mode {}: {}", mode.name(), mode.in_words()),
+        Event::ModeChanged { mode } => format!("mode {}: {}", mode.name(), mode.describe()),
         Event::LimitPassed { .. } => "the wait for the usage limit is over".to_owned(),
         Event::Agent { role, news, .. } => return describe_agent_activity(*role, news),
         Event::TurnEnded {
@@ -179,7 +179,7 @@ pub fn describe_event(event: &Event) -> Option<String> {
                 .collect();
             format!(
                 "the plan: {}\n{}",
-                n_of(plan.steps.len(), "step"),
+                pluralize(plan.steps.len(), "step"),
                 steps.join("\n")
             )
         }
@@ -203,7 +203,7 @@ pub fn describe_event(event: &Event) -> Option<String> {
             };
             format!(
                 "answers to {}, {plan}{left}",
-                n_of(responses.len(), "finding")
+                pluralize(responses.len(), "finding")
             )
         }
         Event::TaskStarted(order) if order.speaks.is_some() => {
@@ -246,7 +246,7 @@ pub fn describe_event(event: &Event) -> Option<String> {
             format!(
                 "step {}: {} changed",
                 audit.step,
-                n_of(audit.changed.len(), "file")
+                pluralize(audit.changed.len(), "file")
             )
         }
         Event::EditsPutBack { step, paths, .. } => {
@@ -334,7 +334,7 @@ fn describe_review(review: &crate::domain::review::Review) -> String {
             "   {}. [{}] {}",
             remark.n,
             remark.severity.word(),
-            crate::text::clean(&remark.text)
+            crate::text::clean_text(&remark.text)
         ));
     }
     if !review.consistent {

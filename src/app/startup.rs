@@ -32,7 +32,7 @@ use crate::engine::journal::Journal;
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::scratch;
 use crate::engine::setup::{BranchPolicy, NamedAdapter, TestChoice, trust_of};
-use crate::permission::UncontainedCommands;
+use crate::permission::UncontainedCommandPolicy;
 use crate::process::{
     ChildSpawner, SandboxSupport, describe_foreign_owner, terminate_leftovers_by_prefix,
 };
@@ -90,7 +90,7 @@ pub struct StartOptions {
     /// Who starts agents, git and tests; by default the system.
     pub children: ChildSpawner,
     /// What happens to commands that nothing holds.
-    pub uncontained: UncontainedCommands,
+    pub uncontained: UncontainedCommandPolicy,
     /// What the terminal is used for.
     pub front_end: FrontEnd,
 }
@@ -108,7 +108,7 @@ impl StartOptions {
             ask_policy: StartAskPolicy::Deny,
             unfinished: UnfinishedRunPolicy::Refuse,
             children: ChildSpawner::default(),
-            uncontained: UncontainedCommands::AskEach,
+            uncontained: UncontainedCommandPolicy::AskEach,
             front_end: FrontEnd::Lines,
         }
     }
@@ -148,7 +148,7 @@ pub struct ProjectContext {
     /// Who starts agents, git and tests.
     pub children: ChildSpawner,
     /// What happens to commands that nothing holds.
-    pub uncontained: UncontainedCommands,
+    pub uncontained: UncontainedCommandPolicy,
 }
 
 /// A directory in which this process is the only instance, with or without a run.
@@ -297,7 +297,7 @@ pub async fn inspect_project(wishes: &StartOptions) -> Result<ProjectContext, St
 
 /// Refuses to let agents work as root on what belongs to somebody else: nothing could hold them.
 fn check_owner(found: &ProjectContext) -> Result<(), StartError> {
-    let is_lifted = found.uncontained == UncontainedCommands::FollowRules;
+    let is_lifted = found.uncontained == UncontainedCommandPolicy::FollowRules;
     match describe_foreign_owner(&found.root)
         .filter(|_| !is_lifted && !found.children.is_simulated())
     {

@@ -26,7 +26,7 @@ use tokio::time::Instant;
 
 use super::diff_backend::DiffBackend;
 use crate::config::types::NotifyBy;
-use crate::text::clean;
+use crate::text::clean_text;
 use crate::tui::{Clicks, Depth, Surroundings, Theme};
 use nonblocking_writer::NonblockingWriter;
 
@@ -142,7 +142,7 @@ pub fn restore_on_panic() {
         let was_ours = IS_ENTERED.load(Ordering::SeqCst);
         let _gone = leave_modes();
         // What broke may have been at work on an agent's text.
-        let told = clean(&format!("{panic}\n{}", Backtrace::capture()));
+        let told = clean_text(&format!("{panic}\n{}", Backtrace::capture()));
         let _nobody = writeln!(io::stderr(), "{told}");
         if was_ours {
             PANICKED.notify_one();

@@ -12,8 +12,8 @@ use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
-use crate::permission::profile::{Shown, UnknownProfile};
-use crate::permission::{AgentMode, Profile};
+use crate::permission::profile_registry::{ProfileVisibility, UnknownProfile};
+use crate::permission::{AgentMode, ProfileDefinition};
 
 /// Arguments of `agent-collab agents`.
 #[derive(Debug, Clone, Args)]
@@ -58,12 +58,12 @@ pub async fn run(args: AgentsArguments) -> Result<u8, StartError> {
         Some(AgentModeFlag::Primary) => AgentMode::Primary,
         Some(AgentModeFlag::Subagent) => AgentMode::Subagent,
     };
-    let agents: Vec<&Profile> = match &args.name {
-        None => permissions.profiles.offered(mode).collect(),
+    let agents: Vec<&ProfileDefinition> = match &args.name {
+        None => permissions.profiles.iter_offered(mode).collect(),
         Some(name) => vec![
             permissions
                 .profiles
-                .find(name)
+                .find_by_name(name)
                 .map_err(unknown_agent_error)?,
         ],
     };
@@ -96,7 +96,7 @@ pub(super) fn unknown_agent_error(unknown: UnknownProfile) -> StartError {
     }
 }
 
-fn format_summary(agent: &Profile) -> String {
+fn format_summary(agent: &ProfileDefinition) -> String {
     let line = format!(
         "{:<12} {:<9} {}",
         visible(&agent.name),
@@ -106,7 +106,7 @@ fn format_summary(agent: &Profile) -> String {
     format!("{}\n", line.trim_end())
 }
 
-fn format_details(agent: &Profile, permissions: &Permissions) -> String {
+fn format_details(agent: &ProfileDefinition, permissions: &Permissions) -> String {
     let mut out = format_summary(agent);
     let known = [
         ("prompt", agent.prompt.as_deref()),
@@ -125,7 +125,7 @@ fn format_details(agent: &Profile, permissions: &Permissions) -> String {
     out
 }
 
-fn agent_to_json(agent: &Profile, permissions: &Permissions) -> serde_json::Value {
+fn agent_to_json(agent: &ProfileDefinition, permissions: &Permissions) -> serde_json::Value {
     let rules: Vec<serde_json::Value> = rules_with_origins(agent, permissions)
         .into_iter()
         .map(|(rule, origin)| json!({ "rule": rule, "origin": origin }))
@@ -142,14 +142,17 @@ fn agent_to_json(agent: &Profile, permissions: &Permissions) -> serde_json::Valu
     })
 }
 
-fn is_hidden(agent: &Profile) -> bool {
-    agent.shown == Shown::Hidden
+fn is_hidden(agent: &ProfileDefinition) -> bool {
+    agent.visibility == ProfileVisibility::Hidden
 }
 
 /// Every rule that holds for an agent with where it stands; those of a repository that is not trusted come last.
-fn rules_with_origins(agent: &Profile, permissions: &Permissions) -> Vec<(String, String)> {
+fn rules_with_origins(
+    agent: &ProfileDefinition,
+    permissions: &Permissions,
+) -> Vec<(String, String)> {
     let rules = permissions.rules(&agent.name);
-    let all = rules.list().iter().chain(rules.restrictions());
+    let all = rules.rules().iter().chain(rules.restrictions());
     all.map(|rule| (rule.to_string(), rule.origin.to_string()))
         .collect()
 }

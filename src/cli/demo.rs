@@ -22,7 +22,7 @@ use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::{BranchPolicy, TestChoice};
-use crate::permission::UncontainedCommands;
+use crate::permission::UncontainedCommandPolicy;
 use crate::process::ChildSpawner;
 
 use scenes::DemoScene;
@@ -186,7 +186,7 @@ impl DemoWorkspace {
             unfinished: UnfinishedRunPolicy::Refuse,
             children: ChildSpawner::default(),
             // Its agents are this program's own scripts.
-            uncontained: UncontainedCommands::FollowRules,
+            uncontained: UncontainedCommandPolicy::FollowRules,
             front_end: FrontEnd::Lines,
         }
     }

@@ -10,8 +10,8 @@ use crate::app::run_diff::{RunDiff, diff_run_in_directory};
 use crate::app::startup::StartError;
 use crate::domain::changes::Scope;
 use crate::engine::changes::Changes;
-use crate::text::patch::{FileDiff, LineKind, Patch};
-use crate::text::{clean, n_of};
+use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
+use crate::text::{clean_text, pluralize};
 
 use super::ConfigFlagArguments;
 use super::cli_context::CliContext;
@@ -82,7 +82,7 @@ fn print_changes(
     out: &mut dyn Write,
 ) -> Result<u8, StartError> {
     if let Some(problem) = &looked.problem {
-        let _closed = writeln!(io::stderr(), "note: {}", clean(problem));
+        let _closed = writeln!(io::stderr(), "note: {}", clean_text(problem));
     }
     let changes = looked
         .changes
@@ -104,19 +104,19 @@ fn print_changes(
     }
 }
 
-fn print_stat(patch: &Patch, out: &mut dyn Write) -> io::Result<()> {
-    let counts: Vec<String> = patch.files.iter().map(FileDiff::counts).collect();
+fn print_stat(patch: &UnifiedDiff, out: &mut dyn Write) -> io::Result<()> {
+    let counts: Vec<String> = patch.files.iter().map(FileDiff::summary).collect();
     let widest = counts.iter().map(|each| each.chars().count()).max();
     let widest = widest.unwrap_or(0);
     for (counts, file) in counts.iter().zip(&patch.files) {
         writeln!(out, "{counts:<widest$}  {}", file.title())?;
     }
     let (added, removed) = patch.totals();
-    let files = n_of(patch.files.len(), "file");
+    let files = pluralize(patch.files.len(), "file");
     writeln!(out, "{files}, +{added} −{removed}")
 }
 
-fn print_patch(patch: &Patch, colours: ColorOutput, out: &mut dyn Write) -> io::Result<()> {
+fn print_patch(patch: &UnifiedDiff, colours: ColorOutput, out: &mut dyn Write) -> io::Result<()> {
     for line in &patch.lines {
         match (colours, ansi_color_code(line.kind)) {
             (ColorOutput::On, Some(code)) => writeln!(out, "\x1b[{code}m{}\x1b[m", line.text)?,
@@ -127,14 +127,14 @@ fn print_patch(patch: &Patch, colours: ColorOutput, out: &mut dyn Write) -> io::
 }
 
 /// The terminal's own colours, as on the screen.
-fn ansi_color_code(kind: LineKind) -> Option<&'static str> {
+fn ansi_color_code(kind: DiffLineKind) -> Option<&'static str> {
     match kind {
-        LineKind::File => Some("1"),
-        LineKind::Hunk => Some("36"),
-        LineKind::Added => Some("32"),
-        LineKind::Removed => Some("31"),
-        LineKind::Note => Some("2"),
-        LineKind::Context => None,
+        DiffLineKind::File => Some("1"),
+        DiffLineKind::Hunk => Some("36"),
+        DiffLineKind::Added => Some("32"),
+        DiffLineKind::Removed => Some("31"),
+        DiffLineKind::Note => Some("2"),
+        DiffLineKind::Context => None,
     }
 }
 
@@ -147,7 +147,7 @@ mod tests {
     fn printed(stat: bool, colours: ColorOutput) -> String {
         let looked = RunDiff {
             scopes: Vec::new(),
-            changes: Ok(Changes::Found(Patch::read(TEXT))),
+            changes: Ok(Changes::Found(UnifiedDiff::parse(TEXT))),
             problem: None,
         };
         let mut out = Vec::new();

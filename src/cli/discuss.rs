@@ -15,7 +15,7 @@ use crate::engine::discussion::{MAX_CONTEXT, TOO_MUCH_CONTEXT, as_json, in_markd
 use crate::mcp::tools::group_discuss::{
     DiscussionModeArgument, GroupDiscussToolArguments, SpeakingOrderArgument,
 };
-use crate::text::{clean, clean_json_line};
+use crate::text::{clean_json_line, clean_text};
 
 use super::ConfigFlagArguments;
 use super::run::OnAskFlag;
@@ -159,7 +159,7 @@ fn print_text(text: &str, code: u8) -> u8 {
 }
 
 fn format_discussion(discussion: &Discussion) -> String {
-    let mut text = clean(&in_markdown(discussion));
+    let mut text = clean_text(&in_markdown(discussion));
     if discussion.can_go_on() {
         text.push_str(&format!(
             "\n`agent-collab discuss --id {}` goes on after the last finished round.\n",

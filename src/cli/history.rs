@@ -13,8 +13,8 @@ use crate::app::terminal;
 use crate::app::tui_loop::{self, TuiStart};
 use crate::engine::lying::stands;
 use crate::store::{WorkdirLayout, document_files};
-use crate::text::visible;
-use crate::text::{clean, clean_json_line};
+use crate::text::escape_invisible;
+use crate::text::{clean_json_line, clean_text};
 
 use super::ConfigFlagArguments;
 use super::cli_context::CliContext;
@@ -49,7 +49,7 @@ pub async fn run(args: HistoryArguments) -> Result<u8, StartError> {
     let Some(wanted) = &args.run else {
         let text = match args.json {
             true => format!("{}\n", clean_json_line(&runs_to_json(&runs).to_string())),
-            false => format_runs(&runs, &visible(&root.display().to_string())),
+            false => format_runs(&runs, &escape_invisible(&root.display().to_string())),
         };
         return Ok(print_text(&text));
     };
@@ -107,10 +107,10 @@ fn format_runs(runs: &[RunHistoryEntry], root: &str) -> String {
             run.date,
             head.join(", "),
             run.subject(),
-            clean(&run.directory().display().to_string())
+            clean_text(&run.directory().display().to_string())
         ));
         if let Some(problem) = &run.problem {
-            text.push_str(&format!("     {}\n", clean(problem)));
+            text.push_str(&format!("     {}\n", clean_text(problem)));
         }
     }
     if runs.iter().any(RunHistoryEntry::is_unfinished) {
@@ -134,7 +134,7 @@ fn run_to_json(layout: &WorkdirLayout) -> Result<Value, StartError> {
 fn format_archived_run(run: &RunHistoryEntry) -> Result<String, StartError> {
     let mut text = format!(
         "history    {}\n",
-        clean(&run.directory().display().to_string())
+        clean_text(&run.directory().display().to_string())
     );
     match stands(&run.layout) {
         Ok(Some(found)) => {
@@ -145,7 +145,7 @@ fn format_archived_run(run: &RunHistoryEntry) -> Result<String, StartError> {
     }
     if let Some(log) = document_files::read_document(&run.layout.log())? {
         let log = String::from_utf8_lossy(&log.bytes).into_owned();
-        text.push_str(&format!("\n{}\n", clean(log.trim_end())));
+        text.push_str(&format!("\n{}\n", clean_text(log.trim_end())));
     }
     Ok(text)
 }

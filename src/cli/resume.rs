@@ -9,7 +9,7 @@ use crate::app::startup::{
     StartError, StartOptions, UnarchivedRun, UnfinishedRunPolicy, lock_and_unarchive_run,
 };
 use crate::domain::phase::Mode;
-use crate::text::clean;
+use crate::text::clean_text;
 
 use super::exit_code_after_print;
 use super::run::{HeadlessRunArguments, run_headless};
@@ -75,7 +75,7 @@ pub async fn run(args: ResumeArguments) -> Result<u8, StartError> {
             conducted.choices.to_config_flags()?,
         );
         let back = lock_and_unarchive_run(&wishes, wanted).await?;
-        let told = clean(&back.describe());
+        let told = clean_text(&back.describe());
         if !back.has_goal() {
             let told = format!("{told}\n{}", format_next_actions(&back));
             return Ok(exit_code_after_print(

@@ -8,7 +8,7 @@ use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::{BranchPolicy, TestChoice};
-use crate::permission::UncontainedCommands;
+use crate::permission::UncontainedCommandPolicy;
 use crate::process::ChildSpawner;
 
 use super::ConfigFlagArguments;
@@ -67,7 +67,7 @@ pub(super) fn screen_options(choices: Choices, first: TuiStart) -> Result<TuiOpt
         ask_policy: StartAskPolicy::Wait,
         unfinished: UnfinishedRunPolicy::Refuse,
         children: ChildSpawner::default(),
-        uncontained: UncontainedCommands::AskEach,
+        uncontained: UncontainedCommandPolicy::AskEach,
         front_end: FrontEnd::FullScreen,
     };
     Ok(TuiOptions { wishes, first })

@@ -11,7 +11,7 @@ use std::thread;
 use clap::{Args, ValueEnum};
 
 use crate::app::startup::StartError;
-use crate::text::{Scrubber, Taken};
+use crate::text::{ByteScrubber, ScrubScope};
 
 /// Arguments of `agent-collab scrub_stream`.
 #[derive(Debug, Clone, Args)]
@@ -57,9 +57,9 @@ const MAX_WORKERS: usize = 4;
 /// Standard input cannot be read, or standard output not written; a reader that has gone is no error.
 pub fn run(args: &ScrubArguments) -> Result<u8, StartError> {
     let taken = match args.only {
-        None => Taken::All,
-        Some(ScrubOnlyFlag::Redact) => Taken::Secrets,
-        Some(ScrubOnlyFlag::Control) => Taken::Controls,
+        None => ScrubScope::All,
+        Some(ScrubOnlyFlag::Redact) => ScrubScope::Secrets,
+        Some(ScrubOnlyFlag::Control) => ScrubScope::Controls,
     };
     let input = io::stdin();
     let mut output = io::stdout();
@@ -110,7 +110,7 @@ enum BlockStart {
 /// A block, and what became of it and of the scrubber if nothing before it mattered.
 struct ScrubbedBlock {
     block: InputBlock,
-    independent_result: Option<(String, Scrubber)>,
+    independent_result: Option<(String, ByteScrubber)>,
 }
 
 /// Scrubs a stream: workers take blocks in turn, and one writer puts them in order again.
@@ -120,7 +120,7 @@ struct ScrubbedBlock {
 fn scrub_stream(
     input: &mut dyn Read,
     output: &mut (dyn Write + Send),
-    taken: Taken,
+    taken: ScrubScope,
     n_workers: usize,
 ) -> io::Result<()> {
     thread::scope(|scope| {
@@ -189,11 +189,11 @@ fn read_blocks(input: &mut dyn Read, lanes: &[SyncSender<InputBlock>]) -> io::Re
 fn scrub_blocks(
     blocks: &Receiver<InputBlock>,
     to_writer: &SyncSender<ScrubbedBlock>,
-    taken: Taken,
+    taken: ScrubScope,
 ) {
     for block in blocks {
         let alone = (block.start == BlockStart::Line).then(|| {
-            let mut scrubber = Scrubber::new(taken);
+            let mut scrubber = ByteScrubber::new(taken);
             let mut clean = String::with_capacity(block.bytes.len());
             scrubber.push(&block.bytes, &mut clean);
             (clean, scrubber)
@@ -213,9 +213,9 @@ fn scrub_blocks(
 fn write_in_order(
     all_done: &[Receiver<ScrubbedBlock>],
     output: &mut (dyn Write + Send),
-    taken: Taken,
+    taken: ScrubScope,
 ) -> io::Result<()> {
-    let mut scrubber = Scrubber::new(taken);
+    let mut scrubber = ByteScrubber::new(taken);
     // Lanes are served in turn, so the first that has ended has ended the input.
     for done in all_done.iter().cycle().map_while(|done| done.recv().ok()) {
         let clean = match done.independent_result {
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    fn check(text: &[u8], taken: Taken, expected: &str) {
+    fn check(text: &[u8], taken: ScrubScope, expected: &str) {
         for size in [1, 3, text.len()] {
             let mut out = Vec::new();
             scrub_stream(&mut ChunkedReader(text, size), &mut out, taken, 2).unwrap();
@@ -276,13 +276,17 @@ mod tests {
         let text = b"\x1b[31mpassword\x1b[0m: hunter2\n\x9b2Jend \xff";
         check(
             text,
-            Taken::All,
+            ScrubScope::All,
             "password: [redacted:password]\nend \u{fffd}",
         );
-        check(text, Taken::Controls, "password: hunter2\nend \u{fffd}");
+        check(
+            text,
+            ScrubScope::Controls,
+            "password: hunter2\nend \u{fffd}",
+        );
         check(
             b"\x1b[1mpassword: hunter2\x07",
-            Taken::Secrets,
+            ScrubScope::Secrets,
             "\u{1b}[1mpassword: [redacted:password]\u{7}",
         );
     }
@@ -314,8 +318,8 @@ mod tests {
 
         #[test]
         fn blocks_and_workers_make_no_difference(text in openings(), size in 1usize..60, n_workers in 1usize..4) {
-            for taken in [Taken::All, Taken::Secrets, Taken::Controls] {
-                let mut whole = Scrubber::new(taken);
+            for taken in [ScrubScope::All, ScrubScope::Secrets, ScrubScope::Controls] {
+                let mut whole = ByteScrubber::new(taken);
                 let mut expected = String::new();
                 whole.push(text.as_bytes(), &mut expected);
                 whole.finish(&mut expected);
@@ -362,7 +366,7 @@ mod tests {
         scrub_stream(
             &mut LockstepReader(&n_out, 0),
             &mut LineCountingWriter(&n_out),
-            Taken::All,
+            ScrubScope::All,
             3,
         )
         .unwrap();
@@ -380,14 +384,19 @@ mod tests {
                 Ok(())
             }
         }
-        let error =
-            scrub_stream(&mut io::repeat(b'\n'), &mut ClosedWriter, Taken::All, 2).unwrap_err();
+        let error = scrub_stream(
+            &mut io::repeat(b'\n'),
+            &mut ClosedWriter,
+            ScrubScope::All,
+            2,
+        )
+        .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
     }
 
     #[test]
     fn a_line_without_end_is_not_held_whole() {
-        let mut scrubber = Scrubber::new(Taken::All);
+        let mut scrubber = ByteScrubber::new(ScrubScope::All);
         let mut out = String::new();
         for _ in 0..64 {
             scrubber.push("word ".repeat(10_000).as_bytes(), &mut out);

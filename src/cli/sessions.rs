@@ -13,7 +13,7 @@ use crate::domain::ids::{At, SessionId};
 use crate::domain::patch::TaskPatch;
 use crate::store::session_files as stored;
 use crate::store::{WorkdirLayout, local_time};
-use crate::text::{clean, clean_json_line, n_of};
+use crate::text::{clean_json_line, clean_text, pluralize};
 
 use super::ConfigFlagArguments;
 use super::cli_context::CliContext;
@@ -90,7 +90,7 @@ pub async fn run(args: SessionsArguments) -> Result<u8, StartError> {
         }
         SessionsSubcommand::Prune => {
             let n = session_commands::prune_sessions(&wishes).await?;
-            format!("{} deleted\n", n_of(n, "session"))
+            format!("{} deleted\n", pluralize(n, "session"))
         }
     };
     Ok(crate::cli::exit_code_after_print(
@@ -110,7 +110,7 @@ fn to_json_line(value: &Value) -> String {
 fn format_list(sessions: &[Value], layout: &WorkdirLayout) -> String {
     if sessions.is_empty() {
         let root = layout.root().display().to_string();
-        return format!("no session in {}\n", clean(&root));
+        return format!("no session in {}\n", clean_text(&root));
     }
     let widest = sessions
         .iter()
@@ -125,11 +125,11 @@ fn format_list(sessions: &[Value], layout: &WorkdirLayout) -> String {
 
 /// Its name in the run.
 fn session_name(session: &Value) -> String {
-    clean(session["name"].as_str().unwrap_or("-"))
+    clean_text(session["name"].as_str().unwrap_or("-"))
 }
 
 fn format_summary(session: &Value, widest: usize) -> String {
-    let word = |key: &str| clean(session[key].as_str().unwrap_or_default());
+    let word = |key: &str| clean_text(session[key].as_str().unwrap_or_default());
     let (kind, title) = match session["kind"].as_str() {
         Some(_) => (word("status"), word("title")),
         None => ("role".to_owned(), word("last_user_agent")),
@@ -139,7 +139,7 @@ fn format_summary(session: &Value, widest: usize) -> String {
         .map(|at| local_time::to_local_text(At(at)));
     format!(
         "{}  {:<widest$}  {kind:<9}  {:<8}  {:<16}  {title}\n",
-        clean(stored_session_id(session)),
+        clean_text(stored_session_id(session)),
         session_name(session),
         word("adapter"),
         since.unwrap_or_default(),
@@ -153,8 +153,8 @@ fn format_worktree(session: &Value) -> String {
     let tree = tree.filter(|_| is_running);
     let patch = session.pointer("/task/patch").cloned();
     let patch = patch.and_then(|patch| serde_json::from_value::<TaskPatch>(patch).ok());
-    let tree = tree.map(|tree| format!("writes in {}\n", clean(tree)));
-    let patch = patch.map(|patch| format!("{}\n", clean(&patch.in_words())));
+    let tree = tree.map(|tree| format!("writes in {}\n", clean_text(tree)));
+    let patch = patch.map(|patch| format!("{}\n", clean_text(&patch.in_words())));
     [tree, patch].into_iter().flatten().collect()
 }
 
@@ -175,9 +175,9 @@ fn format_session(
         let word = |key: &str| message[key].as_str().unwrap_or_default();
         text.push_str(&format!(
             "\n── {} ({})\n{}\n",
-            clean(word("role")),
-            clean(word("agent")),
-            clean(word("text").trim_end())
+            clean_text(word("role")),
+            clean_text(word("agent")),
+            clean_text(word("text").trim_end())
         ));
     }
     Ok(text)

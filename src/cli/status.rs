@@ -15,8 +15,8 @@ use crate::engine::containing;
 use crate::engine::lying::stands;
 use crate::process::ChildSpawner;
 use crate::store::InstanceLock;
-use crate::text::visible;
-use crate::text::{clean, clean_json_line, one_line, truncate};
+use crate::text::escape_invisible;
+use crate::text::{clean_json_line, clean_text, clean_to_one_line, truncate};
 
 use super::ConfigFlagArguments;
 use super::cli_context::CliContext;
@@ -79,7 +79,7 @@ pub async fn run(args: StatusArguments) -> Result<u8, StartError> {
             json!({ "running": held, "run": null, "held": sandbox_to_json(&holding) })
         ),
         (None, false) => {
-            let root = visible(&root.display().to_string());
+            let root = escape_invisible(&root.display().to_string());
             write!(out, "no run in {root}\n{}", format_sandbox(&holding))
         }
     };
@@ -89,7 +89,7 @@ pub async fn run(args: StatusArguments) -> Result<u8, StartError> {
 /// What of a run's files cannot be read, in a line; empty where all can.
 pub(super) fn format_damage(problem: Option<&str>) -> String {
     problem.map_or_else(String::new, |problem| {
-        format!("damaged    {}\n", clean(problem))
+        format!("damaged    {}\n", clean_text(problem))
     })
 }
 
@@ -106,7 +106,7 @@ fn sandbox_to_json(holding: &AdapterSandboxSummary) -> Value {
 
 fn format_sandbox(holding: &AdapterSandboxSummary) -> String {
     let told = holding.iter().map(|(name, (kernel, protocol))| {
-        let (name, kernel) = (clean(name), clean(kernel));
+        let (name, kernel) = (clean_text(name), clean_text(kernel));
         format!("held       {name}, by the kernel: {kernel}\n           {name}, by protocol only: {protocol}\n")
     });
     told.collect()
@@ -130,7 +130,7 @@ pub(super) fn format_run(state: &State, work: RunActivity) -> String {
         .goal
         .as_ref()
         .map_or("none yet", |goal| goal.title.as_str());
-    lines.push(format!("goal       {}", clean(goal)));
+    lines.push(format!("goal       {}", clean_text(goal)));
     let runs = match work {
         RunActivity::Running => "an instance works on it",
         RunActivity::Stopped => "nobody works on it",
@@ -152,11 +152,14 @@ pub(super) fn format_run(state: &State, work: RunActivity) -> String {
             "finding    {}. [{}] {}",
             remark.n,
             remark.severity.word(),
-            clean(&remark.text)
+            clean_text(&remark.text)
         ));
     }
     for question in state.awaiting.iter().chain(&state.asked) {
-        lines.push(format!("waits      {}", clean(&question.kind.in_words())));
+        lines.push(format!(
+            "waits      {}",
+            clean_text(&question.kind.in_words())
+        ));
     }
     if let Some(plan) = &state.plan {
         for step in &plan.plan.steps {
@@ -184,7 +187,7 @@ fn format_discussion(discussion: &Discussion, work: RunActivity) -> String {
         (Status::Completed, _) => "is over".to_owned(),
         (Status::Failed, _) => "failed".to_owned(),
     };
-    let topic = truncate::to_chars(&one_line(&discussion.order.topic), TOPIC_CHARS);
+    let topic = truncate::to_chars(&clean_to_one_line(&discussion.order.topic), TOPIC_CHARS);
     format!("discussion {id} {stands}: {topic}")
 }
 
@@ -205,6 +208,6 @@ fn format_step(state: &State, step: &crate::domain::plan::Step) -> String {
     format!(
         "step       {}. [{mark}] {}{tested}",
         step.n,
-        clean(&step.text)
+        clean_text(&step.text)
     )
 }

@@ -11,7 +11,7 @@ use crate::app::task_command::{self, TaskCommand};
 use crate::app::write_watchdog::WatchedWriter;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, TaskStatus};
-use crate::text::{clean, clean_json_line, n_of};
+use crate::text::{clean_json_line, clean_text, pluralize};
 
 use super::ConfigFlagArguments;
 use super::run::OnAskFlag;
@@ -99,17 +99,17 @@ fn format_result(result: &TaskResult) -> String {
         name => name,
     };
     let patch = result.patch.as_ref();
-    let patch = patch.map(|patch| clean(&format!("\n\n{}", patch.to_string().trim_end())));
+    let patch = patch.map(|patch| clean_text(&format!("\n\n{}", patch.to_string().trim_end())));
     format!(
         "{}{}\n\n{} by {} in {seconds} s with {}; go on with --id {}",
-        clean(result.end.in_words()),
+        clean_text(result.end.in_words()),
         patch.unwrap_or_default(),
         result.end.status().name(),
-        clean(result.called()),
-        n_of(
+        clean_text(result.called()),
+        pluralize(
             usize::try_from(result.tool_calls).unwrap_or(usize::MAX),
             "call"
         ),
-        clean(again)
+        clean_text(again)
     )
 }

@@ -17,7 +17,8 @@ use crate::config::problem::visible;
 use crate::domain::tool::{Standing, hidden, when};
 use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{
-    Action, AgentMode, Call, Context, Lineage, Mode, PhaseAccess, Profile, decide,
+    AgentMode, AgentToolCall, DecisionContext, Mode, PermissionAction, PhaseAccess,
+    ProfileDefinition, SessionLineage, decide_call,
 };
 
 /// Arguments of `agent-collab tools`.
@@ -46,7 +47,7 @@ pub struct ToolsArguments {
 struct ToolAvailability {
     tool: &'static ToolDefinition,
     /// What becomes of a call; nothing where the tool is not offered.
-    action: Option<Action>,
+    action: Option<PermissionAction>,
     /// Why it is not offered, or when it is.
     why: Option<String>,
 }
@@ -60,7 +61,7 @@ pub async fn run(args: ToolsArguments) -> Result<u8, StartError> {
     let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
     let agent = permissions
         .profiles
-        .find(&args.agent)
+        .find_by_name(&args.agent)
         .map_err(unknown_agent_error)?;
     let context = build_context(agent, &permissions, &root, args.mode.into());
     let seen = visible_agents(&permissions, &context);
@@ -87,33 +88,33 @@ pub async fn run(args: ToolsArguments) -> Result<u8, StartError> {
 }
 
 fn build_context(
-    agent: &Profile,
+    agent: &ProfileDefinition,
     permissions: &Permissions,
     root: &std::path::Path,
     mode: Mode,
-) -> Context {
+) -> DecisionContext {
     let access = match agent.name.as_str() {
         "build" => PhaseAccess::Execute,
         _ => PhaseAccess::BeforeExecute,
     };
-    Context {
+    DecisionContext {
         mode,
         lineage: match agent.mode {
             AgentMode::Subagent => permissions.of_a_child(),
-            AgentMode::Primary | AgentMode::All => Lineage::Role,
+            AgentMode::Primary | AgentMode::All => SessionLineage::Role,
         },
         ..permissions.context(&agent.name, access, root)
     }
 }
 
 /// The agents that it may give tasks to, and have discuss.
-fn visible_agents(permissions: &Permissions, context: &Context) -> VisibleAgents {
+fn visible_agents(permissions: &Permissions, context: &DecisionContext) -> VisibleAgents {
     let by = |tool: &str| {
-        let agents = permissions.profiles.offered(AgentMode::Subagent);
+        let agents = permissions.profiles.iter_offered(AgentMode::Subagent);
         agents
             .filter(|agent| {
                 let input = json!({ "agent": agent.name });
-                decide_action(tool, &input, context) != Action::Deny
+                decide_action(tool, &input, context) != PermissionAction::Deny
             })
             .map(|agent| (agent.name.clone(), agent.description.clone()))
             .collect()
@@ -124,20 +125,20 @@ fn visible_agents(permissions: &Permissions, context: &Context) -> VisibleAgents
     }
 }
 
-fn decide_action(tool: &str, input: &Value, context: &Context) -> Action {
-    let call = Call::Tool {
+fn decide_action(tool: &str, input: &Value, context: &DecisionContext) -> PermissionAction {
+    let call = AgentToolCall::Tool {
         name: tool.to_owned(),
         input: input.to_string(),
     };
-    decide(&call, context).action
+    decide_call(&call, context).action
 }
 
 fn tool_availability(
     tool: &'static ToolDefinition,
-    context: &Context,
+    context: &DecisionContext,
     seen: &VisibleAgents,
 ) -> ToolAvailability {
-    let depth = u32::from(context.lineage != Lineage::Role);
+    let depth = u32::from(context.lineage != SessionLineage::Role);
     let standing = Standing {
         purpose: None,
         depth,
@@ -174,11 +175,11 @@ fn tool_availability(
     }
 }
 
-fn action_label(action: Option<Action>) -> &'static str {
+fn action_label(action: Option<PermissionAction>) -> &'static str {
     match action {
-        Some(Action::Allow) => "allow",
-        Some(Action::Ask) => "ask",
-        Some(Action::Deny) => "deny",
+        Some(PermissionAction::Allow) => "allow",
+        Some(PermissionAction::Ask) => "ask",
+        Some(PermissionAction::Deny) => "deny",
         None => "hidden",
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::permission::UncontainedCommands;
+use crate::permission::UncontainedCommandPolicy;
 
 /// Whether agents may work where nothing holds them.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -15,10 +15,10 @@ pub struct UncontainedArguments {
 
 impl UncontainedArguments {
     /// What happens to commands that nothing holds.
-    pub fn uncontained_commands(self) -> UncontainedCommands {
+    pub fn uncontained_commands(self) -> UncontainedCommandPolicy {
         match self.uncontained {
-            true => UncontainedCommands::FollowRules,
-            false => UncontainedCommands::AskEach,
+            true => UncontainedCommandPolicy::FollowRules,
+            false => UncontainedCommandPolicy::AskEach,
         }
     }
 }

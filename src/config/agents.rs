@@ -10,7 +10,7 @@ use super::parse::SourceText;
 use super::permissions::{Allowing, Permissions};
 use super::problem::{Problem, Problems};
 use super::suggest::nearest;
-use super::types::{Action, Config, Rule};
+use super::types::{Config, PermissionAction, Rule};
 use super::value::Value;
 use crate::domain::discussion::Called;
 
@@ -22,23 +22,27 @@ pub(super) fn rules<'a>(held: impl Fn(&str) -> Option<&'a Held>) -> Vec<Rule> {
     if let Some(allowed) = held("allowed_tools") {
         let tools = texts(allowed);
         if !tools.iter().any(|tool| tool == "*") {
-            rules.push(rule(allowed, "*", Action::Deny));
+            rules.push(rule(allowed, "*", PermissionAction::Deny));
         }
-        rules.extend(tools.iter().map(|tool| rule(allowed, tool, Action::Allow)));
+        rules.extend(
+            tools
+                .iter()
+                .map(|tool| rule(allowed, tool, PermissionAction::Allow)),
+        );
     }
     if let Some(denied) = held("denied_tools") {
         let tools = texts(denied).iter();
-        rules.extend(tools.map(|tool| rule(denied, tool, Action::Deny)));
+        rules.extend(tools.map(|tool| rule(denied, tool, PermissionAction::Deny)));
     }
     if let Some(tools) = held("tools")
         && let Value::Flags(flags) = &tools.value
     {
-        let of = |wanted: bool, action: Action| {
+        let of = |wanted: bool, action: PermissionAction| {
             let named = flags.iter().filter(move |(_, flag)| **flag == wanted);
             named.map(move |(tool, _)| rule(tools, tool, action))
         };
-        rules.extend(of(true, Action::Allow));
-        rules.extend(of(false, Action::Deny));
+        rules.extend(of(true, PermissionAction::Allow));
+        rules.extend(of(false, PermissionAction::Deny));
     }
     rules.extend(held("rules").map(Held::rules).unwrap_or_default());
     rules
@@ -51,7 +55,7 @@ fn texts(held: &Held) -> &[String] {
     }
 }
 
-fn rule(held: &Held, tool: &str, action: Action) -> Rule {
+fn rule(held: &Held, tool: &str, action: PermissionAction) -> Rule {
     Rule {
         permission: tool.to_owned(),
         pattern: "*".to_owned(),
@@ -116,7 +120,7 @@ pub(super) fn check_presets(settings: &Settings, config: &Config) -> Vec<Problem
                 }
             };
             let name = called.agent.as_str();
-            let Err(unknown) = profiles.find(name) else {
+            let Err(unknown) = profiles.find_by_name(name) else {
                 continue;
             };
             let known: Vec<&str> = unknown.known.iter().map(String::as_str).collect();

@@ -10,7 +10,7 @@ use super::key::{Key, Untrusted};
 use super::parse::Setting;
 use super::problem::{Notice, Place};
 use super::trust::TrustState;
-use super::types::{Action, Rule};
+use super::types::{PermissionAction, Rule};
 use super::value::{RuleText, Value};
 
 /// Where a setting comes from; a later layer beats an earlier one, field by field.
@@ -175,7 +175,7 @@ impl Settings {
     fn restrict(&mut self, trust: TrustState, rules: Vec<Rule>) -> Vec<Notice> {
         let (allowing, strict): (Vec<Rule>, Vec<Rule>) = rules
             .into_iter()
-            .partition(|rule| rule.action == Action::Allow);
+            .partition(|rule| rule.action == PermissionAction::Allow);
         self.restrictions = strict;
         let notice = |rule: Rule| {
             let what = format!(
@@ -219,7 +219,7 @@ fn to_rules(layer: Layer, rules: &[RuleText], places: &[Place]) -> Vec<Rule> {
         permission: rule.permission.clone(),
         pattern: rule.pattern.clone(),
         // What is no action denies.
-        action: Action::named(&rule.action).unwrap_or(Action::Deny),
+        action: PermissionAction::from_name(&rule.action).unwrap_or(PermissionAction::Deny),
         layer,
         place: place.clone(),
     };

@@ -10,18 +10,18 @@ use super::layers;
 use super::problem::Notice;
 use super::types::{AdapterKind, AgentProfile, Config, Rule};
 use crate::permission::guard::{self, Settings};
-use crate::permission::lint;
-use crate::permission::profile::Shown;
+use crate::permission::profile_registry::ProfileVisibility;
+use crate::permission::rule_lint;
 use crate::permission::{
-    self, Action, AgentMode, Context, Layer, Lineage, Origin, PhaseAccess, Profile, Profiles,
-    Rules, names,
+    self, AgentMode, DecisionContext, PermissionAction, PhaseAccess, ProfileDefinition,
+    ProfileRegistry, RuleLayer, RuleOrigin, RuleSet, SessionLineage, tool_names,
 };
 
 /// Everything written about permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permissions {
     /// The built-in profiles and the user's own, those with their own rules left out.
-    pub profiles: Profiles,
+    pub profiles: ProfileRegistry,
     /// Which commands are held back whatever else allows them.
     pub safety: Settings,
     written: Vec<permission::Rule>,
@@ -48,10 +48,10 @@ impl Permissions {
             Allowing::User => layer != layers::Layer::Project,
             Allowing::Nobody => false,
         };
-        let convert = |rule: &Rule, layer: Layer| {
-            let is_discounted = rule.action == Action::Allow && !counts(rule.layer);
+        let convert = |rule: &Rule, layer: RuleLayer| {
+            let is_discounted = rule.action == PermissionAction::Allow && !counts(rule.layer);
             let action = match is_discounted {
-                true => Action::Ask,
+                true => PermissionAction::Ask,
                 false => rule.action,
             };
             permission::Rule {
@@ -65,12 +65,12 @@ impl Permissions {
                 .map(|rule| convert(rule, layer_of(rule.layer)))
                 .collect()
         };
-        let mut profiles = Profiles::default();
+        let mut profiles = ProfileRegistry::default();
         let mut own = Vec::new();
         for (name, agent) in &config.agents {
-            profiles.put(profile(name, agent, &profiles));
+            profiles.insert(profile(name, agent, &profiles));
             let rules = agent.rules.iter();
-            own.extend(rules.map(|rule| (name.clone(), convert(rule, Layer::Own))));
+            own.extend(rules.map(|rule| (name.clone(), convert(rule, RuleLayer::Own))));
         }
         Self {
             profiles,
@@ -115,16 +115,16 @@ impl Permissions {
     /// all but the rules that name it.
     pub fn without_effect(config: &Config) -> Vec<Notice> {
         let permissions = Self::of(config, Allowing::Everybody);
-        let profiles: Vec<(&str, Rules)> = permissions
+        let profiles: Vec<(&str, RuleSet)> = permissions
             .profiles
-            .offered(AgentMode::All)
+            .iter_offered(AgentMode::All)
             .map(|profile| (profile.name.as_str(), permissions.layered(profile)))
             .collect();
         let told = |rule: &Rule| {
-            let named = names::permission_of(&rule.permission);
+            let named = tool_names::permission_for_tool(&rule.permission);
             let agents: Vec<&str> = profiles
                 .iter()
-                .filter(|(_, rules)| rules.floor_of(named).is_some())
+                .filter(|(_, rules)| rules.find_profile_floor(named).is_some())
                 .map(|(name, _)| *name)
                 .collect();
             let first = agents.first()?;
@@ -144,52 +144,52 @@ impl Permissions {
         };
         let rules = config.permission.rules.iter();
         rules
-            .filter(|rule| rule.action != Action::Deny)
+            .filter(|rule| rule.action != PermissionAction::Deny)
             .filter_map(told)
             .collect()
     }
 
     /// The written rules that hold for every session, in their order; those of a profile are not among them.
-    fn of_every_session(&self) -> Rules {
-        Rules::written(&self.written, &self.restrictions)
+    fn of_every_session(&self) -> RuleSet {
+        RuleSet::from_written(&self.written, &self.restrictions)
     }
 
     /// Layers the rules that hold for a profile; one that nobody knows may do nothing.
-    pub fn rules(&self, profile: &str) -> Rules {
-        match self.profiles.find(profile) {
+    pub fn rules(&self, profile: &str) -> RuleSet {
+        match self.profiles.find_by_name(profile) {
             Ok(found) => self.layered(found),
-            Err(_unknown) => Rules::alone(Profile::of_nobody(profile).rules),
+            Err(_unknown) => RuleSet::from_list(ProfileDefinition::deny_all(profile).rules),
         }
     }
 
     /// The same at a CLI of this kind: codex reads files by commands alone.
-    pub fn rules_at(&self, profile: &str, kind: Option<AdapterKind>) -> Rules {
-        match (self.profiles.find(profile), kind) {
+    pub fn rules_at(&self, profile: &str, kind: Option<AdapterKind>) -> RuleSet {
+        match (self.profiles.find_by_name(profile), kind) {
             (Ok(found), Some(AdapterKind::Codex)) => {
-                self.layered(&found.clone().reading_by_commands())
+                self.layered(&found.clone().with_read_only_commands())
             }
             _ => self.rules(profile),
         }
     }
 
     /// What decisions rest on in a role's session under a profile, in mode default, before a call is known.
-    pub fn context(&self, profile: &str, access: PhaseAccess, root: &Path) -> Context {
-        Context {
+    pub fn context(&self, profile: &str, access: PhaseAccess, root: &Path) -> DecisionContext {
+        DecisionContext {
             profile: profile.to_owned(),
             rules: Arc::new(self.rules(profile)),
-            safety: self.safety.clone(),
-            ..Context::new(access, root.to_owned())
+            safety_settings: self.safety.clone(),
+            ..DecisionContext::new(access, root.to_owned())
         }
     }
 
     /// Whose a child's session is: what is written holds for it, what its profile allows does not count further.
-    pub fn of_a_child(&self) -> Lineage {
-        Lineage::Child {
+    pub fn of_a_child(&self) -> SessionLineage {
+        SessionLineage::Child {
             session: Arc::new(self.of_every_session()),
         }
     }
 
-    fn layered(&self, found: &Profile) -> Rules {
+    fn layered(&self, found: &ProfileDefinition) -> RuleSet {
         let profile = &found.name;
         let own = self.own.iter().filter(|(name, _)| name == profile);
         let written: Vec<permission::Rule> = self
@@ -198,46 +198,51 @@ impl Permissions {
             .chain(own.map(|(_, rule)| rule))
             .cloned()
             .collect();
-        Rules::layered(found, &written, &self.restrictions)
+        RuleSet::from_layers(found, &written, &self.restrictions)
     }
 }
 
 /// What the user says of an agent is laid over the built-in one of its name.
-fn profile(name: &str, agent: &AgentProfile, known: &Profiles) -> Profile {
+fn profile(name: &str, agent: &AgentProfile, known: &ProfileRegistry) -> ProfileDefinition {
     let base = known
-        .find(name)
+        .find_by_name(name)
         .cloned()
-        .unwrap_or_else(|_| Profile::of_the_user(name, AgentMode::All));
-    let mode = agent.mode.as_deref().and_then(AgentMode::named);
-    Profile {
+        .unwrap_or_else(|_| ProfileDefinition::without_rules(name, AgentMode::All));
+    let mode = agent.mode.as_deref().and_then(AgentMode::from_name);
+    ProfileDefinition {
         mode: mode.unwrap_or(base.mode),
         description: agent.description.clone().unwrap_or(base.description),
         prompt: agent.prompt.clone().or(base.prompt),
         adapter: agent.adapter.clone().or(base.adapter),
         model: agent.model.clone().or(base.model),
-        shown: match agent.hidden {
-            true => Shown::Hidden,
-            false => Shown::Offered,
+        visibility: match agent.hidden {
+            true => ProfileVisibility::Hidden,
+            false => ProfileVisibility::Offered,
         },
         ..base
     }
 }
 
-fn layer_of(layer: layers::Layer) -> Layer {
+fn layer_of(layer: layers::Layer) -> RuleLayer {
     match layer {
-        layers::Layer::Default => Layer::Default,
-        layers::Layer::Global => Layer::Global,
-        layers::Layer::Project => Layer::Project,
-        layers::Layer::File => Layer::File,
-        layers::Layer::Flag => Layer::Flag,
+        layers::Layer::Default => RuleLayer::Default,
+        layers::Layer::Global => RuleLayer::Global,
+        layers::Layer::Project => RuleLayer::Project,
+        layers::Layer::File => RuleLayer::File,
+        layers::Layer::Flag => RuleLayer::Flag,
     }
 }
 
 /// Names of tools are taken for the permission that they need.
-fn as_rule(rule: &Rule, action: Action, layer: Layer) -> permission::Rule {
+fn as_rule(rule: &Rule, action: PermissionAction, layer: RuleLayer) -> permission::Rule {
     let place = rule.place.to_string();
-    let permission = names::permission_of(&rule.permission);
-    permission::Rule::new(permission, &rule.pattern, action, Origin { layer, place })
+    let permission = tool_names::permission_for_tool(&rule.permission);
+    permission::Rule::new(
+        permission,
+        &rule.pattern,
+        action,
+        RuleOrigin { layer, place },
+    )
 }
 
 fn oddities_of(list: &[&Rule]) -> Vec<Notice> {
@@ -245,12 +250,12 @@ fn oddities_of(list: &[&Rule]) -> Vec<Notice> {
         .iter()
         .map(|rule| as_rule(rule, rule.action, layer_of(rule.layer)))
         .collect();
-    lint::oddities(&rules)
+    rule_lint::lint_rules(&rules)
         .into_iter()
         .filter_map(|odd| {
             Some(Notice {
-                place: list.get(odd.at)?.place.clone(),
-                what: odd.what,
+                place: list.get(odd.rule_index)?.place.clone(),
+                what: odd.message,
                 hint: odd.hint,
             })
         })

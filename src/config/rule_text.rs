@@ -10,8 +10,8 @@ use toml::de::{DeArray, DeTable, DeValue};
 use super::key::{ACTIONS, Kind, quoted};
 use super::suggest::nearest;
 use super::value::{Flaw, Read, Value, flaw, gather, misfit, parse_texts, parse_value};
-use crate::permission::lint::takes_example;
-use crate::permission::{Action, Layer, Origin, Rule, names};
+use crate::permission::rule_lint::matches_example;
+use crate::permission::{PermissionAction, Rule, RuleLayer, RuleOrigin, tool_names};
 
 /// One permission rule as it was read; its examples hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,12 +95,12 @@ fn parse_rule(item: &Spanned<DeValue<'_>>, table: &DeTable<'_>) -> Read<RuleText
 
 /// Holds a rule's examples against it: `match` must be taken, `not_match` must not.
 fn examples(rule: &RuleText, table: &DeTable<'_>) -> Vec<Flaw> {
-    let origin = Origin {
-        layer: Layer::Own,
+    let origin = RuleOrigin {
+        layer: RuleLayer::Own,
         place: String::new(),
     };
-    let permission = names::permission_of(&rule.permission);
-    let as_rule = Rule::new(permission, &rule.pattern, Action::Ask, origin);
+    let permission = tool_names::permission_for_tool(&rule.permission);
+    let as_rule = Rule::new(permission, &rule.pattern, PermissionAction::Ask, origin);
     let mut flaws = Vec::new();
     for (name, wanted) in [("match", true), ("not_match", false)] {
         let Some(raw) = table.get(name) else {
@@ -114,7 +114,7 @@ fn examples(rule: &RuleText, table: &DeTable<'_>) -> Vec<Flaw> {
             Ok(texts) => {
                 let wrong = texts
                     .iter()
-                    .filter(|text| takes_example(&as_rule, text) != wanted);
+                    .filter(|text| matches_example(&as_rule, text) != wanted);
                 flaws.extend(wrong.map(|text| Flaw {
                     span: raw.span(),
                     what: match wanted {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::types::{Action, TestCommand};
+use super::types::{PermissionAction, TestCommand};
 use super::*;
 use crate::domain::instructions::InstructionsChoice;
 
@@ -587,7 +587,7 @@ proptest! {
             let class = |config: &types::Config| rule.class_by(config.safety.builtin.get(rule.name).map(|made| made.change));
             prop_assert!(class(&after) >= class(&before));
         }
-        prop_assert!(after.permission.restrictions.iter().all(|rule| rule.action != Action::Allow));
+        prop_assert!(after.permission.restrictions.iter().all(|rule| rule.action != PermissionAction::Allow));
         prop_assert_eq!(&after.permission.rules, &before.permission.rules);
         prop_assert_eq!(&after.test.command, &before.test.command);
         prop_assert_eq!((after.adapters, after.roles, after.paths, after.log), (before.adapters, before.roles, before.paths, before.log));
@@ -738,8 +738,12 @@ fn an_allow_that_does_not_count_leaves_what_the_program_allows() {
         permissions::Allowing::Nobody,
     ] {
         let rules = permissions::Permissions::of(&loaded.config, allowing).rules("review");
-        let form = crate::permission::rule::Form::of("*");
-        let said = rules.about("todoread", &form, crate::permission::rule::Facts::default());
+        let form = crate::permission::rule::TargetForm::from_text("*");
+        let said = rules.evaluate(
+            "todoread",
+            &form,
+            crate::permission::rule::CallFacts::default(),
+        );
         assert_eq!(said.action.name(), "allow", "{allowing:?}");
     }
 }
@@ -755,11 +759,11 @@ fn permissions(text: &str) -> permissions::Permissions {
 /// What an agent's rules say of tools, one word each.
 fn said_of(text: &str, agent: &str, tools: &[&str]) -> Vec<&'static str> {
     let rules = permissions(text).rules(agent);
-    let facts = crate::permission::rule::Facts::default();
-    let form = crate::permission::rule::Form::of("x");
+    let facts = crate::permission::rule::CallFacts::default();
+    let form = crate::permission::rule::TargetForm::from_text("x");
     tools
         .iter()
-        .map(|tool| rules.about(tool, &form, facts).action.name())
+        .map(|tool| rules.evaluate(tool, &form, facts).action.name())
         .collect()
 }
 
@@ -802,7 +806,7 @@ fn an_agent_of_the_user_s_is_listed_by_its_mode_or_hidden() {
         "[agents.docs]\nmode = \"subagent\"\ndescription = \"Writes\"\n[agents.secret]\nhidden = true\n[agents.explore]\nmode = \"all\"\n",
     );
     let names = |mode| -> Vec<&str> {
-        let offered = own.profiles.offered(mode);
+        let offered = own.profiles.iter_offered(mode);
         offered.map(|profile| profile.name.as_str()).collect()
     };
     assert_eq!(
@@ -811,7 +815,7 @@ fn an_agent_of_the_user_s_is_listed_by_its_mode_or_hidden() {
     );
     assert!(names(AgentMode::Subagent).contains(&"docs"));
     assert!(!names(AgentMode::All).contains(&"secret"));
-    let docs = own.profiles.find("docs").expect("docs");
+    let docs = own.profiles.find_by_name("docs").expect("docs");
     assert_eq!(docs.description, "Writes");
 }
 

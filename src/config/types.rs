@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::layers::Layer;
 use super::problem::Place;
-pub use crate::permission::Action;
+pub use crate::permission::PermissionAction;
 use crate::permission::guard::Change;
 
 /// The whole configuration in force.
@@ -202,7 +202,7 @@ pub struct Rule {
     /// The pattern of the target.
     pub pattern: String,
     /// What happens on a match.
-    pub action: Action,
+    pub action: PermissionAction,
     /// The layer that it comes from.
     pub layer: Layer,
     /// Where it stands.

@@ -30,7 +30,9 @@ use super::task::{TaskOrder, TaskResult};
 use super::todo::Todos;
 use super::turn::{Role, TurnResult};
 use super::undo::Way;
-use crate::permission::{Approvable, Approved, Keeping, Scope, Why};
+use crate::permission::{
+    ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope, StoredApproval,
+};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -423,7 +425,7 @@ pub enum Event {
         reason: String,
         /// What the user approved with it for more than this once.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        kept: Vec<Approved>,
+        kept: Vec<StoredApproval>,
     },
     /// A call that waited will not be answered any more.
     #[serde(rename = "approval.expired")]
@@ -781,13 +783,13 @@ pub struct Approval {
     pub reason: Option<String>,
     /// What decided that it goes ahead, is asked about or does not, cleaned; `None` in events of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    pub why: Option<DecisionReason>,
     /// What of it could be approved for more than this once, the narrowest first; nothing where it cannot be kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub offers: Vec<Approvable>,
+    pub offers: Vec<ApprovalMatcher>,
     /// How far an approval may be kept.
     #[serde(default = "never_kept")]
-    pub keeping: Keeping,
+    pub keeping: MaxApprovalScope,
     /// The agent that it would be kept for.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub profile: String,
@@ -806,8 +808,8 @@ fn is_not_counted(n: &u32) -> bool {
 }
 
 /// What calls of earlier versions say about being kept.
-fn never_kept() -> Keeping {
-    Keeping::Never
+fn never_kept() -> MaxApprovalScope {
+    MaxApprovalScope::Never
 }
 
 /// Why a call was refused that the user refused without a word.
@@ -821,9 +823,9 @@ pub enum CallAnswer {
     /// It goes ahead, and so does what is like it.
     Keep {
         /// What is approved.
-        what: Vec<Approvable>,
+        what: Vec<ApprovalMatcher>,
         /// For how long.
-        scope: Scope,
+        scope: ApprovalScope,
     },
     /// It does not go ahead; the agent's turn ends, and what else it asked for is declined.
     Refuse,

@@ -93,7 +93,7 @@ pub fn parse(text: &str) -> Result<Plan, NoPlan> {
     if text.len() > MOST_BYTES {
         return Err(NoPlan::TooLong(text.len()));
     }
-    let body = front_matter::split(text).body;
+    let body = front_matter::parse_document(text).body;
     let mut steps: Vec<Step> = Vec::new();
     let mut title = String::new();
     let mut test_command = None;
@@ -124,7 +124,7 @@ pub fn parse(text: &str) -> Result<Plan, NoPlan> {
 ///
 /// It ends at the next box, at a heading, at the `Test:` line, or where a line after a blank one is not indented.
 pub fn block_of(text: &str, n: u32) -> Option<String> {
-    let mut lines = front_matter::split(text).body.lines();
+    let mut lines = front_matter::parse_document(text).body.lines();
     let mut fence = Fence::default();
     let first = lines.find_map(|line| {
         let found = (!fence.takes(line)).then(|| read_box(line))?;
@@ -158,7 +158,7 @@ fn ends_block(line: &str, after_blank: bool) -> bool {
 /// Computes what an approval binds to: the SHA-256 of the body after the front matter, line ends LF,
 /// boxes normalised to `[ ]`, so that neither the program's ticks nor its front matter make an approval stale.
 pub fn approval_hash(text: &str) -> Sha256 {
-    let body = front_matter::split(text).body;
+    let body = front_matter::parse_document(text).body;
     let normal = with_boxes(&body.replace("\r\n", "\n"), |_, _| ' ');
     file_hash(normal.as_bytes())
 }

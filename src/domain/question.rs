@@ -16,8 +16,8 @@ use super::phase::Gate;
 use super::receipt::LackedSocket;
 use super::test_command::TestCommand;
 use super::turn::{Purpose, TurnOrder};
-use crate::permission::Action;
-use crate::text::{clean, n_of, one_line};
+use crate::permission::PermissionAction;
+use crate::text::{clean_text, clean_to_one_line, pluralize};
 
 /// A question that waits for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -356,7 +356,7 @@ pub struct HeldEdit {
     /// The path.
     pub path: String,
     /// Ask or deny.
-    pub hold: Action,
+    pub hold: PermissionAction,
     /// What the rule says, and where it stands.
     pub why: String,
     /// What it holds now, by its hash; keeping it is bound to that. `None` where it is gone.
@@ -737,7 +737,7 @@ impl QuestionKind {
 
     /// What is asked, in one or a few lines, cleaned.
     pub fn in_words(&self) -> String {
-        clean(&self.words())
+        clean_text(&self.words())
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm a kind: a list to read")]
@@ -756,7 +756,7 @@ impl QuestionKind {
             } => {
                 format!(
                     "the review reached its cap with {} open",
-                    n_of(*open, "finding")
+                    pluralize(*open, "finding")
                 )
             }
             Self::Arbitration {
@@ -765,7 +765,7 @@ impl QuestionKind {
             } => {
                 format!(
                     "the review makes no progress, {} open",
-                    n_of(*open, "finding")
+                    pluralize(*open, "finding")
                 )
             }
             Self::Arbitration {
@@ -774,7 +774,7 @@ impl QuestionKind {
             } => {
                 format!(
                     "the reviewer approves the plan and leaves {} open",
-                    n_of(*open, "finding")
+                    pluralize(*open, "finding")
                 )
             }
             Self::ManualEdit => "the plan is being edited by hand".to_owned(),
@@ -820,13 +820,19 @@ impl QuestionKind {
                 paths,
                 origin,
             } => {
-                let paths: Vec<String> = paths.iter().map(|path| one_line(path)).collect();
+                let paths: Vec<String> = paths.iter().map(|path| clean_to_one_line(path)).collect();
                 origin.in_words(*step, &paths.join(", "))
             }
             Self::EntryPoints { step, changes } => {
                 let list: Vec<String> = changes
                     .iter()
-                    .map(|c| format!("{} ({})", one_line(&c.path), one_line(&c.why)))
+                    .map(|c| {
+                        format!(
+                            "{} ({})",
+                            clean_to_one_line(&c.path),
+                            clean_to_one_line(&c.why)
+                        )
+                    })
                     .collect();
                 format!(
                     "step {step} changed what this program would run: {}",
@@ -836,7 +842,13 @@ impl QuestionKind {
             Self::HeldEdits { step, edits } => {
                 let list: Vec<String> = edits
                     .iter()
-                    .map(|edit| format!("{} ({})", one_line(&edit.path), one_line(&edit.why)))
+                    .map(|edit| {
+                        format!(
+                            "{} ({})",
+                            clean_to_one_line(&edit.path),
+                            clean_to_one_line(&edit.why)
+                        )
+                    })
                     .collect();
                 format!(
                     "step {step} changed files that rules hold back: {}",
@@ -844,7 +856,7 @@ impl QuestionKind {
                 )
             }
             Self::NothingChanged { step, said } => {
-                let said = one_line(said);
+                let said = clean_to_one_line(said);
                 let said = match said.is_empty() {
                     true => String::new(),
                     false => format!("; its agent says: {said}"),
@@ -858,11 +870,11 @@ impl QuestionKind {
             } => {
                 let left = match n_changed {
                     0 => String::new(),
-                    n => format!("; it changed {} all the same", n_of(*n, "file")),
+                    n => format!("; it changed {} all the same", pluralize(*n, "file")),
                 };
                 format!(
                     "step {step} is blocked, its agent says: {}{left}",
-                    one_line(said)
+                    clean_to_one_line(said)
                 )
             }
             Self::TestsFailed { step, found } | Self::TestsInDoubt { step, found } => {
@@ -872,13 +884,13 @@ impl QuestionKind {
             Self::TestNetwork { step, line } => format!(
                 "{} fail without the machine's network: {}",
                 tests_of(*step),
-                one_line(line)
+                clean_to_one_line(line)
             ),
             Self::TestSocket { step, lacked } => format!(
                 "{} fail without {}, which is hidden from them: {}",
                 tests_of(*step),
                 lacked.path,
-                one_line(&lacked.line)
+                clean_to_one_line(&lacked.line)
             ),
             Self::CommitFailed { step, message } => {
                 format!("the commit of step {step} failed: {message}")
@@ -919,7 +931,7 @@ impl DraftFile {
         format!(
             "{}, {}, differs by +{} −{}",
             self.name,
-            n_of(self.n_lines, "line"),
+            pluralize(self.n_lines, "line"),
             self.n_added,
             self.n_removed
         )
@@ -962,7 +974,7 @@ impl Terms {
             0 => String::new(),
             n => format!(
                 "; {} with uncommitted changes {whose}: left as they are",
-                n_of(n, "file")
+                pluralize(n, "file")
             ),
         };
         let yours = told(yours.len(), "of yours");

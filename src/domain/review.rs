@@ -65,7 +65,7 @@ pub struct Review {
 
 /// Reads a review document. Total: whatever is not exactly an approval requires changes.
 pub fn read(text: &str, ledger: &Findings) -> Review {
-    let document = front_matter::split(text);
+    let document = front_matter::parse_document(text);
     let marker = marker_of(document.body);
     let says_approved = marker == Some(Verdict::Approved);
     let statuses = statuses_of(&document.fields);
@@ -174,7 +174,7 @@ fn statuses_of(fields: &[(String, String)]) -> Vec<String> {
 
 /// Tells whether a text can be a review at all: it has a marker line or at least one remark.
 pub fn is_review(text: &str) -> bool {
-    let body = front_matter::split(text).body;
+    let body = front_matter::parse_document(text).body;
     marker_of(body).is_some() || !remarks_of(body).is_empty()
 }
 

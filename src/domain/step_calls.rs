@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::News;
 use super::ids::At;
-use crate::permission::proven;
+use crate::permission::prove_read_only;
 use crate::text::truncate::ELLIPSIS;
 
 /// What stands before the new name of a file that a call moves, in [`News::FilesChanged`].
@@ -121,7 +121,7 @@ fn may_write(tool: &str, title: &str) -> bool {
         "edit" | "read" | "search" | "mcp" => false,
         // What was cut off, further lines of a script for example, may write.
         "command" if title.ends_with(ELLIPSIS) => true,
-        "command" => proven(title, Path::new("/"), Path::new("/")).is_err(),
+        "command" => prove_read_only(title, Path::new("/"), Path::new("/")).is_err(),
         _ => true,
     }
 }

@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::findings::{Findings, Severity, Stand, Status};
 use super::plan;
 use super::review::{self, Verdict};
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 /// Why a submission does not count; it names everything that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -78,7 +78,7 @@ pub fn review(given: &GivenReview, ledger: &Findings) -> Result<String, Refused>
     problems.extend(settling_problems(&findings, &given.settled, ledger));
     let silent = findings
         .iter()
-        .filter(|(_, finding)| one_line(&finding.text).is_empty());
+        .filter(|(_, finding)| clean_to_one_line(&finding.text).is_empty());
     problems.extend(silent.map(|(n, _)| format!("finding {n} says nothing")));
     let blocking = findings
         .iter()
@@ -126,7 +126,7 @@ pub fn answers(given: &[GivenAnswer], ledger: &Findings) -> Result<String, Refus
     }
     let silent = given
         .iter()
-        .filter(|answer| one_line(&answer.reason).is_empty());
+        .filter(|answer| clean_to_one_line(&answer.reason).is_empty());
     problems
         .extend(silent.map(|answer| format!("the answer to finding {} gives no reason", answer.n)));
     let missing: Vec<String> = waiting.difference(&answered).map(u32::to_string).collect();
@@ -141,7 +141,11 @@ pub fn answers(given: &[GivenAnswer], ledger: &Findings) -> Result<String, Refus
             Stand::Accepted => "accepted",
             Stand::Rejected => "rejected",
         };
-        format!("{}. {stand}: {}\n", answer.n, one_line(&answer.reason))
+        format!(
+            "{}. {stand}: {}\n",
+            answer.n,
+            clean_to_one_line(&answer.reason)
+        )
     };
     Ok(given.iter().map(line).collect())
 }
@@ -208,12 +212,12 @@ fn settling_problems(findings: &Numbered<'_>, settled: &[u32], ledger: &Findings
 fn written(verdict: Verdict, findings: &Numbered<'_>) -> String {
     let mut text = format!("[{}]\n", verdict.word());
     for (n, finding) in findings {
-        let anchor = one_line(&finding.anchor);
+        let anchor = clean_to_one_line(&finding.anchor);
         let about = match anchor.as_str() {
             "" => String::new(),
             anchor => format!("{anchor}: "),
         };
-        let said = one_line(&finding.text);
+        let said = clean_to_one_line(&finding.text);
         text.push_str(&format!(
             "\n{n}. [{}] {about}{said}\n",
             finding.severity.word()
@@ -224,7 +228,7 @@ fn written(verdict: Verdict, findings: &Numbered<'_>) -> String {
         ] {
             let more = more
                 .as_deref()
-                .map(one_line)
+                .map(clean_to_one_line)
                 .filter(|more| !more.is_empty());
             if let Some(more) = more {
                 text.push_str(&format!("   {name}: {more}\n"));

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 /// A test command and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,11 @@ pub enum TestSource {
 impl TestCommand {
     /// The command and whose it is.
     pub fn in_words(&self) -> String {
-        format!("`{}` ({})", one_line(&self.command), self.origin.in_words())
+        format!(
+            "`{}` ({})",
+            clean_to_one_line(&self.command),
+            self.origin.in_words()
+        )
     }
 
     /// Tells whether only the plan names it, so that an agent chose it.
@@ -55,9 +59,11 @@ impl TestOrigin {
     /// Whose command it is, in words.
     pub fn in_words(&self) -> String {
         match (self.source, &self.place) {
-            (TestSource::Configured, Some(place)) => format!("from {}", one_line(place)),
+            (TestSource::Configured, Some(place)) => format!("from {}", clean_to_one_line(place)),
             (TestSource::Configured, None) => "as configured".to_owned(),
-            (TestSource::Detected, Some(place)) => format!("detected in {}", one_line(place)),
+            (TestSource::Detected, Some(place)) => {
+                format!("detected in {}", clean_to_one_line(place))
+            }
             (TestSource::Detected, None) => "detected".to_owned(),
             (TestSource::Proposed, _) => "the plan's command".to_owned(),
         }

@@ -4,8 +4,8 @@
 //! it makes sense at all.
 
 use super::turn::Purpose;
-use crate::permission::Rules;
-use crate::permission::names::permission_of;
+use crate::permission::RuleSet;
+use crate::permission::tool_names::permission_for_tool;
 
 /// What CLIs call the server of these tools; a tool's full name begins with it.
 pub const SERVER: &str = "agent_collab";
@@ -18,7 +18,7 @@ pub struct Standing<'a> {
     /// How many parents it has: none for a role's.
     pub depth: u32,
     /// What is written for the profile that it has put on.
-    pub rules: &'a Rules,
+    pub rules: &'a RuleSet,
 }
 
 /// The turns in which a tool makes sense.
@@ -60,11 +60,11 @@ pub fn when(tool: &str) -> Option<&'static str> {
 
 /// Tells why a tool is not offered to a session; `None` where it is.
 pub fn hidden(tool: &str, standing: &Standing<'_>) -> Option<String> {
-    let permission = permission_of(tool);
+    let permission = permission_for_tool(tool);
     if standing.depth > 0 {
         return Some(format!("a child session has no tool {tool}"));
     }
-    if let Some(rule) = standing.rules.hides(permission) {
+    if let Some(rule) = standing.rules.find_hiding_rule(permission) {
         return Some(format!("{rule} ({})", rule.origin));
     }
     let (_, is_its_turn, when) = ONLY_IN.iter().find(|(name, ..)| *name == tool)?;
@@ -84,7 +84,7 @@ pub fn own_tool(name: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::permission::Profile;
+    use crate::permission::ProfileDefinition;
     use proptest::prelude::*;
 
     const TOOLS: [&str; 11] = [
@@ -101,9 +101,9 @@ mod tests {
         "session_manage",
     ];
 
-    fn rules(profile: &str) -> Rules {
-        let profile = Profile::built_in(profile).unwrap();
-        Rules::layered(&profile, &[], &[])
+    fn rules(profile: &str) -> RuleSet {
+        let profile = ProfileDefinition::built_in(profile).unwrap();
+        RuleSet::from_layers(&profile, &[], &[])
     }
 
     fn check(profile: &str, purpose: &Purpose, depth: u32, expected: &str) {

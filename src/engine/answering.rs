@@ -10,10 +10,11 @@ use crate::domain::event::{Approval, Event};
 use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::run::Counts;
 use crate::domain::turn::{Purpose, Role};
-use crate::permission::floors::Floor;
+use crate::permission::hard_limits::Floor;
 use crate::permission::{
-    Action, Approved, By, Call, Context, Decision, Keeping, PhaseAccess, Repetition, ResolvedPath,
-    Why, decide, path, proposals::propose,
+    AgentToolCall, Decision, DecisionContext, DecisionReason, DecisionSource, LoopStatus,
+    MaxApprovalScope, PermissionAction, PhaseAccess, ResolvedPath, StoredApproval,
+    approval_suggestions::suggest_approvals, decide_call, lexical_path,
 };
 
 use super::asking::{Asking, Circumstances, hidden_permissions, hidden_tools};
@@ -95,7 +96,7 @@ impl Engine {
             self.refuse_stray(role, asking.request);
             return Ok(());
         };
-        let decision = decide(&asking.call, &context);
+        let decision = decide_call(&asking.call, &context);
         let said = self.say(&decision, circumstances.repetition);
         if said.is_none() && patience == Patience::Short {
             self.order_of(role, AdapterCommand::AskUserFirst(asking.request));
@@ -147,7 +148,7 @@ impl Engine {
     }
 
     /// What the user approved before; what cannot be read is asked about again.
-    pub(super) fn approved_before(&mut self) -> Result<Vec<Approved>, EngineError> {
+    pub(super) fn approved_before(&mut self) -> Result<Vec<StoredApproval>, EngineError> {
         match self.setup.approvals.list_for_run(&self.state().run) {
             Ok(approved) => Ok(approved),
             Err(error) => {
@@ -157,18 +158,21 @@ impl Engine {
         }
     }
 
-    pub(super) fn say(&self, decision: &Decision, repetition: Repetition) -> Option<Said> {
-        let by = match decision.by {
-            By::Written => "rules",
-            By::Floor | By::Program | By::Approval | By::Mode => "permission",
+    pub(super) fn say(&self, decision: &Decision, repetition: LoopStatus) -> Option<Said> {
+        let by = match decision.source {
+            DecisionSource::Written => "rules",
+            DecisionSource::Floor
+            | DecisionSource::Program
+            | DecisionSource::Approval
+            | DecisionSource::Mode => "permission",
         };
         Some(match decision.action {
-            Action::Allow => Said {
+            PermissionAction::Allow => Said {
                 answer: Answer::Allow,
                 by,
-                reason: decision.why.reason.clone(),
+                reason: decision.reason.reason.clone(),
             },
-            Action::Deny => {
+            PermissionAction::Deny => {
                 let reason = denied(decision);
                 Said {
                     answer: deny(&reason),
@@ -176,11 +180,11 @@ impl Engine {
                     reason,
                 }
             }
-            Action::Ask => {
+            PermissionAction::Ask => {
                 let reason = self.nobody_allows(decision)?;
                 let (answer, reason) = match repetition {
-                    Repetition::None => (deny(&reason), reason),
-                    Repetition::Loop => (Answer::DenyAndStop, NOBODY_ENDS_THE_LOOP.to_owned()),
+                    LoopStatus::NoLoop => (deny(&reason), reason),
+                    LoopStatus::Loop => (Answer::DenyAndStop, NOBODY_ENDS_THE_LOOP.to_owned()),
                 };
                 Said {
                     answer,
@@ -191,18 +195,18 @@ impl Engine {
         })
     }
 
-    /// Why an ask is declined where nobody is there; `None` where it waits.
+    /// Why an ask is declined where nobody is there; `NoLoop` where it waits.
     fn nobody_allows(&self, decision: &Decision) -> Option<String> {
-        let safety = Floor::Safety.name();
+        let safety = Floor::SafetyList.label();
         let reason = match self.setup.on_ask {
             OnAsk::Wait => return None,
-            OnAsk::Rules | OnAsk::Deny if decision.why.rule == Floor::Uncontained.name() => {
+            OnAsk::Rules | OnAsk::Deny if decision.reason.rule == Floor::Uncontained.label() => {
                 "nothing holds it, and nobody is there to ask (--uncontained lets rules decide)"
                     .to_owned()
             }
-            OnAsk::Rules | OnAsk::Deny if decision.keeping != Keeping::Project => {
-                match decision.by == By::Floor && decision.why.rule != safety {
-                    true => format!("{}, and nobody is there to ask", decision.why.reason),
+            OnAsk::Rules | OnAsk::Deny if decision.max_scope != MaxApprovalScope::Project => {
+                match decision.source == DecisionSource::Floor && decision.reason.rule != safety {
+                    true => format!("{}, and nobody is there to ask", decision.reason.reason),
                     false => format!("the {safety} stops it, and nobody is there to ask"),
                 }
             }
@@ -216,7 +220,7 @@ impl Engine {
         &mut self,
         request: RequestId,
         said: Said,
-        kept: Vec<Approved>,
+        kept: Vec<StoredApproval>,
     ) -> Result<(), EngineError> {
         self.awaited.forget(&request);
         let allowed = said.answer == Answer::Allow;
@@ -261,13 +265,13 @@ impl Engine {
         approvals.into_iter().map(expired).collect()
     }
 
-    /// What the decision about a call of the turn at work rests on; `None` without a turn.
+    /// What the decision about a call of the turn at work rests on; `NoLoop` without a turn.
     pub(super) fn context(
         &self,
-        call: &Call,
+        call: &AgentToolCall,
         circumstances: &Circumstances,
-        approvals: Vec<Approved>,
-    ) -> Option<Context> {
+        approvals: Vec<StoredApproval>,
+    ) -> Option<DecisionContext> {
         let at_work = self.at_work.as_ref()?;
         let root = &self.setup.root;
         let purpose = &at_work.order.purpose;
@@ -279,34 +283,39 @@ impl Engine {
         // The agent of the session's last user message, which the turn itself appended.
         let profile = self.state().session(purpose.role())?.current_agent().name();
         let context = self.context_under(profile, phase_access, root);
-        let context = Context {
+        let context = DecisionContext {
             paths: paths_of(root, call),
             staging_files: writable(purpose, &at_work.staging),
-            hidden: hidden_tools(call, &context.rules, at_work.removed),
+            hidden_tools: hidden_tools(call, &context.rules, at_work.removed),
             approvals,
             lineage: circumstances.lineage.clone(),
-            repetition: circumstances.repetition,
+            loop_status: circumstances.repetition,
             ..context
         };
         Some(with_reads(call, context))
     }
 
     /// What the decision about any call in this run rests on, whoever makes it under this profile.
-    pub(super) fn context_under(&self, profile: &str, access: PhaseAccess, root: &Path) -> Context {
-        Context {
-            own: vec![self.journal.layout().workdir().to_path_buf()],
+    pub(super) fn context_under(
+        &self,
+        profile: &str,
+        access: PhaseAccess,
+        root: &Path,
+    ) -> DecisionContext {
+        DecisionContext {
+            program_folders: vec![self.journal.layout().workdir().to_path_buf()],
             mode: self.state().mode,
-            uncontained: self.setup.uncontained,
+            uncontained_policy: self.setup.uncontained,
             ..self.setup.permissions.context(profile, access, root)
         }
     }
 }
 
 /// The paths of a call, resolved on the disk.
-pub fn paths_of(root: &Path, call: &Call) -> Vec<ResolvedPath> {
+pub fn paths_of(root: &Path, call: &AgentToolCall) -> Vec<ResolvedPath> {
     let paths = match call {
-        Call::Edit { paths, .. } | Call::Read { paths, .. } => paths.as_slice(),
-        Call::Command { .. } | Call::Tool { .. } => &[],
+        AgentToolCall::Edit { paths, .. } | AgentToolCall::Read { paths, .. } => paths.as_slice(),
+        AgentToolCall::Command { .. } | AgentToolCall::Tool { .. } => &[],
     };
     paths.iter().map(|named| resolve(root, named)).collect()
 }
@@ -319,18 +328,18 @@ pub(super) fn approval(
     decision: &Decision,
 ) -> Approval {
     let (permission, targets) = shown(&asking.call, decision);
-    let mut offers = propose(&asking.call, decision);
+    let mut offers = suggest_approvals(&asking.call, decision);
     // What is kept is kept as it stands, and a secret is not kept.
-    offers.retain(|offer| news::line(offer.text()) == offer.text());
+    offers.retain(|offer| news::line(offer.as_str()) == offer.as_str());
     Approval {
         request: asking.request.clone(),
         turn,
         permission,
         targets,
         reason: asking.reason.as_deref().map(news::line),
-        why: Some(clean_why(&decision.why)),
+        why: Some(clean_why(&decision.reason)),
         offers,
-        keeping: decision.keeping,
+        keeping: decision.max_scope,
         profile,
         child: asking.origin.as_deref().map(news::line),
         n: 0,
@@ -358,21 +367,24 @@ pub(super) fn deny(reason: &str) -> Answer {
 
 /// What the agent is told of a call that does not go ahead.
 fn denied(decision: &Decision) -> String {
-    let Why {
+    let DecisionReason {
         rule,
         origin,
         reason,
-    } = &decision.why;
-    match decision.by {
-        By::Floor => reason.clone(),
-        By::Program | By::Written | By::Approval | By::Mode => {
+    } = &decision.reason;
+    match decision.source {
+        DecisionSource::Floor => reason.clone(),
+        DecisionSource::Program
+        | DecisionSource::Written
+        | DecisionSource::Approval
+        | DecisionSource::Mode => {
             format!("{reason}: {rule} ({origin})")
         }
     }
 }
 
-fn clean_why(why: &Why) -> Why {
-    Why {
+fn clean_why(why: &DecisionReason) -> DecisionReason {
+    DecisionReason {
         rule: news::line(&why.rule),
         origin: news::line(&why.origin),
         reason: news::line(&why.reason),
@@ -380,11 +392,11 @@ fn clean_why(why: &Why) -> Why {
 }
 
 /// What is shown of a call: its permission and targets, cleaned.
-fn shown(call: &Call, decision: &Decision) -> (String, Vec<String>) {
-    if decision.action == Action::Ask {
-        let targets = decision.ask.targets.iter();
+fn shown(call: &AgentToolCall, decision: &Decision) -> (String, Vec<String>) {
+    if decision.action == PermissionAction::Ask {
+        let targets = decision.request.targets.iter();
         return (
-            news::line(&decision.ask.permission),
+            news::line(&decision.request.permission),
             targets.map(|target| news::line(&target.text)).collect(),
         );
     }
@@ -395,16 +407,16 @@ fn shown(call: &Call, decision: &Decision) -> (String, Vec<String>) {
             .collect()
     };
     match call {
-        Call::Command { line, .. } => ("bash".to_owned(), vec![news::line(line)]),
-        Call::Edit { paths, .. } => ("edit".to_owned(), list(paths)),
-        Call::Read { paths, .. } => ("read".to_owned(), list(paths)),
-        Call::Tool { name, input } => (news::line(name), vec![news::line(input)]),
+        AgentToolCall::Command { line, .. } => ("bash".to_owned(), vec![news::line(line)]),
+        AgentToolCall::Edit { paths, .. } => ("edit".to_owned(), list(paths)),
+        AgentToolCall::Read { paths, .. } => ("read".to_owned(), list(paths)),
+        AgentToolCall::Tool { name, input } => (news::line(name), vec![news::line(input)]),
     }
 }
 
 /// Resolves a path by name and by the disk, links followed as far as it exists.
 pub fn resolve(root: &Path, named: &Path) -> ResolvedPath {
-    let lexical = path::absolute(root, named);
+    let lexical = lexical_path::lexical_absolute(root, named);
     let real = real_path(&lexical);
     ResolvedPath { lexical, real }
 }

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::adapter::{AdapterEvent, FileChange};
 use crate::domain::ids::RequestId;
-use crate::permission::names::{self, permission_of};
-use crate::permission::repetition::Calls;
-use crate::permission::{Call, Lineage, Repetition, Rules, repetition};
+use crate::permission::loop_detector::LoopDetector;
+use crate::permission::tool_names::{self, permission_for_tool};
+use crate::permission::{AgentToolCall, LoopStatus, RuleSet, SessionLineage, loop_detector};
 
 use super::setup::Setup;
 
@@ -18,7 +18,7 @@ pub(super) struct Asking {
     pub(super) request: RequestId,
     /// The tool call that it belongs to, where known.
     pub(super) item: Option<String>,
-    pub(super) call: Call,
+    pub(super) call: AgentToolCall,
     pub(super) changes: Vec<FileChange>,
     pub(super) reason: Option<String>,
     /// Whose it is when it is a sub-agent's.
@@ -31,9 +31,9 @@ pub(super) struct Asking {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Circumstances {
     /// Whether it is a child's.
-    pub(super) lineage: Lineage,
+    pub(super) lineage: SessionLineage,
     /// Whether it closes a circle.
-    pub(super) repetition: Repetition,
+    pub(super) repetition: LoopStatus,
 }
 
 impl Asking {
@@ -71,18 +71,22 @@ impl Asking {
     }
 
     /// Tells what the call comes out of, and notes it among the calls of its turn.
-    pub(super) fn circumstances(&self, calls: &mut Calls, lineage: Lineage) -> Circumstances {
+    pub(super) fn circumstances(
+        &self,
+        calls: &mut LoopDetector,
+        lineage: SessionLineage,
+    ) -> Circumstances {
         let mark = self.mark.clone().or_else(|| self.mark_of_call());
         Circumstances {
             lineage,
-            repetition: calls.take(self.item.as_deref(), mark.as_deref()),
+            repetition: calls.record_call(self.item.as_deref(), mark.as_deref()),
         }
     }
 
     /// Whose call of a role's turn it is: the role's, or that of a sub-agent of its CLI's.
-    pub(super) fn lineage(&self, setup: &Setup) -> Lineage {
+    pub(super) fn lineage(&self, setup: &Setup) -> SessionLineage {
         match self.origin {
-            None => Lineage::Role,
+            None => SessionLineage::Role,
             Some(_) => setup.permissions.of_a_child(),
         }
     }
@@ -91,18 +95,21 @@ impl Asking {
     /// file are not the same.
     fn mark_of_call(&self) -> Option<String> {
         let input = match &self.call {
-            Call::Command { .. } | Call::Tool { .. } => json!(self.call),
-            Call::Edit { .. } if !self.changes.is_empty() => json!([self.call, self.changes]),
-            Call::Edit { .. } | Call::Read { .. } => return None,
+            AgentToolCall::Command { .. } | AgentToolCall::Tool { .. } => json!(self.call),
+            AgentToolCall::Edit { .. } if !self.changes.is_empty() => {
+                json!([self.call, self.changes])
+            }
+            AgentToolCall::Edit { .. } | AgentToolCall::Read { .. } => return None,
         };
-        Some(repetition::mark("", &input))
+        Some(loop_detector::call_fingerprint("", &input))
     }
 }
 
 /// Permissions whose tools a turn's agent is not to see. Before EXECUTE documents are written, so that the tools
 /// that edit are there.
-pub(super) fn hidden_permissions(rules: &Rules, writes: bool) -> Vec<String> {
-    let hidden = names::known().filter(|name| rules.hides(name).is_some());
+pub(super) fn hidden_permissions(rules: &RuleSet, writes: bool) -> Vec<String> {
+    let hidden =
+        tool_names::known_permissions().filter(|name| rules.find_hiding_rule(name).is_some());
     hidden
         .filter(|name| writes || *name != "edit")
         .map(str::to_owned)
@@ -110,16 +117,16 @@ pub(super) fn hidden_permissions(rules: &Rules, writes: bool) -> Vec<String> {
 }
 
 /// The same for a child, which hands nothing in by a file: one that may not edit sees no tool that does.
-pub(super) fn hidden_from_child(rules: &Rules) -> Vec<String> {
+pub(super) fn hidden_from_child(rules: &RuleSet) -> Vec<String> {
     hidden_permissions(rules, true)
 }
 
 /// The names of tools that are not there for a turn's agent: those that the CLI was started without, and the one
 /// of this call where the rules hide it.
-pub(super) fn hidden_tools(call: &Call, rules: &Rules, removed: &[&str]) -> Vec<String> {
+pub(super) fn hidden_tools(call: &AgentToolCall, rules: &RuleSet, removed: &[&str]) -> Vec<String> {
     let mut hidden: Vec<String> = removed.iter().map(|tool| (*tool).to_owned()).collect();
-    if let Call::Tool { name, .. } = call
-        && rules.hides(permission_of(name)).is_some()
+    if let AgentToolCall::Tool { name, .. } = call
+        && rules.find_hiding_rule(permission_for_tool(name)).is_some()
     {
         hidden.push(name.clone());
     }

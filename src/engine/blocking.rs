@@ -5,9 +5,9 @@
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::tool::own_tool;
-use crate::permission::floors::Floor;
-use crate::permission::names::permission_of;
-use crate::permission::{Action, Call, Decision};
+use crate::permission::hard_limits::Floor;
+use crate::permission::tool_names::permission_for_tool;
+use crate::permission::{AgentToolCall, Decision, PermissionAction};
 
 use super::{Engine, EngineError, news};
 
@@ -17,11 +17,11 @@ impl Engine {
     pub(super) fn note_missing_tool(
         &mut self,
         session: SessionId,
-        call: &Call,
+        call: &AgentToolCall,
         (decision, hidden): (&Decision, &[String]),
     ) -> Result<(), EngineError> {
         match missing_tool(call, decision, hidden) {
-            Some(tool) => self.note_blocked(session, tool, &decision.why.reason),
+            Some(tool) => self.note_blocked(session, tool, &decision.reason.reason),
             None => Ok(()),
         }
     }
@@ -42,17 +42,21 @@ impl Engine {
 }
 
 /// The tool that a denied call's agent does not have; `None` where it has the tool and may not do this with it.
-fn missing_tool<'a>(call: &'a Call, decision: &Decision, hidden: &[String]) -> Option<&'a str> {
-    if decision.action != Action::Deny {
+fn missing_tool<'a>(
+    call: &'a AgentToolCall,
+    decision: &Decision,
+    hidden: &[String],
+) -> Option<&'a str> {
+    if decision.action != PermissionAction::Deny {
         return None;
     }
     let (tool, permission) = match call {
-        Call::Command { .. } => ("bash", "bash"),
-        Call::Edit { .. } => ("edit", "edit"),
-        Call::Read { .. } => ("read", "read"),
-        Call::Tool { name, .. } => (name.as_str(), permission_of(name)),
+        AgentToolCall::Command { .. } => ("bash", "bash"),
+        AgentToolCall::Edit { .. } => ("edit", "edit"),
+        AgentToolCall::Read { .. } => ("read", "read"),
+        AgentToolCall::Tool { name, .. } => (name.as_str(), permission_for_tool(name)),
     };
-    let is_missing = decision.why.rule == Floor::HiddenTool.name()
+    let is_missing = decision.reason.rule == Floor::HiddenTool.label()
         || hidden.iter().any(|hidden| hidden == permission);
     is_missing.then_some(tool)
 }

@@ -9,7 +9,7 @@ use crate::domain::changes::Scope;
 use crate::domain::execution::Execution;
 use crate::store::{StoreError, WorkdirLayout, iteration_files};
 use crate::text::front_matter;
-use crate::text::patch::Patch;
+use crate::text::unified_diff::UnifiedDiff;
 
 use super::git::{GitError, Repository, TreeId};
 
@@ -17,7 +17,7 @@ use super::git::{GitError, Repository, TreeId};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changes {
     /// These changes.
-    Found(Patch),
+    Found(UnifiedDiff),
     /// None, and why.
     Nothing(String),
 }
@@ -54,7 +54,7 @@ pub async fn look(
         return Ok(Changes::Nothing(unknown(execution, scope)));
     };
     let text = between(git, trees.before, trees.after).await;
-    let patch = Patch::read(&text.map_err(|error| ChangesError::Git { error })?);
+    let patch = UnifiedDiff::parse(&text.map_err(|error| ChangesError::Git { error })?);
     Ok(match patch.lines.is_empty() {
         true => Changes::Nothing(nothing(scope)),
         false => Changes::Found(patch),
@@ -104,7 +104,7 @@ fn of_plan(layout: &WorkdirLayout) -> Result<Changes, ChangesError> {
     // What the program writes before the text differs in every version.
     let text = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
-        front_matter::split(&text).body.to_owned()
+        front_matter::parse_document(&text).body.to_owned()
     };
     let (old, new) = (text(&before.bytes), text(&last.bytes));
     let (from, to) = (format!("a/{}", before.name), format!("b/{}", last.name));
@@ -115,6 +115,6 @@ fn of_plan(layout: &WorkdirLayout) -> Result<Changes, ChangesError> {
     let head = format!("diff --git {from} {to}\n");
     Ok(match lines.is_empty() {
         true => Changes::Nothing(nothing(Scope::Plan)),
-        false => Changes::Found(Patch::read(&(head + &lines))),
+        false => Changes::Found(UnifiedDiff::parse(&(head + &lines))),
     })
 }

@@ -34,7 +34,7 @@ use crate::domain::event::{Event, News};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::patch::TaskPatch;
 use crate::domain::task::{Child, TaskEnd, TaskOrder, TaskResult};
-use crate::permission::repetition::Calls;
+use crate::permission::loop_detector::LoopDetector;
 use crate::store::{StoreError, TamperedFile};
 
 use super::live::{Ask, Told};
@@ -69,7 +69,7 @@ struct AtTask {
     /// How long it may take from its place on.
     limit: Duration,
     /// The last calls of its agent.
-    calls: Calls,
+    calls: LoopDetector,
     /// Tools that its CLI was started without.
     removed: &'static [&'static str],
     /// Why it was stopped, where it was.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::adapter::codex::execpolicy_rules::{SandboxEscapeRule, parse_sandbox_escape_rules};
 use crate::config::types::{AdapterKind, AdapterSettings};
-use crate::permission::{Call, Reach};
+use crate::permission::{AgentToolCall, SandboxReach};
 
 /// The longest rules file that is read, in bytes.
 const LONGEST: u64 = 1024 * 1024;
@@ -65,12 +65,12 @@ pub fn ways_out(adapter: &AdapterSettings) -> Vec<WayOut> {
 }
 
 /// Says of a call that its command may leave the sandbox, where it does.
-pub fn mark(call: &mut Call, ways_out: &[WayOut]) {
-    if let Call::Command { line, reach, .. } = call
-        && *reach == Reach::Contained
+pub fn mark(call: &mut AgentToolCall, ways_out: &[WayOut]) {
+    if let AgentToolCall::Command { line, reach, .. } = call
+        && *reach == SandboxReach::Contained
         && ways_out.iter().any(|way| way.may_meet(line))
     {
-        *reach = Reach::LetOut;
+        *reach = SandboxReach::LetOut;
     }
 }
 
@@ -168,11 +168,11 @@ mod tests {
         }
     }
 
-    fn contained(line: &str) -> Call {
-        Call::Command {
+    fn contained(line: &str) -> AgentToolCall {
+        AgentToolCall::Command {
             line: line.to_owned(),
             cwd: "/repo".into(),
-            reach: Reach::Contained,
+            reach: SandboxReach::Contained,
         }
     }
 

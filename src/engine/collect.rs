@@ -13,7 +13,7 @@ use crate::domain::run::Busy;
 use crate::domain::turn::{Purpose, TurnOrder};
 use crate::store::document_files::DocumentContent;
 use crate::store::{StoreError, document_files as files, iteration_files};
-use crate::text::{clean, front_matter, one_line};
+use crate::text::{clean_text, clean_to_one_line, front_matter};
 
 use super::conflict::Kind;
 use super::documents::{self, CommittedPlan, Facts, Pen, Refused, Returned, Whole};
@@ -265,7 +265,7 @@ impl Engine {
             let none = format!("no {} was returned", self.journal.layout().names().comments);
             return Ok(missing(held, &none, &found.refused));
         };
-        if front_matter::split(&text).body.trim().is_empty() {
+        if front_matter::parse_document(&text).body.trim().is_empty() {
             let empty = format!("{} is empty", self.journal.layout().names().comments);
             return Ok(no_document(&held.order, empty));
         }
@@ -444,23 +444,23 @@ impl Engine {
 /// Cleans what a plan says before it becomes an event; its hash stays that of the bytes.
 fn cleaned_plan(plan: Plan) -> Plan {
     let step = |step: Step| Step {
-        text: one_line(&step.text),
+        text: clean_to_one_line(&step.text),
         ..step
     };
     Plan {
-        title: one_line(&plan.title),
+        title: clean_to_one_line(&plan.title),
         steps: plan.steps.into_iter().map(step).collect(),
         // A command that cleaning would change is no command that a person could have read.
         test_command: plan
             .test_command
-            .filter(|command| clean(command) == *command),
+            .filter(|command| clean_text(command) == *command),
         approval_sha256: plan.approval_sha256,
     }
 }
 
 fn cleaned_review(review: Review) -> Review {
     let remark = |remark: Remark| Remark {
-        text: one_line(&remark.text),
+        text: clean_to_one_line(&remark.text),
         ..remark
     };
     Review {
@@ -471,7 +471,7 @@ fn cleaned_review(review: Review) -> Review {
 
 fn cleaned_response(response: Response) -> Response {
     Response {
-        reason: one_line(&response.reason),
+        reason: clean_to_one_line(&response.reason),
         ..response
     }
 }

@@ -17,8 +17,8 @@ use crate::domain::run::Author;
 use crate::domain::turn::{Again, Purpose, TurnOrder};
 use crate::store::document_files::{self as files, DocumentContent, hash_document};
 use crate::store::{StoreError, merge_files};
-use crate::text::merge::{Merged, ThreeWay, Versions};
-use crate::text::{front_matter, n_of};
+use crate::text::three_way_merge::{ConflictVersions, MergeOutcome, ThreeWayTexts};
+use crate::text::{front_matter, pluralize};
 
 use super::collect::{Base, Seen, hash_of, no_document};
 use super::documents::Pen;
@@ -64,8 +64,8 @@ enum Tried {
 }
 
 impl Standing {
-    fn three_way(&self) -> ThreeWay<'_> {
-        ThreeWay {
+    fn three_way(&self) -> ThreeWayTexts<'_> {
+        ThreeWayTexts {
             base: &self.base,
             yours: &self.yours,
             agents: &self.agents,
@@ -74,7 +74,7 @@ impl Standing {
 
     /// What keeps a text from being this document, in words.
     fn problem(&self, text: &str) -> Option<String> {
-        let markers = self.three_way().markers_in(text);
+        let markers = self.three_way().marker_lines(text);
         if let Some(first) = markers.first() {
             return Some(format!("there is a marker left in line {first}"));
         }
@@ -166,13 +166,13 @@ impl Engine {
             });
         }
         let (text, why) = match standing.three_way().merge() {
-            Merged::Clean(text) => match standing.problem(&text) {
+            MergeOutcome::Clean(text) => match standing.problem(&text) {
                 None => return Ok(Tried::Whole(text)),
                 Some(why) => (text, why),
             },
-            Merged::Marked(text) => {
-                let n_places = standing.three_way().markers_in(&text).len() / 3;
-                let places = n_of(n_places, "place");
+            MergeOutcome::WithConflicts(text) => {
+                let n_places = standing.three_way().marker_lines(&text).len() / 3;
+                let places = pluralize(n_places, "place");
                 (text, format!("in {places} both changed the same lines"))
             }
         };
@@ -206,7 +206,8 @@ impl Engine {
                 return Ok(None);
             };
             if files::read_document(&self.merge_path(&standing))?.is_none() {
-                let (Merged::Clean(text) | Merged::Marked(text)) = standing.three_way().merge();
+                let (MergeOutcome::Clean(text) | MergeOutcome::WithConflicts(text)) =
+                    standing.three_way().merge();
                 merge_files::write_merge(self.journal.layout(), &standing.file, &text)?;
             }
             Ok(Some(self.merge_path(&standing)))
@@ -226,7 +227,7 @@ impl Engine {
     ///
     /// # Errors
     /// A document cannot be read.
-    pub fn versions(&self) -> Result<Vec<Versions>, StoreError> {
+    pub fn versions(&self) -> Result<Vec<ConflictVersions>, StoreError> {
         let Some(held) = self.at_issue()? else {
             return Ok(Vec::new());
         };
@@ -249,7 +250,7 @@ impl Engine {
             [String; 2],
             Option<String>,
         )| {
-            Some(Versions {
+            Some(ConflictVersions {
                 name: name.clone(),
                 before: users_words(kind, &before),
                 yours: users_words(kind, &yours),
@@ -429,12 +430,12 @@ fn text_of(document: Option<&DocumentContent>) -> String {
 
 /// A document without what the program puts into it anew at each commit.
 fn users_words(kind: Kind, text: &str) -> String {
-    let document = front_matter::split(text);
+    let document = front_matter::parse_document(text);
     let mut fields = document.fields;
     fields.retain(|(key, _)| !OWN_FIELDS.contains(&key.as_str()));
     let body = match kind {
         Kind::Plan => document.body,
         Kind::Comments => review::without_responses(document.body),
     };
-    front_matter::write(&fields, body)
+    front_matter::write_document(&fields, body)
 }

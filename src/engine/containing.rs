@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::adapter::{LaunchSpec, SandboxProvider, TurnAccess};
 use crate::config::Config;
 use crate::config::types::{AdapterKind, TestNetwork};
-use crate::permission::{Call, Reach};
+use crate::permission::{AgentToolCall, SandboxReach};
 use crate::process::{
     BubblewrapProgram, ChildSpawner, SandboxMount, SandboxNetwork, SandboxProcesses, SandboxSpec,
     SandboxSupport, detect_sandbox_support, why_abstract_sockets_stay_open,
@@ -141,12 +141,17 @@ impl Holder {
 }
 
 /// Says of a call that the kernel holds what its process does.
-pub fn mark(call: &mut Call) {
+pub fn mark(call: &mut AgentToolCall) {
     match call {
-        Call::Command { reach, .. } | Call::Edit { reach, .. } if *reach == Reach::Unconfined => {
-            *reach = Reach::Contained;
+        AgentToolCall::Command { reach, .. } | AgentToolCall::Edit { reach, .. }
+            if *reach == SandboxReach::Unconfined =>
+        {
+            *reach = SandboxReach::Contained;
         }
-        Call::Command { .. } | Call::Edit { .. } | Call::Read { .. } | Call::Tool { .. } => {}
+        AgentToolCall::Command { .. }
+        | AgentToolCall::Edit { .. }
+        | AgentToolCall::Read { .. }
+        | AgentToolCall::Tool { .. } => {}
     }
 }
 

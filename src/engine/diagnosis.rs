@@ -20,7 +20,7 @@ use super::setup::NamedAdapter;
 use crate::config::Config;
 use crate::config::types::AdapterSettings;
 use crate::process::{ChildSpawner, SandboxSupport};
-use crate::text::{clean, n_of};
+use crate::text::{clean_text, pluralize};
 
 pub use folders::{Folder, Trial};
 pub use log::OTHER_FILE;
@@ -237,7 +237,7 @@ fn let_out(settings: &AdapterSettings) -> Vec<String> {
 impl Diagnosis {
     /// Tells it to a person, a line for each thing, cleaned.
     pub fn in_words(&self) -> String {
-        clean(&in_words(&self.0))
+        clean_text(&in_words(&self.0))
     }
 }
 
@@ -313,7 +313,7 @@ fn configuration(layers: &Value) -> Vec<String> {
         let n_values = usize::try_from(n_values).unwrap_or(usize::MAX);
         lines.push(format!(
             "settings   {layer}: {}{from}",
-            n_of(n_values, "value")
+            pluralize(n_values, "value")
         ));
     }
     lines

@@ -13,7 +13,7 @@ use crate::domain::review::{self, Review, Verdict};
 use crate::store::{
     DocumentLock, StoreError, TamperGuard, document_files, iteration_files, utc_time,
 };
-use crate::text::{fence, front_matter};
+use crate::text::{fenced_block, front_matter};
 
 use super::staging::{self, MAX_BYTES, Staging};
 use super::{Engine, troubled};
@@ -56,10 +56,10 @@ pub fn returned(
     let mut found = Returned {
         plan: left
             .plan
-            .or_else(|| fence::find_document(final_text, plan_name)),
+            .or_else(|| fenced_block::find_document(final_text, plan_name)),
         comments: left
             .comments
-            .or_else(|| fence::find_document(final_text, comments_name)),
+            .or_else(|| fenced_block::find_document(final_text, comments_name)),
         refused: left.refused,
     };
     let message = || begins_like_a_document(final_text).then(|| final_text.to_owned());
@@ -171,9 +171,12 @@ fn replace(lock: &DocumentLock, base: Option<&Sha256>, bytes: &[u8]) -> Result<S
 fn is_same_but_for_the_time(one: &[u8], other: &[u8]) -> bool {
     let timeless = |bytes: &[u8]| {
         let text = String::from_utf8(bytes.to_vec()).ok()?;
-        let mut document = front_matter::split(&text);
+        let mut document = front_matter::parse_document(&text);
         document.fields.retain(|(key, _)| key != "updated");
-        Some(front_matter::write(&document.fields, document.body))
+        Some(front_matter::write_document(
+            &document.fields,
+            document.body,
+        ))
     };
     let (one, other) = (timeless(one), timeless(other));
     one.is_some() && one == other
@@ -213,14 +216,14 @@ pub fn commit_plan(
     facts: &Facts,
 ) -> Result<CommittedPlan, Refused> {
     let emptied = plan::untick_all(text);
-    let mut document = front_matter::split(&emptied);
+    let mut document = front_matter::parse_document(&emptied);
     let fields = &mut document.fields;
-    front_matter::set(fields, "version", &version.to_string());
-    front_matter::set(fields, "status", facts.status.word());
-    front_matter::set(fields, "iteration", &facts.iteration.to_string());
-    front_matter::set(fields, "author", "planner");
-    front_matter::set(fields, "updated", &utc_time::to_rfc3339(facts.at));
-    let whole = front_matter::write(fields, document.body);
+    front_matter::set_field(fields, "version", &version.to_string());
+    front_matter::set_field(fields, "status", facts.status.word());
+    front_matter::set_field(fields, "iteration", &facts.iteration.to_string());
+    front_matter::set_field(fields, "author", "planner");
+    front_matter::set_field(fields, "updated", &utc_time::to_rfc3339(facts.at));
+    let whole = front_matter::write_document(fields, document.body);
     let file_sha256 = replace(&pen.plan, base, whole.as_bytes())?;
     iteration_files::save_version(
         &pen.guard,
@@ -242,7 +245,7 @@ pub fn commit_review(
     ledger: &Findings,
     (plan_sha256, facts): (&Sha256, &Facts),
 ) -> Result<Sha256, Refused> {
-    let document = front_matter::split(text);
+    let document = front_matter::parse_document(text);
     let written = review::without_responses(document.body).trim_end();
     let body = with_responses(written, &review::responses_section(ledger));
     let mut fields = document.fields;
@@ -256,11 +259,11 @@ fn set_review_fields(
     plan: &Sha256,
     facts: &Facts,
 ) {
-    front_matter::set(fields, "status", verdict.word());
-    front_matter::set(fields, "iteration", &facts.iteration.to_string());
-    front_matter::set(fields, "author", "reviewer");
-    front_matter::set(fields, "updated", &utc_time::to_rfc3339(facts.at));
-    front_matter::set(fields, "plan_sha256", plan.as_str());
+    front_matter::set_field(fields, "status", verdict.word());
+    front_matter::set_field(fields, "iteration", &facts.iteration.to_string());
+    front_matter::set_field(fields, "author", "reviewer");
+    front_matter::set_field(fields, "updated", &utc_time::to_rfc3339(facts.at));
+    front_matter::set_field(fields, "plan_sha256", plan.as_str());
 }
 
 /// The text of a review with the answers to it.
@@ -283,7 +286,7 @@ fn write_comments(
     } else {
         format!("\n{body}")
     };
-    let whole = front_matter::write(fields, &body);
+    let whole = front_matter::write_document(fields, &body);
     let sha256 = replace(&pen.comments, base, whole.as_bytes())?;
     iteration_files::save_version(
         &pen.guard,
@@ -371,9 +374,9 @@ fn append_to_comments(
     let now = document_files::read_document(pen.comments.document())?;
     let text = now.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
     let text = text.unwrap_or_default();
-    let mut document = front_matter::split(&text);
+    let mut document = front_matter::parse_document(&text);
     let body = change(review::without_responses(document.body).trim_end());
-    front_matter::set(
+    front_matter::set_field(
         &mut document.fields,
         "updated",
         &utc_time::to_rfc3339(facts.at),
@@ -405,10 +408,10 @@ pub fn mark(pen: &Pen, steps: &[u32], mark: Mark, at: At) -> Result<Option<Sha25
             .fold(text, |text, step| plan::tick(&text, *step)),
         Mark::Open => plan::untick(&text, steps),
     };
-    let mut document = front_matter::split(&marked);
-    front_matter::set(&mut document.fields, "status", "approved");
-    front_matter::set(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
-    let whole = front_matter::write(&document.fields, document.body);
+    let mut document = front_matter::parse_document(&marked);
+    front_matter::set_field(&mut document.fields, "status", "approved");
+    front_matter::set_field(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
+    let whole = front_matter::write_document(&document.fields, document.body);
     match replace(&pen.plan, Some(&now.sha256), whole.as_bytes()) {
         Ok(sha256) => Ok(Some(sha256)),
         Err(Refused::Conflict) => Ok(None),
@@ -433,13 +436,13 @@ pub fn set_status(
         return Ok(None);
     };
     let text = String::from_utf8_lossy(&now.bytes).into_owned();
-    let mut document = front_matter::split(&text);
+    let mut document = front_matter::parse_document(&text);
     if document.get("status") == Some(status.word()) {
         return Ok(None);
     }
-    front_matter::set(&mut document.fields, "status", status.word());
-    front_matter::set(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
-    let whole = front_matter::write(&document.fields, document.body);
+    front_matter::set_field(&mut document.fields, "status", status.word());
+    front_matter::set_field(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
+    let whole = front_matter::write_document(&document.fields, document.body);
     match replace(&pen.plan, Some(known), whole.as_bytes()) {
         Ok(sha256) => Ok(Some(sha256)),
         Err(Refused::Conflict) => Ok(None),

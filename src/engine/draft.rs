@@ -8,7 +8,7 @@ use crate::domain::run::{Busy, Counts};
 use crate::domain::turn::{Purpose, TurnOrder};
 use crate::store::StoreError;
 use crate::store::document_files::DocumentContent;
-use crate::text::{changed_lines, n_lines};
+use crate::text::{count_changed_lines, count_lines};
 
 use super::documents::Pen;
 use super::{Engine, Held, failed, staging};
@@ -117,10 +117,10 @@ fn count(name: &str, before: Option<&DocumentContent>, text: &str) -> DraftFile 
     let before = before.map_or_else(String::new, |before| {
         String::from_utf8_lossy(&before.bytes).into_owned()
     });
-    let (n_added, n_removed) = changed_lines(&before, text);
+    let (n_added, n_removed) = count_changed_lines(&before, text);
     DraftFile {
         name: name.to_owned(),
-        n_lines: n_lines(text),
+        n_lines: count_lines(text),
         n_added,
         n_removed,
     }

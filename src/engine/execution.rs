@@ -23,8 +23,8 @@ use crate::domain::receipt::Receipt;
 use crate::domain::run::Busy;
 use crate::domain::test_command::TestCommand;
 use crate::store::{StoreError, document_files as documents_on_disk, utc_time};
-use crate::text::clean;
-use crate::text::slug::slug;
+use crate::text::clean_text;
+use crate::text::slug::slugify;
 
 use super::containing::{self, CommandReach};
 use super::documents::Pen;
@@ -93,7 +93,7 @@ impl Engine {
         Some(Surveyor {
             git: self.commit_repository().cloned(),
             choice: branch_choice(self.setup.branch),
-            slug: slug(&goal),
+            slug: slugify(&goal),
             plan: plan.plan.approval_sha256.clone(),
             tests: self.test_commands(),
             commits_off: self.setup.commits_off.clone().unwrap_or_default(),
@@ -286,7 +286,7 @@ impl Engine {
                 // The looks around the test are its trees.
                 repository: None,
                 settings: &settings,
-                clean: &clean,
+                clean: &clean_text,
             });
             match test_between_looks(&git, step, &before, (run, &cancel), &held).await {
                 Ok(Event::TestsRan {

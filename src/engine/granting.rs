@@ -7,13 +7,13 @@ use crate::adapter::{CallDecision as Answer, FileChange, FileChangeKind};
 use crate::domain::event::{CallAnswer, REFUSED_BY_USER};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::turn::Role;
-use crate::permission::proposals::propose;
+use crate::permission::approval_suggestions::suggest_approvals;
 use crate::permission::{
-    Action, Approvable, Approved, Call, Context, Decision, Keeping, Repetition, Scope, decide,
-    wildcard,
+    AgentToolCall, ApprovalMatcher, ApprovalScope, Decision, DecisionContext, LoopStatus,
+    MaxApprovalScope, PermissionAction, StoredApproval, decide_call, wildcard,
 };
 use crate::store::utc_time;
-use crate::text::visible;
+use crate::text::escape_invisible;
 
 use super::answering::{Said, deny};
 use super::asking::Circumstances;
@@ -34,7 +34,7 @@ pub(super) enum Seat {
 #[derive(Debug)]
 pub struct Waiting {
     seat: Seat,
-    call: Call,
+    call: AgentToolCall,
     circumstances: Circumstances,
     decision: Decision,
     shown: Shown,
@@ -64,13 +64,13 @@ impl Waiting {
     /// Holds a call as its agent made it.
     pub(super) fn new(
         seat: Seat,
-        (call, circumstances): (Call, Circumstances),
+        (call, circumstances): (AgentToolCall, Circumstances),
         changes: &[FileChange],
         decision: Decision,
     ) -> Self {
         let shown = Shown {
-            text: visible(&exact(&call)),
-            diff: visible(&diff(changes)),
+            text: escape_invisible(&exact(&call)),
+            diff: escape_invisible(&diff(changes)),
         };
         Self {
             seat,
@@ -82,17 +82,22 @@ impl Waiting {
     }
 
     /// What is approved, for every permission that asked; a command line is approved as such.
-    fn approved(&self, what: &[Approvable], scope: Scope, profile: &str) -> Vec<Approved> {
+    fn approved(
+        &self,
+        what: &[ApprovalMatcher],
+        scope: ApprovalScope,
+        profile: &str,
+    ) -> Vec<StoredApproval> {
         let bash = ["bash".to_owned()];
         let permissions = match self.call {
-            Call::Command { .. } => bash.as_slice(),
-            Call::Edit { .. } | Call::Read { .. } | Call::Tool { .. } => {
-                self.decision.permissions.as_slice()
-            }
+            AgentToolCall::Command { .. } => bash.as_slice(),
+            AgentToolCall::Edit { .. }
+            | AgentToolCall::Read { .. }
+            | AgentToolCall::Tool { .. } => self.decision.permissions.as_slice(),
         };
         let mut approved = Vec::new();
         for permission in permissions {
-            approved.extend(what.iter().map(|what| Approved {
+            approved.extend(what.iter().map(|what| StoredApproval {
                 profile: profile.to_owned(),
                 permission: permission.clone(),
                 what: what.clone(),
@@ -103,15 +108,15 @@ impl Waiting {
     }
 }
 
-fn exact(call: &Call) -> String {
+fn exact(call: &AgentToolCall) -> String {
     let list = |paths: &[std::path::PathBuf]| {
         let shown = paths.iter().map(|path| path.to_string_lossy());
         shown.collect::<Vec<_>>().join("\n")
     };
     match call {
-        Call::Command { line, .. } => line.clone(),
-        Call::Edit { paths, .. } | Call::Read { paths, .. } => list(paths),
-        Call::Tool { name, input } => format!("{name} {input}"),
+        AgentToolCall::Command { line, .. } => line.clone(),
+        AgentToolCall::Edit { paths, .. } | AgentToolCall::Read { paths, .. } => list(paths),
+        AgentToolCall::Tool { name, input } => format!("{name} {input}"),
     }
 }
 
@@ -199,12 +204,12 @@ impl Engine {
 
     /// The user looked at a circle and lets it go on: the next one is looked for anew.
     fn let_the_circle_pass(&mut self, request: &RequestId) {
-        let closes = |waiting: &&Waiting| waiting.circumstances.repetition == Repetition::Loop;
+        let closes = |waiting: &&Waiting| waiting.circumstances.repetition == LoopStatus::Loop;
         let seat = self.awaited.call(request).filter(closes);
         match seat.map(|waiting| waiting.seat.clone()) {
             Some(Seat::Role(_)) => {
                 if let Some(at_work) = &mut self.at_work {
-                    at_work.calls.forget();
+                    at_work.calls.reset();
                 }
             }
             Some(Seat::Child(session)) => self.forget_calls_of(&session),
@@ -216,15 +221,15 @@ impl Engine {
     fn allow_for_more(
         &mut self,
         request: &RequestId,
-        what: &[Approvable],
-        scope: Scope,
+        what: &[ApprovalMatcher],
+        scope: ApprovalScope,
     ) -> Result<Granted, EngineError> {
         let not_kept = |why: String| Ok(Granted::NotKept(why));
         let Some(waiting) = self.awaited.call(request) else {
             return Ok(Granted::TooLate);
         };
-        let offers = propose(&waiting.call, &waiting.decision);
-        if let Some(why) = forbidden(&offers, waiting.decision.keeping, what, scope) {
+        let offers = suggest_approvals(&waiting.call, &waiting.decision);
+        if let Some(why) = forbidden(&offers, waiting.decision.max_scope, what, scope) {
             return not_kept(why.to_owned());
         }
         let run = self.state().run.clone();
@@ -238,7 +243,7 @@ impl Engine {
             Err(error) => return not_kept(format!("{error}; {}", error.hint())),
         };
         context.approvals.extend(kept.iter().cloned());
-        if decide(&waiting.call, &context).action != Action::Allow {
+        if decide_call(&waiting.call, &context).action != PermissionAction::Allow {
             return not_kept("that would not cover the call that waits".to_owned());
         }
         if let Err(error) = self.setup.approvals.add(&run, utc_time::now(), &kept) {
@@ -247,7 +252,7 @@ impl Engine {
         let said = Said {
             answer: Answer::Allow,
             by: "user",
-            reason: format!("allowed by the user for {}", scope.name()),
+            reason: format!("allowed by the user for {}", scope.label()),
         };
         self.answer(request.clone(), said, kept)?;
         self.let_through()?;
@@ -261,7 +266,9 @@ impl Engine {
         };
         let is_covered = |waiting: &Waiting| {
             let context = self.context_of(waiting, approved.clone());
-            context.is_some_and(|context| decide(&waiting.call, &context).action == Action::Allow)
+            context.is_some_and(|context| {
+                decide_call(&waiting.call, &context).action == PermissionAction::Allow
+            })
         };
         let covered = self
             .awaited
@@ -280,7 +287,11 @@ impl Engine {
     }
 
     /// What the decision about a call that waits rests on; `None` when its turn is over.
-    fn context_of(&self, waiting: &Waiting, approvals: Vec<Approved>) -> Option<Context> {
+    fn context_of(
+        &self,
+        waiting: &Waiting,
+        approvals: Vec<StoredApproval>,
+    ) -> Option<DecisionContext> {
         let (call, circumstances) = (&waiting.call, &waiting.circumstances);
         match &waiting.seat {
             Seat::Role(_) => self.context(call, circumstances, approvals),
@@ -312,29 +323,31 @@ impl Engine {
 /// Why something cannot be approved for more than once; `None` when it can: it was offered for this very call,
 /// or is narrower than a pattern that was.
 fn forbidden(
-    offers: &[Approvable],
-    keeping: Keeping,
-    what: &[Approvable],
-    scope: Scope,
+    offers: &[ApprovalMatcher],
+    keeping: MaxApprovalScope,
+    what: &[ApprovalMatcher],
+    scope: ApprovalScope,
 ) -> Option<&'static str> {
-    let is_offered = |what: &Approvable| {
+    let is_offered = |what: &ApprovalMatcher| {
         offers.iter().any(|offer| match (offer, what) {
-            (Approvable::Pattern(wide), Approvable::Pattern(narrow)) => {
+            (ApprovalMatcher::Pattern(wide), ApprovalMatcher::Pattern(narrow)) => {
                 wildcard::covers(wide, narrow)
             }
             (offer, what) => offer == what,
         })
     };
     match keeping {
-        Keeping::Never => Some("such a call is allowed once at a time"),
-        Keeping::Run if scope == Scope::Project => {
+        MaxApprovalScope::Never => Some("such a call is allowed once at a time"),
+        MaxApprovalScope::Run if scope == ApprovalScope::Project => {
             Some("a call of the safety list is kept for this run at most")
         }
-        Keeping::Run | Keeping::Project if what.is_empty() => Some("there is nothing to keep"),
-        Keeping::Run | Keeping::Project if !what.iter().all(is_offered) => {
+        MaxApprovalScope::Run | MaxApprovalScope::Project if what.is_empty() => {
+            Some("there is nothing to keep")
+        }
+        MaxApprovalScope::Run | MaxApprovalScope::Project if !what.iter().all(is_offered) => {
             Some("only what is offered can be kept, or less of it")
         }
-        Keeping::Run | Keeping::Project => None,
+        MaxApprovalScope::Run | MaxApprovalScope::Project => None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::domain::execution::Baseline;
 use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::undo::named;
 use crate::store::{EventLogRecord, utc_time};
-use crate::text::n_of;
+use crate::text::pluralize;
 
 use super::execution::list;
 use super::news;
@@ -25,13 +25,13 @@ pub(super) fn entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<St
             ));
         }
         Event::PlanCommitted { plan, .. } => {
-            format!("plan written, {}", n_of(plan.steps.len(), "step"))
+            format!("plan written, {}", pluralize(plan.steps.len(), "step"))
         }
         Event::ReviewCommitted { review, .. } => {
             format!(
                 "review {iteration}: {}, {}",
                 review.verdict.in_words(),
-                n_of(review.remarks.len(), "finding")
+                pluralize(review.remarks.len(), "finding")
             )
         }
         Event::ResponseCommitted {
@@ -42,7 +42,7 @@ pub(super) fn entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<St
             } else {
                 "plan unchanged"
             };
-            format!("{} answered, {plan}", n_of(responses.len(), "finding"))
+            format!("{} answered, {plan}", pluralize(responses.len(), "finding"))
         }
         Event::Answered {
             answer: Answer::Execute,

@@ -13,7 +13,7 @@ use crate::store::{
     EventLog, EventLogRecord, EventOrigin, RunLog, SessionFiles, StoreError, TamperGuard,
     TamperedFile, TornTail, WorkdirLayout, state_snapshot, utc_time,
 };
-use crate::text::n_of;
+use crate::text::pluralize;
 
 /// The record of one run, open for more.
 #[derive(Debug)]
@@ -307,7 +307,7 @@ fn child_of(event: &Event) -> Option<EventOrigin> {
 fn torn_in_words(torn: &TornTail) -> String {
     format!(
         "the last line of events.jsonl was cut off by a crash; its {} are kept as {}",
-        n_of(usize::try_from(torn.bytes).unwrap_or(usize::MAX), "byte"),
+        pluralize(usize::try_from(torn.bytes).unwrap_or(usize::MAX), "byte"),
         torn.kept_copy.display()
     )
 }

@@ -8,7 +8,7 @@ use crate::domain::run::{Run, State};
 use crate::store::event_log::{BackwardReader, LogEnd, LogFollower};
 use crate::store::state_snapshot::StateSnapshot;
 use crate::store::{EventLogRecord, StoreError, WorkdirLayout, event_log, state_snapshot};
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 use super::onlooker::in_words;
 
@@ -148,7 +148,7 @@ impl Found {
                 format!("{error}; told as its log tells it, which cannot be read to its end: {log}")
             }
         };
-        Some(one_line(&problem))
+        Some(clean_to_one_line(&problem))
     }
 }
 

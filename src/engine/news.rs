@@ -11,8 +11,8 @@ use crate::domain::event::News;
 use crate::domain::session::Usage;
 use crate::domain::step_calls::MOVE_TO;
 use crate::domain::turn::{TurnResult, UsageLimit};
-use crate::text::question::question;
-use crate::text::{clean, clean_beginning, clean_end, truncate};
+use crate::text::question_heuristic::find_question;
+use crate::text::{clean_prefix, clean_suffix, clean_text, truncate};
 
 /// The longest block of text that an event holds, in bytes; the raw stream has the rest.
 const MAX_TEXT: usize = 64 * 1024;
@@ -101,13 +101,13 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
 /// told it here.
 fn tool_output(text: &str) -> String {
     if text.len() <= WHOLE {
-        let text = truncate::to_lines_noting(&clean(text), OUTPUT_LINES, LEFT_OUT);
+        let text = truncate::to_lines_with_note(&clean_text(text), OUTPUT_LINES, LEFT_OUT);
         return with_end(text);
     }
     let (n_first, n_last) = OUTPUT_LINES;
-    let beginning = clean_beginning(text, MAX_TEXT);
+    let beginning = clean_prefix(text, MAX_TEXT);
     let first = truncate::first_lines(&beginning, n_first);
-    let end = clean_end(text, MAX_TEXT);
+    let end = clean_suffix(text, MAX_TEXT);
     let last = truncate::last_lines(&end, n_last);
     let n_lines = text.lines().count();
     let n_left = n_lines.saturating_sub(first.lines().count() + last.lines().count());
@@ -169,12 +169,12 @@ fn change(kind: &FileChangeKind) -> String {
 
 /// Cleans a block of text and bounds it.
 pub fn block(text: &str) -> String {
-    truncate::to_bytes(&clean_beginning(text, MAX_TEXT), MAX_TEXT)
+    truncate::to_bytes(&clean_prefix(text, MAX_TEXT), MAX_TEXT)
 }
 
 /// What an agent said, as [`block`]; a longer text ends with how long it is and where more of it stands.
 fn said(text: &str) -> String {
-    let cleaned = clean_beginning(text, MAX_TEXT);
+    let cleaned = clean_prefix(text, MAX_TEXT);
     if cleaned.len() <= MAX_TEXT {
         return cleaned;
     }
@@ -187,7 +187,7 @@ fn said(text: &str) -> String {
 
 /// As [`block`], with its end kept where it is too long: there stands what it comes to.
 pub fn block_with_end(text: &str) -> String {
-    with_end(clean(text))
+    with_end(clean_text(text))
 }
 
 /// Bounds a cleaned text; its end is kept.
@@ -212,7 +212,7 @@ pub fn id(text: &str) -> String {
 }
 
 fn line_of(text: &str, most: usize) -> String {
-    let clean = clean_beginning(text.trim_start(), LINE_BYTES);
+    let clean = clean_prefix(text.trim_start(), LINE_BYTES);
     truncate::to_chars(
         &clean.split_whitespace().collect::<Vec<_>>().join(" "),
         most,
@@ -239,7 +239,7 @@ pub fn usage(usage: &crate::adapter::CliUsageTotals) -> Usage {
 pub fn result(end: &CliTurnOutcome, other: Option<String>) -> TurnResult {
     match end {
         CliTurnOutcome::Completed { final_text } => TurnResult::Completed {
-            question: question(final_text).map(|question| block(&question)),
+            question: find_question(final_text).map(|question| block(&question)),
             summary: summary(final_text),
         },
         CliTurnOutcome::Interrupted => TurnResult::Interrupted,
@@ -340,7 +340,7 @@ mod tests {
                 "{told}"
             );
             assert_eq!(told.lines().count(), 61, "{told}");
-            assert_eq!(truncate::n_not_there(&told), n - 60);
+            assert_eq!(truncate::count_omitted_lines(&told), n - 60);
         }
         let told = tool_output(&format!("a{}z", "\u{1b}[31mx".repeat(1 << 20)));
         assert!(told.starts_with("ax") && told.ends_with("xz"));

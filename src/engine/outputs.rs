@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapter::parse_tool_output;
 use crate::store::{StoreError, WorkdirLayout, raw_stream};
-use crate::text::{clean, truncate};
+use crate::text::{clean_text, truncate};
 
 /// The whole output of a call, cleaned, that has this part of it; `None` where the disk does not have it any more, and
 /// soon after `cancel`.
@@ -26,7 +26,7 @@ pub fn whole(
     let known = known.trim_end_matches(truncate::ELLIPSIS);
     let is_wanted = || !cancel.is_cancelled();
     raw_stream::find_last_match(layout, call, is_wanted, |line| {
-        let output = clean(&parse_tool_output(call, line)?);
+        let output = clean_text(&parse_tool_output(call, line)?);
         // A CLI may name another call like this one.
         let is_it =
             known.is_empty() || output.lines().rev().any(|line| plain(line).contains(known));

@@ -10,7 +10,7 @@ use crate::domain::plan::{PlanStatus, file_hash};
 use crate::domain::question::Answer;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
-use crate::permission::repetition::Calls;
+use crate::permission::loop_detector::LoopDetector;
 use crate::process::{ProcessMark, SandboxSupport};
 use crate::store::debug_log::PROMPT_TARGET;
 use crate::store::{StoreError, failpoints};
@@ -30,7 +30,7 @@ use super::{
     AtWork, Engine, EngineError, Inward, Outcome, documents, failed, scratch, staging, troubled,
     with_hint,
 };
-use crate::permission::Rules;
+use crate::permission::RuleSet;
 
 /// How many asks may wait for a live conversation; more than a turn can ever have open.
 const ASKS: usize = 64;
@@ -192,7 +192,7 @@ impl Engine {
             prompt_sha256,
             with_recovery: format!("{recovery}\n\n{}", turn.prompt),
             staging,
-            calls: Calls::default(),
+            calls: LoopDetector::default(),
             removed: adapter.protocol().removed_tools(),
             reports: self.due_reports(role),
         };
@@ -216,7 +216,7 @@ impl Engine {
         adapter: &NamedAdapter,
         staging: &Staging,
         access: TurnAccess,
-        rules: &Rules,
+        rules: &RuleSet,
     ) -> Holder {
         Holder {
             kernel: match self.setup.config.safety.contain_agents {

@@ -18,7 +18,7 @@ use crate::prompts::variables::{
     CommitLine, Common, DoneStep, ExecuteTask, ExecuteVars, Instructions, OpenFinding, RecoverVars,
     RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
 };
-use crate::text::{clean, front_matter, truncate};
+use crate::text::{clean_text, front_matter, truncate};
 
 use self::again::{
     refused_in_words, results_in_words, retry_reason, said_in_words, unanswered_in_words,
@@ -353,7 +353,7 @@ impl Engine {
         let total = u32::try_from(total).unwrap_or(u32::MAX);
         let current = execution.current.as_ref().ok_or("no step is at hand");
         let whole = |current: &Current| {
-            let block = plan::block_of(text, current.n).as_deref().map(clean);
+            let block = plan::block_of(text, current.n).as_deref().map(clean_text);
             block.unwrap_or_else(|| current.text.clone())
         };
         Ok(match purpose {
@@ -432,7 +432,10 @@ fn done_step(step: &StepRecord) -> DoneStep {
 }
 
 fn without_front_matter(text: &str) -> String {
-    front_matter::split(text).body.trim_start().to_owned()
+    front_matter::parse_document(text)
+        .body
+        .trim_start()
+        .to_owned()
 }
 
 fn commit_lines(execution: &Execution) -> Vec<CommitLine> {

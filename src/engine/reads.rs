@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::permission::path::{absolute, is_inside};
-use crate::permission::reading::openings;
-use crate::permission::reads::{
-    CallReads, OpenedPath, ReadDepth, ReadOpening, SearchProgram, SearchScope, ruled,
+use crate::permission::call_reads::{
+    CallReads, OpenedPath, ReadDepth, ReadTarget, SearchProgram, SearchScope, evaluate_read_rules,
 };
-use crate::permission::rule::{Facts, Form};
-use crate::permission::{Action, Call, Context, ResolvedPath, Rules, wildcard};
+use crate::permission::lexical_path::{is_inside, lexical_absolute};
+use crate::permission::read_only_prover::list_read_targets;
+use crate::permission::rule::{CallFacts, TargetForm};
+use crate::permission::{
+    AgentToolCall, DecisionContext, PermissionAction, ResolvedPath, RuleSet, wildcard,
+};
 
 use super::answering::resolve;
 
@@ -22,15 +24,15 @@ const MOST: usize = 200_000;
 const MOST_TOLD: usize = 1_000;
 
 /// Adds to what a decision rests on what the call opens to read.
-pub fn with_reads(call: &Call, context: Context) -> Context {
+pub fn with_reads(call: &AgentToolCall, context: DecisionContext) -> DecisionContext {
     let mut finder = Finder::new(&context);
     match call {
-        Call::Command { line, cwd, .. } => {
-            for opening in openings(line, cwd, &context.root) {
+        AgentToolCall::Command { line, cwd, .. } => {
+            for opening in list_read_targets(line, cwd, &context.root) {
                 finder.open(&opening);
             }
         }
-        Call::Read {
+        AgentToolCall::Read {
             search: Some(scope),
             ..
         } => {
@@ -38,25 +40,25 @@ pub fn with_reads(call: &Call, context: Context) -> Context {
                 finder.search(&path.real, ReadDepth::Contents, scope);
             }
         }
-        Call::Read { .. } | Call::Edit { .. } | Call::Tool { .. } => {}
+        AgentToolCall::Read { .. } | AgentToolCall::Edit { .. } | AgentToolCall::Tool { .. } => {}
     }
     let reads = finder.reads;
-    Context { reads, ..context }
+    DecisionContext { reads, ..context }
 }
 
 /// Lists the files of a repository that rules deny to read, for a sandbox that can hide them. Git's folder is left out.
-pub fn denied_files(root: &Path, rules: &Rules) -> Vec<PathBuf> {
+pub fn denied_files(root: &Path, rules: &RuleSet) -> Vec<PathBuf> {
     let literals = rules.denied_literals("read");
     if literals.is_empty() {
         return Vec::new();
     }
     let is_denied = |path: &Path| {
         let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
-        let form = Form {
+        let form = TargetForm {
             texts: vec![name.into_owned()],
-            whole: Some(path.to_string_lossy().into_owned()),
+            absolute_path: Some(path.to_string_lossy().into_owned()),
         };
-        rules.about("read", &form, Facts::default()).action == Action::Deny
+        rules.evaluate("read", &form, CallFacts::default()).action == PermissionAction::Deny
     };
     let (mut found, mut n_seen) = (Vec::new(), 0_usize);
     let mut folders = vec![root.to_owned()];
@@ -85,7 +87,7 @@ pub fn denied_files(root: &Path, rules: &Rules) -> Vec<PathBuf> {
 }
 
 struct Finder<'a> {
-    context: &'a Context,
+    context: &'a DecisionContext,
     /// What is in the name of each file that rules hold back; `None`: nobody can tell.
     literals: Option<Vec<String>>,
     n_seen: usize,
@@ -93,18 +95,18 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn new(context: &'a Context) -> Self {
+    fn new(context: &'a DecisionContext) -> Self {
         Self {
             context,
-            literals: context.rules.held_literals("read"),
+            literals: context.rules.restricted_literals("read"),
             n_seen: 0,
             reads: CallReads::default(),
         }
     }
 
-    fn open(&mut self, opening: &ReadOpening) {
+    fn open(&mut self, opening: &ReadTarget) {
         for folder in &opening.folders {
-            let mut named = vec![absolute(folder, Path::new(&opening.text))];
+            let mut named = vec![lexical_absolute(folder, Path::new(&opening.text))];
             // A variable of a loop stands for each path of the loop's pattern, in quotes too.
             if opening.text.contains(['*', '?', '[']) {
                 named.extend(self.expand(folder, &opening.text));
@@ -115,9 +117,9 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn open_path(&mut self, path: &Path, opening: &ReadOpening) {
+    fn open_path(&mut self, path: &Path, opening: &ReadTarget) {
         let is_there = path.symlink_metadata().is_ok();
-        if !is_there && !opening.is_object {
+        if !is_there && !opening.is_decided_by_name {
             return;
         }
         let resolved = resolve(&self.context.root, path);
@@ -130,7 +132,7 @@ impl<'a> Finder<'a> {
             } else {
                 opening.depth
             },
-            met_by: None,
+            search: None,
         });
         if let Some(scope) = opening.search.as_ref().filter(|_| is_folder) {
             self.search(&real, opening.depth, scope);
@@ -138,18 +140,18 @@ impl<'a> Finder<'a> {
     }
 
     fn note(&mut self, opened: OpenedPath) {
-        if self.reads.opened.contains(&opened) {
+        if self.reads.opened_paths.contains(&opened) {
             return;
         }
-        match self.reads.opened.len() < MOST_TOLD {
-            true => self.reads.opened.push(opened),
+        match self.reads.opened_paths.len() < MOST_TOLD {
+            true => self.reads.opened_paths.push(opened),
             false => self.give_up("it opens more files than can be looked at one by one"),
         }
     }
 
     fn give_up(&mut self, why: &str) {
         let why = format!("{why}; name a smaller folder, or fewer files");
-        self.reads.trouble.get_or_insert(why);
+        self.reads.unknown_reason.get_or_insert(why);
     }
 
     /// The paths that a pattern of the shell's stands for; links on the way are followed.
@@ -172,11 +174,11 @@ impl<'a> Finder<'a> {
                         let taken = names.into_iter().filter(|name| takes(name));
                         next.extend(taken.map(|name| path.join(name)));
                     }
-                    _ => next.push(absolute(&path, Path::new(part))),
+                    _ => next.push(lexical_absolute(&path, Path::new(part))),
                 }
             }
             found = next;
-            if self.reads.trouble.is_some() {
+            if self.reads.unknown_reason.is_some() {
                 return Vec::new();
             }
         }
@@ -243,17 +245,20 @@ impl<'a> Finder<'a> {
                 let Ok(kind) = entry.file_type() else {
                     continue;
                 };
-                if scope.leaves_out(&below)
+                if scope.excludes_path(&below)
                     || entry.file_name() == ".git"
-                    || (is_hidden && !scope.hidden && !scope.names(&below) && !self.is_kept(&path))
+                    || (is_hidden
+                        && !scope.hidden
+                        && !scope.matches_include(&below)
+                        && !self.is_kept(&path))
                 {
                     continue;
                 }
                 if kind.is_dir() {
                     folders.push(path);
                 } else if kind.is_symlink() {
-                    folders.extend(self.follow(&path, shows && scope.takes(&below), scope));
-                } else if shows && scope.takes(&below) {
+                    folders.extend(self.follow(&path, shows && scope.includes_file(&below), scope));
+                } else if shows && scope.includes_file(&below) {
                     self.meet(&path, scope);
                 }
             }
@@ -273,7 +278,7 @@ impl<'a> Finder<'a> {
             self.note(OpenedPath {
                 path: resolved,
                 depth: ReadDepth::Names,
-                met_by: None,
+                search: None,
             });
             return None;
         }
@@ -305,7 +310,7 @@ impl<'a> Finder<'a> {
             }
         };
         if !(may_be(&resolved.lexical) || may_be(&resolved.real))
-            || ruled(self.context, &resolved) == Action::Allow
+            || evaluate_read_rules(self.context, &resolved) == PermissionAction::Allow
             || (scope.program == SearchProgram::Git && !self.is_tracked(path))
             || (scope.ignores && self.is_ignored(path))
         {
@@ -314,7 +319,7 @@ impl<'a> Finder<'a> {
         self.note(OpenedPath {
             path: resolved,
             depth: ReadDepth::Contents,
-            met_by: Some(scope.clone()),
+            search: Some(scope.clone()),
         });
     }
 

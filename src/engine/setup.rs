@@ -15,7 +15,7 @@ use crate::config::{Config, TrustState};
 use crate::domain::ids::RunId;
 use crate::domain::question::TestNetwork;
 use crate::domain::turn::Role;
-use crate::permission::{Approvable, Approved, Scope, UncontainedCommands};
+use crate::permission::{ApprovalMatcher, ApprovalScope, StoredApproval, UncontainedCommandPolicy};
 use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport};
 use crate::prompts::Prompts;
 use crate::store::approval_store::ApprovalStore;
@@ -62,7 +62,7 @@ pub struct Setup {
     /// What can hold them.
     pub kernel: SandboxSupport,
     /// What happens to commands that nothing holds.
-    pub uncontained: UncontainedCommands,
+    pub uncontained: UncontainedCommandPolicy,
 }
 
 impl Setup {
@@ -153,7 +153,7 @@ impl Setup {
             if answer.profile != TESTS_PROFILE || answer.permission != SOCKET_PERMISSION {
                 continue;
             }
-            let Approvable::Exact(what) = &answer.what else {
+            let ApprovalMatcher::Exact(what) = &answer.what else {
                 continue;
             };
             if let Some((word, path)) = what.split_once(' ') {
@@ -176,16 +176,16 @@ impl Setup {
     }
 }
 
-fn network_answer(word: &str) -> Approved {
+fn network_answer(word: &str) -> StoredApproval {
     answer_for_tests(NETWORK_PERMISSION, word)
 }
 
-fn answer_for_tests(permission: &str, word: &str) -> Approved {
-    Approved {
+fn answer_for_tests(permission: &str, word: &str) -> StoredApproval {
+    StoredApproval {
         profile: TESTS_PROFILE.to_owned(),
         permission: permission.to_owned(),
-        what: Approvable::Exact(word.to_owned()),
-        scope: Scope::Project,
+        what: ApprovalMatcher::Exact(word.to_owned()),
+        scope: ApprovalScope::Project,
     }
 }
 
@@ -296,7 +296,7 @@ impl Setup {
             worktrees: WorktreeRegistry::new(&places.worktrees_dir(), layout),
             children: ChildSpawner::default(),
             kernel: SandboxSupport::Unavailable("not looked for".to_owned()),
-            uncontained: UncontainedCommands::FollowRules,
+            uncontained: UncontainedCommandPolicy::FollowRules,
         }
     }
 }

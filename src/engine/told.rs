@@ -374,7 +374,7 @@ impl Engine {
             agent: order.purpose.profile(),
             synthetic: wrote == Wrote::Program,
             ts: self.journal.now(),
-            text: crate::text::clean(text),
+            text: crate::text::clean_text(text),
         };
         self.journal.append_message(&id, &message)?;
         self.feed(Event::MessageAppended {

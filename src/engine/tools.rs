@@ -29,7 +29,7 @@ use crate::domain::turn::Role;
 use crate::mcp::socket_protocol::{OfferedTool, ToolAnswer};
 use crate::mcp::tools::{group_discuss, task};
 use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
-use crate::permission::{Call, repetition};
+use crate::permission::{AgentToolCall, loop_detector};
 
 use super::answering::Patience;
 use super::asking::Asking;
@@ -287,14 +287,14 @@ impl Engine {
         let asking = Asking {
             request: request.clone(),
             item: None,
-            call: Call::Tool {
+            call: AgentToolCall::Tool {
                 name: performer.name.to_owned(),
                 input: about.to_string(),
             },
             changes: Vec::new(),
             reason: None,
             origin: None,
-            mark: Some(repetition::mark(performer.name, &arguments)),
+            mark: Some(loop_detector::call_fingerprint(performer.name, &arguments)),
         };
         let call = ToolCall {
             request: request.clone(),
@@ -438,8 +438,10 @@ impl Engine {
 /// Tells whether a CLI asks about a tool of the program's, whose call is decided when it comes.
 pub(super) fn is_own(asking: &Asking) -> bool {
     match &asking.call {
-        Call::Tool { name, .. } => asking.origin.is_none() && own_tool(name).is_some(),
-        Call::Command { .. } | Call::Edit { .. } | Call::Read { .. } => false,
+        AgentToolCall::Tool { name, .. } => asking.origin.is_none() && own_tool(name).is_some(),
+        AgentToolCall::Command { .. } | AgentToolCall::Edit { .. } | AgentToolCall::Read { .. } => {
+            false
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::wildcard;
 /// What a rule, or a decision, says about a call. Ordered from mild to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Action {
+pub enum PermissionAction {
     /// The call goes ahead.
     Allow,
     /// The user decides.
@@ -20,7 +20,7 @@ pub enum Action {
     Deny,
 }
 
-impl Action {
+impl PermissionAction {
     /// Names the action as the configuration does.
     pub fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Action {
     }
 
     /// Reads an action by its name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::Allow, Self::Ask, Self::Deny]
             .into_iter()
             .find(|action| action.name() == name)
@@ -41,7 +41,7 @@ impl Action {
 /// Whose word a rule is; a later one beats an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Layer {
+pub enum RuleLayer {
     /// The program's, for every profile.
     Default,
     /// The program's, of a built-in profile.
@@ -58,7 +58,7 @@ pub enum Layer {
     Own,
 }
 
-impl Layer {
+impl RuleLayer {
     /// Tells whether its rules are somebody's about every agent.
     pub fn is_general(self) -> bool {
         match self {
@@ -68,7 +68,7 @@ impl Layer {
     }
 
     /// Names the layer in words.
-    pub fn name(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Default => "defaults",
             Self::BuiltIn => "built-in profile",
@@ -83,43 +83,45 @@ impl Layer {
 
 /// Where a rule comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct RuleOrigin {
     /// Whose word it is.
-    pub layer: Layer,
+    pub layer: RuleLayer,
     /// Where it stands, for a person: a file with its line, a flag, a profile's name.
     pub place: String,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for RuleOrigin {
     /// Writes the place and, where that is no file, whose it is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.layer {
-            Layer::Default => f.write_str("the defaults"),
-            Layer::BuiltIn => write!(f, "the built-in profile {}", self.place),
-            Layer::Global | Layer::Project | Layer::File | Layer::Flag | Layer::Own => {
-                f.write_str(&self.place)
-            }
+            RuleLayer::Default => f.write_str("the defaults"),
+            RuleLayer::BuiltIn => write!(f, "the built-in profile {}", self.place),
+            RuleLayer::Global
+            | RuleLayer::Project
+            | RuleLayer::File
+            | RuleLayer::Flag
+            | RuleLayer::Own => f.write_str(&self.place),
         }
     }
 }
 
 /// What must be true of a call for a rule to count. Written rules count always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum When {
+pub enum RuleCondition {
     /// Always.
     #[default]
     Always,
     /// The kernel contains the call.
-    Contained,
+    InSandbox,
     /// No sandbox is lifted for it.
-    Inside,
+    SandboxNotLifted,
     /// It is a command that is proven to read only.
-    Reading,
+    ReadOnly,
 }
 
 /// What is known of a call besides its targets, as far as rules look at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Facts {
+pub struct CallFacts {
     /// The kernel contains it.
     pub is_contained: bool,
     /// A sandbox is lifted for it.
@@ -128,22 +130,22 @@ pub struct Facts {
     pub only_reads: bool,
 }
 
-impl When {
-    fn holds(self, facts: Facts) -> bool {
+impl RuleCondition {
+    fn is_met(self, facts: CallFacts) -> bool {
         match self {
             Self::Always => true,
-            Self::Contained => facts.is_contained,
-            Self::Inside => !facts.leaves_sandbox,
-            Self::Reading => facts.only_reads,
+            Self::InSandbox => facts.is_contained,
+            Self::SandboxNotLifted => !facts.leaves_sandbox,
+            Self::ReadOnly => facts.only_reads,
         }
     }
 
-    fn in_words(self) -> &'static str {
+    fn describe(self) -> &'static str {
         match self {
             Self::Always => "",
-            Self::Contained => " where the kernel contains it",
-            Self::Inside => " where no sandbox is lifted",
-            Self::Reading => " where it only reads",
+            Self::InSandbox => " where the kernel contains it",
+            Self::SandboxNotLifted => " where no sandbox is lifted",
+            Self::ReadOnly => " where it only reads",
         }
     }
 }
@@ -156,11 +158,11 @@ pub struct Rule {
     /// What the target must match, see [`wildcard::matches`].
     pub pattern: String,
     /// What then holds.
-    pub action: Action,
+    pub action: PermissionAction,
     /// Where it stands.
-    pub origin: Origin,
+    pub origin: RuleOrigin,
     /// When it counts.
-    pub when: When,
+    pub condition: RuleCondition,
     /// Whether it was written as an allow that does not count here: it asks, but never where what stands before it
     /// allows.
     pub is_discounted: bool,
@@ -168,44 +170,52 @@ pub struct Rule {
 
 /// A target as rules look at it: texts that mean the same, of which one that a rule matches is enough.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Form {
+pub struct TargetForm {
     /// The texts.
     pub texts: Vec<String>,
     /// The absolute path of a target below the root, for rules that name absolute paths.
-    pub whole: Option<String>,
+    pub absolute_path: Option<String>,
 }
 
-impl Form {
+impl TargetForm {
     /// A target of one text.
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         Self {
             texts: vec![text.to_owned()],
-            whole: None,
+            absolute_path: None,
         }
     }
 }
 
 impl Rule {
     /// Makes a rule that counts always.
-    pub fn new(permission: &str, pattern: &str, action: Action, origin: Origin) -> Self {
+    pub fn new(
+        permission: &str,
+        pattern: &str,
+        action: PermissionAction,
+        origin: RuleOrigin,
+    ) -> Self {
         Self {
             permission: permission.to_owned(),
             pattern: pattern.to_owned(),
             action,
             origin,
-            when: When::Always,
+            condition: RuleCondition::Always,
             is_discounted: false,
         }
     }
 
     /// Tells whether the rule is about a permission and counts for such a call.
-    pub fn is_about(&self, permission: &str, facts: Facts) -> bool {
-        self.when.holds(facts) && wildcard::matches(&self.permission, permission)
+    pub fn applies_to(&self, permission: &str, facts: CallFacts) -> bool {
+        self.condition.is_met(facts) && wildcard::matches(&self.permission, permission)
     }
 
     /// Tells whether the rule's pattern matches a target.
-    pub fn takes(&self, form: &Form) -> bool {
-        let whole = form.whole.iter().filter(|_| self.pattern.starts_with('/'));
+    pub fn matches_target(&self, form: &TargetForm) -> bool {
+        let whole = form
+            .absolute_path
+            .iter()
+            .filter(|_| self.pattern.starts_with('/'));
         form.texts
             .iter()
             .chain(whole)
@@ -213,7 +223,7 @@ impl Rule {
     }
 
     /// Tells whether the rule is about everything that a permission can be asked for.
-    pub fn takes_every_target(&self) -> bool {
+    pub fn matches_every_target(&self) -> bool {
         !self.pattern.is_empty() && self.pattern.chars().all(|c| c == '*')
     }
 }
@@ -224,30 +234,30 @@ impl fmt::Display for Rule {
             permission,
             pattern,
             action,
-            when,
+            condition: when,
             ..
         } = self;
         write!(
             f,
             "{permission} \"{pattern}\" {}{}",
             action.name(),
-            when.in_words()
+            when.describe()
         )
     }
 }
 
 /// Finds the last rule about a permission whose pattern matches a target, and whose word that is. An allow that does
 /// not count leaves an earlier one in force.
-pub fn last_match<'a>(
+pub fn find_last_match<'a>(
     rules: &'a [Rule],
     permission: &str,
-    form: &Form,
-    facts: Facts,
+    form: &TargetForm,
+    facts: CallFacts,
 ) -> Option<&'a Rule> {
     let mut matching = rules
         .iter()
         .rev()
-        .filter(|rule| rule.is_about(permission, facts) && rule.takes(form));
+        .filter(|rule| rule.applies_to(permission, facts) && rule.matches_target(form));
     let last = matching.next()?;
     if !last.is_discounted {
         return Some(last);
@@ -255,7 +265,7 @@ pub fn last_match<'a>(
     let earlier = matching.find(|rule| !rule.is_discounted);
     Some(
         earlier
-            .filter(|rule| rule.action == Action::Allow)
+            .filter(|rule| rule.action == PermissionAction::Allow)
             .unwrap_or(last),
     )
 }

@@ -4,15 +4,15 @@
 
 /// One element of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Element {
+enum PatternElement {
     /// `*`: any run of characters.
-    Run,
+    AnyRun,
     /// `?`: any one character.
-    Any,
+    AnyChar,
     /// `[seq]` or `[!seq]`.
     Class {
         ranges: Vec<(char, char)>,
-        sense: Sense,
+        sense: ClassPolarity,
     },
     /// The character itself.
     Literal(char),
@@ -20,9 +20,9 @@ enum Element {
 
 /// Whether a class names what it takes or what it refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sense {
-    Takes,
-    Refuses,
+enum ClassPolarity {
+    Include,
+    Exclude,
 }
 
 /// Tells whether a pattern matches the whole of a target, case-sensitively.
@@ -37,7 +37,11 @@ pub fn matches(pattern: &str, target: &str) -> bool {
         return pattern == target;
     }
     let target: Vec<char> = target.chars().collect();
-    let is_it = |pattern: &str| along(&parse(pattern), &target, |element, c| takes(element, *c));
+    let is_it = |pattern: &str| {
+        match_elements(&parse_pattern(pattern), &target, |element, c| {
+            element_matches(element, *c)
+        })
+    };
     pattern.strip_suffix(" *").is_some_and(is_it) || is_it(pattern)
 }
 
@@ -57,33 +61,40 @@ pub fn escape(text: &str) -> String {
 /// Tells whether one pattern matches all that another one matches; where that is hard to tell, it says no.
 pub fn covers(wide: &str, narrow: &str) -> bool {
     let alternatives = |pattern: &str| {
-        let bare = pattern.strip_suffix(" *").map(parse);
-        bare.into_iter().chain([parse(pattern)]).collect::<Vec<_>>()
+        let bare = pattern.strip_suffix(" *").map(parse_pattern);
+        bare.into_iter()
+            .chain([parse_pattern(pattern)])
+            .collect::<Vec<_>>()
     };
     let wide = alternatives(wide);
-    alternatives(narrow)
-        .iter()
-        .all(|narrow| wide.iter().any(|wide| along(wide, narrow, takes_all)))
+    alternatives(narrow).iter().all(|narrow| {
+        wide.iter()
+            .any(|wide| match_elements(wide, narrow, element_covers))
+    })
 }
 
 /// Tells whether one element, no run, takes each character that another one takes.
-fn takes_all(taker: &Element, element: &Element) -> bool {
+fn element_covers(taker: &PatternElement, element: &PatternElement) -> bool {
     match (taker, element) {
-        (_, Element::Run) => false,
-        (Element::Any, _) => true,
-        (taker, Element::Literal(c)) => takes(taker, *c),
+        (_, PatternElement::AnyRun) => false,
+        (PatternElement::AnyChar, _) => true,
+        (taker, PatternElement::Literal(c)) => element_matches(taker, *c),
         (taker, element) => taker == element,
     }
 }
 
 /// Goes along what a pattern is to match, characters or the elements of another one; on a mismatch the last `*` takes
 /// one more of them, earlier ones need not.
-fn along<T>(pattern: &[Element], target: &[T], takes: impl Fn(&Element, &T) -> bool) -> bool {
+fn match_elements<T>(
+    pattern: &[PatternElement],
+    target: &[T],
+    takes: impl Fn(&PatternElement, &T) -> bool,
+) -> bool {
     let (mut at, mut next) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while let Some(one) = target.get(next) {
         match pattern.get(at) {
-            Some(Element::Run) => {
+            Some(PatternElement::AnyRun) => {
                 retry = Some((at + 1, next));
                 at += 1;
             }
@@ -101,56 +112,57 @@ fn along<T>(pattern: &[Element], target: &[T], takes: impl Fn(&Element, &T) -> b
         }
     }
     let rest = pattern.get(at..).unwrap_or_default();
-    rest.iter().all(|element| *element == Element::Run)
+    rest.iter()
+        .all(|element| *element == PatternElement::AnyRun)
 }
 
-fn takes(element: &Element, c: char) -> bool {
+fn element_matches(element: &PatternElement, c: char) -> bool {
     match element {
-        Element::Run | Element::Any => true,
-        Element::Literal(literal) => *literal == c,
-        Element::Class { ranges, sense } => {
+        PatternElement::AnyRun | PatternElement::AnyChar => true,
+        PatternElement::Literal(literal) => *literal == c,
+        PatternElement::Class { ranges, sense } => {
             let named = ranges.iter().any(|(low, high)| (*low..=*high).contains(&c));
-            named == (*sense == Sense::Takes)
+            named == (*sense == ClassPolarity::Include)
         }
     }
 }
 
-fn parse(pattern: &str) -> Vec<Element> {
+fn parse_pattern(pattern: &str) -> Vec<PatternElement> {
     let chars: Vec<char> = pattern.chars().collect();
     let mut elements = Vec::with_capacity(chars.len());
     let mut at = 0;
     while let Some(c) = chars.get(at) {
         at += 1;
         match c {
-            '*' if elements.last() == Some(&Element::Run) => {}
-            '*' => elements.push(Element::Run),
-            '?' => elements.push(Element::Any),
+            '*' if elements.last() == Some(&PatternElement::AnyRun) => {}
+            '*' => elements.push(PatternElement::AnyRun),
+            '?' => elements.push(PatternElement::AnyChar),
             '[' => match parse_class(&chars[at..]) {
                 Some((class, len)) => {
                     elements.push(class);
                     at += len;
                 }
-                None => elements.push(Element::Literal('[')),
+                None => elements.push(PatternElement::Literal('[')),
             },
-            literal => elements.push(Element::Literal(*literal)),
+            literal => elements.push(PatternElement::Literal(*literal)),
         }
     }
     elements
 }
 
 /// Reads a class after its opening bracket; gives its length with the closing one.
-fn parse_class(chars: &[char]) -> Option<(Element, usize)> {
+fn parse_class(chars: &[char]) -> Option<(PatternElement, usize)> {
     let negated = usize::from(chars.first() == Some(&'!'));
     // A closing bracket that stands first is a member.
     let members = chars.get(negated + 1..)?;
     let end = negated + 1 + members.iter().position(|c| *c == ']')?;
     let sense = if negated == 1 {
-        Sense::Refuses
+        ClassPolarity::Exclude
     } else {
-        Sense::Takes
+        ClassPolarity::Include
     };
     let ranges = parse_ranges(&chars[negated..end]);
-    Some((Element::Class { ranges, sense }, end + 1))
+    Some((PatternElement::Class { ranges, sense }, end + 1))
 }
 
 fn parse_ranges(members: &[char]) -> Vec<(char, char)> {
@@ -254,21 +266,21 @@ mod tests {
     }
 
     /// Row by row over pattern and target, with nothing clever.
-    fn by_table(pattern: &[Element], target: &[char]) -> bool {
+    fn by_table(pattern: &[PatternElement], target: &[char]) -> bool {
         let mut reached = vec![false; target.len() + 1];
         reached[0] = true;
         for element in pattern {
             let mut next = vec![false; target.len() + 1];
             for at in 0..=target.len() {
                 next[at] = match element {
-                    Element::Run => reached[at] || at > 0 && next[at - 1],
-                    Element::Any => at > 0 && reached[at - 1],
-                    Element::Literal(c) => at > 0 && reached[at - 1] && target[at - 1] == *c,
-                    Element::Class { ranges, sense } => {
+                    PatternElement::AnyRun => reached[at] || at > 0 && next[at - 1],
+                    PatternElement::AnyChar => at > 0 && reached[at - 1],
+                    PatternElement::Literal(c) => at > 0 && reached[at - 1] && target[at - 1] == *c,
+                    PatternElement::Class { ranges, sense } => {
                         at > 0 && reached[at - 1] && {
                             let c = target[at - 1];
                             let named = ranges.iter().any(|(low, high)| *low <= c && c <= *high);
-                            if *sense == Sense::Takes {
+                            if *sense == ClassPolarity::Include {
                                 named
                             } else {
                                 !named
@@ -286,9 +298,9 @@ mod tests {
         #[test]
         fn a_match_is_what_the_table_says(pattern in "[ab*? \\[\\]!-]{0,10}", target in "[ab \\[\\]]{0,12}") {
             let chars: Vec<char> = target.chars().collect();
-            let mut expected = by_table(&parse(&pattern), &chars);
+            let mut expected = by_table(&parse_pattern(&pattern), &chars);
             if let Some(program) = pattern.strip_suffix(" *") {
-                expected |= by_table(&parse(program), &chars);
+                expected |= by_table(&parse_pattern(program), &chars);
             }
             prop_assert_eq!(matches(&pattern, &target), expected);
         }

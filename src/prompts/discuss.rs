@@ -95,7 +95,7 @@ mod tests {
     };
     use crate::domain::ids::{At, DiscussionId, SessionId};
     use crate::prompts::Prompts;
-    use crate::text::fence;
+    use crate::text::fenced_block;
 
     fn order(mode: Mode, agents: &[&str]) -> DiscussionOrder {
         let participant = |agent: &&str| Participant {
@@ -235,12 +235,12 @@ mod tests {
     fn the_example_is_a_stance_and_a_prompt_that_is_quoted_is_none() {
         let told = prompts(Mode::Debate, &["advocate", "critic"], "My words.");
         let prompt = of(&told, "advocate 1 Round");
-        let blocks = fence::blocks(prompt);
+        let blocks = fenced_block::find_blocks(prompt);
         let example = blocks
             .iter()
             .find(|block| block.info == "markdown")
             .expect("an example");
-        let inner = fence::blocks(&example.content);
+        let inner = fenced_block::find_blocks(&example.content);
         let data = serde_json::from_str(&inner[0].content).expect("JSON");
         Stance::from_data(&data).expect("a stance");
         let seat = Seat {

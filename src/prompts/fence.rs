@@ -2,7 +2,7 @@
 //!
 //! Refuses to look at what the data says.
 
-pub use crate::text::fence::fenced;
+pub use crate::text::fenced_block::fence_text;
 
 /// Returns the backticks that open a fence in a line, or nothing.
 pub fn opening(line: &str) -> &str {

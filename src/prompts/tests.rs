@@ -290,7 +290,7 @@ proptest! {
 
     #[test]
     fn no_data_closes_its_fence(text in "[`~a\n {}%]{0,80}") {
-        let block = fence::fenced(&text);
+        let block = fence::fence_text(&text);
         let fence = fence::opening(block.lines().nth(1).expect("a first line"));
         let closing = block.lines().skip(2).filter(|line| {
             let line = line.trim();
@@ -303,6 +303,6 @@ proptest! {
     fn data_reaches_the_prompt_unchanged_and_is_no_template(text in "[`a\n{}%# x]{0,80}") {
         let vars = ReviewVars { common: common(), plan: text.clone(), ..ReviewVars::default() };
         let prompt = shipped().render_review(&vars).expect("rendered");
-        prop_assert!(prompt.contains(fence::fenced(&text).trim()), "{}", prompt);
+        prop_assert!(prompt.contains(fence::fence_text(&text).trim()), "{}", prompt);
     }
 }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::{StoreError, atomic_file, nofollow_fs};
 use crate::domain::ids::{At, RunId};
-use crate::permission::{Approved, Scope};
+use crate::permission::{ApprovalScope, StoredApproval};
 
 const SCHEMA: u64 = 1;
 const MAX_BYTES: u64 = 4 << 20;
@@ -25,7 +25,7 @@ pub struct ApprovalRecord {
     pub id: u64,
     /// What was approved.
     #[serde(flatten)]
-    pub approved: Approved,
+    pub approved: StoredApproval,
     /// When.
     pub granted_at: At,
     /// The run that it was given in.
@@ -85,12 +85,12 @@ impl ApprovalStore {
     ///
     /// # Errors
     /// As [`ApprovalStore::list`].
-    pub fn list_for_run(&self, run: &RunId) -> Result<Vec<Approved>, StoreError> {
+    pub fn list_for_run(&self, run: &RunId) -> Result<Vec<StoredApproval>, StoreError> {
         let stored = self.list()?.into_iter();
         Ok(stored
             .filter(|stored| match stored.approved.scope {
-                Scope::Project => true,
-                Scope::Run => stored.run == *run,
+                ApprovalScope::Project => true,
+                ApprovalScope::Run => stored.run == *run,
             })
             .map(|stored| stored.approved)
             .collect())
@@ -100,12 +100,17 @@ impl ApprovalStore {
     ///
     /// # Errors
     /// As [`ApprovalStore::list`], or the file cannot be written.
-    pub fn add(&self, run: &RunId, granted_at: At, new: &[Approved]) -> Result<usize, StoreError> {
+    pub fn add(
+        &self,
+        run: &RunId,
+        granted_at: At,
+        new: &[StoredApproval],
+    ) -> Result<usize, StoreError> {
         self.update_file(|kept| {
             let before = kept.approvals.len();
             for approved in new {
                 let is_kept = |stored: &ApprovalRecord| {
-                    let same_time = approved.scope == Scope::Project || stored.run == *run;
+                    let same_time = approved.scope == ApprovalScope::Project || stored.run == *run;
                     stored.approved == *approved && same_time
                 };
                 if kept.approvals.iter().any(is_kept) {
@@ -217,13 +222,13 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::permission::Approvable;
+    use crate::permission::ApprovalMatcher;
 
-    fn approved(text: &str, scope: Scope) -> Approved {
-        Approved {
+    fn approved(text: &str, scope: ApprovalScope) -> StoredApproval {
+        StoredApproval {
             profile: "build".to_owned(),
             permission: "bash".to_owned(),
-            what: Approvable::Pattern(text.to_owned()),
+            what: ApprovalMatcher::Pattern(text.to_owned()),
             scope,
         }
     }
@@ -236,10 +241,10 @@ mod tests {
         (folder, approvals)
     }
 
-    fn texts(approved: &[Approved]) -> String {
+    fn texts(approved: &[StoredApproval]) -> String {
         let texts: Vec<&str> = approved
             .iter()
-            .map(|approved| approved.what.text())
+            .map(|approved| approved.what.as_str())
             .collect();
         texts.join(", ")
     }
@@ -250,8 +255,8 @@ mod tests {
         let (first, second) = (RunId::new("run_1"), RunId::new("run_2"));
         assert_eq!(texts(&approvals.list_for_run(&first).unwrap()), "");
         let new = [
-            approved("ls *", Scope::Run),
-            approved("make *", Scope::Project),
+            approved("ls *", ApprovalScope::Run),
+            approved("make *", ApprovalScope::Project),
         ];
         assert_eq!(approvals.add(&first, At(1), &new).unwrap(), 2);
         assert_eq!(approvals.add(&first, At(2), &new).unwrap(), 0);
@@ -267,7 +272,8 @@ mod tests {
     fn an_approval_is_taken_back_and_its_number_not_used_again() {
         let (_folder, approvals) = store();
         let run = RunId::new("run_1");
-        let add = |text: &str| approvals.add(&run, At(1), &[approved(text, Scope::Project)]);
+        let add =
+            |text: &str| approvals.add(&run, At(1), &[approved(text, ApprovalScope::Project)]);
         add("a").unwrap();
         add("b").unwrap();
         let gone = approvals.revoke(|stored| stored.id == 2).unwrap();
@@ -293,7 +299,7 @@ mod tests {
         let (_folder, approvals) = store();
         let run = RunId::new("run_1");
         approvals
-            .add(&run, At(1), &[approved("a", Scope::Project)])
+            .add(&run, At(1), &[approved("a", ApprovalScope::Project)])
             .unwrap();
         let mode = std::fs::metadata(approvals.file())
             .unwrap()
@@ -305,7 +311,7 @@ mod tests {
             assert!(approvals.list().is_err(), "{text}");
             assert!(
                 approvals
-                    .add(&run, At(1), &[approved("b", Scope::Run)])
+                    .add(&run, At(1), &[approved("b", ApprovalScope::Run)])
                     .is_err()
             );
             assert_eq!(std::fs::read_to_string(approvals.file()).unwrap(), text);

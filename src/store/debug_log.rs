@@ -21,7 +21,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::{StoreError, nofollow_fs};
-use crate::text::{clean, clean_json_line};
+use crate::text::{clean_json_line, clean_text};
 use entry_format::{JsonEntryFormat, TextEntryFormat};
 
 pub use rotating_file::RotatingFile;
@@ -119,7 +119,7 @@ impl Write for CleaningWriter {
         let text = String::from_utf8_lossy(entry);
         let text = text.trim_end_matches('\n');
         let mut line = match self.format {
-            LogFormat::Text => clean(text).replace(['\n', '\r'], " "),
+            LogFormat::Text => clean_text(text).replace(['\n', '\r'], " "),
             LogFormat::JsonLines => clean_json_line(text),
         };
         line.push('\n');

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::approval_store::repository_file;
 use super::{StoreError, atomic_file, nofollow_fs};
-use crate::text::redact::redact;
+use crate::text::redactor::redact_text;
 
 const SCHEMA: u64 = 1;
 /// How many texts are kept.
@@ -84,7 +84,7 @@ impl InputHistoryFile {
         let mut texts = self.load()?;
         let mut whole = InputHistoryFit::Stored;
         for text in new {
-            let text = redact(text);
+            let text = redact_text(text);
             if text.len() > MAX_TEXT_BYTES {
                 whole = InputHistoryFit::TooLong;
             } else if texts.last() != Some(&text) {

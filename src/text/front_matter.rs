@@ -4,7 +4,7 @@
 
 /// A document taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Document<'a> {
+pub struct FrontMatterDocument<'a> {
     /// Keys and values in the order of the text; empty when there is no front matter. A value is
     /// trimmed, its quotes kept; lines that continue it (lists, indented text) follow after `\n`.
     pub fields: Vec<(String, String)>,
@@ -12,7 +12,7 @@ pub struct Document<'a> {
     pub body: &'a str,
 }
 
-impl Document<'_> {
+impl FrontMatterDocument<'_> {
     /// The value of the first field with this key, its surrounding quotes taken off.
     pub fn get(&self, key: &str) -> Option<&str> {
         let (_, value) = self.fields.iter().find(|(name, _)| name == key)?;
@@ -24,18 +24,18 @@ impl Document<'_> {
 ///
 /// A byte order mark is dropped, and so are blank lines before the first `---`; CRLF is understood, and `...` closes as well as `---`. Between them may be fields, lines that continue
 /// one (indented or starting with `-`), blank lines and `#` comments, of which the last two are dropped.
-pub fn split(text: &str) -> Document<'_> {
+pub fn parse_document(text: &str) -> FrontMatterDocument<'_> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    split_fields(text).unwrap_or_else(|| Document {
+    parse_fields(text).unwrap_or_else(|| FrontMatterDocument {
         fields: Vec::new(),
         body: text,
     })
 }
 
-/// Writes fields and body as one document that [`split`] reads back; no fields, no front matter.
+/// Writes fields and body as one document that [`parse_document`] reads back; no fields, no front matter.
 ///
 /// Characters that a key cannot have become `-`; further lines of a value are indented.
-pub fn write(fields: &[(String, String)], body: &str) -> String {
+pub fn write_document(fields: &[(String, String)], body: &str) -> String {
     if fields.is_empty() {
         return body.to_owned();
     }
@@ -49,14 +49,14 @@ pub fn write(fields: &[(String, String)], body: &str) -> String {
 }
 
 /// Sets a field in place, or adds it at the end.
-pub fn set(fields: &mut Vec<(String, String)>, key: &str, value: &str) {
+pub fn set_field(fields: &mut Vec<(String, String)>, key: &str, value: &str) {
     match fields.iter_mut().find(|(name, _)| name == key) {
         Some((_, old)) => value.clone_into(old),
         None => fields.push((key.to_owned(), value.to_owned())),
     }
 }
 
-fn split_fields(text: &str) -> Option<Document<'_>> {
+fn parse_fields(text: &str) -> Option<FrontMatterDocument<'_>> {
     let mut rest = text;
     let mut line = next_line(&mut rest)?;
     while line.trim().is_empty() {
@@ -69,7 +69,7 @@ fn split_fields(text: &str) -> Option<Document<'_>> {
     loop {
         let line = next_line(&mut rest)?.trim_end();
         if matches!(line, "---" | "...") {
-            return Some(Document { fields, body: rest });
+            return Some(FrontMatterDocument { fields, body: rest });
         }
         if line.is_empty() || line.starts_with('#') {
             continue;
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, fields: &[(&str, &str)], body: &str) {
-        let document = split(text);
+        let document = parse_document(text);
         let found: Vec<(&str, &str)> = document
             .fields
             .iter()
@@ -156,7 +156,7 @@ mod tests {
             "{text:?}"
         );
         assert_eq!(
-            split(&write(&document.fields, document.body)),
+            parse_document(&write_document(&document.fields, document.body)),
             document,
             "{text:?}"
         );
@@ -217,12 +217,12 @@ mod tests {
 
     #[test]
     fn an_empty_front_matter_leaves_the_body() {
-        assert_eq!(split("---\n---\nbody").body, "body");
+        assert_eq!(parse_document("---\n---\nbody").body, "body");
     }
 
     #[test]
     fn a_value_loses_its_quotes_when_asked_for() {
-        let document = split("---\na: \"x y\"\nb: 'z'\nc: \"\n---\n");
+        let document = parse_document("---\na: \"x y\"\nb: 'z'\nc: \"\n---\n");
         assert_eq!(
             [
                 document.get("a"),
@@ -236,39 +236,42 @@ mod tests {
 
     #[test]
     fn a_field_is_set_in_place() {
-        let mut fields = split("---\na: 1\nb: 2\n---\n").fields;
-        set(&mut fields, "a", "3");
-        set(&mut fields, "c", "4");
-        assert_eq!(write(&fields, "x"), "---\na: 3\nb: 2\nc: 4\n---\nx");
+        let mut fields = parse_document("---\na: 1\nb: 2\n---\n").fields;
+        set_field(&mut fields, "a", "3");
+        set_field(&mut fields, "c", "4");
+        assert_eq!(
+            write_document(&fields, "x"),
+            "---\na: 3\nb: 2\nc: 4\n---\nx"
+        );
     }
 
     #[test]
     fn an_indented_line_of_hyphens_stays_as_it_is() {
-        let document = split("---\na: b---\n\t---\n---\nx");
-        let written = write(&document.fields, document.body);
-        assert_eq!(split(&written), document);
+        let document = parse_document("---\na: b---\n\t---\n---\nx");
+        let written = write_document(&document.fields, document.body);
+        assert_eq!(parse_document(&written), document);
     }
 
     proptest! {
         #[test]
         fn every_text_is_parsed_and_written_back(text in "(---\n|\\.\\.\\.|\n|\r\n|a: b|:| |- x|#|漢|\t){0,24}") {
-            let document = split(&text);
+            let document = parse_document(&text);
             let mut fields = document.fields.clone();
-            set(&mut fields, "status", "draft");
-            let written = write(&fields, document.body);
-            let again = split(&written);
+            set_field(&mut fields, "status", "draft");
+            let written = write_document(&fields, document.body);
+            let again = parse_document(&written);
             prop_assert_eq!(again.fields, fields);
             prop_assert_eq!(again.body, document.body);
         }
 
         #[test]
         fn any_field_is_written_so_that_it_can_be_read(key in any::<String>(), value in any::<String>(), body in any::<String>()) {
-            let written = write(&[(key, value)], &body);
-            let once = split(&written);
+            let written = write_document(&[(key, value)], &body);
+            let once = parse_document(&written);
             prop_assert_eq!(once.fields.len(), 1);
             prop_assert_eq!(once.body, &body);
-            let again = write(&once.fields, once.body);
-            prop_assert_eq!(split(&again), once);
+            let again = write_document(&once.fields, once.body);
+            prop_assert_eq!(parse_document(&again), once);
         }
     }
 }

@@ -6,7 +6,7 @@
 pub fn path_to_text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) if !text.starts_with('"') => text.to_owned(),
-        _ => quoted(bytes),
+        _ => quote_bytes(bytes),
     }
 }
 
@@ -16,13 +16,13 @@ pub fn path_from_text(text: &str) -> Vec<u8> {
         .strip_prefix('"')
         .and_then(|text| text.strip_suffix('"'));
     inner
-        .and_then(unquoted)
+        .and_then(unquote_text)
         // A name that merely looks quoted is itself.
         .filter(|bytes| path_to_text(bytes) == text)
         .unwrap_or_else(|| text.as_bytes().to_vec())
 }
 
-fn quoted(bytes: &[u8]) -> String {
+fn quote_bytes(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -45,7 +45,7 @@ fn push_octal(text: &mut String, byte: u32) {
     text.push_str(&format!("\\{byte:03o}"));
 }
 
-fn unquoted(text: &str) -> Option<Vec<u8>> {
+fn unquote_text(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {

@@ -11,7 +11,7 @@ pub const SLUG_LIMIT: usize = 40;
 /// [`SLUG_LIMIT`] long, and so a valid component of a git ref.
 ///
 /// A title that is mostly not ASCII gives `run-` and eight hex digits of its hash.
-pub fn slug(title: &str) -> String {
+pub fn slugify(title: &str) -> String {
     let foreign = title
         .chars()
         .filter(|c| c.is_alphanumeric() && !c.is_ascii())
@@ -35,13 +35,13 @@ pub fn slug(title: &str) -> String {
         );
     }
     if slug.is_empty() || foreign > native {
-        from_hash(title)
+        slug_from_hash(title)
     } else {
         slug
     }
 }
 
-fn from_hash(title: &str) -> String {
+fn slug_from_hash(title: &str) -> String {
     let hash = Sha256::digest(title.trim().as_bytes());
     let hex: String = hash
         .iter()
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     fn check(title: &str, expected: &str) {
-        assert_eq!(slug(title), expected);
+        assert_eq!(slugify(title), expected);
     }
 
     #[test]
@@ -82,16 +82,16 @@ mod tests {
 
     #[test]
     fn titles_without_ascii_have_a_stable_name() {
-        check("修复解析器的错误", &slug(" 修复解析器的错误\n"));
-        assert!(slug("修复解析器").starts_with("run-") && slug("修复解析器").len() == 12);
-        assert_ne!(slug("修复解析器"), slug("修复解析"));
-        assert_eq!(slug("").len(), 12);
+        check("修复解析器的错误", &slugify(" 修复解析器的错误\n"));
+        assert!(slugify("修复解析器").starts_with("run-") && slugify("修复解析器").len() == 12);
+        assert_ne!(slugify("修复解析器"), slugify("修复解析"));
+        assert_eq!(slugify("").len(), 12);
     }
 
     proptest! {
         #[test]
         fn a_slug_is_a_valid_ref_component(title in any::<String>()) {
-            let slug = slug(&title);
+            let slug = slugify(&title);
             prop_assert!((1..=SLUG_LIMIT).contains(&slug.len()));
             prop_assert!(slug.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
             prop_assert!(!slug.starts_with('-') && !slug.ends_with('-') && !slug.contains("--"));

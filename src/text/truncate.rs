@@ -36,21 +36,21 @@ fn last_boundary(text: &str, room: usize) -> usize {
 
 /// Cuts a text to at most `limit` characters (code points), the ellipsis included.
 pub fn to_chars(text: &str, limit: usize) -> String {
-    cut(text, limit, |part| part.chars().count())
+    truncate_by(text, limit, |part| part.chars().count())
 }
 
 /// Cuts a text to at most `columns` terminal columns, the ellipsis included.
 pub fn to_width(text: &str, columns: usize) -> String {
-    cut(text, columns, UnicodeWidthStr::width)
+    truncate_by(text, columns, UnicodeWidthStr::width)
 }
 
 /// Keeps the first and the last lines of a text; a line between them says how many are left out.
 pub fn to_lines(text: &str, n_first: usize, n_last: usize) -> String {
-    to_lines_noting(text, (n_first, n_last), "left out")
+    to_lines_with_note(text, (n_first, n_last), "left out")
 }
 
 /// As [`to_lines`], saying in other words what became of those lines.
-pub fn to_lines_noting(text: &str, (n_first, n_last): (usize, usize), became: &str) -> String {
+pub fn to_lines_with_note(text: &str, (n_first, n_last): (usize, usize), became: &str) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     // A note in place of a single line would save nothing.
     if lines.len() <= n_first.saturating_add(n_last).saturating_add(1) {
@@ -63,7 +63,7 @@ pub fn to_lines_noting(text: &str, (n_first, n_last): (usize, usize), became: &s
 }
 
 /// How many lines such notes in a text say are not there.
-pub fn n_not_there(text: &str) -> usize {
+pub fn count_omitted_lines(text: &str) -> usize {
     let counts = text.lines().filter_map(|line| {
         let note = line.strip_prefix(ELLIPSIS)?.strip_suffix(ELLIPSIS)?;
         let (n, _) = note.trim_start().split_once(" lines ")?;
@@ -98,7 +98,7 @@ pub fn last_lines(text: &str, n: usize) -> &str {
 }
 
 /// Keeps as many graphemes as fit; where not even the ellipsis fits, it is left away.
-fn cut(text: &str, limit: usize, size: fn(&str) -> usize) -> String {
+fn truncate_by(text: &str, limit: usize, size: fn(&str) -> usize) -> String {
     if size(text) <= limit {
         return text.to_owned();
     }
@@ -167,10 +167,13 @@ mod tests {
     #[test]
     fn what_notes_say_is_counted() {
         let text: String = (0..100).map(|n| format!("{n}\n")).collect();
-        assert_eq!(n_not_there(&text), 0);
-        let cut = to_lines_noting(&text, (20, 40), "left out here; a file has them");
-        assert_eq!(n_not_there(&cut), 40);
-        assert_eq!(n_not_there("… many lines left out …\n… 3 things …"), 0);
+        assert_eq!(count_omitted_lines(&text), 0);
+        let cut = to_lines_with_note(&text, (20, 40), "left out here; a file has them");
+        assert_eq!(count_omitted_lines(&cut), 40);
+        assert_eq!(
+            count_omitted_lines("… many lines left out …\n… 3 things …"),
+            0
+        );
     }
 
     #[test]
@@ -197,7 +200,7 @@ mod tests {
             text in "([a-c漢\u{e9}\u{301}\u{200d}👩💻🇩🇪\r\n]|👩\u{200d}💻|\\PC){0,24}",
             limit in 0usize..60,
         ) {
-            prop_assert_eq!(to_bytes(&text, limit), cut(&text, limit, str::len));
+            prop_assert_eq!(to_bytes(&text, limit), truncate_by(&text, limit, str::len));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::action::Action;
 use super::sheet::{Sheet, Then};
 use super::wrap::one_line;
 use super::{Screen, hints, theme};
-use crate::text::Cleaner;
+use crate::text::TextCleaner;
 
 /// The call that waits first, exactly as it was made; drawable, everything invisible made visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Screen {
 
 /// A text whose lines are cleaned in the light of those before, and stay as many as they are: a diff counts them.
 fn cleaned(text: &str) -> String {
-    let mut cleaner = Cleaner::new();
+    let mut cleaner = TextCleaner::new();
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
         let told = cleaner.push(&format!("{line}\n"));

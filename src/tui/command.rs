@@ -365,7 +365,7 @@ fn mode(argument: &str) -> Result<Command, String> {
     if argument.is_empty() {
         return Ok(Command::Mode(None));
     }
-    Mode::named(argument)
+    Mode::from_name(argument)
         .map(|mode| Command::Mode(Some(mode)))
         .ok_or_else(|| "/mode takes plan, default, auto-edit or yolo".to_owned())
 }

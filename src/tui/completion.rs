@@ -21,7 +21,7 @@ use super::keymap::BINDINGS;
 use super::list;
 use super::wrap::one_line;
 use crate::domain::run::State;
-use crate::permission::mode::MODES;
+use crate::permission::permission_mode::MODES;
 use drawing::OnEnter;
 use files::Kept;
 use words::{file_word, filled, named_values, preset_word};
@@ -342,7 +342,7 @@ impl Screen {
             }
             "/mode" => MODES
                 .iter()
-                .map(|mode| (mode.name().to_owned(), mode.in_words().to_owned()))
+                .map(|mode| (mode.name().to_owned(), mode.describe().to_owned()))
                 .collect(),
             "/agent" => self.helped.agents.iter().map(agent).collect(),
             "/task" => {

@@ -15,7 +15,7 @@ use ratatui::layout::Size;
 use ratatui::style::Style;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 
-use crate::text::sanitise::sanitise;
+use crate::text::sanitiser::sanitise_text;
 use chips::Chips;
 use editing::typed;
 use history::{Change, History};
@@ -200,7 +200,7 @@ impl Composer {
     /// Takes pasted text in, made harmless: all of it, or nothing where there is no room for that.
     pub fn on_paste(&mut self, text: &str) -> Fitted {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let text = sanitise(&text).replace('\t', "    ");
+        let text = sanitise_text(&text).replace('\t', "    ");
         if text.len() > MAX_BYTES.saturating_sub(self.n_bytes()) {
             return Fitted::Not {
                 n_bytes: text.len(),

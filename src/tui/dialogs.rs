@@ -47,7 +47,7 @@ use super::documents::Texts;
 use super::keymap::Keymap;
 use super::preview::Preview;
 use super::sheet::{Sheet, Then};
-use super::versions::Versions;
+use super::versions::ConflictVersions;
 use super::words::Clock;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
@@ -67,7 +67,7 @@ pub struct Known<'a> {
     /// The call that waits first, exactly.
     pub exact: Option<&'a Exact>,
     /// The texts that the open question is about.
-    pub versions: &'a [Versions],
+    pub versions: &'a [ConflictVersions],
     /// The goal as the agent last put it.
     pub proposed_goal: Option<&'a str>,
     /// The goal as the agent put it before that.

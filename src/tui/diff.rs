@@ -18,7 +18,7 @@ use ratatui::text::Line;
 use super::theme;
 use super::wrap::{cut, wrap_text};
 use crate::domain::changes::Scope;
-use crate::text::patch::Patch;
+use crate::text::unified_diff::UnifiedDiff;
 use body::Body;
 pub use body::Spot;
 pub use does::Does;
@@ -28,7 +28,7 @@ pub use line::begins;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Diff {
     /// These changes.
-    Found(Patch),
+    Found(UnifiedDiff),
     /// None, and why.
     Nothing(String),
     /// They cannot be shown, and why.

@@ -99,7 +99,7 @@ impl Texts {
         let kept = self.reviews.iter().map(|kept| kept.text.as_str());
         let now = self.comments.raw.as_deref();
         for text in kept.chain(now) {
-            let parts = parts(front_matter::split(text).body);
+            let parts = parts(front_matter::parse_document(text).body);
             let said = parts.evidence.into_iter();
             let said = said.filter(|(_, text)| !text.trim().is_empty());
             self.evidence
@@ -118,7 +118,7 @@ impl Texts {
             if is_same || now.as_ref() == Some(&approval) {
                 continue;
             }
-            let body = front_matter::split(&kept.text).body;
+            let body = front_matter::parse_document(&kept.text).body;
             earlier.push(Earlier {
                 label: match kept.version {
                     0 | 1 => format!("iteration {}", kept.iteration),

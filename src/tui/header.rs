@@ -22,7 +22,7 @@ use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::CommitTerms;
 use crate::domain::run::{Busy, Counts, State};
 use crate::domain::task::Child;
-use crate::text::n_of;
+use crate::text::pluralize;
 pub use tabs::Read;
 pub use used::used_in_words;
 
@@ -368,14 +368,14 @@ fn tasks_left(state: &State) -> String {
     };
     let runs = format!(
         "{} {}",
-        n_of(begun.len(), "task"),
+        pluralize(begun.len(), "task"),
         verb(begun.len(), "runs", "run")
     );
     let waits = |what: String| format!("{what} {}", verb(queued.len(), "waits", "wait"));
     match (begun.len(), queued.len()) {
         (0, 0) => String::new(),
         (_, 0) => runs,
-        (0, n) => waits(n_of(n, "task")),
+        (0, n) => waits(pluralize(n, "task")),
         (_, n) => format!("{runs}, {}", waits(n.to_string())),
     }
 }

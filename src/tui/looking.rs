@@ -20,7 +20,7 @@ use crate::domain::event::Event;
 use crate::domain::findings::Finding;
 use crate::domain::note::Note;
 use crate::domain::run::{State, stands_against_notes};
-use crate::text::{fence, n_of};
+use crate::text::{fenced_block, pluralize};
 
 /// How many lines a page of the chat is where its height is not known.
 const PAGE: isize = 10;
@@ -34,7 +34,7 @@ impl Screen {
             let Some(text) = view.text() else {
                 return self.refuse("there is no diff here to be copied");
             };
-            let lines = n_of(text.lines().count(), "line");
+            let lines = pluralize(text.lines().count(), "line");
             self.toast = Some(format!("sent the diff to the clipboard, {lines}"));
             return vec![Action::Copy(text)];
         }
@@ -122,7 +122,7 @@ impl Screen {
             return self.refuse("there is no code in it: point at a block that has some");
         };
         self.copied_code = Some((all, at));
-        let lines = n_of(text.lines().count(), "line");
+        let lines = pluralize(text.lines().count(), "line");
         self.toast = Some(match n {
             1 => format!("sent to the clipboard: {lines} of code"),
             _ => format!(
@@ -140,7 +140,9 @@ impl Screen {
             true => self.transcript.said().map(str::to_owned).collect(),
             false => self.text_in_front(state).into_iter().collect::<Vec<_>>(),
         };
-        let blocks = texts.iter().flat_map(|text| fence::blocks(text));
+        let blocks = texts
+            .iter()
+            .flat_map(|text| fenced_block::find_blocks(text));
         blocks.map(|block| block.content).collect()
     }
 

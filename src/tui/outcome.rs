@@ -18,7 +18,7 @@ use crate::domain::phase::Phase;
 use crate::domain::question::CommitTerms;
 use crate::domain::receipt::TestOutcome;
 use crate::domain::run::State;
-use crate::text::n_of;
+use crate::text::pluralize;
 
 impl Screen {
     /// Has the chat end with the card of a run that is over, for as long as it is.
@@ -43,7 +43,7 @@ impl Screen {
         let took = last.map(|last| format!("took {}", elapsed(state.created, last)));
         let reviews = (state.iteration > 0).then(|| {
             let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
-            n_of(n, "review")
+            pluralize(n, "review")
         });
         let counts = [reviews, took, used_in_words(state)];
         let counts: Vec<String> = counts.into_iter().flatten().collect();
@@ -73,7 +73,7 @@ impl Screen {
         let StepCount { done, all } = state.step_count();
         let steps = format!(
             "{done} of {} done, {}",
-            n_of(all, "step"),
+            pluralize(all, "step"),
             commits(execution)
         );
         let sign = match done == all {
@@ -86,7 +86,7 @@ impl Screen {
         said.extend(left_in_tree(&execution.done));
         if let Some(last) = execution.undone.last() {
             let n = last.records.len();
-            said.push((format!("↺ undone: {}", n_of(n, "step")), theme::PLAIN));
+            said.push((format!("↺ undone: {}", pluralize(n, "step")), theme::PLAIN));
         }
         said
     }
@@ -161,7 +161,7 @@ fn n_commits(execution: &Execution) -> usize {
 }
 
 fn commits(execution: &Execution) -> String {
-    let n = n_of(n_commits(execution), "commit");
+    let n = pluralize(n_commits(execution), "commit");
     match &execution.commits {
         CommitTerms::Off { .. } => "no commits".to_owned(),
         CommitTerms::Current { branch } | CommitTerms::New { branch } => {
@@ -190,7 +190,7 @@ fn tests(done: &[StepRecord]) -> Vec<(String, Style)> {
         });
         let text = match n_passed == changed.len() {
             true => format!("✓ tests passed after each step{last}"),
-            false => format!("✓ tests passed after {}{last}", n_of(n_passed, "step")),
+            false => format!("✓ tests passed after {}{last}", pluralize(n_passed, "step")),
         };
         said.push((text, theme::GOOD));
     }

@@ -15,10 +15,10 @@ use super::keymap::{IsWriting, Keymap};
 use super::markdown;
 use super::page::{Page, Stand};
 use super::theme;
-use super::versions::{self, Layout, Looked, Pair, Versions};
+use super::versions::{self, ConflictVersions, Layout, Looked, Pair};
 use super::wrap::{cut, drawable, shown, width, wrap};
 use crate::domain::ids::SessionId;
-use crate::text::Cleaner;
+use crate::text::TextCleaner;
 
 /// How a text is styled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ struct Talk {
     session: SessionId,
     /// The piece of text that is being said; drawable.
     live: String,
-    cleaner: Cleaner,
+    cleaner: TextCleaner,
 }
 
 /// A text to read.
@@ -128,7 +128,7 @@ impl Pager {
         let talk = Talk {
             session: session.clone(),
             live: String::new(),
-            cleaner: Cleaner::default(),
+            cleaner: TextCleaner::default(),
         };
         Self {
             talk: Some(talk),
@@ -180,14 +180,14 @@ impl Pager {
     pub fn end_piece(&mut self) {
         if let Some(talk) = &mut self.talk {
             talk.live.clear();
-            talk.cleaner = Cleaner::default();
+            talk.cleaner = TextCleaner::default();
             self.laid_at = None;
         }
     }
 
     /// Opens the user's text and the agent's.
-    pub fn both(versions: &[Versions]) -> Self {
-        let texts: Vec<Looked> = versions.iter().map(Versions::looked).collect();
+    pub fn both(versions: &[ConflictVersions]) -> Self {
+        let texts: Vec<Looked> = versions.iter().map(ConflictVersions::looked).collect();
         let layout = match texts.iter().any(|text| text.before.is_some()) {
             true => Layout::Three,
             false => Layout::Two(versions::Form::Diff),

@@ -162,7 +162,7 @@ impl Screen {
         let Some(state) = state else {
             return self.refuse("there is no run yet: write the goal first");
         };
-        let mode = wanted.unwrap_or_else(|| state.mode.next());
+        let mode = wanted.unwrap_or_else(|| state.mode.next_in_cycle());
         if state.phase.is_final() {
             return self.refuse("the run is over");
         }

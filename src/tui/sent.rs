@@ -9,7 +9,7 @@ use super::command::{self, Command, NoCommand};
 use super::sheet::Then;
 use crate::domain::event::Event;
 use crate::domain::run::State;
-use crate::text::clean;
+use crate::text::clean_text;
 
 /// What can be sent, as it is listed for people.
 pub const SENDABLE: &str =
@@ -26,7 +26,7 @@ impl Screen {
         (name, text): (&str, &str),
         state: Option<&State>,
     ) -> Result<Vec<Action>, String> {
-        let command = read(name, &clean(text))?;
+        let command = read(name, &clean_text(text))?;
         let chosen = self.chosen.clone();
         let at_hand = (self.own.take(), self.toast.take(), self.writing, self.draft);
         let is_release = command == Command::Go;
@@ -59,7 +59,7 @@ impl Screen {
 /// # Errors
 /// Why not, in words.
 pub fn check_sent((name, text): (&str, &str)) -> Result<(), String> {
-    read(name, &clean(text)).map(drop)
+    read(name, &clean_text(text)).map(drop)
 }
 
 fn releases(action: &Action) -> bool {
@@ -71,7 +71,7 @@ fn releases(action: &Action) -> bool {
 
 fn read(name: &str, text: &str) -> Result<Command, String> {
     if !name.chars().all(|c| c.is_ascii_alphabetic()) {
-        return Err(format!("`{}` is no command", clean(name)));
+        return Err(format!("`{}` is no command", clean_text(name)));
     }
     let command = match command::read(&format!("/{name} {text}")) {
         Ok(command) => command,

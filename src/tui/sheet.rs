@@ -11,7 +11,7 @@ use super::action::Action;
 use super::command::Command;
 use super::theme;
 use super::wrap::{one_line, shown};
-use crate::permission::Scope;
+use crate::permission::ApprovalScope;
 
 /// What waits for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,7 +194,7 @@ pub enum Draft {
         /// The call, as the run counts them.
         of: u32,
         /// For how long it is approved.
-        scope: Scope,
+        scope: ApprovalScope,
     },
 }
 

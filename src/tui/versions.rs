@@ -8,8 +8,8 @@ use ratatui::text::Line;
 pub use super::compare::Form;
 use super::compare::{self, MIN_COLUMNS_OF_THREE, Side, ThreeSides};
 use super::wrap::shown;
-pub use crate::text::merge::Versions;
-use crate::text::{changed_lines, n_lines, n_of};
+pub use crate::text::three_way_merge::ConflictVersions;
+use crate::text::{count_changed_lines, count_lines, pluralize};
 
 /// Two texts that are looked at, each with what it is; drawable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,15 +96,15 @@ impl Looked {
     }
 }
 
-impl Versions {
+impl ConflictVersions {
     /// How much the agent's text differs, in one line.
     pub fn in_words(&self) -> String {
         let (yours, agents) = (shown(&self.yours), shown(&self.agents));
-        let (n_more, n_less) = changed_lines(&yours, &agents);
+        let (n_more, n_less) = count_changed_lines(&yours, &agents);
         format!(
             "{}: the agent's text has {} and differs from yours by +{n_more} −{n_less}",
             self.name,
-            n_of(n_lines(&agents), "line"),
+            pluralize(count_lines(&agents), "line"),
         )
     }
 
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     fn shown_pairs(before: &str, yours: &str) -> Vec<String> {
-        let versions = Versions {
+        let versions = ConflictVersions {
             name: "plan.md".to_owned(),
             before: before.to_owned(),
             yours: yours.to_owned(),

@@ -11,11 +11,11 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::text::clean;
+use crate::text::clean_text;
 
 /// Makes a text fit to be drawn: cleaned, tabs as spaces, no control characters but line ends.
 pub fn shown(text: &str) -> String {
-    drawable(clean(text))
+    drawable(clean_text(text))
 }
 
 /// As [`shown`] for a text that is cleaned already.

@@ -12,7 +12,7 @@ use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::{Counts, State, stands_against_notes};
 use crate::domain::turn::Role;
-use crate::permission::{Approvable, Scope};
+use crate::permission::{ApprovalMatcher, ApprovalScope};
 
 /// Who takes the composer's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Target {
     /// Participants of a discussion about the finding of this number.
     Topic(u32),
     /// Nobody but the program: calls like this one are let through for so long.
-    Pattern(u32, Scope),
+    Pattern(u32, ApprovalScope),
     /// The agent whose turn runs, in the middle of it.
     Steer(Role),
     /// Whoever has the next turn, with its prompt; the turn that waits at the gate where one does.
@@ -177,7 +177,7 @@ pub fn label(target: &Target, refiner: Role, keymap: &Keymap) -> String {
         }
         Target::Pattern(_, scope) => format!(
             "A pattern, `*` stands for anything. Enter: allow it for {}",
-            scope.name()
+            scope.label()
         ),
         Target::Nobody(_) => format!("/ for commands, {} leaves", key("leave")),
     }
@@ -237,7 +237,7 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
             return Ok(answered(*call, CallAnswer::RefuseBecause(text)));
         }
         Target::Pattern(call, scope) => {
-            let what = vec![Approvable::Pattern(text)];
+            let what = vec![ApprovalMatcher::Pattern(text)];
             return Ok(answered(
                 *call,
                 CallAnswer::Keep {

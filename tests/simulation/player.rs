@@ -22,7 +22,7 @@ use agent_collab::domain::turn::Purpose;
 use agent_collab::engine::log_sinks::FrontEnd;
 use agent_collab::engine::setup::{BranchPolicy, TestChoice};
 use agent_collab::engine::{Engine, EngineError, Outcome};
-use agent_collab::permission::UncontainedCommands;
+use agent_collab::permission::UncontainedCommandPolicy;
 use agent_collab::process::ChildSpawner;
 use agent_collab::store::utc_time;
 
@@ -140,7 +140,7 @@ fn wishes(launch: &Launch, scenario: &Scenario) -> StartOptions {
         branch: BranchPolicy::Unless,
         test_choice: TestChoice::Own,
         ask_policy: StartAskPolicy::Wait,
-        uncontained: UncontainedCommands::FollowRules,
+        uncontained: UncontainedCommandPolicy::FollowRules,
         front_end: FrontEnd::Lines,
         unfinished: UnfinishedRunPolicy::Refuse,
         children: ChildSpawner::simulated_by(std::sync::Arc::new(Cast {

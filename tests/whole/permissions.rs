@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use agent_collab::domain::ids::{At, RunId};
-use agent_collab::permission::{Approvable, Approved, Scope};
+use agent_collab::permission::{ApprovalMatcher, ApprovalScope, StoredApproval};
 use agent_collab::store::approval_store::ApprovalStore;
 use serde_json::{Value, json};
 
@@ -137,11 +137,11 @@ fn approvals_are_listed_and_taken_back() {
         .program(&["permissions", "list"])
         .ends(0)
         .says("nothing is approved");
-    let approved = |text: &str| Approved {
+    let approved = |text: &str| StoredApproval {
         profile: "build".to_owned(),
         permission: "bash".to_owned(),
-        what: Approvable::Pattern(text.to_owned()),
-        scope: Scope::Project,
+        what: ApprovalMatcher::Pattern(text.to_owned()),
+        scope: ApprovalScope::Project,
     };
     let new = [approved("make *"), approved("ls *")];
     let run = RunId::new("run_1");

@@ -15,7 +15,7 @@ use super::tool_inputs;
 use crate::adapter::{AdapterEvent, CallDecision};
 use crate::domain::ids::RequestId;
 use crate::domain::question::{AgentQuestion, Offered, Picks};
-use crate::permission::repetition;
+use crate::permission::loop_detector;
 
 /// How long claude waits for the hook, in seconds. It is answered at once; a person is asked besides.
 const HOOK_TIMEOUT_SECONDS: u32 = 60;
@@ -156,7 +156,7 @@ impl PendingControlRequests {
             call,
             origin: agent_id,
             changes: tool_inputs::proposed_changes(&tool_name, &tool_input),
-            mark: Some(repetition::mark(&tool_name, &tool_input)),
+            mark: Some(loop_detector::call_fingerprint(&tool_name, &tool_input)),
         };
         let ask = PendingControlRequest {
             item: hooked.tool_use_id,
@@ -207,7 +207,10 @@ fn approval_event(
         reason: approval_reason(call),
         origin: call.agent_id.clone(),
         changes: tool_inputs::proposed_changes(&call.tool_name, &call.input),
-        mark: Some(repetition::mark(&call.tool_name, &call.input)),
+        mark: Some(loop_detector::call_fingerprint(
+            &call.tool_name,
+            &call.input,
+        )),
     })
 }
 

@@ -12,7 +12,7 @@ use crate::adapter::{
     TurnSpec,
 };
 use crate::domain::tool::SERVER;
-use crate::permission::names::permission_of;
+use crate::permission::tool_names::permission_for_tool;
 
 /// Settings that outrank the user's: each tool that changes something asks, whatever the user's allow rules say.
 const SETTINGS_OVERRIDE: &str = concat!(
@@ -156,7 +156,7 @@ fn offered_tools(turn: &TurnSpec) -> String {
         TurnAccess::Workspace => WORKSPACE_TOOLS,
     };
     let is_offered = |tool: &&str| {
-        let permission = permission_of(tool);
+        let permission = permission_for_tool(tool);
         !turn
             .hidden_permissions
             .iter()

@@ -9,8 +9,8 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use crate::adapter::{AdapterEvent, FileChange, FileChangeKind};
-use crate::permission::reads::{SearchProgram, SearchScope};
-use crate::permission::{Call, Reach};
+use crate::permission::call_reads::{SearchProgram, SearchScope};
+use crate::permission::{AgentToolCall, SandboxReach};
 
 /// Above this many bytes a diff is written as "all old lines, all new lines", which costs no search.
 const MAX_DIFF_BYTES: usize = 256 * 1024;
@@ -47,30 +47,30 @@ pub fn call_title(tool: &str, input: &Value) -> String {
 }
 
 /// Returns what a call that the CLI asks about would do; `None` when its input lacks what it needs.
-pub fn parse_call(tool: &str, input: &Value, cwd: &Path) -> Option<Call> {
+pub fn parse_call(tool: &str, input: &Value, cwd: &Path) -> Option<AgentToolCall> {
     Some(match tool {
-        "Bash" => Call::Command {
+        "Bash" => AgentToolCall::Command {
             line: string_field(input, "command")?.to_owned(),
             cwd: cwd.to_owned(),
-            reach: Reach::Unconfined,
+            reach: SandboxReach::Unconfined,
         },
-        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => Call::Edit {
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => AgentToolCall::Edit {
             paths: vec![edited_path(input)?],
-            reach: Reach::Unconfined,
+            reach: SandboxReach::Unconfined,
         },
-        "Read" => Call::Read {
+        "Read" => AgentToolCall::Read {
             paths: vec![PathBuf::from(string_field(input, "file_path")?)],
             search: None,
         },
-        "NotebookRead" => Call::Read {
+        "NotebookRead" => AgentToolCall::Read {
             paths: vec![PathBuf::from(string_field(input, "notebook_path")?)],
             search: None,
         },
-        "Glob" | "Grep" | "LS" => Call::Read {
+        "Glob" | "Grep" | "LS" => AgentToolCall::Read {
             paths: searched_paths(tool, input, cwd),
             search: (tool == "Grep").then(|| grep_scope(input)),
         },
-        other => Call::Tool {
+        other => AgentToolCall::Tool {
             name: other.to_owned(),
             input: input.to_string(),
         },
@@ -98,7 +98,7 @@ fn searched_paths(tool: &str, input: &Value, cwd: &Path) -> Vec<PathBuf> {
 fn grep_scope(input: &Value) -> SearchScope {
     let mut scope = SearchScope {
         ignores: true,
-        ..SearchScope::of(SearchProgram::GrepTool)
+        ..SearchScope::everything(SearchProgram::GrepTool)
     };
     let globs = string_field(input, "glob")
         .unwrap_or_default()

@@ -14,7 +14,7 @@ use super::app_server_protocol::{CodexHookInput, HookCompletedNotification, Hook
 use super::{CodexAdapter, InterruptState, TurnFailureKind};
 use crate::adapter::{AdapterEvent, AdapterOutput, CallDecision, FileChange, FileChangeKind};
 use crate::domain::ids::RequestId;
-use crate::permission::{Call, Reach, repetition};
+use crate::permission::{AgentToolCall, SandboxReach, loop_detector};
 
 /// How long codex waits for the hook, in seconds: longer than any person.
 pub(super) const HOOK_TIMEOUT_SECONDS: u32 = 7 * 24 * 60 * 60;
@@ -157,7 +157,8 @@ impl CodexAdapter {
                         self.pending_hooks
                             .hook_numbers
                             .insert(request.clone(), number);
-                        let mark = repetition::mark(&input.tool_name, &input.tool_input);
+                        let mark =
+                            loop_detector::call_fingerprint(&input.tool_name, &input.tool_input);
                         return out.push(AdapterOutput::Event(AdapterEvent::ApprovalRequested {
                             request,
                             item: input.tool_use_id,
@@ -229,7 +230,7 @@ impl CodexAdapter {
 #[derive(Debug, PartialEq, Eq)]
 enum HookCallKind {
     /// To be decided.
-    NeedsDecision(Call),
+    NeedsDecision(AgentToolCall),
     /// Nothing that needs a decision.
     Harmless,
     /// Never, and this is why.
@@ -256,13 +257,13 @@ fn classify_hook_call(input: &CodexHookInput) -> HookCallKind {
             None => HookCallKind::Denied("the call names no command".to_owned()),
         },
         "apply_patch" => match text("command") {
-            Some(patch) => HookCallKind::NeedsDecision(Call::Edit {
+            Some(patch) => HookCallKind::NeedsDecision(AgentToolCall::Edit {
                 paths: patch_paths(patch),
-                reach: Reach::Contained,
+                reach: SandboxReach::Contained,
             }),
             None => HookCallKind::Denied("the call holds no patch".to_owned()),
         },
-        "view_image" => HookCallKind::NeedsDecision(Call::Read {
+        "view_image" => HookCallKind::NeedsDecision(AgentToolCall::Read {
             paths: text("path").map(PathBuf::from).into_iter().collect(),
             search: None,
         }),
@@ -273,7 +274,7 @@ fn classify_hook_call(input: &CodexHookInput) -> HookCallKind {
                 reason: SUB_AGENTS_DISABLED.to_owned(),
             }
         }
-        _ => HookCallKind::NeedsDecision(Call::Tool {
+        _ => HookCallKind::NeedsDecision(AgentToolCall::Tool {
             name: dotted_tool_name(name),
             input: input.tool_input.to_string(),
         }),
@@ -292,10 +293,10 @@ fn classify_shell_command(line: &str, cwd: &Path) -> HookCallKind {
             "`{line}` waits for commands that nobody could decide about; run each command by itself"
         ));
     }
-    HookCallKind::NeedsDecision(Call::Command {
+    HookCallKind::NeedsDecision(AgentToolCall::Command {
         line: line.to_owned(),
         cwd: cwd.to_owned(),
-        reach: Reach::Contained,
+        reach: SandboxReach::Contained,
     })
 }
 

@@ -14,7 +14,7 @@ use super::open_items::{CodexSpeaker, OpenItems};
 use crate::adapter::{AdapterEvent, CallDecision, FileChangeKind};
 use crate::domain::ids::RequestId;
 use crate::domain::question::{AgentQuestion, Offered, Picks};
-use crate::permission::{Call, Reach};
+use crate::permission::{AgentToolCall, SandboxReach};
 
 /// The requests that wait for an answer of the user's.
 #[derive(Debug, Default)]
@@ -202,13 +202,13 @@ fn parse_command_approval(
     let params: CommandApprovalParams = parse_params(params)?;
     let plain = params.kind == "command" && params.network_approval_context.is_none();
     let call = match params.command {
-        Some(line) if plain => Call::Command {
+        Some(line) if plain => AgentToolCall::Command {
             line: strip_bash_wrapper(&line),
             cwd: params.cwd.unwrap_or_else(|| context.cwd.to_owned()),
-            reach: Reach::LeavesSandbox,
+            reach: SandboxReach::LeavesSandbox,
         },
         // Input to a running command, or a network address: no command line to judge.
-        Some(_) | None => Call::Tool {
+        Some(_) | None => AgentToolCall::Tool {
             name: match &params.network_approval_context {
                 Some(_) => "network".to_owned(),
                 None => params.kind,
@@ -267,9 +267,9 @@ fn parse_patch_approval(
     let event = AdapterEvent::ApprovalRequested {
         request: request_id(id),
         item: Some(item),
-        call: Call::Edit {
+        call: AgentToolCall::Edit {
             paths,
-            reach: Reach::LeavesSandbox,
+            reach: SandboxReach::LeavesSandbox,
         },
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         origin: context.origin(&params.thread_id),
@@ -298,7 +298,7 @@ fn parse_permissions_request(
                 .speaker(&params.thread_id)
                 .qualify_item_id(&params.item_id),
         ),
-        call: Call::Tool {
+        call: AgentToolCall::Tool {
             name: "request_permissions".to_owned(),
             input: params.permissions.to_string(),
         },
@@ -340,7 +340,7 @@ fn parse_elicitation(
     let event = AdapterEvent::ApprovalRequested {
         request: request_id(id),
         item: None,
-        call: Call::Tool {
+        call: AgentToolCall::Tool {
             name: match tool {
                 Some(tool) => format!("{}.{tool}", params.server_name),
                 None => params.server_name,

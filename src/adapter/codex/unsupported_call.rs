@@ -1,7 +1,7 @@
 //! What codex says on standard error of a call of a tool that it does not have: nothing else tells of it.
 
 use crate::adapter::AdapterEvent;
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 /// What stands before the tool's name. A call that goes nowhere reaches no hook and is no item.
 const UNSUPPORTED_CALL_PREFIX: &str = "codex_core::tools::router: error=unsupported call: ";
@@ -11,7 +11,7 @@ const OWN_TOOL_PREFIX: &str = "mcp__agent_collab";
 
 /// Reads such a line, which may be coloured.
 pub(super) fn parse_unsupported_call(line: &str) -> Option<AdapterEvent> {
-    let line = one_line(line);
+    let line = clean_to_one_line(line);
     let (_, tool) = line.split_once(UNSUPPORTED_CALL_PREFIX)?;
     let tool = tool.trim();
     let of_ours = tool

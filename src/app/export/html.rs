@@ -12,8 +12,8 @@ use crate::domain::findings::{Finding, Status};
 use crate::domain::ids::At;
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::Role;
-use crate::text::patch::{LineKind, Patch};
-use crate::text::{clean, n_of, one_line};
+use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
+use crate::text::{clean_text, clean_to_one_line, pluralize};
 
 use super::summary_tables::{self, SummaryTable};
 use super::{ExportItem, ExportPage, ExportSection, format_duration};
@@ -92,9 +92,9 @@ fn render_header(page: &ExportPage) -> String {
     let steps = state.step_count();
     let facts = [
         state.phase.name().to_owned(),
-        format!("{} of {}", steps.done, n_of(steps.all, "step")),
-        n_of(n_commits, "commit"),
-        n_of(
+        format!("{} of {}", steps.done, pluralize(steps.all, "step")),
+        pluralize(n_commits, "commit"),
+        pluralize(
             usize::try_from(state.findings.reviews()).unwrap_or(0),
             "review",
         ),
@@ -122,7 +122,7 @@ fn render_header(page: &ExportPage) -> String {
 fn render_goal(page: &ExportPage) -> String {
     let goal = page.state.goal.as_ref();
     goal.map_or_else(String::new, |goal| {
-        markdown_to_html::to_html(&clean(&goal.text))
+        markdown_to_html::to_html(&clean_text(&goal.text))
     })
 }
 
@@ -172,7 +172,7 @@ fn render_timeline(page: &ExportPage) -> String {
     let before = course.times_of_early_waits().iter();
     let before = before.map(|(from, to)| bar("you", *from, Some(*to), "earlier"));
     let waits = course.waits().iter();
-    let waits = waits.map(|wait| bar("you", wait.from, wait.to, &one_line(&wait.what)));
+    let waits = waits.map(|wait| bar("you", wait.from, wait.to, &clean_to_one_line(&wait.what)));
     let waits: String = before.chain(waits).collect();
     let _ = writeln!(
         out,
@@ -219,7 +219,7 @@ fn render_step(page: &ExportPage, record: &StepRecord) -> String {
         "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{}</span> {}. {}</h3>\n<p>{outcome}{}{}</p>\n",
         record.came().sign(),
         record.n,
-        markdown_to_html::render_inline(&one_line(&record.text)),
+        markdown_to_html::render_inline(&clean_to_one_line(&record.text)),
         checks.unwrap_or_default(),
         took.unwrap_or_default()
     );
@@ -239,26 +239,26 @@ fn render_test_receipt(receipt: &Receipt) -> String {
     }
     format!(
         "<details><summary><code>{}</code> <span class=\"quiet\">{}</span></summary>\n<pre>{}</pre></details>\n",
-        escape_html(&one_line(&receipt.command)),
+        escape_html(&clean_to_one_line(&receipt.command)),
         format_duration(i64::try_from(receipt.duration_ms).unwrap_or(0)),
-        escape_html(&clean(&receipt.output_tail))
+        escape_html(&clean_text(&receipt.output_tail))
     )
 }
 
-fn render_diff(patch: &Patch) -> String {
+fn render_diff(patch: &UnifiedDiff) -> String {
     let (added, removed) = patch.totals();
     let mut out = format!(
         "<details><summary>{} <span class=\"good\">+{added}</span> <span class=\"bad\">−{removed}</span></summary>\n<pre class=\"diff\">",
-        n_of(patch.files.len(), "file")
+        pluralize(patch.files.len(), "file")
     );
     for line in &patch.lines {
         let class = match line.kind {
-            LineKind::File => "file",
-            LineKind::Hunk => "hunk",
-            LineKind::Added => "good",
-            LineKind::Removed => "bad",
-            LineKind::Note => "quiet",
-            LineKind::Context => "same",
+            DiffLineKind::File => "file",
+            DiffLineKind::Hunk => "hunk",
+            DiffLineKind::Added => "good",
+            DiffLineKind::Removed => "bad",
+            DiffLineKind::Note => "quiet",
+            DiffLineKind::Context => "same",
         };
         let _ = writeln!(
             out,
@@ -307,10 +307,10 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
         "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{sign}</span> {}. <em>[{}]</em> {}</h3>\n",
         remark.n,
         remark.severity.word(),
-        markdown_to_html::render_inline(&one_line(&remark.text))
+        markdown_to_html::render_inline(&clean_to_one_line(&remark.text))
     );
     for (head, reason) in summary_tables::planner_answers(finding) {
-        let reason = markdown_to_html::render_inline(&one_line(reason));
+        let reason = markdown_to_html::render_inline(&clean_to_one_line(reason));
         let _ = writeln!(out, "<p dir=\"auto\">↳ {head}: {reason}</p>");
     }
     if let Some(evidence) = page.evidence.get(&remark.n) {
@@ -327,8 +327,8 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
 /// Each discussion folded: its topic with what it came to, in it all that was said.
 fn render_discussions(page: &ExportPage) -> String {
     let of = |discussion: &Discussion| {
-        let topic = escape_html(&one_line(&clean(&discussion.order.topic)));
-        let text = markdown_to_html::to_html(&clean(&discussion.as_markdown()));
+        let topic = escape_html(&clean_to_one_line(&clean_text(&discussion.order.topic)));
+        let text = markdown_to_html::to_html(&clean_text(&discussion.as_markdown()));
         format!("<details>\n<summary dir=\"auto\">{topic}</summary>\n{text}</details>\n")
     };
     page.state.discussions.iter().map(of).collect()

@@ -7,24 +7,24 @@ use std::fmt::Write;
 use crate::domain::discussion::Discussion;
 use crate::domain::execution::StepRecord;
 use crate::domain::findings::Finding;
-use crate::text::fence::{self, Part};
-use crate::text::patch::Patch;
-use crate::text::{clean, n_of, one_line};
+use crate::text::fenced_block::{self, MarkdownPart};
+use crate::text::unified_diff::UnifiedDiff;
+use crate::text::{clean_text, clean_to_one_line, pluralize};
 
 use super::summary_tables::{self, SummaryTable};
 use super::{ExportItem, ExportPage, ExportSection};
 
 /// A text whose angle brackets outside of code are no tags, and which loads nothing.
 fn escape_markup(text: &str) -> String {
-    let parts = fence::parts(text).into_iter();
+    let parts = fenced_block::split_parts(text).into_iter();
     parts
         .map(|part| match part {
-            Part::Prose(text) => text
+            MarkdownPart::Prose(text) => text
                 .replace('&', "&amp;")
                 .replace('<', "&lt;")
                 // A picture is fetched by whoever opens the page.
                 .replace("![", "!\\["),
-            Part::Block(content) => code_block(&content.info, &content.content),
+            MarkdownPart::Block(content) => code_block(&content.info, &content.content),
         })
         .collect()
 }
@@ -56,7 +56,9 @@ fn block_quote(text: &str) -> String {
 
 /// A text as one harmless line.
 fn escape_line(text: &str) -> String {
-    one_line(text).replace('&', "&amp;").replace('<', "&lt;")
+    clean_to_one_line(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
 }
 
 /// Something folded.
@@ -81,7 +83,7 @@ pub fn render_page(page: &ExportPage) -> String {
         let _ = write!(out, "**{}**\n\n", escape_line(problem));
     }
     if let Some(goal) = &state.goal {
-        let _ = writeln!(out, "## Goal\n\n{}", block_quote(&clean(&goal.text)));
+        let _ = writeln!(out, "## Goal\n\n{}", block_quote(&clean_text(&goal.text)));
     }
     if !page.plan.is_empty() {
         let _ = writeln!(out, "## Plan\n\n{}", block_quote(&page.plan));
@@ -123,7 +125,7 @@ pub fn render_page(page: &ExportPage) -> String {
 
 /// A discussion as a page of its own: what it came to, then all that was said.
 pub fn render_discussion(discussion: &Discussion) -> String {
-    escape_markup(&clean(&discussion.as_markdown()))
+    escape_markup(&clean_text(&discussion.as_markdown()))
 }
 
 fn render_step(page: &ExportPage, record: &StepRecord) -> String {
@@ -147,7 +149,7 @@ fn render_step(page: &ExportPage, record: &StepRecord) -> String {
     {
         out.push_str(&details_block(
             &receipt.command,
-            &code_block("", &clean(&receipt.output_tail)),
+            &code_block("", &clean_text(&receipt.output_tail)),
         ));
     }
     if let Some(patch) = page.diffs.get(&record.n) {
@@ -156,14 +158,17 @@ fn render_step(page: &ExportPage, record: &StepRecord) -> String {
     out
 }
 
-fn render_diff(patch: &Patch) -> String {
+fn render_diff(patch: &UnifiedDiff) -> String {
     let (added, removed) = patch.totals();
     let text: String = patch
         .lines
         .iter()
         .map(|line| format!("{}\n", line.text))
         .collect();
-    let summary = format!("{} +{added} −{removed}", n_of(patch.files.len(), "file"));
+    let summary = format!(
+        "{} +{added} −{removed}",
+        pluralize(patch.files.len(), "file")
+    );
     details_block(&summary, &code_block("diff", &text))
 }
 

@@ -5,7 +5,7 @@
 use crate::domain::execution::{Came, StepOutcome, StepRecord};
 use crate::domain::findings::{Finding, Stand, Status};
 use crate::domain::turn::Role;
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 use super::{ExportPage, format_duration};
 
@@ -50,7 +50,7 @@ pub fn totals_table(page: &ExportPage) -> SummaryTable {
         let cli = session.version.as_deref().unwrap_or(&session.adapter);
         Some(vec![
             role.name().to_owned(),
-            one_line(cli),
+            clean_to_one_line(cli),
             course.n_turns(role).to_string(),
             format_duration(course.worked(role, page.last_activity())),
             used.input_tokens.to_string(),
@@ -80,14 +80,16 @@ pub fn totals_table(page: &ExportPage) -> SummaryTable {
 pub fn commit_or_reason(record: &StepRecord) -> Result<String, String> {
     match &record.outcome {
         StepOutcome::Committed { commit, .. } => Ok(commit.chars().take(12).collect()),
-        StepOutcome::Uncommitted { reason } => Err(format!("not committed: {}", one_line(reason))),
+        StepOutcome::Uncommitted { reason } => {
+            Err(format!("not committed: {}", clean_to_one_line(reason)))
+        }
         StepOutcome::NoChange => Err(Came::NOTHING.to_owned()),
     }
 }
 
 /// What was tested of a step, behind a dot; nothing where there was nothing to test.
 pub fn test_label(record: &StepRecord) -> Option<String> {
-    (record.came() != Came::Unchanged).then(|| one_line(&record.tested_in_words()))
+    (record.came() != Came::Unchanged).then(|| clean_to_one_line(&record.tested_in_words()))
 }
 
 /// Where a finding stands.

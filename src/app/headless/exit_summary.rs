@@ -10,7 +10,7 @@ use crate::domain::phase::Phase;
 use crate::domain::question::CommitTerms;
 use crate::domain::run::State;
 use crate::store::WorkdirLayout;
-use crate::text::n_of;
+use crate::text::pluralize;
 
 /// Tells of a run that was over before it could be taken up, and ends as it did.
 pub(super) fn report_finished_run(
@@ -66,7 +66,7 @@ pub fn summarize_finished_run(state: &State, log: &str) -> String {
     let place = match &execution.commits {
         CommitTerms::Off { .. } => "commits are off".to_owned(),
         CommitTerms::Current { branch } | CommitTerms::New { branch } => {
-            format!("{} on {branch}", n_of(commits, "commit"))
+            format!("{} on {branch}", pluralize(commits, "commit"))
         }
     };
     let test = execution.test.as_ref();
@@ -75,6 +75,6 @@ pub fn summarize_finished_run(state: &State, log: &str) -> String {
     });
     format!(
         "done: {changed} of {} changed something, {place}{tested_by}; {log} tells each",
-        n_of(done.len(), "step")
+        pluralize(done.len(), "step")
     )
 }

@@ -26,7 +26,7 @@ use crate::engine::containing;
 use crate::engine::journal::Journal;
 use crate::engine::log_sinks::{log_sinks, prompts_are_logged};
 use crate::engine::setup::{NamedAdapter, OnAsk, Setup, trust_of};
-use crate::permission::UncontainedCommands;
+use crate::permission::UncontainedCommandPolicy;
 use crate::process::SandboxSupport;
 use crate::store::approval_store::ApprovalStore;
 use crate::store::worktree_records::WorktreeRegistry;
@@ -81,7 +81,7 @@ pub(super) fn build_ready_run(
         children: wishes.children.clone(),
         kernel: checked.kernel,
         uncontained: match wishes.children.is_simulated() {
-            true => UncontainedCommands::FollowRules,
+            true => UncontainedCommandPolicy::FollowRules,
             false => wishes.uncontained,
         },
     };
@@ -118,10 +118,10 @@ fn uncontained_notice(checked: &RunRequirements, wishes: &StartOptions) -> Optio
         return None;
     };
     let then = match wishes.uncontained {
-        UncontainedCommands::AskEach => {
+        UncontainedCommandPolicy::AskEach => {
             "each command of it beyond proven reading asks, whatever rules, approvals and the mode say"
         }
-        UncontainedCommands::FollowRules => {
+        UncontainedCommandPolicy::FollowRules => {
             "its commands are held by nothing, and --uncontained lets rules, approvals and the mode allow them"
         }
     };

@@ -13,7 +13,7 @@ use crate::domain::turn::Role;
 use crate::engine::lying::lying;
 use crate::engine::setup::NamedAdapter;
 use crate::store::{InstanceLock, StoreError, WorkdirLayout, archive_move, clean_up_workdir};
-use crate::text::{clean, n_of, one_line};
+use crate::text::{clean_text, clean_to_one_line, pluralize};
 
 /// What lies where a run could begin.
 #[derive(Debug, Clone)]
@@ -99,7 +99,7 @@ fn describe_for_choice(state: &State, when: Option<&str>) -> Option<String> {
     match &state.execution {
         Some(_) => {
             let StepCount { done, all } = state.step_count();
-            parts.push(format!("{done} of {} done", n_of(all, "step")));
+            parts.push(format!("{done} of {} done", pluralize(all, "step")));
         }
         None if state.iteration > 0 => {
             parts.push(format!("iteration {} of {}", state.iteration, state.cap()))
@@ -107,7 +107,11 @@ fn describe_for_choice(state: &State, when: Option<&str>) -> Option<String> {
         None => {}
     }
     parts.extend(when.map(|when| format!("last at work {when}")));
-    Some(format!("{}\n{}", one_line(&goal.title), parts.join(" · ")))
+    Some(format!(
+        "{}\n{}",
+        clean_to_one_line(&goal.title),
+        parts.join(" · ")
+    ))
 }
 
 /// When something was written to the log last, in local time.
@@ -130,7 +134,7 @@ pub(super) fn describe_unfinished(state: &State) -> Option<String> {
     let goal = state.goal.as_ref().filter(|_| !state.is_over())?;
     Some(format!(
         "`{}`, in phase {}",
-        clean(&goal.title),
+        clean_text(&goal.title),
         state.phase
     ))
 }

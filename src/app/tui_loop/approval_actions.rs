@@ -5,7 +5,7 @@
 use crate::app::startup::LockedProject;
 use crate::domain::event::CallAnswer;
 use crate::engine::Granted;
-use crate::permission::{Approvable, Scope};
+use crate::permission::{ApprovalMatcher, ApprovalScope};
 use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
 use crate::store::local_time;
 use crate::tui::{Exact, Kept};
@@ -108,16 +108,16 @@ impl TuiApp {
 fn permission_row(stored: &ApprovalRecord) -> Kept {
     let approved = &stored.approved;
     let how = match approved.what {
-        Approvable::Exact(_) => "exactly",
-        Approvable::Pattern(_) => "all like",
+        ApprovalMatcher::Exact(_) => "exactly",
+        ApprovalMatcher::Pattern(_) => "all like",
     };
     let scope = match approved.scope {
-        Scope::Project => approved.scope.name().to_owned(),
-        Scope::Run => format!("run {}", stored.run),
+        ApprovalScope::Project => approved.scope.label().to_owned(),
+        ApprovalScope::Run => format!("run {}", stored.run),
     };
     Kept {
         id: stored.id,
-        what: format!("{} {how} {}", approved.permission, approved.what.text()),
+        what: format!("{} {how} {}", approved.permission, approved.what.as_str()),
         about: format!(
             "agent {}, {scope}, since {}",
             approved.profile,

@@ -13,7 +13,7 @@ use crate::domain::task::Waits;
 use crate::engine::{Caller, DiscussionAsk, Engine};
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use crate::store::atomic_file;
-use crate::text::{n_of, one_line};
+use crate::text::{clean_to_one_line, pluralize};
 use crate::tui::{Action, Planned, Topic};
 
 use super::run_startup::RunStartKind;
@@ -21,7 +21,7 @@ use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
 
 fn rounds_label(n: u32) -> String {
-    n_of(usize::try_from(n).unwrap_or(usize::MAX), "round")
+    pluralize(usize::try_from(n).unwrap_or(usize::MAX), "round")
 }
 
 impl TuiApp {
@@ -41,7 +41,7 @@ impl TuiApp {
             let parts = [
                 preset.mode.clone(),
                 rounds,
-                preset.context.as_deref().map(one_line),
+                preset.context.as_deref().map(clean_to_one_line),
             ];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             (name.clone(), parts.join(", "))
@@ -196,8 +196,8 @@ fn to_discussion_request(topic: &Topic) -> DiscussionAsk {
 /// A plan as a dialog says it.
 fn to_planned_view(topic: Topic, order: &DiscussionOrder) -> Planned {
     let participants = order.participants.iter().map(|each| {
-        let name = one_line(&each.name);
-        format!("{name} ({})", one_line(&each.adapter))
+        let name = clean_to_one_line(&each.name);
+        format!("{name} ({})", clean_to_one_line(&each.adapter))
     });
     let terms = &order.terms;
     let budget = order.participants.first().map(|each| {

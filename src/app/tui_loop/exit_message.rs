@@ -7,7 +7,7 @@ use crate::domain::execution::StepCount;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::store::WorkdirLayout;
-use crate::text::{clean, n_of, one_line, truncate};
+use crate::text::{clean_text, clean_to_one_line, pluralize, truncate};
 
 /// How much of a goal's title is told, in characters.
 const TITLE_CHARS: usize = 60;
@@ -15,7 +15,7 @@ const TITLE_CHARS: usize = 60;
 /// Tells where the run was left; `None` of one without a goal.
 pub fn exit_message(state: &State, layout: &WorkdirLayout) -> Option<String> {
     let goal = state.goal.as_ref()?;
-    let title = truncate::to_chars(&one_line(&clean(&goal.title)), TITLE_CHARS);
+    let title = truncate::to_chars(&clean_to_one_line(&clean_text(&goal.title)), TITLE_CHARS);
     Some(match state.phase {
         Phase::Done if state.changed_nothing() => "done: no step changed anything".to_owned(),
         Phase::Done => summarize_finished_run(state, &log_path(layout)),
@@ -23,7 +23,7 @@ pub fn exit_message(state: &State, layout: &WorkdirLayout) -> Option<String> {
         phase => {
             let StepCount { done, all } = state.step_count();
             let steps = match phase {
-                Phase::Execute => format!(", {done} of {} done", n_of(all, "step")),
+                Phase::Execute => format!(", {done} of {} done", pluralize(all, "step")),
                 _ => String::new(),
             };
             format!("saved: {title} (in {phase}{steps}); `agent-collab` goes on with it")

@@ -8,7 +8,7 @@ use crate::app::discussion_command;
 use crate::app::startup::{
     self, LockedProject, MissingRunPolicy, RunCommitMode, RunRequirements, StartError,
 };
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 use crate::tui::Action;
 
 use super::discussion_actions::to_arguments;
@@ -99,7 +99,7 @@ impl TuiApp {
     /// Says what stands in the way; what was said already is said in short.
     pub(super) fn show_problem_once(&mut self, refusal: &StartError, text: &str) {
         if self.last_problem.as_deref() == Some(text) {
-            let what = one_line(&refusal.problem);
+            let what = clean_to_one_line(&refusal.problem);
             self.screen
                 .on_word(&format!("not yet: {what}; the chat says what to do"));
             return;

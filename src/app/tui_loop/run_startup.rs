@@ -15,7 +15,7 @@ use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::engine::git::Repository;
 use crate::store;
-use crate::text::clean;
+use crate::text::clean_text;
 use crate::tui::{Action, Documents, ScreenSettings};
 
 use super::document_tracker::DocumentTracker;
@@ -390,7 +390,7 @@ impl TuiApp {
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         let is_confirmed = |event: &Event| matches!(event, Event::GoalConfirmed { .. });
         let talk = !since.iter().any(is_confirmed);
-        let text = clean(&goal);
+        let text = clean_text(&goal);
         if let Some(end) = self.feed_event(Event::GoalGiven { text: text.clone() })? {
             return Ok(Some(end));
         }

@@ -10,7 +10,7 @@ use crate::domain::task::{Child, Waits};
 use crate::engine::{Caller, TaskAsk};
 use crate::store::session_files::SessionMessageReader;
 use crate::store::{StoreError, WorkdirLayout};
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::{Action, Stands};
 
 use super::run_startup::RunStartKind;
@@ -189,7 +189,7 @@ impl ChildTranscript {
             0 => String::new(),
             n => format!(
                 "*{} before this: `agent-collab sessions show {}` has all of them*\n\n",
-                n_of(n, "message"),
+                pluralize(n, "message"),
                 self.session
             ),
         };

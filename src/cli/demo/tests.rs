@@ -13,7 +13,7 @@ use crate::adapter::{
     RepositoryTrust, SessionSpec, TurnAccess, TurnSpec, claude, codex,
 };
 use crate::domain::ids::{SessionId, TurnId};
-use crate::permission::Call;
+use crate::permission::AgentToolCall;
 use crate::scripted::ScriptedProgram;
 use crate::scripted::test_harness::{
     ScriptedAgentHarness, answer_claude_request, start_claude_turn, start_codex_turn,
@@ -276,7 +276,7 @@ fn adapted(
                 ..
             })) => {
                 let order = match call {
-                    Call::Read { .. } => {
+                    AgentToolCall::Read { .. } => {
                         AdapterCommand::DecideApproval(request, CallDecision::Allow)
                     }
                     _ => AdapterCommand::AskUserFirst(request),
@@ -295,9 +295,9 @@ fn adapted(
     }
 }
 
-fn decide(call: &Call) -> (String, CallDecision) {
+fn decide(call: &AgentToolCall) -> (String, CallDecision) {
     match call {
-        Call::Edit { .. } => ("asked: edit".to_owned(), CallDecision::Allow),
+        AgentToolCall::Edit { .. } => ("asked: edit".to_owned(), CallDecision::Allow),
         _ => (
             "asked: other".to_owned(),
             CallDecision::Deny {

@@ -7,9 +7,11 @@ use std::io::{self, BufRead, BufWriter, Write};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::permission::given::{self, Named};
 use crate::permission::guard::{Settings, Verdict, classify, classify_argv};
-use crate::permission::{Action, Approvable, Approved, Layer, Origin, Rule, Rules};
+use crate::permission::standalone_evaluation::{self, StandaloneTarget};
+use crate::permission::{
+    ApprovalMatcher, PermissionAction, Rule, RuleLayer, RuleOrigin, RuleSet, StoredApproval,
+};
 
 /// One case.
 #[derive(Debug, Deserialize)]
@@ -49,11 +51,11 @@ impl OneOrMany {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum BatchRule {
-    Short(String, String, Action),
+    Short(String, String, PermissionAction),
     Long {
         permission: String,
         pattern: String,
-        action: Action,
+        action: PermissionAction,
     },
 }
 
@@ -149,19 +151,19 @@ fn decide_case(case: &BatchCase, tool: &str) -> Result<Value, String> {
     let Some(rules) = &case.rules else {
         return Err("`tool` without `rules`".to_owned());
     };
-    let rules = Rules::alone(rules.iter().enumerate().map(to_rule).collect());
-    let approvals: Vec<Approved> = case.approvals.iter().map(to_approval).collect();
+    let rules = RuleSet::from_list(rules.iter().enumerate().map(to_rule).collect());
+    let approvals: Vec<StoredApproval> = case.approvals.iter().map(to_approval).collect();
     let targets = case.target.as_ref().map_or(&[][..], OneOrMany::as_slice);
     let real = case.real.as_ref().map_or(&[][..], OneOrMany::as_slice);
     if !real.is_empty() && real.len() != targets.len() {
         return Err("`real` must name one path for each `target`".to_owned());
     }
-    let named: Vec<Named<'_>> = targets
+    let named: Vec<StandaloneTarget<'_>> = targets
         .iter()
         .enumerate()
         .map(|(at, target)| (target.as_str(), real.get(at).map(String::as_str)))
         .collect();
-    let answer = given::decide(&rules, &approvals, tool, &named);
+    let answer = standalone_evaluation::decide_standalone(&rules, &approvals, tool, &named);
     Ok(json!({
         "decision": answer.action,
         "rule": answer.rule,
@@ -178,20 +180,20 @@ fn to_rule((at, rule): (usize, &BatchRule)) -> Rule {
             action,
         } => (permission, pattern, *action),
     };
-    let origin = Origin {
-        layer: Layer::Own,
+    let origin = RuleOrigin {
+        layer: RuleLayer::Own,
         place: format!("rule {}", at + 1),
     };
     Rule::new(permission, pattern, action, origin)
 }
 
-fn to_approval(approval: &BatchApproval) -> Approved {
+fn to_approval(approval: &BatchApproval) -> StoredApproval {
     let target = approval.target.clone();
     let what = match approval.scope {
-        BatchApprovalScope::Exact => Approvable::Exact(target),
-        BatchApprovalScope::Pattern => Approvable::Pattern(target),
+        BatchApprovalScope::Exact => ApprovalMatcher::Exact(target),
+        BatchApprovalScope::Pattern => ApprovalMatcher::Pattern(target),
     };
-    given::approved(&approval.tool, what)
+    standalone_evaluation::standalone_approval(&approval.tool, what)
 }
 
 #[cfg(test)]

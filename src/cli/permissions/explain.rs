@@ -18,12 +18,13 @@ use crate::domain::phase::Phase;
 use crate::engine::answering::paths_of;
 use crate::engine::lying::stands;
 use crate::engine::reads::with_reads;
-use crate::permission::explain::{Looked, Weight};
-use crate::permission::lint::no_tool;
-use crate::permission::mode::MODES;
-use crate::permission::names::{self, Sort};
+use crate::permission::permission_mode::MODES;
+use crate::permission::rule_explanation::{RuleRelevance, TargetExplanation};
+use crate::permission::rule_lint::unknown_tool_message;
+use crate::permission::tool_names::{self, TargetKind};
 use crate::permission::{
-    Approved, By, Call, Context, Decision, Mode, PhaseAccess, Reach, Scope, decide, explain,
+    AgentToolCall, ApprovalScope, Decision, DecisionContext, DecisionSource, Mode, PhaseAccess,
+    SandboxReach, StoredApproval, decide_call, rule_explanation,
 };
 use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
 
@@ -68,7 +69,7 @@ pub struct PermissionsExplainArguments {
 /// # Errors
 /// The configuration has problems, or there is no such tool, agent, phase or mode.
 pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
-    if let Some((problem, hint)) = no_tool(&args.tool) {
+    if let Some((problem, hint)) = unknown_tool_message(&args.tool) {
         return Err(StartError {
             problem,
             hint,
@@ -80,9 +81,9 @@ pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
     let call = build_call(&args, &cwd);
     let mut context = build_context(&args, &here, &cwd, &call)?;
     context.approvals = load_approvals(&here)?;
-    context.safety.home = Some(here.places.home);
+    context.safety_settings.home = Some(here.places.home);
     let context = with_reads(&call, context);
-    let decision = decide(&call, &context);
+    let decision = decide_call(&call, &context);
     let text = match args.json {
         true => format!("{}\n", decision_to_json(&decision, &context, &call)),
         false => format_decision(&decision, &context, &call),
@@ -94,36 +95,39 @@ pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
 }
 
 /// What was approved for this project, and for the run that is here.
-fn load_approvals(here: &CliContext) -> Result<Vec<Approved>, StartError> {
+fn load_approvals(here: &CliContext) -> Result<Vec<StoredApproval>, StartError> {
     let run = stands(&here.layout)?.map(|found| found.state.run);
     let stored = ApprovalStore::new(&here.places.approvals_dir(), &here.root).list()?;
     let serves = |stored: &ApprovalRecord| {
-        stored.approved.scope == Scope::Project || Some(&stored.run) == run.as_ref()
+        stored.approved.scope == ApprovalScope::Project || Some(&stored.run) == run.as_ref()
     };
     let serving = stored.into_iter().filter(serves);
     Ok(serving.map(|stored| stored.approved).collect())
 }
 
-fn build_call(args: &PermissionsExplainArguments, cwd: &Path) -> Call {
+fn build_call(args: &PermissionsExplainArguments, cwd: &Path) -> AgentToolCall {
     let target = args.target.clone();
     let reach = match (args.escalated, args.contained) {
-        (true, _) => Reach::LeavesSandbox,
-        (false, true) => Reach::Contained,
-        (false, false) => Reach::Unconfined,
+        (true, _) => SandboxReach::LeavesSandbox,
+        (false, true) => SandboxReach::Contained,
+        (false, false) => SandboxReach::Unconfined,
     };
     let paths = vec![PathBuf::from(&target)];
-    match (names::sort_of(&args.tool), names::permission_of(&args.tool)) {
-        (Sort::Command, _) => Call::Command {
+    match (
+        tool_names::target_kind_for_tool(&args.tool),
+        tool_names::permission_for_tool(&args.tool),
+    ) {
+        (TargetKind::Command, _) => AgentToolCall::Command {
             line: target,
             cwd: cwd.to_owned(),
             reach,
         },
-        (Sort::Path, "edit") => Call::Edit { paths, reach },
-        (Sort::Path, "read") => Call::Read {
+        (TargetKind::Path, "edit") => AgentToolCall::Edit { paths, reach },
+        (TargetKind::Path, "read") => AgentToolCall::Read {
             paths,
             search: None,
         },
-        (Sort::Path | Sort::Text, _) => Call::Tool {
+        (TargetKind::Path | TargetKind::Text, _) => AgentToolCall::Tool {
             name: args.tool.clone(),
             input: json!({ "path": target }).to_string(),
         },
@@ -134,8 +138,8 @@ fn build_context(
     args: &PermissionsExplainArguments,
     here: &CliContext,
     cwd: &Path,
-    call: &Call,
-) -> Result<Context, StartError> {
+    call: &AgentToolCall,
+) -> Result<DecisionContext, StartError> {
     let usage = |problem: String, hint: String| StartError {
         problem,
         hint,
@@ -148,7 +152,7 @@ fn build_context(
             format!("known are {}", known.join(", ")),
         )
     })?;
-    let mode = Mode::named(&args.mode).ok_or_else(|| {
+    let mode = Mode::from_name(&args.mode).ok_or_else(|| {
         usage(
             format!("there is no mode {:?}", args.mode),
             format!("known are {}", MODES.map(Mode::name).join(", ")),
@@ -169,15 +173,15 @@ fn build_context(
     let permissions = Permissions::of(&here.loaded.config, Allowing::Everybody);
     permissions
         .profiles
-        .find(agent)
+        .find_by_name(agent)
         .map_err(unknown_agent_error)?;
     let phase_access = match phase {
         Phase::Execute => PhaseAccess::Execute,
         _ => PhaseAccess::BeforeExecute,
     };
-    Ok(Context {
+    Ok(DecisionContext {
         paths: paths_of(cwd, call),
-        own: vec![here.layout.workdir().to_path_buf()],
+        program_folders: vec![here.layout.workdir().to_path_buf()],
         mode,
         ..permissions.context(agent, phase_access, &here.root)
     })
@@ -191,17 +195,17 @@ fn parse_phase(name: &str) -> Option<Phase> {
         .find(|phase| phase.name() == wanted)
 }
 
-fn format_decision(decision: &Decision, context: &Context, call: &Call) -> String {
+fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentToolCall) -> String {
     let mut out = format!(
         "{}: {} ({})\n  {}\n\nagent {}, mode {}\n\n",
         decision.action.name(),
-        visible(&decision.why.rule),
-        visible(&decision.why.origin),
-        visible(&decision.why.reason),
+        visible(&decision.reason.rule),
+        visible(&decision.reason.origin),
+        visible(&decision.reason.reason),
         context.profile,
         context.mode.name(),
     );
-    for link in &decision.chain {
+    for link in &decision.steps {
         let says = link.says.map_or("", |action| action.name());
         out.push_str(&format!(
             "{:<24} {says:<6} {}\n",
@@ -209,19 +213,19 @@ fn format_decision(decision: &Decision, context: &Context, call: &Call) -> Strin
             visible(&link.told)
         ));
     }
-    for looked in explain::rules_about(call, context) {
-        out.push_str(&format_rules(&looked, decision.by));
+    for looked in rule_explanation::explain_rules(call, context) {
+        out.push_str(&format_rules(&looked, decision.source));
     }
     out
 }
 
 /// The rules about one target, the one that counts marked, and what comes before or after its word.
-fn format_rules(looked: &Looked<'_>, by: By) -> String {
+fn format_rules(looked: &TargetExplanation<'_>, by: DecisionSource) -> String {
     let then = match by {
-        By::Floor => "; a floor has the last word",
-        By::Approval => "; what it asks was approved",
-        By::Mode => "; the mode does not ask",
-        By::Program | By::Written => "",
+        DecisionSource::Floor => "; a floor has the last word",
+        DecisionSource::Approval => "; what it asks was approved",
+        DecisionSource::Mode => "; the mode does not ask",
+        DecisionSource::Program | DecisionSource::Written => "",
     };
     let mut out = format!(
         "\nrules about {} {:?}, the marked one counts{then}\n",
@@ -229,7 +233,7 @@ fn format_rules(looked: &Looked<'_>, by: By) -> String {
     );
     for rule in &looked.rules {
         let is_counting = looked
-            .counts
+            .deciding_rule
             .is_some_and(|counts| std::ptr::eq(counts, *rule));
         out.push_str(&format!(
             "{} {:<40} {}\n",
@@ -238,18 +242,22 @@ fn format_rules(looked: &Looked<'_>, by: By) -> String {
             visible(&rule.origin.to_string())
         ));
     }
-    if looked.counts.is_none() {
-        out.push_str(match looked.weight {
-            Weight::Needed => "> none: it is asked about\n",
-            Weight::Mentioned => "> none: it is as if it were not named\n",
-            Weight::LookedAt => "> none: only a deny would count\n",
+    if looked.deciding_rule.is_none() {
+        out.push_str(match looked.relevance {
+            RuleRelevance::Required => "> none: it is asked about\n",
+            RuleRelevance::WrittenOnly => "> none: it is as if it were not named\n",
+            RuleRelevance::DenyOnly => "> none: only a deny would count\n",
         });
     }
     out
 }
 
-fn decision_to_json(decision: &Decision, context: &Context, call: &Call) -> serde_json::Value {
-    let rules: Vec<serde_json::Value> = explain::rules_about(call, context)
+fn decision_to_json(
+    decision: &Decision,
+    context: &DecisionContext,
+    call: &AgentToolCall,
+) -> serde_json::Value {
+    let rules: Vec<serde_json::Value> = rule_explanation::explain_rules(call, context)
         .iter()
         .map(|looked| {
             let rules: Vec<serde_json::Value> = looked
@@ -257,18 +265,18 @@ fn decision_to_json(decision: &Decision, context: &Context, call: &Call) -> serd
                 .iter()
                 .map(|rule| json!({ "rule": rule.to_string(), "origin": rule.origin.to_string() }))
                 .collect();
-            let counts = looked.counts.map(ToString::to_string);
+            let counts = looked.deciding_rule.map(ToString::to_string);
             json!({ "permission": looked.permission, "target": looked.target, "matching": rules, "counts": counts })
         })
         .collect();
     json!({
         "decision": decision.action,
-        "rule": decision.why.rule,
-        "origin": decision.why.origin,
-        "reason": decision.why.reason,
+        "rule": decision.reason.rule,
+        "origin": decision.reason.origin,
+        "reason": decision.reason.reason,
         "agent": context.profile,
         "mode": context.mode,
-        "chain": decision.chain,
+        "chain": decision.steps,
         "rules": rules,
     })
 }
@@ -278,34 +286,34 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::permission::rule::{Layer, Origin, Rule};
-    use crate::permission::{Action, Approvable, Profile, Rules};
+    use crate::permission::rule::{Rule, RuleLayer, RuleOrigin};
+    use crate::permission::{ApprovalMatcher, PermissionAction, ProfileDefinition, RuleSet};
 
-    fn build_context(agent: &str, written: &[(&str, Action)]) -> Context {
-        let rule = |(pattern, action): &(&str, Action)| {
-            let origin = Origin {
-                layer: Layer::Global,
+    fn build_context(agent: &str, written: &[(&str, PermissionAction)]) -> DecisionContext {
+        let rule = |(pattern, action): &(&str, PermissionAction)| {
+            let origin = RuleOrigin {
+                layer: RuleLayer::Global,
                 place: "config.toml:7".to_owned(),
             };
             Rule::new("bash", pattern, *action, origin)
         };
         let written: Vec<Rule> = written.iter().map(rule).collect();
-        let profile = Profile::built_in(agent).unwrap();
-        Context {
+        let profile = ProfileDefinition::built_in(agent).unwrap();
+        DecisionContext {
             profile: agent.to_owned(),
-            rules: Arc::new(Rules::layered(&profile, &written, &[])),
-            ..Context::new(PhaseAccess::Execute, PathBuf::from("/repo"))
+            rules: Arc::new(RuleSet::from_layers(&profile, &written, &[])),
+            ..DecisionContext::new(PhaseAccess::Execute, PathBuf::from("/repo"))
         }
     }
 
     /// The first line, and the marked ones.
-    fn check(context: &Context, line: &str, expected: &[&str]) {
-        let call = Call::Command {
+    fn check(context: &DecisionContext, line: &str, expected: &[&str]) {
+        let call = AgentToolCall::Command {
             line: line.to_owned(),
             cwd: PathBuf::from("/repo"),
-            reach: Reach::Unconfined,
+            reach: SandboxReach::Unconfined,
         };
-        let told = format_decision(&decide(&call, context), context, &call);
+        let told = format_decision(&decide_call(&call, context), context, &call);
         let first = told.lines().take(1);
         let found: Vec<String> = first
             .chain(told.lines().filter(|line| line.starts_with('>')))
@@ -316,7 +324,7 @@ mod tests {
 
     #[test]
     fn the_marked_rule_is_the_one_that_decided() {
-        let allow = [("make *", Action::Allow)];
+        let allow = [("make *", PermissionAction::Allow)];
         check(
             &build_context("build", &allow),
             "make",
@@ -345,13 +353,13 @@ mod tests {
 
     #[test]
     fn what_was_approved_is_said_to_be_allowed() {
-        let approved = Approved {
+        let approved = StoredApproval {
             profile: "build".to_owned(),
             permission: "bash".to_owned(),
-            what: Approvable::Pattern("make *".to_owned()),
-            scope: Scope::Project,
+            what: ApprovalMatcher::Pattern("make *".to_owned()),
+            scope: ApprovalScope::Project,
         };
-        let context = Context {
+        let context = DecisionContext {
             approvals: vec![approved],
             ..build_context("build", &[])
         };

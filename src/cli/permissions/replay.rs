@@ -21,12 +21,13 @@ use crate::domain::run::State;
 use crate::engine::answering::paths_of;
 use crate::engine::onlooker::Onlooker;
 use crate::engine::reads::with_reads;
-use crate::permission::floors::Floor;
+use crate::permission::hard_limits::Floor;
 use crate::permission::{
-    Action, Call, Context, Decision, Lineage, PhaseAccess, Reach, Repetition, decide,
+    AgentToolCall, Decision, DecisionContext, LoopStatus, PermissionAction, PhaseAccess,
+    SandboxReach, SessionLineage, decide_call,
 };
 use crate::store::WorkdirLayout;
-use crate::text::n_of;
+use crate::text::pluralize;
 
 /// Arguments of `agent-collab permissions replay_run`.
 #[derive(Debug, Clone, Args)]
@@ -49,7 +50,7 @@ pub struct PermissionsReplayArguments {
 /// One call of the run.
 struct ReplayedCall {
     approval: Approval,
-    recorded_action: Action,
+    recorded_action: PermissionAction,
     recorded_answer: String,
     current_decision: Decision,
 }
@@ -113,50 +114,50 @@ impl PermissionReplayContext {
             Some(_) | None => PhaseAccess::BeforeExecute,
         };
         let profile = purpose.map_or("plan", |purpose| purpose.profile().name());
-        let context = Context {
+        let context = DecisionContext {
             paths: paths_of(&self.root, &call),
-            own: self.own.clone(),
+            program_folders: self.own.clone(),
             mode: state.mode,
             lineage: match approval.child {
-                None => Lineage::Role,
+                None => SessionLineage::Role,
                 Some(_) => self.permissions.of_a_child(),
             },
-            repetition: recorded_repetition(approval),
+            loop_status: recorded_repetition(approval),
             ..self.permissions.context(profile, phase_access, &self.root)
         };
-        decide(&call, &with_reads(&call, context))
+        decide_call(&call, &with_reads(&call, context))
     }
 }
 
 /// Whether a call closed a circle, as its own decision said then.
-fn recorded_repetition(approval: &Approval) -> Repetition {
+fn recorded_repetition(approval: &Approval) -> LoopStatus {
     let decided_by = approval.why.as_ref().map(|why| why.rule.as_str());
-    match decided_by == Some(Floor::DoomLoop.name()) {
-        true => Repetition::Loop,
-        false => Repetition::None,
+    match decided_by == Some(Floor::DoomLoop.label()) {
+        true => LoopStatus::Loop,
+        false => LoopStatus::NoLoop,
     }
 }
 
 /// Makes the call that an event tells of.
-fn build_call(approval: &Approval, root: &Path) -> Call {
+fn build_call(approval: &Approval, root: &Path) -> AgentToolCall {
     let paths = || approval.targets.iter().map(PathBuf::from).collect();
     let text = approval.targets.join("\n");
-    let reach = Reach::Unconfined;
+    let reach = SandboxReach::Unconfined;
     match approval.permission.as_str() {
-        "bash" => Call::Command {
+        "bash" => AgentToolCall::Command {
             line: text,
             cwd: root.to_owned(),
             reach,
         },
-        "edit" => Call::Edit {
+        "edit" => AgentToolCall::Edit {
             paths: paths(),
             reach,
         },
-        "read" => Call::Read {
+        "read" => AgentToolCall::Read {
             paths: paths(),
             search: None,
         },
-        name => Call::Tool {
+        name => AgentToolCall::Tool {
             name: name.to_owned(),
             input: text,
         },
@@ -212,9 +213,9 @@ fn record_answer(
     };
     let (_, approval, now) = waiting.swap_remove(at);
     let before = match (by, allowed) {
-        ("permission" | "rules", true) => Action::Allow,
-        ("permission" | "rules", false) => Action::Deny,
-        _ => Action::Ask,
+        ("permission" | "rules", true) => PermissionAction::Allow,
+        ("permission" | "rules", false) => PermissionAction::Deny,
+        _ => PermissionAction::Ask,
     };
     let word = if allowed { "allowed" } else { "declined" };
     replayed.push(ReplayedCall {
@@ -245,15 +246,15 @@ fn format_calls(replayed: &[ReplayedCall], all: bool) -> String {
             before.name(),
             visible(told),
             now.action.name(),
-            visible(&now.why.rule),
-            visible(&now.why.origin),
-            visible(&now.why.reason),
+            visible(&now.reason.rule),
+            visible(&now.reason.origin),
+            visible(&now.reason.reason),
         ));
     }
     let n_differing = replayed.iter().filter(|one| is_different(one)).count();
     out.push_str(&format!(
         "{}, {n_differing} of them would be decided differently today\n",
-        n_of(replayed.len(), "call")
+        pluralize(replayed.len(), "call")
     ));
     out
 }
@@ -266,9 +267,9 @@ fn calls_to_json(replayed: &[ReplayedCall]) -> serde_json::Value {
             "then": one.recorded_action,
             "told": one.recorded_answer,
             "now": one.current_decision.action,
-            "rule": one.current_decision.why.rule,
-            "origin": one.current_decision.why.origin,
-            "reason": one.current_decision.why.reason,
+            "rule": one.current_decision.reason.rule,
+            "origin": one.current_decision.reason.origin,
+            "reason": one.current_decision.reason.reason,
             "differs": is_different(one),
         })
     };

@@ -13,7 +13,7 @@ use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::find_current_root;
 use crate::config::Places;
 use crate::config::problem::visible;
-use crate::permission::{Approvable, Scope};
+use crate::permission::{ApprovalMatcher, ApprovalScope};
 use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
 use crate::store::local_time;
 use crate::store::utc_time::to_rfc3339;
@@ -122,26 +122,26 @@ fn format_approval(stored: &ApprovalRecord) -> String {
         run,
     } = stored;
     let how = match approved.what {
-        Approvable::Exact(_) => "exactly",
-        Approvable::Pattern(_) => "pattern",
+        ApprovalMatcher::Exact(_) => "exactly",
+        ApprovalMatcher::Pattern(_) => "pattern",
     };
     let scope = match approved.scope {
-        Scope::Project => approved.scope.name().to_owned(),
-        Scope::Run => format!("run {run}"),
+        ApprovalScope::Project => approved.scope.label().to_owned(),
+        ApprovalScope::Run => format!("run {run}"),
     };
     format!(
         "{id:>3}  {}  {:<8} {} {how} {}\n     for {scope}\n",
         local_time::to_local_text(*granted_at),
         approved.profile,
         approved.permission,
-        visible(approved.what.text()),
+        visible(approved.what.as_str()),
     )
 }
 
 fn approval_to_json(stored: &ApprovalRecord) -> serde_json::Value {
     let (how, text) = match &stored.approved.what {
-        Approvable::Exact(text) => ("exact", text),
-        Approvable::Pattern(text) => ("pattern", text),
+        ApprovalMatcher::Exact(text) => ("exact", text),
+        ApprovalMatcher::Pattern(text) => ("pattern", text),
     };
     json!({
         "id": stored.id,

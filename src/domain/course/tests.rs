@@ -12,7 +12,7 @@ use crate::domain::receipt::Receipt;
 use crate::domain::review::Review;
 use crate::domain::run::Run;
 use crate::domain::turn::{TurnResult, UsageLimit};
-use crate::permission::Keeping;
+use crate::permission::MaxApprovalScope;
 
 fn ended(n: u32) -> Event {
     Event::TurnEnded {
@@ -297,7 +297,7 @@ fn a_role_does_not_work_while_its_call_waits_for_the_user() {
         reason: None,
         why: None,
         offers: Vec::new(),
-        keeping: Keeping::Never,
+        keeping: MaxApprovalScope::Never,
         profile: String::new(),
         child: None,
         n: 0,

@@ -6,7 +6,7 @@
 use thiserror::Error;
 
 use super::{Mode, Participant, Side};
-use crate::text::clean::clean;
+use crate::text::cleaner::clean_text;
 use crate::text::truncate::to_chars;
 
 /// The agents that are called when nobody is named.
@@ -208,7 +208,7 @@ impl Known {
             }
             None => self.adapter_for(side, before),
         };
-        let role = called.role.as_deref().map(clean);
+        let role = called.role.as_deref().map(clean_text);
         Ok(Participant {
             name,
             agent: agent.name.clone(),

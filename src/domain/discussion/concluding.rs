@@ -10,7 +10,7 @@ use super::{
     SpeechErrorCode, Stance, StopReason, Tally, TieBreak,
 };
 use crate::domain::ids::At;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::text::truncate::to_chars;
 
 /// The longest reason of a minority, in characters.
@@ -126,7 +126,10 @@ impl Discussion {
         let n_stances = self.standings(u32::MAX).of.len();
         let told =
             match decision.is_none() && count.decision.is_some() && !self.is_quorum(n_stances) {
-                true => format!("No decision: only {} counts.", n_of(n_stances, "stance")),
+                true => format!(
+                    "No decision: only {} counts.",
+                    pluralize(n_stances, "stance")
+                ),
                 false => in_a_sentence(decision.as_ref(), (basis, stop), votes, count),
             };
         if let Some(closing) = closing {
@@ -303,7 +306,7 @@ fn in_a_sentence(
             };
             format!(
                 "Decided by {n_for} of {}{by}: {wording}.",
-                n_of(n_votes, "vote")
+                pluralize(n_votes, "vote")
             )
         }
     }

@@ -7,7 +7,7 @@
 
 use super::mode::{Hearing, rules};
 use super::{Budget, CheckEnd, CheckRun, Discussion, Part, Round, Speak, Speech};
-use crate::text::fence::fenced;
+use crate::text::fenced_block::fence_text;
 use crate::text::truncate::{ELLIPSIS, to_chars};
 
 /// The longest topic, in characters: it fits into the smallest budget.
@@ -242,7 +242,7 @@ impl Sheet {
 }
 
 fn piece(title: &str, body: &str) -> String {
-    format!("{title}\n{}\n", fenced(body).trim_start_matches('\n'))
+    format!("{title}\n{}\n", fence_text(body).trim_start_matches('\n'))
 }
 
 /// A text in which no run of backticks is so long that the fence around it would eat up a budget.

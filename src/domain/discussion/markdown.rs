@@ -10,8 +10,8 @@ use super::{
     Attitude, Basis, CheckEnd, CheckRun, Discussion, Entry, Minority, Outcome, Proposal, Shift,
     Speech, Stance, Tally, Vote,
 };
-use crate::text::fence::{self, Part};
-use crate::text::{n_of, one_line};
+use crate::text::fenced_block::{self, MarkdownPart};
+use crate::text::{clean_to_one_line, pluralize};
 
 impl Discussion {
     /// The result: what was decided on what grounds, the votes, the minority, what stays open, why it stopped.
@@ -20,11 +20,11 @@ impl Discussion {
     }
 
     fn result(&self, of_agents: fn(&str) -> String) -> String {
-        let mut out = format!("# {}\n\n", one_line(&self.order.topic));
+        let mut out = format!("# {}\n\n", clean_to_one_line(&self.order.topic));
         match &self.outcome {
             Some(outcome) => out.push_str(&of_outcome(outcome, of_agents)),
             None => {
-                let rounds = n_of(self.rounds.len(), "round");
+                let rounds = pluralize(self.rounds.len(), "round");
                 let _ = writeln!(out, "Not over: {}, {rounds} so far.", self.status.name());
             }
         }
@@ -38,7 +38,7 @@ impl Discussion {
         for round in &self.rounds {
             let _ = write!(out, "\n## Round {}\n", round.n);
             if let Some(attacker) = &round.attacker {
-                let attacker = one_line(attacker);
+                let attacker = clean_to_one_line(attacker);
                 let what = match self.leading(round.n) {
                     Some(_) => "the leading proposal",
                     None => "what seems strongest",
@@ -64,13 +64,13 @@ impl Discussion {
         let mut out = format!(
             "\n## Participants\n\n{}, {} at most, {}\n\n",
             terms.mode.name(),
-            n_of(usize::try_from(terms.n_rounds()).unwrap_or(0), "round"),
+            pluralize(usize::try_from(terms.n_rounds()).unwrap_or(0), "round"),
             terms.order.name(),
         );
         for participant in &self.order.participants {
-            let role = participant.role.as_deref().map(one_line);
+            let role = participant.role.as_deref().map(clean_to_one_line);
             let role = role.map_or(String::new(), |role| format!(": {role}"));
-            let name = one_line(&participant.name);
+            let name = clean_to_one_line(&participant.name);
             let (agent, adapter) = (&participant.agent, &participant.adapter);
             let _ = writeln!(out, "- **{name}**, {agent} on {adapter}{role}");
         }
@@ -81,7 +81,13 @@ impl Discussion {
         list(
             &mut out,
             "Files",
-            files.map(|file| format!("`{}`, {} bytes", one_line(&file.path), file.n_bytes)),
+            files.map(|file| {
+                format!(
+                    "`{}`, {} bytes",
+                    clean_to_one_line(&file.path),
+                    file.n_bytes
+                )
+            }),
         );
         out
     }
@@ -103,7 +109,7 @@ fn of_check(check: &CheckRun) -> String {
     format!(
         "\n### Check {}: {word}\n\n`{}`, wanted by {}\n\n{}\n",
         check.n,
-        one_line(&check.order.command),
+        clean_to_one_line(&check.order.command),
         check.asked_by.join(", "),
         fenced("", text),
     )
@@ -118,13 +124,16 @@ fn of_outcome(outcome: &Outcome, of_agents: fn(&str) -> String) -> String {
         .map(|each| of_minority(outcome, each));
     list(&mut out, "Minority", minority);
     let unresolved = outcome.unresolved.iter().map(|point| {
-        let (text, of) = (one_line(&point.text), one_line(&point.participant));
+        let (text, of) = (
+            clean_to_one_line(&point.text),
+            clean_to_one_line(&point.participant),
+        );
         format!("{text} ({of})")
     });
     list(&mut out, "Not settled", unresolved);
     list(&mut out, "Who moved", outcome.shifts.iter().map(of_shift));
     list(&mut out, "Errors", outcome.errors.iter().map(of_entry));
-    let rounds = n_of(usize::try_from(outcome.rounds).unwrap_or(0), "round");
+    let rounds = pluralize(usize::try_from(outcome.rounds).unwrap_or(0), "round");
     let _ = write!(
         out,
         "\nIt stopped because {}, after {rounds} and {} s.\n",
@@ -159,10 +168,13 @@ fn of_votes(out: &mut String, outcome: &Outcome) {
         }
     }
     for abstained in &outcome.abstained {
-        let _ = writeln!(out, "- {} abstains", one_line(abstained));
+        let _ = writeln!(out, "- {} abstains", clean_to_one_line(abstained));
     }
     for none in &outcome.no_vote {
-        let (who, why) = (one_line(&none.participant), one_line(&none.why));
+        let (who, why) = (
+            clean_to_one_line(&none.participant),
+            clean_to_one_line(&none.why),
+        );
         let _ = writeln!(out, "- no vote of {who}: {why}");
     }
 }
@@ -172,11 +184,14 @@ fn of_minority(outcome: &Outcome, minority: &Minority) -> String {
         stands if stands.is_empty() => stands,
         stands => format!(" ({stands})"),
     };
-    let reason = match one_line(&minority.reason) {
+    let reason = match clean_to_one_line(&minority.reason) {
         reason if reason.is_empty() => reason,
         reason => format!(": {reason}"),
     };
-    format!("**{}**{stands}{reason}", one_line(&minority.participant))
+    format!(
+        "**{}**{stands}{reason}",
+        clean_to_one_line(&minority.participant)
+    )
 }
 
 impl Minority {
@@ -197,23 +212,23 @@ impl Minority {
 
 fn of_shift(shift: &Shift) -> String {
     let why = shift.why.as_deref();
-    let why = why.map_or(String::new(), |why| format!(": {}", one_line(why)));
+    let why = why.map_or(String::new(), |why| format!(": {}", clean_to_one_line(why)));
     let refused = shift.refused.as_deref().map_or(String::new(), |why| {
-        format!("; it does not count: {}", one_line(why))
+        format!("; it does not count: {}", clean_to_one_line(why))
     });
     format!(
         "{} in round {}, {} → {}{why}{refused}",
-        one_line(&shift.participant),
+        clean_to_one_line(&shift.participant),
         shift.round,
-        one_line(&shift.from),
-        one_line(&shift.to)
+        clean_to_one_line(&shift.from),
+        clean_to_one_line(&shift.to)
     )
 }
 
 fn of_entry(entry: &Entry) -> String {
     format!(
         "{} in round {}: {}",
-        one_line(&entry.participant),
+        clean_to_one_line(&entry.participant),
         entry.round,
         entry.error.in_words()
     )
@@ -224,7 +239,7 @@ impl Outcome {
     pub fn wording_of(&self, proposal: &Proposal) -> String {
         let tally = self.votes.iter().find(|tally| tally.proposal == *proposal);
         match tally {
-            Some(tally) => one_line(Proposal::head(&tally.wording)),
+            Some(tally) => clean_to_one_line(Proposal::head(&tally.wording)),
             None => proposal.as_str().replace('-', " "),
         }
     }
@@ -237,13 +252,13 @@ fn row(tally: &Tally) -> String {
             let sure = vote
                 .confidence
                 .map_or(String::new(), |sure| format!(" ({sure})"));
-            format!("{}{sure}", one_line(&vote.participant))
+            format!("{}{sure}", clean_to_one_line(&vote.participant))
         };
         votes.iter().map(name).collect::<Vec<String>>().join(", ")
     };
     let mut out = format!(
         "- **{}**: {} for it",
-        one_line(&tally.wording),
+        clean_to_one_line(&tally.wording),
         tally.votes_for.len()
     );
     for (word, votes) in [(": ", &tally.votes_for), ("; against: ", &tally.against)] {
@@ -264,7 +279,7 @@ fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
 }
 
 fn of_speech(speech: &Speech) -> String {
-    let mut out = format!("\n### {}\n\n", one_line(&speech.participant));
+    let mut out = format!("\n### {}\n\n", clean_to_one_line(&speech.participant));
     if let Some(error) = &speech.error {
         let _ = writeln!(out, "Nothing: {}", error.in_words());
         return out;
@@ -273,7 +288,7 @@ fn of_speech(speech: &Speech) -> String {
         Some(stance) => out.push_str(&of_stance(stance)),
         None => {
             let why = speech.no_stance.as_deref().unwrap_or("none was named");
-            let _ = writeln!(out, "**No stance, so no vote**: {}", one_line(why));
+            let _ = writeln!(out, "**No stance, so no vote**: {}", clean_to_one_line(why));
         }
     }
     let _ = write!(out, "\n{}\n", quoted(speech.text.trim()));
@@ -286,7 +301,7 @@ fn of_stance(stance: &Stance) -> String {
         .map_or(String::new(), |sure| format!(", {sure} sure"));
     let mut out = format!("**{}{sure}**", stance.stance.name().replace('_', " "));
     let mut say = |name: &str, text: &str| {
-        let _ = write!(out, "\n- {name}: {}", one_line(text));
+        let _ = write!(out, "\n- {name}: {}", clean_to_one_line(text));
     };
     if !stance.proposal.trim().is_empty() {
         say("proposal", &stance.proposal);
@@ -315,10 +330,12 @@ fn deeper(text: &str) -> String {
         }
     };
     let prose = |text: &str| text.lines().map(line).collect::<Vec<String>>().join("\n");
-    let parts = fence::parts(text).into_iter().map(|part| match part {
-        Part::Prose(text) => prose(&text),
-        Part::Block(block) => fenced(&block.info, &block.content),
-    });
+    let parts = fenced_block::split_parts(text)
+        .into_iter()
+        .map(|part| match part {
+            MarkdownPart::Prose(text) => prose(&text),
+            MarkdownPart::Block(block) => fenced(&block.info, &block.content),
+        });
     parts.collect::<Vec<String>>().join("\n")
 }
 

@@ -10,8 +10,8 @@ use super::{
     Attitude, CheckOrder, Part, Proposal, Speech, SpeechError, SpeechErrorCode, Stance, speech,
 };
 use crate::domain::ids::SessionId;
-use crate::text::clean::one_line;
-use crate::text::fence::{self, End};
+use crate::text::cleaner::clean_to_one_line;
+use crate::text::fenced_block::{self, BlockEnd};
 use crate::text::truncate::to_chars;
 
 /// The info string of a stance's block.
@@ -116,22 +116,23 @@ impl speech::Speaking {
 /// Divides what was said into its words and the stance at their end, where there is one.
 fn divide(text: &str) -> (String, Result<Option<Stance>, String>) {
     let text = text.trim();
-    let parts = fence::parts(text);
-    let stated: Vec<&fence::Block> = parts
+    let parts = fenced_block::split_parts(text);
+    let stated: Vec<&fenced_block::FencedBlock> = parts
         .iter()
         .filter_map(|part| match part {
-            fence::Part::Block(block) if is_stance(&block.info) => Some(block),
-            fence::Part::Block(_) | fence::Part::Prose(_) => None,
+            fenced_block::MarkdownPart::Block(block) if is_stance(&block.info) => Some(block),
+            fenced_block::MarkdownPart::Block(_) | fenced_block::MarkdownPart::Prose(_) => None,
         })
         .collect();
     let Some(last) = stated.last() else {
         return (text.to_owned(), Ok(None));
     };
     let mut from_the_end = parts.iter().rev();
-    let end = from_the_end
-        .find(|part| !matches!(part, fence::Part::Prose(prose) if prose.trim().is_empty()));
-    let is_at_the_end = last.end == End::Closed
-        && matches!(end, Some(fence::Part::Block(block)) if std::ptr::eq(block, *last));
+    let end = from_the_end.find(
+        |part| !matches!(part, fenced_block::MarkdownPart::Prose(prose) if prose.trim().is_empty()),
+    );
+    let is_at_the_end = last.end == BlockEnd::Closed
+        && matches!(end, Some(fenced_block::MarkdownPart::Block(block)) if std::ptr::eq(block, *last));
     let words = match is_at_the_end {
         true => words_before(text, &parts),
         false => text.to_owned(),
@@ -144,14 +145,14 @@ fn is_stance(info: &str) -> bool {
 }
 
 /// All that stands before the last block, as it was written.
-fn words_before(text: &str, parts: &[fence::Part]) -> String {
+fn words_before(text: &str, parts: &[fenced_block::MarkdownPart]) -> String {
     let tail: usize = parts.last().map_or(0, |part| match part {
-        fence::Part::Prose(prose) => prose.len(),
-        fence::Part::Block(_) => 0,
+        fenced_block::MarkdownPart::Prose(prose) => prose.len(),
+        fenced_block::MarkdownPart::Block(_) => 0,
     });
     let n_lines_of_block = parts.iter().rev().find_map(|part| match part {
-        fence::Part::Block(block) => Some(block.content.lines().count() + 2),
-        fence::Part::Prose(_) => None,
+        fenced_block::MarkdownPart::Block(block) => Some(block.content.lines().count() + 2),
+        fenced_block::MarkdownPart::Prose(_) => None,
     });
     let before_tail = text.get(..text.len() - tail).unwrap_or(text);
     let lines: Vec<&str> = before_tail.lines().collect();
@@ -164,7 +165,10 @@ fn words_before(text: &str, parts: &[fence::Part]) -> String {
         .to_owned()
 }
 
-fn read(stated: &[&fence::Block], is_at_the_end: bool) -> Result<Option<Stance>, String> {
+fn read(
+    stated: &[&fenced_block::FencedBlock],
+    is_at_the_end: bool,
+) -> Result<Option<Stance>, String> {
     let mut read = Vec::new();
     for block in stated {
         let data = serde_json::from_str::<Value>(&block.content)
@@ -193,7 +197,7 @@ impl Stance {
 
     /// Cleans and cuts what it says; refuses what says nothing, or contradicts itself.
     fn checked(mut self) -> Result<Self, String> {
-        let line = |text: &str| to_chars(&one_line(text), MAX_LINE);
+        let line = |text: &str| to_chars(&clean_to_one_line(text), MAX_LINE);
         let some =
             |text: Option<String>| text.map(|text| line(&text)).filter(|text| !text.is_empty());
         self.proposal = line(&self.proposal);
@@ -268,7 +272,7 @@ impl CheckOrder {
             && command.chars().count() <= MAX_COMMAND;
         is_sound.then(|| Self {
             command,
-            why: to_chars(&one_line(&self.why), MAX_LINE),
+            why: to_chars(&clean_to_one_line(&self.why), MAX_LINE),
         })
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Stance;
 use crate::domain::ids::{At, SessionId};
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 /// One round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ impl SpeechError {
     pub fn in_words(&self) -> String {
         match self.code {
             SpeechErrorCode::Stopped => "stopped before it had spoken".to_owned(),
-            code => format!("{}: {}", code.code(), one_line(&self.message)),
+            code => format!("{}: {}", code.code(), clean_to_one_line(&self.message)),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::domain::question::{
 use crate::domain::receipt::Receipt;
 use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::{Again, Purpose};
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 /// How many characters the first line of a commit message has at most.
 const SUBJECT_CHARS: usize = 72;
@@ -638,7 +638,7 @@ fn commit_message(current: &Current, tested: &str) -> String {
 
 /// An agent's line as the title of a commit: without Markdown around it, the mark and the full stop.
 fn as_title(line: &str, mark: &str) -> String {
-    let line = one_line(line);
+    let line = clean_to_one_line(line);
     let bare = line.trim_start_matches(['*', '#', '>', ' ']);
     let bare = bare.trim_end().trim_end_matches("**");
     let bare = bare.strip_prefix(&format!("[{mark}]")).unwrap_or(bare);
@@ -647,7 +647,7 @@ fn as_title(line: &str, mark: &str) -> String {
 
 /// Writes `[mark] text`, cut to 72 characters.
 pub fn commit_subject(mark: &str, text: &str) -> String {
-    let line = format!("[{mark}] {}", one_line(text));
+    let line = format!("[{mark}] {}", clean_to_one_line(text));
     let mut short: String = line.chars().take(SUBJECT_CHARS).collect();
     if short.len() < line.len() {
         short.pop();
@@ -707,7 +707,7 @@ pub(super) fn on_commit_failed_answered(
         // A step of an earlier version, which noted no tested tree: it is tested first.
         Answer::Retry => look_again(state, step),
         _ => {
-            let why = one_line(message);
+            let why = clean_to_one_line(message);
             let reason = format!("the commit failed ({why}); the user goes on without it");
             record(state, StepOutcome::Uncommitted { reason })
         }

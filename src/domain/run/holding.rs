@@ -8,7 +8,7 @@ use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
 use crate::domain::execution::{Current, Stage};
 use crate::domain::question::{Answer, HeldEdit, QuestionKind};
-use crate::permission::Action;
+use crate::permission::PermissionAction;
 
 fn current(state: &mut State) -> Option<&mut Current> {
     state.execution.as_mut()?.current.as_mut()
@@ -21,7 +21,7 @@ pub(super) fn ask(state: &mut State, step: u32, held: &[HeldEdit]) -> Option<Vec
     let is_open = |edit: &&HeldEdit| {
         let is_kept = known.kept_edits.contains(edit);
         let is_allowed = known.allowed_edits.contains(&edit.path);
-        !(is_kept || is_allowed && edit.hold == Action::Ask)
+        !(is_kept || is_allowed && edit.hold == PermissionAction::Ask)
     };
     let edits: Vec<HeldEdit> = held.iter().filter(is_open).cloned().collect();
     (!edits.is_empty()).then(|| flow::ask(state, QuestionKind::HeldEdits { step, edits }))

@@ -10,7 +10,7 @@ use crate::domain::phase::Cause;
 use crate::domain::question::{AfterEdit, Answer, ArbitrationReason, QuestionKind};
 use crate::domain::review::{Review, Verdict};
 use crate::domain::turn::{Again, Purpose};
-use crate::text::n_of;
+use crate::text::pluralize;
 
 /// Counts the iteration and proposes the reviewer's turn.
 pub(super) fn enter_review(state: &mut State, at: At) -> Vec<Effect> {
@@ -138,7 +138,7 @@ fn force_pass(state: &mut State) -> Vec<Effect> {
     let Some(hash) = state.plan_hash().cloned() else {
         return flow::ask(state, QuestionKind::ManualEdit);
     };
-    let open = n_of(state.findings.open().count(), "open finding");
+    let open = pluralize(state.findings.open().count(), "open finding");
     if let Some(verdict) = &mut state.verdict {
         verdict.forced = true;
     }

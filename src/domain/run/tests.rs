@@ -20,7 +20,7 @@ use crate::domain::session::{Message, Speaker};
 use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
 use crate::domain::turn::{Profile, Purpose, Role, TurnResult, UsageLimit};
 use crate::domain::undo::Way;
-use crate::permission::{Action, Keeping};
+use crate::permission::{MaxApprovalScope, PermissionAction};
 
 mod asked_back;
 mod baseline;
@@ -497,7 +497,7 @@ fn audit(step: u32, dice: u8) -> Audit {
         Vec::new()
     };
     let held = if dice % 11 == 10 {
-        vec![held("rules.md", Action::Ask, dice / 11)]
+        vec![held("rules.md", PermissionAction::Ask, dice / 11)]
     } else {
         Vec::new()
     };
@@ -512,7 +512,7 @@ fn audit(step: u32, dice: u8) -> Audit {
     }
 }
 
-fn held(path: &str, hold: Action, version: u8) -> HeldEdit {
+fn held(path: &str, hold: PermissionAction, version: u8) -> HeldEdit {
     HeldEdit {
         path: path.to_owned(),
         hold,
@@ -1238,8 +1238,8 @@ fn tests_that_fail_for_want_of_a_socket_reach_it_by_the_users_word_alone() {
 #[test]
 fn an_edit_that_a_rule_holds_back_is_kept_as_it_is_or_put_back() {
     const ASK: &str = "ask step 1 changed files that rules hold back: rules.md (a rule)";
-    let one = || vec![held("rules.md", Action::Deny, 1)];
-    let other = vec![held("rules.md", Action::Deny, 2)];
+    let one = || vec![held("rules.md", PermissionAction::Deny, 1)];
+    let other = vec![held("rules.md", PermissionAction::Deny, 2)];
     check_held(
         &[
             ended(3),
@@ -1308,12 +1308,12 @@ fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() 
         reason: None,
         why: None,
         offers: Vec::new(),
-        keeping: Keeping::Project,
+        keeping: MaxApprovalScope::Project,
         profile: "build".to_owned(),
         child: None,
         n: 0,
     });
-    let check = |by: &str, hold: Action, expected: &[&str]| {
+    let check = |by: &str, hold: PermissionAction, expected: &[&str]| {
         let answered = Event::ApprovalAnswered {
             request: RequestId::new("req_1"),
             allowed: true,
@@ -1330,9 +1330,9 @@ fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() 
         check_held(&events, expected);
     };
     const ASK: &str = "ask step 1 changed files that rules hold back: rules.md (a rule)";
-    check("user", Action::Ask, &["audit", "test"]);
-    check("user", Action::Deny, &["audit", ASK]);
-    check("rules", Action::Ask, &["audit", ASK]);
+    check("user", PermissionAction::Ask, &["audit", "test"]);
+    check("user", PermissionAction::Deny, &["audit", ASK]);
+    check("rules", PermissionAction::Ask, &["audit", ASK]);
 }
 
 #[test]

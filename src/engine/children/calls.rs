@@ -15,7 +15,7 @@ use crate::engine::asking::{Asking, Circumstances, hidden_from_child, hidden_too
 use crate::engine::granting::{Seat, Waiting};
 use crate::engine::reads::with_reads;
 use crate::engine::{Engine, EngineError};
-use crate::permission::{Approved, Call, Context, PhaseAccess, decide};
+use crate::permission::{AgentToolCall, DecisionContext, PhaseAccess, StoredApproval, decide_call};
 
 impl Engine {
     /// Takes a child's call to the decision and answers its CLI, or leaves it to the user.
@@ -47,7 +47,7 @@ impl Engine {
         else {
             return Ok(());
         };
-        let decision = decide(&asking.call, &context);
+        let decision = decide_call(&asking.call, &context);
         let said = self.say(&decision, circumstances.repetition);
         if said.is_none() && patience == Patience::Short {
             self.order_child(session, AdapterCommand::AskUserFirst(own));
@@ -81,9 +81,9 @@ impl Engine {
     pub(in crate::engine) fn context_of_child(
         &self,
         session: &SessionId,
-        (call, circumstances): (&Call, &Circumstances),
-        approvals: Vec<Approved>,
-    ) -> Option<Context> {
+        (call, circumstances): (&AgentToolCall, &Circumstances),
+        approvals: Vec<StoredApproval>,
+    ) -> Option<DecisionContext> {
         let at_task = self.children.at_work.get(session)?;
         let AtTask { order, removed, .. } = at_task;
         // A child with a tree of its own writes there; another one works in the user's, where only steps write.
@@ -94,14 +94,14 @@ impl Engine {
         let adapter = self.setup.config.adapters.get(&order.adapter);
         let kind = adapter.map(|adapter| adapter.kind);
         let rules = self.setup.permissions.rules_at(&order.agent, kind);
-        let context = Context {
+        let context = DecisionContext {
             paths: paths_of(root, call),
-            hidden: hidden_tools(call, &rules, removed),
+            hidden_tools: hidden_tools(call, &rules, removed),
             rules: Arc::new(rules),
             approvals,
             lineage: circumstances.lineage.clone(),
-            repetition: circumstances.repetition,
-            closed: match &at_task.plot {
+            loop_status: circumstances.repetition,
+            closed_folders: match &at_task.plot {
                 Some(plot) => plot.closed(),
                 None => Vec::new(),
             },
@@ -146,7 +146,7 @@ impl Engine {
     /// The user let a child's circle pass: the next one is looked for anew.
     pub(in crate::engine) fn forget_calls_of(&mut self, session: &SessionId) {
         if let Some(at_task) = self.children.at_work.get_mut(session) {
-            at_task.calls.forget();
+            at_task.calls.reset();
         }
     }
 

@@ -7,7 +7,7 @@ use crate::domain::ids::SessionId;
 use crate::domain::task::{Child, MAX_DEPTH, depth};
 use crate::domain::turn::Role;
 use crate::engine::{Engine, news};
-use crate::permission::{Action, Call, PhaseAccess, decide};
+use crate::permission::{AgentToolCall, PermissionAction, PhaseAccess, decide_call};
 
 impl Engine {
     /// Whether the caller may have that agent work by this tool: the depth, and its own rules. The user may.
@@ -34,16 +34,18 @@ impl Engine {
             return Err(not_allowed("it is no session of this run".to_owned()));
         };
         let profile = own.current_agent().name();
-        let call = Call::Tool {
+        let call = AgentToolCall::Tool {
             name: tool.to_owned(),
             input: serde_json::json!({ "agent": agent }).to_string(),
         };
         let context = self.context_under(profile, PhaseAccess::BeforeExecute, &self.setup.root);
-        let decision = decide(&call, &context);
+        let decision = decide_call(&call, &context);
         // Whoever is asked was asked about the call of the tool; here only what is denied is held back.
-        match (decision.action, decision.why) {
-            (Action::Allow | Action::Ask, _) => Ok(()),
-            (Action::Deny, why) => Err(not_allowed(format!("{} ({})", why.rule, why.origin))),
+        match (decision.action, decision.reason) {
+            (PermissionAction::Allow | PermissionAction::Ask, _) => Ok(()),
+            (PermissionAction::Deny, why) => {
+                Err(not_allowed(format!("{} ({})", why.rule, why.origin)))
+            }
         }
     }
 

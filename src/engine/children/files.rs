@@ -11,7 +11,7 @@ use crate::domain::session::Speaker;
 use crate::domain::task::{TaskOrder, TaskResult, Waits};
 use crate::engine::{Engine, EngineError};
 use crate::store::SessionFiles;
-use crate::text::clean;
+use crate::text::clean_text;
 
 /// One message of a child's history.
 #[derive(Debug, Serialize)]
@@ -125,7 +125,7 @@ impl Engine {
             agent: order.agent.clone(),
             synthetic: is_synthetic(order, role),
             ts: self.journal.now(),
-            text: clean(text),
+            text: clean_text(text),
         };
         Ok(self.child_files(&order.session).append_message(&message)?)
     }

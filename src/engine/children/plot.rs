@@ -16,8 +16,8 @@ use crate::engine::git::{GitError, Repository, TreeId};
 use crate::engine::news;
 use crate::store::worktree_records::{WorktreeRecord, WorktreeRegistry, WorktreeStage};
 use crate::store::{StoreError, WorkdirLayout, patch_files};
-use crate::text::patch::Patch;
-use crate::text::{clean, truncate};
+use crate::text::unified_diff::UnifiedDiff;
+use crate::text::{clean_text, truncate};
 
 /// How many files of a patch are named.
 const MAX_FILES: usize = 60;
@@ -157,14 +157,14 @@ impl Plot {
         let file = patch_files::write_patch(&self.layout, self.turn.as_str(), &whole);
         let file = file.map_err(store_words)?;
         let text = self.git.diff(base, tree).await.map_err(git_words)?;
-        let patch = Patch::read(&text);
+        let patch = UnifiedDiff::parse(&text);
         let (added, removed) = patch.totals();
         let files = patch.files.iter().take(MAX_FILES);
         let files = files.map(|file| PatchedFile {
             path: news::line(&file.title()),
             added: file.added,
             removed: file.removed,
-            about: news::line(&file.about),
+            about: news::line(&file.notes),
         });
         Ok(Some(TaskPatch {
             state: PatchState::Waiting,
@@ -177,7 +177,7 @@ impl Plot {
             file: Some(self.below_root(&file)),
             between: None,
             why: String::new(),
-            text: truncate::to_bytes(&clean(&text), MAX_TEXT),
+            text: truncate::to_bytes(&clean_text(&text), MAX_TEXT),
         }))
     }
 

@@ -42,7 +42,7 @@ pub(super) fn header(order: &TaskOrder) -> String {
 /// The system prompt: the first entry of the child's history.
 pub(super) fn system(setup: &Setup, order: &TaskOrder) -> String {
     let agent = &order.agent;
-    let profile = setup.permissions.profiles.find(agent).ok();
+    let profile = setup.permissions.profiles.find_by_name(agent).ok();
     let description = profile.map_or("", |profile| profile.description.as_str());
     let told = match &order.speaks {
         Some(_) => AMONG_OTHERS,

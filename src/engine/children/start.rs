@@ -24,9 +24,9 @@ use crate::engine::live::{Conversation, Parts, TurnAsk};
 use crate::engine::setup::NamedAdapter;
 use crate::engine::{Engine, EngineError, news};
 use crate::mcp::tools::task;
-use crate::permission::profile::Shown;
-use crate::permission::repetition::Calls;
-use crate::permission::{AgentMode, Profile, Profiles};
+use crate::permission::loop_detector::LoopDetector;
+use crate::permission::profile_registry::ProfileVisibility;
+use crate::permission::{AgentMode, ProfileDefinition, ProfileRegistry};
 use crate::process::ProcessMark;
 use crate::store::debug_log::PROMPT_TARGET;
 
@@ -130,8 +130,11 @@ pub(super) struct Prepared {
 
 impl Engine {
     /// The agents that tasks can be given to.
-    pub fn subagents(&self) -> impl Iterator<Item = &Profile> {
-        self.setup.permissions.profiles.offered(AgentMode::Subagent)
+    pub fn subagents(&self) -> impl Iterator<Item = &ProfileDefinition> {
+        self.setup
+            .permissions
+            .profiles
+            .iter_offered(AgentMode::Subagent)
     }
 
     /// Gives a task to an agent in a session of its own. What comes back at once is the child's id, and where its
@@ -236,7 +239,7 @@ impl Engine {
     /// The adapter of the agent, else of the child, else of the caller, with the agent's model over it.
     fn adapter_for(
         &self,
-        profile: &Profile,
+        profile: &ProfileDefinition,
         known: Option<&Child>,
         caller: &Caller,
     ) -> Result<NamedAdapter, TaskRefused> {
@@ -321,7 +324,7 @@ impl Engine {
                 asks: asks.0.clone(),
                 cancel: cancel.clone(),
                 limit: patience.limit,
-                calls: Calls::default(),
+                calls: LoopDetector::default(),
                 removed,
                 stopped: None,
                 waiters,
@@ -407,13 +410,18 @@ impl Engine {
 ///
 /// # Errors
 /// There is none; names those that there are.
-pub fn subagent<'a>(profiles: &'a Profiles, name: &str) -> Result<&'a Profile, TaskRefused> {
-    let found = profiles.find(name).ok();
-    let fits = |found: &&Profile| found.mode != AgentMode::Primary && found.shown == Shown::Offered;
+pub fn subagent<'a>(
+    profiles: &'a ProfileRegistry,
+    name: &str,
+) -> Result<&'a ProfileDefinition, TaskRefused> {
+    let found = profiles.find_by_name(name).ok();
+    let fits = |found: &&ProfileDefinition| {
+        found.mode != AgentMode::Primary && found.visibility == ProfileVisibility::Offered
+    };
     found.filter(fits).ok_or_else(|| TaskRefused::NoSuchAgent {
         name: news::id(name),
         known: profiles
-            .offered(AgentMode::Subagent)
+            .iter_offered(AgentMode::Subagent)
             .map(|agent| agent.name.clone())
             .collect(),
     })

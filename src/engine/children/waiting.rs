@@ -73,7 +73,7 @@ impl Engine {
             .map(|at_task| &at_task.order);
         let order = order.filter(|order| {
             let rules = self.setup.permissions.rules(&order.agent);
-            rules.hides("question").is_none()
+            rules.find_hiding_rule("question").is_none()
         });
         let Some(turn) = order.map(|order| order.turn.clone()) else {
             self.order_child(session, AdapterCommand::AnswerQuestions(own.clone(), None));

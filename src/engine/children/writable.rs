@@ -18,7 +18,7 @@ impl Engine {
         let state = self.state();
         let here = self.children.alone || state.phase == Phase::Execute;
         let rules = self.setup.permissions.rules(agent);
-        here && state.mode != Mode::Plan && rules.hides("edit").is_none()
+        here && state.mode != Mode::Plan && rules.find_hiding_rule("edit").is_none()
     }
 
     pub(super) fn plot_for(

@@ -22,7 +22,7 @@ use crate::engine::{Caller, Engine, TaskRefused, news};
 use crate::mcp::tools::group_discuss::{self, GroupDiscussToolArguments};
 use crate::store::WorkdirLayout;
 use crate::store::scoped_read::FileText;
-use crate::text::clean;
+use crate::text::clean_text;
 
 /// The longest context, in characters.
 pub const MAX_CONTEXT: usize = 100_000;
@@ -168,7 +168,7 @@ impl Means<'_> {
             .into_iter()
             .flatten()
             .collect();
-        let context = clean(&context.join("\n\n"));
+        let context = clean_text(&context.join("\n\n"));
         if context.chars().count() > MAX_CONTEXT {
             return Err(DiscussionRefused::BadTopic(TOO_MUCH_CONTEXT));
         }
@@ -258,7 +258,7 @@ fn wishes(written: &DiscussPreset) -> Wishes {
 }
 
 fn topic(said: &str) -> Result<String, DiscussionRefused> {
-    let topic = clean(said).trim().to_owned();
+    let topic = clean_text(said).trim().to_owned();
     match topic.chars().count() {
         0 => Err(DiscussionRefused::BadTopic(
             "there is no topic: say what is to be decided, and between what",

@@ -13,9 +13,12 @@ use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::engine::reads::with_reads;
 use crate::engine::test_run::{self, TestCommand, TestRun, TestRunError, TestSettings};
 use crate::engine::{Engine, EngineError, Inward, containing, news};
-use crate::permission::{Action, By, Call, Context, Mode, PhaseAccess, Reach, decide};
+use crate::permission::{
+    AgentToolCall, DecisionContext, DecisionSource, Mode, PermissionAction, PhaseAccess,
+    SandboxReach, decide_call,
+};
 use crate::process::{SandboxSpec, SandboxSupport};
-use crate::text::{clean, truncate};
+use crate::text::{clean_text, truncate};
 
 /// Whose rules a check goes by: it reads, and what the user allowed.
 const PROFILE: &str = "plan";
@@ -64,12 +67,12 @@ impl Engine {
     fn may_check(&mut self, line: &str) -> Result<Result<(), String>, EngineError> {
         let approvals = self.approved_before()?;
         let holds = self.holds_checks();
-        let call = Call::Command {
+        let call = AgentToolCall::Command {
             line: line.to_owned(),
             cwd: self.setup.root.clone(),
             reach: match holds {
-                true => Reach::Contained,
-                false => Reach::Unconfined,
+                true => SandboxReach::Contained,
+                false => SandboxReach::Unconfined,
             },
         };
         // Where the kernel keeps it from writing, what the user allowed runs beside what is proven to read.
@@ -77,7 +80,7 @@ impl Engine {
             true => PhaseAccess::Execute,
             false => PhaseAccess::BeforeExecute,
         };
-        let context = Context {
+        let context = DecisionContext {
             // No mode makes it milder: who said it meant the turns of roles.
             mode: match self.state().mode {
                 Mode::Plan => Mode::Plan,
@@ -87,17 +90,17 @@ impl Engine {
             lineage: self.setup.permissions.of_a_child(),
             ..self.context_under(PROFILE, access, &self.setup.root)
         };
-        let decision = decide(&call, &with_reads(&call, context));
-        let why = || format!("{} ({})", decision.why.reason, decision.why.rule);
+        let decision = decide_call(&call, &with_reads(&call, context));
+        let why = || format!("{} ({})", decision.reason.reason, decision.reason.rule);
         Ok(match decision.action {
             // What only reads could read what no agent may, and what the others said.
-            Action::Allow if !holds && decision.by == By::Program => Err(
+            PermissionAction::Allow if !holds && decision.source == DecisionSource::Program => Err(
                 "nothing here keeps it from what it must not read (hint: install bubblewrap, and leave safety.contain_tests on)"
                     .to_owned(),
             ),
-            Action::Allow => Ok(()),
-            Action::Deny => Err(news::line(&why())),
-            Action::Ask => Err(news::line(&format!(
+            PermissionAction::Allow => Ok(()),
+            PermissionAction::Deny => Err(news::line(&why())),
+            PermissionAction::Ask => Err(news::line(&format!(
                 "only what is proven to read, or allowed by a rule, runs as a check: {}",
                 why()
             ))),
@@ -149,7 +152,7 @@ impl Engine {
                 root: &root,
                 repository: None,
                 settings: &settings,
-                clean: &clean,
+                clean: &clean_text,
             };
             let ran = test_run::run(test, &cancel).await;
             // Nobody listens any more only when the program is about to end.

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::domain::discussion::{Budget, Mode, Terms};
 use crate::engine::Engine;
 use crate::mcp::tools::group_discuss::PLACEHOLDER_TOPIC;
-use crate::text::n_of;
+use crate::text::pluralize;
 
 /// What a discussion would be given: one JSON object.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,7 @@ impl Derived {
             "{}, {}: at most {}, {} at a time; each speech {}, all of it {}",
             word(&terms["mode"]),
             word(&terms["order"]),
-            n_of(rounds, "round"),
+            pluralize(rounds, "round"),
             terms["concurrency"],
             minutes(&terms["timeout_ms"]),
             minutes(&terms["deadline_ms"]),

@@ -26,7 +26,7 @@ impl Means<'_> {
 
     /// The agents that may be children, and the adapters whose programs are there.
     fn known(&self) -> Known {
-        let agents = self.permissions.profiles.offered(AgentMode::Subagent);
+        let agents = self.permissions.profiles.iter_offered(AgentMode::Subagent);
         let roles = &self.config.roles;
         let planner = roles.planner.clone();
         let reviewer = roles.reviewer.clone().unwrap_or_else(|| planner.clone());

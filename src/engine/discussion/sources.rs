@@ -10,7 +10,9 @@ use thiserror::Error;
 use super::asked::Means;
 use crate::engine::answering::paths_of;
 use crate::engine::{Caller, news};
-use crate::permission::{Action, Call, Context, PhaseAccess, decide};
+use crate::permission::{
+    AgentToolCall, DecisionContext, PermissionAction, PhaseAccess, decide_call,
+};
 use crate::store::scoped_read::{FileText, ReadLimits, ScopedReadError, ScopedReader};
 
 /// Why files are not given to the participants of a discussion.
@@ -58,15 +60,15 @@ impl Means<'_> {
 
     /// An agent gets into other prompts only what it may read unasked.
     fn may_read(&self, name: &str) -> Result<(), SourceRefused> {
-        let call = Call::Read {
+        let call = AgentToolCall::Read {
             paths: vec![PathBuf::from(name)],
             search: None,
         };
-        let context = Context {
+        let context = DecisionContext {
             paths: paths_of(self.root, &call),
             ..(self.permissions).context("plan", PhaseAccess::BeforeExecute, self.root)
         };
-        let decision = decide(&call, &context);
+        let decision = decide_call(&call, &context);
         let workdir = self.layout.workdir();
         let is_own = |path: &Path| {
             path.starts_with(workdir)
@@ -84,11 +86,11 @@ impl Means<'_> {
             .iter()
             .all(|path| path.real.starts_with(self.root));
         match decision.action {
-            Action::Allow => Ok(()),
-            Action::Ask | Action::Deny if is_outside => Ok(()),
-            Action::Ask | Action::Deny => Err(SourceRefused::Denied {
+            PermissionAction::Allow => Ok(()),
+            PermissionAction::Ask | PermissionAction::Deny if is_outside => Ok(()),
+            PermissionAction::Ask | PermissionAction::Deny => Err(SourceRefused::Denied {
                 name: news::line(name),
-                why: format!("{} ({})", decision.why.rule, decision.why.origin),
+                why: format!("{} ({})", decision.reason.rule, decision.reason.origin),
             }),
         }
     }

@@ -12,7 +12,7 @@ use crate::domain::task::{NO_SUMMARY, Speaks, TaskEnd, TaskResult};
 use crate::engine::children::SpeechAsk;
 use crate::engine::{Engine, EngineError, news};
 use crate::prompts::discuss::DiscussVars;
-use crate::text::clean;
+use crate::text::clean_text;
 
 impl Engine {
     /// Has all of these speak, each in a session of its own.
@@ -35,7 +35,7 @@ impl Engine {
                 .iter()
                 .map(|source| SourceText {
                     path: news::line(&source.name),
-                    text: clean(&source.text),
+                    text: clean_text(&source.text),
                 })
                 .collect();
             let root = self.setup.root.display().to_string();

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::engine::news;
-use crate::permission::Rules;
+use crate::permission::RuleSet;
 
 /// How many files and folders are looked through, and how many may be kept from a command.
 const LIMITS: (usize, usize) = (200_000, 1_000);
@@ -17,7 +17,7 @@ const LIMITS: (usize, usize) = (200_000, 1_000);
 ///
 /// # Errors
 /// A folder cannot be listed, or there are too many files; told in a sentence.
-pub(super) fn files(root: &Path, own: &Path, rules: &Rules) -> Result<Vec<PathBuf>, String> {
+pub(super) fn files(root: &Path, own: &Path, rules: &RuleSet) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let mut n_seen = 0;
     let mut folders = vec![root.to_owned()];
@@ -47,9 +47,9 @@ pub(super) fn files(root: &Path, own: &Path, rules: &Rules) -> Result<Vec<PathBu
     Ok(found)
 }
 
-fn is_read(root: &Path, path: &Path, rules: &Rules) -> bool {
+fn is_read(root: &Path, path: &Path, rules: &RuleSet) -> bool {
     let name = path.strip_prefix(root).unwrap_or(path);
-    rules.lets_read(&name.to_string_lossy())
+    rules.allows_reading(&name.to_string_lossy())
 }
 
 fn told(root: &Path, folder: &Path) -> String {
@@ -63,7 +63,7 @@ fn told(root: &Path, folder: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::permission::Profile;
+    use crate::permission::ProfileDefinition;
 
     fn place(names: &[&str]) -> tempfile::TempDir {
         let place = tempfile::tempdir().unwrap();
@@ -90,8 +90,8 @@ mod tests {
         let root = place.path().canonicalize().unwrap();
         std::os::unix::fs::symlink(root.join("secret"), root.join("web/.env")).unwrap();
         std::os::unix::fs::symlink(root.join("nowhere"), root.join(".env.nowhere")).unwrap();
-        let plan = Profile::built_in("plan").unwrap();
-        let rules = Rules::layered(&plan, &[], &[]);
+        let plan = ProfileDefinition::built_in("plan").unwrap();
+        let rules = RuleSet::from_layers(&plan, &[], &[]);
         let mut found = files(&root, &root.join("own"), &rules).unwrap();
         found.sort();
         let expected = [".env", "secret", "web/.env.local"].map(|name| root.join(name));
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_cannot_be_listed_is_told_by_name() {
-        let rules = Rules::alone(Vec::new());
+        let rules = RuleSet::from_list(Vec::new());
         let gone = Path::new("/nowhere");
         let error = files(gone, gone, &rules).unwrap_err();
         assert!(

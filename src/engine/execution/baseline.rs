@@ -13,7 +13,7 @@ use crate::domain::test_command::TestCommand;
 use crate::engine::Engine;
 use crate::engine::git::Repository;
 use crate::engine::test_run::{self, TestRun, TestRunError, TestSettings};
-use crate::text::clean;
+use crate::text::clean_text;
 
 use super::Unsaid;
 use super::looks::{paths_of, untracked};
@@ -102,7 +102,7 @@ impl BaselineRun {
             // The looks around it are its trees.
             repository: None,
             settings: &self.settings,
-            clean: &clean,
+            clean: &clean_text,
         };
         let mut receipt = test_run::run(run, stop).await?;
         receipt.origin = Some(self.test.origin.clone());

@@ -11,7 +11,7 @@ use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
 use crate::engine::git::TreeChange;
-use crate::permission::path::absolute;
+use crate::permission::lexical_path::lexical_absolute;
 
 use super::looks::to_text;
 
@@ -52,7 +52,7 @@ impl Claims {
         let real_root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
         let mut named = BTreeSet::new();
         for told in self.calls.files() {
-            let path = absolute(&self.root, Path::new(told));
+            let path = lexical_absolute(&self.root, Path::new(told));
             let folder = path
                 .parent()
                 .and_then(|folder| fs::canonicalize(folder).ok());

@@ -8,14 +8,17 @@ use crate::domain::event::Event;
 use crate::domain::question::HeldEdit;
 use crate::engine::git::{GitError, Repository, TreeChange, TreeId};
 use crate::engine::{Engine, failed, news};
-use crate::permission::{Action, Call, Context, Mode, PhaseAccess, Reach, ResolvedPath, decide};
+use crate::permission::{
+    AgentToolCall, DecisionContext, Mode, PermissionAction, PhaseAccess, ResolvedPath,
+    SandboxReach, decide_call,
+};
 
 use super::in_words;
 use super::looks::to_text;
 
 /// What the decision about a change rests on.
 pub(super) struct EditRules {
-    context: Context,
+    context: DecisionContext,
 }
 
 impl Engine {
@@ -24,7 +27,7 @@ impl Engine {
         let profile = self.state().planner.current_agent().name();
         // Where what was approved cannot be read, more is asked about.
         let approvals = self.setup.approvals.list_for_run(&self.state().run);
-        let context = Context {
+        let context = DecisionContext {
             mode: match self.state().mode {
                 // It holds calls back from now on, not what was written before.
                 Mode::Plan => Mode::Default,
@@ -81,23 +84,23 @@ impl EditRules {
     fn held_one(&self, change: &TreeChange) -> Option<HeldEdit> {
         // The entry itself was changed, and no folder above it in a tree is a link.
         let path: PathBuf = self.context.root.join(&change.path);
-        let call = Call::Edit {
+        let call = AgentToolCall::Edit {
             paths: vec![path.clone()],
-            reach: Reach::Contained,
+            reach: SandboxReach::Contained,
         };
-        let context = Context {
+        let context = DecisionContext {
             paths: vec![ResolvedPath {
                 lexical: path.clone(),
                 real: path,
             }],
             ..self.context.clone()
         };
-        let decision = decide(&call, &context);
-        let why = &decision.why;
+        let decision = decide_call(&call, &context);
+        let why = &decision.reason;
         let verb = match decision.action {
-            Action::Allow => return None,
-            Action::Ask => "asks",
-            Action::Deny => "denies",
+            PermissionAction::Allow => return None,
+            PermissionAction::Ask => "asks",
+            PermissionAction::Deny => "denies",
         };
         Some(HeldEdit {
             path: to_text(&change.path),

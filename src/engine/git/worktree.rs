@@ -10,7 +10,7 @@ use super::CommitId;
 use super::discover::Repository;
 use super::error::GitError;
 use super::invoke::{nul_parts, path_of};
-use crate::permission::path::absolute;
+use crate::permission::lexical_path::lexical_absolute;
 
 impl Repository {
     /// Makes a work tree of a commit on no branch; the folder must be missing or empty.
@@ -88,7 +88,9 @@ impl Repository {
         let place = |kept: PathBuf| {
             let pointer = std::fs::read(kept.join("gitdir")).ok()?;
             let pointer = pointer.strip_suffix(b"\n").unwrap_or(&pointer);
-            let place = absolute(&kept, &path_of(pointer)).parent()?.to_owned();
+            let place = lexical_absolute(&kept, &path_of(pointer))
+                .parent()?
+                .to_owned();
             Some((kept, place))
         };
         let entries = entries.into_iter().flatten().flatten();

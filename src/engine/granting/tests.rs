@@ -20,8 +20,8 @@ use crate::engine::journal::Journal;
 use crate::engine::live::{Ask as ToLive, Told};
 use crate::engine::setup::{OnAsk, Setup};
 use crate::engine::{AtWork, Inward, staging};
-use crate::permission::Reach;
-use crate::permission::repetition::{self, Calls};
+use crate::permission::SandboxReach;
+use crate::permission::loop_detector::{self, LoopDetector};
 use crate::store::{TamperGuard, WorkdirLayout, WorkdirNames};
 
 /// A run in the middle of a step, whose agent is played by the test.
@@ -87,7 +87,7 @@ impl World {
             prompt_sha256: file_hash(b""),
             with_recovery: "all of it again".to_owned(),
             staging,
-            calls: Calls::default(),
+            calls: LoopDetector::default(),
             removed: &[],
             reports: Vec::new(),
         });
@@ -103,10 +103,12 @@ impl World {
         self.engine.take(told).unwrap();
     }
 
-    fn asks(&mut self, request: &str, call: Call, mark: Option<String>) {
+    fn asks(&mut self, request: &str, call: AgentToolCall, mark: Option<String>) {
         let changes = match &call {
-            Call::Edit { paths, .. } => paths.iter().map(|path| change(path)).collect(),
-            Call::Command { .. } | Call::Read { .. } | Call::Tool { .. } => Vec::new(),
+            AgentToolCall::Edit { paths, .. } => paths.iter().map(|path| change(path)).collect(),
+            AgentToolCall::Command { .. }
+            | AgentToolCall::Read { .. }
+            | AgentToolCall::Tool { .. } => Vec::new(),
         };
         self.told(AdapterEvent::ApprovalRequested {
             request: RequestId::new(request),
@@ -121,7 +123,7 @@ impl World {
 
     /// The agent wants to run a command; each is another call unless the mark says it is not.
     fn runs(&mut self, request: &str, line: &str) {
-        let mark = repetition::mark("Bash", &json!([request, line]));
+        let mark = loop_detector::call_fingerprint("Bash", &json!([request, line]));
         let cwd = self.engine.setup.root.clone();
         let call = command(line, cwd);
         self.asks(request, call, Some(mark));
@@ -183,11 +185,11 @@ fn change(path: &Path) -> FileChange {
     }
 }
 
-fn command(line: &str, cwd: PathBuf) -> Call {
-    Call::Command {
+fn command(line: &str, cwd: PathBuf) -> AgentToolCall {
+    AgentToolCall::Command {
         line: line.to_owned(),
         cwd,
-        reach: Reach::Unconfined,
+        reach: SandboxReach::Unconfined,
     }
 }
 
@@ -268,9 +270,9 @@ fn sha() -> Sha256 {
     file_hash(b"plan")
 }
 
-fn keep(what: &str, scope: Scope) -> CallAnswer {
+fn keep(what: &str, scope: ApprovalScope) -> CallAnswer {
     CallAnswer::Keep {
-        what: vec![Approvable::Pattern(what.to_owned())],
+        what: vec![ApprovalMatcher::Pattern(what.to_owned())],
         scope,
     }
 }
@@ -297,7 +299,7 @@ fn a_second_answer_changes_nothing() {
     for answer in [
         CallAnswer::Once,
         CallAnswer::Refuse,
-        keep("pytest *", Scope::Run),
+        keep("pytest *", ApprovalScope::Run),
         CallAnswer::RefuseBecause("no".to_owned()),
     ] {
         assert_eq!(world.answers("1", answer), Granted::TooLate);
@@ -308,7 +310,7 @@ fn a_second_answer_changes_nothing() {
 
 #[test]
 fn what_is_kept_lets_the_others_through_that_it_covers_and_that_no_floor_holds() {
-    for scope in [Scope::Run, Scope::Project] {
+    for scope in [ApprovalScope::Run, ApprovalScope::Project] {
         let mut world = World::new();
         for (request, line) in [
             ("1", "pytest one"),
@@ -329,7 +331,7 @@ fn what_is_kept_lets_the_others_through_that_it_covers_and_that_no_floor_holds()
         assert_eq!(answered[0], "6 allow");
         assert!(answered[1].starts_with("7 deny ("), "{answered:?}");
         let stored = world.engine.setup.approvals.list().unwrap();
-        let kept: Vec<(&str, Scope)> = stored
+        let kept: Vec<(&str, ApprovalScope)> = stored
             .iter()
             .map(|stored| (stored.approved.profile.as_str(), stored.approved.scope))
             .collect();
@@ -344,10 +346,10 @@ fn only_what_was_offered_is_kept_and_the_call_waits_on() {
     world.runs("2", "git push");
     world.runs("3", "rm -rf /");
     for (request, answer) in [
-        ("1", keep("*", Scope::Run)),
-        ("1", keep("cargo *", Scope::Run)),
-        ("2", keep("git push *", Scope::Project)),
-        ("3", keep("rm -rf *", Scope::Run)),
+        ("1", keep("*", ApprovalScope::Run)),
+        ("1", keep("cargo *", ApprovalScope::Run)),
+        ("2", keep("git push *", ApprovalScope::Project)),
+        ("3", keep("rm -rf *", ApprovalScope::Run)),
     ] {
         let granted = world.answers(request, answer.clone());
         assert!(matches!(granted, Granted::NotKept(_)), "{answer:?}");
@@ -446,21 +448,27 @@ fn a_call_that_its_cli_takes_back_waits_no_more() {
 fn a_circle_waits_whatever_was_approved_and_begins_anew_once_it_was_let_pass() {
     let mut world = World::new();
     let cwd = world.engine.setup.root.clone();
-    let mark = Some(repetition::mark("Bash", &json!("pytest one")));
+    let mark = Some(loop_detector::call_fingerprint(
+        "Bash",
+        &json!("pytest one"),
+    ));
     let run = |world: &mut World, request: &str| {
         world.asks(request, command("pytest one", cwd.clone()), mark.clone());
     };
     run(&mut world, "1");
-    world.answers("1", keep("pytest *", Scope::Run));
+    world.answers("1", keep("pytest *", ApprovalScope::Run));
     run(&mut world, "2");
     run(&mut world, "3");
     assert_eq!(world.answered(), ["1 allow", "2 allow"]);
     let asked = world.engine.state().approvals.first().unwrap();
     assert_eq!(asked.why.as_ref().unwrap().rule, "doom loop");
-    assert_eq!((asked.keeping, asked.offers.len()), (Keeping::Never, 0));
+    assert_eq!(
+        (asked.keeping, asked.offers.len()),
+        (MaxApprovalScope::Never, 0)
+    );
     // What is approved for another call does not let it through either.
     world.runs("4", "cargo build");
-    world.answers("4", keep("cargo build *", Scope::Run));
+    world.answers("4", keep("cargo build *", ApprovalScope::Run));
     assert_eq!(world.waiting(), "3");
     world.answers("3", CallAnswer::Once);
     let _answered = world.answered();
@@ -474,11 +482,11 @@ fn a_circle_waits_whatever_was_approved_and_begins_anew_once_it_was_let_pass() {
 #[test]
 fn approvals_serve_the_agent_that_they_were_given_under() {
     let mut world = World::new();
-    let approved = Approved {
+    let approved = StoredApproval {
         profile: "plan".to_owned(),
         permission: "bash".to_owned(),
-        what: Approvable::Pattern("pytest *".to_owned()),
-        scope: Scope::Project,
+        what: ApprovalMatcher::Pattern("pytest *".to_owned()),
+        scope: ApprovalScope::Project,
     };
     let run = RunId::new("run_1");
     world
@@ -493,26 +501,36 @@ fn approvals_serve_the_agent_that_they_were_given_under() {
 
 #[test]
 fn what_was_offered_is_kept_or_less_of_it() {
-    let pattern = |text: &str| Approvable::Pattern(text.to_owned());
-    let exact = |text: &str| Approvable::Exact(text.to_owned());
+    let pattern = |text: &str| ApprovalMatcher::Pattern(text.to_owned());
+    let exact = |text: &str| ApprovalMatcher::Exact(text.to_owned());
     let offers = [exact("cargo test"), pattern("cargo test *")];
-    let check = |keeping, what: &[Approvable], scope, allowed| {
+    let check = |keeping, what: &[ApprovalMatcher], scope, allowed| {
         let why = forbidden(&offers, keeping, what, scope);
         assert_eq!(why.is_none(), allowed, "{what:?} {why:?}");
     };
-    let (run, project) = (Scope::Run, Scope::Project);
-    check(Keeping::Project, &[pattern("cargo test *")], project, true);
+    let (run, project) = (ApprovalScope::Run, ApprovalScope::Project);
     check(
-        Keeping::Project,
+        MaxApprovalScope::Project,
+        &[pattern("cargo test *")],
+        project,
+        true,
+    );
+    check(
+        MaxApprovalScope::Project,
         &[pattern("cargo test --lib *")],
         run,
         true,
     );
-    check(Keeping::Project, &[pattern("cargo *")], run, false);
-    check(Keeping::Project, &[pattern("*")], run, false);
-    check(Keeping::Project, &[exact("*")], run, false);
-    check(Keeping::Project, &[], run, false);
-    check(Keeping::Run, &[exact("cargo test")], run, true);
-    check(Keeping::Run, &[exact("cargo test")], project, false);
-    check(Keeping::Never, &[exact("cargo test")], run, false);
+    check(MaxApprovalScope::Project, &[pattern("cargo *")], run, false);
+    check(MaxApprovalScope::Project, &[pattern("*")], run, false);
+    check(MaxApprovalScope::Project, &[exact("*")], run, false);
+    check(MaxApprovalScope::Project, &[], run, false);
+    check(MaxApprovalScope::Run, &[exact("cargo test")], run, true);
+    check(
+        MaxApprovalScope::Run,
+        &[exact("cargo test")],
+        project,
+        false,
+    );
+    check(MaxApprovalScope::Never, &[exact("cargo test")], run, false);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::domain::ids::At;
 use crate::process::{InputWait, ProcessActivity, ProcessIdentity, ProcessState};
-use crate::text::{clean, one_line, truncate};
+use crate::text::{clean_text, clean_to_one_line, truncate};
 
 /// How much of a processor counts as using it, in hundredths.
 const BUSY: u128 = 5;
@@ -111,7 +111,7 @@ fn is_busy(observed: &Observed<'_>, counts: impl Fn(&ProcessActivity) -> bool) -
 }
 
 fn shown(command: &str) -> String {
-    truncate::to_chars(&one_line(&clean(command)), COMMAND)
+    truncate::to_chars(&clean_to_one_line(&clean_text(command)), COMMAND)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::domain::note::{Note, Notes};
 use crate::domain::review;
 use crate::domain::turn::Purpose;
 use crate::store::{StoreError, iteration_files};
-use crate::text::{fence, front_matter, truncate};
+use crate::text::{fenced_block, front_matter, truncate};
 
 use crate::engine::{Engine, documents};
 
@@ -43,10 +43,10 @@ impl Engine {
             // Nobody knows any more what is whose.
             None => return Ok(String::new()),
         };
-        let written = review::without_responses(front_matter::split(&written).body);
+        let written = review::without_responses(front_matter::parse_document(&written).body);
         let answers = review::responses_section(findings);
         let before = documents::with_responses(written.trim_end(), &answers);
-        Ok(changed(&before, front_matter::split(&now).body))
+        Ok(changed(&before, front_matter::parse_document(&now).body))
     }
 }
 
@@ -67,7 +67,7 @@ fn changed_in_words(changed: &str, purpose: &Purpose) -> String {
         Purpose::Review => "Judge the plan by it too: what it does not meet yet is a finding.",
         _ => "It counts for more than the rest of the review. Change the plan so that it is met.",
     };
-    let lines = fence::fenced(&truncate::to_bytes(changed, MOST_CHANGED));
+    let lines = fenced_block::fence_text(&truncate::to_bytes(changed, MOST_CHANGED));
     format!(
         "\n\n## What the user changed in the last review\nThe user themself edited it. Of the lines below they wrote \
          those with `+` and took out those with `-`; the others are the reviewer's. What they wrote is what they want. \

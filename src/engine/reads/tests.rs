@@ -4,7 +4,9 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use super::*;
-use crate::permission::{Layer, Mode, Origin, PhaseAccess, Profile, Reach, Rule, decide};
+use crate::permission::{
+    Mode, PhaseAccess, ProfileDefinition, Rule, RuleLayer, RuleOrigin, SandboxReach, decide_call,
+};
 
 struct Place {
     _folder: tempfile::TempDir,
@@ -41,14 +43,14 @@ fn place() -> Place {
 }
 
 fn decided(place: &Place, line: &str, access: PhaseAccess) -> String {
-    let call = Call::Command {
+    let call = AgentToolCall::Command {
         line: line.to_owned(),
         cwd: place.root.clone(),
-        reach: Reach::Contained,
+        reach: SandboxReach::Contained,
     };
-    let context = with_reads(&call, Context::new(access, place.root.clone()));
-    let decision = decide(&call, &context);
-    format!("{} {}", decision.action.name(), decision.why.reason)
+    let context = with_reads(&call, DecisionContext::new(access, place.root.clone()));
+    let decision = decide_call(&call, &context);
+    format!("{} {}", decision.action.name(), decision.reason.reason)
 }
 
 fn check(access: PhaseAccess, lines: &[&str], expected: &str) {
@@ -194,56 +196,68 @@ fn reading_of_every_day_is_not_asked_about() {
 fn a_tool_that_searches_is_decided_like_a_search() {
     let place = place();
     let told = |scope: SearchScope, mode: Mode| {
-        let call = Call::Read {
+        let call = AgentToolCall::Read {
             paths: vec![place.root.clone()],
             search: Some(scope),
         };
-        let context = Context {
+        let context = DecisionContext {
             paths: vec![resolve(&place.root, &place.root)],
             mode,
-            ..Context::new(PhaseAccess::BeforeExecute, place.root.clone())
+            ..DecisionContext::new(PhaseAccess::BeforeExecute, place.root.clone())
         };
-        decide(&call, &with_reads(&call, context)).action
+        decide_call(&call, &with_reads(&call, context)).action
     };
-    let all = SearchScope::of(SearchProgram::GrepTool);
+    let all = SearchScope::everything(SearchProgram::GrepTool);
     let with = |includes: &[&str], excludes: &[&str]| SearchScope {
         includes: includes.iter().map(|glob| (*glob).to_owned()).collect(),
         excludes: excludes.iter().map(|glob| (*glob).to_owned()).collect(),
         ..all.clone()
     };
-    assert_eq!(told(all.clone(), Mode::Default), Action::Deny);
-    assert_eq!(told(with(&[".env"], &[]), Mode::Default), Action::Deny);
+    assert_eq!(told(all.clone(), Mode::Default), PermissionAction::Deny);
+    assert_eq!(
+        told(with(&[".env"], &[]), Mode::Default),
+        PermissionAction::Deny
+    );
     assert_eq!(
         told(with(&["*.{rs,md}"], &[]), Mode::Default),
-        Action::Allow
+        PermissionAction::Allow
     );
-    assert_eq!(told(with(&[], &[".env*"]), Mode::Default), Action::Allow);
-    assert_eq!(told(all.clone(), Mode::Yolo), Action::Allow);
+    assert_eq!(
+        told(with(&[], &[".env*"]), Mode::Default),
+        PermissionAction::Allow
+    );
+    assert_eq!(told(all.clone(), Mode::Yolo), PermissionAction::Allow);
     // What `.gitignore` leaves out is not met, until something takes it back.
     let ignoring = SearchScope {
         ignores: true,
         ..all
     };
     fs::write(place.root.join(".gitignore"), ".env\n.env.*\n").unwrap();
-    assert_eq!(told(ignoring.clone(), Mode::Default), Action::Allow);
+    assert_eq!(
+        told(ignoring.clone(), Mode::Default),
+        PermissionAction::Allow
+    );
     fs::write(place.root.join(".ignore"), "!.env\n").unwrap();
-    assert_eq!(told(ignoring, Mode::Default), Action::Deny);
+    assert_eq!(told(ignoring, Mode::Default), PermissionAction::Deny);
 }
 
 #[test]
 fn files_that_rules_deny_are_found_for_a_sandbox_and_those_that_ask_are_left() {
     let place = place();
-    let origin = Origin {
-        layer: Layer::Global,
+    let origin = RuleOrigin {
+        layer: RuleLayer::Global,
         place: "config.toml:1".to_owned(),
     };
     let rules = |pattern: &str, action| {
-        let profile = Profile::built_in("build").unwrap();
+        let profile = ProfileDefinition::built_in("build").unwrap();
         let rule = Rule::new("read", pattern, action, origin.clone());
-        Rules::layered(&profile, &[rule], &[])
+        RuleSet::from_layers(&profile, &[rule], &[])
     };
-    let denied = |rules: Rules| denied_files(&place.root, &rules);
-    assert_eq!(denied(rules("docs/*", Action::Ask)), Vec::<PathBuf>::new());
+    let denied = |rules: RuleSet| denied_files(&place.root, &rules);
+    assert_eq!(
+        denied(rules("docs/*", PermissionAction::Ask)),
+        Vec::<PathBuf>::new()
+    );
     let expected = [place.root.join("src/web/.env.local")];
-    assert_eq!(denied(rules("*.loca[l]", Action::Deny)), expected);
+    assert_eq!(denied(rules("*.loca[l]", PermissionAction::Deny)), expected);
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::counts::without_escapes;
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 /// How many names are kept; where there are more, none is.
 const MOST: usize = 500;
@@ -30,7 +30,12 @@ pub(super) fn failed_tests(output: &str) -> Vec<String> {
             .map(|name| format!("{binary}{name}"))
             .or_else(|| named(line).map(str::to_owned))
             .or_else(|| mocha(line).filter(|_| is_mocha).map(str::to_owned));
-        names.extend(name.map(|name| one_line(&name).chars().take(NAME_CHARS).collect::<String>()));
+        names.extend(name.map(|name| {
+            clean_to_one_line(&name)
+                .chars()
+                .take(NAME_CHARS)
+                .collect::<String>()
+        }));
     }
     match names.len() <= MOST {
         true => names.into_iter().collect(),

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::domain::receipt::LackedSocket;
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 /// What programs say who reach no server, no other machine and no name.
 const SIGNS: &[&str] = &[
@@ -65,7 +65,12 @@ fn line_with(signs: &[&str], output: &str) -> Option<String> {
         signs.iter().any(|sign| line.contains(sign))
     };
     let line = output.lines().rev().find(tells)?;
-    Some(one_line(line.trim()).chars().take(LINE_CHARS).collect())
+    Some(
+        clean_to_one_line(line.trim())
+            .chars()
+            .take(LINE_CHARS)
+            .collect(),
+    )
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use crate::domain::event::{Event, News};
 use crate::domain::ids::SessionId;
 use crate::engine::Engine;
-use crate::text::{one_line, truncate};
+use crate::text::{clean_to_one_line, truncate};
 
 /// How long such a line may be, in characters.
 const LINE_CHARS: usize = 160;
@@ -19,7 +19,7 @@ impl Engine {
         let Some(child) = self.child(session) else {
             return;
         };
-        let line = one_line(&format!("{}: {does}", child.order.name()));
+        let line = clean_to_one_line(&format!("{}: {does}", child.order.name()));
         let speaks = child.order.speaks.as_ref();
         let discussion = speaks.map(|speaks| &speaks.discussion);
         let line = truncate::to_chars(&line, LINE_CHARS);

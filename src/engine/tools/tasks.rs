@@ -16,7 +16,7 @@ use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::session_manage::{self, SessionManageAction};
 use crate::mcp::tools::task::{self, TaskToolItem};
 use crate::store::session_files;
-use crate::text::n_of;
+use crate::text::pluralize;
 
 /// What became of one task of a call: it was begun, or it was not and this is why.
 type Begun = Result<(SessionId, String, oneshot::Receiver<TaskResult>), (String, String)>;
@@ -48,7 +48,7 @@ pub(super) fn too_many(engine: &Engine, calling: &Calling) -> Option<String> {
         format!(
             "one call may give {} at the most (limits.tasks_per_call), and this one gives {}: none was begun; give \
              fewer at a time",
-            n_of(usize::try_from(most).unwrap_or(usize::MAX), "task"),
+            pluralize(usize::try_from(most).unwrap_or(usize::MAX), "task"),
             tasks.len()
         )
     })

@@ -11,7 +11,7 @@ use crate::engine::{Engine, EngineError};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::{todoread, todowrite};
-use crate::text::one_line;
+use crate::text::clean_to_one_line;
 
 pub(super) fn read(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
     if let Err(why) = parse_arguments::<todoread::TodoReadToolArguments>(&call.arguments) {
@@ -32,7 +32,7 @@ pub(super) fn write(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engin
     let wanted = arguments
         .todos
         .into_iter()
-        .map(|item| item.into_domain(one_line));
+        .map(|item| item.into_domain(clean_to_one_line));
     let todos = match Todos::read(wanted.collect()) {
         Ok(todos) => todos,
         Err(refused) => return Ok(Reply::Now(ToolAnswer::failed(refused.to_string()))),

@@ -3,7 +3,7 @@
 //! It refuses to judge the texts; they are read as any other.
 
 use crate::permission::shell::{Input, Word};
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::command::{Command, plain_name};
 use super::files::behind;
@@ -171,7 +171,7 @@ pub fn judge(command: &Command<'_>, is_data: bool, scene: &Scene<'_>) {
     if command.is(DATABASES) {
         judge_programs(command, scene);
     }
-    if !is_data || listed(LEADING_PROGRAMS, &command.program) {
+    if !is_data || is_in_word_list(LEADING_PROGRAMS, &command.program) {
         judge_promised(command, scene);
         judge_behind(command, scene);
     }
@@ -258,7 +258,7 @@ fn judge_promised(command: &Command<'_>, scene: &Scene<'_>) {
             scene.note_text(bare(text), span);
         }
     }
-    if listed(TAKING_TEXTS, &command.program) {
+    if is_in_word_list(TAKING_TEXTS, &command.program) {
         let texts = command.rest().iter().map(|word| word.text.as_str());
         for text in texts.filter(|text| text.contains(' ') && begins_with_program(text)) {
             scene.note_text(text, span);
@@ -269,9 +269,9 @@ fn judge_promised(command: &Command<'_>, scene: &Scene<'_>) {
 /// `knife ssh 'role:web' 'rm -rf x'`: a text behind a word that says that somebody runs it.
 fn judge_text_behind(command: &Command<'_>, scene: &Scene<'_>) {
     let rest = command.rest();
-    let leads = |word: &Word| listed(LEADING_TEXTS, &word.text);
+    let leads = |word: &Word| is_in_word_list(LEADING_TEXTS, &word.text);
     let (false, Some(at)) = (
-        listed(OWN_RUN, &command.program) && command.program != "gh",
+        is_in_word_list(OWN_RUN, &command.program) && command.program != "gh",
         rest.iter().position(leads),
     ) else {
         return;
@@ -292,10 +292,10 @@ fn judge_behind(command: &Command<'_>, scene: &Scene<'_>) {
     let rest = command.rest();
     judge_text_behind(command, scene);
     let leads = |word: &Word| match word.text.as_str() {
-        "--" | "run" => !listed(OWN_RUN, &command.program),
-        text => listed(LEADING, text),
+        "--" | "run" => !is_in_word_list(OWN_RUN, &command.program),
+        text => is_in_word_list(LEADING, text),
     };
-    let from = match listed(ELSEWHERE, &command.program) {
+    let from = match is_in_word_list(ELSEWHERE, &command.program) {
         true => Some(0),
         false => rest.iter().position(leads).map(|at| at + 1),
     };
@@ -318,7 +318,7 @@ fn judge_behind(command: &Command<'_>, scene: &Scene<'_>) {
 /// Tells whether a text begins with a program that is worth looking for.
 fn begins_with_program(text: &str) -> bool {
     let first = bare(text).split_whitespace().next().unwrap_or_default();
-    listed(WRAPPED, &plain_name(first))
+    is_in_word_list(WRAPPED, &plain_name(first))
 }
 
 /// The text without the words that say what it is; of `enter:execute(…)` what the brackets hold.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::permission::shell::UNKNOWN;
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 mod calls;
 mod effect;
@@ -117,7 +117,7 @@ struct Code<'a> {
 impl<'a> Code<'a> {
     fn new(tokens: &'a [Token], language: Language) -> Self {
         let names_runner = tokens.iter().any(|token| match token {
-            Token::Name(name) => listed(RUNNING_WORDS, name),
+            Token::Name(name) => is_in_word_list(RUNNING_WORDS, name),
             Token::Text(text) => matches!(
                 text.trim_start_matches("node:"),
                 "child_process" | "execa" | "shelljs"
@@ -181,30 +181,30 @@ impl<'a> Code<'a> {
         }
         let name = self.renamed.get(name).copied().unwrap_or(name);
         let arguments = self.arguments(at + 1);
-        let is_tree = listed(TREE_NAMES, name) && !self.is_defined(at);
-        if is_tree || (listed(FLAGGED_NAMES, name) && has_tree_flag(arguments)) {
+        let is_tree = is_in_word_list(TREE_NAMES, name) && !self.is_defined(at);
+        if is_tree || (is_in_word_list(FLAGGED_NAMES, name) && has_tree_flag(arguments)) {
             return effects.push(Effect::Tree);
         }
-        if listed(MODE_NAMES, name) && arguments.iter().any(is_everybody) {
+        if is_in_word_list(MODE_NAMES, name) && arguments.iter().any(is_everybody) {
             return effects.push(Effect::Everybody);
         }
-        if listed(REMOVING_NAMES, name) {
+        if is_in_word_list(REMOVING_NAMES, name) {
             let paths = texts_of(arguments).chain(self.object_text(at));
             effects.extend(paths.map(|path| Effect::Removes(path.to_owned())));
         }
-        if listed(EVALUATING_NAMES, name) && self.evaluates(at, name, effects) {
+        if is_in_word_list(EVALUATING_NAMES, name) && self.evaluates(at, name, effects) {
             return;
         }
-        if listed(RUNNING_NAMES, name) && self.runs(at, name) {
+        if is_in_word_list(RUNNING_NAMES, name) && self.runs(at, name) {
             self.judge_run(name, arguments, effects);
         }
-        if listed(WRITING_NAMES, name) {
+        if is_in_word_list(WRITING_NAMES, name) {
             self.judge_open(at, name, effects);
         }
-        if listed(STATEMENT_NAMES, name) {
+        if is_in_word_list(STATEMENT_NAMES, name) {
             effects.extend(texts_of(arguments).map(|text| Effect::Statement(text.to_owned())));
         }
-        if listed(DROPPING_NAMES, name) && self.is_call(at) {
+        if is_in_word_list(DROPPING_NAMES, name) && self.is_call(at) {
             effects.push(Effect::Statement("DROP DATABASE x".to_owned()));
         }
         let kills = matches!(name, "kill" | "killpg");
@@ -231,7 +231,7 @@ impl<'a> Code<'a> {
             effects.push(Effect::Tree);
         }
         // `getattr(shutil, "rmtree")`, `fs["rmSync"]`.
-        if listed(TREE_NAMES, text) && name_before_call(self, at) == Some("getattr") {
+        if is_in_word_list(TREE_NAMES, text) && name_before_call(self, at) == Some("getattr") {
             effects.push(Effect::Tree);
         }
         if self.is_run_by_somebody(at) {
@@ -252,7 +252,7 @@ impl<'a> Code<'a> {
         let has = |list: &'static str| {
             self.tokens
                 .iter()
-                .any(|token| matches!(token, Token::Name(name) if listed(list, name)))
+                .any(|token| matches!(token, Token::Name(name) if is_in_word_list(list, name)))
         };
         let maps = has("array_map array_walk map")
             && texts_of(self.tokens).any(|text| matches!(text, "unlink" | "rmdir"));
@@ -269,7 +269,7 @@ impl<'a> Code<'a> {
             effects.push(Effect::Fork);
         }
         let names_shell = texts_of(self.tokens).any(|text| {
-            listed(
+            is_in_word_list(
                 "/bin/sh /bin/bash /bin/zsh sh bash cmd.exe",
                 text.trim_end_matches(" -i"),
             )
@@ -282,7 +282,7 @@ impl<'a> Code<'a> {
         }
         let pipes_into_shell = texts_of(self.tokens)
             .filter_map(|text| text.trim().strip_prefix('|'))
-            .any(|program| listed("sh bash zsh dash /bin/sh /bin/bash", program.trim()));
+            .any(|program| is_in_word_list("sh bash zsh dash /bin/sh /bin/bash", program.trim()));
         if self.language == Language::Perl && pipes_into_shell {
             effects.push(Effect::Unknown);
             effects.extend(texts_of(self.tokens).map(|text| Effect::Shell(text.to_owned())));
@@ -374,7 +374,7 @@ impl<'a> Code<'a> {
         if self.is_defined(at) {
             return false;
         }
-        if !listed(COMMON_NAMES, name) {
+        if !is_in_word_list(COMMON_NAMES, name) {
             return true;
         }
         let is_bare = !matches!(self.before(at), Some(Token::Mark('.' | '>' | ':')));
@@ -405,7 +405,7 @@ impl<'a> Code<'a> {
         }
         let words = self.words(arguments);
         let is_fed = arguments.iter().any(
-            |token| matches!(token, Token::Name(name) if listed(FETCHING_NAMES, name.as_str())),
+            |token| matches!(token, Token::Name(name) if is_in_word_list(FETCHING_NAMES, name.as_str())),
         );
         if is_fed {
             effects.push(Effect::Remote);

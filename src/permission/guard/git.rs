@@ -3,7 +3,7 @@
 //! It refuses to know the repository.
 
 use crate::permission::shell::{Simple, Word};
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::builtin::Builtin;
 use super::command::Command;
@@ -234,7 +234,7 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
 /// Judges variables set before a command whose text is run.
 pub fn judge_assigned(simple: &Simple, scene: &Scene<'_>) {
     for (name, value) in &simple.assigned {
-        if listed(RUN_VARIABLES, name.as_str()) {
+        if is_in_word_list(RUN_VARIABLES, name.as_str()) {
             scene.note_text(&value.text, &simple.span);
         }
     }
@@ -298,7 +298,7 @@ fn judge_checkout(command: &Command<'_>, scene: &Scene<'_>) {
             || text.starts_with(':')
             || text.starts_with("*.")
             || text.ends_with('/')
-            || ending.is_some_and(|ending| listed(ENDINGS, ending))
+            || ending.is_some_and(|ending| is_in_word_list(ENDINGS, ending))
     };
     let takes_side = command
         .arguments
@@ -371,7 +371,7 @@ fn judge_setting(name: &str, value: &str, command: &Command<'_>, scene: &Scene<'
             Some(text) => scene.note_text(text, span),
             None => scene.note_text(&format!("git {value}"), span),
         }
-    } else if listed(RUN_SETTINGS, name.as_str())
+    } else if is_in_word_list(RUN_SETTINGS, name.as_str())
         || name.ends_with(".command")
         || name.ends_with(".cmd")
         || name.ends_with(".textconv")

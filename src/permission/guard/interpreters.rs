@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::permission::shell::{Input, RedirectKind, Simple, UNKNOWN};
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::builtin::Builtin;
 use super::code::{self, Language};
@@ -87,7 +87,7 @@ const SHELLS: &str = "sh bash dash zsh ksh mksh fish csh tcsh yash elvish nu bus
 
 /// Tells whether a program is a shell.
 pub fn is_shell(program: &str) -> bool {
-    listed(SHELLS, program)
+    is_in_word_list(SHELLS, program)
 }
 
 /// Tells whether a program runs files that are named to it.

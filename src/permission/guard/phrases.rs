@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::permission::shell::{Input, RedirectKind, Simple};
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::command::{Command, plain_name};
 use super::devices::is_harmless_device;
@@ -248,7 +248,7 @@ fn find_piped(commands: &[Described], command: &Command<'_>, scene: &Scene<'_>) 
 }
 
 fn holds_words(command: &Command<'_>, words: &[String]) -> bool {
-    if listed(TALKERS, &command.program) {
+    if is_in_word_list(TALKERS, &command.program) {
         return false;
     }
     let executed = command.words.iter().flat_map(|word| {

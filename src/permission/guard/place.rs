@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use crate::permission::shell::UNKNOWN;
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::Settings;
 
@@ -114,7 +114,7 @@ fn absolute(parts: &[&str]) -> Place {
             Place::Elsewhere
         };
     }
-    if first.contains(['*', '?', '[']) || listed(SYSTEM, folded.as_str()) {
+    if first.contains(['*', '?', '[']) || is_in_word_list(SYSTEM, folded.as_str()) {
         return Place::Guarded;
     }
     Place::Elsewhere

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::permission::shell::{Doubt, Input, RedirectKind, Simple, UNKNOWN, WrapperKind};
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::builtin::Builtin;
 use super::command::{Command, plain_name, without_carrier};
@@ -226,11 +226,11 @@ fn prints_settings(simple: &Simple) -> bool {
     }
     let has = |list: &'static str| {
         let mut words = simple.words.iter().skip(1);
-        words.any(|word| listed(list, word.text.as_str()))
+        words.any(|word| is_in_word_list(list, word.text.as_str()))
     };
-    listed(SETTERS, name.as_str())
+    is_in_word_list(SETTERS, name.as_str())
         || has(COMPLETIONS)
-        || listed(HOOKED, name.as_str()) && has(SETTINGS)
+        || is_in_word_list(HOOKED, name.as_str()) && has(SETTINGS)
 }
 
 fn is_related(inner: &Range<usize>, outer: &Range<usize>) -> bool {
@@ -320,7 +320,7 @@ fn name_of(simple: &Simple) -> String {
 pub fn is_fetcher(simple: &Simple) -> bool {
     let name = name_of(simple);
     let fetching = FETCHING.iter().find(|(program, _)| *program == name);
-    listed(FETCHERS, name.as_str())
+    is_in_word_list(FETCHERS, name.as_str())
         || fetching.is_some_and(|(_, words)| {
             simple
                 .words

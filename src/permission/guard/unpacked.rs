@@ -3,7 +3,7 @@
 //! It refuses to know what is in them.
 
 use crate::permission::shell::RedirectKind;
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::builtin::Builtin;
 use super::command::Command;
@@ -123,7 +123,7 @@ const UNPACKERS: &[Unpacker] = &[
 pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
     let unpacker = UNPACKERS
         .iter()
-        .find(|unpacker| listed(unpacker.programs, &command.program));
+        .find(|unpacker| is_in_word_list(unpacker.programs, &command.program));
     let Some(unpacker) = unpacker.filter(|unpacker| unpacks(command, unpacker)) else {
         return;
     };
@@ -140,7 +140,7 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
     for folder in folders {
         judge_written(&scene.path(folder), RedirectKind::Append, simple, scene);
     }
-    let is_tar = listed(UNPACKERS[0].programs, &command.program);
+    let is_tar = is_in_word_list(UNPACKERS[0].programs, &command.program);
     if is_tar && (takes(command, 'P') || has(command, &["--absolute-names", "--absolute-paths"])) {
         scene.note(&ABSOLUTE, &simple.span);
     }
@@ -156,7 +156,7 @@ fn unpacks(command: &Command<'_>, unpacker: &Unpacker) -> bool {
         "cpio" => takes(command, 'i') || takes(command, 'p') || has(command, &["--extract"]),
         "unzip" => !["-l", "-v", "-t", "-Z", "-p", "-z"].contains(&first),
         "git" => command.texts().contains(&"clone"),
-        _ => unpacker.verbs.is_empty() || listed(unpacker.verbs, first),
+        _ => unpacker.verbs.is_empty() || is_in_word_list(unpacker.verbs, first),
     }
 }
 

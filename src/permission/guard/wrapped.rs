@@ -3,7 +3,7 @@
 //! It refuses to know programs that are known, whose words are data.
 
 use crate::permission::shell::{Simple, Word, Wrapper, WrapperKind};
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::builtin::BY_PROGRAM;
 use super::carried;
@@ -41,7 +41,8 @@ pub fn judge_wrapper(wrapper: &Wrapper, simple: &Simple, scene: &Scene<'_>) {
     if wrapper.kind != WrapperKind::Known {
         return;
     }
-    let is_wrapped = |word: &Word| word.is_sure && listed(WRAPPED, &plain_name(&word.text));
+    let is_wrapped =
+        |word: &Word| word.is_sure && is_in_word_list(WRAPPED, &plain_name(&word.text));
     if let Some(at) = wrapper.words.iter().skip(1).position(is_wrapped) {
         let words = wrapper.words.iter().skip(at + 1).chain(&simple.words);
         let argv: Vec<String> = words.map(|word| word.text.clone()).collect();
@@ -52,9 +53,10 @@ pub fn judge_wrapper(wrapper: &Wrapper, simple: &Simple, scene: &Scene<'_>) {
 /// Judges what stands behind a program that is not known, and a text for another machine that nobody took up.
 pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
     let name = command.program.as_str();
-    let is_known =
-        listed(KNOWN, name) || BY_PROGRAM.contains_key(name) || interpreters::is_interpreter(name);
-    let is_data = listed(KNOWN, name) || interpreters::is_interpreter(name);
+    let is_known = is_in_word_list(KNOWN, name)
+        || BY_PROGRAM.contains_key(name)
+        || interpreters::is_interpreter(name);
+    let is_data = is_in_word_list(KNOWN, name) || interpreters::is_interpreter(name);
     carried::judge(command, is_data, scene);
     if command.program == "ssh" {
         let texts = command.rest().iter().map(|word| word.text.as_str());
@@ -66,7 +68,7 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
         .words
         .first()
         .is_some_and(|first| first.text.contains('/'));
-    if listed(RUNNERS, name) {
+    if is_in_word_list(RUNNERS, name) {
         judge_runner(command, scene);
     }
     if is_known
@@ -79,7 +81,7 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
     for (at, word) in rest.iter().enumerate().take(WORDS) {
         let behind = rest.get(at..).unwrap_or_default();
         let is_wrapped =
-            word.is_sure && behind.len() > 1 && listed(WRAPPED, &plain_name(&word.text));
+            word.is_sure && behind.len() > 1 && is_in_word_list(WRAPPED, &plain_name(&word.text));
         if is_wrapped {
             let argv: Vec<String> = behind.iter().map(|word| word.text.clone()).collect();
             return scene.note_argv(&argv, &command.simple.span);
@@ -104,7 +106,7 @@ fn judge_runner(command: &Command<'_>, scene: &Scene<'_>) {
         let is_option = behind
             .get(1)
             .is_some_and(|next| next.text.starts_with('-') || next.text.contains("of=/dev/"));
-        if is_option && word.is_sure && listed(REMOVERS, &plain_name(&word.text)) {
+        if is_option && word.is_sure && is_in_word_list(REMOVERS, &plain_name(&word.text)) {
             let argv: Vec<String> = behind.iter().map(|word| word.text.clone()).collect();
             return scene.note_argv(&argv, span);
         }

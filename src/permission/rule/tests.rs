@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn origin() -> Origin {
-    Origin {
-        layer: Layer::Global,
+fn origin() -> RuleOrigin {
+    RuleOrigin {
+        layer: RuleLayer::Global,
         place: "config.toml:1".to_owned(),
     }
 }
@@ -18,18 +18,24 @@ fn rule(line: &str) -> Rule {
     Rule::new(
         permission,
         pattern,
-        Action::named(action).unwrap(),
+        PermissionAction::from_name(action).unwrap(),
         origin(),
     )
 }
 
-fn said(rules: &[Rule], permission: &str, text: &str) -> Option<Action> {
-    last_match(rules, permission, &Form::of(text), Facts::default()).map(|rule| rule.action)
+fn said(rules: &[Rule], permission: &str, text: &str) -> Option<PermissionAction> {
+    find_last_match(
+        rules,
+        permission,
+        &TargetForm::from_text(text),
+        CallFacts::default(),
+    )
+    .map(|rule| rule.action)
 }
 
 fn check(rules: &[&str], permission: &str, text: &str, expected: &str) {
     let rules: Vec<Rule> = rules.iter().map(|line| rule(line)).collect();
-    let found = said(&rules, permission, text).map_or("nothing", Action::name);
+    let found = said(&rules, permission, text).map_or("nothing", PermissionAction::name);
     assert_eq!(found, expected, "{permission} {text}");
 }
 
@@ -51,12 +57,15 @@ fn the_last_match_wins() {
 
 #[test]
 fn an_absolute_pattern_takes_a_path_below_the_root_by_its_whole_name() {
-    let form = Form {
+    let form = TargetForm {
         texts: vec!["src/a".to_owned()],
-        whole: Some("/repo/src/a".to_owned()),
+        absolute_path: Some("/repo/src/a".to_owned()),
     };
     let check = |pattern: &str, expected: bool| {
-        assert_eq!(rule(&format!("edit {pattern} deny")).takes(&form), expected);
+        assert_eq!(
+            rule(&format!("edit {pattern} deny")).matches_target(&form),
+            expected
+        );
     };
     check("/repo/src/*", true);
     check("src/*", true);
@@ -66,22 +75,28 @@ fn an_absolute_pattern_takes_a_path_below_the_root_by_its_whole_name() {
 #[test]
 fn a_rule_counts_when_it_says_so() {
     let when = |when| Rule {
-        when,
+        condition: when,
         ..rule("bash * allow")
     };
-    let facts = |is_contained, leaves_sandbox, only_reads| Facts {
+    let facts = |is_contained, leaves_sandbox, only_reads| CallFacts {
         is_contained,
         leaves_sandbox,
         only_reads,
     };
-    let about = |condition, facts| when(condition).is_about("bash", facts);
-    assert!(about(When::Always, facts(false, true, false)));
-    assert!(about(When::Contained, facts(true, false, false)));
-    assert!(!about(When::Contained, facts(false, false, false)));
-    assert!(about(When::Inside, facts(false, false, false)));
-    assert!(!about(When::Inside, facts(false, true, false)));
-    assert!(about(When::Reading, facts(false, false, true)));
-    assert!(!about(When::Reading, facts(true, false, false)));
+    let about = |condition, facts| when(condition).applies_to("bash", facts);
+    assert!(about(RuleCondition::Always, facts(false, true, false)));
+    assert!(about(RuleCondition::InSandbox, facts(true, false, false)));
+    assert!(!about(RuleCondition::InSandbox, facts(false, false, false)));
+    assert!(about(
+        RuleCondition::SandboxNotLifted,
+        facts(false, false, false)
+    ));
+    assert!(!about(
+        RuleCondition::SandboxNotLifted,
+        facts(false, true, false)
+    ));
+    assert!(about(RuleCondition::ReadOnly, facts(false, false, true)));
+    assert!(!about(RuleCondition::ReadOnly, facts(true, false, false)));
 }
 
 #[test]
@@ -89,7 +104,7 @@ fn a_rule_and_its_origin_have_words() {
     assert_eq!(rule("bash ls * allow").to_string(), "bash \"ls *\" allow");
     assert_eq!(origin().to_string(), "config.toml:1");
     let contained = Rule {
-        when: When::Contained,
+        condition: RuleCondition::InSandbox,
         ..rule("bash * allow")
     };
     let words = "bash \"*\" allow where the kernel contains it";
@@ -112,18 +127,22 @@ fn matches_naively(pattern: &str, text: &str) -> bool {
     bare.is_some_and(|bare| naively(&bare, &chars(text))) || naively(&chars(pattern), &chars(text))
 }
 
-type Drawn = (&'static str, String, Action);
+type DrawnRule = (&'static str, String, PermissionAction);
 
-fn any_rules() -> impl Strategy<Value = Vec<Drawn>> {
+fn any_rules() -> impl Strategy<Value = Vec<DrawnRule>> {
     let rule = (
         prop::sample::select(vec!["*", "bash", "edit", "b?sh", "e*"]),
         "[ab*? /]{0,5}",
-        prop::sample::select(vec![Action::Allow, Action::Ask, Action::Deny]),
+        prop::sample::select(vec![
+            PermissionAction::Allow,
+            PermissionAction::Ask,
+            PermissionAction::Deny,
+        ]),
     );
     proptest::collection::vec(rule, 0..8)
 }
 
-fn real(drawn: &[Drawn]) -> Vec<Rule> {
+fn real(drawn: &[DrawnRule]) -> Vec<Rule> {
     drawn
         .iter()
         .map(|(permission, pattern, action)| Rule::new(permission, pattern, *action, origin()))

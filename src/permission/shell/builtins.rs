@@ -2,7 +2,7 @@
 //!
 //! It refuses to know whether a change is dangerous.
 
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::env::{Env, Variable};
 use super::reader::{Call, Feed, Reader};
@@ -17,7 +17,7 @@ const EVALUATING: &str = "let read unset declare typeset local export readonly m
 
 /// Tells whether a word of a test asks about a name or a number.
 fn is_numeric(text: &str) -> bool {
-    listed("-v -R -eq -ne -lt -le -gt -ge", text)
+    is_in_word_list("-v -R -eq -ne -lt -le -gt -ge", text)
 }
 
 /// Most names that are looked at in one expression.
@@ -30,7 +30,7 @@ impl Reader {
         let evaluates = match name {
             "printf" => call.text(1) == "-v",
             "test" | "[" => compares(),
-            name => listed(EVALUATING, name),
+            name => is_in_word_list(EVALUATING, name),
         };
         if evaluates {
             let n_words = if name == "printf" { 2 } else { usize::MAX };

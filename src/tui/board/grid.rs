@@ -9,7 +9,7 @@ use super::cell::{self, Form};
 use super::columns::{self, Column};
 use super::{Minutes, Spot, draw_lines, mark, words};
 use crate::domain::ids::At;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::layout::take_above;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, one_line, put, width};
@@ -273,7 +273,7 @@ impl Grid<'_> {
         if form == Form::Brief && lines.len() > CHECKS {
             let more = lines.len() + 1 - CHECKS;
             lines.truncate(CHECKS - 1);
-            let text = format!("$ … {} more", n_of(more, "check"));
+            let text = format!("$ … {} more", pluralize(more, "check"));
             lines.push((Line::styled(text, theme::QUIET), None));
         }
         lines

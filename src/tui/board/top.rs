@@ -12,7 +12,7 @@ use super::votes;
 use super::words;
 use crate::domain::discussion::{Discussion, Outcome};
 use crate::domain::ids::At;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::theme;
 use crate::tui::words::elapsed;
 use crate::tui::wrap::{cut, line_width, one_line, width, wrap};
@@ -114,7 +114,7 @@ fn about(minutes: &Minutes<'_>, now: At) -> String {
     parts.push(terms.mode.name().to_owned());
     parts.push(match discussion.round() {
         Some(round) => format!("round {} of {}", round.n, terms.rounds),
-        None => n_of(usize::try_from(terms.rounds).unwrap_or(0), "round"),
+        None => pluralize(usize::try_from(terms.rounds).unwrap_or(0), "round"),
     });
     if discussion.is_running() {
         parts.push(elapsed(discussion.running_since, now));
@@ -187,7 +187,7 @@ fn cut_off(discussion: &Discussion) -> String {
         .stopping
         .map_or("it was cut off", |why| why.in_words());
     let n = usize::try_from(discussion.n_finished()).unwrap_or(0);
-    format!("■ {why}; kept: {}", n_of(n, "round"))
+    format!("■ {why}; kept: {}", pluralize(n, "round"))
 }
 
 /// The outcome, its conclusion in at most so many lines.

@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use crate::domain::discussion::{Attitude, Basis, CheckEnd, Confidence, Outcome, Stance};
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::theme;
 use crate::tui::words::span;
 use crate::tui::wrap::one_line;
@@ -103,7 +103,7 @@ pub fn decided(outcome: &Outcome) -> (String, Style) {
 
 /// Why it stopped, after how much, and what went wrong on the way.
 pub fn stopped(outcome: &Outcome) -> String {
-    let rounds = n_of(usize::try_from(outcome.rounds).unwrap_or(0), "round");
+    let rounds = pluralize(usize::try_from(outcome.rounds).unwrap_or(0), "round");
     let took = span(i64::try_from(outcome.duration_ms).unwrap_or(i64::MAX));
     let mut text = format!("{} · {rounds} · {took}", outcome.stop.in_words());
     for error in outcome.errors.iter().take(2) {

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use super::patch::Shown;
 use crate::domain::event::{Approval, CallAnswer};
 use crate::domain::run::State;
-use crate::permission::{Approvable, Keeping, Scope, Why};
+use crate::permission::{ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope};
 use crate::tui::action::Action;
 use crate::tui::calls::Exact;
 use crate::tui::sheet::{Draft, Sheet, Then};
@@ -71,7 +71,7 @@ fn fenced(info: &str, text: &str) -> String {
 fn why(approval: &Approval) -> Vec<(String, Style)> {
     let mut lines = Vec::new();
     if let Some(why) = &approval.why {
-        let Why {
+        let DecisionReason {
             reason,
             rule,
             origin,
@@ -88,7 +88,7 @@ fn why(approval: &Approval) -> Vec<(String, Style)> {
         };
         lines.push((asked, theme::PLAIN));
     }
-    if approval.keeping == Keeping::Never && approval.why.is_some() {
+    if approval.keeping == MaxApprovalScope::Never && approval.why.is_some() {
         let text = "it cannot be approved for more than this once";
         lines.push((text.to_owned(), theme::WARNING));
     }
@@ -109,13 +109,13 @@ fn with_answers(sheet: Sheet, approval: &Approval) -> Sheet {
         sheet = sheet.offers(
             'r',
             "allow it for this run … (which calls is asked next)",
-            Then::Confirm(Box::new(keep(approval, Scope::Run))),
+            Then::Confirm(Box::new(keep(approval, ApprovalScope::Run))),
         );
-        if approval.keeping == Keeping::Project {
+        if approval.keeping == MaxApprovalScope::Project {
             sheet = sheet.offers(
                 'l',
                 "allow it for this project and later runs … (which calls is asked next)",
-                Then::Confirm(Box::new(keep(approval, Scope::Project))),
+                Then::Confirm(Box::new(keep(approval, ApprovalScope::Project))),
             );
         }
     }
@@ -142,21 +142,21 @@ fn answered(approval: &Approval, answer: CallAnswer) -> Then {
 }
 
 /// What is kept: this very call, what is like it, or a pattern of the user's.
-fn keep(approval: &Approval, scope: Scope) -> Sheet {
-    let title = format!("allow for {}: what?", scope.name());
+fn keep(approval: &Approval, scope: ApprovalScope) -> Sheet {
+    let title = format!("allow for {}: what?", scope.label());
     let serves = format!(
         "It serves the agent `{}` alone and never lifts a deny; /permissions lists it and takes it back.",
         approval.profile
     );
     let mut sheet =
         Sheet::new(format!("{ID} kept {}", approval.n), &title).says(&serves, theme::QUIET);
-    let (patterns, exact): (Vec<Approvable>, Vec<Approvable>) = approval
+    let (patterns, exact): (Vec<ApprovalMatcher>, Vec<ApprovalMatcher>) = approval
         .offers
         .iter()
         .cloned()
-        .partition(|offer| matches!(offer, Approvable::Pattern(_)));
-    let mut offer = |key, label: &str, what: Vec<Approvable>| {
-        let texts: Vec<&str> = what.iter().map(Approvable::text).collect();
+        .partition(|offer| matches!(offer, ApprovalMatcher::Pattern(_)));
+    let mut offer = |key, label: &str, what: Vec<ApprovalMatcher>| {
+        let texts: Vec<&str> = what.iter().map(ApprovalMatcher::as_str).collect();
         let label = format!("{label}: {}", texts.join(", "));
         if !what.is_empty() {
             let act = Action::AnswerApproval {
@@ -190,5 +190,5 @@ fn keep(approval: &Approval, scope: Scope) -> Sheet {
 pub fn proposed(state: &State) -> String {
     let offers = state.approvals.first().map(|first| first.offers.iter());
     let last = offers.and_then(|mut offers| offers.next_back());
-    last.map_or(String::new(), |offer| offer.text().to_owned())
+    last.map_or(String::new(), |offer| offer.as_str().to_owned())
 }

@@ -3,7 +3,7 @@
 use super::{MOST_OF_FINDING, answer, cancel, confirm, identity};
 use crate::domain::question::{Answer, ArbitrationReason};
 use crate::domain::run::State;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::action::{Action, DocumentKind};
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
@@ -17,19 +17,19 @@ pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &Sta
         ArbitrationReason::Cap => format!(
             "the review reached its cap of {} with {} open",
             state.cap(),
-            n_of(open, "finding")
+            pluralize(open, "finding")
         ),
         ArbitrationReason::Stall => format!(
             "the review settled nothing for {}; open: {}",
-            n_of(
+            pluralize(
                 usize::try_from(state.stall).unwrap_or(usize::MAX),
                 "iteration"
             ),
-            n_of(open, "finding")
+            pluralize(open, "finding")
         ),
         ArbitrationReason::ApprovedBeside => format!(
             "the reviewer approves the plan and leaves {} open",
-            n_of(open, "finding")
+            pluralize(open, "finding")
         ),
     };
     let mut sheet = Sheet::new(identity(id), &title);

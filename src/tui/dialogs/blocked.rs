@@ -2,7 +2,7 @@
 
 use super::{answer, back_to_the_goal, cancel, identity};
 use crate::domain::question::Answer;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
 
@@ -10,7 +10,7 @@ pub(super) fn sheet(id: u32, step: u32, said: &str, n_changed: usize) -> Sheet {
     let title = format!("step {step} is blocked, its agent says");
     let mut sheet = Sheet::new(identity(id), &title).says(said, theme::BAD);
     if n_changed > 0 {
-        let text = format!("It changed {} all the same.", n_of(n_changed, "file"));
+        let text = format!("It changed {} all the same.", pluralize(n_changed, "file"));
         sheet = sheet.says(&text, theme::PLAIN);
     }
     sheet

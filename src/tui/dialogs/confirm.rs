@@ -4,7 +4,7 @@ use crate::domain::event::Event;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::Answer;
 use crate::domain::run::{Busy, State};
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::keymap::{IsWriting, Keymap};
 use crate::tui::sheet::{FromComposer, Sheet, StopKind, Then};
@@ -62,7 +62,7 @@ pub fn back_to_the_goal(id: u32) -> Sheet {
 
 /// Lets a plan pass that the review did not approve?
 pub fn force_pass(id: u32, open: usize) -> Sheet {
-    let findings = n_of(open, "finding");
+    let findings = pluralize(open, "finding");
     let stays = match open {
         1 => "stays",
         _ => "stay",

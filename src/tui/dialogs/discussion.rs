@@ -1,6 +1,6 @@
 //! Dialog: shall this be discussed, by these, like this?
 
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::discussing::Planned;
 use crate::tui::sheet::{Draft, Sheet, Then};
@@ -41,7 +41,7 @@ pub fn sheet(planned: &Planned) -> Sheet {
     }
     let n_more = lines.count();
     if n_more > 0 {
-        sheet = sheet.says(&format!("… +{}", n_of(n_more, "line")), theme::QUIET);
+        sheet = sheet.says(&format!("… +{}", pluralize(n_more, "line")), theme::QUIET);
     }
     sheet = sheet.offers(
         'y',

@@ -7,7 +7,7 @@ use crate::domain::phase::Mode;
 use crate::domain::question::{Answer, CommitTerms, Left, Terms};
 use crate::domain::run::State;
 use crate::domain::test_command::TestCommand;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::command::Command;
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
@@ -15,7 +15,10 @@ use crate::tui::wrap::one_line;
 
 pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
     let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
-    let title = format!("execute the approved plan ({})?", n_of(n_steps, "step"));
+    let title = format!(
+        "execute the approved plan ({})?",
+        pluralize(n_steps, "step")
+    );
     let mut sheet = Sheet::new(identity(id), &title);
     if let Some(file) = &state.plan {
         sheet = sheet.says_of_plan(&one_line(&file.plan.title), theme::STRONG);
@@ -25,13 +28,13 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
     }
     let n_unanswered = state.notes.unanswered().count();
     if n_unanswered > 0 {
-        let notes = n_of(n_unanswered, "note");
+        let notes = pluralize(n_unanswered, "note");
         let text = format!("the planner has not answered {notes} of yours: N has the plan changed");
         sheet = sheet.says(&text, theme::BAD);
     }
     let n_unseen = state.notes.open().count() - n_unanswered;
     if n_unseen > 0 {
-        let notes = n_of(n_unseen, "note");
+        let notes = pluralize(n_unseen, "note");
         let text = format!("no review has looked yet at what the planner made of {notes} of yours");
         sheet = sheet.says(&text, theme::BAD);
     }
@@ -121,7 +124,7 @@ fn dirty(terms: &Terms) -> Vec<String> {
         let names: Vec<String> = files.iter().copied().cloned().collect();
         format!(
             "{whose} in {}; steps that edit them will ask:\n{}",
-            n_of(names.len(), "file"),
+            pluralize(names.len(), "file"),
             listed(&names, 5)
         )
     };

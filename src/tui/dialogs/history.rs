@@ -1,6 +1,6 @@
 //! Dialogs: the finished runs, one of which can be opened; and an unfinished one of them, taken up again.
 
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::read_only::{PastRun, Rest};
 use crate::tui::sheet::{Sheet, Then};
@@ -15,7 +15,7 @@ const NO_KEY: char = '·';
 pub fn sheet(runs: &[PastRun]) -> Sheet {
     let title = format!(
         "{}: open which one, read-only?",
-        n_of(runs.len(), "finished run")
+        pluralize(runs.len(), "finished run")
     );
     let mut sheet = Sheet::list("history", &title);
     for (at, run) in runs.iter().enumerate() {

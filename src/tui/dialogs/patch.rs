@@ -5,7 +5,7 @@
 
 use ratatui::style::Style;
 
-use crate::text::patch::{LineKind, Patch, PatchLine};
+use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
 use crate::tui::diff::begins;
 use crate::tui::theme;
 
@@ -19,7 +19,7 @@ pub struct Shown {
 #[derive(Debug)]
 struct File {
     name: String,
-    patch: Patch,
+    patch: UnifiedDiff,
     /// Its lines that say something, by their places.
     says: Vec<usize>,
 }
@@ -77,7 +77,7 @@ impl Shown {
     pub fn as_diff(&self) -> String {
         let of_file = |file: &File| {
             let lines = file.said().map(|line| match line.kind {
-                LineKind::Hunk => hunk(&line.text),
+                DiffLineKind::Hunk => hunk(&line.text),
                 _ => line.text.clone(),
             });
             let lines: Vec<String> = std::iter::once(file.head()).chain(lines).collect();
@@ -102,18 +102,18 @@ fn named(path: &str, target: Option<&String>) -> String {
 }
 
 fn file(name: String, lines: &[&str]) -> File {
-    let patch = Patch::read_exactly(&lines.join("\n"));
+    let patch = UnifiedDiff::parse_exact(&lines.join("\n"));
     let is_of_git = lines
         .first()
         .is_some_and(|line| line.starts_with("diff --git "));
     let first_hunk = patch
         .lines
         .iter()
-        .position(|line| line.kind == LineKind::Hunk);
+        .position(|line| line.kind == DiffLineKind::Hunk);
     let is_new =
-        |line: &PatchLine| line.kind == LineKind::Hunk && line.text.starts_with("@@ -0,0 ");
-    let says = |at: usize, line: &PatchLine| {
-        let is_plumbing = is_of_git && line.kind == LineKind::File;
+        |line: &DiffLine| line.kind == DiffLineKind::Hunk && line.text.starts_with("@@ -0,0 ");
+    let says = |at: usize, line: &DiffLine| {
+        let is_plumbing = is_of_git && line.kind == DiffLineKind::File;
         let is_head = is_plumbing && first_hunk.is_none_or(|first| at < first);
         !is_head && !is_new(line)
     };
@@ -127,7 +127,7 @@ fn file(name: String, lines: &[&str]) -> File {
 }
 
 impl File {
-    fn said(&self) -> impl Iterator<Item = &PatchLine> {
+    fn said(&self) -> impl Iterator<Item = &DiffLine> {
         self.says.iter().filter_map(|at| self.patch.lines.get(*at))
     }
 
@@ -141,7 +141,7 @@ impl File {
                 .count()
         };
         let of_git = self.patch.files.first();
-        let about = of_git.map_or("", |file| file.about.as_str());
+        let about = of_git.map_or("", |file| file.notes.as_str());
         let is_new = self
             .patch
             .lines
@@ -156,7 +156,7 @@ impl File {
         let moved = moved.map_or(String::new(), |from| format!("moved from {from}"));
         let counts = match self.patch.lines.as_slice() {
             [] => String::new(),
-            _ => format!("+{} −{}", n(LineKind::Added), n(LineKind::Removed)),
+            _ => format!("+{} −{}", n(DiffLineKind::Added), n(DiffLineKind::Removed)),
         };
         let parts = [self.name.as_str(), &moved, about, &counts];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -167,19 +167,19 @@ impl File {
         let mut numbers: Option<(usize, usize)> = None;
         let mut numbered = Vec::new();
         for line in &self.patch.lines {
-            if line.kind == LineKind::Hunk {
+            if line.kind == DiffLineKind::Hunk {
                 numbers = begins(&line.text).or(numbers);
             }
             let n = numbers
                 .as_mut()
                 .and_then(|(before, after)| match line.kind {
-                    LineKind::Added => Some(take(after)),
-                    LineKind::Removed => Some(take(before)),
-                    LineKind::Context => {
+                    DiffLineKind::Added => Some(take(after)),
+                    DiffLineKind::Removed => Some(take(before)),
+                    DiffLineKind::Context => {
                         take(before);
                         Some(take(after))
                     }
-                    LineKind::Hunk | LineKind::File | LineKind::Note => None,
+                    DiffLineKind::Hunk | DiffLineKind::File | DiffLineKind::Note => None,
                 });
             numbered.push(n);
         }
@@ -202,18 +202,18 @@ fn take(n: &mut usize) -> usize {
     n.saturating_sub(1)
 }
 
-fn row(line: &PatchLine, number: &str) -> (String, Style) {
+fn row(line: &DiffLine, number: &str) -> (String, Style) {
     let (sign, text) = match line.text.char_indices().nth(1) {
         Some((at, _)) => line.text.split_at(at),
         None => (line.text.as_str(), ""),
     };
     match line.kind {
-        LineKind::Hunk => (hunk(&line.text), theme::QUIET),
-        LineKind::Added => (format!("{number}{sign} {text}"), theme::GOOD),
-        LineKind::Removed => (format!("{number}{sign} {text}"), theme::BAD),
-        LineKind::Context => (format!("{number}  {text}"), theme::PLAIN),
-        LineKind::File => (line.text.clone(), theme::PLAIN),
-        LineKind::Note => (line.text.clone(), theme::QUIET),
+        DiffLineKind::Hunk => (hunk(&line.text), theme::QUIET),
+        DiffLineKind::Added => (format!("{number}{sign} {text}"), theme::GOOD),
+        DiffLineKind::Removed => (format!("{number}{sign} {text}"), theme::BAD),
+        DiffLineKind::Context => (format!("{number}  {text}"), theme::PLAIN),
+        DiffLineKind::File => (line.text.clone(), theme::PLAIN),
+        DiffLineKind::Note => (line.text.clone(), theme::QUIET),
     }
 }
 
@@ -297,7 +297,7 @@ mod tests {
         fn no_line_that_would_be_written_is_left_out(diff in "(p\n|diff --git a/x b/x\n|@@ -[0-9],1 \\+1,[0-9] @@\n|[-+ \\\\x界]{0,6}\n|\\+\\+\\+ b/y\n){0,12}") {
             let shown = Shown::read("p", &[], &format!("p\n{diff}"));
             let lines: Vec<String> = shown.lines().into_iter().map(|(line, _)| line).collect();
-            let is_written = |line: &&PatchLine| matches!(line.kind, LineKind::Added | LineKind::Removed);
+            let is_written = |line: &&DiffLine| matches!(line.kind, DiffLineKind::Added | DiffLineKind::Removed);
             for file in &shown.files {
                 for line in file.patch.lines.iter().filter(is_written) {
                     let rest: String = line.text.chars().skip(1).collect();

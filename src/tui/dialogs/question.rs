@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{Known, answer, identity};
 use crate::domain::question::{AgentQuestion, Answer, Offered, Picks};
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
 use crate::tui::wrap::{one_line, width};
@@ -81,7 +81,7 @@ fn offer(mut sheet: Sheet, title: String, asked: &AgentQuestion, known: &Known<'
     match (asked.picks, chosen.len()) {
         (Picks::One, _) | (Picks::Several, 0) => sheet,
         (Picks::Several, n) => {
-            let words = format!("give {}", n_of(n, "answer"));
+            let words = format!("give {}", pluralize(n, "answer"));
             sheet.offers('g', &words, Then::Pick(chosen.join(", ")))
         }
     }

@@ -5,7 +5,7 @@
 use crate::domain::phase::Phase;
 use crate::domain::run::{Busy, State};
 use crate::domain::task::Child;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::action::{Action, QuitStep};
 use crate::tui::header::busy_in_words;
 use crate::tui::sheet::{Sheet, StopKind, Then};
@@ -29,7 +29,7 @@ pub fn sheet(state: &State, clock: Clock, key: &str) -> Option<Sheet> {
     let talks: Vec<&str> = talks.map(|each| each.order.topic.as_str()).collect();
     let counts = [(tasks.len(), "task"), (talks.len(), "discussion")];
     let counts = counts.into_iter().filter(|(n, _)| *n > 0);
-    let counts = counts.map(|(n, what)| n_of(n, what));
+    let counts = counts.map(|(n, what)| pluralize(n, what));
     let ends: Vec<String> = works
         .iter()
         .map(|works| works.ends.to_owned())

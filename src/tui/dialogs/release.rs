@@ -5,7 +5,7 @@ use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::run::State;
 use crate::domain::turn::{Again, TurnOrder};
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::Command;
 use crate::tui::sheet::{FromComposer, Sheet, Then};
@@ -28,7 +28,7 @@ pub(super) fn sheet(id: u32, order: &TurnOrder, state: &State, known: &Known<'_>
     }
     sheet = match known.preview {
         Some(prompt) => {
-            let lines = n_of(prompt.whole.lines().count(), "line");
+            let lines = pluralize(prompt.whole.lines().count(), "line");
             let about = match (prompt.is_first, prompt.fresh.is_empty()) {
                 (_, true) => format!("{lines} will be sent, V shows them; nothing in them is new"),
                 (true, _) => {

@@ -11,7 +11,7 @@ use crate::domain::phase::Phase;
 use crate::domain::plan;
 use crate::domain::question::Answer;
 use crate::domain::run::{Reading, State};
-use crate::text::{changed_lines, front_matter};
+use crate::text::{count_changed_lines, front_matter};
 use crate::tui::command::Command;
 use crate::tui::documents::Texts;
 use crate::tui::sheet::{Sheet, Then};
@@ -34,7 +34,7 @@ pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>
     let changed = pair(reviewed, known.texts);
     match &changed {
         Some(pair) => {
-            let (n_more, n_less) = changed_lines(&pair.old.1, &pair.new.1);
+            let (n_more, n_less) = count_changed_lines(&pair.old.1, &pair.new.1);
             let text = format!("since then: +{n_more} −{n_less}");
             sheet = sheet.says(&text, theme::PLAIN);
             for (text, style) in differing(pair) {
@@ -80,7 +80,9 @@ const MOST: usize = 6;
 /// The plan that was reviewed and the one that lies there now; `None` where the first is not kept.
 pub fn pair(reviewed: &Sha256, texts: &Texts) -> Option<Pair> {
     let now = texts.plan.text.as_deref()?;
-    let now = front_matter::split(now).body.trim_start_matches('\n');
+    let now = front_matter::parse_document(now)
+        .body
+        .trim_start_matches('\n');
     let old = texts
         .earlier
         .iter()

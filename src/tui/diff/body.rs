@@ -10,7 +10,7 @@ use ratatui::widgets::Paragraph;
 
 use super::Does;
 use super::line::{self, Places};
-use crate::text::patch::{FileDiff, LineKind, Patch};
+use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
 use crate::tui::found;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width};
@@ -18,7 +18,7 @@ use crate::tui::wrap::{cut, width};
 /// A diff with the window onto it.
 #[derive(Debug)]
 pub struct Body {
-    patch: Patch,
+    patch: UnifiedDiff,
     places: Places,
     items: Vec<Item>,
     at: Spot,
@@ -58,20 +58,20 @@ pub struct Spot {
 
 impl Body {
     /// Takes a diff, seen from its beginning.
-    pub fn new(patch: Patch) -> Self {
+    pub fn new(patch: UnifiedDiff) -> Self {
         let mut items = vec![Item::Totals];
         items.extend((0..patch.files.len()).map(Item::Listed));
         let before_first = patch
             .files
             .first()
-            .map_or(patch.lines.len(), |file| file.line);
+            .map_or(patch.lines.len(), |file| file.first_line);
         items.extend((0..before_first).map(Item::Line));
         for (n, file) in patch.files.iter().enumerate() {
             items.extend([Item::Blank, Item::File(n)]);
-            let lines = patch.lines_of(n).iter().enumerate();
+            let lines = patch.file_lines(n).iter().enumerate();
             // What git says of a file stands in its heading.
-            let shown = lines.filter(|(_, line)| line.kind != LineKind::File);
-            items.extend(shown.map(|(at, _)| Item::Line(file.line + at)));
+            let shown = lines.filter(|(_, line)| line.kind != DiffLineKind::File);
+            items.extend(shown.map(|(at, _)| Item::Line(file.first_line + at)));
         }
         Self {
             places: Places::of(&patch),
@@ -153,10 +153,10 @@ impl Body {
         match item {
             Item::File(n) => self.patch.files.get(n).map_or("", |file| &file.name),
             Item::Line(n) => line(n).map_or("", |line| match line.kind {
-                LineKind::Added | LineKind::Removed | LineKind::Context => {
+                DiffLineKind::Added | DiffLineKind::Removed | DiffLineKind::Context => {
                     line.text.get(1..).unwrap_or_default()
                 }
-                LineKind::File | LineKind::Hunk | LineKind::Note => &line.text,
+                DiffLineKind::File | DiffLineKind::Hunk | DiffLineKind::Note => &line.text,
             }),
             Item::Totals | Item::Listed(_) | Item::Blank => "",
         }
@@ -334,7 +334,7 @@ fn listed(file: &FileDiff, columns: usize) -> Line<'static> {
         format!("−{}", file.removed)
     );
     let room = columns.saturating_sub(width(&counts) + 4);
-    let mut about = file.about.clone();
+    let mut about = file.notes.clone();
     if !about.is_empty() {
         about = format!("  {about}");
     }
@@ -352,7 +352,7 @@ fn listed(file: &FileDiff, columns: usize) -> Line<'static> {
 
 /// A file before its lines.
 fn heading(file: &FileDiff, columns: usize) -> Line<'static> {
-    let counts = format!("  {} ", file.counts());
+    let counts = format!("  {} ", file.summary());
     let room = columns.saturating_sub(width(&counts) + 3);
     let text = format!("── {}{counts}", cut(&file.title(), room));
     let text = cut(&text, columns);
@@ -374,7 +374,7 @@ mod tests {
                 text.push_str(&format!("+line {n} 求和求和求和\n"));
             }
         }
-        Body::new(Patch::read(&text))
+        Body::new(UnifiedDiff::parse(&text))
     }
 
     #[test]

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::text::patch::{LineKind, Patch, PatchLine};
+use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
 use crate::tui::compare::{self, words};
 use crate::tui::markdown::Language;
 use crate::tui::theme;
@@ -38,14 +38,14 @@ pub struct Places {
 
 impl Places {
     /// Follows the hunks of a diff.
-    pub fn of(patch: &Patch) -> Self {
+    pub fn of(patch: &UnifiedDiff) -> Self {
         let mut places = Self::default();
         let (mut before, mut after) = (0, 0);
         let mut file = None;
         let mut files = patch
             .files
             .iter()
-            .map(|file| file.line)
+            .map(|file| file.first_line)
             .enumerate()
             .peekable();
         for (at, line) in patch.lines.iter().enumerate() {
@@ -53,14 +53,14 @@ impl Places {
                 file = Some(n);
             }
             let numbers = match line.kind {
-                LineKind::Hunk => {
+                DiffLineKind::Hunk => {
                     (before, after) = begins(&line.text).unwrap_or((before, after));
                     (None, None)
                 }
-                LineKind::Added => (None, Some(take(&mut after))),
-                LineKind::Removed => (Some(take(&mut before)), None),
-                LineKind::Context => (Some(take(&mut before)), Some(take(&mut after))),
-                LineKind::File | LineKind::Note => (None, None),
+                DiffLineKind::Added => (None, Some(take(&mut after))),
+                DiffLineKind::Removed => (Some(take(&mut before)), None),
+                DiffLineKind::Context => (Some(take(&mut before)), Some(take(&mut after))),
+                DiffLineKind::File | DiffLineKind::Note => (None, None),
             };
             places.numbers.push(numbers);
             places.files.push(file);
@@ -89,14 +89,15 @@ pub fn begins(text: &str) -> Option<(usize, usize)> {
 }
 
 /// Pairs each run of lines that went with the run that came right after it, line by line.
-fn partners(patch: &Patch) -> Vec<Option<usize>> {
+fn partners(patch: &UnifiedDiff) -> Vec<Option<usize>> {
     let mut partners = vec![None; patch.lines.len()];
     let kind = |at: usize| patch.lines.get(at).map(|line| line.kind);
-    let run = |from: usize, of: LineKind| (from..).take_while(|at| kind(*at) == Some(of)).count();
+    let run =
+        |from: usize, of: DiffLineKind| (from..).take_while(|at| kind(*at) == Some(of)).count();
     let mut at = 0;
     while at < patch.lines.len() {
-        let n_gone = run(at, LineKind::Removed);
-        let n_came = run(at + n_gone, LineKind::Added);
+        let n_gone = run(at, DiffLineKind::Removed);
+        let n_came = run(at + n_gone, DiffLineKind::Added);
         for n in 0..n_gone.min(n_came) {
             let (gone, came) = (at + n, at + n_gone + n);
             for (one, other) in [(gone, came), (came, gone)] {
@@ -110,22 +111,22 @@ fn partners(patch: &Patch) -> Vec<Option<usize>> {
     partners
 }
 
-fn style_of(kind: LineKind) -> Style {
+fn style_of(kind: DiffLineKind) -> Style {
     match kind {
-        LineKind::File => theme::STRONG,
-        LineKind::Hunk | LineKind::Note => theme::QUIET,
-        LineKind::Added => theme::GOOD,
-        LineKind::Removed => theme::BAD,
-        LineKind::Context => theme::PLAIN,
+        DiffLineKind::File => theme::STRONG,
+        DiffLineKind::Hunk | DiffLineKind::Note => theme::QUIET,
+        DiffLineKind::Added => theme::GOOD,
+        DiffLineKind::Removed => theme::BAD,
+        DiffLineKind::Context => theme::PLAIN,
     }
 }
 
 /// The rows of line `n` of a diff.
-pub fn lines(patch: &Patch, places: &Places, n: usize, columns: usize) -> Vec<Line<'static>> {
+pub fn lines(patch: &UnifiedDiff, places: &Places, n: usize, columns: usize) -> Vec<Line<'static>> {
     let Some(line) = patch.lines.get(n) else {
         return Vec::new();
     };
-    if line.kind == LineKind::Hunk {
+    if line.kind == DiffLineKind::Hunk {
         return vec![hunk(&line.text, columns)];
     }
     let numbers = places.numbers.get(n).copied().unwrap_or_default();
@@ -155,11 +156,11 @@ fn hunk(text: &str, columns: usize) -> Line<'static> {
 }
 
 fn gutter(
-    kind: LineKind,
+    kind: DiffLineKind,
     (old, new): (Option<usize>, Option<usize>),
     (digits, columns): (usize, usize),
 ) -> String {
-    if matches!(kind, LineKind::File | LineKind::Hunk) || columns < NO_NUMBERS {
+    if matches!(kind, DiffLineKind::File | DiffLineKind::Hunk) || columns < NO_NUMBERS {
         return String::new();
     }
     let word = |n: Option<usize>| n.map_or(String::new(), |n| n.to_string());
@@ -170,25 +171,21 @@ fn gutter(
 }
 
 /// A line in pieces of one style; the sign is a piece of its own.
-fn parts(
-    line: &PatchLine,
-    partner: Option<&PatchLine>,
-    name: Option<&str>,
-) -> Vec<(String, Style)> {
+fn parts(line: &DiffLine, partner: Option<&DiffLine>, name: Option<&str>) -> Vec<(String, Style)> {
     let style = style_of(line.kind);
     let whole = || vec![(line.text.clone(), style)];
     let mut chars = line.text.chars();
     let Some(sign) = chars.next().filter(|_| {
         matches!(
             line.kind,
-            LineKind::Added | LineKind::Removed | LineKind::Context
+            DiffLineKind::Added | DiffLineKind::Removed | DiffLineKind::Context
         )
     }) else {
         return whole();
     };
     let text = chars.as_str();
     let mut parts = vec![(sign.to_string(), style)];
-    if line.kind == LineKind::Context {
+    if line.kind == DiffLineKind::Context {
         let extension = name.and_then(|name| name.rsplit_once('.'));
         let language = Language::named(extension.map_or("txt", |(_, extension)| extension));
         let language = match language {
@@ -201,7 +198,7 @@ fn parts(
     }
     let other = partner.and_then(|partner| partner.text.get(1..));
     let differing = other.and_then(|other| match line.kind {
-        LineKind::Added => words(other, text).map(|(_, new)| new),
+        DiffLineKind::Added => words(other, text).map(|(_, new)| new),
         _ => words(text, other).map(|(old, _)| old),
     });
     match differing {
@@ -322,7 +319,7 @@ mod tests {
     #[test]
     fn each_line_has_its_numbers_and_what_differs_is_marked() {
         let text = "diff --git a/x.rs b/x.rs\n@@ -7,3 +9,3 @@ fn it()\n let a = 1;\n-let b = two;\n+let b = three;\n let c;\n";
-        let patch = Patch::read(text);
+        let patch = UnifiedDiff::parse(text);
         let places = Places::of(&patch);
         let all = |columns: usize| {
             let rows = (1..patch.lines.len()).flat_map(|n| lines(&patch, &places, n, columns));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::discussion::{Discussion, DiscussionEvent};
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{DiscussionId, SessionId};
-use crate::text::Cleaner;
+use crate::text::TextCleaner;
 use crate::tui::action::Topic;
 use crate::tui::board::Counted;
 use crate::tui::command::distance;
@@ -104,7 +104,7 @@ pub struct Live {
 /// The block that a participant is at.
 #[derive(Debug, Default)]
 struct Piece {
-    cleaner: Cleaner,
+    cleaner: TextCleaner,
     /// Where it begins in the text.
     from: usize,
 }
@@ -130,7 +130,7 @@ impl Live {
             text.push_str(shown(block).trim_end());
             text.push_str("\n\n");
             *at = Piece {
-                cleaner: Cleaner::default(),
+                cleaner: TextCleaner::default(),
                 from: text.len(),
             };
         }

@@ -4,7 +4,7 @@
 
 use super::Key;
 use super::views::works_in;
-use crate::permission::mode::Mode;
+use crate::permission::permission_mode::Mode;
 use crate::tui::command::Command;
 
 /// Where a key works.
@@ -71,13 +71,13 @@ pub struct Binding {
 impl Binding {
     /// What one of its slash commands does: what the line does, but for a mode's name, which says what that mode lets run.
     pub fn help_of(&self, slash: &str) -> &'static str {
-        mode_of(slash).map_or(self.help, Mode::in_words)
+        mode_of(slash).map_or(self.help, Mode::describe)
     }
 }
 
 /// The mode that a slash command alone leads to, which no key does.
 pub fn mode_of(slash: &str) -> Option<Mode> {
-    slash.strip_prefix('/').and_then(Mode::named)
+    slash.strip_prefix('/').and_then(Mode::from_name)
 }
 
 /// A line with keys.

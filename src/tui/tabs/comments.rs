@@ -22,7 +22,7 @@ use crate::domain::discussion::Discussion;
 use crate::domain::findings::{Finding, Stand, Status};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::board::decided;
 use crate::tui::documents::Texts;
 use crate::tui::markdown;
@@ -170,7 +170,7 @@ fn ledger(
     entries.push(Entry {
         parts: vec![
             (
-                format!("{n_open} of {} open", n_of(all.len(), "finding")),
+                format!("{n_open} of {} open", pluralize(all.len(), "finding")),
                 theme::STRONG,
             ),
             (listed, theme::QUIET),

@@ -18,7 +18,7 @@ use crate::domain::ids::At;
 use crate::domain::note::Note;
 use crate::domain::plan;
 use crate::domain::run::State;
-use crate::text::{changed_lines, front_matter};
+use crate::text::{count_changed_lines, front_matter};
 use crate::tui::anchors;
 use crate::tui::compare::{self, Side};
 use crate::tui::documents::{Earlier, Texts};
@@ -88,8 +88,10 @@ fn compared(
     columns: usize,
 ) -> Marked {
     let columns = columns.saturating_sub(1);
-    let now = front_matter::split(text).body.trim_start_matches('\n');
-    let (n_more, n_less) = changed_lines(&earlier.text, now);
+    let now = front_matter::parse_document(text)
+        .body
+        .trim_start_matches('\n');
+    let (n_more, n_less) = count_changed_lines(&earlier.text, now);
     let at = reading.against().map_or(0, |at| at + 1);
     let key = |action| keymap.named(action, IsWriting::No);
     let other = match n_earlier {

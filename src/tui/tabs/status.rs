@@ -130,7 +130,7 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
             state.phase.name(),
             gate(state.gate),
             state.mode.name(),
-            state.mode.in_words()
+            state.mode.describe()
         ),
     )];
     if state.iteration > 0 {

@@ -6,7 +6,7 @@ use crate::domain::changes::Scope;
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
 use crate::domain::turn::Purpose;
-use crate::text::patch::Patch;
+use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::tabs::Tab;
 use crate::tui::{Action, Diff, Screen};
 
@@ -49,7 +49,7 @@ fn opened(patch: &str) -> Screen {
     let mut screen = not_writing();
     let actions = press(&mut screen, Some(&executing), &["/diff 2", "<enter>"]);
     assert_eq!(actions, [Action::ShowDiff(Scope::Step(2))]);
-    let found = Diff::Found(Patch::read(patch));
+    let found = Diff::Found(UnifiedDiff::parse(patch));
     screen.on_diff(Scope::Step(2), scopes(), found);
     screen
 }
@@ -102,7 +102,7 @@ fn a_question_behind_the_diff_is_named_and_no_key_answers_it() {
     let mut screen = not_writing();
     let actions = press(&mut screen, Some(&state), &["d"]);
     assert_eq!(actions, [Action::ShowDiff(Scope::Step(2))]);
-    let found = Diff::Found(Patch::read(PATCH));
+    let found = Diff::Found(UnifiedDiff::parse(PATCH));
     screen.on_diff(Scope::Step(2), scopes(), found);
     insta::assert_snapshot!(
         "diff_over_question",
@@ -150,7 +150,11 @@ fn a_question_stays_to_be_read_beside_the_diff() {
         .collect();
     assert!(!said.is_empty(), "{alone}");
     press(&mut screen, Some(&state), &["d"]);
-    screen.on_diff(Scope::Step(2), scopes(), Diff::Found(Patch::read(PATCH)));
+    screen.on_diff(
+        Scope::Step(2),
+        scopes(),
+        Diff::Found(UnifiedDiff::parse(PATCH)),
+    );
     let over = drawn(&mut screen, (120, 40), Some(&state));
     assert!(over.contains("▤ diff"), "{over}");
     for line in said {

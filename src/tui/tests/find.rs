@@ -8,7 +8,7 @@ use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
-use crate::text::patch::Patch;
+use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::keymap::IsWriting;
 use crate::tui::tabs::Tab;
 use crate::tui::{Diff, Documents, Past, Screen, WantsEarlier};
@@ -128,7 +128,7 @@ fn a_diff_is_searched_and_stays_open() {
     screen.on_diff(
         Scope::Step(2),
         vec![Scope::Step(2)],
-        Diff::Found(Patch::read(&patch)),
+        Diff::Found(UnifiedDiff::parse(&patch)),
     );
     let before = drawn(&mut screen, (80, 24), Some(&state));
     press(&mut screen, Some(&state), &["/", "LINE 5"]);

@@ -11,7 +11,7 @@ use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
-use crate::text::patch::Patch;
+use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::keymap::IsWriting;
 use crate::tui::tabs::Tab;
 use crate::tui::theme::Surroundings;
@@ -293,7 +293,7 @@ fn a_diff_is_copied_and_everything_is_drawn_anew() {
     let word = screen.toast.clone().unwrap_or_default();
     assert!(word.contains("no diff here"), "{word}");
     let text = "diff --git a/x b/x\n@@ -1,1 +1,1 @@\n-a\n+b";
-    let patch = Patch::read(text);
+    let patch = UnifiedDiff::parse(text);
     screen.on_diff(Scope::All, vec![Scope::All], Diff::Found(patch));
     let copied = press(&mut screen, Some(&state), &["<c-y>"]);
     assert_eq!(copied, [Action::Copy(text.to_owned())]);

@@ -8,7 +8,7 @@ use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::{Busy, State};
 use crate::domain::turn::Purpose;
-use crate::permission::Keeping;
+use crate::permission::MaxApprovalScope;
 use crate::tui::command::Command;
 use crate::tui::keymap::{BINDINGS, IsWriting};
 use crate::tui::{Action, Rest, Screen, ScreenSettings, dialogs};
@@ -80,11 +80,11 @@ fn a_call_is_allowed_once_or_for_longer_or_refused_with_a_word() {
         "RefuseBecause(\"not now\")",
     );
     let mut never = state.clone();
-    never.approvals[0].keeping = Keeping::Never;
+    never.approvals[0].keeping = MaxApprovalScope::Never;
     never.approvals[0].offers.clear();
     check(Some(&never), &["r"], "");
     let mut run = state.clone();
-    run.approvals[0].keeping = Keeping::Run;
+    run.approvals[0].keeping = MaxApprovalScope::Run;
     check(Some(&run), &["l"], "");
 }
 

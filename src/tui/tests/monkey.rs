@@ -28,8 +28,8 @@ use crate::domain::question::{
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::domain::undo::{Fate, Offer, Way};
-use crate::permission::Approvable;
-use crate::text::patch::Patch;
+use crate::permission::ApprovalMatcher;
+use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::command::Command;
 use crate::tui::dialogs::confirm;
 use crate::tui::keymap::{Context, IsWriting, Key, Keymap};
@@ -144,7 +144,9 @@ fn a_diff() -> Diff {
     let [before, after] = ["return a", "return a + b"].map(said);
     let head = format!("diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}");
     let lines = format!(" def add(a, b):\n-    {before}\n+    {after}");
-    Diff::Found(Patch::read(&format!("{head}\n@@ -1,2 +1,2 @@\n{lines}\n")))
+    Diff::Found(UnifiedDiff::parse(&format!(
+        "{head}\n@@ -1,2 +1,2 @@\n{lines}\n"
+    )))
 }
 
 fn kept() -> [Kept; 1] {
@@ -246,7 +248,7 @@ fn other_calls() -> Vec<Place> {
         let mut state = approving(&[target]);
         state.approvals[0].permission = permission.to_owned();
         state.approvals[0].child = child.map(str::to_owned);
-        state.approvals[0].offers = vec![Approvable::Exact(target.to_owned())];
+        state.approvals[0].offers = vec![ApprovalMatcher::Exact(target.to_owned())];
         Some(state)
     }
     fn would_change(screen: &mut Screen, state: Option<&State>) {

@@ -9,7 +9,7 @@ use crate::domain::question::{Clash, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Elsewhere, PastRun, ReadOnly, Rest, Screen, Versions};
+use crate::tui::{ConflictVersions, Elsewhere, PastRun, ReadOnly, Rest, Screen};
 
 /// The sizes of a picture.
 pub const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (40, 20), (200, 50)];
@@ -202,8 +202,8 @@ fn finished_runs_are_there_to_choose_from() {
 }
 
 /// A plan in the user's words and in the agent's.
-fn versions() -> Versions {
-    Versions {
+fn versions() -> ConflictVersions {
+    ConflictVersions {
         name: "plan.md".to_owned(),
         before: PLAN.to_owned(),
         yours: PLAN.replace("3. [ ] 在", "3. [ ] 先问用户, then 在"),

@@ -138,11 +138,11 @@ fn the_time_of_who_works_is_seen_at_every_width() {
 
 #[test]
 fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
-    use crate::permission::Why;
+    use crate::permission::DecisionReason;
     let mut state = super::world::approving(&["npm install left-pad"]);
     let call = &mut state.approvals[0];
     call.reason = Some("the tests need it".to_owned());
-    call.why = Some(Why {
+    call.why = Some(DecisionReason {
         reason: "it leaves the sandbox".to_owned(),
         rule: "npm ask".to_owned(),
         origin: "project".to_owned(),

@@ -26,7 +26,9 @@ use crate::domain::run::{
 use crate::domain::session::PlanWindow;
 use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
 use crate::domain::turn::{Purpose, Role, TurnOrder};
-use crate::permission::{Action as Hold, Approvable, Keeping, Why};
+use crate::permission::{
+    ApprovalMatcher, DecisionReason, MaxApprovalScope, PermissionAction as Hold,
+};
 use crate::tui::{Action, Screen, ScreenSettings};
 
 pub const PLAN: &str = "---\nversion: 2\n---\n\n# Task: 为计算器加入求和 `sum`\n\nThe calculator can add two numbers; **lists** come now.\n\n## Steps\n1. [ ] write `sum(numbers)` in calc.py, returning 0 for an empty list\n2. [ ] test sum with an empty list, one number, negative numbers and a very long list of numbers that wraps\n3. [ ] 在 README 中说明用法 🎉\n\n```python\ndef sum(numbers):\n    return total\n```\n\nTest: `python3 -m pytest -q`\n";
@@ -247,16 +249,16 @@ pub fn approving(targets: &[&str]) -> State {
         permission: "bash".to_owned(),
         targets: targets.iter().map(|t| (*t).to_owned()).collect(),
         reason: Some("the tests need the package index".to_owned()),
-        why: Some(Why {
+        why: Some(DecisionReason {
             rule: "* ask".to_owned(),
             origin: "built in: agent build".to_owned(),
             reason: "it leaves the sandbox".to_owned(),
         }),
         offers: vec![
-            Approvable::Exact(targets.join("\n")),
-            Approvable::Pattern("npm install *".to_owned()),
+            ApprovalMatcher::Exact(targets.join("\n")),
+            ApprovalMatcher::Pattern("npm install *".to_owned()),
         ],
-        keeping: Keeping::Project,
+        keeping: MaxApprovalScope::Project,
         profile: "build".to_owned(),
         child: None,
         n: 1,

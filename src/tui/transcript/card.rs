@@ -15,7 +15,7 @@ use super::block::Folding;
 use super::front::without_front_matter;
 use super::lines::marked;
 use crate::domain::ids::RequestId;
-use crate::text::{n_of, truncate};
+use crate::text::{pluralize, truncate};
 use crate::tui::own_tools;
 use crate::tui::theme;
 use crate::tui::wrap::{barred, cut, cut_middle, one_line, shown, width};
@@ -88,14 +88,16 @@ impl Changed {
     fn counts(&self) -> (usize, usize) {
         let n = |sign: char| {
             let lines = self.diff.lines().filter_map(|line| line.strip_prefix(sign));
-            lines.map(|line| truncate::n_not_there(line).max(1)).sum()
+            lines
+                .map(|line| truncate::count_omitted_lines(line).max(1))
+                .sum()
         };
         (n('+'), n('-'))
     }
 
     /// Tells whether lines are left out of which nobody knows whether they come or go.
     fn is_cut(&self) -> bool {
-        truncate::n_not_there(&self.diff) > 0 || self.diff.ends_with(truncate::ELLIPSIS)
+        truncate::count_omitted_lines(&self.diff) > 0 || self.diff.ends_with(truncate::ELLIPSIS)
     }
 
     fn n_bytes(&self) -> usize {
@@ -305,7 +307,11 @@ impl Card {
                 lines.extend(barred(line, theme::BAD, columns));
             }
             if let Some(n) = self.n_lines() {
-                let text = format!("⋯ {} in all; {} shows them", n_of(n, "line"), self.opens);
+                let text = format!(
+                    "⋯ {} in all; {} shows them",
+                    pluralize(n, "line"),
+                    self.opens
+                );
                 lines.extend(barred(&text, theme::CODE, columns));
             }
             for line in self.output().lines() {
@@ -391,7 +397,7 @@ impl Card {
             None => ("runs", theme::QUIET),
             Some(end) => (end.status.as_str(), self.sign().1),
         };
-        let n_lines = self.n_lines().map(|n| n_of(n, "line"));
+        let n_lines = self.n_lines().map(|n| pluralize(n, "line"));
         let parts = [
             (n_lines, theme::QUIET),
             ((more > 0).then(|| format!("+{more}{rest}")), theme::GOOD),

@@ -60,7 +60,7 @@ fn n_in_front(lines: &[&str], sign: char) -> usize {
     });
     let text: Vec<&str> = of_it.collect();
     let whole = text.join("\n");
-    let document = front_matter::split(&whole);
+    let document = front_matter::parse_document(&whole);
     match document.fields.is_empty() {
         true => 0,
         false => text.len() - document.body.lines().count(),

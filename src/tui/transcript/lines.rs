@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::block::{Content, Folding, Tone, Who};
 use crate::domain::findings::Severity;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::markdown::{self, Markdown};
 use crate::tui::theme;
 use crate::tui::wrap::{barred, cut, width, wrap};
@@ -134,7 +134,7 @@ fn finished(who: Who, content: &Content, look: Look) -> Vec<Line<'static>> {
             };
             lines.extend(markdown::lay_out(shown, columns, theme::PLAIN));
             if n_more > 0 {
-                let more = cut(&format!("▸ +{}", n_of(n_more, "line")), columns);
+                let more = cut(&format!("▸ +{}", pluralize(n_more, "line")), columns);
                 lines.push(Line::styled(more, theme::QUIET));
             }
             lines
@@ -164,7 +164,7 @@ fn thinking(text: &str, columns: usize, folding: Folding) -> Vec<Line<'static>> 
     let first = markdown::words(first.unwrap_or_default());
     let more = match text.lines().count() {
         0 | 1 => String::new(),
-        n => format!("  +{}", n_of(n - 1, "line")),
+        n => format!("  +{}", pluralize(n - 1, "line")),
     };
     let head = match folding {
         Folding::Folded => {

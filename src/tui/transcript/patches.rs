@@ -7,7 +7,7 @@ use super::block::{Block, Content, Who};
 use super::card::{Card, Changed, PATCH, ToolEnd};
 use crate::domain::ids::SessionId;
 use crate::domain::patch::TaskPatch;
-use crate::text::patch::{LineKind, Patch};
+use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
 
 impl Transcript {
     /// Tells where a task's changes went, once they are there.
@@ -25,10 +25,10 @@ impl Transcript {
 
 /// The files of a patch with their lines, as far as they are known.
 fn changes(patch: &TaskPatch) -> Vec<Changed> {
-    let read = Patch::read(&patch.text);
+    let read = UnifiedDiff::parse(&patch.text);
     let lines = |n: usize| -> String {
-        let lines = read.lines_of(n).iter();
-        let of_text = lines.filter(|line| line.kind != LineKind::File);
+        let lines = read.file_lines(n).iter();
+        let of_text = lines.filter(|line| line.kind != DiffLineKind::File);
         of_text.map(|line| format!("{}\n", line.text)).collect()
     };
     let files = patch.files.iter().map(|file| {

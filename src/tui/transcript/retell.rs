@@ -13,7 +13,7 @@ use crate::domain::review::{Review, Verdict};
 use crate::domain::task::{TaskEnd, TaskResult};
 use crate::domain::turn::{Again, Role, TurnResult};
 use crate::domain::undo::named;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::todos;
 use crate::tui::words::span;
 use crate::tui::wrap::{one_line, shown};
@@ -31,7 +31,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::GoalGiven { text } | Event::Said { text } => you(text),
         Event::GoalConfirmed { title, .. } => good(&format!("goal confirmed: {}", one_line(title))),
         Event::ModeChanged { mode } => {
-            notice(&format!("mode {}: {}", mode.name(), mode.in_words()))
+            notice(&format!("mode {}: {}", mode.name(), mode.describe()))
         }
         Event::GateChanged { gate } => notice(&format!("gate: {}", crate::tui::words::gate(*gate))),
         Event::Interrupted => notice("you interrupted the turn"),
@@ -80,7 +80,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::TurnEnded { result, .. } => turn_ended(result),
         Event::PlanCommitted { plan, .. } => good(&format!(
             "the plan is written: {}",
-            n_of(plan.steps.len(), "step")
+            pluralize(plan.steps.len(), "step")
         )),
         Event::ReviewCommitted { review, .. } => review_committed(review),
         Event::ResponseCommitted {
@@ -390,7 +390,7 @@ fn review_committed(review: &Review) -> Vec<Block> {
     let head = format!(
         "review: {}{doubt}, {}",
         review.verdict.in_words(),
-        n_of(review.remarks.len(), "finding")
+        pluralize(review.remarks.len(), "finding")
     );
     let lines: Vec<String> = std::iter::once(head).chain(remarks).collect();
     fact(tone, &lines.join("\n"))
@@ -403,7 +403,7 @@ fn response_in_words(n_responses: usize, unanswered: &[u32], is_changed: bool) -
         "the plan stays"
     };
     let left: Vec<String> = unanswered.iter().map(u32::to_string).collect();
-    let answered = n_of(n_responses, "finding");
+    let answered = pluralize(n_responses, "finding");
     match left.as_slice() {
         [] => format!("answers to {answered}, {plan}"),
         left => format!(

@@ -2,10 +2,10 @@
 //!
 //! Refuses to clean what nobody will see: the finished text takes its place soon enough.
 
-use crate::text::{Cleaner, redact};
+use crate::text::{TextCleaner, redactor};
 
 /// How many bytes of an unfinished text are shown; twice what the cleaner may hold back.
-const MAX_SAID: usize = 2 * redact::HOLD;
+const MAX_SAID: usize = 2 * redactor::LINE_HOLD_LIMIT;
 /// What stands behind them.
 const GOES_ON: &str = "\n[it goes on; more than this is not shown]";
 
@@ -14,7 +14,7 @@ const GOES_ON: &str = "\n[it goes on; more than this is not shown]";
 pub(super) enum Saying {
     /// It is shown as it comes.
     Shown {
-        cleaner: Box<Cleaner>,
+        cleaner: Box<TextCleaner>,
         n_bytes: usize,
     },
     /// All is there that is shown of it.
@@ -61,6 +61,10 @@ mod tests {
         }
         assert!(shown.starts_with("日本語の文 日本語の文 "));
         assert!(shown.ends_with(GOES_ON) && shown.len() <= MAX_SAID + GOES_ON.len());
-        assert!(shown.len() > redact::HOLD / 2, "{}", shown.len());
+        assert!(
+            shown.len() > redactor::LINE_HOLD_LIMIT / 2,
+            "{}",
+            shown.len()
+        );
     }
 }

@@ -8,7 +8,7 @@ use super::block::{Block, Content, Who};
 use crate::domain::discussion::{DiscussionEvent, Outcome, Part};
 use crate::domain::event::Event;
 use crate::domain::ids::DiscussionId;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::board::{attitude, decided, stopped};
 use crate::tui::theme;
 use crate::tui::wrap::{cut, one_line, width, wrap_to};
@@ -239,7 +239,7 @@ pub fn besides(outcome: &Outcome) -> String {
     if !outcome.unresolved.is_empty() {
         parts.push(format!(
             "{} not settled",
-            n_of(outcome.unresolved.len(), "point")
+            pluralize(outcome.unresolved.len(), "point")
         ));
     }
     parts.push(stopped(outcome));

@@ -3,7 +3,7 @@
 //! Total on any text, and no byte of it becomes markup: what is not known here is shown as it stands.
 
 use super::escape_html;
-use crate::text::fence::{self, Part};
+use crate::text::fenced_block::{self, MarkdownPart};
 
 /// How deep quotations stand in each other; what is deeper is text.
 const MAX_QUOTE_DEPTH: usize = 4;
@@ -14,11 +14,11 @@ pub fn to_html(text: &str) -> String {
 }
 
 fn render_nested(text: &str, depth: usize) -> String {
-    let parts = fence::parts(text).into_iter();
+    let parts = fenced_block::split_parts(text).into_iter();
     parts
         .map(|part| match part {
-            Part::Prose(text) => render_prose(&text, depth),
-            Part::Block(block) => {
+            MarkdownPart::Prose(text) => render_prose(&text, depth),
+            MarkdownPart::Block(block) => {
                 format!("<pre><code>{}</code></pre>\n", escape_html(&block.content))
             }
         })

@@ -8,7 +8,7 @@ use crate::domain::event::{Approval, Created, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::question::{AgentQuestion, QuestionKind};
 use crate::domain::task::{TaskEnd, depth};
-use crate::permission::Keeping;
+use crate::permission::MaxApprovalScope;
 
 const AT: At = At(1_000);
 
@@ -61,7 +61,7 @@ fn asked(child: u8) -> Event {
         reason: None,
         why: None,
         offers: Vec::new(),
-        keeping: Keeping::Never,
+        keeping: MaxApprovalScope::Never,
         profile: "explore".to_owned(),
         child: None,
         n: 0,

@@ -291,7 +291,7 @@ fn approval() -> Approval {
         reason: None,
         why: None,
         offers: Vec::new(),
-        keeping: Keeping::Never,
+        keeping: MaxApprovalScope::Never,
         profile: String::new(),
         child: None,
         n: 0,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::phase::Mode;
-use crate::permission::mode::MODES;
+use crate::permission::permission_mode::MODES;
 
 /// A run in a mode whose first step's turn is over and looked at; what follows that.
 fn after_a_step(mode: Mode, entry_points: Vec<EntryPoint>) -> Vec<Effect> {

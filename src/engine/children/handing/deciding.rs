@@ -18,8 +18,9 @@ use crate::engine::granting::{Seat, Waiting};
 use crate::engine::setup::OnAsk;
 use crate::engine::{Engine, EngineError, news};
 use crate::permission::{
-    Action, Approved, By, Call, Context, Decision, Keeping, PhaseAccess, Reach, Repetition,
-    ResolvedPath, Why, decide,
+    AgentToolCall, Decision, DecisionContext, DecisionReason, DecisionSource, LoopStatus,
+    MaxApprovalScope, PermissionAction, PhaseAccess, ResolvedPath, SandboxReach, StoredApproval,
+    decide_call,
 };
 
 impl Engine {
@@ -41,25 +42,25 @@ impl Engine {
             return Ok(());
         };
         let root = &self.setup.root;
-        let call = Call::Edit {
+        let call = AgentToolCall::Edit {
             paths: joined.paths.keys().map(|path| root.join(path)).collect(),
-            reach: Reach::Contained,
+            reach: SandboxReach::Contained,
         };
         let approved = self.approved_before()?;
         let Some(context) = self.context_of_patch(session, &call, approved) else {
             return Ok(());
         };
-        let mut decision = decide(&call, &context);
-        if !joined.conflicts.is_empty() && decision.action != Action::Deny {
+        let mut decision = decide_call(&call, &context);
+        if !joined.conflicts.is_empty() && decision.action != PermissionAction::Deny {
             if self.setup.on_ask != OnAsk::Wait {
                 let why = format!("{}, and nobody is there to ask", both(&joined));
                 return self.keep_patch(session, &why);
             }
             decision = Decision {
-                action: Action::Ask,
-                keeping: Keeping::Never,
-                by: By::Program,
-                why: conflict(&joined),
+                action: PermissionAction::Ask,
+                max_scope: MaxApprovalScope::Never,
+                source: DecisionSource::Program,
+                reason: conflict(&joined),
                 ..decision
             };
         }
@@ -81,11 +82,11 @@ impl Engine {
         &mut self,
         (session, turn): (&SessionId, TurnId),
         asking: Asking,
-        context: Context,
+        context: DecisionContext,
         decision: Decision,
     ) -> Result<(), EngineError> {
         let request = asking.request.clone();
-        let said = self.say(&decision, Repetition::None);
+        let said = self.say(&decision, LoopStatus::NoLoop);
         let approval = approval(&asking, turn, context.profile, &decision);
         self.feed(Event::ApprovalAsked(approval))?;
         if let Some(said) = said {
@@ -93,7 +94,7 @@ impl Engine {
         }
         let circumstances = Circumstances {
             lineage: context.lineage,
-            repetition: Repetition::None,
+            repetition: LoopStatus::NoLoop,
         };
         let seat = Seat::Patch(session.clone());
         let Asking { call, changes, .. } = asking;
@@ -106,9 +107,9 @@ impl Engine {
     fn context_of_patch(
         &self,
         session: &SessionId,
-        call: &Call,
-        approvals: Vec<Approved>,
-    ) -> Option<Context> {
+        call: &AgentToolCall,
+        approvals: Vec<StoredApproval>,
+    ) -> Option<DecisionContext> {
         let order = &self.children.at_work.get(session)?.order;
         let root = &self.setup.root;
         let access = match self.when() {
@@ -116,10 +117,14 @@ impl Engine {
             When::Now | When::Later => PhaseAccess::Execute,
         };
         let paths = match call {
-            Call::Edit { paths, .. } => paths.iter().map(|path| entry(root, path)).collect(),
-            Call::Command { .. } | Call::Read { .. } | Call::Tool { .. } => Vec::new(),
+            AgentToolCall::Edit { paths, .. } => {
+                paths.iter().map(|path| entry(root, path)).collect()
+            }
+            AgentToolCall::Command { .. }
+            | AgentToolCall::Read { .. }
+            | AgentToolCall::Tool { .. } => Vec::new(),
         };
-        Some(Context {
+        Some(DecisionContext {
             paths,
             approvals,
             lineage: self.setup.permissions.of_a_child(),
@@ -127,14 +132,14 @@ impl Engine {
         })
     }
 
-    /// As [`Engine::context_of_patch`], of changes that the user is asked about; `None` for those that no rule and no
+    /// As [`Engine::context_of_patch`], of changes that the user is asked about; `NoLoop` for those that no rule and no
     /// approval lets through, since both sides changed the same.
     pub(in crate::engine) fn context_of_asked_patch(
         &self,
         session: &SessionId,
-        call: &Call,
-        approvals: Vec<Approved>,
-    ) -> Option<Context> {
+        call: &AgentToolCall,
+        approvals: Vec<StoredApproval>,
+    ) -> Option<DecisionContext> {
         match &self.children.at_work.get(session)?.stage {
             Stage::Handing(handing) if handing.step.is_in_conflict() => None,
             _ => self.context_of_patch(session, call, approvals),
@@ -198,8 +203,8 @@ fn both(joined: &Joined) -> String {
     format!("{} changed here too since the task began", paths.join(", "))
 }
 
-fn conflict(joined: &Joined) -> Why {
-    Why {
+fn conflict(joined: &Joined) -> DecisionReason {
+    DecisionReason {
         rule: "changed on both sides".to_owned(),
         origin: "the task's changes".to_owned(),
         reason: news::line(&format!(

@@ -16,7 +16,7 @@ use crate::engine::children::AtTask;
 use crate::engine::children::history::History;
 use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::granting::World;
-use crate::permission::repetition::Calls;
+use crate::permission::loop_detector::LoopDetector;
 
 const PATHS: [&str; 4] = ["a", "b", "c", "d/e"];
 
@@ -97,7 +97,7 @@ impl Played {
             asks: mpsc::channel(8).0,
             cancel: CancellationToken::new(),
             limit: Duration::from_secs(60),
-            calls: Calls::default(),
+            calls: LoopDetector::default(),
             removed: &[],
             stopped: None,
             waiters: Vec::new(),

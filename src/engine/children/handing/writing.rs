@@ -13,8 +13,8 @@ use crate::engine::children::plot::Plot;
 use crate::engine::git::{GitError, Joined, NotPut, TreeId};
 use crate::engine::{Engine, EngineError};
 use crate::store::{document_files, patch_files, utc_time};
-use crate::text::n_of;
-use crate::text::patch::{FileDiff, Patch};
+use crate::text::pluralize;
+use crate::text::unified_diff::{FileDiff, UnifiedDiff};
 
 impl Engine {
     pub(super) fn put(
@@ -68,9 +68,9 @@ fn in_words(error: GitError) -> String {
 
 /// A diff as changes of files, for the queue to show.
 fn by_file(text: &str) -> Vec<FileChange> {
-    let patch = Patch::read(text);
+    let patch = UnifiedDiff::parse(text);
     let change = |(n, file): (usize, &FileDiff)| {
-        let lines = patch.lines_of(n).iter().map(|line| line.text.as_str());
+        let lines = patch.file_lines(n).iter().map(|line| line.text.as_str());
         FileChange {
             path: PathBuf::from(&file.name),
             kind: FileChangeKind::Update,
@@ -103,7 +103,7 @@ async fn put_anew(plot: &Plot, trees: [TreeId; 2]) -> Result<String, String> {
         true => put(plot, &joined).await.map_err(|(_, why)| why),
         false => Err(format!(
             "{} changed since",
-            n_of(joined.conflicts.len(), "file")
+            pluralize(joined.conflicts.len(), "file")
         )),
     }
 }

@@ -15,8 +15,8 @@ use crate::engine::children::handing::Stage;
 use crate::engine::children::history::History;
 use crate::engine::granting::World;
 use crate::engine::live::{Ask, Told};
-use crate::permission::Call;
-use crate::permission::repetition::Calls;
+use crate::permission::AgentToolCall;
+use crate::permission::loop_detector::LoopDetector;
 
 /// A child of this agent that the test plays.
 struct Played {
@@ -52,7 +52,7 @@ impl Played {
             asks,
             cancel: CancellationToken::new(),
             limit: world.engine.setup.config.limits.task_timeout,
-            calls: Calls::default(),
+            calls: LoopDetector::default(),
             removed: &[],
             stopped: None,
             waiters: Vec::new(),
@@ -86,7 +86,7 @@ impl Played {
         self.tells(AdapterEvent::ApprovalRequested {
             request: RequestId::new(request),
             item: None,
-            call: Call::Read {
+            call: AgentToolCall::Read {
                 paths: vec![path.into()],
                 search: None,
             },

@@ -9,7 +9,7 @@ use std::mem::take;
 use serde_json::{Value, json};
 
 use crate::adapter::{AdapterEvent, AdapterOutput};
-use crate::text::Cleaner;
+use crate::text::TextCleaner;
 
 use super::MAX_PIECE;
 
@@ -44,7 +44,7 @@ pub(in crate::engine::live) struct RawPieces {
     /// Those of one text that came together.
     held: Option<(Of, u32, String)>,
     /// What of each text is not certain yet.
-    cleaners: BTreeMap<Of, Cleaner>,
+    cleaners: BTreeMap<Of, TextCleaner>,
 }
 
 impl RawPieces {

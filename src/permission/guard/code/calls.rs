@@ -5,7 +5,7 @@
 use super::names::{COPYING_NAMES, TELLING_NAMES};
 use super::tokens::{Token, is_fetching};
 use super::{Code, Effect, Language};
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 /// Programs that are looked for in lists of texts.
 const LISTED_PROGRAMS: &str = "rm sudo doas chmod dd git npm bash sh";
@@ -59,7 +59,7 @@ impl Code<'_> {
 
     /// Tells whether a text is printed, compared or searched.
     fn is_told(&self, at: usize) -> bool {
-        let is_telling = |name: &str| listed(TELLING_NAMES, name);
+        let is_telling = |name: &str| is_in_word_list(TELLING_NAMES, name);
         let is_behind = matches!(self.before(at), Some(Token::Name(name)) if is_telling(name));
         is_behind && self.language == Language::Other
             || name_before_call(self, at).is_some_and(is_telling)
@@ -69,7 +69,7 @@ impl Code<'_> {
     pub(super) fn listed_words(&self, at: usize) -> Option<Vec<String>> {
         let first = self.tokens.get(at)?.as_text()?;
         let name = first.rsplit('/').next().unwrap_or_default();
-        let may_run = self.language == Language::Other && listed(LISTED_PROGRAMS, name);
+        let may_run = self.language == Language::Other && is_in_word_list(LISTED_PROGRAMS, name);
         let is_told = self.is_told(at)
             || self.before(at) == Some(&Token::Mark('[')) && self.is_told(at.saturating_sub(1));
         if !may_run || is_told {
@@ -149,7 +149,7 @@ impl Code<'_> {
                 texts.iter().skip(1).any(is_mode)
                     || texts.first().is_some_and(|first| first.starts_with('>'))
             }
-            name if listed(COPYING_NAMES, name) => texts.len() > 1,
+            name if is_in_word_list(COPYING_NAMES, name) => texts.len() > 1,
             _ => true,
         };
         if !writes {
@@ -166,7 +166,7 @@ impl Code<'_> {
             }
             return;
         }
-        let skipped = usize::from(listed(COPYING_NAMES, name));
+        let skipped = usize::from(is_in_word_list(COPYING_NAMES, name));
         let paths = texts.iter().skip(skipped).take(2 - skipped);
         effects.extend(
             paths

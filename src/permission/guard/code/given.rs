@@ -3,7 +3,7 @@
 //! It refuses to know what it is given.
 
 use crate::permission::shell::UNKNOWN;
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::effect::Effect;
 use super::names::{COMMON_NAMES, RUNNING_MODULES, SHELL_NAMES, SOURCE_NAMES};
@@ -37,7 +37,7 @@ impl Code<'_> {
         let before = effects.len();
         for (source, names) in SOURCE_NAMES {
             let is_named = |token: &Token| match token {
-                Token::Name(name) => listed(names, bare(name)),
+                Token::Name(name) => is_in_word_list(names, bare(name)),
                 Token::Text(text) | Token::Command(text) => names_in(text, names),
                 Token::Mark(_) => false,
             };
@@ -57,7 +57,7 @@ impl Code<'_> {
             let names_any = near.iter().any(|token| matches!(token, Token::Name(_)));
             return (given.is_some() || names_any) && self.surely_runs(name);
         };
-        let is_shell = listed(SHELL_NAMES, first.rsplit('/').next().unwrap_or_default());
+        let is_shell = is_in_word_list(SHELL_NAMES, first.rsplit('/').next().unwrap_or_default());
         let said = near.iter().enumerate().position(|(at, token)| {
             let is_said = token.as_text().is_some_and(|text| !text.trim().is_empty());
             is_said && !is_module(arguments, at)
@@ -77,7 +77,7 @@ impl Code<'_> {
                 self.language,
                 Language::Ruby | Language::Perl | Language::Php
             );
-        self.language != Language::Other && (!listed(COMMON_NAMES, name) || is_own_word)
+        self.language != Language::Other && (!is_in_word_list(COMMON_NAMES, name) || is_own_word)
             || self.has_module
     }
 }
@@ -86,14 +86,14 @@ impl Code<'_> {
 pub(super) fn has_module(tokens: &[Token]) -> bool {
     tokens.iter().any(|token| match token {
         Token::Name(text) | Token::Text(text) => {
-            listed(RUNNING_MODULES, text.trim_start_matches("node:"))
+            is_in_word_list(RUNNING_MODULES, text.trim_start_matches("node:"))
         }
         Token::Command(_) | Token::Mark(_) => false,
     })
 }
 
 fn is_source(token: &Token) -> bool {
-    matches!(token, Token::Name(name) if SOURCE_NAMES.iter().any(|(_, names)| listed(names, bare(name))))
+    matches!(token, Token::Name(name) if SOURCE_NAMES.iter().any(|(_, names)| is_in_word_list(names, bare(name))))
 }
 
 /// `require("fs")`.
@@ -111,5 +111,5 @@ fn names_in(text: &str, names: &'static str) -> bool {
     text.contains(['$', '#', '@'])
         && text
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .any(|word| listed(names, word))
+            .any(|word| is_in_word_list(names, word))
 }

@@ -3,7 +3,7 @@
 //! It refuses to know the languages that share calls and strings.
 
 use super::tokens::{Token, texts_of, tokens};
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::{Code, Effect, Language, Source, TOKENS, bounded};
 
@@ -176,7 +176,8 @@ pub fn of_tcl(text: &str) -> Vec<Effect> {
                 return Some(Effect::Shell(text.to_owned()));
             }
             let (runner, words) = part.split_once(' ')?;
-            listed("exec spawn system shell", runner).then(|| Effect::Shell(words.to_owned()))
+            is_in_word_list("exec spawn system shell", runner)
+                .then(|| Effect::Shell(words.to_owned()))
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use crate::permission::shell::UNKNOWN;
 
 use super::Language;
 use super::names::FETCHING_NAMES;
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 /// A piece of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -324,7 +324,7 @@ pub fn texts_of(tokens: &[Token]) -> impl Iterator<Item = &str> {
 
 /// Tells whether a token speaks of fetching or decoding.
 pub fn is_fetching(token: &Token) -> bool {
-    matches!(token, Token::Name(name) if listed(FETCHING_NAMES, name.as_str()))
+    matches!(token, Token::Name(name) if is_in_word_list(FETCHING_NAMES, name.as_str()))
         || token.as_text().is_some_and(|text| {
             ["http://", "https://", "curl ", "wget "]
                 .iter()

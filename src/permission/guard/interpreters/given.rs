@@ -3,7 +3,7 @@
 //! It refuses to know which of them the code takes: each may be the one.
 
 use crate::permission::shell::{Input, Simple, Word};
-use crate::permission::words::listed;
+use crate::permission::word_list::is_in_word_list;
 
 use super::super::code::{Language, Source};
 use super::super::judge::Scene;
@@ -71,7 +71,7 @@ fn judge_environment(simple: &Simple, scene: &Scene<'_>) -> bool {
     let exported = commands
         .filter(|other| {
             let first = other.words.first();
-            first.is_some_and(|first| listed(EXPORTING, first.text.as_str()))
+            first.is_some_and(|first| is_in_word_list(EXPORTING, first.text.as_str()))
         })
         .flat_map(|other| other.words.iter().skip(1))
         .filter_map(|word| word.text.split_once('='))

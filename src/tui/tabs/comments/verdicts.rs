@@ -5,7 +5,7 @@
 use super::Entry;
 use crate::domain::course::ReviewSpan;
 use crate::domain::run::State;
-use crate::text::n_of;
+use crate::text::pluralize;
 use crate::tui::page::Mark;
 use crate::tui::theme;
 use crate::tui::words::{self, Clock};
@@ -71,7 +71,7 @@ fn row_of_all(n: usize, last: &ReviewSpan, table: Table) -> Entry {
     };
     let all = match n {
         1 => format!("{fold} review {}  ", last.review),
-        _ => format!("{fold} {}, the last: ", n_of(n, "review")),
+        _ => format!("{fold} {}, the last: ", pluralize(n, "review")),
     };
     Entry {
         parts: vec![

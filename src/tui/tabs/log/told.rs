@@ -127,7 +127,7 @@ fn words_of(event: &Event) -> Option<String> {
         Event::SnapshotTaken { step: 0, .. } => "the tree is kept".to_owned(),
         Event::SnapshotTaken { step, .. } => format!("the tree before step {step} is kept"),
         Event::StepAudited(audit) => {
-            let n = crate::text::n_of(audit.changed.len(), "file");
+            let n = crate::text::pluralize(audit.changed.len(), "file");
             format!("step {} changed {n}", audit.step)
         }
         Event::Surveyed { .. } => "the repository was looked at".to_owned(),

@@ -129,6 +129,8 @@ impl Reading {
 
 /// The first line of a plan's text behind what the program writes before it, from 0.
 pub fn first_line(text: &str) -> usize {
-    let body = front_matter::split(text).body.trim_start_matches('\n');
+    let body = front_matter::parse_document(text)
+        .body
+        .trim_start_matches('\n');
     text.lines().count().saturating_sub(body.lines().count())
 }

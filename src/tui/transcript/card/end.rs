@@ -89,7 +89,7 @@ impl ToolEnd {
 /// How many lines a tool's output has, where more of it is known than is kept here, or was than is told.
 fn n_lines(output: &str) -> Option<usize> {
     let output = output.trim_end();
-    let n_not_there = truncate::n_not_there(output);
+    let n_not_there = truncate::count_omitted_lines(output);
     let n_notes = usize::from(n_not_there > 0);
     let is_cut = n_not_there > 0 || output.len() > MAX_OUTPUT;
     is_cut.then(|| output.lines().count() - n_notes + n_not_there)

@@ -1,0 +1,268 @@
+//! What could be approved for more than once: the call as it stands, and patterns of what is like it.
+//!
+//! It refuses to store anything. No pattern is proposed where it would cover more than it shows: for programs
+//! that run what they are given, that change much with little, and for what is held back by the safety list.
+
+use super::command_segments::{self, CommandSegment};
+use super::decision::Decision;
+use super::stored_approval::{ApprovalMatcher, MaxApprovalScope};
+use super::tool_names::{TargetKind, target_kind_for_tool};
+use super::{AgentToolCall, PermissionAction, wildcard};
+
+/// Programs and how many of their first words say what they do; the longest entry counts, one word where none does.
+#[rustfmt::skip]
+const PREFIX_LENGTHS: &[(&str, usize)] = &[
+    ("apt", 2), ("apt-get", 2), ("aws", 3), ("az", 3), ("bazel", 2), ("brew", 2), ("bun", 2), ("bun run", 3),
+    ("bundle", 2), ("bundle exec", 3), ("cargo", 2), ("cargo add", 3), ("cargo run", 3), ("composer", 2), ("dart", 2),
+    ("deno", 2), ("deno task", 3), ("docker", 2), ("docker compose", 3), ("docker image", 3), ("docker container", 3),
+    ("dotnet", 2), ("flutter", 2), ("gcloud", 3), ("gh", 3), ("git", 2), ("git remote", 3), ("git stash", 3),
+    ("git config", 3), ("git worktree", 3), ("git submodule", 3), ("glab", 3), ("go", 2), ("go mod", 3), ("go tool", 3), ("gradle", 2),
+    ("helm", 2), ("just", 2), ("kubectl", 2), ("make", 2), ("mise", 2), ("mix", 2), ("mvn", 2), ("nix", 2), ("npm", 2),
+    ("npm run", 3), ("nx", 2), ("pip", 2), ("pip3", 2), ("pnpm", 2), ("pnpm run", 3), ("poetry", 2), ("poetry run", 3), ("pulumi", 2),
+    ("rails", 2), ("rake", 2), ("rustup", 2), ("sbt", 2), ("stack", 2), ("swift", 2), ("systemctl", 2), ("terraform", 2), ("tox", 1),
+    ("turbo", 2), ("uv", 2), ("uv run", 3), ("yarn", 2), ("yarn run", 3), ("zig", 2),
+];
+
+/// Programs that run what they are given, or change much with little: only what stands there is proposed.
+#[rustfmt::skip]
+const EXACT_ONLY_PROGRAMS: &[&str] = &[
+    // Interpreters and shells.
+    "sh", "bash", "zsh", "dash", "ksh", "fish", "csh", "tcsh", "pwsh", "powershell", "cmd", "python", "node", "nodejs", "deno", "bun", "ruby", "perl",
+    "php", "lua", "luajit", "tclsh", "Rscript", "osascript", "java", "ghci", "iex", "irb", "ts-node", "tsx", "awk", "gawk", "mawk", "sed", "ed", "ex", "vi",
+    "vim", "nvim", "emacs", "jshell", "scala", "groovy", "sqlite3", "psql", "mysql", "mongosh", "redis-cli", "gdb", "lldb",
+    // Wrappers.
+    "sudo", "doas", "su", "env", "xargs", "find", "fd", "parallel", "command", "builtin", "exec", "eval", "source", ".", "nohup", "nice", "ionice",
+    "timeout", "time", "stdbuf", "setsid", "watch", "busybox", "toybox", "chroot", "unshare", "nsenter", "flock", "script", "strace", "ltrace",
+    "entr", "ssh", "npx", "bunx", "pnpx", "uvx", "pipx", "tmux", "screen", "at", "batch", "crontab", "systemd-run", "trap", "alias",
+    // What changes much with little.
+    "rm", "rmdir", "mv", "cp", "dd", "ln", "install", "tee", "truncate", "shred", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "mount", "umount",
+    "mkfs", "fdisk", "curl", "wget", "scp", "rsync", "sftp", "nc", "ncat", "socat", "telnet", "tar", "unzip", "patch", "export", "set", "unset", "cd",
+    "iptables", "nft", "ufw", "reboot", "shutdown", "poweroff", "halt", "git",
+];
+
+/// Words behind which a program runs what it is given.
+const RUNNER_WORDS: [&str; 4] = ["exec", "x", "dlx", "eval"];
+
+/// Proposes what of a decision could be kept, the narrowest first; nothing for what cannot be kept.
+pub fn suggest_approvals(call: &AgentToolCall, decision: &Decision) -> Vec<ApprovalMatcher> {
+    if decision.action != PermissionAction::Ask {
+        return Vec::new();
+    }
+    let patterns = match decision.max_scope {
+        MaxApprovalScope::Never => return Vec::new(),
+        MaxApprovalScope::Run => false,
+        MaxApprovalScope::Project => true,
+    };
+    let mut proposals = suggest_exact(call, decision);
+    if patterns {
+        proposals.extend(suggest_patterns(call, decision));
+    }
+    proposals.dedup();
+    proposals
+}
+
+fn suggest_exact(call: &AgentToolCall, decision: &Decision) -> Vec<ApprovalMatcher> {
+    let of = |text: &str| ApprovalMatcher::Exact(text.to_owned());
+    match call {
+        AgentToolCall::Command { line, .. } => vec![of(line.trim())],
+        AgentToolCall::Edit { .. } | AgentToolCall::Read { .. } => decision
+            .request
+            .targets
+            .iter()
+            .flat_map(|target| target.forms())
+            .map(of)
+            .collect(),
+        AgentToolCall::Tool { input, .. } => {
+            vec![of(&super::required_permissions::main_input_text(input))]
+        }
+    }
+}
+
+fn suggest_patterns(call: &AgentToolCall, decision: &Decision) -> Vec<ApprovalMatcher> {
+    match call {
+        AgentToolCall::Command { line, .. } => suggest_line_patterns(line),
+        AgentToolCall::Edit { .. } | AgentToolCall::Read { .. } => decision
+            .request
+            .targets
+            .iter()
+            .flat_map(|target| target.forms())
+            .filter_map(folder_pattern)
+            .collect(),
+        AgentToolCall::Tool { name, input } => host_pattern(name, input).into_iter().collect(),
+    }
+}
+
+/// Each command of a line that would still ask gets its own pattern; one that has none leaves the line to its exact text.
+fn suggest_line_patterns(line: &str) -> Vec<ApprovalMatcher> {
+    let split = command_segments::split_command_line(line);
+    if split.doubt.is_some() {
+        return Vec::new();
+    }
+    let patterns: Option<Vec<ApprovalMatcher>> =
+        split.segments.iter().map(segment_pattern).collect();
+    patterns.unwrap_or_default()
+}
+
+fn segment_pattern(part: &CommandSegment) -> Option<ApprovalMatcher> {
+    let words = part.literal_words()?;
+    let program = words.first()?;
+    let is_plain = |word: &&String| {
+        !word.starts_with('-') && !word.contains(['/', '=', '~', ' ']) && !word.is_empty()
+    };
+    let first: Vec<&str> = words
+        .iter()
+        .take(3)
+        .take_while(|word| is_plain(word))
+        .map(String::as_str)
+        .collect();
+    let n_words = (1..=first.len())
+        .filter_map(|n| first.get(..n))
+        .filter_map(|prefix| {
+            PREFIX_LENGTHS
+                .iter()
+                .find(|(known, _)| *known == prefix.join(" "))
+        })
+        .map(|(_, n_words)| *n_words)
+        .next_back()
+        .unwrap_or(1);
+    let prefix = first.get(..n_words)?;
+    let is_known = PREFIX_LENGTHS.iter().any(|(known, _)| known == program);
+    let runs = prefix
+        .iter()
+        .skip(1)
+        .any(|word| RUNNER_WORDS.contains(word));
+    if runs || (is_exact_only_program(program) && !(is_known && n_words > 1)) {
+        return None;
+    }
+    Some(ApprovalMatcher::Pattern(format!(
+        "{} *",
+        wildcard::escape(&prefix.join(" "))
+    )))
+}
+
+/// A version at the end of an interpreter's name does not make it another.
+fn is_exact_only_program(program: &str) -> bool {
+    let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    EXACT_ONLY_PROGRAMS.contains(&program)
+        || EXACT_ONLY_PROGRAMS.contains(&bare)
+        || program.contains('/')
+}
+
+/// The folder of a path; not the whole repository and not the whole disk.
+fn folder_pattern(path: &str) -> Option<ApprovalMatcher> {
+    let (folder, _) = path.trim_end_matches('/').rsplit_once('/')?;
+    let is_some_folder = !folder.trim_matches(['/', '.']).is_empty();
+    is_some_folder.then(|| ApprovalMatcher::Pattern(format!("{}/*", wildcard::escape(folder))))
+}
+
+/// The host of an address.
+fn host_pattern(name: &str, input: &str) -> Option<ApprovalMatcher> {
+    if target_kind_for_tool(name) != TargetKind::Text {
+        return None;
+    }
+    let text = super::required_permissions::main_input_text(input);
+    let (scheme, rest) = text.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    let is_plain = !host.is_empty() && !host.contains(['@', '*', '\\']);
+    is_plain.then(|| {
+        ApprovalMatcher::Pattern(format!(
+            "{}://{}/*",
+            wildcard::escape(scheme),
+            wildcard::escape(host)
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::super::{DecisionContext, PhaseAccess, SandboxReach, decide_call};
+    use super::*;
+
+    fn check(line: &str, expected: &[&str]) {
+        let call = AgentToolCall::Command {
+            line: line.to_owned(),
+            cwd: PathBuf::from("/repo"),
+            reach: SandboxReach::Unconfined,
+        };
+        let context = DecisionContext::new(PhaseAccess::Execute, PathBuf::from("/repo"));
+        let proposals = suggest_approvals(&call, &decide_call(&call, &context));
+        let told: Vec<String> = proposals
+            .iter()
+            .map(|proposal| match proposal {
+                ApprovalMatcher::Exact(text) => format!("= {text}"),
+                ApprovalMatcher::Pattern(text) => text.clone(),
+            })
+            .collect();
+        assert_eq!(told, expected, "{line}");
+    }
+
+    #[test]
+    fn a_pattern_keeps_the_words_that_say_what_is_done() {
+        check("ls -la", &["= ls -la", "ls *"]);
+        check("cargo test --all", &["= cargo test --all", "cargo test *"]);
+        check(
+            "npm run build -- x",
+            &["= npm run build -- x", "npm run build *"],
+        );
+        check(
+            "git checkout main",
+            &["= git checkout main", "git checkout *"],
+        );
+        check(
+            "docker compose up",
+            &["= docker compose up", "docker compose up *"],
+        );
+        check(
+            "make test && ls",
+            &["= make test && ls", "make test *", "ls *"],
+        );
+    }
+
+    #[test]
+    fn no_pattern_is_proposed_where_it_would_cover_more_than_it_shows() {
+        for line in [
+            "python3 x.py",
+            "python3.12 x.py",
+            "sh x",
+            "node x.js",
+            "env ls",
+            "xargs ls",
+            "rm x",
+            "git -C x status",
+            "git",
+            "npm",
+            "cargo --version",
+            "curl x",
+            "./run",
+            "/bin/ls",
+            "npm exec x",
+            "pnpm dlx x",
+            "ls && rm x",
+            "make 'a",
+        ] {
+            check(line, &[format!("= {line}").as_str()]);
+        }
+    }
+
+    #[test]
+    fn what_is_held_back_is_kept_for_the_run_exactly_or_not_at_all() {
+        check("git push", &["= git push"]);
+        check("sudo ls", &[]);
+    }
+
+    #[test]
+    fn a_folder_and_a_host_are_patterns_with_their_own_characters() {
+        let pattern = |text: &str| Some(ApprovalMatcher::Pattern(text.to_owned()));
+        assert_eq!(folder_pattern("app/[id]/page.tsx"), pattern("app/[[]id]/*"));
+        assert_eq!(folder_pattern("README.md"), None);
+        assert_eq!(folder_pattern("/x"), None);
+        let fetch = |url: &str| host_pattern("webfetch", &format!("{{\"url\":\"{url}\"}}"));
+        assert_eq!(
+            fetch("https://example.org/a?b"),
+            pattern("https://example.org/*")
+        );
+        assert_eq!(fetch("https://u@example.org/"), None);
+    }
+}

@@ -1,0 +1,492 @@
+//! The one decision about a call.
+//!
+//! Floors, rules, approvals, mode, in this order; the strictest word counts, and only approvals and modes
+//! make anything milder: an ask becomes an allow, never a deny. Paths arrive resolved; nothing here looks
+//! at the disk. It refuses to know adapters and who answers an ask.
+
+use serde::{Deserialize, Serialize};
+
+use super::decision_context::DecisionContext;
+use super::hard_limits::{self, FLOORS, Floor, FloorInput, FloorRestriction};
+use super::permission_mode::RelaxableAsk;
+use super::required_permissions::{self, PermissionCheck, RequiredPermissions, TargetLocation};
+use super::rule::{CallFacts, PermissionAction, RuleLayer};
+use super::rule_evaluation::{ApprovalLookup, PermissionOutcome, evaluate_checks};
+use super::stored_approval::MaxApprovalScope;
+use super::{AgentToolCall, SandboxReach};
+
+/// What happens to a call, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Allow: it goes ahead, once. Ask: the user answers. Deny: it does not go ahead.
+    pub action: PermissionAction,
+    /// What is decided about; of an ask only what asks.
+    pub request: PermissionRequest,
+    /// The permissions that are needed, each once; of an ask only those that ask.
+    pub permissions: Vec<String>,
+    /// How far an answer to the ask may be kept.
+    pub max_scope: MaxApprovalScope,
+    /// Who decided.
+    pub source: DecisionSource,
+    /// What decided.
+    pub reason: DecisionReason,
+    /// Everything that was looked at, in its order.
+    pub steps: Vec<DecisionStep>,
+}
+
+/// Who decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecisionSource {
+    /// A floor.
+    Floor,
+    /// What is built into the program, a profile's rule too.
+    Program,
+    /// A rule that somebody wrote.
+    Written,
+    /// An approval of the user's.
+    Approval,
+    /// The mode.
+    Mode,
+}
+
+/// What decided about a call, for people, agents and the log.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DecisionReason {
+    /// The rule, floor, approval or mode, in words.
+    pub rule: String,
+    /// Where it stands: file and line, or what part of the program it is.
+    pub origin: String,
+    /// Why, in a sentence without its full stop.
+    pub reason: String,
+}
+
+/// One thing that was looked at on the way to a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionStep {
+    /// What: a floor, the rules, approvals, the mode.
+    pub step: String,
+    /// What it says; `None` when it says nothing.
+    pub says: Option<PermissionAction>,
+    /// About what, by which rule, why.
+    pub told: String,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionRequest {
+    /// `bash`, `edit`, `read` or a tool's name.
+    pub permission: String,
+    /// What it is asked for; empty when the CLI did not say.
+    pub targets: Vec<PermissionTarget>,
+}
+
+/// One thing that an ask is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionTarget {
+    /// A whole command line, a tool's input, or a path by name: below the root relative to it, else absolute.
+    pub text: String,
+    /// The path's real form, where it differs from its name.
+    pub real: Option<String>,
+}
+
+impl PermissionTarget {
+    /// Every form of it.
+    pub fn forms(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.text.as_str()).chain(self.real.as_deref())
+    }
+
+    fn to_display(&self) -> String {
+        match &self.real {
+            Some(real) => format!("`{}` (really `{real}`)", self.text),
+            None => format!("`{}`", self.text),
+        }
+    }
+}
+
+/// Decides about a call. Total; what is not known to be harmless is asked in EXECUTE and denied before.
+pub fn decide_call(call: &AgentToolCall, context: &DecisionContext) -> Decision {
+    let checks = required_permissions::permissions_for_call(call, context);
+    let facts = call_facts(call, context);
+    let looked = FloorInput {
+        call,
+        checks: &checks,
+        facts,
+        context,
+    };
+    let floors: Vec<(Floor, Option<FloorRestriction>)> = FLOORS
+        .into_iter()
+        .map(|floor| (floor, floor.evaluate(&looked)))
+        .collect();
+    let mut weighing = DecisionBuilder {
+        call,
+        checks: &checks,
+        context,
+        steps: Vec::new(),
+    };
+    weighing.add_call_steps();
+    let forced = weighing.apply_floors(&floors);
+    if let Some(denied) = forced.deny {
+        return weighing.finish(
+            PermissionAction::Deny,
+            MaxApprovalScope::Never,
+            denied,
+            &checks.checks,
+        );
+    }
+    if hard_limits::is_staging_edit(&looked) {
+        return weighing.finish_staging(forced.ask);
+    }
+    let judged = evaluate_checks(&context.rules, &checks, facts);
+    if let Some(denied) = weighing.apply_denies(&judged) {
+        return weighing.finish(
+            PermissionAction::Deny,
+            MaxApprovalScope::Never,
+            denied,
+            &checks.checks,
+        );
+    }
+    weighing.apply_asks(forced.ask, &judged)
+}
+
+/// What is known of a call besides its targets.
+pub(super) fn call_facts(call: &AgentToolCall, context: &DecisionContext) -> CallFacts {
+    let reach = required_permissions::sandbox_reach(call);
+    CallFacts {
+        is_contained: reach == Some(SandboxReach::Contained),
+        leaves_sandbox: reach == Some(SandboxReach::LeavesSandbox),
+        only_reads: match call {
+            AgentToolCall::Command { line, cwd, reach } => {
+                hard_limits::read_only_refusal(line, cwd, *reach, context).is_none()
+            }
+            AgentToolCall::Edit { .. }
+            | AgentToolCall::Read { .. }
+            | AgentToolCall::Tool { .. } => false,
+        },
+    }
+}
+
+/// A reason and who gives it.
+type SourcedReason = (DecisionSource, DecisionReason);
+
+/// What the floors say together.
+struct FloorOutcome {
+    deny: Option<SourcedReason>,
+    ask: Option<(MaxApprovalScope, SourcedReason)>,
+}
+
+/// A decision in the making.
+struct DecisionBuilder<'a> {
+    call: &'a AgentToolCall,
+    checks: &'a RequiredPermissions,
+    context: &'a DecisionContext,
+    steps: Vec<DecisionStep>,
+}
+
+impl DecisionBuilder<'_> {
+    fn add_step(&mut self, step: &str, says: Option<PermissionAction>, told: String) {
+        self.steps.push(DecisionStep {
+            step: step.to_owned(),
+            says,
+            told,
+        });
+    }
+
+    fn add_call_steps(&mut self) {
+        for check in &self.checks.checks {
+            let told = format!(
+                "needs {} for {}",
+                check.permission,
+                check.target.to_display()
+            );
+            self.add_step("call", None, told);
+        }
+        if let Some(doubt) = &self.checks.doubt {
+            self.add_step("call", None, doubt.clone());
+        }
+    }
+
+    fn apply_floors(&mut self, floors: &[(Floor, Option<FloorRestriction>)]) -> FloorOutcome {
+        let mut forced = FloorOutcome {
+            deny: None,
+            ask: None,
+        };
+        for (floor, held) in floors {
+            let step = format!("floor: {}", floor.label());
+            let Some(held) = held else {
+                self.add_step(&step, None, "does not apply".to_owned());
+                continue;
+            };
+            self.add_step(&step, Some(held.action), held.reason.clone());
+            let why = DecisionReason {
+                rule: floor.label().to_owned(),
+                origin: step,
+                reason: held.reason.clone(),
+            };
+            let reason = (DecisionSource::Floor, why);
+            match held.action {
+                PermissionAction::Deny => forced.deny = forced.deny.or(Some(reason)),
+                PermissionAction::Ask | PermissionAction::Allow => {
+                    forced.ask = match forced.ask {
+                        Some(asked) if asked.0 >= held.max_scope => Some(asked),
+                        Some(_) | None => Some((held.max_scope, reason)),
+                    };
+                }
+            }
+        }
+        forced
+    }
+
+    /// The staging files are the program's own: rules are about what is the user's.
+    fn finish_staging(self, forced: Option<(MaxApprovalScope, SourcedReason)>) -> Decision {
+        let checks = self.checks;
+        match forced {
+            Some((keeping, why)) => {
+                self.finish(PermissionAction::Ask, keeping, why, &checks.checks)
+            }
+            None => {
+                let why = built_in_reason(
+                    "the turn's own staging files",
+                    "the turn returns its document in them",
+                );
+                self.finish(
+                    PermissionAction::Allow,
+                    MaxApprovalScope::Never,
+                    why,
+                    &checks.checks,
+                )
+            }
+        }
+    }
+
+    fn apply_denies(&mut self, judged: &[PermissionOutcome<'_>]) -> Option<SourcedReason> {
+        let mut denied = None;
+        for (check, judged) in self.checks.checks.iter().zip(judged) {
+            let reason = rule_reason(check, judged, self.checks.doubt.as_deref());
+            let (target, why) = (check.target.to_display(), &reason.1);
+            let mut told = format!(
+                "{} {target}: {} ({})",
+                check.permission, why.rule, why.origin
+            );
+            if judged.is_downgraded {
+                told.push_str(&format!(", but {}", why.reason));
+            }
+            self.add_step("rules", Some(judged.action), told);
+            if judged.action == PermissionAction::Deny && denied.is_none() {
+                denied = Some(reason);
+            }
+        }
+        denied
+    }
+
+    fn apply_asks(
+        mut self,
+        forced: Option<(MaxApprovalScope, SourcedReason)>,
+        judged: &[PermissionOutcome<'_>],
+    ) -> Decision {
+        let checks = self.checks;
+        let keeping = forced
+            .as_ref()
+            .map_or(MaxApprovalScope::Project, |(keeping, _)| *keeping);
+        let mut asking = Vec::new();
+        let (mut asked_by, mut allowed_by) = (None, None);
+        for (check, judged) in checks.checks.iter().zip(judged) {
+            if judged.action == PermissionAction::Allow && forced.is_none() {
+                let reason = rule_reason(check, judged, None);
+                allowed_by = allowed_by.or(Some(reason));
+                continue;
+            }
+            match self.find_relaxation(check, keeping, forced.is_some()) {
+                Some(reason) => {
+                    let said = format!("{} ({})", reason.1.rule, reason.1.origin);
+                    self.add_step("relaxed", Some(PermissionAction::Allow), said);
+                    allowed_by = Some(reason);
+                }
+                None => {
+                    asking.push(check.clone());
+                    let reason = rule_reason(check, judged, checks.doubt.as_deref());
+                    asked_by = asked_by.or(Some(reason));
+                }
+            }
+        }
+        if let Some(reason) = allowed_by.filter(|_| asking.is_empty()) {
+            return self.finish(
+                PermissionAction::Allow,
+                MaxApprovalScope::Never,
+                reason,
+                &checks.checks,
+            );
+        }
+        let reason = forced.map(|(_, reason)| reason).or(asked_by);
+        let nothing_known = || {
+            let doubt = checks.doubt.as_deref();
+            built_in_reason(
+                "no rule can be looked up",
+                doubt.unwrap_or("nothing is known of it"),
+            )
+        };
+        self.finish(
+            PermissionAction::Ask,
+            keeping,
+            reason.unwrap_or_else(nothing_known),
+            &asking,
+        )
+    }
+
+    /// An approval, or else the mode, makes an allow of an ask. Of forced asks only an approval for the run answers one.
+    fn find_relaxation(
+        &self,
+        check: &PermissionCheck,
+        keeping: MaxApprovalScope,
+        is_forced: bool,
+    ) -> Option<SourcedReason> {
+        let asker = ApprovalLookup {
+            profile: &self.context.profile,
+            approvals: &self.context.approvals,
+            max_scope: keeping,
+        };
+        let exactly = match self.call {
+            AgentToolCall::Command { line, .. } => asker.find_exact("bash", line.trim()),
+            AgentToolCall::Edit { .. }
+            | AgentToolCall::Read { .. }
+            | AgentToolCall::Tool { .. } => None,
+        };
+        // Of a call that is not wholly known only its very text can have been approved.
+        let for_check = || match &self.checks.doubt {
+            Some(_) => None,
+            None => asker.find_for_check(check),
+        };
+        if let Some(approved) = exactly.or_else(for_check) {
+            let why = DecisionReason {
+                rule: format!("{} {:?}", approved.permission, approved.what.as_str()),
+                origin: format!("approved for {}", approved.scope.label()),
+                reason: "you approved it before".to_owned(),
+            };
+            return Some((DecisionSource::Approval, why));
+        }
+        let mode = self.context.mode;
+        let why = || DecisionReason {
+            rule: format!("mode {}", mode.name()),
+            origin: "mode".to_owned(),
+            reason: format!("mode {} does not ask for it", mode.name()),
+        };
+        (!is_forced && mode.relaxes(classify_ask(check))).then(|| (DecisionSource::Mode, why()))
+    }
+
+    fn finish(
+        mut self,
+        action: PermissionAction,
+        keeping: MaxApprovalScope,
+        (by, why): SourcedReason,
+        about: &[PermissionCheck],
+    ) -> Decision {
+        let told = format!("{} ({}): {}", why.rule, why.origin, why.reason);
+        self.add_step("decision", Some(action), told);
+        Decision {
+            action,
+            request: self.build_request(about),
+            permissions: distinct_permissions(about),
+            max_scope: keeping,
+            source: by,
+            reason: why,
+            steps: self.steps,
+        }
+    }
+
+    /// A command is asked about as a whole; of paths those are named that ask.
+    fn build_request(&self, about: &[PermissionCheck]) -> PermissionRequest {
+        let whole = |permission: &str, text: &str| PermissionRequest {
+            permission: permission.to_owned(),
+            targets: vec![PermissionTarget {
+                text: text.to_owned(),
+                real: None,
+            }],
+        };
+        match self.call {
+            AgentToolCall::Command { line, .. } => whole("bash", line),
+            AgentToolCall::Tool { name, input } => whole(name, input),
+            AgentToolCall::Edit { .. } => build_path_request("edit", about),
+            AgentToolCall::Read { .. } => build_path_request("read", about),
+        }
+    }
+}
+
+fn distinct_permissions(about: &[PermissionCheck]) -> Vec<String> {
+    let mut permissions: Vec<String> = Vec::new();
+    for check in about {
+        if !permissions.contains(&check.permission) {
+            permissions.push(check.permission.clone());
+        }
+    }
+    permissions
+}
+
+fn build_path_request(permission: &str, about: &[PermissionCheck]) -> PermissionRequest {
+    let mut targets = Vec::new();
+    for check in about {
+        if !targets.contains(&check.target) {
+            targets.push(check.target.clone());
+        }
+    }
+    PermissionRequest {
+        permission: permission.to_owned(),
+        targets,
+    }
+}
+
+fn classify_ask(check: &PermissionCheck) -> RelaxableAsk {
+    match (check.permission.as_str(), check.location) {
+        (_, TargetLocation::Outside) | ("external_directory" | "doom_loop", _) => {
+            RelaxableAsk::Never
+        }
+        ("edit", TargetLocation::Inside) => RelaxableAsk::EditInside,
+        (_, TargetLocation::Inside) => RelaxableAsk::Other,
+    }
+}
+
+fn built_in_reason(rule: &str, reason: &str) -> SourcedReason {
+    let why = DecisionReason {
+        rule: rule.to_owned(),
+        origin: "built in".to_owned(),
+        reason: reason.to_owned(),
+    };
+    (DecisionSource::Program, why)
+}
+
+fn rule_reason(
+    check: &PermissionCheck,
+    judged: &PermissionOutcome<'_>,
+    doubt: Option<&str>,
+) -> SourcedReason {
+    let target = check.target.to_display();
+    let Some(rule) = judged.rule else {
+        let reason = format!("no rule is about {} {target}", check.permission);
+        return built_in_reason("no rule", &reason);
+    };
+    let verb = match judged.action {
+        PermissionAction::Allow => "allows",
+        PermissionAction::Ask => "asks for",
+        PermissionAction::Deny => "denies",
+    };
+    let reason = match doubt.filter(|_| judged.is_downgraded) {
+        Some(doubt) => format!("{doubt}, so that no allow can be relied on"),
+        None => format!("a rule {verb} {} {target}", check.permission),
+    };
+    let by = match rule.origin.layer {
+        RuleLayer::Default | RuleLayer::BuiltIn => DecisionSource::Program,
+        RuleLayer::Global
+        | RuleLayer::Project
+        | RuleLayer::File
+        | RuleLayer::Flag
+        | RuleLayer::Own => DecisionSource::Written,
+    };
+    let why = DecisionReason {
+        rule: rule.to_string(),
+        origin: rule.origin.to_string(),
+        reason,
+    };
+    (by, why)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! How much runs without asking: plan, default, auto-edit, yolo.
+//!
+//! It refuses to know phases, profiles and gates, which it never changes. A mode turns an ask into an allow and
+//! never lifts a floor; `plan` is a floor itself.
+
+use serde::{Deserialize, Serialize};
+
+/// How much runs without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Nothing is written, commands only read.
+    Plan,
+    /// As the rules say.
+    #[default]
+    Default,
+    /// Edits inside the repository are not asked about.
+    AutoEdit,
+    /// Nothing is asked about but safety, protected paths, what is outside the repository, and loops.
+    Yolo,
+}
+
+/// All modes, from strict to mild.
+pub const MODES: [Mode; 4] = [Mode::Plan, Mode::Default, Mode::AutoEdit, Mode::Yolo];
+
+impl Mode {
+    /// Names the mode as commands and screens do.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Default => "default",
+            Self::AutoEdit => "auto-edit",
+            Self::Yolo => "yolo",
+        }
+    }
+
+    /// Says what it lets run.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Plan => "agents only read, whatever the phase",
+            Self::Default => "agents may do what the rules allow; the rest asks you",
+            Self::AutoEdit => "edits inside the repository need no question",
+            Self::Yolo => {
+                "nothing asks but the safety list, protected paths, what lies outside, and endless repetition"
+            }
+        }
+    }
+
+    /// Reads a mode by its name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        MODES.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// Gives the mode that Shift+Tab leads to; never yolo.
+    pub fn next_in_cycle(self) -> Self {
+        match self {
+            Self::Default => Self::AutoEdit,
+            Self::AutoEdit => Self::Plan,
+            Self::Plan | Self::Yolo => Self::Default,
+        }
+    }
+
+    /// Gives the mode of a run that is taken up: yolo does not survive a restart.
+    pub fn after_restart(self) -> Self {
+        match self {
+            Self::Yolo => Self::Default,
+            Self::Plan | Self::Default | Self::AutoEdit => self,
+        }
+    }
+
+    /// Tells whether the mode turns an ask for something of this kind into an allow.
+    pub(super) fn relaxes(self, asked: RelaxableAsk) -> bool {
+        match (self, asked) {
+            (_, RelaxableAsk::Never) | (Self::Plan | Self::Default, _) => false,
+            (Self::AutoEdit, asked) => asked == RelaxableAsk::EditInside,
+            (Self::Yolo, _) => true,
+        }
+    }
+}
+
+/// What an ask is about, as far as modes look at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RelaxableAsk {
+    /// An edit whose name and real path are inside the repository.
+    EditInside,
+    /// Something else inside.
+    Other,
+    /// Something outside the repository, or outside of what can be told.
+    Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_have_names_and_a_circle_that_leaves_yolo_out() {
+        for mode in MODES {
+            assert_eq!(Mode::from_name(mode.name()), Some(mode));
+            assert_ne!(mode.next_in_cycle(), Mode::Yolo);
+            assert_ne!(mode.after_restart(), Mode::Yolo);
+            let json = serde_json::to_string(&mode).unwrap();
+            assert_eq!(json, format!("\"{}\"", mode.name()));
+        }
+        assert_eq!(Mode::from_name("YOLO"), None);
+        assert_eq!(
+            Mode::default()
+                .next_in_cycle()
+                .next_in_cycle()
+                .next_in_cycle(),
+            Mode::default()
+        );
+    }
+
+    #[test]
+    fn only_two_modes_relax() {
+        let check = |mode: Mode, expected: [bool; 3]| {
+            let kinds = [
+                RelaxableAsk::EditInside,
+                RelaxableAsk::Other,
+                RelaxableAsk::Never,
+            ];
+            assert_eq!(kinds.map(|kind| mode.relaxes(kind)), expected, "{mode:?}");
+        };
+        check(Mode::Plan, [false; 3]);
+        check(Mode::Default, [false; 3]);
+        check(Mode::AutoEdit, [true, false, false]);
+        check(Mode::Yolo, [true, true, false]);
+    }
+}

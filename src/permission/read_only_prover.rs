@@ -1,0 +1,392 @@
+//! Proven reading: the texts that surely only read, inside the root, and end.
+//!
+//! Everything is refused that is not listed here as reading: programs, options, redirects, paths. It
+//! looks at no disk, so that links are not its concern.
+
+use std::ops::Range;
+use std::path::Path;
+
+use thiserror::Error;
+
+use super::shell::{
+    self, Input, Limits, Redirect, RedirectKind, Simple, Word, Wrapper, WrapperKind,
+};
+use super::word_list::is_in_word_list;
+
+mod git_prover;
+mod read_targets;
+mod reader_programs;
+mod script_prover;
+mod simple_programs;
+mod working_folders;
+
+pub use read_targets::list_read_targets;
+use reader_programs::ReaderProgram;
+use working_folders::WorkingFolders;
+
+/// Why a text is not proven to only read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{reason}")]
+pub struct ReadOnlyRefusal {
+    /// What is not known to read, in a few words.
+    pub reason: String,
+    /// The bytes of the text that it is about.
+    pub span: Range<usize>,
+}
+
+/// Variables that only change how things are shown.
+const HARMLESS_VARIABLES: &str =
+    "LC_ALL LANG LC_CTYPE LC_COLLATE TZ COLUMNS NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM";
+
+/// Wrappers that only run their command.
+const HARMLESS_WRAPPERS: &[&str] = &["time", "command", "builtin", "nice", "timeout", "stdbuf"];
+
+/// Shells and the words that run a text which was read already.
+const SHELL_PROGRAMS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh"];
+
+/// Proves that a text only reads, inside the root, when it is run in `cwd`; both are absolute.
+///
+/// # Errors
+///
+/// Tells the first thing that is not known to only read.
+pub fn prove_read_only(text: &str, cwd: &Path, root: &Path) -> Result<(), ReadOnlyRefusal> {
+    let limits = Limits {
+        bytes: 1 << 14,
+        nodes: 20_000,
+        ..Limits::default()
+    };
+    let whole = 0..text.len();
+    let refused = |reason: String| ReadOnlyRefusal {
+        reason,
+        span: whole.clone(),
+    };
+    if let Some(c) = text.chars().find(|c| is_unsafe_control(*c)) {
+        return Err(refused(format!(
+            "the command holds the control character {}",
+            c.escape_unicode()
+        )));
+    }
+    let reading = shell::read(text, &limits);
+    if !reading.doubts.is_empty() {
+        return Err(refused(
+            "the command cannot be followed to its end".to_owned(),
+        ));
+    }
+    // A test alone is no command of its own; what it substitutes is one.
+    if reading.commands.is_empty() && !text.trim_start().starts_with("[[ ") {
+        return Err(refused("an empty command".to_owned()));
+    }
+    let mut places = WorkingFolders::new(cwd, root);
+    for simple in &reading.commands {
+        let proof = ProofContext {
+            text,
+            commands: &reading.commands,
+            folders: &places,
+        };
+        proof
+            .prove_simple_command(simple)
+            .map_err(|reason| ReadOnlyRefusal {
+                reason,
+                span: simple.span.clone(),
+            })?;
+        places.follow_cd(simple);
+    }
+    Ok(())
+}
+
+/// Control characters but line breaks and tabs, and those that make a line look other than it is.
+fn is_unsafe_control(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | shell::UNKNOWN)
+}
+
+/// Arguments that a wrapper adds to a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum WrapperArguments {
+    /// None.
+    Nothing,
+    /// Paths that `find` puts its own starting point before: none looks like an option.
+    Paths,
+    /// Whatever names files have.
+    Anything,
+}
+
+/// A reason to refuse.
+type RefusalReason = String;
+
+/// What a proof of one command rests on.
+struct ProofContext<'a> {
+    text: &'a str,
+    commands: &'a [Simple],
+    folders: &'a WorkingFolders,
+}
+
+impl ProofContext<'_> {
+    fn prove_simple_command(&self, simple: &Simple) -> Result<(), RefusalReason> {
+        for redirect in &simple.redirects {
+            self.prove_redirect(redirect)?;
+        }
+        for (name, _) in &simple.assigned {
+            let is_own = simple.words.is_empty()
+                && !name.is_empty()
+                && name
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit());
+            let parts_lines = name == "IFS" && is_read_builtin(simple);
+            if !is_own && !parts_lines && !is_in_word_list(HARMLESS_VARIABLES, name.as_str()) {
+                return Err(format!("`{name}` may change what commands do"));
+            }
+        }
+        let mut fed = WrapperArguments::Nothing;
+        for wrapper in &simple.via {
+            fed = fed.max(self.prove_wrapper(wrapper, simple)?);
+        }
+        let Some((program, arguments)) = simple.words.split_first() else {
+            return Ok(());
+        };
+        if !program.is_sure || program.glob {
+            return Err("which program runs is not known".to_owned());
+        }
+        self.prove_command(&program.text, arguments, fed)
+    }
+
+    fn prove_redirect(&self, redirect: &Redirect) -> Result<(), RefusalReason> {
+        let target = redirect.target.text.as_str();
+        match redirect.kind {
+            RedirectKind::Duplicate
+                if target == "-" || target.chars().all(|c| c.is_ascii_digit()) =>
+            {
+                Ok(())
+            }
+            RedirectKind::Write | RedirectKind::Append
+                if matches!(target, "/dev/null" | "/dev/stderr" | "/dev/stdout") =>
+            {
+                Ok(())
+            }
+            RedirectKind::Read if target == "/dev/null" => Ok(()),
+            RedirectKind::Read => self.folders.prove_path(&redirect.target),
+            RedirectKind::Write
+            | RedirectKind::Append
+            | RedirectKind::ReadWrite
+            | RedirectKind::Duplicate => Err(format!("a redirect to `{target}` writes")),
+        }
+    }
+
+    /// What the wrapper adds to the arguments.
+    fn prove_wrapper(
+        &self,
+        wrapper: &Wrapper,
+        simple: &Simple,
+    ) -> Result<WrapperArguments, RefusalReason> {
+        let name = wrapper.name.as_str();
+        match wrapper.kind {
+            WrapperKind::Known if name == "time" && time_writes_file(wrapper) => {
+                Err("`time` with this option writes a file".to_owned())
+            }
+            WrapperKind::Known if HARMLESS_WRAPPERS.contains(&name) => {
+                Ok(WrapperArguments::Nothing)
+            }
+            WrapperKind::Shell if SHELL_PROGRAMS.contains(&name) && is_plain_shell(wrapper) => {
+                Ok(WrapperArguments::Nothing)
+            }
+            // A file's name in a text that a shell reads could be anything.
+            WrapperKind::Each if name == "find" && is_innermost_wrapper(wrapper, simple) => {
+                Ok(WrapperArguments::Paths)
+            }
+            WrapperKind::Each if name == "xargs" => self
+                .prove_xargs(wrapper, simple)
+                .map(|()| WrapperArguments::Anything),
+            WrapperKind::Known
+            | WrapperKind::Shell
+            | WrapperKind::Each
+            | WrapperKind::Privilege
+            | WrapperKind::Unknown
+            | WrapperKind::Remote => Err(format!("`{name}` runs other commands")),
+        }
+    }
+
+    /// The names must come from what lists files inside the root, and go to programs that no option makes write.
+    fn prove_xargs(&self, wrapper: &Wrapper, simple: &Simple) -> Result<(), RefusalReason> {
+        let options = [
+            "-0",
+            "-r",
+            "-n",
+            "-n1",
+            "-I",
+            "-I{}",
+            "{}",
+            "-t",
+            "-d",
+            "\\n",
+            "-P",
+            "-P4",
+            "--null",
+            "--no-run-if-empty",
+            "-L1",
+            "-L",
+            "-0r",
+            "-r0",
+            "-I%",
+            "%",
+            "-i",
+            "-n10",
+            "-0n1",
+        ];
+        let is_plain = wrapper.words.iter().skip(1).all(|word| {
+            options.contains(&word.text.as_str()) || word.text.chars().all(|c| c.is_ascii_digit())
+        });
+        if !is_plain {
+            return Err("`xargs` with these options is not known to only read".to_owned());
+        }
+        match self
+            .pipe_source(simple)
+            .is_some_and(|source| self.lists_files(source, 0))
+        {
+            true => Ok(()),
+            false => Err("the arguments of `xargs` are not known".to_owned()),
+        }
+    }
+
+    /// The command on the other side of the pipe that `prove_xargs` reads: nothing but the pipe stands between them.
+    fn pipe_source(&self, simple: &Simple) -> Option<&Simple> {
+        let own = self
+            .commands
+            .iter()
+            .position(|other| std::ptr::eq(other, simple))?;
+        let before = self.commands.get(own.checked_sub(1)?)?;
+        let between = self.text.get(before.span.end..simple.span.start)?;
+        (between.trim() == "|").then_some(before)
+    }
+
+    fn lists_files(&self, simple: &Simple, depth: usize) -> bool {
+        let texts: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
+        let has_short = |letter: char| {
+            texts.iter().any(|text| {
+                text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
+            })
+        };
+        match texts.as_slice() {
+            ["find" | "fd", ..] => true,
+            ["git", "ls-files", ..] => true,
+            ["git", "diff" | "grep", ..] => texts
+                .iter()
+                .any(|text| matches!(*text, "--name-only" | "-l" | "--files-with-matches")),
+            ["rg", ..] => {
+                texts.contains(&"--files")
+                    || texts.contains(&"--files-with-matches")
+                    || has_short('l')
+            }
+            ["grep", ..] => {
+                texts.contains(&"--files-with-matches") || has_short('l') || has_short('L')
+            }
+            ["head" | "tail" | "sort" | "uniq", ..] if depth < 4 => match &simple.input {
+                Input::Pipe(from) => {
+                    !from.is_empty()
+                        && from.iter().all(|at| {
+                            self.commands
+                                .get(*at)
+                                .is_some_and(|source| self.lists_files(source, depth + 1))
+                        })
+                }
+                Input::Nothing | Input::Text(_) | Input::Unknown => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn prove_command(
+        &self,
+        program: &str,
+        arguments: &[Word],
+        fed: WrapperArguments,
+    ) -> Result<(), RefusalReason> {
+        if is_version_query(program, arguments) {
+            return Ok(());
+        }
+        let Some(reader) = reader_programs::find_reader_program(program) else {
+            return Err(format!("`{program}` is not known to only read"));
+        };
+        if fed != WrapperArguments::Nothing {
+            let takes_paths = fed == WrapperArguments::Paths && reader.takes_paths();
+            return match reader.takes_any_option || takes_paths {
+                true => self.prove_with_added_arguments(reader, arguments),
+                false => Err(format!(
+                    "`{program}` with arguments that are not known may do more than read"
+                )),
+            };
+        }
+        if let Some(word) = arguments.iter().find(|word| !word.is_sure) {
+            let is_text = reader.takes_text_only() && !word.text.starts_with(shell::UNKNOWN);
+            if !is_text && !reader.never_names_files() {
+                return Err(format!("an argument of `{program}` is not known"));
+            }
+        }
+        reader.prove(program, arguments, self.folders)
+    }
+
+    /// The known arguments of a command that `prove_xargs` completes.
+    fn prove_with_added_arguments(
+        &self,
+        reader: &ReaderProgram,
+        arguments: &[Word],
+    ) -> Result<(), RefusalReason> {
+        let known: Vec<Word> = arguments
+            .iter()
+            .filter(|word| word.is_sure && word.text != "{}")
+            .cloned()
+            .collect();
+        reader.prove(reader.main_name(), &known, self.folders)
+    }
+}
+
+fn is_read_builtin(simple: &Simple) -> bool {
+    simple
+        .words
+        .first()
+        .is_some_and(|first| first.text == "read")
+}
+
+/// `time -o file`: a keyword's only option is `-p`.
+fn time_writes_file(wrapper: &Wrapper) -> bool {
+    let plain = ["-p", "--", "-v", "--verbose", "--portability"];
+    let mut options = wrapper.words.iter().skip(1);
+    options.any(|word| !plain.contains(&word.text.as_str()))
+}
+
+/// Tells whether a wrapper runs the command itself, nothing between them.
+fn is_innermost_wrapper(wrapper: &Wrapper, simple: &Simple) -> bool {
+    let last = simple.via.last();
+    last.is_some_and(|last| std::ptr::eq(last, wrapper))
+}
+
+fn is_plain_shell(wrapper: &Wrapper) -> bool {
+    wrapper.words.iter().skip(1).all(|word| {
+        let text = word.text.as_str();
+        !text.starts_with('-')
+            || (text.len() <= 5
+                && text
+                    .chars()
+                    .skip(1)
+                    .all(|c| matches!(c, 'c' | 'l' | 'e' | 'u' | 'x')))
+    })
+}
+
+/// Programs of which a version may be asked.
+const VERSION_PROGRAMS: &str = "node npm npx yarn pnpm bun deno python python3 pip pip3 ruby go rustc cargo rustup java javac gcc g++ clang \
+    make cmake git docker kubectl php perl bash tsc jq rg curl wget psql sqlite3 gh uv poetry swift dotnet mvn \
+    gradle";
+
+fn is_version_query(program: &str, arguments: &[Word]) -> bool {
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    is_in_word_list(VERSION_PROGRAMS, program)
+        && matches!(texts.as_slice(), ["--version" | "-V" | "-version"] | ["-v"])
+        && !(texts == ["-v"]
+            && matches!(
+                program,
+                "python" | "perl" | "ruby" | "bash" | "make" | "gcc" | "psql"
+            ))
+        || (matches!(program, "go" | "docker" | "git") && texts == ["version"])
+}
+
+#[cfg(test)]
+mod tests;

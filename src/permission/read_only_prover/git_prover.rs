@@ -1,0 +1,261 @@
+//! The sub-commands of git that only read, and with which of their options.
+//!
+//! What git runs by the user's own settings (a pager on a terminal, a tool for differences) is the user's.
+
+use crate::permission::shell::Word;
+use crate::permission::word_list::is_in_word_list;
+
+use super::RefusalReason;
+use super::working_folders::WorkingFolders;
+
+/// Sub-commands that read with any option but [`REFUSED_OPTIONS`].
+const READING_SUBCOMMANDS: &str = "status log show diff blame annotate ls-files ls-tree rev-parse rev-list describe shortlog grep cat-file \
+    merge-base name-rev for-each-ref show-ref count-objects diff-tree diff-index diff-files whatchanged cherry \
+    range-diff check-ignore check-attr check-ref-format show-branch version patch-id column stripspace";
+
+/// Options that write a file, run a program or read by another's rules, by their shortest spelling that is told apart.
+const REFUSED_OPTIONS: &str = "--output --ext-diff --textconv --filters --open-files-in-pager --show-signature --paginate --exec \
+    --upload-pack --receive-pack --git-dir --work-tree --config-env --exec-path --contents --stdin-packs \
+    --no-index --pathspec-from-file --batch-command --resolve-git-dir --parseopt --sq-quote --ignore-revs-file";
+
+/// Options before the sub-command that change nothing but the output.
+const GLOBAL_OPTIONS: &str = "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects --icase-pathspecs --glob-pathspecs \
+    --noglob-pathspecs";
+
+/// Options whose value is text.
+const TEXT_OPTIONS: &str = "--format --pretty --grep --author --committer --since --until --after --before --date -S -G -L --sort --color \
+    -n --max-count --glob --exclude --diff-filter --word-diff-regex --inter-hunk-context -U --abbrev --stat --skip \
+    -e -A -B -C --src-prefix --dst-prefix --line-prefix --branches --tags --remotes --ignore-submodules \
+    --submodule --find-renames -M --porcelain --untracked-files -u --cherry-mark --decorate-refs --match -m -l \
+    --max-depth --threads --contains --merged --no-merged --points-at --count --ignored --column --anchored \
+    --color-words --ws-error-highlight --diff-algorithm --decorate --encoding --min-parents --max-parents \
+    --word-diff --dirstat --stat-width";
+
+/// Proves that git with these arguments only reads.
+pub fn prove_git(arguments: &[Word], places: &WorkingFolders) -> Result<(), RefusalReason> {
+    let mut rest = arguments;
+    let mut within: Option<WorkingFolders> = None;
+    loop {
+        match rest {
+            [first, behind @ ..] if is_in_word_list(GLOBAL_OPTIONS, first.text.as_str()) => {
+                rest = behind
+            }
+            [first, folder, behind @ ..] if first.text == "-C" => {
+                places.prove_path(folder)?;
+                within = Some(within.as_ref().unwrap_or(places).with_folder(&folder.text));
+                rest = behind;
+            }
+            _ => break,
+        }
+    }
+    let places = within.as_ref().unwrap_or(places);
+    let Some((sub, arguments)) = rest.split_first() else {
+        return Err("`git` alone is not known to only read".to_owned());
+    };
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    if !is_reading_subcommand(&sub.text, &texts) {
+        return Err(format!(
+            "`git {}` with these arguments is not known to only read",
+            sub.text
+        ));
+    }
+    prove_arguments(&sub.text, arguments, places)
+}
+
+/// Options with which `git branch` and `git tag` list.
+const LISTING_OPTIONS: &str = "--list --contains --no-contains --merged --no-merged --points-at";
+/// Options with which `git branch` still lists.
+const BRANCH_OPTIONS: &str = "-a -r -v -vv -av -avv -rv -va -vva -i --all --remotes --verbose --show-current --sort --format --column --no-column --color --no-color \
+    --ignore-case --abbrev --no-abbrev";
+/// Options with which `git tag` still lists.
+const TAG_OPTIONS: &str = "-l -n -n1 -n3 -n5 -n9 -i --sort --format --column --no-column --color";
+
+/// Sub-commands that read only with certain words.
+fn is_reading_subcommand(sub: &str, texts: &[&str]) -> bool {
+    let name = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
+    let options = || {
+        texts
+            .iter()
+            .filter(|text| text.starts_with('-'))
+            .map(|text| name(text))
+    };
+    let n_operands = texts.iter().filter(|text| !text.starts_with('-')).count();
+    let lists = |also: &'static str| {
+        let is_known = options().all(|option| {
+            is_in_word_list(also, &option) || is_in_word_list(LISTING_OPTIONS, &option)
+        });
+        is_known
+            && (n_operands == 0
+                || options().any(|option| {
+                    is_in_word_list(LISTING_OPTIONS, &option) || (sub == "tag" && option == "-l")
+                }))
+    };
+    match sub {
+        "branch" => lists(BRANCH_OPTIONS),
+        "tag" => lists(TAG_OPTIONS),
+        "remote" => matches!(
+            texts,
+            [] | ["-v" | "--verbose"] | ["get-url", _] | ["get-url", "--all" | "--push", _]
+        ),
+        "stash" => matches!(texts, ["list" | "show", ..]),
+        "worktree" => matches!(texts, ["list"] | ["list", "--porcelain"]),
+        "notes" => matches!(texts, [] | ["list"] | ["show"] | ["show", _]),
+        "submodule" => matches!(texts, [] | ["status"] | ["status", "--recursive"]),
+        "reflog" => !matches!(
+            texts,
+            ["expire" | "delete" | "drop" | "exists" | "write", ..]
+        ),
+        "symbolic-ref" => {
+            options().all(|option| is_in_word_list("--short -q --quiet", &option))
+                && n_operands == 1
+        }
+        "config" => is_reading_config(texts),
+        "bisect" => matches!(texts, ["log"]),
+        "hash-object" => !options().any(|option| {
+            option.starts_with("-w") || option.starts_with("--w") || option.starts_with("--stdin-p")
+        }),
+        sub => is_in_word_list(READING_SUBCOMMANDS, sub),
+    }
+}
+
+fn is_reading_config(texts: &[&str]) -> bool {
+    matches!(
+        texts,
+        ["--get" | "--get-all" | "--get-regexp" | "get", _]
+            | ["--local", "--get", _]
+            | ["--local", "--list" | "-l"]
+            | ["--list" | "-l", "--local"]
+    ) || matches!(texts, [name] | ["--global" | "--local", name] if is_setting_name(name))
+}
+
+/// `user.name`: a setting that is asked for; nothing is written without a value.
+fn is_setting_name(text: &str) -> bool {
+    text.contains('.')
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
+}
+
+fn prove_arguments(
+    sub: &str,
+    arguments: &[Word],
+    places: &WorkingFolders,
+) -> Result<(), RefusalReason> {
+    let mut rest = arguments.iter();
+    let mut has_ended = false;
+    let mut n_operands = 0;
+    while let Some(word) = rest.next() {
+        let text = word.text.as_str();
+        if text == "--" && !has_ended {
+            has_ended = true;
+        } else if !has_ended && text.starts_with('-') && text.len() > 1 {
+            if prove_option(sub, text, places)?
+                && let Some(value) = rest.next()
+            {
+                prove_option_text(sub, &value.text)?;
+            }
+        } else {
+            n_operands += 1;
+            let is_pattern = sub == "grep" && n_operands == 1;
+            let is_text = is_pattern || matches!(sub, "config" | "remote" | "check-ref-format");
+            // In `HEAD:src/a.rs` the path stands behind the colon.
+            let path = text.rsplit_once(':').map_or(text, |(_, path)| path);
+            if !is_text
+                && (places.leaves_root(text, word.glob) || places.leaves_root(path, word.glob))
+            {
+                return Err(format!(
+                    "`{text}` may name something outside the repository"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether the next word is the option's text.
+fn prove_option(sub: &str, text: &str, places: &WorkingFolders) -> Result<bool, RefusalReason> {
+    let refused = || Err(format!("`git {sub} {text}` is not known to only read"));
+    let name = text.split('=').next().unwrap_or_default();
+    let is_asked = matches!(
+        (sub, text),
+        ("rev-parse", "--git-dir") | ("diff", "--no-index")
+    );
+    if name.starts_with("--")
+        && !is_asked
+        && REFUSED_OPTIONS
+            .split_whitespace()
+            .any(|option| option.starts_with(name) && (name.len() > 5 || option == name))
+    {
+        return refused();
+    }
+    // `git grep -O` opens a pager, `git grep -f` reads patterns, `git diff -O` an order.
+    if text.starts_with("-O")
+        || (sub == "grep" && text.starts_with("-f"))
+        || (sub == "blame" && text.starts_with("-S"))
+    {
+        return refused();
+    }
+    prove_option_text(sub, text)?;
+    if is_in_word_list(TEXT_OPTIONS, text) {
+        return Ok(takes_next_word(sub, text));
+    }
+    let is_text = TEXT_OPTIONS
+        .split_whitespace()
+        .any(|option| match option.strip_prefix("--") {
+            Some(_) => name == option,
+            None => text.starts_with(option),
+        });
+    match !is_text && places.option_leaves_root(text) {
+        true => Err(format!(
+            "`{text}` may name something outside the repository"
+        )),
+        false => Ok(false),
+    }
+}
+
+/// An option that takes the next word only elsewhere would hide a path from the proof.
+fn takes_next_word(sub: &str, option: &str) -> bool {
+    match sub {
+        "diff" | "diff-tree" | "diff-index" | "diff-files" => matches!(option, "-S" | "-G"),
+        "grep" => matches!(
+            option,
+            "-e" | "-A" | "-B" | "-C" | "-m" | "--max-depth" | "--max-count"
+        ),
+        "branch" | "tag" | "for-each-ref" => {
+            matches!(option, "--sort" | "--format" | "--points-at" | "--contains")
+        }
+        "log" | "show" | "rev-list" | "shortlog" | "whatchanged" | "reflog" => {
+            matches!(
+                option,
+                "-S" | "-G"
+                    | "-L"
+                    | "-n"
+                    | "--grep"
+                    | "--author"
+                    | "--committer"
+                    | "--since"
+                    | "--until"
+                    | "--after"
+                    | "--before"
+                    | "--date"
+                    | "--max-count"
+                    | "--skip"
+                    | "--glob"
+                    | "--diff-filter"
+            )
+        }
+        "blame" | "annotate" => matches!(option, "-L" | "--date"),
+        "describe" => option == "--match",
+        _ => false,
+    }
+}
+
+/// `%G?` in a format asks gpg.
+fn prove_option_text(sub: &str, text: &str) -> Result<(), RefusalReason> {
+    let is_format = sub != "grep";
+    match is_format && (text.contains("%G") || text.contains("signature")) {
+        true => Err(format!("`{text}` asks another program about signatures")),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,210 @@
+//! find, and the programs that need only a line or two each.
+//!
+//! It refuses to know the table of all others.
+
+use crate::permission::shell::Word;
+use crate::permission::word_list::is_in_word_list;
+
+use super::RefusalReason;
+use super::working_folders::WorkingFolders;
+
+/// Tests of find that take a text, not a path.
+const FIND_TEXT_OPTIONS: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -size -mtime -mmin -ctime -cmin -atime \
+    -amin -maxdepth -mindepth -perm -user -group -links -printf -regextype -newermt -newerct -xtype -lname -ilname \
+    -inum -used -uid -gid -fstype";
+const FIND_PLAIN_OPTIONS: &str = "-print -print0 -ls -empty -not -a -o -and -or -prune -quit -true -false -depth -d -xdev -mount -L -H -P \
+    -follow -executable -readable -writable -nouser -nogroup -daystart -noleaf -ignore_readdir_race -warn -nowarn \
+    ! ( ) , -E";
+const FD_TEXT_OPTIONS: &str = "-e --extension -t --type -E --exclude -d --max-depth --min-depth -S --size --changed-within --changed-before \
+    -c --color -j --threads --max-results -g --glob";
+const FD_PLAIN_OPTIONS: &str = "-H --hidden -I --no-ignore -u -s -i -a --absolute-path -p --full-path -l --list-details -0 --print0 -1 -q -HI \
+    -uu -F --fixed-strings --case-sensitive --ignore-case";
+
+/// Proves that find or fd only lists.
+pub fn prove_find(
+    program: &str,
+    arguments: &[Word],
+    places: &WorkingFolders,
+) -> Result<(), RefusalReason> {
+    let (with_text, plain) = if program == "find" {
+        (FIND_TEXT_OPTIONS, FIND_PLAIN_OPTIONS)
+    } else {
+        (FD_TEXT_OPTIONS, FD_PLAIN_OPTIONS)
+    };
+    let mut rest = arguments.iter();
+    let mut n_operands = 0;
+    while let Some(word) = rest.next() {
+        let text = word.text.as_str();
+        let name = text.split('=').next().unwrap_or_default();
+        if is_in_word_list(with_text, text) {
+            rest.next();
+        } else if program == "find" && text == "-exec" {
+            // What it runs is proven as a command of its own.
+            if !rest.any(|word| matches!(word.text.as_str(), ";" | "+")) {
+                return Err("`find -exec` has no end".to_owned());
+            }
+        } else if is_in_word_list(plain, text)
+            || (text.starts_with("--") && is_in_word_list(with_text, name))
+        {
+            continue;
+        } else if text.starts_with("-newer") || text == "-samefile" {
+            places.prove_path(rest.next().unwrap_or(word))?;
+        } else if text.starts_with('-') {
+            let short = text.get(..2).unwrap_or_default();
+            if program != "find"
+                && !text.starts_with("--")
+                && matches!(short, "-e" | "-t" | "-E" | "-d")
+            {
+                continue;
+            }
+            return Err(format!("`{program} {text}` is not known to only read"));
+        } else {
+            n_operands += 1;
+            // fd takes a pattern first.
+            if program == "find" || n_operands > 1 {
+                places.prove_path(word)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Options with which `date` prints.
+const DATE_OPTIONS: &str =
+    "-u --utc -R -I -Iseconds -Idate --iso-8601 --iso-8601=seconds --rfc-email";
+/// Options of the shell that change nothing but when it stops.
+const SET_OPTIONS: &str = "-e -u -o -x -f -eu -euo -ex -eux +e +x pipefail errexit nounset";
+/// Options of bash about patterns.
+const SHOPT_OPTIONS: &str = "-s -u globstar nullglob dotglob nocaseglob failglob";
+
+/// Proves the rest.
+pub fn prove_simple_program(
+    program: &str,
+    arguments: &[Word],
+    places: &WorkingFolders,
+) -> Result<(), RefusalReason> {
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    let all = |list: &'static str| texts.iter().all(|text| is_in_word_list(list, text));
+    let (paths, is_known) = match program {
+        "test" | "[" | "[[" => (arguments, true),
+        "((" | "let" => (&[][..], true),
+        "date" => (&[][..], is_date_display(&texts)),
+        "hostname" => (
+            &[][..],
+            texts.is_empty() || texts == ["-s"] || texts == ["-f"],
+        ),
+        "cd" => (cd_folder(arguments), is_plain_cd(&texts, places)),
+        "read" => (&[][..], is_plain_read(&texts)),
+        "tee" => (
+            &[][..],
+            matches!(
+                texts.as_slice(),
+                ["/dev/null" | "/dev/stderr" | "/dev/stdout"]
+            ),
+        ),
+        "gzip" | "gunzip" => (
+            arguments.get(1..).unwrap_or_default(),
+            prints_compressed(program, &texts),
+        ),
+        "set" => (&[][..], all(SET_OPTIONS)),
+        "shopt" => (&[][..], all(SHOPT_OPTIONS)),
+        "command" => (&[][..], matches!(texts.as_slice(), ["-v" | "-V", ..])),
+        "tar" => return prove_tar(arguments, places),
+        "unzip" => (
+            arguments,
+            matches!(texts.as_slice(), ["-l" | "-v" | "-lv" | "-Z", _]),
+        ),
+        "zipinfo" => (arguments, matches!(texts.as_slice(), [_])),
+        _ => (&[][..], false),
+    };
+    if !is_known {
+        return Err(format!(
+            "`{program} {}` is not known to only read",
+            texts.join(" ")
+        ));
+    }
+    let may_be_text = matches!(program, "test" | "[" | "[[");
+    let is_path =
+        |word: &&Word| !may_be_text || (word.is_sure && word.text.starts_with(['/', '~', '.']));
+    paths
+        .iter()
+        .filter(is_path)
+        .try_for_each(|word| places.prove_path(word))
+}
+
+/// The folder that a `cd` names; `-` leads back to one of those before.
+fn cd_folder(arguments: &[Word]) -> &[Word] {
+    match arguments {
+        [word] if word.text == "-" => &[],
+        _ => arguments,
+    }
+}
+
+fn is_plain_cd(texts: &[&str], places: &WorkingFolders) -> bool {
+    match texts {
+        ["-"] => places.has_changed_folder(),
+        [folder] | ["--", folder] => !folder.starts_with('-'),
+        _ => false,
+    }
+}
+
+/// Options with which gzip and gunzip print, and files.
+fn prints_compressed(program: &str, texts: &[&str]) -> bool {
+    let options = match program {
+        "gzip" => "-dc -cd -l -lv -vl",
+        _ => "-c -l",
+    };
+    texts.split_first().is_some_and(|(flags, files)| {
+        is_in_word_list(options, flags) && !files.iter().any(|file| file.starts_with('-'))
+    })
+}
+
+/// Names in small letters alone: no variable that programs go by.
+fn is_plain_read(texts: &[&str]) -> bool {
+    let mut rest = texts;
+    loop {
+        rest = match rest {
+            ["-r", behind @ ..] => behind,
+            ["-d", "" | ":" | ",", behind @ ..] => behind,
+            names => {
+                let is_own = |name: &&str| {
+                    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+                };
+                return !names.is_empty() && names.iter().all(is_own);
+            }
+        };
+    }
+}
+
+/// A format and a time to be shown; a bare number would set the clock.
+fn is_date_display(texts: &[&str]) -> bool {
+    match texts {
+        ["-d" | "--date", _, rest @ ..] | ["-u", "-d" | "--date", _, rest @ ..] => {
+            rest.iter().all(|text| text.starts_with('+'))
+        }
+        texts => texts
+            .iter()
+            .all(|text| text.starts_with('+') || is_in_word_list(DATE_OPTIONS, text)),
+    }
+}
+
+/// Only a list of what is inside.
+fn prove_tar(arguments: &[Word], places: &WorkingFolders) -> Result<(), RefusalReason> {
+    let Some((flags, rest)) = arguments.split_first() else {
+        return Err("`tar` is not known to only read".to_owned());
+    };
+    let letters = flags.text.trim_start_matches('-');
+    let lists = letters.contains('t')
+        && letters.ends_with('f')
+        && letters
+            .chars()
+            .all(|c| matches!(c, 't' | 'v' | 'f' | 'z' | 'j' | 'J'));
+    let is_plain = rest.len() == 1
+        && rest
+            .iter()
+            .all(|word| !word.text.starts_with('-') && !word.text.contains(':'));
+    if !lists || !is_plain {
+        return Err("`tar` reads only with -tf and one archive".to_owned());
+    }
+    rest.iter().try_for_each(|word| places.prove_path(word))
+}

@@ -1,0 +1,334 @@
+//! What a call needs: one permission for each of its targets.
+//!
+//! It refuses to know rules and floors. Paths arrive resolved; those of redirects are known by name alone.
+
+use std::path::Path;
+
+use super::call_reads::{ReadDepth, evaluate_read_rules};
+use super::command_segments::{self, CommandSegment};
+use super::decision::PermissionTarget;
+use super::decision_context::{DecisionContext, ResolvedPath};
+use super::lexical_path::{display_path, is_below, is_inside, lexical_absolute};
+use super::rule::{CallFacts, PermissionAction, TargetForm};
+use super::tool_names;
+use super::{AgentToolCall, SandboxReach};
+
+/// One permission for one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PermissionCheck {
+    /// The permission.
+    pub permission: String,
+    /// The target, as people see it.
+    pub target: PermissionTarget,
+    /// What rules look at; each must be allowed, one that is forbidden is enough.
+    pub forms: Vec<TargetForm>,
+    /// Texts that must not be forbidden.
+    pub aliases: Vec<String>,
+    /// Texts of which an explicit word counts too.
+    pub inner_commands: Vec<String>,
+    /// Where it leads.
+    pub location: TargetLocation,
+}
+
+/// Where a target lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetLocation {
+    /// Inside the repository by name and in truth, or no path at all.
+    Inside,
+    /// Outside, or nobody can tell.
+    Outside,
+}
+
+/// Everything that a call needs, and why that may not be all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequiredPermissions {
+    /// In the call's order; empty when a call that acts on paths names none.
+    pub checks: Vec<PermissionCheck>,
+    /// What cannot be told about the call.
+    pub doubt: Option<String>,
+}
+
+/// Tells what a call needs.
+pub fn permissions_for_call(
+    call: &AgentToolCall,
+    context: &DecisionContext,
+) -> RequiredPermissions {
+    match call {
+        AgentToolCall::Command { line, cwd, .. } => {
+            let mut checks = permissions_for_command(line, cwd, &context.root);
+            add_read_checks(&mut checks.checks, context);
+            checks
+        }
+        AgentToolCall::Edit { paths, .. } => permissions_for_paths("edit", paths.len(), context),
+        AgentToolCall::Read { paths, .. } => permissions_for_paths("read", paths.len(), context),
+        AgentToolCall::Tool { name, input } => permissions_for_tool(name, input),
+    }
+}
+
+/// The most reads of one command that are told.
+const MAX_READ_CHECKS: usize = 64;
+
+/// Adds what a command opens: what is held back first, since it says the most. What no rule is about is left to the
+/// rules about the command.
+fn add_read_checks(checks: &mut Vec<PermissionCheck>, context: &DecisionContext) {
+    let named = context
+        .reads
+        .opened_paths
+        .iter()
+        .filter(|opened| opened.search.is_none() && opened.depth == ReadDepth::Contents);
+    let (mut held, mut free) = (Vec::new(), Vec::new());
+    for opened in named {
+        let check = path_checks("read", &opened.path, &context.root)
+            .into_iter()
+            .next();
+        let list = match evaluate_read_rules(context, &opened.path) {
+            PermissionAction::Allow => &mut free,
+            PermissionAction::Ask | PermissionAction::Deny => &mut held,
+        };
+        list.extend(
+            check
+                .filter(|check| !list.contains(check))
+                .map(|check| PermissionCheck {
+                    location: TargetLocation::Inside,
+                    ..check
+                }),
+        );
+    }
+    let is_ruled = |check: &PermissionCheck| {
+        check.forms.iter().all(|form| {
+            let said = context.rules.evaluate("read", form, CallFacts::default());
+            said.rule.is_some()
+        })
+    };
+    free.retain(is_ruled);
+    free.truncate(MAX_READ_CHECKS);
+    checks.splice(0..0, held);
+    checks.extend(free);
+}
+
+/// Tells what a command line needs.
+pub fn permissions_for_command(line: &str, cwd: &Path, root: &Path) -> RequiredPermissions {
+    let split = command_segments::split_command_line(line);
+    let mut checks = Vec::new();
+    for part in split.segments {
+        let writes = part.written_files.clone();
+        if !part.match_texts.is_empty() {
+            checks.push(segment_check(part, cwd, root));
+        }
+        for named in writes {
+            let path = lexical_absolute(cwd, Path::new(&named));
+            let path = ResolvedPath {
+                lexical: path.clone(),
+                real: path,
+            };
+            checks.extend(path_checks("edit", &path, root));
+        }
+    }
+    RequiredPermissions {
+        checks,
+        doubt: split.doubt,
+    }
+}
+
+fn segment_check(part: CommandSegment, cwd: &Path, root: &Path) -> PermissionCheck {
+    let place = if part.leaves_root(cwd, root) {
+        TargetLocation::Outside
+    } else {
+        TargetLocation::Inside
+    };
+    PermissionCheck {
+        permission: "bash".to_owned(),
+        target: PermissionTarget {
+            text: part.match_texts.first().cloned().unwrap_or_default(),
+            real: None,
+        },
+        forms: vec![TargetForm {
+            texts: part.match_texts,
+            absolute_path: None,
+        }],
+        aliases: part.aliases,
+        inner_commands: part.inner_commands,
+        location: place,
+    }
+}
+
+fn permissions_for_paths(
+    permission: &str,
+    n_named: usize,
+    context: &DecisionContext,
+) -> RequiredPermissions {
+    if n_named == 0 || n_named != context.paths.len() {
+        return RequiredPermissions {
+            checks: Vec::new(),
+            doubt: Some("which files it is about is not known".to_owned()),
+        };
+    }
+    let checks = context
+        .paths
+        .iter()
+        .flat_map(|path| path_checks(permission, path, &context.root));
+    RequiredPermissions {
+        checks: checks.collect(),
+        doubt: None,
+    }
+}
+
+/// A path outside needs `external_directory` beside its own permission.
+fn path_checks(permission: &str, path: &ResolvedPath, root: &Path) -> Vec<PermissionCheck> {
+    let is_in = match permission {
+        "edit" => is_below,
+        _ => is_inside,
+    };
+    let is_in = is_in(&path.lexical, root) && is_in(&path.real, root);
+    let place = if is_in {
+        TargetLocation::Inside
+    } else {
+        TargetLocation::Outside
+    };
+    let check = |permission: &str| {
+        let (named, real) = (path_form(&path.lexical, root), path_form(&path.real, root));
+        PermissionCheck {
+            permission: permission.to_owned(),
+            target: path_target(path, root),
+            forms: if named == real {
+                vec![named]
+            } else {
+                vec![named, real]
+            },
+            aliases: Vec::new(),
+            inner_commands: Vec::new(),
+            location: place,
+        }
+    };
+    let mut checks = vec![check(permission)];
+    if !is_in {
+        checks.push(check("external_directory"));
+    }
+    checks
+}
+
+/// A path below the root goes by its name below it, and by its whole name.
+fn path_form(path: &Path, root: &Path) -> TargetForm {
+    TargetForm {
+        texts: vec![display_path(path, root)],
+        absolute_path: Some(path.to_string_lossy().into_owned()),
+    }
+}
+
+fn path_target(path: &ResolvedPath, root: &Path) -> PermissionTarget {
+    PermissionTarget {
+        text: display_path(&path.lexical, root),
+        real: (path.real != path.lexical).then(|| display_path(&path.real, root)),
+    }
+}
+
+/// Keys of an input that say what a tool is about, the telling ones first.
+const MAIN_INPUT_KEYS: [&str; 13] = [
+    "file_path",
+    "path",
+    "notebook_path",
+    "url",
+    "query",
+    "command",
+    "pattern",
+    "agent",
+    "subagent_type",
+    "name",
+    "id",
+    "topic",
+    "prompt",
+];
+
+/// Keys of an input that name an agent.
+const AGENT_INPUT_KEYS: [&str; 2] = ["agent", "subagent_type"];
+
+/// What a tool is about whose input does not tell.
+const ANY_TARGET: &str = "*";
+
+/// What a tool is about, out of its input; `*` where the input does not tell.
+pub fn main_input_text(input: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(input)
+        .ok()
+        .and_then(|input| {
+            MAIN_INPUT_KEYS
+                .iter()
+                .find_map(|key| input.get(*key)?.as_str().map(str::to_owned))
+        })
+        .unwrap_or_else(|| ANY_TARGET.to_owned())
+}
+
+/// The inputs of the tasks that a call gives at once; none where it gives one.
+fn batch_task_inputs(input: &str) -> Vec<String> {
+    let input = serde_json::from_str::<serde_json::Value>(input).ok();
+    let tasks = input
+        .as_ref()
+        .and_then(|input| input.get("tasks")?.as_array());
+    let tasks = tasks.into_iter().flatten();
+    tasks.map(serde_json::Value::to_string).collect()
+}
+
+/// The agents that a call names as participants of a discussion, each as `{"agent": …}`; none where it names none.
+fn discussion_agent_inputs(input: &str) -> Vec<String> {
+    let input = serde_json::from_str::<serde_json::Value>(input).ok();
+    let listed = |key: &str| input.as_ref()?.get(key)?.as_array().cloned();
+    let listed = |key: &str| listed(key).unwrap_or_default().into_iter();
+    let named = listed("agents").map(|text| {
+        let text = text.as_str().unwrap_or(ANY_TARGET);
+        let agent = text.split_once('=').map_or(text, |(_, agent)| agent);
+        agent
+            .split_once('@')
+            .map_or(agent, |(agent, _)| agent)
+            .to_owned()
+    });
+    let described = listed("participants").map(|one| {
+        let agent = AGENT_INPUT_KEYS
+            .iter()
+            .find_map(|key| one.get(*key)?.as_str());
+        agent.unwrap_or("general").to_owned()
+    });
+    let all = named.chain(described);
+    all.map(|agent| serde_json::json!({ "agent": agent.trim() }).to_string())
+        .collect()
+}
+
+/// Of several tasks each is a target, as is each participant that a discussion names; so is what stands beside them,
+/// of which nobody may get away with.
+fn permissions_for_tool(name: &str, input: &str) -> RequiredPermissions {
+    let permission = tool_names::permission_for_tool(name);
+    let mut inputs = match permission {
+        "task" => batch_task_inputs(input),
+        "group_discuss" => discussion_agent_inputs(input),
+        _ => Vec::new(),
+    };
+    let alone = main_input_text(input);
+    if inputs.is_empty() || alone != ANY_TARGET {
+        inputs.push(input.to_owned());
+    }
+    let check = |input: String| PermissionCheck {
+        permission: permission.to_owned(),
+        forms: vec![TargetForm::from_text(&main_input_text(&input))],
+        target: PermissionTarget {
+            text: input,
+            real: None,
+        },
+        aliases: Vec::new(),
+        inner_commands: Vec::new(),
+        // Rights that a CLI asks for go beyond what it holds; nobody can tell where they lead.
+        location: match name {
+            "request_permissions" | "network" => TargetLocation::Outside,
+            _ => TargetLocation::Inside,
+        },
+    };
+    RequiredPermissions {
+        checks: inputs.into_iter().map(check).collect(),
+        doubt: None,
+    }
+}
+
+/// Tells whether a call has its sandbox lifted, or is contained.
+pub fn sandbox_reach(call: &AgentToolCall) -> Option<SandboxReach> {
+    match call {
+        AgentToolCall::Command { reach, .. } | AgentToolCall::Edit { reach, .. } => Some(*reach),
+        AgentToolCall::Read { .. } | AgentToolCall::Tool { .. } => None,
+    }
+}

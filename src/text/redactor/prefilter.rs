@@ -1,0 +1,399 @@
+//! Where a closer look is worth it: the words that every secret has in it or beside it.
+//!
+//! Refuses to judge. A glance looks at four bytes at a time, and most text is passed over by it; where four are
+//! those of a word, the word itself is looked for.
+
+use std::sync::LazyLock;
+
+use memchr::memchr_iter;
+
+use super::env_secrets::EnvSecrets;
+use super::redaction_rules::{REDACTION_RULES, SecretShape};
+use super::secret_names::SECRET_NAME_ENDINGS;
+use super::url_logins::login_signs;
+
+/// What a word leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnchorKind {
+    /// The rule of this number.
+    Rule(usize),
+    /// The end of a name under which secrets are kept.
+    SecretName,
+    /// No word, but a sign that a token of parts, a login or a known value may be in the line.
+    Sign,
+}
+
+/// One word in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AnchorMatch {
+    pub(super) kind: AnchorKind,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl AnchorMatch {
+    fn from_sign(at: usize) -> Self {
+        Self {
+            kind: AnchorKind::Sign,
+            start: at,
+            end: at + 1,
+        }
+    }
+
+    /// The same word in a text without so many of the first bytes.
+    pub(super) fn moved_left(self, by: usize) -> Self {
+        Self {
+            start: self.start - by,
+            end: self.end - by,
+            ..self
+        }
+    }
+
+    /// Tells whether it may be one of the names in the first line of a private key, which are long.
+    pub(super) fn may_start_private_key(&self) -> bool {
+        self.kind == AnchorKind::SecretName && self.end - self.start >= "private key".len()
+    }
+}
+
+/// All words, by four bytes that each has.
+struct AnchorTable {
+    words: Vec<(&'static str, AnchorKind)>,
+    /// One bit for each four bytes that hint at a word, by a sum of them, which is quick.
+    bits: Box<[u64; N_BITS / 64]>,
+    /// Where the fours with the same beginning of their sum begin in `fours`, and where the last ends.
+    buckets: Vec<u32>,
+    fours: Vec<FourByteHint>,
+}
+
+/// Four bytes, letters of either case being the same, and the place in a word where they stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FourByteHint {
+    four: u32,
+    word: u16,
+    offset: u16,
+}
+
+impl FourByteHint {
+    /// By buckets, and the same fours beside each other.
+    fn sort_key(&self) -> (u32, u16, u16) {
+        (hash_four(self.four), self.word, self.offset)
+    }
+}
+
+/// Where each bucket begins, and where the last one ends.
+fn bucket_starts(fours: &[FourByteHint]) -> Vec<u32> {
+    let mut begins = vec![0; 1 << BUCKET_BITS];
+    let mut n_before = 0;
+    for (at, begin) in (0u32..).zip(&mut begins) {
+        *begin = n_before;
+        let n_here = fours
+            .iter()
+            .skip(n_before as usize)
+            .take_while(|four| bucket_index(four.four) == at)
+            .count();
+        n_before += u32::try_from(n_here).unwrap_or(u32::MAX);
+    }
+    begins.push(n_before);
+    begins
+}
+
+const TABLE_BITS: u32 = 18;
+const N_BITS: usize = 1 << TABLE_BITS;
+const BUCKET_BITS: u32 = 12;
+
+/// How many places are looked at before one question whether any of them was a hint.
+const STRIDE: usize = 16;
+
+/// Letters of either case are the same, and some signs are, too.
+const CASE_FOLD: u32 = 0x2020_2020;
+
+static ANCHOR_TABLE: LazyLock<AnchorTable> = LazyLock::new(AnchorTable::new);
+
+impl AnchorTable {
+    fn new() -> Self {
+        let mut words = Vec::new();
+        let mut fours = Vec::new();
+        for (number, rule) in REDACTION_RULES.iter().enumerate() {
+            let may_follow = |byte: u8| match rule.shape {
+                SecretShape::Run(letters, _) => letters.contains(byte),
+                SecretShape::Pattern(_) | SecretShape::QueryValue(_) | SecretShape::Finder(_) => {
+                    true
+                }
+            };
+            for word in rule.start_words {
+                insert_word(word.as_bytes(), words.len(), &may_follow, &mut fours);
+                words.push((*word, AnchorKind::Rule(number)));
+            }
+        }
+        // A name that ends in another one is found with it.
+        let ends_in_other = |name: &str| {
+            let mut others = SECRET_NAME_ENDINGS
+                .iter()
+                .filter(|other| other.len() < name.len());
+            others.any(|other| name.ends_with(other))
+        };
+        for name in SECRET_NAME_ENDINGS
+            .into_iter()
+            .filter(|name| !ends_in_other(name))
+        {
+            insert_word(name.as_bytes(), words.len(), &can_end_name, &mut fours);
+            words.push((name, AnchorKind::SecretName));
+        }
+        fours.sort_unstable_by_key(FourByteHint::sort_key);
+        fours.dedup();
+        let mut bits = Box::new([0; N_BITS / 64]);
+        for four in &fours {
+            let place = bit_index(four.four);
+            bits[place / 64] |= 1 << (place % 64);
+        }
+        Self {
+            words,
+            bits,
+            buckets: bucket_starts(&fours),
+            fours,
+        }
+    }
+
+    /// Tells `found` about every word in the order of the fours by which they are seen, until it returns true.
+    fn for_each_match(
+        &self,
+        bytes: &[u8],
+        from: usize,
+        found: &mut impl FnMut(AnchorMatch) -> bool,
+    ) {
+        let mut at = from;
+        while let Some(window) = bytes
+            .get(at..)
+            .and_then(|rest| rest.first_chunk::<{ STRIDE + 3 }>())
+        {
+            let mut hints = 0u32;
+            for (n, four) in window.windows(4).enumerate() {
+                hints |= self.hint_bit(fold_four(four)) << n;
+            }
+            while hints != 0 {
+                let n = hints.trailing_zeros();
+                hints &= hints - 1;
+                if self.match_at_hint(bytes, at + n as usize, found) {
+                    return;
+                }
+            }
+            at += STRIDE;
+        }
+        for place in at..bytes.len().saturating_sub(3) {
+            let is_hint = bytes
+                .get(place..place + 4)
+                .is_some_and(|four| self.hint_bit(fold_four(four)) == 1);
+            if is_hint && self.match_at_hint(bytes, place, found) {
+                return;
+            }
+        }
+    }
+
+    /// Looks for the words that have the four bytes which begin at a place.
+    fn match_at_hint(
+        &self,
+        bytes: &[u8],
+        at: usize,
+        found: &mut impl FnMut(AnchorMatch) -> bool,
+    ) -> bool {
+        let four = bytes.get(at..at + 4).map(fold_four).unwrap_or_default();
+        let bucket = bucket_index(four) as usize;
+        let border = |bucket: usize| self.buckets.get(bucket).map_or(0, |begin| *begin as usize);
+        let fours = self.fours.get(border(bucket)..border(bucket + 1));
+        for hint in fours.unwrap_or_default() {
+            if hint.four != four {
+                continue;
+            }
+            let Some((word, anchor)) = self.words.get(usize::from(hint.word)) else {
+                continue;
+            };
+            let Some(start) = at.checked_sub(usize::from(hint.offset)) else {
+                continue;
+            };
+            let end = start + word.len();
+            let is_there = bytes
+                .get(start..end)
+                .is_some_and(|there| there.eq_ignore_ascii_case(word.as_bytes()));
+            let anchor = *anchor;
+            if is_there
+                && found(AnchorMatch {
+                    kind: anchor,
+                    start,
+                    end,
+                })
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn hint_bit(&self, four: u32) -> u32 {
+        let place = bit_index(four);
+        (self.bits[(place / 64) % (N_BITS / 64)] >> (place % 64) & 1) as u32
+    }
+}
+
+/// Tells whether a name may end before a byte and lead to a value.
+pub(super) fn can_end_name(next: u8) -> bool {
+    next.is_ascii() && !next.is_ascii_alphanumeric() && !matches!(next, b'_' | b'-' | b'.')
+}
+
+fn fold_four(four: &[u8]) -> u32 {
+    four.first_chunk()
+        .map_or(0, |four| u32::from_le_bytes(*four))
+        | CASE_FOLD
+}
+
+fn hash_four(four: u32) -> u32 {
+    four.wrapping_mul(0x9e37_79b1)
+}
+
+fn bit_index(four: u32) -> usize {
+    (hash_four(four) >> (u32::BITS - TABLE_BITS)) as usize
+}
+
+fn bucket_index(four: u32) -> u32 {
+    hash_four(four) >> (u32::BITS - BUCKET_BITS)
+}
+
+/// Notes the four bytes of a word that ordinary text has least; a shorter word with all that may follow.
+fn insert_word(
+    word: &[u8],
+    number: usize,
+    may_follow: &dyn Fn(u8) -> bool,
+    fours: &mut Vec<FourByteHint>,
+) {
+    if word.len() < 4 {
+        let mut longer = [word, &[0]].concat();
+        // Of two that are the same when folded, one is enough.
+        let is_entered = |byte: u8| byte & 0x20 != 0 && may_follow(byte & !0x20);
+        let next = (0..=u8::MAX).filter(|byte| may_follow(*byte) && !is_entered(*byte));
+        for next in next {
+            if let Some(last) = longer.last_mut() {
+                *last = next;
+            }
+            insert_word(&longer, number, may_follow, fours);
+        }
+        return;
+    }
+    let seldom = |(_, four): &(usize, &[u8])| {
+        let commonness = four.iter().map(|byte| byte_frequency(*byte));
+        commonness.sum::<u32>()
+    };
+    if let Some((offset, four)) = word.windows(4).enumerate().min_by_key(seldom) {
+        let four = fold_four(four);
+        // There are some hundred short words.
+        fours.push(FourByteHint {
+            four,
+            word: u16::try_from(number).unwrap_or(u16::MAX),
+            offset: u16::try_from(offset).unwrap_or(u16::MAX),
+        });
+    }
+}
+
+/// How common a byte is in what passes through: logs, code and prose.
+fn byte_frequency(byte: u8) -> u32 {
+    match byte.to_ascii_lowercase() {
+        b'e' | b't' | b'a' | b'o' | b'i' | b'n' | b's' | b'r' | b' ' => 10,
+        b'h' | b'l' | b'd' | b'c' | b'u' | b'm' | b'p' | b'g' => 6,
+        b'f' | b'w' | b'y' | b'b' | b'v' | b'-' | b'.' | b'0'..=b'9' => 4,
+        _ => 2,
+    }
+}
+
+/// Tells whether [`collect_anchors`] would find anything.
+pub(super) fn has_hint(text: &str, known: Option<&EnvSecrets>) -> bool {
+    let bytes = text.as_bytes();
+    let mut has_word = false;
+    ANCHOR_TABLE.for_each_match(bytes, 0, &mut |_| {
+        has_word = true;
+        true
+    });
+    has_word
+        || token_dots(bytes).chain(login_signs(bytes)).next().is_some()
+        || known.is_some_and(|known| known.match_starts(text).next().is_some())
+}
+
+/// Puts into `all` every word of a text and every sign of what no word announces, in the order of their ends.
+pub(super) fn collect_anchors(text: &str, known: Option<&EnvSecrets>, all: &mut Vec<AnchorMatch>) {
+    all.clear();
+    let bytes = text.as_bytes();
+    let order = |found: &AnchorMatch| (found.end, found.start);
+    ANCHOR_TABLE.for_each_match(bytes, 0, &mut |found| {
+        // Words are seen nearly in order.
+        let mut at = all.len();
+        while at > 0
+            && all
+                .get(at - 1)
+                .is_some_and(|last| order(last) > order(&found))
+        {
+            at -= 1;
+        }
+        all.insert(at, found);
+        false
+    });
+    let n_words = all.len();
+    all.extend(
+        token_dots(bytes)
+            .chain(login_signs(bytes))
+            .map(AnchorMatch::from_sign),
+    );
+    let known = known.into_iter().flat_map(|known| known.match_starts(text));
+    all.extend(known.map(AnchorMatch::from_sign));
+    if all.len() > n_words {
+        all.sort_by_key(order);
+    }
+}
+
+/// Finds dots with another one seven bytes on, as tokens of three parts have them, and those after `pat` and
+/// fourteen letters.
+pub(super) fn token_dots(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let ends_pat = |at: usize| {
+        let start = at.checked_sub(17)?;
+        bytes.get(start..start + 3).filter(|word| *word == b"pat")
+    };
+    memchr_iter(b'.', bytes)
+        .filter(move |at| bytes.get(at + 7) == Some(&b'.') || ends_pat(*at).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn is_hinted(text: &str) -> bool {
+        has_hint(text, None)
+    }
+
+    #[test]
+    fn ordinary_words_are_passed_over() {
+        for plain in [
+            "the state file is written after every step, naïve 漢字 🦀",
+            r#"{"type":"stream_event","uuid":"0195e7b0-63b1-7a2c-8f3d"}"#,
+        ] {
+            let mut all = Vec::new();
+            collect_anchors(plain, None, &mut all);
+            assert_eq!(all, [], "{plain}");
+            assert!(!is_hinted(plain));
+        }
+        assert!(is_hinted("a Token") && is_hinted("GLPAT-x") && is_hinted("x://y"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn no_word_is_missed(left in "[ -~é漢]{0,9}", number in any::<prop::sample::Index>(), sign in "[ -,:-?]", letters in "[0-9a-f]{4}", rest in "[ -~]{1,9}", upper in any::<bool>()) {
+            let (word, anchor) = number.get(&ANCHOR_TABLE.words);
+            let right = if *anchor == AnchorKind::SecretName { sign + &rest } else { letters + &rest };
+            let text = format!("{left}{}{right}", if upper { word.to_uppercase() } else { (*word).to_owned() });
+            let is_there = |found: &AnchorMatch| found.start == left.len() && found.end == left.len() + word.len();
+            let mut all = Vec::new();
+            collect_anchors(&text, None, &mut all);
+            prop_assert!(is_hinted(&text) && all.iter().any(is_there));
+            prop_assert!(all.is_sorted_by_key(|found| (found.end, found.start)));
+        }
+    }
+}
