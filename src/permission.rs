@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 pub mod approval_suggestions;
 pub mod call_reads;
+pub mod command_safety;
 pub mod command_segments;
 pub mod decision;
 pub mod decision_context;
-pub mod guard;
 pub mod hard_limits;
 pub mod lexical_path;
 pub mod loop_detector;

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use agent_collab::permission::guard::{Settings, classify};
+use agent_collab::permission::command_safety::{CommandSafetySettings, classify_script};
 use agent_collab::permission::shell;
 
 use crate::limit::Limit;
@@ -77,7 +77,7 @@ pub fn run() -> anyhow::Result<()> {
 }
 
 fn hostile() -> anyhow::Result<()> {
-    let settings = Settings::default();
+    let settings = CommandSafetySettings::default();
     let mut all = Vec::new();
     for (name, unit) in HOSTILE {
         let mut text = String::with_capacity(N_BYTES + 100);
@@ -87,8 +87,8 @@ fn hostile() -> anyhow::Result<()> {
             }
             text.push_str(&unit.replace("{n}", &n.to_string()));
         }
-        let mut ours = || anyhow::Ok::<Duration>(timed(|| classify(&text, &settings)).0);
-        let mut beside = || anyhow::Ok::<Duration>(timed(|| shell::rough(&text)).0);
+        let mut ours = || anyhow::Ok::<Duration>(timed(|| classify_script(&text, &settings)).0);
+        let mut beside = || anyhow::Ok::<Duration>(timed(|| shell::split_rough_lines(&text)).0);
         let title = format!("guard, 64 KiB of {name}");
         side_by_side(
             &title,
@@ -106,11 +106,11 @@ fn hostile() -> anyhow::Result<()> {
 
 /// The guard on commands as agents write them.
 fn ordinary() -> anyhow::Result<()> {
-    let settings = Settings::default();
+    let settings = CommandSafetySettings::default();
     let command = |n: usize| COMMANDS[n % COMMANDS.len()].replace("{n}", &n.to_string());
     let judge = |n: usize| {
         let command = command(n);
-        timed(|| classify(&command, &settings)).0
+        timed(|| classify_script(&command, &settings)).0
     };
     let all = (0..N_COMMANDS).map(judge).collect();
     say_tail("guard, 2,000 commands", Duration::from_millis(1), all)

@@ -1,4 +1,4 @@
-//! `[safety.builtin]`: what a user makes of single built-in rules of the guard, by their names.
+//! `[safety.all_builtin_rules]`: what a user makes of single built-in rules of the guard, by their names.
 //!
 //! Refuses to know what the rules catch; the guard's list does.
 
@@ -9,7 +9,9 @@ use super::problem::Problem;
 use super::suggest::nearest;
 use super::types::{BuiltinChange, Config};
 use super::value::Value;
-use crate::permission::guard::{Builtin, Change, builtin, named};
+use crate::permission::command_safety::{
+    BuiltinRule, BuiltinRuleLevel, all_builtin_rules, find_builtin_rule,
+};
 
 /// The path that stands in the list of keys.
 pub const PATH: &str = "safety.builtin.*";
@@ -31,9 +33,9 @@ fn name_in(path: &[String]) -> Option<String> {
 pub fn find(path: &[String]) -> Option<Found> {
     let name = name_in(path)?;
     let key = KEYS.iter().find(|key| key.path == PATH);
-    Some(match (named(&name), key) {
+    Some(match (find_builtin_rule(&name), key) {
         (Some(_), Some(key)) => Found::Key(key),
-        _ if builtin().any(|rule| rule.family() == name) => Found::Table,
+        _ if all_builtin_rules().any(|rule| rule.family() == name) => Found::Table,
         _ => Found::Unknown,
     })
 }
@@ -41,12 +43,12 @@ pub fn find(path: &[String]) -> Option<Found> {
 /// Phrases what the user may have meant by a name that no rule has; `None` for other paths.
 pub fn for_unknown(path: &[String]) -> Option<String> {
     let name = name_in(path)?;
-    let names: Vec<&str> = builtin().map(|rule| rule.name).collect();
+    let names: Vec<&str> = all_builtin_rules().map(|rule| rule.name).collect();
     let near = nearest(&name, &names).map_or_else(String::new, |near| {
         format!("did you mean `{TABLE}.{near}`? ")
     });
     let family = name.split('.').next().unwrap_or_default();
-    let mut known: Vec<&str> = builtin()
+    let mut known: Vec<&str> = all_builtin_rules()
         .filter(|rule| rule.family() == family)
         .map(|rule| rule.name)
         .collect();
@@ -60,10 +62,10 @@ pub fn for_unknown(path: &[String]) -> Option<String> {
 }
 
 /// The rule and what is made of it, of a setting of the table.
-fn change_of(path: &str, value: &Value) -> Option<(&'static Builtin, Change)> {
+fn change_of(path: &str, value: &Value) -> Option<(&'static BuiltinRule, BuiltinRuleLevel)> {
     let name = path.strip_prefix(TABLE)?.strip_prefix('.')?;
     match value {
-        Value::Text(text) => Some((named(name)?, Change::parsed(text)?)),
+        Value::Text(text) => Some((find_builtin_rule(name)?, BuiltinRuleLevel::from_name(text)?)),
         _ => None,
     }
 }
@@ -72,7 +74,7 @@ fn change_of(path: &str, value: &Value) -> Option<(&'static Builtin, Change)> {
 pub fn is_stricter(path: &str, held: Option<&Value>, value: &Value) -> bool {
     let before = held.and_then(|held| change_of(path, held));
     change_of(path, value).is_some_and(|(rule, change)| {
-        rule.class_by(Some(change)) >= rule.class_by(before.map(|(_, change)| change))
+        rule.class_at_level(Some(change)) >= rule.class_at_level(before.map(|(_, change)| change))
     })
 }
 
@@ -83,7 +85,7 @@ pub fn changes(settings: &Settings) -> (Vec<(String, BuiltinChange)>, Vec<Proble
         let Some((rule, change)) = change_of(path, &held.value) else {
             continue;
         };
-        if change == Change::Off && !rule.may_be_off() {
+        if change == BuiltinRuleLevel::Off && !rule.can_be_disabled() {
             problems.push(Problem {
                 place: held.place.clone(),
                 what: format!(
@@ -110,11 +112,11 @@ pub fn changes(settings: &Settings) -> (Vec<(String, BuiltinChange)>, Vec<Proble
 /// The change of a rule where it counts. What loosens counts only from where an allow would.
 pub fn counted(
     config: &Config,
-    rule: &Builtin,
+    rule: &BuiltinRule,
     allows: impl Fn(layers::Layer) -> bool,
-) -> Option<Change> {
+) -> Option<BuiltinRuleLevel> {
     let made = config.safety.builtin.get(rule.name)?;
-    let loosens = rule.class_by(Some(made.change)) < Some(rule.class);
+    let loosens = rule.class_at_level(Some(made.change)) < Some(rule.class);
     (!loosens || allows(made.layer)).then_some(made.change)
 }
 

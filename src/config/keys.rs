@@ -5,7 +5,7 @@
 
 use super::builtin;
 use super::key::{Key, Kind, Preset, Untrusted};
-use crate::permission::guard::Change;
+use crate::permission::command_safety::BuiltinRuleLevel;
 
 use Kind::{
     Adapter, AdapterOrNone, Choice, Colour, Command, Environment, FileName, Flag, Flags, Folder,
@@ -57,7 +57,7 @@ pub const KEYS: &[Key] = &[
     key("safety.require_confirm_for", Texts, Is("[\"git push\", \"npm publish\"]"), Grow, "Commands that run only after you confirm them"),
     key("safety.contain_agents", Flag, Is("true"), OnlyTrue, "Whether claude runs inside a sandbox of the system (bubblewrap), where there is one"),
     key("safety.contain_tests", Flag, Is("true"), OnlyTrue, "Whether the tests and commits that this program makes, with their hooks, run inside such a sandbox"),
-    key(builtin::PATH, Choice(&Change::NAMES), Unset("\"off\""), Tighten, "What a built-in rule of the guard gives in place of its own class; `agent-collab permissions list --builtin` prints them all"),
+    key(builtin::PATH, Choice(&BuiltinRuleLevel::NAMES), Unset("\"off\""), Tighten, "What a built-in rule of the guard gives in place of its own class; `agent-collab permissions list --builtin` prints them all"),
 
     key("paths.workdir", Folder, Is("\".agent-collab\""), Ignored, "Where a run keeps its files, inside the repository"),
     key("paths.plan", FileName, Is("\"plan.md\""), Ignored, "The plan, in paths.workdir"),

@@ -9,7 +9,7 @@ use super::builtin;
 use super::layers;
 use super::problem::Notice;
 use super::types::{AdapterKind, AgentProfile, Config, Rule};
-use crate::permission::guard::{self, Settings};
+use crate::permission::command_safety::{self, CommandSafetySettings};
 use crate::permission::profile_registry::ProfileVisibility;
 use crate::permission::rule_lint;
 use crate::permission::{
@@ -23,7 +23,7 @@ pub struct Permissions {
     /// The built-in profiles and the user's own, those with their own rules left out.
     pub profiles: ProfileRegistry,
     /// Which commands are held back whatever else allows them.
-    pub safety: Settings,
+    pub safety: CommandSafetySettings,
     written: Vec<permission::Rule>,
     restrictions: Vec<permission::Rule>,
     own: Vec<(String, permission::Rule)>,
@@ -74,16 +74,16 @@ impl Permissions {
         }
         Self {
             profiles,
-            safety: Settings {
-                blocked: config.safety.blocked_commands.clone(),
-                confirm: config.safety.require_confirm_for.clone(),
-                builtin: guard::builtin()
+            safety: CommandSafetySettings {
+                blocked_patterns: config.safety.blocked_commands.clone(),
+                confirm_patterns: config.safety.require_confirm_for.clone(),
+                builtin_levels: command_safety::all_builtin_rules()
                     .filter_map(|rule| {
                         let change = builtin::counted(config, rule, counts)?;
                         Some((rule.name.to_owned(), change))
                     })
                     .collect(),
-                ..Settings::default()
+                ..CommandSafetySettings::default()
             },
             written: in_layers(&config.permission.rules),
             restrictions: in_layers(&config.permission.restrictions),

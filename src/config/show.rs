@@ -146,7 +146,7 @@ fn changes(loaded: &Loaded) -> String {
         return format!("\n# [{}] changes no rule.\n", builtin::TABLE);
     }
     let line = |(name, made): (&String, &BuiltinChange)| {
-        let change = made.change.name();
+        let change = made.change.as_str();
         format!(
             "{name} = \"{change}\" # {}\n",
             origin(made.layer, &made.place)

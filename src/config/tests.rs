@@ -462,7 +462,8 @@ fn what_is_shown_says_where_it_comes_from_and_reads_as_the_same_configuration() 
 
 /// One line of a random project configuration.
 fn change() -> BoxedStrategy<String> {
-    let words = prop::sample::select(&crate::permission::guard::Change::NAMES[..]);
+    let words =
+        prop::sample::select(&crate::permission::command_safety::BuiltinRuleLevel::NAMES[..]);
     words.prop_map(|word| format!("\"{word}\"")).boxed()
 }
 
@@ -583,8 +584,8 @@ proptest! {
         prop_assert!(after.limits.turn_timeout <= before.limits.turn_timeout && after.limits.max_children <= before.limits.max_children);
         prop_assert!(before.safety.blocked_commands.iter().all(|command| after.safety.blocked_commands.contains(command)));
         prop_assert!(before.safety.require_confirm_for.iter().all(|command| after.safety.require_confirm_for.contains(command)));
-        for rule in crate::permission::guard::builtin() {
-            let class = |config: &types::Config| rule.class_by(config.safety.builtin.get(rule.name).map(|made| made.change));
+        for rule in crate::permission::command_safety::all_builtin_rules() {
+            let class = |config: &types::Config| rule.class_at_level(config.safety.builtin.get(rule.name).map(|made| made.change));
             prop_assert!(class(&after) >= class(&before));
         }
         prop_assert!(after.permission.restrictions.iter().all(|rule| rule.action != PermissionAction::Allow));
@@ -858,8 +859,8 @@ fn a_project_that_is_not_trusted_brings_no_agents() {
 
 #[test]
 fn a_built_in_rule_is_changed_by_its_name_in_either_spelling() {
-    use crate::permission::guard::{Class, classify};
-    let class = |text: &str| classify("git stash drop", &permissions(text).safety).class;
+    use crate::permission::command_safety::{Class, classify_script};
+    let class = |text: &str| classify_script("git stash drop", &permissions(text).safety).class;
     assert_eq!(class(""), Class::Dangerous);
     assert_eq!(
         class("[safety.builtin]\ngit.stash = \"confirm\"\n"),
@@ -916,7 +917,7 @@ fn what_a_repository_makes_milder_counts_only_where_its_allows_do() {
     };
     let config = resolve::resolve(&settings, Path::new("/home/me")).expect("sound");
     let names = |allowing| -> Vec<String> {
-        let changes = Permissions::of(&config, allowing).safety.builtin;
+        let changes = Permissions::of(&config, allowing).safety.builtin_levels;
         changes.into_keys().collect()
     };
     assert_eq!(names(Allowing::Everybody), ["files.many", "git.stash"]);

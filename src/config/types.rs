@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::layers::Layer;
 use super::problem::Place;
 pub use crate::permission::PermissionAction;
-use crate::permission::guard::Change;
+use crate::permission::command_safety::BuiltinRuleLevel;
 
 /// The whole configuration in force.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +96,7 @@ pub struct Safety {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuiltinChange {
     /// What it gives now.
-    pub change: Change,
+    pub change: BuiltinRuleLevel,
     /// Who said so.
     pub layer: Layer,
     /// Where it stands.

@@ -5,7 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use super::lexical_path::{is_inside, lexical_absolute};
-use super::shell::{self, Doubt, Limits, Redirect, RedirectKind, Simple, Word, WrapperKind};
+use super::shell::{
+    self, AnalysisDoubt, AnalysisLimits, CommandRedirect, RedirectKind, ShellWord, SimpleCommand,
+    WrapperKind,
+};
 
 /// A line, split.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,7 +48,7 @@ const NON_FILE_TARGETS: [&str; 6] = [
 
 /// Splits a line.
 pub fn split_command_line(line: &str) -> CommandLineSegments {
-    let reading = shell::read(line, &Limits::default());
+    let reading = shell::analyze_script(line, &AnalysisLimits::default());
     let nested = find_nested_commands(&reading.commands);
     let mut parts: Vec<CommandSegment> = reading
         .commands
@@ -66,7 +69,7 @@ pub fn split_command_line(line: &str) -> CommandLineSegments {
         .commands
         .iter()
         .flat_map(|simple| &simple.redirects)
-        .any(|redirect| writes_file(redirect) && !redirect.target.is_sure);
+        .any(|redirect| writes_file(redirect) && !redirect.target.is_fully_known);
     let doubt = reading.doubts.first().map(describe_doubt);
     CommandLineSegments {
         segments: parts,
@@ -117,23 +120,23 @@ impl CommandSegment {
     }
 }
 
-fn build_segment(simple: &Simple, source: SegmentSource<'_>) -> CommandSegment {
+fn build_segment(simple: &SimpleCommand, source: SegmentSource<'_>) -> CommandSegment {
     let words: Vec<&str> = word_texts(&simple.words).collect();
     let mut part = CommandSegment {
         written_files: simple
             .redirects
             .iter()
-            .filter(|redirect| writes_file(redirect) && redirect.target.is_sure)
+            .filter(|redirect| writes_file(redirect) && redirect.target.is_fully_known)
             .map(|redirect| redirect.target.text.clone())
             .collect(),
         words: words.iter().map(|word| (*word).to_owned()).collect(),
-        is_literal: simple.via.is_empty()
-            && simple.assigned.is_empty()
+        is_literal: simple.wrappers.is_empty()
+            && simple.assignments.is_empty()
             && !words.is_empty()
             && simple
                 .words
                 .iter()
-                .all(|word| word.is_sure && !word.may_split),
+                .all(|word| word.is_fully_known && !word.may_split),
         ..CommandSegment::default()
     };
     match words.split_first() {
@@ -146,7 +149,7 @@ fn build_segment(simple: &Simple, source: SegmentSource<'_>) -> CommandSegment {
 }
 
 /// Tells of each command whether its place in the line lies in that of another one, or is the same.
-fn find_nested_commands(commands: &[Simple]) -> Vec<bool> {
+fn find_nested_commands(commands: &[SimpleCommand]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..commands.len()).collect();
     let span = |at: usize| commands.get(at).map_or(0..0, |simple| simple.span.clone());
     order.sort_by_key(|at| (span(*at).start, std::cmp::Reverse(span(*at).end)));
@@ -165,7 +168,7 @@ fn find_nested_commands(commands: &[Simple]) -> Vec<bool> {
         if let Some(last) = last.filter(|last| {
             commands
                 .get(*last)
-                .is_some_and(|last: &Simple| last.span == span)
+                .is_some_and(|last: &SimpleCommand| last.span == span)
         }) {
             mark(last);
         }
@@ -183,25 +186,25 @@ struct SegmentSource<'a> {
     is_unshared: bool,
 }
 
-fn word_texts(words: &[Word]) -> impl Iterator<Item = &str> {
+fn word_texts(words: &[ShellWord]) -> impl Iterator<Item = &str> {
     words.iter().map(|word| word.text.as_str())
 }
 
-fn is_block_redirect(simple: &Simple, source: &str) -> bool {
+fn is_block_redirect(simple: &SimpleCommand, source: &str) -> bool {
     !simple.redirects.is_empty()
-        && simple.assigned.is_empty()
+        && simple.assignments.is_empty()
         && !source.starts_with(|c: char| c.is_ascii_digit() || "<>&".contains(c))
 }
 
 /// Gathers the texts that a command goes by.
 fn collect_match_texts(
     part: &mut CommandSegment,
-    simple: &Simple,
+    simple: &SimpleCommand,
     source: SegmentSource<'_>,
     (program, rest): (&str, &[&str]),
 ) {
     let before = simple
-        .via
+        .wrappers
         .iter()
         .flat_map(|wrapper| word_texts(&wrapper.words));
     let own: Vec<&str> = std::iter::once(program)
@@ -209,24 +212,24 @@ fn collect_match_texts(
         .collect();
     let wrapped: Vec<&str> = before.chain(own.iter().copied()).collect();
     let assigned: String = simple
-        .assigned
+        .assignments
         .iter()
         .map(|(name, value)| format!("{name}={} ", value.text))
         .collect();
     if source.is_unshared {
         part.match_texts.push(source.text.to_owned());
     }
-    if !simple.via.is_empty() || !simple.assigned.is_empty() {
+    if !simple.wrappers.is_empty() || !simple.assignments.is_empty() {
         part.match_texts
             .push(format!("{assigned}{}", wrapped.join(" ")));
     }
-    let is_itself = simple.assigned.is_empty()
-        && simple.via.iter().all(|wrapper| match wrapper.kind {
+    let is_itself = simple.assignments.is_empty()
+        && simple.wrappers.iter().all(|wrapper| match wrapper.kind {
             WrapperKind::Known | WrapperKind::Shell => true,
             WrapperKind::Privilege
             | WrapperKind::Unknown
             | WrapperKind::Remote
-            | WrapperKind::Each => false,
+            | WrapperKind::ForEachArgument => false,
         });
     // A program whose name holds a blank is not what its text looks like.
     match is_itself && !program.contains(char::is_whitespace) {
@@ -243,7 +246,7 @@ fn collect_match_texts(
     }
 }
 
-fn writes_file(redirect: &Redirect) -> bool {
+fn writes_file(redirect: &CommandRedirect) -> bool {
     let target = redirect.target.text.as_str();
     let is_file = !NON_FILE_TARGETS.contains(&target) && !target.starts_with("/dev/fd/");
     match redirect.kind {
@@ -252,13 +255,13 @@ fn writes_file(redirect: &Redirect) -> bool {
     }
 }
 
-fn describe_doubt(doubt: &Doubt) -> String {
+fn describe_doubt(doubt: &AnalysisDoubt) -> String {
     match doubt {
-        Doubt::Unparsable { .. } => "a part of it cannot be read as a shell would",
-        Doubt::Limit { .. } => "it is too long or too deep to be followed",
-        Doubt::DynamicProgram { .. } => "which program it runs is only known when it runs",
-        Doubt::DynamicText { .. } => "it runs a text that is only known when it runs",
-        Doubt::ForkBomb { .. } => "it starts itself again and again",
+        AnalysisDoubt::Unparsable { .. } => "a part of it cannot be read as a shell would",
+        AnalysisDoubt::Limit { .. } => "it is too long or too deep to be followed",
+        AnalysisDoubt::DynamicProgram { .. } => "which program it runs is only known when it runs",
+        AnalysisDoubt::DynamicScript { .. } => "it runs a text that is only known when it runs",
+        AnalysisDoubt::ForkBomb { .. } => "it starts itself again and again",
     }
     .to_owned()
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::call_reads::CallReads;
-use super::guard;
+use super::command_safety;
 use super::permission_mode::Mode;
 use super::profile_registry::ProfileDefinition;
 use super::rule_layers::RuleSet;
@@ -90,7 +90,7 @@ pub struct DecisionContext {
     /// Whether the agent turns in a circle.
     pub loop_status: LoopStatus,
     /// Which commands are held back whatever else allows them.
-    pub safety_settings: guard::Settings,
+    pub safety_settings: command_safety::CommandSafetySettings,
     /// What happens to commands that nothing holds; the engine says so, a bare context follows the rules.
     pub uncontained_policy: UncontainedCommandPolicy,
 }
@@ -119,7 +119,7 @@ impl DecisionContext {
             lineage: SessionLineage::Role,
             hidden_tools: Vec::new(),
             loop_status: LoopStatus::NoLoop,
-            safety_settings: guard::Settings::default(),
+            safety_settings: command_safety::CommandSafetySettings::default(),
             uncontained_policy: UncontainedCommandPolicy::default(),
         }
     }

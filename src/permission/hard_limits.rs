@@ -14,8 +14,8 @@ use super::rule_evaluation::evaluate_checks;
 use super::sandbox_escape::check_outside_sandbox;
 use super::stored_approval::MaxApprovalScope;
 use super::{
-    AgentToolCall, SandboxReach, call_reads, command_segments, guard, read_only_prover, tool_names,
-    uncontained_commands, wildcard,
+    AgentToolCall, SandboxReach, call_reads, command_safety, command_segments, read_only_prover,
+    tool_names, uncontained_commands, wildcard,
 };
 
 /// Which floor.
@@ -340,20 +340,20 @@ fn check_safety_list(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     let AgentToolCall::Command { line, cwd, .. } = looked.call else {
         return None;
     };
-    let settings = guard::Settings {
+    let settings = command_safety::CommandSafetySettings {
         root: Some(looked.context.root.clone()),
         cwd: Some(cwd.clone()),
         ..looked.context.safety_settings.clone()
     };
-    let verdict = guard::classify(line, &settings);
+    let verdict = command_safety::classify_script(line, &settings);
     let keeping = match verdict.class {
-        guard::Class::Safe => return None,
-        guard::Class::Confirm => MaxApprovalScope::Run,
-        guard::Class::Dangerous => MaxApprovalScope::Never,
+        command_safety::Class::Safe => return None,
+        command_safety::Class::Confirm => MaxApprovalScope::Run,
+        command_safety::Class::Dangerous => MaxApprovalScope::Never,
     };
     Some(FloorRestriction {
         action: PermissionAction::Ask,
         max_scope: keeping,
-        reason: verdict.told(),
+        reason: verdict.describe(),
     })
 }

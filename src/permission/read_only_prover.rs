@@ -9,7 +9,8 @@ use std::path::Path;
 use thiserror::Error;
 
 use super::shell::{
-    self, Input, Limits, Redirect, RedirectKind, Simple, Word, Wrapper, WrapperKind,
+    self, AnalysisLimits, CommandInput, CommandRedirect, CommandWrapper, RedirectKind, ShellWord,
+    SimpleCommand, WrapperKind,
 };
 use super::word_list::is_in_word_list;
 
@@ -50,10 +51,10 @@ const SHELL_PROGRAMS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh"];
 ///
 /// Tells the first thing that is not known to only read.
 pub fn prove_read_only(text: &str, cwd: &Path, root: &Path) -> Result<(), ReadOnlyRefusal> {
-    let limits = Limits {
-        bytes: 1 << 14,
-        nodes: 20_000,
-        ..Limits::default()
+    let limits = AnalysisLimits {
+        max_bytes: 1 << 14,
+        max_steps: 20_000,
+        ..AnalysisLimits::default()
     };
     let whole = 0..text.len();
     let refused = |reason: String| ReadOnlyRefusal {
@@ -66,7 +67,7 @@ pub fn prove_read_only(text: &str, cwd: &Path, root: &Path) -> Result<(), ReadOn
             c.escape_unicode()
         )));
     }
-    let reading = shell::read(text, &limits);
+    let reading = shell::analyze_script(text, &limits);
     if !reading.doubts.is_empty() {
         return Err(refused(
             "the command cannot be followed to its end".to_owned(),
@@ -97,7 +98,7 @@ pub fn prove_read_only(text: &str, cwd: &Path, root: &Path) -> Result<(), ReadOn
 /// Control characters but line breaks and tabs, and those that make a line look other than it is.
 fn is_unsafe_control(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | shell::UNKNOWN)
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | shell::UNKNOWN_PLACEHOLDER)
 }
 
 /// Arguments that a wrapper adds to a command.
@@ -117,16 +118,16 @@ type RefusalReason = String;
 /// What a proof of one command rests on.
 struct ProofContext<'a> {
     text: &'a str,
-    commands: &'a [Simple],
+    commands: &'a [SimpleCommand],
     folders: &'a WorkingFolders,
 }
 
 impl ProofContext<'_> {
-    fn prove_simple_command(&self, simple: &Simple) -> Result<(), RefusalReason> {
+    fn prove_simple_command(&self, simple: &SimpleCommand) -> Result<(), RefusalReason> {
         for redirect in &simple.redirects {
             self.prove_redirect(redirect)?;
         }
-        for (name, _) in &simple.assigned {
+        for (name, _) in &simple.assignments {
             let is_own = simple.words.is_empty()
                 && !name.is_empty()
                 && name
@@ -138,19 +139,19 @@ impl ProofContext<'_> {
             }
         }
         let mut fed = WrapperArguments::Nothing;
-        for wrapper in &simple.via {
+        for wrapper in &simple.wrappers {
             fed = fed.max(self.prove_wrapper(wrapper, simple)?);
         }
         let Some((program, arguments)) = simple.words.split_first() else {
             return Ok(());
         };
-        if !program.is_sure || program.glob {
+        if !program.is_fully_known || program.is_glob {
             return Err("which program runs is not known".to_owned());
         }
         self.prove_command(&program.text, arguments, fed)
     }
 
-    fn prove_redirect(&self, redirect: &Redirect) -> Result<(), RefusalReason> {
+    fn prove_redirect(&self, redirect: &CommandRedirect) -> Result<(), RefusalReason> {
         let target = redirect.target.text.as_str();
         match redirect.kind {
             RedirectKind::Duplicate
@@ -175,8 +176,8 @@ impl ProofContext<'_> {
     /// What the wrapper adds to the arguments.
     fn prove_wrapper(
         &self,
-        wrapper: &Wrapper,
-        simple: &Simple,
+        wrapper: &CommandWrapper,
+        simple: &SimpleCommand,
     ) -> Result<WrapperArguments, RefusalReason> {
         let name = wrapper.name.as_str();
         match wrapper.kind {
@@ -190,15 +191,17 @@ impl ProofContext<'_> {
                 Ok(WrapperArguments::Nothing)
             }
             // A file's name in a text that a shell reads could be anything.
-            WrapperKind::Each if name == "find" && is_innermost_wrapper(wrapper, simple) => {
+            WrapperKind::ForEachArgument
+                if name == "find" && is_innermost_wrapper(wrapper, simple) =>
+            {
                 Ok(WrapperArguments::Paths)
             }
-            WrapperKind::Each if name == "xargs" => self
+            WrapperKind::ForEachArgument if name == "xargs" => self
                 .prove_xargs(wrapper, simple)
                 .map(|()| WrapperArguments::Anything),
             WrapperKind::Known
             | WrapperKind::Shell
-            | WrapperKind::Each
+            | WrapperKind::ForEachArgument
             | WrapperKind::Privilege
             | WrapperKind::Unknown
             | WrapperKind::Remote => Err(format!("`{name}` runs other commands")),
@@ -206,7 +209,11 @@ impl ProofContext<'_> {
     }
 
     /// The names must come from what lists files inside the root, and go to programs that no option makes write.
-    fn prove_xargs(&self, wrapper: &Wrapper, simple: &Simple) -> Result<(), RefusalReason> {
+    fn prove_xargs(
+        &self,
+        wrapper: &CommandWrapper,
+        simple: &SimpleCommand,
+    ) -> Result<(), RefusalReason> {
         let options = [
             "-0",
             "-r",
@@ -248,7 +255,7 @@ impl ProofContext<'_> {
     }
 
     /// The command on the other side of the pipe that `prove_xargs` reads: nothing but the pipe stands between them.
-    fn pipe_source(&self, simple: &Simple) -> Option<&Simple> {
+    fn pipe_source(&self, simple: &SimpleCommand) -> Option<&SimpleCommand> {
         let own = self
             .commands
             .iter()
@@ -258,7 +265,7 @@ impl ProofContext<'_> {
         (between.trim() == "|").then_some(before)
     }
 
-    fn lists_files(&self, simple: &Simple, depth: usize) -> bool {
+    fn lists_files(&self, simple: &SimpleCommand, depth: usize) -> bool {
         let texts: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
         let has_short = |letter: char| {
             texts.iter().any(|text| {
@@ -280,7 +287,7 @@ impl ProofContext<'_> {
                 texts.contains(&"--files-with-matches") || has_short('l') || has_short('L')
             }
             ["head" | "tail" | "sort" | "uniq", ..] if depth < 4 => match &simple.input {
-                Input::Pipe(from) => {
+                CommandInput::Pipe(from) => {
                     !from.is_empty()
                         && from.iter().all(|at| {
                             self.commands
@@ -288,7 +295,7 @@ impl ProofContext<'_> {
                                 .is_some_and(|source| self.lists_files(source, depth + 1))
                         })
                 }
-                Input::Nothing | Input::Text(_) | Input::Unknown => false,
+                CommandInput::Nothing | CommandInput::KnownText(_) | CommandInput::Unknown => false,
             },
             _ => false,
         }
@@ -297,7 +304,7 @@ impl ProofContext<'_> {
     fn prove_command(
         &self,
         program: &str,
-        arguments: &[Word],
+        arguments: &[ShellWord],
         fed: WrapperArguments,
     ) -> Result<(), RefusalReason> {
         if is_version_query(program, arguments) {
@@ -315,8 +322,9 @@ impl ProofContext<'_> {
                 )),
             };
         }
-        if let Some(word) = arguments.iter().find(|word| !word.is_sure) {
-            let is_text = reader.takes_text_only() && !word.text.starts_with(shell::UNKNOWN);
+        if let Some(word) = arguments.iter().find(|word| !word.is_fully_known) {
+            let is_text =
+                reader.takes_text_only() && !word.text.starts_with(shell::UNKNOWN_PLACEHOLDER);
             if !is_text && !reader.never_names_files() {
                 return Err(format!("an argument of `{program}` is not known"));
             }
@@ -328,18 +336,18 @@ impl ProofContext<'_> {
     fn prove_with_added_arguments(
         &self,
         reader: &ReaderProgram,
-        arguments: &[Word],
+        arguments: &[ShellWord],
     ) -> Result<(), RefusalReason> {
-        let known: Vec<Word> = arguments
+        let known: Vec<ShellWord> = arguments
             .iter()
-            .filter(|word| word.is_sure && word.text != "{}")
+            .filter(|word| word.is_fully_known && word.text != "{}")
             .cloned()
             .collect();
         reader.prove(reader.main_name(), &known, self.folders)
     }
 }
 
-fn is_read_builtin(simple: &Simple) -> bool {
+fn is_read_builtin(simple: &SimpleCommand) -> bool {
     simple
         .words
         .first()
@@ -347,19 +355,19 @@ fn is_read_builtin(simple: &Simple) -> bool {
 }
 
 /// `time -o file`: a keyword's only option is `-p`.
-fn time_writes_file(wrapper: &Wrapper) -> bool {
+fn time_writes_file(wrapper: &CommandWrapper) -> bool {
     let plain = ["-p", "--", "-v", "--verbose", "--portability"];
     let mut options = wrapper.words.iter().skip(1);
     options.any(|word| !plain.contains(&word.text.as_str()))
 }
 
 /// Tells whether a wrapper runs the command itself, nothing between them.
-fn is_innermost_wrapper(wrapper: &Wrapper, simple: &Simple) -> bool {
-    let last = simple.via.last();
+fn is_innermost_wrapper(wrapper: &CommandWrapper, simple: &SimpleCommand) -> bool {
+    let last = simple.wrappers.last();
     last.is_some_and(|last| std::ptr::eq(last, wrapper))
 }
 
-fn is_plain_shell(wrapper: &Wrapper) -> bool {
+fn is_plain_shell(wrapper: &CommandWrapper) -> bool {
     wrapper.words.iter().skip(1).all(|word| {
         let text = word.text.as_str();
         !text.starts_with('-')
@@ -376,7 +384,7 @@ const VERSION_PROGRAMS: &str = "node npm npx yarn pnpm bun deno python python3 p
     make cmake git docker kubectl php perl bash tsc jq rg curl wget psql sqlite3 gh uv poetry swift dotnet mvn \
     gradle";
 
-fn is_version_query(program: &str, arguments: &[Word]) -> bool {
+fn is_version_query(program: &str, arguments: &[ShellWord]) -> bool {
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     is_in_word_list(VERSION_PROGRAMS, program)
         && matches!(texts.as_slice(), ["--version" | "-V" | "-version"] | ["-v"])

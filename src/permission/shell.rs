@@ -2,101 +2,101 @@
 //!
 //! It reads `bash` (which `sh`, `dash`, `ksh` and `zsh` share) and follows what can be followed
 //! without running anything. It refuses to know what a program does and which command is dangerous;
-//! what it cannot follow it says as a [`Doubt`] and never drops.
+//! what it cannot follow it says as a [`AnalysisDoubt`] and never drops.
 
 use std::ops::Range;
 
-mod beside;
-mod braces;
-mod builtins;
-mod env;
-mod escapes;
-mod expand;
-mod follow;
-mod many;
-mod output;
-mod parameters;
-mod parse;
-mod reader;
-mod redirects;
-mod rough;
-mod run;
-mod shells;
-mod syntax;
-mod value;
-mod work;
-mod wrappers;
+mod abstract_value;
+mod backslash_escapes;
+mod brace_expansion;
+mod command_output;
+mod command_resolution;
+mod command_wrappers;
+mod control_flow;
+mod environment;
+mod fallback_lexer;
+mod fan_out;
+mod interpreter;
+mod nested_shells;
+mod parameter_expansion;
+mod process_substitution;
+mod redirections;
+mod shell_builtins;
+mod shell_parser;
+mod step_budget;
+mod syntax_tree;
+mod word_expansion;
 
-use reader::Reader;
+use interpreter::ShellInterpreter;
 
-/// Stands in [`Word::text`] for everything that only a run would show: at least no, at most any text.
-pub const UNKNOWN: char = '\u{fffc}';
+/// Stands in [`ShellWord::text`] for everything that only a run would show: at least no, at most any text.
+pub const UNKNOWN_PLACEHOLDER: char = '\u{fffc}';
 
-/// How much work one reading may be. Each limit passed is a [`Doubt::Limit`], never a shorter answer in silence.
+/// How much work one reading may be. Each limit passed is a [`AnalysisDoubt::Limit`], never a shorter answer in silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct AnalysisLimits {
     /// The longest text, in bytes; a longer one is only split into words.
-    pub bytes: usize,
+    pub max_bytes: usize,
     /// Steps: pieces of syntax read and followed, commands found. A short text gets fewer.
-    pub nodes: usize,
+    pub max_steps: usize,
     /// The most commands or words that one command or word may become.
-    pub expansions: usize,
+    pub max_expansions: usize,
     /// How deep texts, substitutions and blocks may lie in each other.
-    pub depth: usize,
+    pub max_depth: usize,
 }
 
-impl Default for Limits {
+impl Default for AnalysisLimits {
     fn default() -> Self {
         Self {
-            bytes: 1 << 20,
-            nodes: 2_000_000,
-            expansions: 256,
-            depth: 40,
+            max_bytes: 1 << 20,
+            max_steps: 2_000_000,
+            max_expansions: 256,
+            max_depth: 40,
         }
     }
 }
 
 /// Everything that a text would run, and what could not be told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ShellAnalysis {
     /// In the order of the text; a command of several possible words stands here once for each.
-    pub commands: Vec<Simple>,
+    pub commands: Vec<SimpleCommand>,
     /// What could not be followed; while there is one, `commands` may lack some.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<AnalysisDoubt>,
     /// The text split at its operators and blanks alone, quotes and backslashes dropped, no program
-    /// looked up: given when there is a [`Doubt::Unparsable`] or [`Doubt::Limit`], so that blocked
+    /// looked up: given when there is a [`AnalysisDoubt::Unparsable`] or [`AnalysisDoubt::Limit`], so that blocked
     /// words can still be looked for at every place of a line.
-    pub rough: Vec<Vec<String>>,
-    /// How many steps it took, in the measure of [`Limits::nodes`].
+    pub rough_lines: Vec<Vec<String>>,
+    /// How many steps it took, in the measure of [`AnalysisLimits::max_steps`].
     pub steps: usize,
 }
 
 /// One simple command that would run, wrappers taken off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Simple {
+pub struct SimpleCommand {
     /// The program first; empty when there are only redirects or assignments.
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
     /// What stood before it, outermost first.
-    pub via: Vec<Wrapper>,
+    pub wrappers: Vec<CommandWrapper>,
     /// Its own redirects and those of the wrappers on its line; those of a block stand in a command without words.
-    pub redirects: Vec<Redirect>,
+    pub redirects: Vec<CommandRedirect>,
     /// What it reads from standard input.
-    pub input: Input,
+    pub input: CommandInput,
     /// The variables set for it alone (`VAR=x` before the command, `env VAR=x`).
-    pub assigned: Vec<(String, Word)>,
+    pub assignments: Vec<(String, ShellWord)>,
     /// The bytes of the outermost text that lead to it.
     pub span: Range<usize>,
 }
 
 /// Something that runs the command that follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrapper {
+pub struct CommandWrapper {
     /// The program's name without its folder, or the shell's word for it (`eval`, `trap`, `alias`).
     pub name: String,
     /// What it does to the command.
     pub kind: WrapperKind,
     /// Its own words, itself first, the command's left out.
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
 }
 
 /// What a wrapper does to its command.
@@ -111,20 +111,20 @@ pub enum WrapperKind {
     /// Runs it on another machine or in a container (`ssh`, `docker exec`).
     Remote,
     /// Runs it once for each of many arguments (`xargs`, `find -exec`, `parallel`).
-    Each,
+    ForEachArgument,
     /// Reads a text as shell commands (`sh -c`, `eval`, `source`, `trap`, an alias, a function's body).
     Shell,
 }
 
 /// One redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redirect {
+pub struct CommandRedirect {
     /// Which way.
     pub kind: RedirectKind,
     /// The descriptor that is redirected; `None` when a variable holds it.
     pub fd: Option<u32>,
     /// A path; for [`RedirectKind::Duplicate`] a descriptor or `-`.
-    pub target: Word,
+    pub target: ShellWord,
 }
 
 /// Which way a redirection goes.
@@ -144,14 +144,14 @@ pub enum RedirectKind {
 
 /// What a command reads from standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub enum CommandInput {
     /// What the whole text reads: nothing, where agents run it.
     Nothing,
-    /// The output of these commands (indices into [`Reading::commands`]), not known as text; also
+    /// The output of these commands (indices into [`ShellAnalysis::commands`]), not known as text; also
     /// of those that wrote the script that it runs.
     Pipe(Vec<usize>),
     /// This text, from a here-document, a here-string or a command whose output is known.
-    Text(String),
+    KnownText(String),
     /// A file or something else that only a run would show.
     Unknown,
 }
@@ -160,21 +160,21 @@ pub enum Input {
 ///
 /// `$HOME` stands in it as `~`, `$PWD` as `.`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    /// The text; what is not known stands as [`UNKNOWN`].
+pub struct ShellWord {
+    /// The text; what is not known stands as [`UNKNOWN_PLACEHOLDER`].
     pub text: String,
-    /// Whether no [`UNKNOWN`] is inside.
-    pub is_sure: bool,
+    /// Whether no [`UNKNOWN_PLACEHOLDER`] is inside.
+    pub is_fully_known: bool,
     /// Whether an unquoted `*`, `?` or `[` makes it a pattern for file names.
-    pub glob: bool,
+    pub is_glob: bool,
     /// Whether it may become none or several words.
     pub may_split: bool,
 }
 
 /// Why a reading may lack something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Doubt {
-    /// A part is not shell syntax; what follows it on its level is only in [`Reading::rough`].
+pub enum AnalysisDoubt {
+    /// A part is not shell syntax; what follows it on its level is only in [`ShellAnalysis::rough`].
     Unparsable {
         /// Bytes of the outermost text.
         span: Range<usize>,
@@ -182,7 +182,7 @@ pub enum Doubt {
     /// A limit was passed.
     Limit {
         /// Which.
-        limit: Limited,
+        limit: AnalysisLimitKind,
         /// Bytes of the outermost text.
         span: Range<usize>,
     },
@@ -192,7 +192,7 @@ pub enum Doubt {
         span: Range<usize>,
     },
     /// A text is run that is not known (`eval "$X"`, `curl u | sh`); the command that runs it is listed.
-    DynamicText {
+    DynamicScript {
         /// Bytes of the outermost text.
         span: Range<usize>,
     },
@@ -205,45 +205,45 @@ pub enum Doubt {
 
 /// The limits by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limited {
-    /// [`Limits::bytes`].
+pub enum AnalysisLimitKind {
+    /// [`AnalysisLimits::max_bytes`].
     Bytes,
-    /// [`Limits::nodes`].
-    Nodes,
-    /// [`Limits::expansions`].
+    /// [`AnalysisLimits::max_steps`].
+    Steps,
+    /// [`AnalysisLimits::max_expansions`].
     Expansions,
-    /// [`Limits::depth`].
+    /// [`AnalysisLimits::max_depth`].
     Depth,
 }
 
-impl Word {
-    /// A word that is known; `text` may hold [`UNKNOWN`].
+impl ShellWord {
+    /// A word that is known; `text` may hold [`UNKNOWN_PLACEHOLDER`].
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
-            is_sure: !text.contains(UNKNOWN),
+            is_fully_known: !text.contains(UNKNOWN_PLACEHOLDER),
             text,
-            glob: false,
+            is_glob: false,
             may_split: false,
         }
     }
 }
 
 /// Reads a text as `bash -c` would.
-pub fn read(text: &str, limits: &Limits) -> Reading {
-    Reader::new(*limits, text.len()).read(text)
+pub fn analyze_script(text: &str, limits: &AnalysisLimits) -> ShellAnalysis {
+    ShellInterpreter::new(*limits, text.len()).interpret_script(text)
 }
 
 /// Reads a command that is started without a shell; the first word is the program. Spans are those
 /// of the words joined by one blank each.
-pub fn read_argv(argv: &[String], limits: &Limits) -> Reading {
+pub fn analyze_argv(argv: &[String], limits: &AnalysisLimits) -> ShellAnalysis {
     let n_bytes = argv.iter().map(String::len).sum();
-    Reader::new(*limits, n_bytes).read_argv(argv)
+    ShellInterpreter::new(*limits, n_bytes).interpret_argv(argv)
 }
 
-/// Splits a text at its operators and blanks alone, as [`Reading::rough`] tells.
-pub fn rough(text: &str) -> Vec<Vec<String>> {
-    rough::split(text)
+/// Splits a text at its operators and blanks alone, as [`ShellAnalysis::rough`] tells.
+pub fn split_rough_lines(text: &str) -> Vec<Vec<String>> {
+    fallback_lexer::split_rough_lines(text)
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use std::io::{self, BufRead, BufWriter, Write};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::permission::guard::{Settings, Verdict, classify, classify_argv};
+use crate::permission::command_safety::{
+    CommandClassification, CommandSafetySettings, classify_argv, classify_script,
+};
 use crate::permission::standalone_evaluation::{self, StandaloneTarget};
 use crate::permission::{
     ApprovalMatcher, PermissionAction, Rule, RuleLayer, RuleOrigin, RuleSet, StoredApproval,
@@ -79,7 +81,11 @@ enum BatchApprovalScope {
 ///
 /// # Errors
 /// Reading or writing fails.
-pub fn answer_cases(mut input: impl BufRead, out: impl Write, safety: &Settings) -> io::Result<u8> {
+pub fn answer_cases(
+    mut input: impl BufRead,
+    out: impl Write,
+    safety: &CommandSafetySettings,
+) -> io::Result<u8> {
     let mut out = BufWriter::new(out);
     let mut line = Vec::new();
     let (mut number, mut code) = (0_usize, 0);
@@ -117,7 +123,7 @@ fn merge_fields(told: &mut Value, fields: Value) {
     }
 }
 
-fn answer_line(line: &[u8], safety: &Settings) -> (Value, Result<Value, String>) {
+fn answer_line(line: &[u8], safety: &CommandSafetySettings) -> (Value, Result<Value, String>) {
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
         Err(error) => return (Value::Null, Err(format!("not JSON: {error}"))),
@@ -132,9 +138,9 @@ fn answer_line(line: &[u8], safety: &Settings) -> (Value, Result<Value, String>)
     (id, answer)
 }
 
-fn answer_case(case: &BatchCase, safety: &Settings) -> Result<Value, String> {
+fn answer_case(case: &BatchCase, safety: &CommandSafetySettings) -> Result<Value, String> {
     match (&case.cmd, &case.argv, &case.tool) {
-        (Some(cmd), None, None) => Ok(classification_to_json(&classify(cmd, safety))),
+        (Some(cmd), None, None) => Ok(classification_to_json(&classify_script(cmd, safety))),
         (None, Some(argv), None) => Ok(classification_to_json(&classify_argv(argv, safety))),
         (None, None, Some(tool)) => decide_case(case, tool),
         (None, None, None) if case.rules.is_some() => Err("`rules` without `tool`".to_owned()),
@@ -143,7 +149,7 @@ fn answer_case(case: &BatchCase, safety: &Settings) -> Result<Value, String> {
     }
 }
 
-fn classification_to_json(verdict: &Verdict) -> Value {
+fn classification_to_json(verdict: &CommandClassification) -> Value {
     json!({ "class": verdict.class, "rule": verdict.rule, "reason": verdict.reason })
 }
 
@@ -203,8 +209,12 @@ mod tests {
     /// Lines in, the exit code and lines out.
     fn check(lines: &[&str], expected: &[&str]) {
         let mut out = Vec::new();
-        let code =
-            answer_cases(lines.join("\n").as_bytes(), &mut out, &Settings::default()).unwrap();
+        let code = answer_cases(
+            lines.join("\n").as_bytes(),
+            &mut out,
+            &CommandSafetySettings::default(),
+        )
+        .unwrap();
         let mut found = vec![code.to_string()];
         found.extend(String::from_utf8(out).unwrap().lines().map(str::to_owned));
         assert_eq!(found, expected);
@@ -217,7 +227,12 @@ mod tests {
 {"id":2,"argv":["git","push"]}
 
 {"cmd":"ls"}"#;
-        let code = answer_cases(lines.as_bytes(), &mut out, &Settings::default()).unwrap();
+        let code = answer_cases(
+            lines.as_bytes(),
+            &mut out,
+            &CommandSafetySettings::default(),
+        )
+        .unwrap();
         let told = String::from_utf8(out).unwrap();
         let classes: Vec<(Value, Value)> = told
             .lines()

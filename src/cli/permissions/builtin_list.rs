@@ -1,6 +1,6 @@
-//! `agent-collab permissions list_builtin_rules --builtin`: the guard's own rules, and what the configuration makes of them.
+//! `agent-collab permissions list_builtin_rules --all_builtin_rules`: the guard's own rules, and what the configuration makes of them.
 //!
-//! Refuses to change a rule: `[safety.builtin]` does.
+//! Refuses to change a rule: `[safety.all_builtin_rules]` does.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
 use crate::config::problem::visible;
 use crate::config::types::{BuiltinChange, Config};
-use crate::permission::guard::{Builtin, builtin};
+use crate::permission::command_safety::{BuiltinRule, all_builtin_rules};
 
 /// Lists every rule with its class, what it catches and an example.
 ///
@@ -27,14 +27,17 @@ pub async fn list_builtin_rules(
 }
 
 /// The change of a rule and the class that it gives, `off` when none.
-fn rule_state<'a>(rule: &Builtin, config: &'a Config) -> (Option<&'a BuiltinChange>, &'static str) {
+fn rule_state<'a>(
+    rule: &BuiltinRule,
+    config: &'a Config,
+) -> (Option<&'a BuiltinChange>, &'static str) {
     let made = config.safety.builtin.get(rule.name);
-    let class = rule.class_by(made.map(|made| made.change));
-    (made, class.map_or("off", |class| class.name()))
+    let class = rule.class_at_level(made.map(|made| made.change));
+    (made, class.map_or("off", |class| class.as_str()))
 }
 
 fn rules_to_json(config: &Config) -> serde_json::Value {
-    let rules = builtin().map(|rule| {
+    let rules = all_builtin_rules().map(|rule| {
         let (made, class) = rule_state(rule, config);
         let mut fields = json!({
             "name": rule.name,
@@ -44,7 +47,7 @@ fn rules_to_json(config: &Config) -> serde_json::Value {
             "commands": rule.patterns,
         });
         if let (Some(made), Some(fields)) = (made, fields.as_object_mut()) {
-            fields.insert("builtin_class".to_owned(), json!(rule.class.name()));
+            fields.insert("builtin_class".to_owned(), json!(rule.class.as_str()));
             fields.insert("changed_at".to_owned(), json!(made.place.to_string()));
         }
         fields
@@ -62,13 +65,13 @@ To change one, write into config.toml (\"off\" is not for undecided.*):
   git.stash = \"confirm\"   # or \"dangerous\", or \"off\"
 "
     .to_owned();
-    for rule in builtin() {
+    for rule in all_builtin_rules() {
         let (made, class) = rule_state(rule, config);
         out.push_str(&format!("\n{:<28}{class}\n", rule.name));
         out.push_str(&format!("    {}\n    $ {}\n", rule.reason, rule.example()));
         if let Some(made) = made {
             let place = visible(&made.place.to_string());
-            let before = rule.class.name();
+            let before = rule.class.as_str();
             out.push_str(&format!("    {before} by itself, changed in {place}\n"));
         }
     }

@@ -15,7 +15,9 @@ use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
-use crate::permission::guard::{Class, Settings, Verdict, classify, classify_argv};
+use crate::permission::command_safety::{
+    Class, CommandClassification, CommandSafetySettings, classify_argv, classify_script,
+};
 
 const EXAMPLES: &str = "\
 Classes:
@@ -68,7 +70,7 @@ pub async fn run(args: PermissionsCheckArguments) -> Result<u8, StartError> {
         ..
     } = CliContext::load(&args.choices).await?;
     // A command is judged as if an agent ran it here.
-    let safety = Settings {
+    let safety = CommandSafetySettings {
         root: Some(root),
         cwd: Some(cwd),
         home: Some(places.home),
@@ -97,12 +99,12 @@ pub async fn run(args: PermissionsCheckArguments) -> Result<u8, StartError> {
     }
 }
 
-fn describe_command(command: &[String], safety: &Settings, columns: usize) -> String {
+fn describe_command(command: &[String], safety: &CommandSafetySettings, columns: usize) -> String {
     let (text, verdict) = match command {
-        [line] => (line.clone(), classify(line, safety)),
+        [line] => (line.clone(), classify_script(line, safety)),
         words => (words.join(" "), classify_argv(words, safety)),
     };
-    let Verdict {
+    let CommandClassification {
         class,
         rule,
         reason,
@@ -119,7 +121,7 @@ fn describe_command(command: &[String], safety: &Settings, columns: usize) -> St
              declined when nobody is there"
         }
     };
-    let mut out = format!("{}: {meaning}\n\n", class.name());
+    let mut out = format!("{}: {meaning}\n\n", class.as_str());
     out.push_str(&underline_span(&text, span, columns));
     if *class != Class::Safe {
         out.push_str(&format!(
@@ -238,7 +240,7 @@ mod tests {
 
     fn check(command: &[&str], expected: &str) {
         let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
-        let told = describe_command(&command, &Settings::default(), 80);
+        let told = describe_command(&command, &CommandSafetySettings::default(), 80);
         let behind = told.split_once("\n\n").map(|(_, behind)| behind);
         let lines: Vec<&str> = behind.unwrap_or_default().lines().take(2).collect();
         let class = told.split(':').next().unwrap_or_default();

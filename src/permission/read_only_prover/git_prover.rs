@@ -2,7 +2,7 @@
 //!
 //! What git runs by the user's own settings (a pager on a terminal, a tool for differences) is the user's.
 
-use crate::permission::shell::Word;
+use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
 
 use super::RefusalReason;
@@ -32,7 +32,7 @@ const TEXT_OPTIONS: &str = "--format --pretty --grep --author --committer --sinc
     --word-diff --dirstat --stat-width";
 
 /// Proves that git with these arguments only reads.
-pub fn prove_git(arguments: &[Word], places: &WorkingFolders) -> Result<(), RefusalReason> {
+pub fn prove_git(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), RefusalReason> {
     let mut rest = arguments;
     let mut within: Option<WorkingFolders> = None;
     loop {
@@ -139,7 +139,7 @@ fn is_setting_name(text: &str) -> bool {
 
 fn prove_arguments(
     sub: &str,
-    arguments: &[Word],
+    arguments: &[ShellWord],
     places: &WorkingFolders,
 ) -> Result<(), RefusalReason> {
     let mut rest = arguments.iter();
@@ -162,7 +162,8 @@ fn prove_arguments(
             // In `HEAD:src/a.rs` the path stands behind the colon.
             let path = text.rsplit_once(':').map_or(text, |(_, path)| path);
             if !is_text
-                && (places.leaves_root(text, word.glob) || places.leaves_root(path, word.glob))
+                && (places.leaves_root(text, word.is_glob)
+                    || places.leaves_root(path, word.is_glob))
             {
                 return Err(format!(
                     "`{text}` may name something outside the repository"

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::working_folders::WorkingFolders;
 use super::{ProofContext, WrapperArguments};
 use crate::permission::call_reads::{ReadDepth, ReadTarget, SearchProgram, SearchScope};
-use crate::permission::shell::{self, Limits, RedirectKind, Simple, WrapperKind};
+use crate::permission::shell::{self, AnalysisLimits, RedirectKind, SimpleCommand, WrapperKind};
 use crate::permission::word_list::is_in_word_list;
 
 /// The most that is looked for.
@@ -23,12 +23,12 @@ const LINK_PROGRAMS: &str = "readlink realpath";
 
 /// Lists what a text opens when it is run in `cwd`.
 pub fn list_read_targets(text: &str, cwd: &Path, root: &Path) -> Vec<ReadTarget> {
-    let limits = Limits {
-        bytes: MAX_TEXT_BYTES,
-        nodes: 50_000,
-        ..Limits::default()
+    let limits = AnalysisLimits {
+        max_bytes: MAX_TEXT_BYTES,
+        max_steps: 50_000,
+        ..AnalysisLimits::default()
     };
-    let reading = shell::read(text, &limits);
+    let reading = shell::analyze_script(text, &limits);
     let mut places = WorkingFolders::new(cwd, root);
     let mut found = Vec::new();
     for simple in &reading.commands {
@@ -47,7 +47,11 @@ pub fn list_read_targets(text: &str, cwd: &Path, root: &Path) -> Vec<ReadTarget>
     found
 }
 
-fn collect_command_targets(proof: &ProofContext<'_>, simple: &Simple, found: &mut Vec<ReadTarget>) {
+fn collect_command_targets(
+    proof: &ProofContext<'_>,
+    simple: &SimpleCommand,
+    found: &mut Vec<ReadTarget>,
+) {
     let folders = proof.folders.folders();
     for redirect in &simple.redirects {
         if redirect.kind == RedirectKind::Read {
@@ -152,20 +156,21 @@ fn path_like_targets(text: &str, folders: &[PathBuf]) -> Vec<ReadTarget> {
 /// The words of the command whose files another one is handed: find's own, or those before the pipe to xargs.
 fn find_argument_source<'a>(
     proof: &'a ProofContext<'a>,
-    simple: &'a Simple,
+    simple: &'a SimpleCommand,
 ) -> Option<Vec<&'a str>> {
     let each = simple
-        .via
+        .wrappers
         .iter()
-        .rfind(|via| via.kind == WrapperKind::Each)?;
-    let texts = |words: &'a [shell::Word]| words.iter().map(|word| word.text.as_str()).collect();
+        .rfind(|via| via.kind == WrapperKind::ForEachArgument)?;
+    let texts =
+        |words: &'a [shell::ShellWord]| words.iter().map(|word| word.text.as_str()).collect();
     match each.name.as_str() {
         "xargs" => proof
             .pipe_source(simple)
             .map(|source| texts(&source.words))
             .or(Some(Vec::new())),
         name => {
-            let is_source = |other: &&Simple| {
+            let is_source = |other: &&SimpleCommand| {
                 let first = other.words.first();
                 first.is_some_and(|first| first.text == name)
                     && other.span.start <= simple.span.start

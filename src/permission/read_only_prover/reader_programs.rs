@@ -2,7 +2,7 @@
 //!
 //! A program that is not here does not read. It refuses to know git, whose sub-commands are in a file of their own.
 
-use crate::permission::shell::Word;
+use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
 
 use super::working_folders::WorkingFolders;
@@ -284,7 +284,7 @@ impl ReaderProgram {
     pub fn prove(
         &self,
         program: &str,
-        arguments: &[Word],
+        arguments: &[ShellWord],
         places: &WorkingFolders,
     ) -> Result<(), RefusalReason> {
         match (self.operand_kind, program) {
@@ -307,7 +307,7 @@ impl ReaderProgram {
     fn prove_plain(
         &self,
         program: &str,
-        arguments: &[Word],
+        arguments: &[ShellWord],
         places: &WorkingFolders,
     ) -> Result<(), RefusalReason> {
         let mut n_operands = 0;
@@ -357,8 +357,8 @@ impl ReaderProgram {
                 }
                 // A pattern of file names outside of quotes names files, whatever takes it.
                 if !is_text
-                    || word.glob && text.contains('/')
-                    || may_be_value && places.leaves_root(text, word.glob)
+                    || word.is_glob && text.contains('/')
+                    || may_be_value && places.leaves_root(text, word.is_glob)
                 {
                     places.prove_path(word)?;
                 }

@@ -2,17 +2,17 @@
 //!
 //! It refuses every command that it does not know to print.
 
-use crate::permission::shell::Word;
+use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
 
 use super::RefusalReason;
 use super::working_folders::WorkingFolders;
 
 /// Proves that sed only prints.
-pub fn prove_sed(arguments: &[Word], places: &WorkingFolders) -> Result<(), RefusalReason> {
+pub fn prove_sed(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), RefusalReason> {
     let mut rest = arguments.iter();
     let mut scripts: Vec<&str> = Vec::new();
-    let mut files: Vec<&Word> = Vec::new();
+    let mut files: Vec<&ShellWord> = Vec::new();
     while let Some(word) = rest.next() {
         match word.text.as_str() {
             "-n" | "-E" | "-r" | "-s" | "-u" | "-z" | "-nE" | "-nr" | "-En" | "-rn" | "--quiet"
@@ -145,10 +145,10 @@ impl SedScanner {
 }
 
 /// Proves that awk only prints.
-pub fn prove_awk(arguments: &[Word], places: &WorkingFolders) -> Result<(), RefusalReason> {
+pub fn prove_awk(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), RefusalReason> {
     let mut rest = arguments.iter();
     let mut program = None;
-    let mut files: Vec<&Word> = Vec::new();
+    let mut files: Vec<&ShellWord> = Vec::new();
     while let Some(word) = rest.next() {
         match word.text.as_str() {
             "-F" | "-v" if program.is_none() => {
@@ -256,7 +256,7 @@ const JQ_FLAGS: &str = "--raw-output --compact-output --null-input --slurp --sor
     --monochrome-output --ascii-output --seq --stream";
 
 /// Proves that jq reads what is named to it alone; it cannot write.
-pub fn prove_jq(arguments: &[Word], places: &WorkingFolders) -> Result<(), RefusalReason> {
+pub fn prove_jq(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), RefusalReason> {
     let mut rest = arguments.iter();
     let mut has_filter = false;
     while let Some(word) = rest.next() {

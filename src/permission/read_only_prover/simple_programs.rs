@@ -2,7 +2,7 @@
 //!
 //! It refuses to know the table of all others.
 
-use crate::permission::shell::Word;
+use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
 
 use super::RefusalReason;
@@ -23,7 +23,7 @@ const FD_PLAIN_OPTIONS: &str = "-H --hidden -I --no-ignore -u -s -i -a --absolut
 /// Proves that find or fd only lists.
 pub fn prove_find(
     program: &str,
-    arguments: &[Word],
+    arguments: &[ShellWord],
     places: &WorkingFolders,
 ) -> Result<(), RefusalReason> {
     let (with_text, plain) = if program == "find" {
@@ -80,7 +80,7 @@ const SHOPT_OPTIONS: &str = "-s -u globstar nullglob dotglob nocaseglob failglob
 /// Proves the rest.
 pub fn prove_simple_program(
     program: &str,
-    arguments: &[Word],
+    arguments: &[ShellWord],
     places: &WorkingFolders,
 ) -> Result<(), RefusalReason> {
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
@@ -124,8 +124,9 @@ pub fn prove_simple_program(
         ));
     }
     let may_be_text = matches!(program, "test" | "[" | "[[");
-    let is_path =
-        |word: &&Word| !may_be_text || (word.is_sure && word.text.starts_with(['/', '~', '.']));
+    let is_path = |word: &&ShellWord| {
+        !may_be_text || (word.is_fully_known && word.text.starts_with(['/', '~', '.']))
+    };
     paths
         .iter()
         .filter(is_path)
@@ -133,7 +134,7 @@ pub fn prove_simple_program(
 }
 
 /// The folder that a `cd` names; `-` leads back to one of those before.
-fn cd_folder(arguments: &[Word]) -> &[Word] {
+fn cd_folder(arguments: &[ShellWord]) -> &[ShellWord] {
     match arguments {
         [word] if word.text == "-" => &[],
         _ => arguments,
@@ -189,7 +190,7 @@ fn is_date_display(texts: &[&str]) -> bool {
 }
 
 /// Only a list of what is inside.
-fn prove_tar(arguments: &[Word], places: &WorkingFolders) -> Result<(), RefusalReason> {
+fn prove_tar(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), RefusalReason> {
     let Some((flags, rest)) = arguments.split_first() else {
         return Err("`tar` is not known to only read".to_owned());
     };

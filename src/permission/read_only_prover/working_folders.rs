@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::permission::lexical_path::{is_inside, lexical_absolute};
-use crate::permission::shell::{Simple, Word};
+use crate::permission::shell::{ShellWord, SimpleCommand};
 
 use super::RefusalReason;
 
@@ -64,7 +64,7 @@ impl WorkingFolders {
     }
 
     /// Adds the folders that a `cd` may lead to.
-    pub fn follow_cd(&mut self, simple: &Simple) {
+    pub fn follow_cd(&mut self, simple: &SimpleCommand) {
         let mut words = simple.words.iter();
         if words.next().is_none_or(|first| first.text != "cd") {
             return;
@@ -105,11 +105,11 @@ impl WorkingFolders {
     }
 
     /// A word that is a path.
-    pub fn prove_path(&self, word: &Word) -> Result<(), RefusalReason> {
-        if !word.is_sure || word.may_split {
+    pub fn prove_path(&self, word: &ShellWord) -> Result<(), RefusalReason> {
+        if !word.is_fully_known || word.may_split {
             return Err("a path is not known".to_owned());
         }
-        match self.leaves_root(&word.text, word.glob) {
+        match self.leaves_root(&word.text, word.is_glob) {
             true => Err(format!(
                 "`{}` may name something outside the repository",
                 word.text

@@ -2,18 +2,18 @@
 
 use super::*;
 
-mod hostile;
+mod parser_robustness;
 
 /// A reading in lines: `sudo> rm|-rf|x >f <"input" A=1`.
-fn render(reading: &Reading) -> Vec<String> {
+fn render(reading: &ShellAnalysis) -> Vec<String> {
     let mut lines: Vec<String> = reading.commands.iter().map(line).collect();
     for doubt in &reading.doubts {
         let line = match doubt {
-            Doubt::Unparsable { .. } => "? syntax".to_owned(),
-            Doubt::Limit { limit, .. } => format!("? limit {limit:?}"),
-            Doubt::DynamicProgram { .. } => "? program".to_owned(),
-            Doubt::DynamicText { .. } => "? text".to_owned(),
-            Doubt::ForkBomb { .. } => "? fork bomb".to_owned(),
+            AnalysisDoubt::Unparsable { .. } => "? syntax".to_owned(),
+            AnalysisDoubt::Limit { limit, .. } => format!("? limit {limit:?}"),
+            AnalysisDoubt::DynamicProgram { .. } => "? program".to_owned(),
+            AnalysisDoubt::DynamicScript { .. } => "? text".to_owned(),
+            AnalysisDoubt::ForkBomb { .. } => "? fork bomb".to_owned(),
         };
         if !lines.contains(&line) {
             lines.push(line);
@@ -22,9 +22,9 @@ fn render(reading: &Reading) -> Vec<String> {
     lines
 }
 
-fn line(command: &Simple) -> String {
+fn line(command: &SimpleCommand) -> String {
     let mut line = String::new();
-    for wrapper in &command.via {
+    for wrapper in &command.wrappers {
         line += &format!("{}> ", wrapper.name);
     }
     let words: Vec<String> = command.words.iter().map(word).collect();
@@ -43,22 +43,25 @@ fn line(command: &Simple) -> String {
         line += &format!(" {fd}{sign}{}", word(&redirect.target));
     }
     line += &match &command.input {
-        Input::Nothing => String::new(),
-        Input::Pipe(from) => format!(" <{from:?}"),
-        Input::Text(text) => format!(" <{:?}", text.replace(UNKNOWN, "_")),
-        Input::Unknown => " <?".to_owned(),
+        CommandInput::Nothing => String::new(),
+        CommandInput::Pipe(from) => format!(" <{from:?}"),
+        CommandInput::KnownText(text) => format!(" <{:?}", text.replace(UNKNOWN_PLACEHOLDER, "_")),
+        CommandInput::Unknown => " <?".to_owned(),
     };
-    for (name, value) in &command.assigned {
+    for (name, value) in &command.assignments {
         line += &format!(" {name}={}", word(value));
     }
     line
 }
 
 /// `_` is what is not known; `…` behind a word: it may be none or several; `^`: it is a pattern.
-fn word(word: &Word) -> String {
-    let text = word.text.replace(UNKNOWN, "_").replace('\n', "\\n");
+fn word(word: &ShellWord) -> String {
+    let text = word
+        .text
+        .replace(UNKNOWN_PLACEHOLDER, "_")
+        .replace('\n', "\\n");
     let splits = if word.may_split { "…" } else { "" };
-    let glob = if word.glob { "^" } else { "" };
+    let glob = if word.is_glob { "^" } else { "" };
     format!("{text}{splits}{glob}")
 }
 
@@ -81,7 +84,7 @@ fn check_table(table: &str) {
                 expected.push(command);
             }
         }
-        let found = render(&read(&text, &Limits::default()));
+        let found = render(&analyze_script(&text, &AnalysisLimits::default()));
         if found != expected {
             wrong += &format!("$ {text}\n  {}\n", found.join("\n  "));
         }

@@ -1,0 +1,198 @@
+//! The guard: what a command would do, as a class.
+//!
+//! It reads a text as a shell would and judges each command in it, by the user's phrases and by the
+//! built-in set. It refuses to know who asks, rules and approvals; it looks at no disk.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::shell::{self, AnalysisLimits, ShellAnalysis};
+
+mod archive_extraction;
+mod builtin_examples;
+mod builtin_rules;
+mod classifier;
+mod code_analysis;
+mod code_interpreters;
+mod command_arguments;
+mod command_invocation;
+mod command_pattern;
+mod databases;
+mod devices;
+mod embedded_commands;
+mod file_modes;
+mod file_operations;
+mod git_commands;
+mod infrastructure;
+mod package_publication;
+mod path_class;
+mod remote_code;
+mod system_administration;
+mod unknown_wrappers;
+mod user_patterns;
+
+pub use builtin_rules::{BuiltinRule, all_builtin_rules, find_builtin_rule};
+
+/// How much harm a command can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Nothing that the guard looks for.
+    Safe,
+    /// Asked in every mode.
+    Confirm,
+    /// Asked with No preselected, never stored.
+    Dangerous,
+}
+
+/// What the guard says about a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandClassification {
+    /// The strictest class of all commands in the text.
+    pub class: Class,
+    /// The name of the rule that gives the class; empty when the text is safe.
+    pub rule: String,
+    /// Why, in one line; empty when the text is safe.
+    pub reason: String,
+    /// The bytes of the text that the rule speaks of; empty when the text is safe.
+    pub span: Range<usize>,
+}
+
+impl CommandClassification {
+    /// The reason for people, with the rule where the reason does not name it.
+    pub fn describe(&self) -> String {
+        match self.rule.starts_with(user_patterns::CONFIG_SECTION) {
+            true => self.reason.clone(),
+            false => format!("{} ({})", self.reason, self.rule),
+        }
+    }
+}
+
+impl Class {
+    /// Its name as the configuration and JSON have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Confirm => "confirm",
+            Self::Dangerous => "dangerous",
+        }
+    }
+}
+
+/// What a user makes of a built-in rule, the mildest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BuiltinRuleLevel {
+    /// It is never applied; it gives confirm where [`BuiltinRule::may_be_off`] says no.
+    Off,
+    /// It gives confirm.
+    Confirm,
+    /// It gives dangerous.
+    Dangerous,
+}
+
+impl BuiltinRuleLevel {
+    /// The words of `[safety.builtin]`, the mildest first.
+    pub const NAMES: [&str; 3] = ["off", "confirm", "dangerous"];
+
+    /// Its word of [`BuiltinRuleLevel::NAMES`].
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Confirm => "confirm",
+            Self::Dangerous => "dangerous",
+        }
+    }
+
+    /// Reads one of [`BuiltinRuleLevel::NAMES`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::Off, Self::Confirm, Self::Dangerous];
+        all.into_iter().find(|change| change.as_str() == name)
+    }
+}
+
+/// What the guard goes by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandSafetySettings {
+    /// Phrases whose commands are dangerous.
+    pub blocked_patterns: Vec<String>,
+    /// Phrases whose commands are confirmed.
+    pub confirm_patterns: Vec<String>,
+    /// Changes of the built-in set, by the rule's name; see [`builtin`].
+    pub builtin_levels: BTreeMap<String, BuiltinRuleLevel>,
+    /// The repository's root, absolute; what lies in it is the project's. `None` when there is none to go by.
+    pub root: Option<PathBuf>,
+    /// Where the text would be run, absolute; `None` when that is not known.
+    pub cwd: Option<PathBuf>,
+    /// The user's home, absolute; the same as `~`.
+    pub home: Option<PathBuf>,
+    /// How much work one text may be.
+    pub limits: AnalysisLimits,
+}
+
+impl Default for CommandSafetySettings {
+    fn default() -> Self {
+        let owned = |phrases: &[&str]| phrases.iter().map(|phrase| (*phrase).to_owned()).collect();
+        Self {
+            blocked_patterns: owned(&["rm -rf", "sudo", "chmod 777", "> /dev/"]),
+            confirm_patterns: owned(&["git push", "npm publish"]),
+            builtin_levels: BTreeMap::new(),
+            root: None,
+            cwd: None,
+            home: None,
+            limits: AnalysisLimits::default(),
+        }
+    }
+}
+
+/// Classifies a text that a shell would run.
+pub fn classify_script(text: &str, settings: &CommandSafetySettings) -> CommandClassification {
+    if text.contains('\0') {
+        return classify_script_with_nul(text, settings);
+    }
+    classifier::classify_analysis(
+        &shell::analyze_script(text, &settings.limits),
+        text,
+        settings,
+    )
+}
+
+/// No shell is given a text with a NUL: what it would make of it cannot be told, but is asked about at least.
+fn classify_script_with_nul(text: &str, settings: &CommandSafetySettings) -> CommandClassification {
+    let parted = classify_script(&text.replace('\0', " "), settings);
+    let joined = classify_script(&text.replace('\0', ""), settings);
+    let strictest = match joined.class > parted.class {
+        true => joined,
+        false => parted,
+    };
+    let least = classifier::unreadable_classification(settings);
+    let found = match strictest.class >= least.class {
+        true => strictest,
+        false => least,
+    };
+    CommandClassification {
+        span: 0..text.len(),
+        ..found
+    }
+}
+
+/// Classifies a command that is started without a shell; spans count in its words joined by blanks.
+pub fn classify_argv(argv: &[String], settings: &CommandSafetySettings) -> CommandClassification {
+    let reading = shell::analyze_argv(argv, &settings.limits);
+    classifier::classify_analysis(&reading, &argv.join(" "), settings)
+}
+
+/// Classifies what was read already; `text` is what it was read from.
+pub fn classify_analysis(
+    reading: &ShellAnalysis,
+    text: &str,
+    settings: &CommandSafetySettings,
+) -> CommandClassification {
+    classifier::classify_analysis(reading, text, settings)
+}
+
+#[cfg(test)]
+mod tests;

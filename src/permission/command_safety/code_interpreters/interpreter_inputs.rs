@@ -1,0 +1,116 @@
+//! What code is given to run: the words behind it, variables set before it, the text that it reads.
+//!
+//! It refuses to know which of them the code takes: each may be the one.
+
+use crate::permission::shell::{CommandInput, ShellWord, SimpleCommand};
+use crate::permission::word_list::is_in_word_list;
+
+use super::super::classifier::CommandClassifier;
+use super::super::code_analysis::{CodeInputSource, CodeLanguage};
+use super::UNKNOWN_CODE;
+
+/// From how many places of the words a command may begin.
+const MAX_COMMAND_STARTS: usize = 6;
+
+/// How many variables and lines are looked at.
+const MAX_INPUTS: usize = 64;
+
+/// Words of the shell that set variables for what it runs.
+const EXPORT_PROGRAMS: &str = "export declare typeset env";
+
+/// Judges what code takes from a source; what is not known of it is asked about.
+pub fn check_input_source(
+    source: CodeInputSource,
+    code: &str,
+    language: CodeLanguage,
+    simple: &SimpleCommand,
+    scene: &CommandClassifier<'_>,
+) {
+    let is_known = match source {
+        CodeInputSource::Arguments => check_arguments(code, language, simple, scene),
+        CodeInputSource::Environment => check_environment(simple, scene),
+        CodeInputSource::Input => check_standard_input(code, simple, scene),
+    };
+    if !is_known {
+        scene.record_rule(&UNKNOWN_CODE, &simple.span);
+    }
+}
+
+/// Tells whether there are arguments and all are known.
+fn check_arguments(
+    code: &str,
+    language: CodeLanguage,
+    simple: &SimpleCommand,
+    scene: &CommandClassifier<'_>,
+) -> bool {
+    let words = simple.words.get(1..).unwrap_or_default();
+    let at = words.iter().position(|word| word.text.ends_with(code));
+    let behind = match (language, at) {
+        (CodeLanguage::Awk, _) | (_, None) => words,
+        (_, Some(at)) => words.get(at + 1..).unwrap_or_default(),
+    };
+    let is_taken =
+        |word: &&ShellWord| !matches!(word.text.as_str(), "-" | "--") && word.text != code;
+    let given: Vec<String> = behind
+        .iter()
+        .filter(is_taken)
+        .map(|word| awk_variable_value(&word.text, language).to_owned())
+        .collect();
+    for text in given.iter().filter(|text| text.contains(' ')) {
+        scene.classify_nested_script(text, &simple.span);
+    }
+    for at in 0..given.len().min(MAX_COMMAND_STARTS) {
+        let argv = given.get(at..).unwrap_or_default();
+        if argv.len() > 1 {
+            scene.classify_nested_argv(argv, &simple.span);
+        }
+    }
+    !given.is_empty() && behind.iter().all(|word| word.is_fully_known)
+}
+
+/// `-v c=text` of awk: the text.
+fn awk_variable_value(word: &str, language: CodeLanguage) -> &str {
+    match word.split_once('=') {
+        Some((_, value)) if language == CodeLanguage::Awk => value,
+        _ => word,
+    }
+}
+
+/// Tells whether some variable is set to a text that is known.
+fn check_environment(simple: &SimpleCommand, scene: &CommandClassifier<'_>) -> bool {
+    let own = simple
+        .assignments
+        .iter()
+        .map(|(_, value)| value.text.as_str());
+    let commands = scene.analysis.commands.iter().take(MAX_INPUTS);
+    let exported = commands
+        .filter(|other| {
+            let first = other.words.first();
+            first.is_some_and(|first| is_in_word_list(EXPORT_PROGRAMS, first.text.as_str()))
+        })
+        .flat_map(|other| other.words.iter().skip(1))
+        .filter_map(|word| word.text.split_once('='))
+        .map(|(_, value)| value);
+    let wrapped = simple.wrappers.iter().flat_map(|wrapper| &wrapper.words);
+    let wrapped = wrapped
+        .filter_map(|word| word.text.split_once('='))
+        .map(|(_, value)| value);
+    let mut is_known = false;
+    for text in own.chain(exported).chain(wrapped).take(MAX_INPUTS) {
+        is_known |= !text.contains(crate::permission::shell::UNKNOWN_PLACEHOLDER);
+        scene.classify_nested_script(text, &simple.span);
+    }
+    is_known
+}
+
+/// Tells whether the input is a text that is known and not the code itself.
+fn check_standard_input(code: &str, simple: &SimpleCommand, scene: &CommandClassifier<'_>) -> bool {
+    let CommandInput::KnownText(text) = &simple.input else {
+        return false;
+    };
+    if text.trim() == code.trim() {
+        return false;
+    }
+    scene.classify_nested_script(text, &simple.span);
+    true
+}

@@ -1,0 +1,444 @@
+//! Databases: what drops, empties or resets them, by programs of their own or by statements.
+//!
+//! It refuses to know schemas.
+
+use crate::permission::shell::{CommandInput, SimpleCommand};
+
+use super::builtin_rules::BuiltinRule;
+use super::classifier::CommandClassifier;
+use super::command_invocation::CommandInvocation;
+use super::file_operations::raw_option_values;
+
+static DROPPED: BuiltinRule = BuiltinRule::dangerous(
+    "databases.dropped",
+    "removes a database, its tables or their rows",
+    &[
+        "dropdb|dropuser|pg_dropcluster",
+        "mysqladmin ** drop|flush-hosts|shutdown",
+        "pg_restore -c|--clean",
+        "pg_resetwal|pg_archivecleanup",
+        "mongorestore --drop",
+        "redis-cli flushall|flushdb|shutdown|debug|swapdb",
+        "redis-cli cluster|config|script reset|flush|rewrite|resetstat",
+        "etcdctl del --prefix|--from-key",
+        "etcdctl ** del --prefix|--from-key",
+        "influx delete",
+        "influx bucket|org|user|auth delete",
+        "cypher-shell ** -e=*delete*",
+        "neo4j-admin database delete|load",
+        "nodetool clearsnapshot|decommission|removenode|truncatehints|assassinate",
+        "clickhouse-client ** --query=drop*",
+        "couchbase-cli bucket-delete|bucket-flush|reset-cipher-suites",
+    ],
+);
+static RESET: BuiltinRule = BuiltinRule::dangerous(
+    "databases.reset",
+    "rebuilds a database from nothing",
+    &[
+        "rails|rake|bin/rails|bin/rake db:drop|db:reset|db:drop:all|db:purge|db:schema:load|db:migrate:reset|db:truncate_all|db:setup|db:drop:_unsafe",
+        "rails|rake ** db:drop|db:reset|db:purge|db:migrate:reset|db:truncate_all",
+        "artisan migrate:fresh|migrate:reset|migrate:refresh|db:wipe|migrate:rollback",
+        "manage.py flush|reset_db|reset_schema",
+        "manage.py migrate * zero",
+        "django-admin flush|reset_db",
+        "prisma migrate reset",
+        "prisma db push --force-reset|--accept-data-loss",
+        "sequelize|sequelize-cli db:drop|db:migrate:undo:all",
+        "knex migrate:rollback --all",
+        "typeorm schema:drop|migration:revert",
+        "drizzle-kit drop",
+        "alembic downgrade base|-1",
+        "flask db downgrade",
+        "flyway clean|undo",
+        "liquibase drop-all|dropall|rollback",
+        "ecto.drop|ecto.reset",
+        "mix ecto.drop|ecto.reset|ecto.rollback",
+        "diesel database|migration reset|drop|redo|revert",
+        "sqlx database|db drop|reset",
+        "sea-orm-cli migrate fresh|refresh|reset|down",
+        "dotnet ef database drop",
+        "goose reset|down-to",
+        "migrate drop",
+        "migrate ** drop",
+        "dbmate drop|down|rollback",
+        "atlas schema clean",
+        "wp db drop|reset|clean",
+        "wp site empty|delete",
+        "drush sql-drop|sql:drop",
+        "console doctrine:database:drop|doctrine:schema:drop",
+        "bin/console doctrine:database:drop|doctrine:schema:drop",
+        "supabase db reset",
+        "hasura migrate|metadata clear|squash",
+        "mikro-orm schema:drop|schema:fresh",
+        "bench drop-site",
+        "meteor reset",
+    ],
+);
+static EMPTIED: BuiltinRule = BuiltinRule::dangerous(
+    "databases.statement",
+    "removes tables, databases or all rows by a statement",
+    &[],
+);
+static CHANGED: BuiltinRule = BuiltinRule::confirm(
+    "databases.rows",
+    "removes or changes rows by a statement",
+    &["redis-cli del|unlink", "etcdctl del"],
+);
+
+/// What is known of databases.
+pub const RULES: &[&BuiltinRule] = &[&DROPPED, &RESET, &EMPTIED, &CHANGED];
+
+/// How a client is told statements: options with them, and whether operands behind the first are some.
+struct DatabaseClient {
+    programs: &'static [&'static str],
+    statement_options: &'static [&'static str],
+    first_statement_operand: Option<usize>,
+}
+
+const DATABASE_CLIENTS: &[DatabaseClient] = &[
+    DatabaseClient {
+        programs: &["psql", "pgcli", "cockroach", "usql"],
+        statement_options: &["-c", "--command", "-e", "--execute"],
+        first_statement_operand: None,
+    },
+    DatabaseClient {
+        programs: &[
+            "mysql",
+            "mycli",
+            "clickhouse-client",
+            "clickhouse",
+            "mysqlsh",
+        ],
+        statement_options: &[
+            "-e",
+            "--execute",
+            "--query",
+            "-q",
+            "-BNe",
+            "-Ne",
+            "-sNe",
+            "-Nse",
+            "-Be",
+            "-se",
+        ],
+        first_statement_operand: None,
+    },
+    DatabaseClient {
+        programs: &[
+            "sqlite3",
+            "sqlite",
+            "duckdb",
+            "sqlcipher",
+            "litecli",
+            "turso",
+        ],
+        statement_options: &["-cmd", "-c", "-s"],
+        first_statement_operand: Some(1),
+    },
+    DatabaseClient {
+        programs: &["mongosh"],
+        statement_options: &["--eval"],
+        first_statement_operand: None,
+    },
+    DatabaseClient {
+        programs: &[
+            "cqlsh",
+            "sqlcmd",
+            "bcp",
+            "influx",
+            "isql",
+            "trino",
+            "presto",
+            "snowsql",
+            "beeline",
+            "hive",
+            "impala-shell",
+            "spark-sql",
+            "vsql",
+            "osql",
+        ],
+        statement_options: &["-e", "-Q", "-q", "--execute", "-execute", "--query"],
+        first_statement_operand: None,
+    },
+    DatabaseClient {
+        programs: &[
+            "bq",
+            "wp",
+            "supabase",
+            "wrangler",
+            "rails",
+            "dbt",
+            "heroku",
+            "surreal",
+            "cypher-shell",
+            "artisan",
+            "flyctl",
+            "osquery",
+        ],
+        statement_options: &["--command", "-c", "--query", "--execute"],
+        first_statement_operand: Some(1),
+    },
+];
+
+/// Judges clients of databases by the statements that they are told.
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    if command.is_one_of(&["curl", "http", "https", "xh"]) {
+        return check_search_store(command, scene);
+    }
+    if command.program == "redis-cli"
+        && let CommandInput::KnownText(text) = &command.simple.input
+        && text.lines().any(|line| {
+            matches!(
+                line.trim().to_uppercase().split(' ').next(),
+                Some("FLUSHALL" | "FLUSHDB")
+            )
+        })
+    {
+        scene.record_rule(&DROPPED, &command.simple.span);
+    }
+    let Some(client) = DATABASE_CLIENTS
+        .iter()
+        .find(|client| client.programs.contains(&command.program.as_str()))
+    else {
+        return;
+    };
+    let mut statements = raw_option_values(command, client.statement_options);
+    statements.extend(
+        command
+            .argument_words()
+            .iter()
+            .filter_map(|word| attached_option_value(&word.text, client.statement_options)),
+    );
+    statements.extend(cluster_option_values(command, client.statement_options));
+    if let Some(from) = client.first_statement_operand {
+        statements.extend(command.arguments.operand_texts().skip(from));
+    }
+    let is_document = command.is_one_of(&["mongosh"]);
+    for statement in statements {
+        check_statement(statement, is_document, command.simple, scene);
+    }
+    if let CommandInput::KnownText(text) = &command.simple.input {
+        check_statement(text, is_document, command.simple, scene);
+    }
+}
+
+/// `-tAc DROP…`: the last letter of a cluster takes the next word.
+fn cluster_option_values<'a>(command: &CommandInvocation<'a>, options: &[&str]) -> Vec<&'a str> {
+    let is_cluster = |text: &str| {
+        let letters = text.strip_prefix('-').filter(|letters| {
+            letters.len() > 1 && letters.chars().all(|c| c.is_ascii_alphabetic())
+        });
+        let last = letters.and_then(|letters| letters.chars().last());
+        last.is_some_and(|last| {
+            options
+                .iter()
+                .any(|option| option.len() == 2 && option.ends_with(last))
+        })
+    };
+    let pairs = command.argument_words().windows(2);
+    pairs
+        .filter_map(|pair| match pair {
+            [cluster, statement] if is_cluster(&cluster.text) => Some(statement.text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// `-eDROP…`, `-c'DROP…'`.
+fn attached_option_value<'a>(word: &'a str, options: &[&str]) -> Option<&'a str> {
+    let short = options.iter().filter(|option| option.len() == 2);
+    short
+        .into_iter()
+        .find_map(|option| word.strip_prefix(option))
+        .filter(|rest| rest.contains(' '))
+}
+
+fn check_statement(
+    text: &str,
+    is_document: bool,
+    simple: &SimpleCommand,
+    scene: &CommandClassifier<'_>,
+) {
+    if is_document {
+        if removes_documents(text) {
+            scene.record_rule(&EMPTIED, &simple.span);
+        }
+        return;
+    }
+    for line in text.lines().map(str::trim_start) {
+        let shell = ["\\!", ".shell", ".system", "!", "system "]
+            .iter()
+            .find_map(|escape| line.strip_prefix(escape));
+        if let Some(shell) = shell {
+            scene.classify_nested_script(shell, &simple.span);
+        }
+    }
+    match statement_harm(text) {
+        StatementHarm::None => {}
+        StatementHarm::Rows => scene.record_rule(&CHANGED, &simple.span),
+        StatementHarm::All => scene.record_rule(&EMPTIED, &simple.span),
+    }
+}
+
+/// What statements remove.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StatementHarm {
+    /// Nothing.
+    None,
+    /// Some rows.
+    Rows,
+    /// Tables, databases, all rows.
+    All,
+}
+
+/// Looks at statements, strings and comments left out.
+pub fn statement_harm(text: &str) -> StatementHarm {
+    let bare = strip_strings_and_comments(text).to_uppercase();
+    bare.split(';')
+        .map(single_statement_harm)
+        .max()
+        .unwrap_or(StatementHarm::None)
+}
+
+fn single_statement_harm(statement: &str) -> StatementHarm {
+    let words: Vec<&str> = statement
+        .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.' || c == '$'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let has = |word: &str| words.contains(&word);
+    // Statements may follow `EXPLAIN ANALYZE`, `WITH … AS (…)`, `BEGIN` and a client's own words.
+    let Some(first) = words.iter().position(|word| {
+        !matches!(
+            *word,
+            "BEGIN" | "EXPLAIN" | "ANALYZE" | "START" | "TRANSACTION" | "IF" | "DO"
+        )
+    }) else {
+        return StatementHarm::None;
+    };
+    let behind = words.get(first..).unwrap_or_default();
+    if behind.len() < 2 && !matches!(behind, ["FLUSHALL" | "FLUSHDB"]) {
+        return StatementHarm::None;
+    }
+    match behind {
+        [
+            "DROP",
+            "DATABASE" | "SCHEMA" | "TABLE" | "TABLESPACE" | "KEYSPACE" | "OWNED" | "ROLE" | "USER"
+            | "COLUMN" | "EXTENSION" | "MATERIALIZED" | "TYPE" | "COLLECTION" | "BUCKET"
+            | "MEASUREMENT" | "SERIES" | "SERVER" | "PUBLICATION" | "FOREIGN" | "SEQUENCE",
+            ..,
+        ] => StatementHarm::All,
+        ["DROP", "TEMPORARY" | "TEMP", ..] => StatementHarm::Rows,
+        ["DROP", ..] => StatementHarm::Rows,
+        ["TRUNCATE", ..]
+        | ["SHUTDOWN", ..]
+        | ["RESET", "MASTER", ..]
+        | ["PURGE", "BINARY" | "MASTER", ..] => StatementHarm::All,
+        ["ALTER", ..] if has("DROP") => StatementHarm::All,
+        ["DELETE" | "UPDATE" | "WITH", _, _, ..] | ["DETACH", "DELETE", ..] => {
+            row_statement_harm(behind, statement)
+        }
+        ["MATCH", ..] if has("DELETE") => row_statement_harm(behind, statement),
+        ["FLUSHALL" | "FLUSHDB", ..] => StatementHarm::All,
+        ["REVOKE", ..] => StatementHarm::Rows,
+        _ => StatementHarm::None,
+    }
+}
+
+fn row_statement_harm(words: &[&str], statement: &str) -> StatementHarm {
+    let has = |word: &str| words.contains(&word);
+    let deletes = has("DELETE");
+    let is_everywhere = !has("WHERE")
+        || statement.contains("WHERE 1=1")
+        || statement.contains("WHERE TRUE")
+        || statement.contains("WHERE 1 = 1")
+        || statement.trim_end().ends_with("WHERE 1");
+    match (deletes, words.first().copied()) {
+        (true, Some("UPDATE")) => StatementHarm::None,
+        (true, _) if is_everywhere => StatementHarm::All,
+        (true, _) => StatementHarm::Rows,
+        (false, Some("UPDATE")) if is_everywhere => StatementHarm::All,
+        (false, _) => StatementHarm::None,
+    }
+}
+
+/// Strings become `''`, comments a blank.
+fn strip_strings_and_comments(text: &str) -> String {
+    let mut bare = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => {
+                for inner in chars.by_ref() {
+                    if inner == '\'' {
+                        break;
+                    }
+                }
+                bare.push_str("''");
+            }
+            '-' if chars.peek() == Some(&'-') => {
+                for inner in chars.by_ref() {
+                    if inner == '\n' {
+                        break;
+                    }
+                }
+                bare.push(' ');
+            }
+            '/' if chars.peek() == Some(&'*') => {
+                let mut before = ' ';
+                for inner in chars.by_ref() {
+                    if before == '*' && inner == '/' {
+                        break;
+                    }
+                    before = inner;
+                }
+                bare.push(' ');
+            }
+            c => bare.push(c),
+        }
+    }
+    bare
+}
+
+fn removes_documents(text: &str) -> bool {
+    let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let calls = [
+        ".dropDatabase(",
+        ".drop(",
+        ".deleteMany({})",
+        ".remove({})",
+        ".dropUser(",
+        ".dropIndexes(",
+        ".dropCollection(",
+        ".deleteMany()",
+        "dropDatabase:",
+        "shutdownServer(",
+    ];
+    calls.iter().any(|call| bare.contains(call))
+}
+
+/// Elasticsearch and its like are emptied over HTTP.
+fn check_search_store(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let deletes = command.argument_words().windows(2).any(|pair| matches!(pair, [flag, method] if matches!(flag.text.as_str(), "-X" | "--request" | "-sX" | "-sSX" | "-XDELETE") && method.text.eq_ignore_ascii_case("delete")))
+        || command.argument_words().iter().any(|word| matches!(word.text.as_str(), "-XDELETE" | "--request=DELETE" | "DELETE" | "-sXDELETE"));
+    let of_store = |text: &str| {
+        text.contains(":9200")
+            || text.contains("_all")
+            || text.contains(":8983")
+            || text.contains(":5984")
+            || text.contains(":8086")
+            || text.contains("/*")
+    };
+    let by_query = command
+        .argument_words()
+        .iter()
+        .any(|word| word.text.contains("_delete_by_query"));
+    if by_query
+        || (deletes
+            && command
+                .argument_words()
+                .iter()
+                .any(|word| of_store(&word.text)))
+    {
+        scene.record_rule(&DROPPED, &command.simple.span);
+    }
+}

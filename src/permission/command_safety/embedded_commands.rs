@@ -1,0 +1,372 @@
+//! Texts that a program runs besides what it does: a pager, a filter, a shell, named by one of its options.
+//!
+//! It refuses to judge the texts; they are read as any other.
+
+use crate::permission::shell::{CommandInput, ShellWord};
+use crate::permission::word_list::is_in_word_list;
+
+use super::classifier::CommandClassifier;
+use super::command_invocation::{CommandInvocation, normalize_program_name};
+use super::file_operations::raw_option_values;
+use super::unknown_wrappers::WRAPPED_PROGRAMS;
+
+/// Programs and their options whose value is run.
+const COMMAND_OPTIONS_BY_PROGRAM: &[(&[&str], &[&str])] = &[
+    (
+        &["tar", "gtar", "bsdtar"],
+        &[
+            "--to-command",
+            "--checkpoint-action",
+            "-I",
+            "--use-compress-program",
+            "-F",
+            "--info-script",
+            "--new-volume-script",
+            "--rsh-command",
+            "--rmt-command",
+        ],
+    ),
+    (&["rsync"], &["-e", "--rsh", "--rsync-path"]),
+    (&["ssh", "scp", "sftp"], &["-o", "-S"]),
+    (&["man"], &["-P", "--pager", "-H", "--html"]),
+    (&["zip"], &["-TT", "--unzip-command"]),
+    (&["sort"], &["--compress-program"]),
+    (&["split"], &["--filter"]),
+    (&["rg"], &["--pre", "--hostname-bin"]),
+    (&["ag", "ack", "bat", "delta"], &["--pager"]),
+    (&["fzf"], &["--preview", "--bind"]),
+    (&["strace", "ltrace"], &["-o", "--output"]),
+    (&["tcpdump"], &["-z"]),
+    (&["sqlite3"], &["-cmd"]),
+    (&["ranger"], &["--cmd"]),
+    (&["lldb"], &["-o", "-O", "--one-line"]),
+    (&["pm2"], &["start"]),
+    (&["mapfile", "readarray", "complete"], &["-C"]),
+    (&["bind"], &["-x"]),
+    (
+        &["git"],
+        &[
+            "--upload-pack",
+            "--receive-pack",
+            "--exec",
+            "-u",
+            "-O",
+            "--open-files-in-pager",
+            "--extcmd",
+            "-x",
+        ],
+    ),
+];
+
+/// Words in front of the text in such a value.
+const COMMAND_PREFIXES: &[&str] = &[
+    "exec=",
+    "ProxyCommand=",
+    "ProxyCommand ",
+    "LocalCommand=",
+    "LocalCommand ",
+    "KnownHostsCommand=",
+    "|",
+    "!",
+    ".shell ",
+    ".system ",
+    "platform shell ",
+    "shell ",
+];
+
+/// Options by which programs, whatever they are, run their value. It must begin with a program that is looked for.
+const GENERIC_COMMAND_OPTIONS: &[&str] = &[
+    "-c",
+    "-C",
+    "-e",
+    "-x",
+    "-ex",
+    "-o",
+    "--exec",
+    "--command",
+    "--cmd",
+    "--run",
+    "--eval",
+    "--shell",
+    "--execute",
+    "--entrypoint",
+    "--on-change",
+    "--exec-cmd",
+    "--shell-command",
+    "--scripts",
+    "--wrap",
+];
+
+/// Options whose value is a list of such texts.
+const COMMAND_LIST_OPTIONS: &[&str] = &["--parameters", "--parameter", "--commands"];
+
+/// Words behind which a program takes a command for elsewhere.
+const RUN_WORDS: &str = "run run:detached exec ssh shell rsh enter x dlx foreach cmd.run develop console cmd sh unshare launch attach";
+
+/// Words behind which a whole text is one.
+const RUN_SCRIPT_WORDS: &str = "exec ssh shell rsh cmd.run";
+
+/// Programs that take words as data, but for those behind such a word.
+const RUN_WORD_PROGRAMS: &str =
+    "rustup pyenv conda tox nox composer mix uv poetry pipenv screen tmux";
+
+/// Of these `run` takes a name of their own and what follows is for it.
+const OWN_RUN_PROGRAMS: &str = "npm pnpm yarn bun cargo go docker podman nerdctl git gradle mvn make just task mix rake rails dotnet deno \
+    kubectl gh glab";
+
+/// Programs of which every word may begin a command for elsewhere.
+const REMOTE_PROGRAMS: &str = "lima orb orbctl pdsh pssh parallel-ssh clush dsh pdcp salt salt-ssh";
+
+/// Programs of which every argument with blanks is a text for a shell.
+const SCRIPT_ARGUMENT_PROGRAMS: &str = "sops poop mispipe pee knife bolt i3-msg swaymsg hyprctl virsh sbatch start-server-and-test cross-env-shell rush heroku lerna nx watchman-make npm-watch run-s run-p salt lima pdsh pssh \
+    parallel-ssh clush dsh fly flyctl yarn onchange wait-on dotenv env-cmd just-run supervisor forever honcho foreman";
+
+/// Programs of which an option names another one, whose arguments stand behind.
+const ENTRYPOINT_PROGRAMS: &[&str] = &[
+    "docker",
+    "podman",
+    "nerdctl",
+    "flatpak",
+    "start-stop-daemon",
+];
+
+/// These options.
+const ENTRYPOINT_OPTIONS: &[&str] = &[
+    "--entrypoint",
+    "--command",
+    "--exec",
+    "--startas",
+    "-a",
+    "-x",
+];
+
+/// Clients whose statements may name a program.
+const DATABASE_CLIENTS: &[&str] = &["psql", "pgcli", "cockroach", "usql"];
+
+/// How many words behind a leading one are looked at.
+const MAX_WORDS_BEHIND: usize = 12;
+
+/// Pagers that run what stands behind `+!`.
+const PAGERS: &[&str] = &["less", "more", "most", "pg"];
+
+/// Variables of `make` whose value it runs.
+const MAKE_VARIABLES: &[&str] = &[
+    "SHELL", "MAKE", "CC", "CXX", "CPP", "LD", "AR", "PYTHON", "NODE",
+];
+
+/// Judges the texts that a command's options and words carry; `is_data` is whether its program takes words as data.
+pub fn check_command(
+    command: &CommandInvocation<'_>,
+    is_data: bool,
+    scene: &CommandClassifier<'_>,
+) {
+    let span = &command.simple.span;
+    let carrying = COMMAND_OPTIONS_BY_PROGRAM
+        .iter()
+        .find(|(programs, _)| command.is_one_of(programs));
+    if let Some((_, options)) = carrying {
+        // `git push -u origin`: only what begins as a command is one.
+        let is_git = command.is_one_of(&["git"]);
+        let values = raw_option_values(command, options).into_iter();
+        let values = values.filter(|value| !is_git || begins_with_program(value));
+        for value in values.chain(attached_option_values(command, options)) {
+            scene.classify_nested_script(strip_command_prefix(value), span);
+        }
+    }
+    check_entrypoint(command, scene);
+    if command.is_one_of(DATABASE_CLIENTS) {
+        check_copy_to_program(command, scene);
+    }
+    if !is_data || is_in_word_list(RUN_WORD_PROGRAMS, &command.program) {
+        check_generic_options(command, scene);
+        check_words_behind_run_word(command, scene);
+    }
+    let texts = command
+        .argument_words()
+        .iter()
+        .map(|word| word.text.as_str());
+    if command.is_one_of(PAGERS) {
+        for text in texts.filter_map(|text| text.strip_prefix("+!")) {
+            scene.classify_nested_script(text, span);
+        }
+    } else if command.is_one_of(&["make"]) {
+        let assigned = texts.filter_map(|text| text.split_once('='));
+        for (_, value) in assigned.filter(|(name, _)| MAKE_VARIABLES.contains(name)) {
+            scene.classify_nested_script(value, span);
+        }
+    }
+}
+
+/// Values that stand in the word of a short option: `-oProxyCommand=…`, `-O'…'`.
+fn attached_option_values<'a>(
+    command: &CommandInvocation<'a>,
+    options: &'a [&'static str],
+) -> impl Iterator<Item = &'a str> {
+    let short = options.iter().filter(|option| option.len() == 2);
+    let short: Vec<&str> = short.copied().collect();
+    let words = command
+        .argument_words()
+        .iter()
+        .map(|word| word.text.as_str());
+    words.filter_map(move |word| {
+        let value = short.iter().find_map(|option| word.strip_prefix(option))?;
+        begins_with_program(value).then_some(value)
+    })
+}
+
+/// An option that names the program alone; its arguments are among the words that follow.
+fn check_entrypoint(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    if !command.is_one_of(ENTRYPOINT_PROGRAMS) {
+        return;
+    }
+    let mut words = command
+        .argument_words()
+        .iter()
+        .map(|word| word.text.as_str());
+    while let Some(word) = words.next() {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        if !ENTRYPOINT_OPTIONS.contains(&name) {
+            continue;
+        }
+        let Some(program) = value.or_else(|| words.next()) else {
+            return;
+        };
+        if begins_with_program(program) {
+            let argv = std::iter::once(program).chain(words.filter(|word| *word != "--"));
+            let argv: Vec<String> = argv.map(str::to_owned).collect();
+            scene.classify_nested_argv(&argv, &command.simple.span);
+        }
+        return;
+    }
+}
+
+/// `COPY t TO PROGRAM 'text'`: the texts that a database gives to a shell.
+fn check_copy_to_program(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let input = match &command.simple.input {
+        CommandInput::KnownText(text) => Some(text.as_str()),
+        CommandInput::Nothing | CommandInput::Pipe(_) | CommandInput::Unknown => None,
+    };
+    let words = command
+        .argument_words()
+        .iter()
+        .map(|word| word.text.as_str());
+    for text in words.chain(input) {
+        let lower = text.to_ascii_lowercase();
+        for (at, found) in lower.match_indices("program") {
+            let behind = text.get(at + found.len()..).unwrap_or_default();
+            let quoted = behind.trim_start().strip_prefix('\'');
+            if let Some((inner, _)) = quoted.and_then(|quoted| quoted.split_once('\'')) {
+                scene.classify_nested_script(inner, &command.simple.span);
+            }
+        }
+    }
+}
+
+fn check_generic_options(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let span = &command.simple.span;
+    // `commands=["rm -rf x"]` of a cloud's own shell.
+    let listed_texts = raw_option_values(command, COMMAND_LIST_OPTIONS)
+        .into_iter()
+        .flat_map(|value| value.split(['"', '[', ']', '\'']));
+    for text in raw_option_values(command, GENERIC_COMMAND_OPTIONS)
+        .into_iter()
+        .chain(listed_texts)
+    {
+        if text.contains(' ') && begins_with_program(text) {
+            scene.classify_nested_script(strip_command_prefix(text), span);
+        }
+    }
+    if is_in_word_list(SCRIPT_ARGUMENT_PROGRAMS, &command.program) {
+        let texts = command
+            .argument_words()
+            .iter()
+            .map(|word| word.text.as_str());
+        for text in texts.filter(|text| text.contains(' ') && begins_with_program(text)) {
+            scene.classify_nested_script(text, span);
+        }
+    }
+}
+
+/// `knife ssh 'role:web' 'rm -rf x'`: a text behind a word that says that somebody runs it.
+fn check_script_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let rest = command.argument_words();
+    let leads = |word: &ShellWord| is_in_word_list(RUN_SCRIPT_WORDS, &word.text);
+    let (false, Some(at)) = (
+        is_in_word_list(OWN_RUN_PROGRAMS, &command.program) && command.program != "gh",
+        rest.iter().position(leads),
+    ) else {
+        return;
+    };
+    for pair in rest
+        .get(at..)
+        .unwrap_or_default()
+        .windows(2)
+        .take(MAX_WORDS_BEHIND)
+    {
+        if let [before, word] = pair
+            && !before.text.starts_with('-')
+            && word.text.contains(' ')
+            && begins_with_program(&word.text)
+        {
+            scene.classify_nested_script(strip_command_prefix(&word.text), &command.simple.span);
+        }
+    }
+}
+
+/// Judges the words behind one that leads to a command for elsewhere.
+fn check_words_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let rest = command.argument_words();
+    check_script_behind_run_word(command, scene);
+    let leads = |word: &ShellWord| match word.text.as_str() {
+        "--" | "run" => !is_in_word_list(OWN_RUN_PROGRAMS, &command.program),
+        text => is_in_word_list(RUN_WORDS, text),
+    };
+    let from = match is_in_word_list(REMOTE_PROGRAMS, &command.program) {
+        true => Some(0),
+        false => rest.iter().position(leads).map(|at| at + 1),
+    };
+    let Some(from) = from else {
+        return;
+    };
+    let words = rest.get(from..).unwrap_or_default();
+    for at in 0..words.len().min(MAX_WORDS_BEHIND) {
+        let behind = words.get(at..).unwrap_or_default();
+        let begins = behind
+            .first()
+            .is_some_and(|first| first.is_fully_known && begins_with_program(&first.text));
+        if begins && behind.len() > 1 {
+            let argv: Vec<String> = behind.iter().map(|word| word.text.clone()).collect();
+            return scene.classify_nested_argv(&argv, &command.simple.span);
+        }
+    }
+}
+
+/// Tells whether a text begins with a program that is worth looking for.
+fn begins_with_program(text: &str) -> bool {
+    let first = strip_command_prefix(text)
+        .split_whitespace()
+        .next()
+        .unwrap_or_default();
+    is_in_word_list(WRAPPED_PROGRAMS, &normalize_program_name(first))
+}
+
+/// The text without the words that say what it is; of `enter:execute(…)` what the brackets hold.
+fn strip_command_prefix(value: &str) -> &str {
+    if let Some((_, inner)) = value
+        .split_once("execute(")
+        .or_else(|| value.split_once("execute-silent("))
+    {
+        return inner.rsplit_once(')').map_or(inner, |(inner, _)| inner);
+    }
+    let value = value.trim_start();
+    COMMAND_PREFIXES
+        .iter()
+        .find_map(|prefix| {
+            let (start, rest) = value.split_at_checked(prefix.len())?;
+            start.eq_ignore_ascii_case(prefix).then_some(rest)
+        })
+        .unwrap_or(value)
+}

@@ -1,0 +1,254 @@
+//! Modes of files: who is given what by `chmod` and its like.
+//!
+//! It refuses to know the modes that files have before.
+
+use super::Class;
+use super::builtin_rules::BuiltinRule;
+use super::classifier::CommandClassifier;
+use super::command_invocation::CommandInvocation;
+use super::path_class::{PathClass, classify_path};
+
+static EVERYBODY: BuiltinRule = BuiltinRule::dangerous(
+    "permissions.everybody",
+    "gives everybody every right to a file",
+    &[],
+);
+static WORLD_WRITABLE: BuiltinRule = BuiltinRule::confirm(
+    "permissions.world-writable",
+    "lets everybody write a file",
+    &[],
+);
+static CRITICAL: BuiltinRule = BuiltinRule::dangerous(
+    "permissions.critical",
+    "changes the rights of a whole system, home or repository",
+    &[],
+);
+static OUTSIDE: BuiltinRule = BuiltinRule::dangerous(
+    "permissions.outside",
+    "changes the rights of files of the system or of keys",
+    &[],
+);
+static SET_ID: BuiltinRule = BuiltinRule::confirm(
+    "permissions.set-id",
+    "lets a program run with its owner's rights",
+    &[],
+);
+static OPENED: BuiltinRule = BuiltinRule::confirm(
+    "permissions.keys",
+    "gives a user's keys to somebody else, or opens them to others",
+    &[],
+);
+static CHANGED: BuiltinRule = BuiltinRule::confirm(
+    "permissions.changed",
+    "changes attributes or access lists of files",
+    &[
+        "chattr *",
+        "setfacl !--test",
+        "setcap",
+        "chcon",
+        "setfattr",
+        "icacls",
+        "takeown",
+        "umask 000|0000|0|00",
+    ],
+);
+
+/// What is known of modes.
+pub const RULES: &[&BuiltinRule] = &[
+    &EVERYBODY,
+    &WORLD_WRITABLE,
+    &CRITICAL,
+    &OUTSIDE,
+    &SET_ID,
+    &OPENED,
+    &CHANGED,
+];
+
+/// Folders of keys, and the files in them that anybody may read.
+const KEY_FOLDERS: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube"];
+const PUBLIC_KEY_FILES: &[&str] = &["config", "known_hosts", "authorized_keys"];
+
+/// Judges programs that set modes and owners.
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let span = &command.simple.span;
+    match command.program.as_str() {
+        "chmod" | "lchmod" => check_chmod(command, scene),
+        "chown" | "chgrp" => check_owner_change(command, scene),
+        "install" | "mkdir" => {
+            for mode in command.arguments.option_values(&["-m", "--mode"]) {
+                if class_of_mode(mode) == Class::Dangerous {
+                    scene.record_rule(&WORLD_WRITABLE, span);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn check_chmod(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let span = &command.simple.span;
+    // `-x` and `-w,o+r` are modes that look like options.
+    let modes = command.argument_words().iter().filter(|word| {
+        let text = word.text.as_str();
+        parse_mode_bits(text).is_some() || !word.is_fully_known
+    });
+    let Some(mode) = modes.into_iter().next() else {
+        return;
+    };
+    if !mode.is_fully_known {
+        return scene.record_rule(&super::classifier::UNKNOWN_WORDS, span);
+    }
+    match class_of_mode(&mode.text) {
+        Class::Dangerous => scene.record_rule(&EVERYBODY, span),
+        Class::Confirm => scene.record_rule(&WORLD_WRITABLE, span),
+        Class::Safe => {}
+    }
+    if sets_user_id(&mode.text) {
+        scene.record_rule(&SET_ID, span);
+    }
+    check_paths(command, scene, 1);
+    // Only who keeps the right to look is served by a mode; what others are given is looked at.
+    let is_open = parse_mode_bits(&mode.text).is_some_and(|bits| bits & 0o077 != 0 || bits == 0)
+        && !mode.text.contains('-');
+    if is_open {
+        check_key_access(command, scene);
+    }
+}
+
+fn check_owner_change(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    check_paths(command, scene, 1);
+    // `chown -R $USER ~/.ssh` gives them back.
+    if command
+        .arguments
+        .operands
+        .first()
+        .is_some_and(|owner| owner.word.is_fully_known)
+    {
+        check_key_access(command, scene);
+    }
+}
+
+fn check_key_access(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let is_recursive = command.arguments.has_option(&["-R", "--recursive"]);
+    let is_key = |path: &str| {
+        let path = scene.resolve_path(path);
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let is_public = name.ends_with(".pub") || PUBLIC_KEY_FILES.contains(&name);
+        let mut folders = KEY_FOLDERS
+            .iter()
+            .filter_map(|folder| path.strip_prefix(folder));
+        folders.any(|rest| match rest {
+            "" => {
+                is_recursive
+                    || !command.is_one_of(&["chmod"])
+                    || command.argument_texts().contains(&"000")
+            }
+            rest => rest.starts_with('/') && !is_public,
+        })
+    };
+    if command.arguments.operand_texts().any(is_key) {
+        scene.record_rule(&OPENED, &command.simple.span);
+    }
+}
+
+fn check_paths(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>, from: usize) {
+    let span = &command.simple.span;
+    let is_recursive = command.arguments.has_option(&["-R", "--recursive"]);
+    for path in command.arguments.operand_texts().skip(from) {
+        let is_plain = matches!(path, "." | "./" | "*");
+        match classify_path(path, scene.cwd.as_deref(), scene.settings) {
+            PathClass::WholeTree if is_recursive && !is_plain => scene.record_rule(&CRITICAL, span),
+            PathClass::WholeTree if !is_plain && path.starts_with('/') => {
+                scene.record_rule(&OUTSIDE, span)
+            }
+            // Tightening the rights of one's own keys is what ssh asks for.
+            PathClass::Protected if !path.starts_with('~') => scene.record_rule(&OUTSIDE, span),
+            _ => {}
+        }
+    }
+}
+
+fn class_of_mode(mode: &str) -> Class {
+    match parse_mode_bits(mode) {
+        Some(bits) if bits & 0o007 == 0o007 => Class::Dangerous,
+        Some(bits) if bits & 0o002 != 0 => Class::Confirm,
+        Some(_) | None => Class::Safe,
+    }
+}
+
+fn sets_user_id(mode: &str) -> bool {
+    let octal = mode.len() >= 4 && mode.chars().all(|c| c.is_digit(8));
+    let special = mode.trim_start_matches('0');
+    (octal && special.len() == 4 && special.starts_with(['4', '6', '7']))
+        || mode
+            .split(',')
+            .any(|clause| clause.contains("+s") && (clause.starts_with(['u', '+', 'a'])))
+}
+
+/// The rights that a mode surely gives, as bits; `None` when the text is no mode. A mode without
+/// "who" obeys the umask and is taken for its owner's alone, but where it gives everything.
+pub fn parse_mode_bits(mode: &str) -> Option<u32> {
+    let octal = mode.trim_start_matches(['=', '+']);
+    if !octal.is_empty() && octal.chars().all(|c| c.is_digit(8)) {
+        return u32::from_str_radix(octal, 8).ok().map(|bits| bits & 0o777);
+    }
+    let mut bits = 0;
+    for clause in mode.split(',') {
+        bits = apply_mode_clause(bits, clause)?;
+    }
+    Some(bits)
+}
+
+fn apply_mode_clause(mut bits: u32, clause: &str) -> Option<u32> {
+    let operator = clause.find(['+', '-', '='])?;
+    let (who, mut rest) = clause.split_at(operator);
+    if !who.chars().all(|c| matches!(c, 'u' | 'g' | 'o' | 'a')) {
+        return None;
+    }
+    while let Some(operator) = rest.chars().next() {
+        let behind = rest.get(1..)?;
+        let end = behind.find(['+', '-', '=']).unwrap_or(behind.len());
+        let (letters, next) = behind.split_at(end);
+        let rights = permission_bits(letters, bits)?;
+        let mask = who_mask(who);
+        match operator {
+            '+' => bits |= rights & mask,
+            '=' => bits = (bits & !mask) | (rights & mask),
+            _ => bits &= !(rights & mask),
+        }
+        rest = next;
+    }
+    Some(bits)
+}
+
+fn permission_bits(letters: &str, bits: u32) -> Option<u32> {
+    let mut rights = 0;
+    for letter in letters.chars() {
+        rights |= match letter {
+            'r' => 0o444,
+            'w' => 0o222,
+            'x' | 'X' => 0o111,
+            's' | 't' => 0,
+            'u' => (bits >> 6 & 7) * 0o111,
+            'g' => (bits >> 3 & 7) * 0o111,
+            'o' => (bits & 7) * 0o111,
+            _ => return None,
+        };
+    }
+    Some(rights)
+}
+
+fn who_mask(who: &str) -> u32 {
+    if who.is_empty() {
+        // What the usual umask 022 lets through.
+        return 0o755;
+    }
+    who.chars().fold(0, |mask, who| {
+        mask | match who {
+            'u' => 0o700,
+            'g' => 0o070,
+            'o' => 0o007,
+            _ => 0o777,
+        }
+    })
+}

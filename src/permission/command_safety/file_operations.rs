@@ -1,0 +1,538 @@
+//! Files and folders: what removes, empties, moves away or overwrites them.
+//!
+//! It refuses to know devices and rights; where a path lies is [`super::place`]'s.
+
+use crate::permission::shell::{RedirectKind, ShellWord, SimpleCommand};
+
+use super::builtin_rules::BuiltinRule;
+use super::classifier::{CommandClassifier, UNKNOWN_WORDS, is_run_for_each_argument};
+use super::command_invocation::CommandInvocation;
+use super::path_class::{PathClass, classify_path};
+
+static TREE: BuiltinRule = BuiltinRule::confirm(
+    "files.tree",
+    "removes a folder with all that is in it",
+    &[
+        "rimraf",
+        "del-cli",
+        "trash-empty",
+        "cargo clean --doc",
+        "gio trash --empty",
+        "yarn|pnpm|bun run rimraf|del-cli",
+        "remove_directory",
+    ],
+);
+static CRITICAL: BuiltinRule = BuiltinRule::dangerous(
+    "files.critical",
+    "removes a whole project, repository, home or system folder",
+    &[],
+);
+static OUTSIDE: BuiltinRule = BuiltinRule::dangerous(
+    "files.outside",
+    "removes files of the system or of a user's own settings and keys",
+    &[],
+);
+static ELSEWHERE: BuiltinRule = BuiltinRule::confirm(
+    "files.elsewhere",
+    "removes files outside of the working folder",
+    &[],
+);
+static ALL: BuiltinRule = BuiltinRule::confirm("files.all", "removes every file of a folder", &[]);
+static MANY: BuiltinRule = BuiltinRule::confirm(
+    "files.many",
+    "removes every file that is found or listed",
+    &[],
+);
+static FOUND: BuiltinRule =
+    BuiltinRule::dangerous("files.found", "removes everything below a folder", &[]);
+static SHREDDED: BuiltinRule = BuiltinRule::dangerous(
+    "files.shredded",
+    "overwrites files so that nothing brings them back",
+    &["shred", "scrub", "srm", "wipe", "sfill"],
+);
+static EMPTIED: BuiltinRule = BuiltinRule::confirm("files.emptied", "empties a file", &[]);
+static GONE: BuiltinRule =
+    BuiltinRule::dangerous("files.gone", "moves files to where they are lost", &[]);
+static MIRRORED: BuiltinRule = BuiltinRule::dangerous(
+    "files.mirrored",
+    "removes what the source of a copy lacks",
+    &[
+        "rsync --delete|--delete-before|--delete-after|--delete-during|--delete-delay|--delete-excluded|--delete-missing-args|--del !-n|--dry-run|--list-only",
+        "rclone purge|delete|sync|cleanup|rmdirs !-n|--dry-run",
+        "robocopy ** /mir|/purge",
+        "unison -force",
+    ],
+);
+static TAKEN: BuiltinRule = BuiltinRule::confirm(
+    "files.taken",
+    "removes the files that it copies",
+    &[
+        "rsync --remove-source-files !-n|--dry-run",
+        "tar --remove-files",
+        "zip -m",
+        "rclone move !--dry-run",
+    ],
+);
+static SYSTEM_WRITE: BuiltinRule = BuiltinRule::dangerous(
+    "files.system-write",
+    "writes a file of the system or a user's keys",
+    &[],
+);
+static HOME_WRITE: BuiltinRule =
+    BuiltinRule::confirm("files.home-write", "overwrites a user's own settings", &[]);
+static BACKUPS: BuiltinRule = BuiltinRule::dangerous(
+    "files.backups",
+    "removes backups",
+    &[
+        "restic forget|prune !--dry-run|-n",
+        "borg delete|prune|compact !--dry-run|-n",
+        "duplicity remove-all-but-n-full|remove-older-than|remove-all-inc-of-but-n-full --force",
+        "tmutil delete|deletelocalsnapshots|disable",
+        "timeshift --delete|--delete-all",
+        "kopia snapshot|repository|policy delete",
+        "velero backup|restore|schedule delete",
+        "snapper delete",
+    ],
+);
+/// Options of a forced removal behind a program that is not known.
+pub static UNKNOWN_TREE: BuiltinRule = BuiltinRule::dangerous(
+    "files.unknown-tree",
+    "looks like a forced removal by a program that only a run would show",
+    &[],
+);
+
+/// What is known of files.
+pub const RULES: &[&BuiltinRule] = &[
+    &TREE,
+    &CRITICAL,
+    &OUTSIDE,
+    &ELSEWHERE,
+    &ALL,
+    &MANY,
+    &FOUND,
+    &SHREDDED,
+    &EMPTIED,
+    &GONE,
+    &MIRRORED,
+    &TAKEN,
+    &SYSTEM_WRITE,
+    &HOME_WRITE,
+    &BACKUPS,
+    &UNKNOWN_TREE,
+];
+
+/// Programs that are judged even where a word asks for help: other systems take it for a file.
+pub const TREE_REMOVERS: &[&str] = &["rm"];
+
+/// Places whose files a system or a login rests on.
+const PROTECTED_FOLDERS: &[&str] = &[
+    "/etc", "/boot", "/efi", "/bin", "/sbin", "/lib", "/lib64", "/sys", "/proc", "/root", "/usr",
+    "~/.ssh", "~/.gnupg", "~/.aws", "~/.kube", "/System", "/Library",
+];
+
+/// Parts of [`PROTECTED_FOLDERS`] that may be written, or only with a question.
+const WRITABLE_PATHS: &[&str] = &["/proc/self/fd", "/proc/self/oom_score_adj"];
+const CONFIRMED_FOLDERS: &[&str] = &["/usr/local", "/usr/share", "/usr/src"];
+
+/// Judges programs that remove, move and write files.
+pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    match command.program.as_str() {
+        "rm" => check_rm(command, scene),
+        "unlink" | "rmdir" => check_single_removals(command, scene),
+        "find" | "fd" | "fdfind" | "bfs" => check_find_delete(command, scene),
+        "truncate" => check_truncate(command, scene),
+        "mv" => check_mv(command, scene),
+        "del" | "erase" | "rd" | "remove-item" | "ri" => check_windows_delete(command, scene),
+        _ => {}
+    }
+    let appends = command.is_one_of(&["touch", "mkdir"])
+        || command.is_one_of(&["tee"]) && command.arguments.has_option(&["-a", "--append"]);
+    let kind = match appends {
+        true => RedirectKind::Append,
+        false => RedirectKind::Write,
+    };
+    for target in output_paths(command) {
+        check_write_target(target, kind, command.simple, scene);
+    }
+}
+
+/// Judges redirects to files of the system.
+pub fn check_redirects(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
+    for redirect in &simple.redirects {
+        if matches!(
+            redirect.kind,
+            RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite
+        ) {
+            check_write_target(&redirect.target.text, redirect.kind, simple, scene);
+        }
+    }
+}
+
+/// Tells whether a word looks like `-rf`.
+pub fn is_recursive_force_flag(text: &str) -> bool {
+    matches!(
+        text,
+        "-rf" | "-fr" | "-Rf" | "-fR" | "-rfv" | "-rvf" | "-vrf" | "-frv"
+    )
+}
+
+fn check_rm(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let span = &command.simple.span;
+    if let Some(first) = command.argument_words().first()
+        && matches!(first.text.as_str(), "--help" | "--version")
+    {
+        return;
+    }
+    let is_tree = command.arguments.has_option(&["-r", "-R", "--recursive"]);
+    if command
+        .arguments
+        .options
+        .iter()
+        .any(|given| given.name == "--no-preserve-root")
+    {
+        scene.record_rule(&CRITICAL, span);
+    }
+    if is_tree {
+        scene.record_rule(&TREE, span);
+    }
+    for operand in &command.arguments.operands {
+        match is_tree {
+            true => check_tree_removal(operand.word, command, scene),
+            false => check_file_removal(operand.word, command, scene),
+        }
+    }
+    if is_run_for_each_argument(command.simple) {
+        scene.record_rule(&MANY, span);
+    }
+}
+
+fn check_tree_removal(
+    word: &ShellWord,
+    command: &CommandInvocation<'_>,
+    scene: &CommandClassifier<'_>,
+) {
+    let span = &command.simple.span;
+    match classify_path(&word.text, scene.cwd.as_deref(), scene.settings) {
+        PathClass::WholeTree => scene.record_rule(&CRITICAL, span),
+        PathClass::Protected => scene.record_rule(&OUTSIDE, span),
+        PathClass::Project
+        | PathClass::Temporary
+        | PathClass::AboveWorkingFolder
+        | PathClass::Elsewhere
+        | PathClass::Unknown => {}
+    }
+}
+
+fn check_file_removal(
+    word: &ShellWord,
+    command: &CommandInvocation<'_>,
+    scene: &CommandClassifier<'_>,
+) {
+    let span = &command.simple.span;
+    if !word.is_fully_known && word.may_split && !is_run_for_each_argument(command.simple) {
+        return scene.record_rule(&UNKNOWN_WORDS, span);
+    }
+    match classify_path(&word.text, scene.cwd.as_deref(), scene.settings) {
+        PathClass::WholeTree if word.is_glob && !word.text.starts_with(['/', '~', '.']) => {
+            scene.record_rule(&ALL, span)
+        }
+        PathClass::WholeTree | PathClass::Protected => scene.record_rule(&OUTSIDE, span),
+        PathClass::AboveWorkingFolder => scene.record_rule(&ELSEWHERE, span),
+        // A `cd` to the project's own absolute path comes before many commands of agents.
+        PathClass::Elsewhere if word.text.starts_with(['/', '~']) => {
+            scene.record_rule(&ELSEWHERE, span)
+        }
+        PathClass::Elsewhere | PathClass::Project | PathClass::Temporary | PathClass::Unknown => {}
+    }
+}
+
+fn check_single_removals(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    for operand in &command.arguments.operands {
+        check_file_removal(operand.word, command, scene);
+    }
+    if is_run_for_each_argument(command.simple) && command.program == "unlink" {
+        scene.record_rule(&MANY, &command.simple.span);
+    }
+}
+
+fn check_find_delete(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let span = &command.simple.span;
+    let words = command.argument_texts();
+    if !words.contains(&"-delete") {
+        return;
+    }
+    let filters = [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-regex",
+        "-iregex",
+        "-mtime",
+        "-mmin",
+        "-newer",
+        "-empty",
+        "-size",
+        "-wholename",
+        "-atime",
+        "-ctime",
+        "-lname",
+    ];
+    let is_filtered = words.iter().any(|word| filters.contains(word));
+    let begins = words
+        .iter()
+        .take_while(|word| !word.starts_with(['-', '(', '!']));
+    let is_far = begins.into_iter().any(|start| {
+        let place = classify_path(start, scene.cwd.as_deref(), scene.settings);
+        matches!(
+            place,
+            PathClass::Protected | PathClass::Elsewhere | PathClass::Unknown
+        ) || (place == PathClass::WholeTree && *start != "." && *start != "./")
+    });
+    if is_filtered && !is_far {
+        return scene.record_rule(&MANY, span);
+    }
+    scene.record_rule(&FOUND, span);
+}
+
+fn check_truncate(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let empties = command
+        .arguments
+        .option_values(&["-s", "--size"])
+        .any(|size| {
+            size.trim_start_matches(['=', '<', '-', '/', '%'])
+                .starts_with('0')
+        });
+    // A single file of the project goes as with `> file`.
+    let is_single = command.arguments.operands.iter().all(|operand| {
+        let place = classify_path(&operand.word.text, scene.cwd.as_deref(), scene.settings);
+        !operand.word.is_glob && matches!(place, PathClass::Project | PathClass::Temporary)
+    });
+    if empties && (!is_single || is_run_for_each_argument(command.simple)) {
+        scene.record_rule(&EMPTIED, &command.simple.span);
+    }
+}
+
+fn check_mv(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let span = &command.simple.span;
+    let texts: Vec<&str> = command.arguments.operand_texts().collect();
+    let named = command
+        .arguments
+        .option_values(&["-t", "--target-directory"])
+        .next();
+    let (target, moved) = match (named, texts.split_last()) {
+        (Some(target), _) => (target, texts.as_slice()),
+        (None, Some((target, moved))) => (*target, moved),
+        (None, None) => return,
+    };
+    if scene.resolve_path(target) == "/dev/null" {
+        return scene.record_rule(&GONE, span);
+    }
+    for path in moved {
+        let place = classify_path(path, scene.cwd.as_deref(), scene.settings);
+        match place {
+            PathClass::Protected => scene.record_rule(&OUTSIDE, span),
+            PathClass::WholeTree
+                if path.starts_with(['/', '~']) || scene.resolve_path(path).ends_with(".git") =>
+            {
+                scene.record_rule(&CRITICAL, span)
+            }
+            _ => {}
+        }
+    }
+}
+
+fn check_windows_delete(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
+    let is_tree = command.argument_words().iter().any(|word| {
+        let word = word.text.to_lowercase();
+        matches!(word.as_str(), "/s" | "-recurse" | "-r")
+    });
+    if is_tree {
+        scene.record_rule(&FOUND, &command.simple.span);
+    }
+}
+
+fn check_write_target(
+    target: &str,
+    kind: RedirectKind,
+    simple: &SimpleCommand,
+    scene: &CommandClassifier<'_>,
+) {
+    check_written_path(&scene.resolve_path(target), kind, simple, scene);
+}
+
+/// Judges that something is written at a path or, when it is a folder, into it.
+pub fn check_written_path(
+    path: &str,
+    kind: RedirectKind,
+    simple: &SimpleCommand,
+    scene: &CommandClassifier<'_>,
+) {
+    let below = |folder: &&str| {
+        path.strip_prefix(*folder)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    if WRITABLE_PATHS.iter().any(below) {
+        return;
+    }
+    if CONFIRMED_FOLDERS.iter().any(below) {
+        return scene.record_rule(&HOME_WRITE, &simple.span);
+    }
+    if path == "/" || PROTECTED_FOLDERS.iter().any(below) {
+        return scene.record_rule(&SYSTEM_WRITE, &simple.span);
+    }
+    let is_home =
+        path.starts_with('~') && classify_path(path, None, scene.settings) == PathClass::Protected;
+    if is_home && kind == RedirectKind::Write && path.starts_with("~/.") {
+        scene.record_rule(&HOME_WRITE, &simple.span);
+    }
+}
+
+/// The files that a program writes because a word names them.
+pub fn output_paths<'a>(command: &'a CommandInvocation<'_>) -> Vec<&'a str> {
+    let arguments = &command.arguments;
+    let operands: Vec<&str> = arguments.operand_texts().collect();
+    let last = || {
+        operands
+            .last()
+            .copied()
+            .filter(|_| operands.len() > 1)
+            .into_iter()
+            .collect()
+    };
+    let valued = |names: &[&'static str]| exact_option_values(command, names);
+    match command.program.as_str() {
+        "tee" | "sponge" => operands,
+        "touch" | "mkdir" => {
+            let is_far = |path: &&str| path.starts_with('/');
+            operands.into_iter().filter(is_far).collect()
+        }
+        "cp" | "mv" | "install" | "ln" | "rsync" | "scp" | "xxd" | "ditto" => {
+            let named: Vec<&str> = valued(&["-t", "--target-directory"]);
+            if named.is_empty() { last() } else { named }
+        }
+        "ddrescue" => operands.get(1).copied().into_iter().collect(),
+        "dd" | "dcfldd" | "dc3dd" => operands
+            .iter()
+            .filter_map(|word| word.strip_prefix("of="))
+            .collect(),
+        "truncate" | "shred" | "fallocate" | "mkswap" => operands,
+        _ => option_output_paths(command, &operands),
+    }
+}
+
+/// The values of options by their names.
+fn exact_option_values<'a>(
+    command: &'a CommandInvocation<'_>,
+    names: &[&'static str],
+) -> Vec<&'a str> {
+    let options = command.arguments.options.iter();
+    options
+        .filter(|given| names.contains(&given.name.as_str()))
+        .filter_map(|given| given.value)
+        .collect()
+}
+
+/// The files that are named by an option, or by operands behind one.
+fn option_output_paths<'a>(
+    command: &'a CommandInvocation<'_>,
+    operands: &[&'a str],
+) -> Vec<&'a str> {
+    let arguments = &command.arguments;
+    let last = || {
+        let last = operands.last().copied().filter(|_| operands.len() > 1);
+        last.into_iter().collect()
+    };
+    let valued = |names: &[&'static str]| exact_option_values(command, names);
+    match command.program.as_str() {
+        "curl" => valued(&["-o", "--output"]),
+        "aria2c" | "axel" | "fetch" | "http" | "xh" => {
+            raw_option_values(command, &["-o", "--out", "--output"])
+        }
+        "wget" => valued(&["-O", "--output-document"]),
+        "sort" => raw_option_values(command, &["-o", "--output"]),
+        "sed"
+            if arguments.has_option(&["-i", "--in-place"])
+                || arguments
+                    .options
+                    .iter()
+                    .any(|given| given.name.starts_with("-i")) =>
+        {
+            operands.iter().copied().skip(1).collect()
+        }
+        "openssl" | "gpg" => raw_option_values(command, &["-out", "-o", "--output"]),
+        "perl" | "ruby"
+            if arguments
+                .options
+                .iter()
+                .any(|given| given.name.starts_with("-i")) =>
+        {
+            operands.to_vec()
+        }
+        "tar" | "bsdtar" => {
+            let archive = operands
+                .first()
+                .copied()
+                .filter(|first| !first.contains('/') && first.contains('c') && first.contains('f'));
+            let named = archive.and_then(|_| operands.get(1)).copied();
+            let cluster = tar_archive_path(command);
+            if !cluster.is_empty() {
+                return cluster;
+            }
+            let creates =
+                arguments.has_option(&["-c", "--create", "-r", "-u", "--append", "--update"]);
+            match creates {
+                true => valued(&["-f", "--file"]),
+                false => named.into_iter().collect(),
+            }
+        }
+        "qemu-img" if operands.first() == Some(&"convert") => last(),
+        "bmaptool" | "pv" => {
+            if command.is_one_of(&["bmaptool"]) {
+                last()
+            } else {
+                raw_option_values(command, &["-o", "--output"])
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// `tar -czf archive`: what stands behind letters that create and end with `f`.
+fn tar_archive_path<'a>(command: &CommandInvocation<'a>) -> Vec<&'a str> {
+    let mut words = command
+        .argument_words()
+        .iter()
+        .map(|word| word.text.as_str());
+    let is_creating = |word: &str| {
+        word.starts_with('-')
+            && !word.starts_with("--")
+            && word.contains('c')
+            && word.ends_with('f')
+    };
+    while let Some(word) = words.next() {
+        if is_creating(word) {
+            return words.next().into_iter().collect();
+        }
+    }
+    Vec::new()
+}
+
+/// The values of options that a program's own list does not name.
+pub fn raw_option_values<'a>(command: &CommandInvocation<'a>, names: &[&str]) -> Vec<&'a str> {
+    let mut words = command
+        .argument_words()
+        .iter()
+        .map(|word| word.text.as_str());
+    let mut found = Vec::new();
+    while let Some(word) = words.next() {
+        if names.contains(&word) {
+            found.extend(words.next());
+        } else if let Some((name, value)) = word.split_once('=')
+            && names.contains(&name)
+        {
+            found.push(value);
+        }
+    }
+    found
+}

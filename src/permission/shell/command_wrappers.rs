@@ -1,0 +1,239 @@
+//! Programs that run the command behind them: where that command begins.
+//!
+//! It refuses to know what the commands do.
+
+use super::abstract_value::{AbstractValue, ShellField};
+use super::{UNKNOWN_PLACEHOLDER, WrapperKind};
+
+mod wrapper_table;
+
+/// How a wrapper names its command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandForm {
+    /// As words.
+    Words,
+    /// As words that are joined and read as shell text.
+    JoinedScript,
+    /// Each operand is a shell text of its own.
+    ScriptPerWord,
+    /// Only by an option that carries a text.
+    OptionOnly,
+}
+
+/// One wrapper.
+#[derive(Debug)]
+pub struct WrapperSpec {
+    names: &'static [&'static str],
+    /// One of these words must come before the command (`docker exec`); none needed when empty.
+    verbs: &'static [&'static str],
+    pub kind: WrapperKind,
+    /// Short options that take a value.
+    short_value_options: &'static str,
+    /// Long options that take the next word as their value.
+    long_value_options: &'static [&'static str],
+    /// Options whose value is a shell text.
+    script_options: &'static [&'static str],
+    /// Operands before the command.
+    n_operands: usize,
+    pub command_form: CommandForm,
+}
+
+/// Where a wrapper's command is.
+#[derive(Debug)]
+pub struct WrapperMatch {
+    pub spec: &'static WrapperSpec,
+    /// The index of the command's first word.
+    pub command_index: usize,
+    /// The shell texts that options carry.
+    pub scripts: Vec<AbstractValue>,
+    /// What is set for the command alone.
+    pub assignments: Vec<(String, ShellField)>,
+    /// Whether the word that makes it a wrapper may be an option's value.
+    pub is_doubtful: bool,
+}
+
+/// Finds the wrapper that a program's name stands for.
+pub fn find_wrapper(name: &str) -> Option<&'static WrapperSpec> {
+    wrapper_table::WRAPPER_SPECS
+        .iter()
+        .find(|spec| spec.names.contains(&name))
+}
+
+/// Finds the command behind a wrapper, the program being the first word.
+pub fn match_wrapper(spec: &'static WrapperSpec, words: &[ShellField]) -> Option<WrapperMatch> {
+    let mut found = WrapperMatch {
+        spec,
+        command_index: 1,
+        scripts: Vec::new(),
+        assignments: Vec::new(),
+        is_doubtful: false,
+    };
+    (found.command_index, found.is_doubtful) = find_command_start(spec, words)?;
+    let mut n_operands = spec.n_operands;
+    while let Some(word) = words.get(found.command_index) {
+        let text = word.text();
+        if text == "--" {
+            found.command_index += 1;
+            // The operands may stand before it or behind it.
+            if words.len() <= found.command_index + n_operands
+                || spec.kind == WrapperKind::Remote && n_operands < spec.n_operands
+            {
+                n_operands = 0;
+            }
+            found.command_index += n_operands;
+            break;
+        }
+        if let Some(carried) = parse_option_script(spec, words, found.command_index) {
+            found.scripts.push(carried.value.clone());
+            found.command_index += carried.n_words;
+            continue;
+        }
+        let is_option = text.len() > 1 && text.starts_with(['-', '+']);
+        if is_option {
+            found.command_index += 1 + usize::from(takes_next_word(spec, text));
+        } else if let (true, Some((name, value))) = (
+            spec.command_form != CommandForm::JoinedScript || !text.contains(' '),
+            parse_assignment(text),
+        ) {
+            let field = ShellField {
+                value: word.value.with_text(value.to_owned()),
+                ..ShellField::default()
+            };
+            found.assignments.push((name.to_owned(), field));
+            found.command_index += 1;
+        } else if n_operands > 0 {
+            n_operands -= 1;
+            found.command_index += 1;
+        } else if spec.command_form == CommandForm::OptionOnly
+            || may_be_unknown_options(
+                word,
+                words.get(found.command_index + 1..).unwrap_or_default(),
+            )
+        {
+            // A user or a file before a text that may still follow, or options that may be nothing.
+            found.command_index += 1;
+        } else {
+            break;
+        }
+    }
+    Some(found)
+}
+
+/// Where to look for the command, and whether the verb before it may be an option's value.
+fn find_command_start(spec: &WrapperSpec, words: &[ShellField]) -> Option<(usize, bool)> {
+    let mut at = 1;
+    let mut is_doubtful = false;
+    if !spec.verbs.is_empty() {
+        let verb = words
+            .iter()
+            .position(|word| spec.verbs.contains(&word.text()))?;
+        let before = words.get(..verb).unwrap_or_default();
+        if !leads_to_verb(before) {
+            return None;
+        }
+        let option = before.get(1..).and_then(|options| options.last());
+        is_doubtful = option.is_some_and(|word| word.text().starts_with('-'));
+        at = verb + 1;
+    }
+    // `mise x node@20 -- command`: what stands before the dashes are tools.
+    let behind = words.get(at..).unwrap_or_default();
+    if spec.names.contains(&"mise")
+        && let Some(dashes) = behind.iter().position(|word| word.text() == "--")
+    {
+        at += dashes;
+    }
+    Some((at, is_doubtful))
+}
+
+/// Whether only options, their values and words that group verbs stand behind the program.
+fn leads_to_verb(words: &[ShellField]) -> bool {
+    words.windows(2).all(|pair| match pair {
+        [before, word] => {
+            word.text().starts_with('-')
+                || before.text().starts_with('-')
+                || matches!(word.text(), "compose" | "container" | "ssh")
+        }
+        _ => true,
+    })
+}
+
+/// Words that may be options as well as nothing, where a command follows.
+fn may_be_unknown_options(word: &ShellField, behind: &[ShellField]) -> bool {
+    word.may_split && word.text().chars().all(|c| c == UNKNOWN_PLACEHOLDER) && !behind.is_empty()
+}
+
+struct OptionScript {
+    value: AbstractValue,
+    n_words: usize,
+}
+
+/// The shell text that an option carries, in its own word or the next.
+fn parse_option_script(
+    spec: &WrapperSpec,
+    words: &[ShellField],
+    at: usize,
+) -> Option<OptionScript> {
+    let word = words.get(at)?;
+    let text = word.text();
+    for option in spec.script_options {
+        if text == *option {
+            let value = words.get(at + 1)?.value.clone();
+            return Some(OptionScript { value, n_words: 2 });
+        }
+        let attached = if option.starts_with("--") {
+            text.strip_prefix(option)
+                .and_then(|rest| rest.strip_prefix('='))
+        } else {
+            None
+        };
+        if let Some(attached) = attached {
+            let value = word.value.with_text(attached.to_owned());
+            return Some(OptionScript { value, n_words: 1 });
+        }
+        // `-lc text`, as `su -lc` and `script -qc`.
+        let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
+        if let Some(letter) = letter
+            && text.starts_with('-')
+            && !text.starts_with("--")
+            && text.len() > 2
+        {
+            let cluster = text.get(1..).unwrap_or_default();
+            let flags = cluster.split(letter).next().unwrap_or_default();
+            if cluster.contains(letter) && !flags.contains(|c| spec.short_value_options.contains(c))
+            {
+                let attached = cluster.get(flags.len() + 1..).unwrap_or_default();
+                if attached.is_empty() {
+                    let value = words.get(at + 1)?.value.clone();
+                    return Some(OptionScript { value, n_words: 2 });
+                }
+                let value = word.value.with_text(attached.to_owned());
+                return Some(OptionScript { value, n_words: 1 });
+            }
+        }
+    }
+    None
+}
+
+/// Whether an option takes the next word as its value.
+fn takes_next_word(spec: &WrapperSpec, text: &str) -> bool {
+    if text.starts_with("--") {
+        return spec.long_value_options.contains(&text);
+    }
+    // The first letter that takes a value takes the rest of the word, or the next word.
+    let letters = text.get(1..).unwrap_or_default();
+    letters
+        .char_indices()
+        .find(|(_, letter)| spec.short_value_options.contains(*letter))
+        .is_some_and(|(at, letter)| at + letter.len_utf8() == letters.len())
+}
+
+/// `NAME=value`.
+pub fn parse_assignment(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once('=')?;
+    let is_name = !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name.then_some((name, value))
+}
