@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::question::AgentQuestion;
-use crate::domain::session::PlanWindow;
+use crate::domain::session::AccountUsageWindow;
 use crate::permission::AgentToolCall;
 
 pub mod claude;
@@ -407,7 +407,7 @@ pub enum AdapterEvent {
     /// How much of the account's plan is used.
     PlanUse {
         /// All windows of it that the CLI tells.
-        windows: Vec<PlanWindow>,
+        windows: Vec<AccountUsageWindow>,
     },
     /// A transient failure that the CLI is retrying by itself.
     Retrying {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::domain::instructions::InstructionsChoice;
+use crate::domain::instructions_choice::InstructionsChoice;
 
 mod adapters;
 mod agents;

@@ -4,8 +4,8 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod ids;
-pub mod patch;
 pub mod phase;
+pub mod task_patch;
 pub mod turn;
 
 pub mod findings;
@@ -13,26 +13,26 @@ pub mod plan;
 pub mod receipt;
 pub mod review;
 
+pub mod deferred_answer;
 pub mod discussion;
-pub mod execution;
-pub mod instructions;
-pub mod late;
+pub mod instructions_choice;
+pub mod plan_execution;
 pub mod question;
 pub mod session;
 pub mod step_calls;
 pub mod submission;
 pub mod task;
 pub mod test_command;
-pub mod todo;
-pub mod tool;
+pub mod todo_list;
+pub mod tool_availability;
 
-pub mod asked_back;
-pub mod changes;
-pub mod course;
-pub mod delta;
+pub mod diff_scope;
 pub mod effect;
 pub mod event;
-pub mod note;
-pub mod page;
+pub mod export_format;
+pub mod missing_part;
+pub mod plan_note;
+pub mod reversal_plan;
 pub mod run;
-pub mod undo;
+pub mod run_timeline;
+pub mod text_delta;

@@ -55,12 +55,12 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::CliTurnOutcome;
-use crate::domain::delta::Delta;
 use crate::domain::discussion::CheckRun;
 use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, RequestId, SessionId, Sha256, TurnId};
 use crate::domain::phase::Gate;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
+use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::{Role, TurnOrder};
 use crate::permission::loop_detector::LoopDetector;
 use crate::process::SpawnError;
@@ -192,7 +192,7 @@ pub struct Engine {
     done: Mailbox<Inward>,
     tasks: JoinSet<()>,
     recorded: Vec<EventLogRecord<Event>>,
-    deltas: Vec<Delta>,
+    deltas: Vec<TextDelta>,
     /// Stops git and tests under way.
     cancel: CancellationToken,
     /// Stops the tests before the first step.
@@ -271,7 +271,7 @@ impl Engine {
     }
 
     /// What is known of the run.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &RunState {
         self.journal.state()
     }
 
@@ -332,7 +332,7 @@ impl Engine {
     }
 
     /// Takes the pieces of text that came since the last call, in order.
-    pub fn take_deltas(&mut self) -> Vec<Delta> {
+    pub fn take_deltas(&mut self) -> Vec<TextDelta> {
         std::mem::take(&mut self.deltas)
     }
 
@@ -419,7 +419,7 @@ impl Engine {
         if let Some(found) = self.find_draft()? {
             self.feed(found)?;
         }
-        self.feed(Event::Resumed { gate })
+        self.feed(Event::RunResumed { gate })
     }
 
     /// Writes the last event's entry into log.md where the end of the program came between the two.

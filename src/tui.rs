@@ -112,14 +112,14 @@ pub use transcript::{LongCall, WantsEarlier};
 pub use versions::ConflictVersions;
 pub use welcome::{Missing, Weight, Welcome};
 
-use crate::domain::changes::Scope;
-use crate::domain::delta::Delta;
-use crate::domain::event::{Event, News};
-use crate::domain::ids::At;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
+use crate::domain::reversal_plan::ReversalPreview;
+use crate::domain::run::RunState;
+use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
-use crate::domain::undo::Offer;
 use crate::text::fenced_block;
 
 /// What a screen is told once.
@@ -221,7 +221,7 @@ pub struct Screen {
     /// Whether the user was told how text is selected.
     drag_is_told: bool,
     /// When the run ended, once it did.
-    ended_at: Option<At>,
+    ended_at: Option<UnixMillis>,
     /// The theme that was shown before the list of them was opened.
     theme_before: Option<Theme>,
     /// What was found before there is a run.
@@ -236,7 +236,7 @@ pub struct Screen {
 /// A running turn that gives no sign of life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Silent {
-    since: At,
+    since: UnixMillis,
     /// Why, as far as it is known.
     verdict: Option<String>,
 }
@@ -352,7 +352,7 @@ impl Screen {
     }
 
     /// Takes a recorded event in; also those that are replayed.
-    pub fn on_event(&mut self, at: At, event: &Event) {
+    pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         self.dirty = true;
         self.transcript.on_event(at, event);
         self.record.on_event(at, event);
@@ -360,7 +360,7 @@ impl Screen {
         self.note_elsewhere(at, event);
         match event {
             Event::Agent { news, .. } => self.on_news(at, news),
-            Event::Created(_) => self.begin_anew(),
+            Event::RunCreated(_) => self.begin_anew(),
             Event::SessionLost { .. } | Event::SessionMoved { .. } => self.forget_sent(),
             Event::GoalGiven { .. } => {
                 (self.proposed_goal, self.goal_before) = (None, None);
@@ -371,7 +371,7 @@ impl Screen {
                 (self.proposed_goal, self.goal_before) = (None, None);
                 self.is_goal_known = true;
             }
-            Event::Released | Event::TurnStarted { .. } => {
+            Event::TurnSendConfirmed | Event::TurnStarted { .. } => {
                 if let Some(preview) = self.preview.take() {
                     self.sent_before.note(&preview);
                 }
@@ -393,23 +393,25 @@ impl Screen {
                 self.versions.clear();
                 self.forget_picked();
             }
-            Event::Answered { .. } | Event::AgentQuestionWithdrawn { .. } => self.forget_picked(),
+            Event::QuestionAnswered { .. } | Event::AgentQuestionWithdrawn { .. } => {
+                self.forget_picked()
+            }
             _ => {}
         }
     }
 
-    fn on_news(&mut self, at: At, news: &News) {
+    fn on_news(&mut self, at: UnixMillis, news: &AgentActivity) {
         self.silent = match news {
-            News::Silent { seconds, verdict } => {
+            AgentActivity::Silent { seconds, verdict } => {
                 let millis = i64::try_from(*seconds).unwrap_or(0).saturating_mul(1_000);
                 Some(Silent {
-                    since: At(at.0.saturating_sub(millis)),
+                    since: UnixMillis(at.0.saturating_sub(millis)),
                     verdict: verdict.clone(),
                 })
             }
             _ => None,
         };
-        if let News::Text { text } = news {
+        if let AgentActivity::Text { text } = news {
             let proposed = fenced_block::find_document(text, "goal.md");
             if let Some(goal) = proposed.filter(|goal| !goal.trim().is_empty()) {
                 self.goal_before = self.proposed_goal.replace(goal);
@@ -419,9 +421,9 @@ impl Screen {
     }
 
     /// Takes a piece of text in.
-    pub fn on_delta(&mut self, delta: Delta) {
+    pub fn on_delta(&mut self, delta: TextDelta) {
         self.dirty = true;
-        if let Delta::Child { session, text } = &delta {
+        if let TextDelta::Child { session, text } = &delta {
             return self.on_live(session, text);
         }
         self.silent = None;
@@ -464,7 +466,7 @@ impl Screen {
 
     /// Takes what came of a look at changes, and what else can be looked at. Whoever closed the view
     /// in the meantime is not bothered with it.
-    pub fn on_diff(&mut self, scope: Scope, scopes: Vec<Scope>, diff: Diff) {
+    pub fn on_diff(&mut self, scope: DiffScope, scopes: Vec<DiffScope>, diff: Diff) {
         if let Some(view) = &mut self.diff {
             self.dirty = true;
             view.take(scope, scopes, diff);
@@ -472,7 +474,7 @@ impl Screen {
     }
 
     /// Asks whether steps shall be undone or redone; the answer is [`Event::UndoAsked`].
-    pub fn on_undo(&mut self, offers: &[Offer], phase: Phase) {
+    pub fn on_undo(&mut self, offers: &[ReversalPreview], phase: Phase) {
         self.dirty = true;
         self.toast = None;
         match dialogs::undo::sheet(offers, phase) {
@@ -524,14 +526,14 @@ impl Screen {
     }
 
     /// Lets whoever takes a run up answer what it asks: the dialog has the keys, unless something is being written.
-    pub fn go_to_question(&mut self, state: Option<&State>) {
+    pub fn go_to_question(&mut self, state: Option<&RunState>) {
         if self.composer.is_empty() && self.draft.is_none() && self.waiting(state).is_some() {
             self.writing = IsWriting::No;
         }
     }
 
     /// Turns a key into what the user asks for; keys of the view itself give nothing.
-    pub fn on_key(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+    pub fn on_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         self.dirty = true;
         let actions = self.key(key, state);
         self.reading.on_key();
@@ -568,7 +570,7 @@ impl Screen {
     }
 
     /// Turns a click or the wheel into what the user asks for.
-    pub fn on_mouse(&mut self, event: MouseEvent, state: Option<&State>) -> Vec<Action> {
+    pub fn on_mouse(&mut self, event: MouseEvent, state: Option<&RunState>) -> Vec<Action> {
         self.dirty = true;
         let actions = self.mouse(event, state);
         self.note_begun(&actions);
@@ -576,7 +578,7 @@ impl Screen {
     }
 
     /// Draws one frame; the screen is clean after it.
-    pub fn draw(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
+    pub fn draw(&mut self, frame: &mut Frame, state: Option<&RunState>, now: UnixMillis) {
         self.leave_themes();
         self.bring_what_waited();
         self.draw_all(frame, state, now);
@@ -617,7 +619,7 @@ impl Screen {
     }
 
     /// The dialog that waits: the screen's own before the run's.
-    fn waiting(&self, state: Option<&State>) -> Option<Sheet> {
+    fn waiting(&self, state: Option<&RunState>) -> Option<Sheet> {
         if let Some(own) = self.own_now(state) {
             return Some(own);
         }

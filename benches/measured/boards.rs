@@ -1,11 +1,11 @@
 //! The board of a discussion: ten participants in ten rounds, beside two in one.
 
 use agent_collab::domain::discussion::{
-    Attitude, Confidence, Discussion, DiscussionEvent, DiscussionOrder, Part, Participant, Side,
-    Speech, Stance, Terms,
+    Attitude, Confidence, DiscussionEvent, DiscussionOrder, GroupDiscussion, Part, Participant,
+    Side, Speech, Stance, Terms,
 };
-use agent_collab::domain::ids::{At, DiscussionId, SessionId};
-use agent_collab::domain::run::{Run, State};
+use agent_collab::domain::ids::{DiscussionId, SessionId, UnixMillis};
+use agent_collab::domain::run::{Run, RunState};
 use ratatui::crossterm::event::KeyCode;
 
 use crate::drawn::{A_KEY, Drawn};
@@ -42,7 +42,7 @@ fn board(n_participants: usize, n_rounds: u32) -> anyhow::Result<Drawn> {
     let names: Vec<String> = (0..n_participants)
         .map(|n| format!("participant-{n}"))
         .collect();
-    let mut discussion = Discussion::begin(At(0), &order(&names));
+    let mut discussion = GroupDiscussion::begin(UnixMillis(0), &order(&names));
     for round in 1..=n_rounds {
         for name in &names {
             let session = SessionId::new(format!("ses_{name}"));
@@ -53,9 +53,9 @@ fn board(n_participants: usize, n_rounds: u32) -> anyhow::Result<Drawn> {
                 session: session.clone(),
                 attacker: None,
             };
-            discussion.take(At(1), &began);
+            discussion.take(UnixMillis(1), &began);
             let speech = Box::new(speech(round, name, session));
-            discussion.take(At(2), &DiscussionEvent::Spoke { speech });
+            discussion.take(UnixMillis(2), &DiscussionEvent::Spoke { speech });
         }
     }
     let n_told: usize = discussion
@@ -127,8 +127,10 @@ fn speech(round: u32, name: &str, session: SessionId) -> Speech {
     }
 }
 
-fn state(discussion: Discussion) -> State {
-    let mut state = Run::new(At(0), &long_run::created()).state().clone();
+fn state(discussion: GroupDiscussion) -> RunState {
+    let mut state = Run::new(UnixMillis(0), &long_run::created())
+        .state()
+        .clone();
     state.discussions = vec![discussion];
     state
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use agent_collab::domain::changes::Scope;
+use agent_collab::domain::diff_scope::DiffScope;
 use agent_collab::text::unified_diff::UnifiedDiff;
 use agent_collab::tui::{Action, Diff};
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
@@ -69,11 +69,13 @@ fn open(text: &str) -> anyhow::Result<(Duration, Drawn)> {
     for code in "/diff".chars().map(KeyCode::Char).chain([KeyCode::Enter]) {
         acts.extend(opened.press_with(code, KeyModifiers::NONE).1);
     }
-    anyhow::ensure!(acts == [Action::ShowDiff(Scope::All)], "{acts:?}");
+    anyhow::ensure!(acts == [Action::ShowDiff(DiffScope::All)], "{acts:?}");
     opened.draw()?;
     let (took, ()) = timed(|| {
         let found = Diff::Found(UnifiedDiff::parse(text));
-        opened.screen.on_diff(Scope::All, vec![Scope::All], found);
+        opened
+            .screen
+            .on_diff(DiffScope::All, vec![DiffScope::All], found);
     });
     let took = took + opened.draw()?;
     Ok((took, opened))

@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use agent_collab::domain::discussion::{Discussion, Status};
-use agent_collab::domain::task::Waits;
+use agent_collab::domain::discussion::{DiscussionStatus, GroupDiscussion};
+use agent_collab::domain::task::TaskWaitMode;
 use agent_collab::engine::{Caller, DiscussionAsk, Engine};
 use agent_collab::mcp::tools::group_discuss::{DiscussionModeArgument, GroupDiscussToolArguments};
 use tokio::sync::oneshot;
@@ -57,7 +57,11 @@ fn makespan(root: &Path, n: u32, n_places: u32) -> anyhow::Result<Duration> {
         let (_, end) = given.map_err(|refused| anyhow::anyhow!("{refused}"))?;
         let ended = wait(&mut started.engine, end).await?;
         let took = begun.elapsed();
-        anyhow::ensure!(ended.status == Status::Completed, "{}", ended.status.name());
+        anyhow::ensure!(
+            ended.status == DiscussionStatus::Completed,
+            "{}",
+            ended.status.name()
+        );
         started.engine.shut_down().await;
         Ok(took)
     })
@@ -65,8 +69,8 @@ fn makespan(root: &Path, n: u32, n_places: u32) -> anyhow::Result<Duration> {
 
 async fn wait(
     engine: &mut Engine,
-    mut end: oneshot::Receiver<Discussion>,
-) -> anyhow::Result<Discussion> {
+    mut end: oneshot::Receiver<GroupDiscussion>,
+) -> anyhow::Result<GroupDiscussion> {
     loop {
         if let Ok(discussion) = end.try_recv() {
             return Ok(discussion);
@@ -88,6 +92,6 @@ fn ask(n: u32) -> DiscussionAsk {
             ..GroupDiscussToolArguments::default()
         },
         finding: None,
-        waits: Waits::Foreground,
+        waits: TaskWaitMode::Foreground,
     }
 }

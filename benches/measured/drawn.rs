@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use agent_collab::domain::event::{Event, News};
-use agent_collab::domain::ids::{At, TurnId};
-use agent_collab::domain::run::State;
+use agent_collab::domain::event::{AgentActivity, Event};
+use agent_collab::domain::ids::{TurnId, UnixMillis};
+use agent_collab::domain::run::RunState;
 use agent_collab::domain::turn::Role;
 use agent_collab::tui::{Action, Screen, ScreenSettings};
 use ratatui::Terminal;
@@ -27,7 +27,7 @@ pub struct Drawn {
     pub screen: Screen,
     pub terminal: Terminal<TestBackend>,
     /// The run that it shows.
-    pub state: Option<State>,
+    pub state: Option<RunState>,
 }
 
 impl Drawn {
@@ -51,12 +51,12 @@ impl Drawn {
 
     /// The agent says something.
     pub fn says(&mut self, text: &str) {
-        let news = News::Text {
+        let news = AgentActivity::Text {
             text: text.to_owned(),
         };
         let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
         let event = Event::Agent { turn, role, news };
-        self.screen.on_event(At(0), &event);
+        self.screen.on_event(UnixMillis(0), &event);
     }
 
     /// How long a key takes, without a frame.
@@ -75,7 +75,7 @@ impl Drawn {
         let (screen, state) = (&mut self.screen, self.state.as_ref());
         let (took, drawn) = timed(|| {
             self.terminal
-                .draw(|frame| screen.draw(frame, state, At(0)))
+                .draw(|frame| screen.draw(frame, state, UnixMillis(0)))
                 .map(drop)
         });
         drawn?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use agent_collab::app::startup::{self, RunInstance, StartOptions};
 use agent_collab::config::Choices;
-use agent_collab::domain::task::{TaskResult, TaskStatus, Waits};
+use agent_collab::domain::task::{TaskResult, TaskStatus, TaskWaitMode};
 use agent_collab::engine::{Caller, Engine, TaskAsk};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -150,7 +150,7 @@ fn makespan(root: &Path, n_tasks: u32, n_places: u32) -> anyhow::Result<Duration
         for result in results {
             let result = wait(&mut started.engine, result).await?;
             let is_done = result.end.status() == TaskStatus::Completed;
-            anyhow::ensure!(is_done, "{}", result.end.text());
+            anyhow::ensure!(is_done, "{}", result.end.message());
         }
         let took = begun.elapsed();
         started.engine.shut_down().await;
@@ -180,7 +180,7 @@ fn ask() -> TaskAsk {
         prompt: "look around".to_owned(),
         description: String::new(),
         task_id: None,
-        waits: Waits::Background,
+        waits: TaskWaitMode::Background,
     }
 }
 

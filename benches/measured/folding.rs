@@ -45,7 +45,7 @@ fn fold(log: &Path) -> anyhow::Result<Option<Run>> {
     let mut run: Option<Run> = None;
     for record in event_log::read_events::<Event>(log, 1)? {
         let record = record?;
-        run = black_box(Run::after(run, record.at, &record.event));
+        run = black_box(Run::replay_event(run, record.at, &record.event));
     }
     Ok(run)
 }

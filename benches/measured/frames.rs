@@ -1,7 +1,7 @@
 //! A key and the frame that answers it, with 100,000 events in the transcript, beside an empty screen; and a page up
 //! somewhere in it, beside one in a short transcript.
 
-use agent_collab::domain::delta::Delta;
+use agent_collab::domain::text_delta::TextDelta;
 use agent_collab::domain::turn::Role;
 use ratatui::crossterm::event::KeyCode;
 
@@ -39,7 +39,7 @@ pub fn run() -> anyhow::Result<()> {
 
     let mut writing = Drawn::empty()?;
     let mut piece = || {
-        writing.screen.on_delta(Delta::Text {
+        writing.screen.on_delta(TextDelta::Text {
             role: Role::Planner,
             item: "1".to_owned(),
             text: "a piece of a text\n".to_owned(),

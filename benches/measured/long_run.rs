@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use agent_collab::domain::effect::Effect;
-use agent_collab::domain::event::{Created, Event, News, Settings};
+use agent_collab::domain::event::{AgentActivity, Event, RunParameters, WorkflowSettings};
 use agent_collab::domain::ids::{RunId, SessionId, Sha256, TurnId};
 use agent_collab::domain::phase::{Gate, Mode};
-use agent_collab::domain::run::SCHEMA;
-use agent_collab::domain::turn::{Role, TurnResult};
+use agent_collab::domain::run::RUN_SCHEMA;
+use agent_collab::domain::turn::{Role, TurnOutcome};
 use agent_collab::engine::journal::Journal;
 use agent_collab::store::{StoreError, TamperGuard, WorkdirLayout, WorkdirNames};
 
@@ -37,7 +37,7 @@ pub fn make(root: &Path, side: &Path, n_events: u32, mean: usize) -> Result<Jour
         let turn = begin_turn(&mut journal)?;
         for n in first..until {
             let news = match n + 1 == n_events {
-                true => News::Text {
+                true => AgentActivity::Text {
                     text: format!("the last of {n_events} events"),
                 },
                 false => texts.news(n),
@@ -52,7 +52,7 @@ pub fn make(root: &Path, side: &Path, n_events: u32, mean: usize) -> Result<Jour
                 },
             )?;
         }
-        let result = TurnResult::Completed {
+        let result = TurnOutcome::Completed {
             question: None,
             summary: "done".to_owned(),
         };
@@ -64,13 +64,13 @@ pub fn make(root: &Path, side: &Path, n_events: u32, mean: usize) -> Result<Jour
 }
 
 /// What the run begins with.
-pub fn created() -> Created {
-    Created {
-        schema: SCHEMA,
+pub fn created() -> RunParameters {
+    RunParameters {
+        schema: RUN_SCHEMA,
         run: RunId::new("run_long"),
         gate: Gate::Manual,
         mode: Mode::Default,
-        settings: Settings {
+        settings: WorkflowSettings {
             max_iterations: 5,
             stall_limit: 2,
             auto_approve: false,
@@ -91,7 +91,7 @@ fn tell(journal: &mut Journal, event: Event) -> Result<(), StoreError> {
         journal.record(Event::PhaseChanged { from, to })?;
     }
     for effect in effects {
-        if let Effect::Ask(question) = effect {
+        if let Effect::AskUser(question) = effect {
             journal.record(Event::QuestionAsked { question })?;
         }
     }
@@ -101,11 +101,11 @@ fn tell(journal: &mut Journal, event: Event) -> Result<(), StoreError> {
 fn begin_turn(journal: &mut Journal) -> Result<TurnId, StoreError> {
     tell(
         journal,
-        Event::Said {
+        Event::GoalMessageAdded {
             text: "Go on".to_owned(),
         },
     )?;
-    tell(journal, Event::Released)?;
+    tell(journal, Event::TurnSendConfirmed)?;
     let turn = journal
         .state()
         .running
@@ -181,22 +181,22 @@ impl Texts {
     }
 
     /// What an agent does: it thinks, speaks, and runs commands whose output is long.
-    fn news(&mut self, n: u32) -> News {
+    fn news(&mut self, n: u32) -> AgentActivity {
         let n_bytes = self.mean / 2 + self.draw(self.mean);
         let item = format!("item_{}", n / 4);
         match n % 4 {
-            0 => News::Thinking {
+            0 => AgentActivity::Thinking {
                 text: self.text(n_bytes),
             },
-            1 => News::Text {
+            1 => AgentActivity::Text {
                 text: self.text(n_bytes),
             },
-            2 => News::ToolStarted {
+            2 => AgentActivity::ToolStarted {
                 item,
                 tool: "bash".to_owned(),
                 title: "cargo test --workspace".to_owned(),
             },
-            _ => News::ToolEnded {
+            _ => AgentActivity::ToolEnded {
                 item,
                 status: "completed".to_owned(),
                 exit_code: Some(0),

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
-use agent_collab::domain::event::{Event, Recorded};
+use agent_collab::domain::event::{Event, EventRecord};
 use agent_collab::engine::journal::Journal;
 use agent_collab::store::event_log::BackwardReader;
 use agent_collab::store::{TamperGuard, WorkdirLayout, WorkdirNames};
@@ -108,9 +108,9 @@ fn last_page(layout: &WorkdirLayout) -> anyhow::Result<Past> {
 fn page(log: &mut BackwardReader<Event>, n_bytes: u64) -> anyhow::Result<Past> {
     let records = log.read_before(n_bytes)?;
     let before = records.first().map_or(0, |record| record.seq - 1);
-    let recorded: Vec<Recorded> = records
+    let recorded: Vec<EventRecord> = records
         .into_iter()
-        .map(|record| Recorded {
+        .map(|record| EventRecord {
             at: record.at,
             event: record.event,
         })

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use agent_collab::domain::event::Event;
-use agent_collab::domain::ids::{At, RunId};
+use agent_collab::domain::ids::{RunId, UnixMillis};
 use agent_collab::store::{
     EventLog, EventOrigin, TamperGuard, WorkdirLayout, WorkdirNames, state_snapshot,
 };
@@ -37,7 +37,7 @@ pub fn run() -> anyhow::Result<()> {
     let layout = WorkdirLayout::new(place.path(), WorkdirNames::default())?;
     let _privacy = layout.create()?;
     let guard = TamperGuard::open(&layout, side.path())?;
-    let mut log = EventLog::<Event>::create(&guard, &RunId::new("run_1"), At(0))?;
+    let mut log = EventLog::<Event>::create(&guard, &RunId::new("run_1"), UnixMillis(0))?;
     let mut ours = || save(&mut log, &state);
     let bytes = vec![b' '; usize::try_from(size)?];
     let dir = tempfile::tempdir()?;
@@ -51,8 +51,13 @@ pub fn run() -> anyhow::Result<()> {
     )?;
 
     let mut log_and_save = || {
-        let (took, appended) =
-            timed(|| log.append(At(1), &EventOrigin::default(), &Event::Released));
+        let (took, appended) = timed(|| {
+            log.append(
+                UnixMillis(1),
+                &EventOrigin::default(),
+                &Event::TurnSendConfirmed,
+            )
+        });
         appended?;
         Ok(took + save(&mut log, &state)?)
     };
@@ -76,7 +81,7 @@ pub fn run() -> anyhow::Result<()> {
 
 fn save(
     log: &mut EventLog<Event>,
-    state: &agent_collab::domain::run::State,
+    state: &agent_collab::domain::run::RunState,
 ) -> anyhow::Result<Duration> {
     let (took, saved) = timed(|| state_snapshot::commit_snapshot(log, state));
     saved?;

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 
 /// Why a turn failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct TurnFailure {
     pub message: String,
     /// When a used-up limit ends, where the CLI told; `None` for every other kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resets_at: Option<At>,
+    pub resets_at: Option<UnixMillis>,
 }
 
 impl TurnFailure {
@@ -32,7 +32,7 @@ impl TurnFailure {
     #[must_use]
     pub fn with_reset_time(mut self, seconds: Option<i64>) -> Self {
         if self.kind == TurnFailureKind::UsageLimit && self.resets_at.is_none() {
-            self.resets_at = seconds.map(|seconds| At(seconds.saturating_mul(1_000)));
+            self.resets_at = seconds.map(|seconds| UnixMillis(seconds.saturating_mul(1_000)));
         }
         self
     }

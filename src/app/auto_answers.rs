@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::execution::DirtyPolicy;
 use crate::domain::phase::Gate;
-use crate::domain::question::{ANSWERABLE, Answer, QuestionKind};
+use crate::domain::plan_execution::DirtyPolicy;
+use crate::domain::question::{ANSWER_CHOICES, QuestionAnswer, QuestionKind};
 
 /// How often an answer by a flag that starts a turn again is used for one kind of question.
 const MAX_RETRIES: u32 = 2;
@@ -65,14 +65,14 @@ impl std::str::FromStr for CapPolicy {
 
 impl AutoAnswers {
     /// Answers a question where a flag does.
-    pub fn answer_by_flags(&mut self, kind: &QuestionKind) -> Option<Answer> {
+    pub fn answer_by_flags(&mut self, kind: &QuestionKind) -> Option<QuestionAnswer> {
         let answer = self.answer_by_own_flag(kind).or_else(|| {
             match (self.by_kind.get(kind.name()), kind) {
-                (Some(word), _) => kind.read_answer(word).filter(|answer| {
+                (Some(word), _) => kind.parse_answer(word).filter(|answer| {
                     !is_already_waiting(kind, answer) && self.allows_plan_test(kind, answer)
                 }),
                 // A turn that was cut off is done again; half a document needs the user's word.
-                (None, QuestionKind::Draft { .. }) => Some(Answer::Discard),
+                (None, QuestionKind::Draft { .. }) => Some(QuestionAnswer::Discard),
                 (None, _) => None,
             }
         })?;
@@ -85,24 +85,24 @@ impl AutoAnswers {
         *used += 1;
         // What starts a turn again, or asks the same again, must come to an end by itself.
         let asks_again = matches!(kind, QuestionKind::StalePlan { .. });
-        let repeats = (asks_again && answer == Answer::AcceptAsIs)
+        let repeats = (asks_again && answer == QuestionAnswer::AcceptAsIs)
             || matches!(
                 answer,
-                Answer::Retry
-                    | Answer::NewSession
-                    | Answer::SwitchAdapter
-                    | Answer::ReviewAgain
-                    | Answer::Dismiss
-                    | Answer::SwitchTest
-                    | Answer::Texts { .. }
+                QuestionAnswer::Retry
+                    | QuestionAnswer::NewSession
+                    | QuestionAnswer::SwitchAdapter
+                    | QuestionAnswer::ReviewAgain
+                    | QuestionAnswer::Dismiss
+                    | QuestionAnswer::SwitchTest
+                    | QuestionAnswer::Texts { .. }
             );
         // A merge that is not whole needs a hand.
         let needs_a_hand = matches!(kind, QuestionKind::Conflict { clash: Some(_), .. });
-        if needs_a_hand && answer == Answer::Merge {
+        if needs_a_hand && answer == QuestionAnswer::Merge {
             return None;
         }
         // The same changes asked for again would change nothing.
-        let once = matches!(answer, Answer::RequestChanges { .. });
+        let once = matches!(answer, QuestionAnswer::RequestChanges { .. });
         let bound = match (once, repeats) {
             (true, _) => 1,
             (false, true) => MAX_RETRIES,
@@ -112,8 +112,8 @@ impl AutoAnswers {
     }
 
     /// As [`AutoAnswers::answer_by_flags`]; where no flag answers the agent of a child it decides itself, as nobody is there.
-    pub fn answer_or_default(&mut self, kind: &QuestionKind) -> Option<Answer> {
-        let default = matches!(kind, QuestionKind::Child { .. }).then_some(Answer::Dismiss);
+    pub fn answer_or_default(&mut self, kind: &QuestionKind) -> Option<QuestionAnswer> {
+        let default = matches!(kind, QuestionKind::Child { .. }).then_some(QuestionAnswer::Dismiss);
         self.answer_by_flags(kind).or(default)
     }
 
@@ -124,44 +124,44 @@ impl AutoAnswers {
     }
 
     /// Tells whether the flags let an answer approve the test command, which an agent may have chosen.
-    fn allows_plan_test(&self, kind: &QuestionKind, answer: &Answer) -> bool {
+    fn allows_plan_test(&self, kind: &QuestionKind, answer: &QuestionAnswer) -> bool {
         match kind {
-            QuestionKind::Execute { terms } if *answer == Answer::Execute => {
+            QuestionKind::Execute { terms } if *answer == QuestionAnswer::Execute => {
                 self.plan_test.is_some() || !terms.runs_plan_test()
             }
             _ => true,
         }
     }
 
-    fn answer_by_own_flag(&mut self, kind: &QuestionKind) -> Option<Answer> {
+    fn answer_by_own_flag(&mut self, kind: &QuestionKind) -> Option<QuestionAnswer> {
         match kind {
             QuestionKind::Execute { .. } => self
                 .execute
-                .map(|FlagConsent| Answer::Execute)
+                .map(|FlagConsent| QuestionAnswer::Execute)
                 .filter(|answer| self.allows_plan_test(kind, answer)),
             QuestionKind::Arbitration { .. } => self.answer_at_cap(),
             QuestionKind::DirtyFiles { .. } => self.on_dirty.map(|policy| match policy {
-                DirtyPolicy::Include => Answer::Include,
-                DirtyPolicy::LeaveOut => Answer::LeaveOut,
+                DirtyPolicy::Include => QuestionAnswer::Include,
+                DirtyPolicy::LeaveOut => QuestionAnswer::LeaveOut,
             }),
             _ => None,
         }
     }
 
-    fn answer_at_cap(&mut self) -> Option<Answer> {
+    fn answer_at_cap(&mut self) -> Option<QuestionAnswer> {
         match self.on_cap? {
-            CapPolicy::Pass => Some(Answer::ForcePass),
-            CapPolicy::Cancel => Some(Answer::CancelRun),
+            CapPolicy::Pass => Some(QuestionAnswer::ForcePass),
+            CapPolicy::Cancel => Some(QuestionAnswer::CancelRun),
             CapPolicy::More(n) => {
                 self.on_cap = None;
-                Some(Answer::MoreIterations { n })
+                Some(QuestionAnswer::MoreIterations { n })
             }
         }
     }
 }
 
 /// Tells whether the run does already what the answer says.
-fn is_already_waiting(kind: &QuestionKind, answer: &Answer) -> bool {
+fn is_already_waiting(kind: &QuestionKind, answer: &QuestionAnswer) -> bool {
     let waits = matches!(
         kind,
         QuestionKind::UsageLimit {
@@ -169,7 +169,7 @@ fn is_already_waiting(kind: &QuestionKind, answer: &Answer) -> bool {
             ..
         }
     );
-    waits && *answer == Answer::Wait
+    waits && *answer == QuestionAnswer::Wait
 }
 
 /// Checks what was given to `--answer_by_flags`.
@@ -177,8 +177,8 @@ fn is_already_waiting(kind: &QuestionKind, answer: &Answer) -> bool {
 /// # Errors
 /// There is no such kind of question, or it has no such choice; the text names what there is.
 pub fn check_answer_flag(kind: &str, choice: &str) -> Result<(), String> {
-    let Some((_, choices)) = ANSWERABLE.iter().find(|(known, _)| *known == kind) else {
-        let known: Vec<&str> = ANSWERABLE.iter().map(|(kind, _)| *kind).collect();
+    let Some((_, choices)) = ANSWER_CHOICES.iter().find(|(known, _)| *known == kind) else {
+        let known: Vec<&str> = ANSWER_CHOICES.iter().map(|(kind, _)| *kind).collect();
         return Err(format!(
             "there is no question `{kind}`; there are {}",
             known.join(", ")
@@ -230,8 +230,8 @@ pub fn flag_for(kind: &QuestionKind) -> String {
 mod tests {
     use super::*;
     use crate::domain::ids::Sha256;
-    use crate::domain::question::{ArbitrationReason, CommitTerms, Terms};
-    use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
+    use crate::domain::question::{ArbitrationReason, CommitTarget, ExecutionTerms};
+    use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 
     fn cap() -> QuestionKind {
         QuestionKind::Arbitration {
@@ -248,7 +248,7 @@ mod tests {
         };
         assert_eq!(
             answers.answer_by_flags(&cap()),
-            Some(Answer::MoreIterations { n: 2 })
+            Some(QuestionAnswer::MoreIterations { n: 2 })
         );
         assert_eq!(answers.answer_by_flags(&cap()), None);
         assert!("more:0".parse::<CapPolicy>().is_err());
@@ -259,13 +259,13 @@ mod tests {
         let kind = |source| {
             let command = "make check".to_owned();
             let place = None;
-            let origin = TestOrigin { source, place };
+            let origin = TestCommandOrigin { source, place };
             QuestionKind::Execute {
-                terms: Terms {
+                terms: ExecutionTerms {
                     plan: Sha256::new("x"),
                     test: Some(TestCommand { command, origin }),
                     other_test: None,
-                    commits: CommitTerms::Off {
+                    commits: CommitTarget::Off {
                         reason: String::new(),
                     },
                     dirty: Vec::new(),
@@ -281,12 +281,15 @@ mod tests {
             };
             answers.answer_by_flags(&kind(source))
         };
-        let yes = Some(Answer::Execute);
-        assert_eq!(answered(None, TestSource::Detected), yes);
-        assert_eq!(answered(None, TestSource::Configured), yes);
-        assert_eq!(answered(None, TestSource::Proposed), None);
-        assert_eq!(answered(Some(FlagConsent), TestSource::Proposed), yes);
-        assert!(flag_for(&kind(TestSource::Proposed)).contains("--test-command plan"));
+        let yes = Some(QuestionAnswer::Execute);
+        assert_eq!(answered(None, TestCommandSource::Detected), yes);
+        assert_eq!(answered(None, TestCommandSource::Configured), yes);
+        assert_eq!(answered(None, TestCommandSource::Proposed), None);
+        assert_eq!(
+            answered(Some(FlagConsent), TestCommandSource::Proposed),
+            yes
+        );
+        assert!(flag_for(&kind(TestCommandSource::Proposed)).contains("--test-command plan"));
         // The same where the yes is given by the kind's name.
         let by_kind = |plan_test| {
             let by_kind = BTreeMap::from([("execute".to_owned(), "yes".to_owned())]);
@@ -295,7 +298,7 @@ mod tests {
                 plan_test,
                 ..AutoAnswers::default()
             };
-            answers.answer_by_flags(&kind(TestSource::Proposed))
+            answers.answer_by_flags(&kind(TestCommandSource::Proposed))
         };
         assert_eq!(by_kind(None), None);
         assert_eq!(by_kind(Some(FlagConsent)), yes);

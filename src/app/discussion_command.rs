@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use crate::config::permissions::{Allowing, Permissions};
-use crate::domain::discussion::{CheckEnd, CheckRun, Discussion, Part, Speech, StopReason};
+use crate::domain::discussion::{CheckEnd, CheckRun, GroupDiscussion, Part, Speech, StopReason};
 use crate::domain::ids::DiscussionId;
-use crate::domain::task::Waits;
+use crate::domain::task::TaskWaitMode;
 use crate::engine::discussion::{Begun, Derived, Means, Planned, derived};
 use crate::engine::{Caller, DiscussionAsk, DiscussionRefused, Engine, EngineError};
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
@@ -53,7 +53,7 @@ impl DiscussCommand {
     fn begin_discussion(
         self,
         engine: &mut Engine,
-        waits: Waits,
+        waits: TaskWaitMode,
     ) -> Result<Result<Begun, DiscussionRefused>, EngineError> {
         match self.id {
             Some(id) => engine.continue_discussion(&id, waits),
@@ -98,7 +98,7 @@ fn plan_discussion<T>(
         caller: Caller::User,
         arguments,
         finding: None,
-        waits: Waits::Background,
+        waits: TaskWaitMode::Background,
     };
     let planned = means
         .plan(&ask)
@@ -115,7 +115,7 @@ pub async fn run_discussion(
     wishes: &StartOptions,
     given: DiscussCommand,
     tell: &mut dyn FnMut(&str),
-) -> Result<(Discussion, Option<&'static str>), StartError> {
+) -> Result<(GroupDiscussion, Option<&'static str>), StartError> {
     let IpcTarget {
         found,
         layout,
@@ -193,11 +193,11 @@ async fn run_oneshot(
     given: DiscussCommand,
     signals: &mut HeadlessSignals,
     tell: &mut dyn FnMut(&str),
-) -> Result<Discussion, StartError> {
+) -> Result<GroupDiscussion, StartError> {
     let players = required_role_adapters((&found, layout), &given, tell)?;
     let opening = startup::open_ad_hoc_run(&players, found, wishes);
     run_oneshot_engine(opening, signals, tell, async |engine, signals, tell| {
-        let begun = given.begin_discussion(engine, Waits::Foreground);
+        let begun = given.begin_discussion(engine, TaskWaitMode::Foreground);
         let begun = begun.map_err(|error| StartError::new(&error, "nothing was begun"))?;
         let begun = begun.map_err(|why| to_start_error(&why))?;
         let ended = drive_discussion(engine, begun, signals, tell).await;
@@ -208,10 +208,10 @@ async fn run_oneshot(
 
 async fn drive_discussion(
     engine: &mut Engine,
-    (id, mut end): (DiscussionId, oneshot::Receiver<Discussion>),
+    (id, mut end): (DiscussionId, oneshot::Receiver<GroupDiscussion>),
     signals: &mut HeadlessSignals,
     tell: &mut dyn FnMut(&str),
-) -> Result<Discussion, EngineError> {
+) -> Result<GroupDiscussion, EngineError> {
     let mut told = DiscussionProgressPrinter::default();
     loop {
         if let Some(discussion) = engine.discussion(&id) {
@@ -241,7 +241,7 @@ struct DiscussionProgressPrinter {
 
 impl DiscussionProgressPrinter {
     /// Tells what is new since the last time.
-    fn print_news(&mut self, discussion: &Discussion, tell: &mut dyn FnMut(&str)) {
+    fn print_news(&mut self, discussion: &GroupDiscussion, tell: &mut dyn FnMut(&str)) {
         if self.id.is_none() {
             tell(&format!("discussion {}", discussion.id()));
             self.id = Some(discussion.id().clone());
@@ -342,7 +342,7 @@ pub fn handle_request(
         let why = || format!("no discussion {id} is going on");
         asked.reply(stopped.then_some(()).ok_or_else(why));
     } else if let Some((asked, given)) = parse_command::<DiscussCommand>(asked, &VOCABULARY) {
-        let begun = given.begin_discussion(engine, Waits::Background)?;
+        let begun = given.begin_discussion(engine, TaskWaitMode::Background)?;
         reply_with_id(asked, &VOCABULARY, begun.map(|(id, _)| id));
     }
     Ok(())

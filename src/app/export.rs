@@ -13,12 +13,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::app::run_reporter;
-use crate::domain::changes::Scope;
-use crate::domain::course::{TurnSpan, between};
-use crate::domain::event::{Event, News};
-use crate::domain::ids::{At, TurnId};
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::review;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
+use crate::domain::run_timeline::{TurnSpan, elapsed_millis};
 use crate::domain::turn::Role;
 use crate::engine::changes::{Changes, look};
 use crate::engine::onlooker::Onlooker;
@@ -35,7 +35,7 @@ const MAX_REVIEWS: usize = 100;
 #[derive(Debug)]
 pub struct ExportPage {
     /// Where the run stands.
-    pub state: State,
+    pub state: RunState,
     /// The plan, without what the program writes before it.
     pub plan: String,
     /// What the reviews say below each finding.
@@ -100,7 +100,7 @@ impl ExportPage {
         let execution = state.execution.as_ref();
         for record in execution.iter().flat_map(|execution| &execution.done) {
             // A tree that is gone leaves its step without a diff; the page tells all else.
-            let looked = look(git.as_ref(), execution, &layout, Scope::Step(record.n)).await;
+            let looked = look(git.as_ref(), execution, &layout, DiffScope::Step(record.n)).await;
             if let Ok(Changes::Found(patch)) = looked {
                 diffs.insert(record.n, patch);
             }
@@ -118,7 +118,7 @@ impl ExportPage {
     }
 
     /// An instant as a person reads it: `2026-11-22 14:05`.
-    pub fn format_time(&self, at: At) -> String {
+    pub fn format_time(&self, at: UnixMillis) -> String {
         match Timestamp::from_millisecond(at.0) {
             Ok(timestamp) => timestamp
                 .to_zoned(self.zone.clone())
@@ -129,8 +129,11 @@ impl ExportPage {
     }
 
     /// When nothing happened any more, as far as it is known.
-    pub fn last_activity(&self) -> At {
-        self.state.course.last().unwrap_or(self.state.created)
+    pub fn last_activity(&self) -> UnixMillis {
+        self.state
+            .course
+            .last_event_at()
+            .unwrap_or(self.state.created)
     }
 
     /// The goal's title.
@@ -149,18 +152,18 @@ impl ExportPage {
 
     /// How long a turn took, and what it used, in words.
     pub fn describe_turn_cost(&self, span: &TurnSpan) -> String {
-        let used = span.used();
+        let used = span.usage();
         let n = used.input_tokens.saturating_add(used.output_tokens);
         let tokens = if n > 0 {
             format!(", {n} tokens")
         } else {
             String::new()
         };
-        let length = format_duration(between(span.from, span.to, self.last_activity()));
+        let length = format_duration(elapsed_millis(span.from, span.to, self.last_activity()));
         format!(
             "{}, {length}{tokens}, {}",
             self.format_time(span.from),
-            span.end.word()
+            span.end.label()
         )
     }
 }
@@ -188,7 +191,7 @@ fn load_evidence(layout: &WorkdirLayout) -> Result<BTreeMap<u32, String>, StartE
     let mut evidence = BTreeMap::new();
     for bytes in kept.into_iter().map(|version| version.bytes).chain(now) {
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let parts = review::parts(front_matter::parse_document(&text).body);
+        let parts = review::split_parts(front_matter::parse_document(&text).body);
         let said = parts.evidence.into_iter();
         let said = said.filter(|(_, text)| !text.trim().is_empty());
         evidence.extend(said.map(|(n, text)| (n, clean_text(&text))));
@@ -197,7 +200,7 @@ fn load_evidence(layout: &WorkdirLayout) -> Result<BTreeMap<u32, String>, StartE
 }
 
 /// Puts the turns that a state knows among others.
-fn merge_turn_spans(turns: &mut Vec<TurnSpan>, state: &State) {
+fn merge_turn_spans(turns: &mut Vec<TurnSpan>, state: &RunState) {
     for span in state.course.turns() {
         match turns.iter_mut().rfind(|kept| kept.turn == span.turn) {
             Some(kept) if kept == span => {}
@@ -219,13 +222,13 @@ struct SectionBuilder {
 
 impl SectionBuilder {
     /// Reads the whole log; gives where the run stands, and what cannot be read, beside what it tells.
-    fn read_log(layout: &WorkdirLayout) -> (Self, Option<State>, Option<String>) {
+    fn read_log(layout: &WorkdirLayout) -> (Self, Option<RunState>, Option<String>) {
         let mut teller = Self::default();
         let mut onlooker = Onlooker::new(layout.clone());
         loop {
             // A state knows the last turns only: each was seen before it is forgotten.
             let seen = onlooker.look_at_each(&mut |before, event| {
-                if !matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
+                if !matches!(event, Event::Agent { .. } | Event::TaskActivity { .. }) {
                     merge_turn_spans(&mut teller.turns, before);
                 }
             });
@@ -257,20 +260,22 @@ impl SectionBuilder {
                 );
                 self.sections.push(ExportSection::default());
             }
-            Event::GoalGiven { text } | Event::Said { text } => self.add_user_text(text),
+            Event::GoalGiven { text } | Event::GoalMessageAdded { text } => {
+                self.add_user_text(text)
+            }
             Event::GoalConfirmed { title, .. } => {
                 self.add_user_text(&format!("The goal is: {title}"))
             }
-            Event::Answered { answer, .. } => self.add_user_text(&answer.in_words()),
+            Event::QuestionAnswered { answer, .. } => self.add_user_text(&answer.describe()),
             Event::NoteMade { line, text, .. } => {
                 self.add_user_text(&format!("On line {line} of the plan: {text}"))
             }
             Event::FindingSettled { n } => self.add_user_text(&format!("Finding {n} is settled.")),
             Event::PlanEdited { .. } => self.add_user_text("I edited the plan."),
             Event::CommentsEdited { .. } => self.add_user_text("I edited the review."),
-            Event::Interrupted => self.add_user_text("I interrupt the turn."),
-            Event::Stopped => self.add_user_text("I stop the run."),
-            Event::Cancelled => self.add_user_text("I cancel the run."),
+            Event::InterruptRequested => self.add_user_text("I interrupt the turn."),
+            Event::RunStopped => self.add_user_text("I stop the run."),
+            Event::RunCancelled => self.add_user_text("I cancel the run."),
             Event::Agent { role, news, .. } => self.add_agent_activity(*role, event, news),
             // Each is told by the turn's heading, the tables or the user's own words.
             Event::SessionVersion { .. } | Event::PhaseChanged { .. } => {}
@@ -281,16 +286,16 @@ impl SectionBuilder {
         }
     }
 
-    fn add_agent_activity(&mut self, role: Role, event: &Event, news: &News) {
+    fn add_agent_activity(&mut self, role: Role, event: &Event, news: &AgentActivity) {
         match news {
-            News::Text { text } => {
+            AgentActivity::Text { text } => {
                 self.add_item(Some(ExportItem::AgentText(role, clean_text(text))))
             }
-            News::Thinking { text } if text.trim().is_empty() => {}
-            News::Thinking { text } => {
+            AgentActivity::Thinking { text } if text.trim().is_empty() => {}
+            AgentActivity::Thinking { text } => {
                 self.add_item(Some(ExportItem::AgentThought(role, clean_text(text))))
             }
-            News::ToolStarted { item, tool, title } => {
+            AgentActivity::ToolStarted { item, tool, title } => {
                 self.add_item(Some(ExportItem::ToolCall {
                     title: clean_to_one_line(&format!("{tool} {title}")),
                     status: String::new(),
@@ -304,13 +309,13 @@ impl SectionBuilder {
                 let place = (section, place.saturating_sub(1));
                 self.open_calls.insert(item.clone(), place);
             }
-            News::ToolEnded {
+            AgentActivity::ToolEnded {
                 item,
                 status,
                 exit_code,
                 output,
             } => self.end_tool_call(item, (status, *exit_code), output),
-            News::FilesChanged { .. } => {}
+            AgentActivity::FilesChanged { .. } => {}
             _ => self.add_item(
                 run_reporter::describe_event(event)
                     .map(|text| ExportItem::ProgramNote(clean_text(text.trim()))),
@@ -348,8 +353,8 @@ impl SectionBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::Created;
-    use crate::domain::turn::TurnResult;
+    use crate::domain::event::RunParameters;
+    use crate::domain::turn::TurnOutcome;
     use crate::engine::journal::Journal;
     use crate::store::{TamperGuard, WorkdirNames};
 
@@ -359,17 +364,17 @@ mod tests {
         let layout = WorkdirLayout::new(folder.path(), WorkdirNames::default()).unwrap();
         let _ = layout.create().unwrap();
         let guard = TamperGuard::open(&layout, &folder.path().join("side")).unwrap();
-        let (mut journal, _) = Journal::begin(guard, Created::example()).unwrap();
+        let (mut journal, _) = Journal::begin(guard, RunParameters::example()).unwrap();
         let text = "a goal".to_owned();
         journal.record(Event::GoalGiven { text }).unwrap();
         let mut begun = Vec::new();
         for _ in 0..50 {
             let text = "go on".to_owned();
-            journal.record(Event::Said { text }).unwrap();
-            journal.record(Event::Released).unwrap();
+            journal.record(Event::GoalMessageAdded { text }).unwrap();
+            journal.record(Event::TurnSendConfirmed).unwrap();
             let turn = journal.state().running.clone().unwrap().order.turn;
             begun.push(turn.clone());
-            let result = TurnResult::Completed {
+            let result = TurnOutcome::Completed {
                 question: None,
                 summary: String::new(),
             };

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::question::Question;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError, Outcome};
 use crate::text::{clean_text, truncate};
@@ -190,7 +190,7 @@ fn confirm_goal(engine: &mut Engine, text: String) -> Result<(), EngineError> {
 
 /// The goal that counts although nobody confirmed it: the flag says so, or no agent was asked about it yet. Then
 /// what was cut off was the beginning of `run_headless --goal`, whose goal counts as confirmed.
-fn accepted_goal(state: &State, unconfirmed: UnconfirmedGoal) -> Option<String> {
+fn accepted_goal(state: &RunState, unconfirmed: UnconfirmedGoal) -> Option<String> {
     let sessions = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
     let mut sessions = sessions.iter().flatten();
     let counts =
@@ -213,9 +213,9 @@ async fn drive_run(
         if let Some(outcome) = engine.outcome() {
             return Ok(HeadlessEnd::RunOver(outcome.clone()));
         }
-        if let Some(question) = engine.state().question().cloned() {
+        if let Some(question) = engine.state().current_question().cloned() {
             match answers.answer_or_default(&question.kind) {
-                Some(answer) => engine.feed(Event::Answered {
+                Some(answer) => engine.feed(Event::QuestionAnswered {
                     id: question.id,
                     answer,
                 })?,
@@ -292,7 +292,7 @@ async fn report_and_record_end(
         }
         HeadlessEnd::Unanswered(question) => {
             let flag = flag_for(&question.kind);
-            let (asked, name) = (question.kind.in_words(), question.kind.name());
+            let (asked, name) = (question.kind.describe(), question.kind.name());
             let hint = format!("`{flag}` would have answered it; the run is kept");
             print_error(err, &format!("needs you ({name}): {asked}"), &hint);
             let left = format!("needs the user ({name}): {asked}; {flag} would have answered it");
@@ -315,7 +315,7 @@ async fn report_and_record_end(
             (reason.to_owned(), 1)
         }
     };
-    engine.feed(Event::Left { reason })?;
+    engine.feed(Event::ProgramExited { reason })?;
     let deadline = Instant::now() + LEAVE_GRACE;
     while engine.state().running.is_some() {
         tokio::select! {
@@ -360,7 +360,7 @@ async fn drain_tasks(
 }
 
 /// Why nothing goes on, and what to do.
-fn describe_idle(state: &State) -> (&'static str, &'static str) {
+fn describe_idle(state: &RunState) -> (&'static str, &'static str) {
     match state.cycle {
         0 => (
             "needs you: the goal is not confirmed",
@@ -380,7 +380,7 @@ fn report_finished(engine: &Engine, teller: &mut RunReporter<'_>, err: &mut dyn 
         print_error(err, "the run was cancelled", "");
         return code;
     }
-    if state.changed_nothing() {
+    if state.has_changed_nothing() {
         let root = engine.repository().map(|repository| &repository.root);
         let unwritable = root.and_then(|root| unwritable_reason(root));
         let why = unwritable.map_or(String::new(), |why| format!(": {why}"));
@@ -394,7 +394,7 @@ fn report_finished(engine: &Engine, teller: &mut RunReporter<'_>, err: &mut dyn 
         );
         return code;
     }
-    if let Some(unproven) = state.unproven() {
+    if let Some(unproven) = state.describe_unproven_steps() {
         // There is nowhere left to say that standard error is closed.
         let _closed = writeln!(err, "not proven: {unproven}");
     }

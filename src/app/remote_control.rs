@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::engine::{Engine, EngineError, Outcome};
 use crate::store::{InstanceLock, LockHolder, WorkdirLayout};
 use crate::tui::{Action, Screen, ScreenSettings, check_sent};
@@ -135,7 +135,7 @@ pub(super) fn halt_reason(engine: &Engine) -> Option<String> {
     }
 }
 
-fn parse_actions(request: &IpcRequest, state: Option<&State>) -> Result<Vec<Action>, String> {
+fn parse_actions(request: &IpcRequest, state: Option<&RunState>) -> Result<Vec<Action>, String> {
     let mut screen = Screen::new(ScreenSettings::default());
     screen.on_sent((&request.command, &request.text), state)
 }
@@ -214,7 +214,7 @@ async fn end_stored_run(engine: &mut Engine, request: &IpcRequest) -> Result<(),
         .map_err(|why| StartError::new(format!("not done: {why}"), ""))?;
     startup::clear_leftovers(&run).await;
     for action in actions {
-        if let Action::Event(event @ (Event::Stopped | Event::Cancelled)) = action {
+        if let Action::Event(event @ (Event::RunStopped | Event::RunCancelled)) = action {
             engine
                 .feed(event)
                 .map_err(|error| StartError::new(&error, "what was recorded so far is kept"))?;

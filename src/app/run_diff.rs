@@ -2,8 +2,8 @@
 //!
 //! Takes no lock, so it may be asked while the run goes on. Refuses to draw or print.
 
-use crate::domain::changes::Scope;
-use crate::domain::run::State;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::run::RunState;
 use crate::engine::changes::{Changes, ChangesError, look};
 use crate::engine::git::Repository;
 use crate::engine::lying::stands;
@@ -15,7 +15,7 @@ use super::startup::{RunTreeReader, StartError};
 #[derive(Debug)]
 pub struct RunDiff {
     /// Which changes there are to look at, in order.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<DiffScope>,
     /// What there is to see; else what went wrong.
     pub changes: Result<Changes, ChangesError>,
     /// What cannot be read of the run, where its log tells the rest.
@@ -25,13 +25,14 @@ pub struct RunDiff {
 /// Looks at the changes of a run whose state is known.
 pub async fn diff_run(
     git: Option<&Repository>,
-    state: Option<&State>,
+    state: Option<&RunState>,
     layout: &WorkdirLayout,
-    scope: Scope,
+    scope: DiffScope,
 ) -> RunDiff {
     let execution = state.and_then(|state| state.execution.as_ref());
-    let mut scopes = execution.map_or_else(|| vec![Scope::All], |execution| execution.scopes());
-    scopes.push(Scope::Plan);
+    let mut scopes =
+        execution.map_or_else(|| vec![DiffScope::All], |execution| execution.diff_scopes());
+    scopes.push(DiffScope::Plan);
     RunDiff {
         scopes,
         changes: look(git, execution, layout, scope).await,
@@ -46,7 +47,7 @@ pub async fn diff_run(
 pub async fn diff_run_in_directory(
     ground: &RunTreeReader,
     layout: &WorkdirLayout,
-    scope: Scope,
+    scope: DiffScope,
 ) -> Result<RunDiff, StartError> {
     let found = stands(layout)?;
     let git = ground.open_repository(layout.workdir()).await?;

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::app::local_timezone;
 use crate::app::startup::StartError;
-use crate::domain::execution::StepOutcome;
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
+use crate::domain::plan_execution::StepOutcome;
+use crate::domain::run::RunState;
 use crate::engine::lying::stands;
 use crate::store::run_archives::{self, RunArchive};
 use crate::store::{StoreError, WorkdirLayout};
@@ -42,7 +42,7 @@ pub struct RunHistoryEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunHistorySummary {
     /// When the run was made.
-    pub created: At,
+    pub created: UnixMillis,
     /// The goal's title; empty when it never got one.
     pub title: String,
     /// Where it ended.
@@ -131,11 +131,11 @@ fn read_archive(archive: RunArchive) -> Option<RunHistoryEntry> {
     })
 }
 
-fn is_empty_run(state: &State) -> bool {
+fn is_empty_run(state: &RunState) -> bool {
     state.goal.is_none() && state.discussions.is_empty()
 }
 
-fn summarize_state(state: &State) -> RunHistorySummary {
+fn summarize_state(state: &RunState) -> RunHistorySummary {
     let done = state.execution.iter().flat_map(|execution| &execution.done);
     let is_commit = |outcome: &StepOutcome| matches!(outcome, StepOutcome::Committed { .. });
     let sessions = [Some(&state.planner), state.reviewer.as_ref()];

@@ -5,17 +5,17 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::domain::asked_back;
 use crate::domain::discussion::DiscussionEvent;
-use crate::domain::event::{Event, News};
-use crate::domain::execution::Came;
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::RequestId;
+use crate::domain::missing_part;
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::CommitTerms;
-use crate::domain::session::named_version;
-use crate::domain::todo::{Status, Todo, Todos};
-use crate::domain::turn::{Role, TurnResult};
-use crate::domain::undo::named;
+use crate::domain::plan_execution::StepAssessment;
+use crate::domain::question::CommitTarget;
+use crate::domain::reversal_plan::steps_label;
+use crate::domain::session::version_label;
+use crate::domain::todo_list::{TodoItem, TodoList, TodoStatus};
+use crate::domain::turn::{Role, TurnOutcome};
 use crate::store::EventLogRecord;
 use crate::text::pluralize;
 
@@ -76,13 +76,13 @@ impl<'a> RunReporter<'a> {
             return print_event_record(out, form, record);
         }
         match &record.event {
-            Event::ApprovalAsked(approval) => {
+            Event::ApprovalRequested(approval) => {
                 let what = format!("{} {}", approval.permission, approval.targets.join(", "));
                 self.pending_approvals
                     .insert(approval.request.clone(), what);
                 Ok(())
             }
-            Event::ApprovalAnswered {
+            Event::ApprovalDecided {
                 request,
                 allowed,
                 by,
@@ -138,7 +138,7 @@ pub fn describe_event(event: &Event) -> Option<String> {
             role,
             adapter,
             version,
-        } => format!("{} runs {}", role.name(), named_version(adapter, version)),
+        } => format!("{} runs {}", role.name(), version_label(adapter, version)),
         Event::SessionLost { role, reason } => {
             format!(
                 "{}: the conversation is lost ({reason}); a new one goes on from a recovery prompt",
@@ -162,13 +162,13 @@ pub fn describe_event(event: &Event) -> Option<String> {
         Event::LimitPassed { .. } => "the wait for the usage limit is over".to_owned(),
         Event::Agent { role, news, .. } => return describe_agent_activity(*role, news),
         Event::TurnEnded {
-            result: TurnResult::Failed { kind, message, .. },
+            result: TurnOutcome::Failed { kind, message, .. },
             ..
         } => {
             format!("the turn failed ({kind}): {message}")
         }
         Event::TurnEnded {
-            result: TurnResult::Interrupted,
+            result: TurnOutcome::Interrupted,
             ..
         } => "the turn was interrupted".to_owned(),
         Event::PlanCommitted { plan, .. } => {
@@ -207,40 +207,43 @@ pub fn describe_event(event: &Event) -> Option<String> {
             )
         }
         Event::TaskStarted(order) if order.speaks.is_some() => {
-            format!("  {} speaks", order.name())
+            format!("  {} speaks", order.short_name())
         }
-        Event::TaskStarted(order) => order.given(),
+        Event::TaskStarted(order) => order.describe_start(),
         Event::Discussion { news, .. } => return describe_discussion_event(news),
         Event::TaskPatched { patch, .. } if patch.is_settled() => {
-            format!("  {}", patch.in_words())
+            format!("  {}", patch.describe())
         }
         Event::TaskEnded(result) => format!(
             "the task of {} is {}: {}",
-            result.called(),
+            result.display_name(),
             result.end.status().name(),
-            result.end.in_words().lines().next().unwrap_or_default()
+            result.end.user_message().lines().next().unwrap_or_default()
         ),
-        Event::NoDocument { reason, .. } => format!("no document: {reason}"),
-        Event::AskedBack { lacks, .. } => {
-            format!("asked back: {}", asked_back::in_words(lacks))
+        Event::DocumentMissing { reason, .. } => format!("no document: {reason}"),
+        Event::DocumentIncomplete { lacks, .. } => {
+            format!(
+                "asked back: {}",
+                missing_part::describe_missing_parts(lacks)
+            )
         }
-        Event::QuestionAsked { question } => format!("? {}", question.kind.in_words()),
-        Event::ApprovalAnswered {
+        Event::QuestionAsked { question } => format!("? {}", question.kind.describe()),
+        Event::ApprovalDecided {
             allowed: false,
             reason,
             ..
         } => format!("  declined: {reason}"),
         Event::ApprovalExpired { approval, reason } => {
-            format!("  expired, not answered: {}; {reason}", approval.in_words())
+            format!("  expired, not answered: {}; {reason}", approval.describe())
         }
         Event::ExecutionEntered { terms, .. } => match &terms.commits {
-            CommitTerms::Off { reason } => format!("commits are off: {reason}"),
-            CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+            CommitTarget::Off { reason } => format!("commits are off: {reason}"),
+            CommitTarget::Current { branch } | CommitTarget::New { branch } => {
                 format!("commits go to {branch}")
             }
         },
         Event::StepAudited(audit) if audit.changed.is_empty() => {
-            format!("step {}: {}", audit.step, Came::NOTHING)
+            format!("step {}: {}", audit.step, StepAssessment::CHANGED_NOTHING)
         }
         Event::StepAudited(audit) => {
             format!(
@@ -252,10 +255,10 @@ pub fn describe_event(event: &Event) -> Option<String> {
         Event::EditsPutBack { step, paths, .. } => {
             format!("step {step}: put back to before it: {}", paths.join(", "))
         }
-        Event::BaselineRan(baseline) => baseline.in_words(),
+        Event::BaselineRan(baseline) => baseline.describe(),
         Event::BaselineSkipped { reason } => format!("not tested before step 1: {reason}"),
         Event::TestsRan { step, receipt, .. } => {
-            format!("step {step}: {}", receipt.in_words_with_origin())
+            format!("step {step}: {}", receipt.describe_with_origin())
         }
         Event::CommitMade {
             commit, message, ..
@@ -269,9 +272,11 @@ pub fn describe_event(event: &Event) -> Option<String> {
         Event::CommitFailed { step, message } => {
             format!("step {step}: the commit failed: {message}")
         }
-        Event::Undone { way, steps, .. } => format!("{} {}", named(steps), way.done()),
+        Event::UndoFinished { way, steps, .. } => {
+            format!("{} {}", steps_label(steps), way.past_participle())
+        }
         Event::UndoFailed { reason } => format!("nothing was undone: {reason}"),
-        Event::Tampered { files } => {
+        Event::StoreTampered { files } => {
             let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
             format!("restored: {}", names.join(", "))
         }
@@ -280,28 +285,28 @@ pub fn describe_event(event: &Event) -> Option<String> {
             "the agent ends its turn without your answer; it is told with its next one".to_owned()
         }
         Event::PlanEntered { reason } => format!("back to planning: {reason}"),
-        Event::ResultCame { role, text } => format!("for the {}: {text}", role.name()),
+        Event::LateResultReceived { role, text } => format!("for the {}: {text}", role.name()),
         Event::ToolBlocked { tool, reason, .. } => format!("the tool {tool} was blocked: {reason}"),
         Event::EffectFailed { what, message } => format!("failed to {what}: {message}"),
-        Event::Trouble { what, message } => {
+        Event::WarningRaised { what, message } => {
             format!("failed to {what}, the run goes on: {message}")
         }
         _ => return None,
     })
 }
 
-fn describe_todos(todos: &Todos) -> String {
+fn describe_todos(todos: &TodoList) -> String {
     let mark = |status| match status {
-        Status::Pending => " ",
-        Status::InProgress => "~",
-        Status::Completed => "x",
+        TodoStatus::Pending => " ",
+        TodoStatus::InProgress => "~",
+        TodoStatus::Completed => "x",
     };
-    let done = todos.count(Status::Completed);
+    let done = todos.count_by_status(TodoStatus::Completed);
     let mut lines = vec![format!(
         "todos: {done} of {} completed",
         todos.items().len()
     )];
-    let todo = |todo: &Todo| format!("   [{}] {}", mark(todo.status), todo.content);
+    let todo = |todo: &TodoItem| format!("   [{}] {}", mark(todo.status), todo.content);
     lines.extend(todos.items().iter().map(todo));
     lines.join("\n")
 }
@@ -327,13 +332,13 @@ fn describe_discussion_event(news: &DiscussionEvent) -> Option<String> {
     }
 }
 
-fn describe_review(review: &crate::domain::review::Review) -> String {
-    let mut lines = vec![format!("review: {}", review.verdict.in_words())];
+fn describe_review(review: &crate::domain::review::ReviewDocument) -> String {
+    let mut lines = vec![format!("review: {}", review.verdict.label())];
     for remark in &review.remarks {
         lines.push(format!(
             "   {}. [{}] {}",
             remark.n,
-            remark.severity.word(),
+            remark.severity.as_str(),
             crate::text::clean_text(&remark.text)
         ));
     }
@@ -343,25 +348,31 @@ fn describe_review(review: &crate::domain::review::Review) -> String {
     lines.join("\n")
 }
 
-fn describe_agent_activity(role: Role, news: &News) -> Option<String> {
+fn describe_agent_activity(role: Role, news: &AgentActivity) -> Option<String> {
     let who = role.name();
     Some(match news {
-        News::Text { text } => {
+        AgentActivity::Text { text } => {
             let text = text.trim_end().replace('\n', &format!("\n{who} │ "));
             format!("{who} │ {text}")
         }
-        News::ToolStarted { tool, title, .. } => format!("  {tool}: {title}"),
-        News::CallDenied { tool, reason } => format!("  {tool} was refused by the CLI: {reason}"),
-        News::Retrying { reason } => format!("  the CLI tries again: {reason}"),
-        News::Silent { seconds, verdict } => {
+        AgentActivity::ToolStarted { tool, title, .. } => format!("  {tool}: {title}"),
+        AgentActivity::CallDenied { tool, reason } => {
+            format!("  {tool} was refused by the CLI: {reason}")
+        }
+        AgentActivity::Retrying { reason } => format!("  the CLI tries again: {reason}"),
+        AgentActivity::Silent { seconds, verdict } => {
             let why = verdict.as_ref().map(|why| format!("; {why}"));
             let why = why.unwrap_or_default();
             format!("  no sign of life from the {who} for {seconds} s{why}")
         }
-        News::Malformed { problem } => format!("  a line that is no frame: {problem}"),
-        News::Notice { text } => format!("  {text}"),
-        News::Unknown { frame } => format!("  · a frame this version does not know: {frame}"),
-        News::Thinking { .. } | News::ToolEnded { .. } | News::FilesChanged { .. } => {
+        AgentActivity::Malformed { problem } => format!("  a line that is no frame: {problem}"),
+        AgentActivity::Notice { text } => format!("  {text}"),
+        AgentActivity::Unknown { frame } => {
+            format!("  · a frame this version does not know: {frame}")
+        }
+        AgentActivity::Thinking { .. }
+        | AgentActivity::ToolEnded { .. }
+        | AgentActivity::FilesChanged { .. } => {
             return None;
         }
     })

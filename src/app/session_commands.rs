@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::config::types::Limits;
-use crate::domain::ids::{At, SessionId};
-use crate::domain::run::State;
+use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::engine::lying::stands;
 use crate::engine::{Engine, NotDeleted, with_hint};
@@ -19,7 +19,7 @@ use crate::store::{InstanceLock, StoreError, WorkdirLayout, session_files, utc_t
 use super::startup::{self, StartError, StartOptions};
 use super::{ipc_client, task_command};
 
-/// Lists them, each with what it is called in `name`: a task's as its agent and number, `explore#2`, a role's as its role.
+/// Lists them, each with what it is called in `short_name`: a task's as its agent and number, `explore#2`, a role's as its role.
 ///
 /// # Errors
 /// They cannot be listed. Of a run whose files cannot be read they have their ids alone.
@@ -41,14 +41,14 @@ pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
     Ok(sessions)
 }
 
-fn session_names(state: &State) -> BTreeMap<String, String> {
+fn session_names(state: &RunState) -> BTreeMap<String, String> {
     let roles = [Role::Planner, Role::Reviewer].into_iter();
     let roles = roles.filter_map(|role| {
         let session = state.session(role)?;
         Some((session.id.to_string(), role.name().to_owned()))
     });
     let children = state.children.iter();
-    let children = children.map(|child| (child.id().to_string(), child.order.name()));
+    let children = children.map(|child| (child.session_id().to_string(), child.order.short_name()));
     roles.chain(children).collect()
 }
 
@@ -164,10 +164,10 @@ async fn open_settled_run(wishes: &StartOptions) -> Result<startup::RunInstance,
 }
 
 /// From which instant on sessions are kept.
-fn retention_cutoff(limits: &Limits) -> At {
+fn retention_cutoff(limits: &Limits) -> UnixMillis {
     let days = Duration::from_secs(u64::from(limits.keep_sessions_days) * 24 * 60 * 60);
     let millis = i64::try_from(days.as_millis()).unwrap_or(i64::MAX);
-    At(utc_time::now().0.saturating_sub(millis))
+    UnixMillis(utc_time::now().0.saturating_sub(millis))
 }
 
 /// Deletes what is older than it is kept at the beginning of a run or when it is taken up.

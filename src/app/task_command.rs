@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use crate::domain::event::{Event, News};
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::SessionId;
-use crate::domain::task::{TaskResult, Waits};
+use crate::domain::task::{TaskResult, TaskWaitMode};
 use crate::engine::{Caller, Engine, EngineError, TaskAsk};
 use crate::store::{WorkdirLayout, session_files};
 
@@ -70,7 +70,7 @@ impl TaskCommand {
             prompt: self.prompt,
             description: self.description,
             task_id: self.task_id,
-            waits: Waits::Background,
+            waits: TaskWaitMode::Background,
         }
     }
 }
@@ -150,8 +150,8 @@ async fn drive_task(
 
 fn progress_line(event: &Event) -> Option<String> {
     let news = match event {
-        Event::TaskNews { news, .. } => news,
-        Event::ApprovalAnswered {
+        Event::TaskActivity { news, .. } => news,
+        Event::ApprovalDecided {
             allowed: false,
             reason,
             ..
@@ -159,17 +159,19 @@ fn progress_line(event: &Event) -> Option<String> {
         _ => return None,
     };
     match news {
-        News::ToolStarted { tool, title, .. } => Some(format!("  {tool}: {title}")),
-        News::CallDenied { tool, reason } => Some(format!("  {tool} was refused: {reason}")),
-        News::Retrying { reason } => Some(format!("  the CLI tries again: {reason}")),
-        News::Notice { text } => Some(format!("  {text}")),
-        News::Text { .. }
-        | News::Thinking { .. }
-        | News::ToolEnded { .. }
-        | News::FilesChanged { .. }
-        | News::Silent { .. }
-        | News::Unknown { .. }
-        | News::Malformed { .. } => None,
+        AgentActivity::ToolStarted { tool, title, .. } => Some(format!("  {tool}: {title}")),
+        AgentActivity::CallDenied { tool, reason } => {
+            Some(format!("  {tool} was refused: {reason}"))
+        }
+        AgentActivity::Retrying { reason } => Some(format!("  the CLI tries again: {reason}")),
+        AgentActivity::Notice { text } => Some(format!("  {text}")),
+        AgentActivity::Text { .. }
+        | AgentActivity::Thinking { .. }
+        | AgentActivity::ToolEnded { .. }
+        | AgentActivity::FilesChanged { .. }
+        | AgentActivity::Silent { .. }
+        | AgentActivity::Unknown { .. }
+        | AgentActivity::Malformed { .. } => None,
     }
 }
 

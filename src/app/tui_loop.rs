@@ -52,10 +52,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::types::Motion;
-use crate::domain::changes::Scope;
+use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::RunId;
-use crate::domain::run::{Busy, State};
-use crate::domain::undo::Offer;
+use crate::domain::reversal_plan::ReversalPreview;
+use crate::domain::run::{ProgramOperation, RunState};
 use crate::engine::{Engine, Inward};
 use crate::process::become_subreaper;
 use crate::store::StoreError;
@@ -157,7 +157,7 @@ struct TuiApp {
     occupied: Option<LockedProject>,
     engine: Option<Engine>,
     /// The unfinished run that is asked about, as it was left.
-    unfinished_state: Option<Box<State>>,
+    unfinished_state: Option<Box<RunState>>,
     /// A run that is to begin.
     pending_start: Option<PendingRunStart>,
     /// The goal that waits until the user has said whether the repository's instructions reach agents.
@@ -232,9 +232,9 @@ enum BackgroundResult {
     /// A theme was kept, or not.
     ThemeSaved(theme_saver::ThemeSaveResult),
     /// What undoing would do, or why it cannot be done.
-    UndoOffers(Result<Vec<Offer>, String>),
+    UndoOffers(Result<Vec<ReversalPreview>, String>),
     /// Changes were looked at.
-    DiffReady(Scope, Box<Result<RunDiff, StartError>>),
+    DiffReady(DiffScope, Box<Result<RunDiff, StartError>>),
     /// A run was written down as one page: where, or why not.
     Exported(Result<PathBuf, StartError>),
     /// A line of the plan was written anew, or why not.
@@ -390,7 +390,7 @@ impl TuiApp {
     }
 
     /// What is known of the run, where there is one.
-    fn state(&self) -> Option<&State> {
+    fn state(&self) -> Option<&RunState> {
         self.engine.as_ref().map(Engine::state)
     }
 
@@ -483,8 +483,8 @@ impl TuiApp {
     }
 }
 
-fn is_run_busy(state: &State) -> bool {
+fn is_run_busy(state: &RunState) -> bool {
     // A turn that is held back has not begun.
-    let is_busy = |busy: &Busy| !matches!(busy, Busy::Held { .. });
+    let is_busy = |busy: &ProgramOperation| !matches!(busy, ProgramOperation::Held { .. });
     state.running.is_some() || state.busy.as_ref().is_some_and(is_busy)
 }

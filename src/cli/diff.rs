@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::app::run_diff::{RunDiff, diff_run_in_directory};
 use crate::app::startup::StartError;
-use crate::domain::changes::Scope;
+use crate::domain::diff_scope::DiffScope;
 use crate::engine::changes::Changes;
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
 use crate::text::{clean_text, pluralize};
@@ -50,14 +50,14 @@ enum ColorOutput {
 /// The run's state cannot be read, it has no such step, or git refuses.
 pub async fn run(args: DiffArguments) -> Result<u8, StartError> {
     let scope = match (args.step, args.plan) {
-        (_, true) => Scope::Plan,
-        (Some(n), false) => Scope::Step(n),
-        (None, false) => Scope::All,
+        (_, true) => DiffScope::Plan,
+        (Some(n), false) => DiffScope::Step(n),
+        (None, false) => DiffScope::All,
     };
     let here = CliContext::load(&args.choices).await?;
     let layout = here.layout.clone();
     let looked = diff_run_in_directory(&here.into(), &layout, scope).await?;
-    if let (Scope::Step(_), Ok(Changes::Nothing(why))) = (scope, &looked.changes)
+    if let (DiffScope::Step(_), Ok(Changes::Nothing(why))) = (scope, &looked.changes)
         && !looked.scopes.contains(&scope)
     {
         let hint =

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::app::discussion_command::{self, DiscussCommand};
 use crate::app::startup::{StartError, StartOptions};
 use crate::app::write_watchdog::WatchedWriter;
-use crate::domain::discussion::{Discussion, Status};
+use crate::domain::discussion::{DiscussionStatus, GroupDiscussion};
 use crate::domain::ids::DiscussionId;
 use crate::engine::discussion::{MAX_CONTEXT, TOO_MUCH_CONTEXT, as_json, in_markdown};
 use crate::mcp::tools::group_discuss::{
@@ -145,9 +145,15 @@ pub async fn run(args: DiscussArguments) -> Result<u8, StartError> {
         false => format_discussion(&discussion),
     };
     Ok(match (discussion.status, signal) {
-        (Status::Completed, _) => print_text(&text, 0),
-        (Status::Running | Status::Failed | Status::Cancelled, Some(_)) => print_text(&text, 130),
-        (Status::Running | Status::Failed | Status::Cancelled, None) => print_text(&text, 1),
+        (DiscussionStatus::Completed, _) => print_text(&text, 0),
+        (
+            DiscussionStatus::Running | DiscussionStatus::Failed | DiscussionStatus::Cancelled,
+            Some(_),
+        ) => print_text(&text, 130),
+        (
+            DiscussionStatus::Running | DiscussionStatus::Failed | DiscussionStatus::Cancelled,
+            None,
+        ) => print_text(&text, 1),
     })
 }
 
@@ -158,9 +164,9 @@ fn print_text(text: &str, code: u8) -> u8 {
     )
 }
 
-fn format_discussion(discussion: &Discussion) -> String {
+fn format_discussion(discussion: &GroupDiscussion) -> String {
     let mut text = clean_text(&in_markdown(discussion));
-    if discussion.can_go_on() {
+    if discussion.can_resume() {
         text.push_str(&format!(
             "\n`agent-collab discuss --id {}` goes on after the last finished round.\n",
             discussion.id()

@@ -10,7 +10,7 @@ use clap::Args;
 use crate::app::export::{ExportPage, export_file};
 use crate::app::run_history;
 use crate::app::startup::StartError;
-use crate::domain::page::PageForm;
+use crate::domain::export_format::ExportFormat;
 use crate::store::WorkdirLayout;
 
 use super::ConfigFlagArguments;
@@ -52,8 +52,8 @@ pub async fn run(args: ExportArguments) -> Result<u8, StartError> {
     let wanted = find_run(here.layout.clone(), args.run.as_deref())?;
     let page = ExportPage::load(wanted, &here.into()).await?;
     let text = page.render(match args.md {
-        true => PageForm::Markdown,
-        false => PageForm::Html,
+        true => ExportFormat::Markdown,
+        false => ExportFormat::Html,
     });
     match &args.output {
         Some(path) => {

@@ -105,7 +105,7 @@ pub async fn run(args: ResumeArguments) -> Result<u8, StartError> {
 /// What can be done in a run that has no goal to go on to, a line each.
 fn format_next_actions(back: &UnarchivedRun) -> String {
     let talks = back.state.discussions.iter();
-    let left = talks.filter(|talk| talk.is_running() || talk.can_go_on());
+    let left = talks.filter(|talk| talk.is_running() || talk.can_resume());
     let mut lines: Vec<String> = left
         .map(|talk| {
             format!(

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::app::session_commands::{self, stored_session_id};
 use crate::app::startup::{StartError, StartOptions};
-use crate::domain::ids::{At, SessionId};
-use crate::domain::patch::TaskPatch;
+use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::task_patch::TaskPatch;
 use crate::store::session_files as stored;
 use crate::store::{WorkdirLayout, local_time};
 use crate::text::{clean_json_line, clean_text, pluralize};
@@ -136,7 +136,7 @@ fn format_summary(session: &Value, widest: usize) -> String {
     };
     let since = session["created"]
         .as_i64()
-        .map(|at| local_time::to_local_text(At(at)));
+        .map(|at| local_time::to_local_text(UnixMillis(at)));
     format!(
         "{}  {:<widest$}  {kind:<9}  {:<8}  {:<16}  {title}\n",
         clean_text(stored_session_id(session)),
@@ -154,7 +154,7 @@ fn format_worktree(session: &Value) -> String {
     let patch = session.pointer("/task/patch").cloned();
     let patch = patch.and_then(|patch| serde_json::from_value::<TaskPatch>(patch).ok());
     let tree = tree.map(|tree| format!("writes in {}\n", clean_text(tree)));
-    let patch = patch.map(|patch| format!("{}\n", clean_text(&patch.in_words())));
+    let patch = patch.map(|patch| format!("{}\n", clean_text(&patch.describe())));
     [tree, patch].into_iter().flatten().collect()
 }
 

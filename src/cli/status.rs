@@ -9,8 +9,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::app::startup::StartError;
-use crate::domain::discussion::{Discussion, Status};
-use crate::domain::run::State;
+use crate::domain::discussion::{DiscussionStatus, GroupDiscussion};
+use crate::domain::run::RunState;
 use crate::engine::containing;
 use crate::engine::lying::stands;
 use crate::process::ChildSpawner;
@@ -124,7 +124,7 @@ pub(super) enum RunActivity {
 }
 
 /// Tells where a run stands, in lines.
-pub(super) fn format_run(state: &State, work: RunActivity) -> String {
+pub(super) fn format_run(state: &RunState, work: RunActivity) -> String {
     let mut lines = Vec::new();
     let goal = state
         .goal
@@ -137,28 +137,32 @@ pub(super) fn format_run(state: &State, work: RunActivity) -> String {
         RunActivity::Archived => "it lies in the history",
     };
     lines.push(format!("phase      {} ({runs})", state.phase));
-    lines.push(format!("iteration  {} of {}", state.iteration, state.cap()));
+    lines.push(format!(
+        "iteration  {} of {}",
+        state.iteration,
+        state.iteration_limit()
+    ));
     if let Some(verdict) = &state.verdict {
         let forced = if verdict.forced {
             ", let pass by the user"
         } else {
             ""
         };
-        lines.push(format!("verdict    {}{forced}", verdict.value.in_words()));
+        lines.push(format!("verdict    {}{forced}", verdict.value.label()));
     }
     for finding in state.findings.open() {
         let remark = &finding.remark;
         lines.push(format!(
             "finding    {}. [{}] {}",
             remark.n,
-            remark.severity.word(),
+            remark.severity.as_str(),
             clean_text(&remark.text)
         ));
     }
     for question in state.awaiting.iter().chain(&state.asked) {
         lines.push(format!(
             "waits      {}",
-            clean_text(&question.kind.in_words())
+            clean_text(&question.kind.describe())
         ));
     }
     if let Some(plan) = &state.plan {
@@ -172,33 +176,33 @@ pub(super) fn format_run(state: &State, work: RunActivity) -> String {
     lines.join("\n")
 }
 
-fn format_discussion(discussion: &Discussion, work: RunActivity) -> String {
+fn format_discussion(discussion: &GroupDiscussion, work: RunActivity) -> String {
     let id = &discussion.order.id;
     let goes_on = || format!("`agent-collab discuss --id {id}` goes on with it");
     let stands = match (discussion.status, work) {
-        (Status::Running, RunActivity::Running) => "takes place".to_owned(),
-        (Status::Running, RunActivity::Stopped) => format!("was cut off; {}", goes_on()),
-        (Status::Cancelled, RunActivity::Running | RunActivity::Stopped) => {
+        (DiscussionStatus::Running, RunActivity::Running) => "takes place".to_owned(),
+        (DiscussionStatus::Running, RunActivity::Stopped) => format!("was cut off; {}", goes_on()),
+        (DiscussionStatus::Cancelled, RunActivity::Running | RunActivity::Stopped) => {
             format!("was stopped; {}", goes_on())
         }
-        (Status::Running | Status::Cancelled, RunActivity::Archived) => {
+        (DiscussionStatus::Running | DiscussionStatus::Cancelled, RunActivity::Archived) => {
             "did not come to its end".to_owned()
         }
-        (Status::Completed, _) => "is over".to_owned(),
-        (Status::Failed, _) => "failed".to_owned(),
+        (DiscussionStatus::Completed, _) => "is over".to_owned(),
+        (DiscussionStatus::Failed, _) => "failed".to_owned(),
     };
     let topic = truncate::to_chars(&clean_to_one_line(&discussion.order.topic), TOPIC_CHARS);
     format!("discussion {id} {stands}: {topic}")
 }
 
-fn format_step(state: &State, step: &crate::domain::plan::Step) -> String {
+fn format_step(state: &RunState, step: &crate::domain::plan::Step) -> String {
     let done = state
         .execution
         .iter()
         .flat_map(|execution| &execution.done)
         .find(|record| record.n == step.n);
     let tested = done.map_or(String::new(), |record| {
-        format!(" ({})", record.tested_in_words())
+        format!(" ({})", record.describe_tests())
     });
     let mark = if done.is_some_and(|record| !record.is_skipped()) {
         'x'

@@ -102,10 +102,10 @@ fn format_result(result: &TaskResult) -> String {
     let patch = patch.map(|patch| clean_text(&format!("\n\n{}", patch.to_string().trim_end())));
     format!(
         "{}{}\n\n{} by {} in {seconds} s with {}; go on with --id {}",
-        clean_text(result.end.in_words()),
+        clean_text(result.end.user_message()),
         patch.unwrap_or_default(),
         result.end.status().name(),
-        clean_text(result.called()),
+        clean_text(result.display_name()),
         pluralize(
             usize::try_from(result.tool_calls).unwrap_or(usize::MAX),
             "call"

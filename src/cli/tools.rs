@@ -14,7 +14,7 @@ use crate::cli::agents::unknown_agent_error;
 use crate::cli::cli_context::CliContext;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
-use crate::domain::tool::{Standing, hidden, when};
+use crate::domain::tool_availability::{ToolContext, describe_tool_turns, hidden_reason};
 use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{
     AgentMode, AgentToolCall, DecisionContext, Mode, PermissionAction, PhaseAccess,
@@ -139,15 +139,15 @@ fn tool_availability(
     seen: &VisibleAgents,
 ) -> ToolAvailability {
     let depth = u32::from(context.lineage != SessionLineage::Role);
-    let standing = Standing {
+    let standing = ToolContext {
         purpose: None,
         depth,
         rules: &context.rules,
     };
     // The turn is not known here: when a tool is there only in some, that is said instead.
-    let when = when(tool.name);
-    let hidden =
-        hidden(tool.name, &standing).filter(|why| !when.is_some_and(|when| why.ends_with(when)));
+    let when = describe_tool_turns(tool.name);
+    let hidden = hidden_reason(tool.name, &standing)
+        .filter(|why| !when.is_some_and(|when| why.ends_with(when)));
     if let Some(why) = hidden {
         return ToolAvailability {
             tool,

@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::app::startup::{self, RunCommitMode, StartError, StartOptions};
 use crate::domain::event::Event;
-use crate::domain::undo::{Fate, Offer, Wish, named};
+use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoRequest, steps_label};
 use crate::engine::undo::offers;
 use crate::engine::{Engine, EngineError};
 
@@ -44,9 +44,9 @@ pub async fn run(args: UndoArguments) -> Result<u8, StartError> {
     let wishes =
         StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?);
     let wish = match (args.step, args.redo) {
-        (_, true) => Wish::Redo,
-        (Some(step), false) => Wish::BackTo(step),
-        (None, false) => Wish::Last,
+        (_, true) => UndoRequest::Redo,
+        (Some(step), false) => UndoRequest::BackTo(step),
+        (None, false) => UndoRequest::Last,
     };
     let found = startup::inspect_project(&wishes).await?;
     // Where no run ever was, nothing is made just to say so.
@@ -79,7 +79,7 @@ pub async fn run(args: UndoArguments) -> Result<u8, StartError> {
     apply_reversal(&mut engine, &offer).await
 }
 
-async fn choose_reversal(engine: &Engine, wish: Wish) -> Result<Offer, String> {
+async fn choose_reversal(engine: &Engine, wish: UndoRequest) -> Result<ReversalPreview, String> {
     let state = engine.state();
     if state.running.is_some() || state.busy.is_some() {
         return Err(
@@ -93,7 +93,7 @@ async fn choose_reversal(engine: &Engine, wish: Wish) -> Result<Offer, String> {
     let execution = execution.ok_or("no step has changed anything yet")?;
     // What was asked for by its flag is meant; the likeliest of several is an undo here.
     let wish = match wish {
-        Wish::Last => Wish::BackTo(*execution.undoable().first().ok_or(
+        UndoRequest::Last => UndoRequest::BackTo(*execution.undoable_steps().first().ok_or(
             "no step has changed anything that could be undone; --redo brings back what was undone",
         )?),
         other => other,
@@ -103,17 +103,17 @@ async fn choose_reversal(engine: &Engine, wish: Wish) -> Result<Offer, String> {
     first.ok_or_else(|| "there is nothing to undo".to_owned())
 }
 
-fn print_preview(offer: &Offer, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{} {}", offer.way.verb(), named(&offer.steps))?;
+fn print_preview(offer: &ReversalPreview, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{} {}", offer.way.verb(), steps_label(&offer.steps))?;
     for (fate, file) in &offer.files {
         let sign = match fate {
-            Fate::Changes => '~',
-            Fate::Comes => '+',
-            Fate::Goes => '-',
+            FileReversalKind::Modify => '~',
+            FileReversalKind::Restore => '+',
+            FileReversalKind::Delete => '-',
         };
         writeln!(out, "  {sign} {file}")?;
     }
-    for file in &offer.yours {
+    for file in &offer.user_edited {
         writeln!(out, "  changed since, and put back all the same: {file}")?;
     }
     if let Some(step) = offer.unfinished {
@@ -125,18 +125,18 @@ fn print_preview(offer: &Offer, out: &mut dyn Write) -> io::Result<()> {
     for (commit, subject) in &offer.commits {
         writeln!(out, "  takes back {commit} {subject}")?;
     }
-    if let Some(subject) = &offer.commit {
+    if let Some(subject) = &offer.commit_subject {
         writeln!(out, "  commits {subject}")?;
     }
     out.flush()
 }
 
 /// Does what was told, and waits for its end.
-async fn apply_reversal(engine: &mut Engine, offer: &Offer) -> Result<u8, StartError> {
+async fn apply_reversal(engine: &mut Engine, offer: &ReversalPreview) -> Result<u8, StartError> {
     let failed = |error: EngineError| StartError::new(error, "what was recorded so far is kept");
     let asked = engine.feed(Event::UndoAsked {
         way: offer.way,
-        seen: offer.seen.clone(),
+        seen: offer.inspected_tree.clone(),
     });
     asked.map_err(failed)?;
     while engine.state().busy.is_some() && engine.outcome().is_none() {
@@ -146,12 +146,12 @@ async fn apply_reversal(engine: &mut Engine, offer: &Offer) -> Result<u8, StartE
     let records = engine.take_recorded();
     engine.shut_down().await;
     for record in &records {
-        if let Event::Trouble { what, message } = &record.event {
+        if let Event::WarningRaised { what, message } = &record.event {
             let _closed = writeln!(io::stderr(), "note: failed to {what}: {message}");
         }
     }
     let end = records.iter().find_map(|record| match &record.event {
-        Event::Undone { kept, commit, .. } => Some(Ok((kept.clone(), commit.clone()))),
+        Event::UndoFinished { kept, commit, .. } => Some(Ok((kept.clone(), commit.clone()))),
         Event::UndoFailed { reason } => Some(Err(reason.clone())),
         Event::EffectFailed { what, message } => Some(Err(format!("{what}: {message}"))),
         _ => None,
@@ -162,8 +162,8 @@ async fn apply_reversal(engine: &mut Engine, offer: &Offer) -> Result<u8, StartE
             let _closed = writeln!(
                 io::stdout(),
                 "{} {}{commit}\nwhat lay there before: git restore --source={kept} -- .",
-                named(&offer.steps),
-                offer.way.done()
+                steps_label(&offer.steps),
+                offer.way.past_participle()
             );
             Ok(0)
         }

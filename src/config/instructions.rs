@@ -6,7 +6,7 @@ use super::problem::visible;
 use super::project::ProjectFiles;
 use super::trust::TrustState;
 use super::{Loaded, SourceText};
-use crate::domain::instructions::InstructionsChoice;
+use crate::domain::instructions_choice::InstructionsChoice;
 
 /// How many files are named at most.
 const MOST_NAMED: usize = 5;

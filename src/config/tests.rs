@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::types::{PermissionAction, TestCommand};
 use super::*;
-use crate::domain::instructions::InstructionsChoice;
+use crate::domain::instructions_choice::InstructionsChoice;
 
 /// A scratch home and repository.
 struct Scratch {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::places::Places;
 use super::project::ProjectFiles;
 use crate::domain::ids::Sha256;
-use crate::domain::instructions::InstructionsChoice;
+use crate::domain::instructions_choice::InstructionsChoice;
 
 /// Whether a repository may configure and instruct agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::ids::{At, DiscussionId, SessionId};
+use super::ids::{DiscussionId, SessionId, UnixMillis};
 
 pub use budget::{Budget, FLOOR};
 pub use calling::{Called, DEFAULT_AGENTS, Known, KnownAgent, MAX_PARTICIPANTS, NotCalled};
@@ -46,17 +46,17 @@ pub use terms::{BudgetSettings, Mode, Order, SizeProfile, Terms};
 pub use vote::{Standing, Standings};
 pub use wishes::{OutOfRange, Wishes};
 
-/// One discussion as it stands. Changes only through [`Discussion::take`].
+/// One discussion as it stands. Changes only through [`GroupDiscussion::take`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Discussion {
+pub struct GroupDiscussion {
     /// What it was begun with.
     pub order: DiscussionOrder,
     /// When it was begun.
-    pub begun_at: At,
+    pub begun_at: UnixMillis,
     /// When it was begun or gone on with last; the deadline counts from here.
-    pub running_since: At,
+    pub running_since: UnixMillis,
     /// Where it stands.
-    pub status: Status,
+    pub status: DiscussionStatus,
     /// Its rounds, from 1. Only the last one may be unfinished, and only while the discussion runs.
     pub rounds: Vec<Round>,
     /// The moderator's last word in a debate.
@@ -85,7 +85,7 @@ pub struct Discussion {
 /// Where a discussion stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum DiscussionStatus {
     /// Somebody speaks, or is about to.
     Running,
     /// It is over and has an outcome.
@@ -96,7 +96,7 @@ pub enum Status {
     Cancelled,
 }
 
-impl Status {
+impl DiscussionStatus {
     /// Names it as results do.
     pub fn name(self) -> &'static str {
         match self {
@@ -108,7 +108,7 @@ impl Status {
     }
 }
 
-impl Discussion {
+impl GroupDiscussion {
     /// Its id.
     pub fn id(&self) -> &DiscussionId {
         &self.order.id
@@ -116,12 +116,15 @@ impl Discussion {
 
     /// Tells whether it is still going on.
     pub fn is_running(&self) -> bool {
-        self.status == Status::Running
+        self.status == DiscussionStatus::Running
     }
 
     /// Tells whether it was stopped or cut off, or failed, and goes on where its user wants it to.
-    pub fn can_go_on(&self) -> bool {
-        matches!(self.status, Status::Cancelled | Status::Failed)
+    pub fn can_resume(&self) -> bool {
+        matches!(
+            self.status,
+            DiscussionStatus::Cancelled | DiscussionStatus::Failed
+        )
     }
 
     /// The participant of a name.
@@ -142,7 +145,7 @@ impl Discussion {
     }
 
     /// The participant whose child session this is.
-    pub fn speaker_of(&self, session: &SessionId) -> Option<&Participant> {
+    pub fn participant_of_session(&self, session: &SessionId) -> Option<&Participant> {
         let (name, _) = self.sessions.iter().find(|(_, of)| *of == session)?;
         self.participant(name)
     }

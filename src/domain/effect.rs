@@ -2,14 +2,14 @@
 
 use super::event::Approval;
 use super::ids::{DiscussionId, RequestId, SessionId, TurnId};
-use super::question::{Answer, Question, Terms, TestNetwork};
+use super::question::{ExecutionTerms, Question, QuestionAnswer, TestNetworkChoice};
+use super::reversal_plan::ReversalPlan;
 use super::test_command::TestCommand;
 use super::turn::{Role, TurnOrder};
-use super::undo::Reversal;
 
 /// Why calls that waited are not answered any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expiry {
+pub enum ExpiryReason {
     /// The user stopped or cancelled the run.
     Stopped,
     /// Their turn ended.
@@ -18,9 +18,9 @@ pub enum Expiry {
     ProgramEnded,
 }
 
-impl Expiry {
+impl ExpiryReason {
     /// The reason, in words.
-    pub fn in_words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Stopped => "the turn was stopped",
             Self::TurnEnded => "the turn ended before it was answered",
@@ -37,7 +37,7 @@ pub enum Effect {
     /// End the running turn by its CLI's protocol.
     InterruptTurn(TurnId),
     /// Say something to the agent whose turn runs.
-    Steer(String),
+    SteerTurn(String),
     /// Forget the role's conversation at its CLI; the next turn opens a new one.
     ForgetConversation(Role),
     /// Make a new session for the role at another adapter, by its name in the configuration.
@@ -54,24 +54,24 @@ pub enum Effect {
         /// The turn.
         order: TurnOrder,
         /// Overwrite, Merge or Discard.
-        answer: Answer,
+        answer: QuestionAnswer,
     },
     /// Commit the document that a cut-off turn left in its folder.
-    TakeDraft(TurnOrder),
+    CommitDraft(TurnOrder),
     /// Put that document aside.
-    DropDraft(TurnOrder),
+    DiscardDraft(TurnOrder),
     /// Append remarks of the user to comments.md.
     AppendRemarks(String),
     /// Append a synthetic message that puts the build profile on the planner's session.
-    SwitchToBuild,
+    SwitchToBuildProfile,
     /// Append a synthetic message that puts the plan profile on the planner's session.
-    SwitchToPlan,
+    SwitchToPlanProfile,
     /// Look at branch, dirty files and test command.
-    Survey,
+    SurveyRepository,
     /// Make the branch stand and note the base.
-    EnterExecution(Terms),
+    EnterExecution(ExecutionTerms),
     /// Store the whole tree before a step's turn.
-    Snapshot {
+    SnapshotTree {
         /// The step; 0 before the summary.
         step: u32,
         /// 0 before the step, the attempt before a fix.
@@ -88,7 +88,7 @@ pub enum Effect {
         step: u32,
     },
     /// Put files back to what they were before a step; what is there now is stored first.
-    PutBack {
+    RestoreFiles {
         /// The step.
         step: u32,
         /// The files.
@@ -106,9 +106,9 @@ pub enum Effect {
         test: Option<TestCommand>,
     },
     /// Keep what the user said of the network of this repository's tests.
-    KeepTestNetwork(TestNetwork),
+    SaveTestNetwork(TestNetworkChoice),
     /// Keep what the user said of a socket that this repository's tests want.
-    KeepTestSocket {
+    SaveTestSocket {
         /// The socket.
         path: String,
         /// Whether they reach it.
@@ -129,34 +129,34 @@ pub enum Effect {
         step: u32,
     },
     /// Store the whole tree before steps are undone or redone, if it is still the one that was looked at.
-    KeepTree {
+    StoreTree {
         /// The tree that was looked at.
         seen: String,
     },
     /// Put files back to what they were, and take commits back by a new one; all of it or nothing.
-    Reverse {
+    ApplyReversal {
         /// What is reversed.
-        reversal: Reversal,
+        reversal: ReversalPlan,
         /// The tree from before.
         kept: String,
     },
     /// Open or tick the boxes of the steps.
     RecordReversal {
         /// What was reversed.
-        reversal: Reversal,
+        reversal: ReversalPlan,
         /// The tree from before.
         kept: String,
         /// The commit that was made.
         commit: Option<String>,
     },
     /// Show a question, or let a flag answer it.
-    Ask(Question),
+    AskUser(Question),
     /// Give the user's answers to the agent that waits.
     AnswerAgent {
         /// The request.
         request: RequestId,
         /// Texts or Dismiss.
-        answer: Answer,
+        answer: QuestionAnswer,
     },
     /// Go back to planning: the user's yes came late.
     EnterPlan {
@@ -168,16 +168,16 @@ pub enum Effect {
         /// The calls.
         approvals: Vec<Approval>,
         /// Why.
-        why: Expiry,
+        why: ExpiryReason,
     },
     /// End the tasks of these children.
     StopChildren(Vec<SessionId>),
     /// Stop these discussions at once; what was said until then stays.
     StopDiscussions(Vec<DiscussionId>),
     /// Write a line of the run's history into log.md.
-    Log(String),
+    AppendLog(String),
     /// The run is over.
-    Finish,
+    FinishRun,
     /// The program cannot go on with this run; the reason goes to the user.
-    Halt(String),
+    HaltRun(String),
 }

@@ -11,25 +11,26 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::asked_back::Lack;
+use super::deferred_answer::DeferredDecision;
 use super::discussion::DiscussionEvent;
-use super::execution::Baseline;
-use super::findings::Response;
-use super::ids::{At, DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId};
-use super::late::LateAbout;
-use super::patch::TaskPatch;
+use super::findings::FindingResponse;
+use super::ids::{DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId, UnixMillis};
+use super::missing_part::MissingPart;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
+use super::plan_execution::TestBaseline;
 use super::question::{
-    AgentQuestion, Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, Terms,
+    AgentQuestion, DraftFile, EntryPoint, ExecutionTerms, HeldEdit, MergeConflict, Question,
+    QuestionAnswer,
 };
 use super::receipt::Receipt;
-use super::review::Review;
-use super::session::{Message, PlanWindow, Usage};
+use super::reversal_plan::UndoDirection;
+use super::review::ReviewDocument;
+use super::session::{AccountUsageWindow, Message, SessionUsage};
 use super::task::{TaskOrder, TaskResult};
-use super::todo::Todos;
-use super::turn::{Role, TurnResult};
-use super::undo::Way;
+use super::task_patch::TaskPatch;
+use super::todo_list::TodoList;
+use super::turn::{Role, TurnOutcome};
 use crate::permission::{
     ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope, StoredApproval,
 };
@@ -40,7 +41,7 @@ use crate::permission::{
 pub enum Event {
     /// The run was made; the first event of every log.
     #[serde(rename = "run.created")]
-    Created(Box<Created>),
+    RunCreated(Box<RunParameters>),
     /// Agents of the user's own, and changed ones, are there from here on.
     #[serde(rename = "agents.registered")]
     AgentsRegistered {
@@ -55,7 +56,7 @@ pub enum Event {
     },
     /// The user said something about the goal.
     #[serde(rename = "goal.said")]
-    Said {
+    GoalMessageAdded {
         /// What.
         text: String,
     },
@@ -77,7 +78,7 @@ pub enum Event {
     },
     /// The user released the turn that waits.
     #[serde(rename = "turn.released")]
-    Released,
+    TurnSendConfirmed,
     /// The user changed who releases turns.
     #[serde(rename = "gate.changed")]
     GateChanged {
@@ -98,7 +99,7 @@ pub enum Event {
     },
     /// The user wants the running turn interrupted and nothing else.
     #[serde(rename = "turn.interrupted")]
-    Interrupted,
+    InterruptRequested,
     /// The user said something to the agent in the middle of its turn.
     #[serde(rename = "turn.steered")]
     Steered {
@@ -107,7 +108,7 @@ pub enum Event {
     },
     /// What the user said could be told to no turn; it goes out with the next one.
     #[serde(rename = "said.kept")]
-    Kept {
+    MessageQueued {
         /// Whose turn was over when it was to be told; `None` where none ran.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<Role>,
@@ -116,13 +117,13 @@ pub enum Event {
     },
     /// The user stopped the run: back to the goal.
     #[serde(rename = "run.stopped")]
-    Stopped,
+    RunStopped,
     /// The user gave the run up.
     #[serde(rename = "run.cancelled")]
-    Cancelled,
+    RunCancelled,
     /// The program took the run up again after its end, orderly or not.
     #[serde(rename = "recovery")]
-    Resumed {
+    RunResumed {
         /// Who releases turns from here on.
         gate: Gate,
     },
@@ -134,17 +135,17 @@ pub enum Event {
     },
     /// The program ends, the run stays as it is.
     #[serde(rename = "run.left")]
-    Left {
+    ProgramExited {
         /// Why.
         reason: String,
     },
     /// The user answered a question.
     #[serde(rename = "question.answered")]
-    Answered {
+    QuestionAnswered {
         /// The question's number.
         id: u32,
         /// The answer.
-        answer: Answer,
+        answer: QuestionAnswer,
     },
     /// The user settled a finding.
     #[serde(rename = "finding.settled")]
@@ -209,7 +210,7 @@ pub enum Event {
         /// Whose.
         role: Role,
         /// The totals.
-        usage: Usage,
+        usage: SessionUsage,
     },
     /// The CLI told how much of its account's plan is used.
     #[serde(rename = "session.plan")]
@@ -217,7 +218,7 @@ pub enum Event {
         /// Whose CLI.
         role: Role,
         /// What it told.
-        windows: Vec<PlanWindow>,
+        windows: Vec<AccountUsageWindow>,
     },
     /// A message was appended to a session.
     #[serde(rename = "session.message")]
@@ -235,7 +236,7 @@ pub enum Event {
         /// The SHA-256 of its prompt.
         prompt_sha256: Sha256,
         /// The CLI's process, for finding leftovers after a crash.
-        process: Option<Process>,
+        process: Option<AgentProcess>,
     },
     /// A turn ended.
     #[serde(rename = "turn.ended")]
@@ -243,7 +244,7 @@ pub enum Event {
         /// The turn.
         turn: TurnId,
         /// How.
-        result: TurnResult,
+        result: TurnOutcome,
     },
     /// `plan.md` of a turn was committed.
     #[serde(rename = "plan.committed")]
@@ -267,7 +268,7 @@ pub enum Event {
         /// The turn.
         turn: TurnId,
         /// What it says.
-        review: Review,
+        review: ReviewDocument,
         /// The hash of the file as written.
         file_sha256: Sha256,
         /// The approval hash of the plan that lies on disk now.
@@ -279,7 +280,7 @@ pub enum Event {
         /// The turn.
         turn: TurnId,
         /// The answers.
-        responses: Vec<Response>,
+        responses: Vec<FindingResponse>,
         /// The open findings that have no answer yet.
         unanswered: Vec<u32>,
         /// The changed plan with the hash of its file; `None` when it stayed as it was.
@@ -288,11 +289,11 @@ pub enum Event {
         comments_sha256: Sha256,
         /// What the planner is asked for before the review goes on.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        asked_back: Vec<Lack>,
+        asked_back: Vec<MissingPart>,
     },
     /// A completed turn brought no document.
     #[serde(rename = "document.missing")]
-    NoDocument {
+    DocumentMissing {
         /// The turn.
         turn: TurnId,
         /// What was missing.
@@ -300,22 +301,22 @@ pub enum Event {
     },
     /// A completed turn's document does not count before its agent was asked for what it lacks.
     #[serde(rename = "document.asked_back")]
-    AskedBack {
+    DocumentIncomplete {
         /// The turn.
         turn: TurnId,
         /// What is lacking.
-        lacks: Vec<Lack>,
+        lacks: Vec<MissingPart>,
     },
     /// A workflow file changed under the turn that wrote it too; nothing was overwritten.
     #[serde(rename = "document.conflict")]
-    Conflict {
+    DocumentConflict {
         /// The turn.
         turn: TurnId,
         /// The file's name.
         document: String,
         /// What keeps a merge from being whole, once the user asked for one.
         #[serde(default)]
-        clash: Option<Clash>,
+        clash: Option<MergeConflict>,
     },
     /// The user edited `plan.md`.
     #[serde(rename = "plan.edited")]
@@ -395,7 +396,7 @@ pub enum Event {
         request: RequestId,
         /// What the answer decides.
         #[serde(flatten)]
-        about: LateAbout,
+        about: DeferredDecision,
     },
     /// The user answered whether the plan is handed on, while its planner waited.
     #[serde(rename = "plan.exit")]
@@ -411,10 +412,10 @@ pub enum Event {
     },
     /// An agent's call was put to the decision.
     #[serde(rename = "approval.asked")]
-    ApprovalAsked(Approval),
+    ApprovalRequested(Approval),
     /// It was decided.
     #[serde(rename = "approval.answered")]
-    ApprovalAnswered {
+    ApprovalDecided {
         /// The request.
         request: RequestId,
         /// Whether the call may go ahead.
@@ -445,9 +446,9 @@ pub enum Event {
     },
     /// The repository was looked at before the approval of an execution.
     #[serde(rename = "execution.surveyed")]
-    Surveyed {
+    RepositorySurveyed {
         /// What the user would approve.
-        terms: Terms,
+        terms: ExecutionTerms,
     },
     /// The branch stands and the base is noted.
     #[serde(rename = "execution.entered")]
@@ -455,7 +456,7 @@ pub enum Event {
         /// The commit that was checked out, where there is one.
         base: Option<String>,
         /// The terms as they came to be.
-        terms: Terms,
+        terms: ExecutionTerms,
     },
     /// The execution could not be entered.
     #[serde(rename = "execution.refused")]
@@ -473,7 +474,7 @@ pub enum Event {
     },
     /// The program looked at what a step's turn changed.
     #[serde(rename = "step.audited")]
-    StepAudited(Audit),
+    StepAudited(StepAudit),
     /// Files that rules hold back are as they were before the step.
     #[serde(rename = "edits.put_back")]
     EditsPutBack {
@@ -486,7 +487,7 @@ pub enum Event {
     },
     /// The program ran the tests on the tree before the first step.
     #[serde(rename = "baseline.ran")]
-    BaselineRan(Baseline),
+    BaselineRan(TestBaseline),
     /// The user stops that run and goes on without it.
     #[serde(rename = "baseline.stopped")]
     BaselineStopped,
@@ -557,7 +558,7 @@ pub enum Event {
     #[serde(rename = "undo.asked")]
     UndoAsked {
         /// Which way.
-        way: Way,
+        way: UndoDirection,
         /// The tree that was looked at; when it is another one now, nothing is done.
         seen: String,
     },
@@ -583,9 +584,9 @@ pub enum Event {
     },
     /// Steps are undone or redone, and the boxes of plan.md say so.
     #[serde(rename = "undo.done")]
-    Undone {
+    UndoFinished {
         /// Which way.
-        way: Way,
+        way: UndoDirection,
         /// The steps.
         steps: Vec<u32>,
         /// The git tree from before.
@@ -597,10 +598,10 @@ pub enum Event {
     },
     /// Files that only the program writes were changed by somebody else; ours are back.
     #[serde(rename = "store.tampered")]
-    Tampered {
+    StoreTampered {
         /// Each file with the place where the other copy is kept.
-        #[serde(deserialize_with = "tampering::read")]
-        files: Vec<tampering::Restored>,
+        #[serde(deserialize_with = "tampering::deserialize_restored_files")]
+        files: Vec<tampering::RestoredFile>,
     },
     /// An agent replaced its list of todos.
     #[serde(rename = "todo.updated")]
@@ -608,7 +609,7 @@ pub enum Event {
         /// Whose.
         session: SessionId,
         /// The whole list.
-        todos: Todos,
+        todos: TodoList,
     },
     /// An agent called a tool that its session does not have, the program's or its CLI's own; nothing was done.
     #[serde(rename = "tool.blocked")]
@@ -622,7 +623,7 @@ pub enum Event {
     },
     /// What an agent waited for came after its turn had to go on without it; only in logs of earlier versions.
     #[serde(rename = "tool.result")]
-    ResultCame {
+    LateResultReceived {
         /// Who waited.
         role: Role,
         /// What it is told with its next turn.
@@ -644,7 +645,7 @@ pub enum Event {
     },
     /// Something that nothing waits for could not be done; the run goes on.
     #[serde(rename = "trouble")]
-    Trouble {
+    WarningRaised {
         /// What was tried.
         what: String,
         /// What happened, and what to do.
@@ -655,7 +656,7 @@ pub enum Event {
     TaskStarted(TaskOrder),
     /// It got its place and its agent begins.
     #[serde(rename = "task.began")]
-    TaskBegan {
+    TaskDispatched {
         /// The child.
         session: SessionId,
     },
@@ -669,15 +670,15 @@ pub enum Event {
     },
     /// Something a child's agent said or did.
     #[serde(rename = "task.progress")]
-    TaskNews {
+    TaskActivity {
         /// The child.
         session: SessionId,
         /// What.
-        news: News,
+        news: AgentActivity,
     },
     /// Who gave the task does not wait for it any more: it goes on in the background.
     #[serde(rename = "task.sent_on")]
-    TaskSentOn {
+    TaskMovedToBackground {
         /// The child.
         session: SessionId,
     },
@@ -720,13 +721,13 @@ pub enum Event {
         /// Whose.
         role: Role,
         /// What.
-        news: News,
+        news: AgentActivity,
     },
 }
 
 /// What a new run starts from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Created {
+pub struct RunParameters {
     /// The schema of the log and the snapshot.
     pub schema: u32,
     /// The run's id.
@@ -736,7 +737,7 @@ pub struct Created {
     /// How much runs without asking at the start.
     pub mode: Mode,
     /// The settings that the workflow follows, fixed for the run.
-    pub settings: Settings,
+    pub settings: WorkflowSettings,
     /// The planner's session and adapter.
     pub planner: (SessionId, String),
     /// The reviewer's session and adapter; `None` skips the review.
@@ -745,7 +746,7 @@ pub struct Created {
 
 /// The settings that the workflow follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct WorkflowSettings {
     /// The cap of review iterations, at least 1.
     pub max_iterations: u32,
     /// After how many iterations without progress the user is asked, at least 1.
@@ -761,7 +762,7 @@ pub struct Settings {
 
 /// A process, by more than its number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
+pub struct AgentProcess {
     /// Its id.
     pub pid: u32,
     /// Its start time in clock ticks since boot, where known.
@@ -813,29 +814,29 @@ fn never_kept() -> MaxApprovalScope {
 }
 
 /// Why a call was refused that the user refused without a word.
-pub const REFUSED_BY_USER: &str = "declined by the user";
+pub const DENIED_BY_USER: &str = "declined by the user";
 
 /// The user's answer to a call that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallAnswer {
+pub enum ApprovalDecision {
     /// It goes ahead, this once.
-    Once,
+    AllowOnce,
     /// It goes ahead, and so does what is like it.
-    Keep {
+    AllowAndRemember {
         /// What is approved.
         what: Vec<ApprovalMatcher>,
         /// For how long.
         scope: ApprovalScope,
     },
     /// It does not go ahead; the agent's turn ends, and what else it asked for is declined.
-    Refuse,
+    DenyAndStop,
     /// It does not go ahead; the agent is told why and goes on.
-    RefuseBecause(String),
+    DenyWithReason(String),
 }
 
 impl Approval {
     /// The call in one line.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let call = format!("{} {}", self.permission, self.targets.join(", "));
         match &self.reason {
             Some(reason) => format!("{call} ({reason})"),
@@ -846,7 +847,7 @@ impl Approval {
 
 /// What a step's turn changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Audit {
+pub struct StepAudit {
     /// The step.
     pub step: u32,
     /// Every path that differs from the tree before the step.
@@ -869,7 +870,7 @@ pub struct Audit {
 /// Something an agent said or did; changes nothing in the workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
-pub enum News {
+pub enum AgentActivity {
     /// A finished block of text.
     Text {
         /// The text.
@@ -949,9 +950,9 @@ pub enum News {
 
 /// An event with its place in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recorded {
+pub struct EventRecord {
     /// When it happened.
-    pub at: At,
+    pub at: UnixMillis,
     /// What happened.
     pub event: Event,
 }

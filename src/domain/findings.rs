@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Severity {
+pub enum FindingSeverity {
     /// Worth saying.
     Minor,
     /// Should be changed.
@@ -16,9 +16,9 @@ pub enum Severity {
     Blocking,
 }
 
-impl Severity {
+impl FindingSeverity {
     /// The word as it stands between the brackets.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Minor => "minor",
             Self::Major => "major",
@@ -29,22 +29,22 @@ impl Severity {
 
 /// One remark as a review states it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remark {
+pub struct ReviewRemark {
     /// The finding's number.
     pub n: u32,
     /// Its weight.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// Its first line.
     pub text: String,
 }
 
 /// The planner's answer to a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Response {
+pub struct FindingResponse {
     /// The finding's number.
     pub n: u32,
     /// Whether the planner follows it.
-    pub stand: Stand,
+    pub stand: FindingDisposition,
     /// Why, or what was done.
     pub reason: String,
 }
@@ -52,7 +52,7 @@ pub struct Response {
 /// Whether the planner follows a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stand {
+pub enum FindingDisposition {
     /// It does.
     Accepted,
     /// It does not.
@@ -62,7 +62,7 @@ pub enum Stand {
 /// Where a finding stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum FindingStatus {
     /// The last review that spoke repeats or states it.
     Open,
     /// A later review left it out.
@@ -75,20 +75,20 @@ pub enum Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What the last review that states it says.
-    pub remark: Remark,
+    pub remark: ReviewRemark,
     /// The review, counted over the whole run, that raised it.
     pub raised_in: u32,
     /// The last review that stated it.
     pub last_in: u32,
     /// Where it stands.
-    pub status: Status,
+    pub status: FindingStatus,
     /// Each answer of the planner with the review it answers.
-    pub responses: Vec<(u32, Response)>,
+    pub responses: Vec<(u32, FindingResponse)>,
 }
 
 /// All findings of a run. Numbers are unique and never reused.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Findings {
+pub struct FindingLedger {
     all: Vec<Finding>,
     /// How many reviews were taken in, over all cycles of the run.
     reviews: u32,
@@ -96,14 +96,14 @@ pub struct Findings {
 
 /// What a review changed in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
+pub struct LedgerChange {
     /// How many findings were open before.
-    pub were_open: usize,
+    pub open_before: usize,
     /// How many of these it settled.
     pub settled: usize,
 }
 
-impl Findings {
+impl FindingLedger {
     /// All findings in the order of their first appearance.
     pub fn all(&self) -> &[Finding] {
         &self.all
@@ -118,7 +118,7 @@ impl Findings {
     pub fn open(&self) -> impl Iterator<Item = &Finding> {
         self.all
             .iter()
-            .filter(|finding| finding.status == Status::Open)
+            .filter(|finding| finding.status == FindingStatus::Open)
     }
 
     /// The open findings that the planner has not answered since the review that last stated them.
@@ -132,7 +132,7 @@ impl Findings {
     }
 
     /// The highest number used so far, 0 when none was; a new finding takes a higher one.
-    pub fn highest(&self) -> u32 {
+    pub fn highest_number(&self) -> u32 {
         self.all
             .iter()
             .map(|finding| finding.remark.n)
@@ -141,51 +141,51 @@ impl Findings {
     }
 
     /// How many reviews were taken in.
-    pub fn reviews(&self) -> u32 {
+    pub fn review_count(&self) -> u32 {
         self.reviews
     }
 
     /// Tells whether the user has settled this number.
     pub fn is_settled_by_user(&self, n: u32) -> bool {
         self.get(n)
-            .is_some_and(|finding| finding.status == Status::SettledByUser)
+            .is_some_and(|finding| finding.status == FindingStatus::SettledByUser)
     }
 
     /// Takes a review of an earlier version in: stated numbers are open, open ones that it leaves out are settled.
-    pub fn take_review(&mut self, remarks: &[Remark]) -> Change {
-        self.take_review_that_settles(remarks, None)
+    pub fn apply_legacy_review(&mut self, remarks: &[ReviewRemark]) -> LedgerChange {
+        self.apply_review(remarks, None)
     }
 
     /// Takes a review in: stated numbers are open. Of the other open ones those are settled that it says are, and
     /// minor ones.
-    pub fn take_review_that_settles(
+    pub fn apply_review(
         &mut self,
-        remarks: &[Remark],
+        remarks: &[ReviewRemark],
         settled: Option<&[u32]>,
-    ) -> Change {
+    ) -> LedgerChange {
         self.reviews += 1;
-        let settles = |remark: &Remark| {
+        let settles = |remark: &ReviewRemark| {
             let named = settled.is_none_or(|settled| settled.contains(&remark.n));
-            named || remark.severity == Severity::Minor
+            named || remark.severity == FindingSeverity::Minor
         };
-        let mut change = Change {
-            were_open: self.open().count(),
+        let mut change = LedgerChange {
+            open_before: self.open().count(),
             settled: 0,
         };
         for finding in &mut self.all {
             let stated = remarks.iter().any(|remark| remark.n == finding.remark.n);
-            if finding.status == Status::Open && !stated && settles(&finding.remark) {
-                finding.status = Status::SettledByReview;
+            if finding.status == FindingStatus::Open && !stated && settles(&finding.remark) {
+                finding.status = FindingStatus::SettledByReview;
                 change.settled += 1;
             }
         }
         for remark in remarks {
-            self.state(remark);
+            self.upsert_remark(remark);
         }
         change
     }
 
-    fn state(&mut self, remark: &Remark) {
+    fn upsert_remark(&mut self, remark: &ReviewRemark) {
         let review = self.reviews;
         let Some(finding) = self
             .all
@@ -196,7 +196,7 @@ impl Findings {
                 remark: remark.clone(),
                 raised_in: review,
                 last_in: review,
-                status: Status::Open,
+                status: FindingStatus::Open,
                 responses: Vec::new(),
             });
             return;
@@ -207,18 +207,18 @@ impl Findings {
         } else {
             remark.severity
         };
-        finding.remark = Remark {
+        finding.remark = ReviewRemark {
             severity,
             ..remark.clone()
         };
         finding.last_in = review;
-        if finding.status == Status::SettledByReview {
-            finding.status = Status::Open;
+        if finding.status == FindingStatus::SettledByReview {
+            finding.status = FindingStatus::Open;
         }
     }
 
     /// Takes the planner's answers in; answers to unknown numbers are left out.
-    pub fn take_responses(&mut self, responses: &[Response]) {
+    pub fn apply_responses(&mut self, responses: &[FindingResponse]) {
         let review = self.reviews;
         for response in responses {
             if let Some(finding) = self.all.iter_mut().find(|f| f.remark.n == response.n) {
@@ -232,10 +232,10 @@ impl Findings {
         let open = self
             .all
             .iter_mut()
-            .find(|f| f.remark.n == n && f.status == Status::Open);
+            .find(|f| f.remark.n == n && f.status == FindingStatus::Open);
         match open {
             Some(finding) => {
-                finding.status = Status::SettledByUser;
+                finding.status = FindingStatus::SettledByUser;
                 true
             }
             None => false,

@@ -61,11 +61,11 @@ text_id!(
 /// An instant as milliseconds since 1970-01-01T00:00:00Z; the shell reads the clock, the domain is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct At(pub i64);
+pub struct UnixMillis(pub i64);
 
-impl At {
+impl UnixMillis {
     /// The time of day in UTC, to the minute: `14:05Z`.
-    pub fn hour_and_minute(self) -> String {
+    pub fn to_utc_hour_minute(self) -> String {
         let minutes = self.0.div_euclid(60_000).rem_euclid(24 * 60);
         format!("{:02}:{:02}Z", minutes / 60, minutes % 60)
     }

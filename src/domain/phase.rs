@@ -103,7 +103,7 @@ impl TurnHold {
 
 /// Why a phase changes. Each cause with its phase of origin has exactly one target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cause {
+pub enum TransitionCause {
     /// The user gave a goal.
     GoalGiven,
     /// The user confirmed the goal.
@@ -146,60 +146,132 @@ pub enum Cause {
 
 /// One legal change of phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transition {
+pub struct PhaseTransition {
     /// The phase before.
     pub from: Phase,
     /// Why it changes.
-    pub cause: Cause,
+    pub cause: TransitionCause,
     /// The phase after.
     pub to: Phase,
 }
 
-const fn t(from: Phase, cause: Cause, to: Phase) -> Transition {
-    Transition { from, cause, to }
+const fn transition(from: Phase, cause: TransitionCause, to: Phase) -> PhaseTransition {
+    PhaseTransition { from, cause, to }
 }
 
 /// Every legal change of phase; ARCHITECTURE.md prints this table.
-pub const TRANSITIONS: &[Transition] = &[
-    t(Phase::Init, Cause::GoalGiven, Phase::RefineGoal),
-    t(Phase::RefineGoal, Cause::GoalConfirmed, Phase::WritePlan),
-    t(Phase::WritePlan, Cause::PlanWritten, Phase::Review),
-    t(
+pub const TRANSITIONS: &[PhaseTransition] = &[
+    transition(Phase::Init, TransitionCause::GoalGiven, Phase::RefineGoal),
+    transition(
+        Phase::RefineGoal,
+        TransitionCause::GoalConfirmed,
         Phase::WritePlan,
-        Cause::PlanWrittenUnreviewed,
+    ),
+    transition(
+        Phase::WritePlan,
+        TransitionCause::PlanWritten,
+        Phase::Review,
+    ),
+    transition(
+        Phase::WritePlan,
+        TransitionCause::PlanWrittenUnreviewed,
         Phase::Approved,
     ),
-    t(Phase::Review, Cause::ChangesRequired, Phase::Respond),
-    t(Phase::Review, Cause::PlanApproved, Phase::Approved),
-    t(Phase::Review, Cause::ForcedPass, Phase::Approved),
-    t(Phase::Review, Cause::MoreIterations, Phase::Respond),
-    t(Phase::Review, Cause::EditedForReview, Phase::Review),
-    t(Phase::Review, Cause::EditedAndAccepted, Phase::Approved),
-    t(Phase::Review, Cause::StaleReviewedAgain, Phase::Review),
-    t(Phase::Review, Cause::StaleAccepted, Phase::Approved),
-    t(Phase::Respond, Cause::Responded, Phase::Review),
-    t(Phase::Approved, Cause::ChangesRequested, Phase::Respond),
-    t(Phase::Approved, Cause::StaleReviewedAgain, Phase::Review),
-    t(Phase::Approved, Cause::StaleAccepted, Phase::Approved),
-    t(Phase::Approved, Cause::ExecutionStarted, Phase::Execute),
-    t(Phase::Execute, Cause::PlanEntered, Phase::WritePlan),
-    t(Phase::Execute, Cause::StepsDone, Phase::Done),
-    t(Phase::WritePlan, Cause::Stopped, Phase::RefineGoal),
-    t(Phase::Review, Cause::Stopped, Phase::RefineGoal),
-    t(Phase::Respond, Cause::Stopped, Phase::RefineGoal),
-    t(Phase::Approved, Cause::Stopped, Phase::RefineGoal),
-    t(Phase::Execute, Cause::Stopped, Phase::RefineGoal),
-    t(Phase::Init, Cause::Cancelled, Phase::Cancelled),
-    t(Phase::RefineGoal, Cause::Cancelled, Phase::Cancelled),
-    t(Phase::WritePlan, Cause::Cancelled, Phase::Cancelled),
-    t(Phase::Review, Cause::Cancelled, Phase::Cancelled),
-    t(Phase::Respond, Cause::Cancelled, Phase::Cancelled),
-    t(Phase::Approved, Cause::Cancelled, Phase::Cancelled),
-    t(Phase::Execute, Cause::Cancelled, Phase::Cancelled),
+    transition(
+        Phase::Review,
+        TransitionCause::ChangesRequired,
+        Phase::Respond,
+    ),
+    transition(
+        Phase::Review,
+        TransitionCause::PlanApproved,
+        Phase::Approved,
+    ),
+    transition(Phase::Review, TransitionCause::ForcedPass, Phase::Approved),
+    transition(
+        Phase::Review,
+        TransitionCause::MoreIterations,
+        Phase::Respond,
+    ),
+    transition(
+        Phase::Review,
+        TransitionCause::EditedForReview,
+        Phase::Review,
+    ),
+    transition(
+        Phase::Review,
+        TransitionCause::EditedAndAccepted,
+        Phase::Approved,
+    ),
+    transition(
+        Phase::Review,
+        TransitionCause::StaleReviewedAgain,
+        Phase::Review,
+    ),
+    transition(
+        Phase::Review,
+        TransitionCause::StaleAccepted,
+        Phase::Approved,
+    ),
+    transition(Phase::Respond, TransitionCause::Responded, Phase::Review),
+    transition(
+        Phase::Approved,
+        TransitionCause::ChangesRequested,
+        Phase::Respond,
+    ),
+    transition(
+        Phase::Approved,
+        TransitionCause::StaleReviewedAgain,
+        Phase::Review,
+    ),
+    transition(
+        Phase::Approved,
+        TransitionCause::StaleAccepted,
+        Phase::Approved,
+    ),
+    transition(
+        Phase::Approved,
+        TransitionCause::ExecutionStarted,
+        Phase::Execute,
+    ),
+    transition(
+        Phase::Execute,
+        TransitionCause::PlanEntered,
+        Phase::WritePlan,
+    ),
+    transition(Phase::Execute, TransitionCause::StepsDone, Phase::Done),
+    transition(
+        Phase::WritePlan,
+        TransitionCause::Stopped,
+        Phase::RefineGoal,
+    ),
+    transition(Phase::Review, TransitionCause::Stopped, Phase::RefineGoal),
+    transition(Phase::Respond, TransitionCause::Stopped, Phase::RefineGoal),
+    transition(Phase::Approved, TransitionCause::Stopped, Phase::RefineGoal),
+    transition(Phase::Execute, TransitionCause::Stopped, Phase::RefineGoal),
+    transition(Phase::Init, TransitionCause::Cancelled, Phase::Cancelled),
+    transition(
+        Phase::RefineGoal,
+        TransitionCause::Cancelled,
+        Phase::Cancelled,
+    ),
+    transition(
+        Phase::WritePlan,
+        TransitionCause::Cancelled,
+        Phase::Cancelled,
+    ),
+    transition(Phase::Review, TransitionCause::Cancelled, Phase::Cancelled),
+    transition(Phase::Respond, TransitionCause::Cancelled, Phase::Cancelled),
+    transition(
+        Phase::Approved,
+        TransitionCause::Cancelled,
+        Phase::Cancelled,
+    ),
+    transition(Phase::Execute, TransitionCause::Cancelled, Phase::Cancelled),
 ];
 
 /// Finds where `cause` leads from `from`; `None` when that change is not legal.
-pub fn next_phase(from: Phase, cause: Cause) -> Option<Phase> {
+pub fn next_phase(from: Phase, cause: TransitionCause) -> Option<Phase> {
     TRANSITIONS
         .iter()
         .find(|t| t.from == from && t.cause == cause)

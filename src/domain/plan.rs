@@ -36,22 +36,22 @@ pub struct Plan {
 
 /// Why a text is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum NoPlan {
+pub enum PlanParseError {
     /// It has no numbered box.
     #[error("the plan has no numbered box such as `1. [ ] text`")]
-    NoBox,
+    NoCheckbox,
     /// Two boxes share a number, so a commit `[Step N]` would be ambiguous.
     #[error("step {0} appears twice in the plan; every box needs a number of its own")]
-    Twice(u32),
+    DuplicateStep(u32),
     /// It is longer than any plan that is read and executed.
     #[error(
-        "the plan has {0} bytes; the limit is {MOST_BYTES}: shorten it, and leave sources and data in files of their own"
+        "the plan has {0} bytes; the limit is {MAX_PLAN_BYTES}: shorten it, and leave sources and data in files of their own"
     )]
     TooLong(usize),
 }
 
 /// How many bytes a plan may have: a user reads it before it is approved, and each prompt of its execution names it.
-pub const MOST_BYTES: usize = 1024 * 1024;
+pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
 
 /// What the front matter of `plan.md` says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub enum PlanStatus {
 
 impl PlanStatus {
     /// What is true in a phase; `None` where nothing is said any more.
-    pub fn in_phase(phase: Phase) -> Option<Self> {
+    pub fn for_phase(phase: Phase) -> Option<Self> {
         match phase {
             Phase::Init | Phase::RefineGoal | Phase::WritePlan => Some(Self::Draft),
             Phase::Review | Phase::Respond => Some(Self::Reviewing),
@@ -76,7 +76,7 @@ impl PlanStatus {
     }
 
     /// The word in the front matter.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Draft => "draft",
             Self::Reviewing => "reviewing",
@@ -89,28 +89,28 @@ impl PlanStatus {
 ///
 /// # Errors
 /// When the text has no numbered box outside of code fences, or two with one number.
-pub fn parse(text: &str) -> Result<Plan, NoPlan> {
-    if text.len() > MOST_BYTES {
-        return Err(NoPlan::TooLong(text.len()));
+pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
+    if text.len() > MAX_PLAN_BYTES {
+        return Err(PlanParseError::TooLong(text.len()));
     }
     let body = front_matter::parse_document(text).body;
     let mut steps: Vec<Step> = Vec::new();
     let mut title = String::new();
     let mut test_command = None;
-    for line in outside_fences(body) {
-        if let Some(found) = read_box(line) {
+    for line in lines_outside_fences(body) {
+        if let Some(found) = parse_step_line(line) {
             if steps.iter().any(|step| step.n == found.n) {
-                return Err(NoPlan::Twice(found.n));
+                return Err(PlanParseError::DuplicateStep(found.n));
             }
             steps.push(found);
         } else if title.is_empty() && line.starts_with("# ") {
-            title = read_title(line);
+            title = parse_title(line);
         } else if test_command.is_none() {
-            test_command = read_test_line(line);
+            test_command = parse_test_line(line);
         }
     }
     if steps.is_empty() {
-        return Err(NoPlan::NoBox);
+        return Err(PlanParseError::NoCheckbox);
     }
     Ok(Plan {
         title,
@@ -123,17 +123,17 @@ pub fn parse(text: &str) -> Result<Plan, NoPlan> {
 /// The whole block of step `n`: its line without number and box, and what belongs to it below.
 ///
 /// It ends at the next box, at a heading, at the `Test:` line, or where a line after a blank one is not indented.
-pub fn block_of(text: &str, n: u32) -> Option<String> {
+pub fn step_block(text: &str, n: u32) -> Option<String> {
     let mut lines = front_matter::parse_document(text).body.lines();
-    let mut fence = Fence::default();
+    let mut fence = CodeFenceTracker::default();
     let first = lines.find_map(|line| {
-        let found = (!fence.takes(line)).then(|| read_box(line))?;
+        let found = (!fence.consume_line(line)).then(|| parse_step_line(line))?;
         found.filter(|step| step.n == n)
     })?;
     let mut block = first.text;
     let mut after_blank = false;
     for line in lines {
-        let is_fenced = fence.takes(line);
+        let is_fenced = fence.consume_line(line);
         if !is_fenced && ends_block(line, after_blank) {
             break;
         }
@@ -151,15 +151,15 @@ pub fn block_of(text: &str, n: u32) -> Option<String> {
 
 fn ends_block(line: &str, after_blank: bool) -> bool {
     let is_outside = after_blank && !line.trim().is_empty() && !line.starts_with([' ', '\t']);
-    let is_other = line.starts_with('#') || read_test_line(line).is_some();
-    find_box(line).is_some() || is_other || is_outside
+    let is_other = line.starts_with('#') || parse_test_line(line).is_some();
+    find_checkbox(line).is_some() || is_other || is_outside
 }
 
 /// Computes what an approval binds to: the SHA-256 of the body after the front matter, line ends LF,
 /// boxes normalised to `[ ]`, so that neither the program's ticks nor its front matter make an approval stale.
 pub fn approval_hash(text: &str) -> Sha256 {
     let body = front_matter::parse_document(text).body;
-    let normal = with_boxes(&body.replace("\r\n", "\n"), |_, _| ' ');
+    let normal = map_checkboxes(&body.replace("\r\n", "\n"), |_, _| ' ');
     file_hash(normal.as_bytes())
 }
 
@@ -173,29 +173,29 @@ pub fn file_hash(bytes: &[u8]) -> Sha256 {
 }
 
 /// Sets every box of an agent's text to `[ ]`: only the program ticks.
-pub fn untick_all(text: &str) -> String {
-    with_boxes(text, |_, _| ' ')
+pub fn untick_all_steps(text: &str) -> String {
+    map_checkboxes(text, |_, _| ' ')
 }
 
 /// Ticks the box of step `n`, leaving every other byte as it is.
-pub fn tick(text: &str, n: u32) -> String {
-    with_boxes(text, |number, mark| if number == n { 'x' } else { mark })
+pub fn tick_step(text: &str, n: u32) -> String {
+    map_checkboxes(text, |number, mark| if number == n { 'x' } else { mark })
 }
 
 /// Empties the boxes of these steps, leaving every other byte as it is.
-pub fn untick(text: &str, steps: &[u32]) -> String {
-    with_boxes(
+pub fn untick_steps(text: &str, steps: &[u32]) -> String {
+    map_checkboxes(
         text,
         |number, mark| if steps.contains(&number) { ' ' } else { mark },
     )
 }
 
-fn with_boxes(text: &str, mark_for: impl Fn(u32, char) -> char) -> String {
-    let mut fence = Fence::default();
+fn map_checkboxes(text: &str, mark_for: impl Fn(u32, char) -> char) -> String {
+    let mut fence = CodeFenceTracker::default();
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        let inside = fence.takes(line);
-        match (inside, find_box(line)) {
+        let inside = fence.consume_line(line);
+        match (inside, find_checkbox(line)) {
             (false, Some(found)) => {
                 out.push_str(&line[..found.mark_at]);
                 out.push(mark_for(found.n, found.mark));
@@ -207,7 +207,7 @@ fn with_boxes(text: &str, mark_for: impl Fn(u32, char) -> char) -> String {
     out
 }
 
-struct FoundBox {
+struct StepCheckbox {
     n: u32,
     /// Byte offset of the mark between the brackets; the mark is one ASCII byte.
     mark_at: usize,
@@ -215,7 +215,7 @@ struct FoundBox {
 }
 
 /// Finds `N. [ ]` at the start of a line, indented by at most three spaces.
-fn find_box(line: &str) -> Option<FoundBox> {
+fn find_checkbox(line: &str) -> Option<StepCheckbox> {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let rest = &line[indent.min(4)..];
     if indent > 3 {
@@ -234,7 +234,7 @@ fn find_box(line: &str) -> Option<FoundBox> {
     if !text.starts_with([' ', '\t']) || text.trim().is_empty() {
         return None;
     }
-    Some(FoundBox {
+    Some(StepCheckbox {
         n,
         mark_at: indent + digits + 1 + blanks + 1,
         mark,
@@ -242,12 +242,12 @@ fn find_box(line: &str) -> Option<FoundBox> {
 }
 
 /// Reads the step that a line holds, if it holds one; whether it stands in a code fence is not known here.
-pub fn step_of(line: &str) -> Option<Step> {
-    read_box(line)
+pub fn parse_step(line: &str) -> Option<Step> {
+    parse_step_line(line)
 }
 
-fn read_box(line: &str) -> Option<Step> {
-    let found = find_box(line)?;
+fn parse_step_line(line: &str) -> Option<Step> {
+    let found = find_checkbox(line)?;
     let text = line[found.mark_at + 2..].trim().to_owned();
     Some(Step {
         n: found.n,
@@ -256,7 +256,7 @@ fn read_box(line: &str) -> Option<Step> {
     })
 }
 
-fn read_title(line: &str) -> String {
+fn parse_title(line: &str) -> String {
     let title = line.trim_start_matches('#').trim();
     let bare = ["Task:", "Plan:", "任务：", "任务:"]
         .iter()
@@ -265,7 +265,7 @@ fn read_title(line: &str) -> String {
 }
 
 /// Reads `Test: command`, also as a list item, in bold or with the command in backticks.
-fn read_test_line(line: &str) -> Option<String> {
+fn parse_test_line(line: &str) -> Option<String> {
     let line = line.trim().trim_start_matches(['-', '*', ' ']);
     let rest = line
         .strip_prefix("Test:")
@@ -274,20 +274,20 @@ fn read_test_line(line: &str) -> Option<String> {
     (!command.is_empty()).then(|| command.to_owned())
 }
 
-fn outside_fences(body: &str) -> impl Iterator<Item = &str> {
-    let mut fence = Fence::default();
-    body.lines().filter(move |line| !fence.takes(line))
+fn lines_outside_fences(body: &str) -> impl Iterator<Item = &str> {
+    let mut fence = CodeFenceTracker::default();
+    body.lines().filter(move |line| !fence.consume_line(line))
 }
 
 /// Follows fenced code blocks line by line.
 #[derive(Default)]
-pub(super) struct Fence {
+pub(super) struct CodeFenceTracker {
     open: Option<(char, usize)>,
 }
 
-impl Fence {
+impl CodeFenceTracker {
     /// Tells whether the line belongs to a fenced block, its fences included.
-    pub(super) fn takes(&mut self, line: &str) -> bool {
+    pub(super) fn consume_line(&mut self, line: &str) -> bool {
         let trimmed = line.trim_start_matches(' ').trim_end();
         let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'));
         let length = mark.map_or(0, |m| trimmed.chars().take_while(|c| *c == m).count());
@@ -326,23 +326,29 @@ mod tests {
 
     #[test]
     fn a_text_without_a_numbered_box_is_no_plan() {
-        assert_eq!(parse("# T\n- [ ] unnumbered\n").unwrap_err(), NoPlan::NoBox);
-        assert_eq!(parse("").unwrap_err(), NoPlan::NoBox);
+        assert_eq!(
+            parse("# T\n- [ ] unnumbered\n").unwrap_err(),
+            PlanParseError::NoCheckbox
+        );
+        assert_eq!(parse("").unwrap_err(), PlanParseError::NoCheckbox);
         let long = |n: usize| format!("1. [ ] a\n{}", "x".repeat(n - 9));
-        assert!(parse(&long(MOST_BYTES)).is_ok());
-        let refused = parse(&long(3 * MOST_BYTES)).unwrap_err();
-        assert_eq!(refused, NoPlan::TooLong(3 * MOST_BYTES));
+        assert!(parse(&long(MAX_PLAN_BYTES)).is_ok());
+        let refused = parse(&long(3 * MAX_PLAN_BYTES)).unwrap_err();
+        assert_eq!(refused, PlanParseError::TooLong(3 * MAX_PLAN_BYTES));
         let said = refused.to_string();
         assert!(
             said.starts_with("the plan has 3145728 bytes; the limit is 1048576: shorten it"),
             "{said}"
         );
-        assert_eq!(parse("1. [ ] a\n1. [ ] b\n").unwrap_err(), NoPlan::Twice(1));
+        assert_eq!(
+            parse("1. [ ] a\n1. [ ] b\n").unwrap_err(),
+            PlanParseError::DuplicateStep(1)
+        );
     }
 
     #[test]
     fn ticks_and_front_matter_do_not_change_the_approval_hash() {
-        let ticked = tick(PLAN, 1);
+        let ticked = tick_step(PLAN, 1);
         assert!(ticked.contains("1. [x] write add"));
         assert_eq!(approval_hash(PLAN), approval_hash(&ticked));
         assert_eq!(
@@ -362,7 +368,7 @@ mod tests {
     #[test]
     fn a_step_is_its_whole_block_and_nothing_of_the_others() {
         let check = |text: &str, n: u32, expected: Option<&str>| {
-            assert_eq!(block_of(text, n).as_deref(), expected, "{n} of {text:?}");
+            assert_eq!(step_block(text, n).as_deref(), expected, "{n} of {text:?}");
         };
         let plan = "---\nversion: 1\n---\n# Task\n\n1. [x] first\n   - with a file\n\n   and a paragraph\n\n2. [ ] second\n```sh\n3. [ ] no step\n# no heading\n```\n4. [ ] last\n\nNot of it.\n\n## End\n5. [ ] end\n";
         check(
@@ -385,15 +391,15 @@ mod tests {
     #[test]
     fn only_boxes_outside_of_fences_are_unticked() {
         let text = "1. [x] a\n```\n2. [x] b\n```\n";
-        assert_eq!(untick_all(text), "1. [ ] a\n```\n2. [x] b\n```\n");
+        assert_eq!(untick_all_steps(text), "1. [ ] a\n```\n2. [x] b\n```\n");
     }
 
     proptest::proptest! {
         #[test]
         fn reading_and_ticking_are_total(text in "[0-9\\. \\[\\]xX#\n`~a界-]{0,80}", n in 0u32..4) {
             let _ = parse(&text);
-            let once = tick(&text, n);
-            proptest::prop_assert_eq!(tick(&once, n), once.clone());
+            let once = tick_step(&text, n);
+            proptest::prop_assert_eq!(tick_step(&once, n), once.clone());
             proptest::prop_assert_eq!(approval_hash(&once), approval_hash(&text));
         }
     }

@@ -2,20 +2,20 @@
 //!
 //! Refuses to know who answers: a dialog, a slash command or a headless flag.
 
-mod asked;
-mod said;
+mod agent_question;
+mod answer_text;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::asked::{AgentQuestion, Offered, Picks};
-use super::execution::Stage;
-use super::ids::{At, RequestId, Sha256, TurnId};
+pub use self::agent_question::{AgentQuestion, AnswerOption, AnswerSelectMode};
+use super::ids::{RequestId, Sha256, TurnId, UnixMillis};
 use super::phase::Gate;
-use super::receipt::LackedSocket;
+use super::plan_execution::StepStage;
+use super::receipt::MissingSocket;
 use super::test_command::TestCommand;
-use super::turn::{Purpose, TurnOrder};
+use super::turn::{TurnOrder, TurnPurpose};
 use crate::permission::PermissionAction;
 use crate::text::{clean_text, clean_to_one_line, pluralize};
 
@@ -56,12 +56,12 @@ pub enum QuestionKind {
     /// Shall the approved plan be executed?
     Execute {
         /// What the user approves with it.
-        terms: Terms,
+        terms: ExecutionTerms,
     },
     /// A turn brought no document, twice.
     NoDocument {
         /// What the turn was for.
-        purpose: Purpose,
+        purpose: TurnPurpose,
         /// What was missing.
         reason: String,
     },
@@ -72,7 +72,7 @@ pub enum QuestionKind {
         /// The questions with their offered answers.
         questions: Vec<AgentQuestion>,
         /// What its turn is or was for.
-        purpose: Purpose,
+        purpose: TurnPurpose,
     },
     /// The agent of a child session asks something; nothing else waits for the answer.
     Child {
@@ -88,7 +88,7 @@ pub enum QuestionKind {
     /// A turn failed and trying again by ourselves did not help.
     AdapterFailed {
         /// What the turn was for.
-        purpose: Purpose,
+        purpose: TurnPurpose,
         /// The kind of failure.
         kind: String,
         /// What the CLI said.
@@ -100,15 +100,15 @@ pub enum QuestionKind {
     /// A CLI's plan is used up; the turn goes again by itself when the wait is over.
     UsageLimit {
         /// What the turn was for.
-        purpose: Purpose,
+        purpose: TurnPurpose,
         /// The adapter whose plan it is, by its name in the configuration.
         adapter: String,
         /// What the CLI said.
         message: String,
         /// When the turn is tried again.
-        until: At,
+        until: UnixMillis,
         /// Where that instant comes from.
-        from: WaitFrom,
+        from: WaitSource,
         /// Who releases the turn then: auto while the run goes on, the run's gate once it was taken up again.
         then: Gate,
         /// The other adapter that the role could move to.
@@ -119,10 +119,10 @@ pub enum QuestionKind {
         /// The file's name.
         document: String,
         /// What the turn was for.
-        purpose: Purpose,
+        purpose: TurnPurpose,
         /// What keeps a merge from being whole, once one was tried.
         #[serde(default)]
-        clash: Option<Clash>,
+        clash: Option<MergeConflict>,
     },
     /// A turn that the program's end cut off left a changed document in its folder.
     Draft {
@@ -202,7 +202,7 @@ pub enum QuestionKind {
         /// The step.
         step: u32,
         /// The socket, and the line that tells of it.
-        lacked: LackedSocket,
+        lacked: MissingSocket,
     },
     /// A commit failed.
     CommitFailed {
@@ -216,7 +216,7 @@ pub enum QuestionKind {
         /// The step.
         step: u32,
         /// How far it was.
-        stage: Stage,
+        stage: StepStage,
     },
     /// The execution could not be entered.
     CannotExecute {
@@ -240,7 +240,7 @@ pub enum FileOrigin {
 
 /// A merge of the user's text and the agent's that is not whole yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clash {
+pub struct MergeConflict {
     /// The file in which it is made whole by hand, below the repository.
     pub file: String,
     /// What is wrong with it, in words.
@@ -275,7 +275,7 @@ pub enum ArbitrationReason {
 /// Where the end of a wait comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WaitFrom {
+pub enum WaitSource {
     /// The CLI told it.
     Cli,
     /// Nobody told it: the waits grow from one to the next.
@@ -284,7 +284,7 @@ pub enum WaitFrom {
 
 /// What the user approves with an execution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Terms {
+pub struct ExecutionTerms {
     /// The hash of the plan.
     pub plan: Sha256,
     /// The test command and where it comes from; `None` means that nothing will be tested.
@@ -293,18 +293,18 @@ pub struct Terms {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_test: Option<TestCommand>,
     /// Where commits go.
-    pub commits: CommitTerms,
+    pub commits: CommitTarget,
     /// The uncommitted files at this moment.
     pub dirty: Vec<String>,
     /// Those of them that are not the user's, where there are some.
     #[serde(default)]
-    pub left: Option<Left>,
+    pub left: Option<LeftoverFiles>,
 }
 
-impl Terms {
+impl ExecutionTerms {
     /// Tells whether the test command is the plan's, so that an agent chose it.
     pub fn runs_plan_test(&self) -> bool {
-        self.test.as_ref().is_some_and(TestCommand::is_of_plan)
+        self.test.as_ref().is_some_and(TestCommand::is_from_plan)
     }
 
     /// The same terms with the other test command.
@@ -320,16 +320,16 @@ impl Terms {
 
 /// Files that an agent changed in a step that was stopped before they were committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
+pub struct LeftoverFiles {
     /// The step, of the plan at that time.
     pub step: u32,
     /// The files that are uncommitted still; at least one.
     pub files: Vec<String>,
 }
 
-impl Left {
+impl LeftoverFiles {
     /// Divides paths into the user's own and those that were left.
-    pub fn divide<'a>(
+    pub fn partition_paths<'a>(
         left: Option<&Self>,
         paths: &'a [String],
     ) -> (Vec<&'a String>, Vec<&'a String>) {
@@ -366,7 +366,7 @@ pub struct HeldEdit {
 /// Where commits go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "commits", rename_all = "snake_case")]
-pub enum CommitTerms {
+pub enum CommitTarget {
     /// No git repository: commits are off.
     Off {
         /// Why.
@@ -386,7 +386,7 @@ pub enum CommitTerms {
 
 /// The network that the tests of a repository have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TestNetwork {
+pub enum TestNetworkChoice {
     /// The machine's.
     Host,
     /// A loopback interface of their own.
@@ -396,7 +396,7 @@ pub enum TestNetwork {
 /// An answer to a question. Which fit is said by [`QuestionKind::accepts`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
-pub enum Answer {
+pub enum QuestionAnswer {
     /// The plan passes as it is.
     ForcePass,
     /// So many more iterations, at least 1.
@@ -411,7 +411,7 @@ pub enum Answer {
     /// The user is done editing.
     Edited {
         /// What shall follow.
-        then: AfterEdit,
+        then: EditFollowUp,
         /// The plan as it is now.
         plan: super::plan::Plan,
         /// The hash of its file.
@@ -492,7 +492,7 @@ pub enum Answer {
 /// What follows an edit by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AfterEdit {
+pub enum EditFollowUp {
     /// A review.
     Review,
     /// The user's approval.
@@ -500,7 +500,7 @@ pub enum AfterEdit {
 }
 
 /// The kinds that `--answer KIND=CHOICE` can answer, with the words that choose.
-pub const ANSWERABLE: &[(&str, &[&str])] = &[
+pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("arbitration", &["pass", "more:N", "edit", "cancel"]),
     ("stale_plan", &["review", "accept", "stop", "cancel"]),
     (
@@ -578,7 +578,7 @@ impl QuestionKind {
     }
 
     /// The request of a CLI that waits for the answer, where one does.
-    pub fn request(&self) -> Option<&RequestId> {
+    pub fn request_id(&self) -> Option<&RequestId> {
         match self {
             Self::Agent { request, .. } => request.as_ref(),
             Self::Child { request, .. } => Some(request),
@@ -587,7 +587,7 @@ impl QuestionKind {
     }
 
     /// What an agent asks, with the answers that it offers; nothing where no agent does.
-    pub fn asked(&self) -> &[AgentQuestion] {
+    pub fn agent_questions(&self) -> &[AgentQuestion] {
         match self {
             Self::Agent { questions, .. } | Self::Child { questions, .. } => questions,
             _ => &[],
@@ -597,7 +597,7 @@ impl QuestionKind {
     /// The words that choose an answer, in the order in which they are offered.
     pub fn choices(&self) -> &'static [&'static str] {
         let name = self.name();
-        ANSWERABLE
+        ANSWER_CHOICES
             .iter()
             .find(|(kind, _)| *kind == name)
             .map_or(&[], |(_, choices)| choices)
@@ -608,146 +608,187 @@ impl QuestionKind {
         clippy::too_many_lines,
         reason = "a table: each question with the answers that fit it"
     )]
-    pub fn accepts(&self, answer: &Answer) -> bool {
+    pub fn accepts(&self, answer: &QuestionAnswer) -> bool {
         let is_childs = matches!(self, Self::Child { .. });
-        if matches!(answer, Answer::CancelRun) {
+        if matches!(answer, QuestionAnswer::CancelRun) {
             return !is_childs;
         }
         match self {
             Self::Gate { .. } => false,
             Self::Arbitration { .. } => match answer {
-                Answer::ForcePass | Answer::EditByHand => true,
-                Answer::MoreIterations { n } => *n >= 1,
+                QuestionAnswer::ForcePass | QuestionAnswer::EditByHand => true,
+                QuestionAnswer::MoreIterations { n } => *n >= 1,
                 _ => false,
             },
-            Self::ManualEdit => matches!(answer, Answer::Edited { .. }),
+            Self::ManualEdit => matches!(answer, QuestionAnswer::Edited { .. }),
             Self::StalePlan { .. } => {
                 matches!(
                     answer,
-                    Answer::ReviewAgain | Answer::AcceptAsIs | Answer::Stop
+                    QuestionAnswer::ReviewAgain | QuestionAnswer::AcceptAsIs | QuestionAnswer::Stop
                 )
             }
             Self::Execute { terms } => match answer {
-                Answer::Execute | Answer::RequestChanges { .. } | Answer::Stop => true,
-                Answer::SwitchTest => terms.other_test.is_some(),
+                QuestionAnswer::Execute
+                | QuestionAnswer::RequestChanges { .. }
+                | QuestionAnswer::Stop => true,
+                QuestionAnswer::SwitchTest => terms.other_test.is_some(),
                 _ => false,
             },
             Self::NoDocument { .. } | Self::CannotExecute { .. } => {
-                matches!(answer, Answer::Retry | Answer::Stop)
+                matches!(answer, QuestionAnswer::Retry | QuestionAnswer::Stop)
             }
             Self::Agent { .. } | Self::Child { .. } => {
-                matches!(answer, Answer::Texts { .. } | Answer::Dismiss)
+                matches!(
+                    answer,
+                    QuestionAnswer::Texts { .. } | QuestionAnswer::Dismiss
+                )
             }
             Self::AdapterFailed { other, .. } => {
-                matches!(answer, Answer::NewSession) || tries_on(answer, other.is_some())
+                matches!(answer, QuestionAnswer::NewSession)
+                    || fits_adapter_failure(answer, other.is_some())
             }
             Self::UsageLimit { other, .. } => {
-                matches!(answer, Answer::Wait) || tries_on(answer, other.is_some())
+                matches!(answer, QuestionAnswer::Wait)
+                    || fits_adapter_failure(answer, other.is_some())
             }
             Self::Conflict { .. } => {
-                matches!(answer, Answer::Overwrite | Answer::Merge | Answer::Discard)
+                matches!(
+                    answer,
+                    QuestionAnswer::Overwrite | QuestionAnswer::Merge | QuestionAnswer::Discard
+                )
             }
-            Self::Draft { .. } => matches!(answer, Answer::UseDraft | Answer::Discard),
-            Self::DirtyFiles { .. } => matches!(answer, Answer::Include | Answer::LeaveOut),
-            Self::EntryPoints { .. } => matches!(answer, Answer::Allow | Answer::Stop),
+            Self::Draft { .. } => {
+                matches!(answer, QuestionAnswer::UseDraft | QuestionAnswer::Discard)
+            }
+            Self::DirtyFiles { .. } => {
+                matches!(answer, QuestionAnswer::Include | QuestionAnswer::LeaveOut)
+            }
+            Self::EntryPoints { .. } => {
+                matches!(answer, QuestionAnswer::Allow | QuestionAnswer::Stop)
+            }
             Self::HeldEdits { .. } => {
-                matches!(answer, Answer::Keep | Answer::PutBack | Answer::Stop)
+                matches!(
+                    answer,
+                    QuestionAnswer::Keep | QuestionAnswer::PutBack | QuestionAnswer::Stop
+                )
             }
             Self::NothingChanged { .. } => matches!(
                 answer,
-                Answer::AlreadyTrue | Answer::Retry | Answer::SkipStep | Answer::Stop
+                QuestionAnswer::AlreadyTrue
+                    | QuestionAnswer::Retry
+                    | QuestionAnswer::SkipStep
+                    | QuestionAnswer::Stop
             ),
             Self::Blocked { .. } => {
-                matches!(answer, Answer::Retry | Answer::SkipStep | Answer::Stop)
+                matches!(
+                    answer,
+                    QuestionAnswer::Retry | QuestionAnswer::SkipStep | QuestionAnswer::Stop
+                )
             }
             Self::TestsFailed { .. } | Self::TestsInDoubt { .. } => matches!(
                 answer,
-                Answer::Retry | Answer::SkipTests | Answer::AcceptAsIs | Answer::Stop
+                QuestionAnswer::Retry
+                    | QuestionAnswer::SkipTests
+                    | QuestionAnswer::AcceptAsIs
+                    | QuestionAnswer::Stop
             ),
             Self::RunnerMissing { .. } => {
-                matches!(answer, Answer::Retry | Answer::AcceptAsIs | Answer::Stop)
+                matches!(
+                    answer,
+                    QuestionAnswer::Retry | QuestionAnswer::AcceptAsIs | QuestionAnswer::Stop
+                )
             }
             Self::TestNetwork { .. } => matches!(
                 answer,
-                Answer::HostNetwork | Answer::LoopbackNetwork | Answer::Stop
+                QuestionAnswer::HostNetwork
+                    | QuestionAnswer::LoopbackNetwork
+                    | QuestionAnswer::Stop
             ),
             Self::TestSocket { .. } => matches!(
                 answer,
-                Answer::ReachSocket | Answer::HideSocket | Answer::Stop
+                QuestionAnswer::ReachSocket | QuestionAnswer::HideSocket | QuestionAnswer::Stop
             ),
             Self::CommitFailed { .. } => {
-                matches!(answer, Answer::Retry | Answer::WithoutCommit | Answer::Stop)
+                matches!(
+                    answer,
+                    QuestionAnswer::Retry | QuestionAnswer::WithoutCommit | QuestionAnswer::Stop
+                )
             }
             Self::StepRecovery { .. } => matches!(
                 answer,
-                Answer::ContinueStep | Answer::TreatAsDone | Answer::RedoStep | Answer::Stop
+                QuestionAnswer::ContinueStep
+                    | QuestionAnswer::TreatAsDone
+                    | QuestionAnswer::RedoStep
+                    | QuestionAnswer::Stop
             ),
         }
     }
 
     /// Reads the word that chooses an answer, as typed after `--answer KIND=`.
-    pub fn read_answer(&self, word: &str) -> Option<Answer> {
+    pub fn parse_answer(&self, word: &str) -> Option<QuestionAnswer> {
         let answer = match (self, word) {
-            (_, "cancel") => Answer::CancelRun,
-            (Self::Agent { .. } | Self::Child { .. }, "dismiss") => Answer::Dismiss,
+            (_, "cancel") => QuestionAnswer::CancelRun,
+            (Self::Agent { .. } | Self::Child { .. }, "dismiss") => QuestionAnswer::Dismiss,
             (Self::Agent { questions, .. } | Self::Child { questions, .. }, text) => {
-                Answer::Texts {
+                QuestionAnswer::Texts {
                     answers: questions
                         .iter()
                         .map(|asked| (asked.text.clone(), text.to_owned()))
                         .collect(),
                 }
             }
-            (_, "pass") => Answer::ForcePass,
-            (_, "edit") => Answer::EditByHand,
-            (_, "review") => Answer::ReviewAgain,
-            (_, "accept") => Answer::AcceptAsIs,
-            (_, "yes") => Answer::Execute,
-            (_, "switch-test") => Answer::SwitchTest,
-            (_, "retry") => Answer::Retry,
-            (_, "new-session") => Answer::NewSession,
-            (_, "wait") => Answer::Wait,
-            (_, "switch") => Answer::SwitchAdapter,
-            (_, "stop") => Answer::Stop,
-            (_, "overwrite") => Answer::Overwrite,
-            (_, "merge") => Answer::Merge,
-            (_, "discard") => Answer::Discard,
-            (_, "use") => Answer::UseDraft,
-            (_, "include") => Answer::Include,
-            (_, "leave-out") => Answer::LeaveOut,
-            (_, "allow") => Answer::Allow,
-            (_, "keep") => Answer::Keep,
-            (_, "put-back") => Answer::PutBack,
-            (Self::NothingChanged { .. } | Self::Blocked { .. }, "skip") => Answer::SkipStep,
-            (_, "skip") => Answer::SkipTests,
-            (_, "already-true") => Answer::AlreadyTrue,
-            (Self::NothingChanged { .. }, "blocked") => Answer::Stop,
-            (_, "host") => Answer::HostNetwork,
-            (_, "loopback") => Answer::LoopbackNetwork,
-            (_, "reach") => Answer::ReachSocket,
-            (_, "hide") => Answer::HideSocket,
-            (_, "go-on") => Answer::WithoutCommit,
-            (_, "continue") => Answer::ContinueStep,
-            (_, "done") => Answer::TreatAsDone,
-            (_, "redo") => Answer::RedoStep,
-            (_, other) => read_long_answer(other)?,
+            (_, "pass") => QuestionAnswer::ForcePass,
+            (_, "edit") => QuestionAnswer::EditByHand,
+            (_, "review") => QuestionAnswer::ReviewAgain,
+            (_, "accept") => QuestionAnswer::AcceptAsIs,
+            (_, "yes") => QuestionAnswer::Execute,
+            (_, "switch-test") => QuestionAnswer::SwitchTest,
+            (_, "retry") => QuestionAnswer::Retry,
+            (_, "new-session") => QuestionAnswer::NewSession,
+            (_, "wait") => QuestionAnswer::Wait,
+            (_, "switch") => QuestionAnswer::SwitchAdapter,
+            (_, "stop") => QuestionAnswer::Stop,
+            (_, "overwrite") => QuestionAnswer::Overwrite,
+            (_, "merge") => QuestionAnswer::Merge,
+            (_, "discard") => QuestionAnswer::Discard,
+            (_, "use") => QuestionAnswer::UseDraft,
+            (_, "include") => QuestionAnswer::Include,
+            (_, "leave-out") => QuestionAnswer::LeaveOut,
+            (_, "allow") => QuestionAnswer::Allow,
+            (_, "keep") => QuestionAnswer::Keep,
+            (_, "put-back") => QuestionAnswer::PutBack,
+            (Self::NothingChanged { .. } | Self::Blocked { .. }, "skip") => {
+                QuestionAnswer::SkipStep
+            }
+            (_, "skip") => QuestionAnswer::SkipTests,
+            (_, "already-true") => QuestionAnswer::AlreadyTrue,
+            (Self::NothingChanged { .. }, "blocked") => QuestionAnswer::Stop,
+            (_, "host") => QuestionAnswer::HostNetwork,
+            (_, "loopback") => QuestionAnswer::LoopbackNetwork,
+            (_, "reach") => QuestionAnswer::ReachSocket,
+            (_, "hide") => QuestionAnswer::HideSocket,
+            (_, "go-on") => QuestionAnswer::WithoutCommit,
+            (_, "continue") => QuestionAnswer::ContinueStep,
+            (_, "done") => QuestionAnswer::TreatAsDone,
+            (_, "redo") => QuestionAnswer::RedoStep,
+            (_, other) => parse_answer_with_argument(other)?,
         };
         self.accepts(&answer).then_some(answer)
     }
 
     /// What is asked, in one or a few lines, cleaned.
-    pub fn in_words(&self) -> String {
-        clean_text(&self.words())
+    pub fn describe(&self) -> String {
+        clean_text(&self.describe_uncleaned())
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm a kind: a list to read")]
-    fn words(&self) -> String {
+    fn describe_uncleaned(&self) -> String {
         match self {
             Self::Gate { order } => {
                 format!(
                     "the next turn waits: the {} {}",
                     order.purpose.role().name(),
-                    order.purpose.in_words()
+                    order.purpose.describe()
                 )
             }
             Self::Arbitration {
@@ -779,7 +820,7 @@ impl QuestionKind {
             }
             Self::ManualEdit => "the plan is being edited by hand".to_owned(),
             Self::StalePlan { .. } => "the plan is not the one that was reviewed".to_owned(),
-            Self::Execute { terms } => terms.in_words(),
+            Self::Execute { terms } => terms.describe(),
             Self::NoDocument { reason, .. } => format!("the turn brought no document: {reason}"),
             Self::Agent { questions, .. } => {
                 let texts: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
@@ -803,13 +844,13 @@ impl QuestionKind {
             } => format!(
                 "the {} waits for {adapter}'s usage limit until {}: {message}",
                 purpose.role().name(),
-                until.hour_and_minute()
+                until.to_utc_hour_minute()
             ),
             Self::Conflict {
                 document, clash, ..
-            } => conflict_in_words(document, clash.as_ref()),
+            } => describe_conflict(document, clash.as_ref()),
             Self::Draft { files, .. } => {
-                let files: Vec<String> = files.iter().map(DraftFile::in_words).collect();
+                let files: Vec<String> = files.iter().map(DraftFile::describe).collect();
                 format!(
                     "the interrupted turn left a draft of {}",
                     files.join(" and of ")
@@ -821,7 +862,7 @@ impl QuestionKind {
                 origin,
             } => {
                 let paths: Vec<String> = paths.iter().map(|path| clean_to_one_line(path)).collect();
-                origin.in_words(*step, &paths.join(", "))
+                origin.describe_question(*step, &paths.join(", "))
             }
             Self::EntryPoints { step, changes } => {
                 let list: Vec<String> = changes
@@ -883,12 +924,12 @@ impl QuestionKind {
             Self::RunnerMissing { found } => format!("before step 1: {found}"),
             Self::TestNetwork { step, line } => format!(
                 "{} fail without the machine's network: {}",
-                tests_of(*step),
+                tests_label(*step),
                 clean_to_one_line(line)
             ),
             Self::TestSocket { step, lacked } => format!(
                 "{} fail without {}, which is hidden from them: {}",
-                tests_of(*step),
+                tests_label(*step),
                 lacked.path,
                 clean_to_one_line(&lacked.line)
             ),
@@ -899,7 +940,7 @@ impl QuestionKind {
             Self::StepRecovery { step, stage } => {
                 format!(
                     "the program ended in the middle of step {step} ({})",
-                    stage.in_words()
+                    stage.describe()
                 )
             }
         }
@@ -908,7 +949,7 @@ impl QuestionKind {
 
 impl FileOrigin {
     /// What is asked about these files, in words.
-    fn in_words(self, step: u32, paths: &str) -> String {
+    fn describe_question(self, step: u32, paths: &str) -> String {
         match self {
             Self::UsersBefore => {
                 format!("step {step} edited files that held uncommitted changes before it: {paths}")
@@ -927,7 +968,7 @@ impl FileOrigin {
 
 impl DraftFile {
     /// The document and how much of it is new.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         format!(
             "{}, {}, differs by +{} −{}",
             self.name,
@@ -938,38 +979,38 @@ impl DraftFile {
     }
 }
 
-fn conflict_in_words(document: &str, clash: Option<&Clash>) -> String {
+fn describe_conflict(document: &str, clash: Option<&MergeConflict>) -> String {
     match clash {
         None => format!("{document} was edited while a turn wrote it"),
-        Some(Clash { file, why }) => format!(
+        Some(MergeConflict { file, why }) => format!(
             "{document} was edited while a turn wrote it, and the merge is not whole: {why}; \
              put it right in {file} and merge again"
         ),
     }
 }
 
-impl Terms {
+impl ExecutionTerms {
     /// By what is tested, and what else could have been.
-    pub fn test_in_words(&self) -> String {
+    pub fn describe_test(&self) -> String {
         let Some(test) = &self.test else {
             return "nothing is tested: no test command is known".to_owned();
         };
         let other = self.other_test.as_ref();
         let other = other.map_or(String::new(), |other| {
-            format!(", not by {}", other.in_words())
+            format!(", not by {}", other.describe())
         });
-        format!("tested by {}{other}", test.in_words())
+        format!("tested by {}{other}", test.describe())
     }
 
     /// What the user approves, line by line.
-    fn in_words(&self) -> String {
-        let test = self.test_in_words();
+    fn describe(&self) -> String {
+        let test = self.describe_test();
         let commits = match &self.commits {
-            CommitTerms::Off { reason } => format!("no commits: {reason}"),
-            CommitTerms::Current { branch } => format!("commits go to {branch}"),
-            CommitTerms::New { branch } => format!("commits go to the new branch {branch}"),
+            CommitTarget::Off { reason } => format!("no commits: {reason}"),
+            CommitTarget::Current { branch } => format!("commits go to {branch}"),
+            CommitTarget::New { branch } => format!("commits go to the new branch {branch}"),
         };
-        let (yours, left) = Left::divide(self.left.as_ref(), &self.dirty);
+        let (yours, left) = LeftoverFiles::partition_paths(self.left.as_ref(), &self.dirty);
         let told = |n: usize, whose: &str| match n {
             0 => String::new(),
             n => format!(
@@ -983,27 +1024,31 @@ impl Terms {
     }
 }
 
-fn read_long_answer(word: &str) -> Option<Answer> {
+fn parse_answer_with_argument(word: &str) -> Option<QuestionAnswer> {
     if let Some(n) = word.strip_prefix("more:") {
-        return n.trim().parse().ok().map(|n| Answer::MoreIterations { n });
+        return n
+            .trim()
+            .parse()
+            .ok()
+            .map(|n| QuestionAnswer::MoreIterations { n });
     }
     let text = word.strip_prefix("changes:")?.trim();
-    (!text.is_empty()).then(|| Answer::RequestChanges {
+    (!text.is_empty()).then(|| QuestionAnswer::RequestChanges {
         text: text.to_owned(),
     })
 }
 
 /// Tells whether an answer is one of those to an adapter that cannot go on; `movable` where there is another one.
-fn tries_on(answer: &Answer, movable: bool) -> bool {
+fn fits_adapter_failure(answer: &QuestionAnswer, movable: bool) -> bool {
     match answer {
-        Answer::Retry | Answer::Stop => true,
-        Answer::SwitchAdapter => movable,
+        QuestionAnswer::Retry | QuestionAnswer::Stop => true,
+        QuestionAnswer::SwitchAdapter => movable,
         _ => false,
     }
 }
 
 /// The tests of a step in words; step 0 is the time before the first one.
-pub fn tests_of(step: u32) -> String {
+pub fn tests_label(step: u32) -> String {
     match step {
         0 => "the tests before step 1".to_owned(),
         step => format!("the tests of step {step}"),

@@ -4,10 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::test_command::TestOrigin;
+use super::test_command::TestCommandOrigin;
 
 /// How many failing tests are named in a line.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED_TESTS: usize = 5;
 
 /// What one test run of this program did and found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct Receipt {
     pub command: String,
     /// Whose command it was; `None` where there was none, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<TestOrigin>,
+    pub origin: Option<TestCommandOrigin>,
     /// How it ended.
     pub outcome: TestOutcome,
     /// The exit code, where the command ended by itself.
@@ -24,7 +24,7 @@ pub struct Receipt {
     /// How long it ran, in milliseconds.
     pub duration_ms: u64,
     /// What the runner's closing lines counted, where they could be read.
-    pub counts: Option<Counts>,
+    pub counts: Option<TestCounts>,
     /// The git tree before the run (untracked files included); `None` without git.
     pub tree_before: Option<String>,
     /// The git tree after the run.
@@ -42,12 +42,12 @@ pub struct Receipt {
     pub lacks_network: Option<String>,
     /// The socket for want of which it failed, where nobody has said yet whether tests reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lacks_socket: Option<LackedSocket>,
+    pub lacks_socket: Option<MissingSocket>,
 }
 
 /// A socket that is hidden from tests, and wanted by one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LackedSocket {
+pub struct MissingSocket {
     /// Its path.
     pub path: String,
     /// The line of the test's output that tells of it.
@@ -74,7 +74,7 @@ pub enum TestOutcome {
 
 /// What a test runner counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Counts {
+pub struct TestCounts {
     /// Tests that passed.
     pub passed: u64,
     /// Tests that failed or errored.
@@ -83,13 +83,13 @@ pub struct Counts {
     pub skipped: u64,
 }
 
-impl Counts {
+impl TestCounts {
     /// Tests that ran.
-    pub fn n_run(self) -> u64 {
+    pub fn executed_count(self) -> u64 {
         self.passed + self.failed
     }
 
-    fn in_words(self) -> String {
+    fn describe(self) -> String {
         let Self {
             passed,
             failed,
@@ -101,31 +101,33 @@ impl Counts {
 
 /// Whether the user has seen a receipt that another one is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum ReceiptSource {
     /// It is of a step that is through.
-    OfStep,
+    CompletedStep,
     /// Nobody was asked about it.
-    Unseen,
+    Baseline,
 }
 
 impl Receipt {
     /// Why tests that did not fail may not have tested what they tested before, with both figures; `None` where
     /// nothing speaks against them.
-    pub fn doubt(&self, before: Option<(&Self, Seen)>) -> Option<String> {
+    pub fn describe_test_doubt(&self, before: Option<(&Self, ReceiptSource)>) -> Option<String> {
         let counted = before.and_then(|(before, _)| before.counts);
-        let counted = counted.filter(|counts| counts.n_run() + counts.skipped > 0);
+        let counted = counted.filter(|counts| counts.executed_count() + counts.skipped > 0);
         let told = |what: &str| {
-            let before = counted.map_or("not counted".to_owned(), Counts::in_words);
+            let before = counted.map_or("not counted".to_owned(), TestCounts::describe);
             let now = match (&self.outcome, self.counts) {
                 (TestOutcome::NoTests, _) => "no tests".to_owned(),
-                (_, Some(counts)) => counts.in_words(),
+                (_, Some(counts)) => counts.describe(),
                 (_, None) => "no counts".to_owned(),
             };
             Some(format!("{what}: before {before}; now {now}"))
         };
         match (&self.outcome, counted, self.counts) {
             (TestOutcome::NoTests, Some(_), _) => told("the tests are gone"),
-            (TestOutcome::Passed, Some(before), Some(now)) if now.n_run() < before.n_run() => {
+            (TestOutcome::Passed, Some(before), Some(now))
+                if now.executed_count() < before.executed_count() =>
+            {
                 told("fewer tests ran than before")
             }
             (TestOutcome::Passed, Some(before), Some(now)) if now.skipped > before.skipped => {
@@ -135,8 +137,9 @@ impl Receipt {
                 told("the tests ended well, and nothing was counted")
             }
             (TestOutcome::Passed, None, None) if self.uncounted => {
-                let is_known =
-                    before.is_some_and(|(before, seen)| before.uncounted && seen == Seen::OfStep);
+                let is_known = before.is_some_and(|(before, seen)| {
+                    before.uncounted && seen == ReceiptSource::CompletedStep
+                });
                 match is_known {
                     true => None,
                     false => told("the tests ended well, and nothing was counted"),
@@ -166,7 +169,7 @@ impl Receipt {
     }
 
     /// Tells whether nothing fails but what failed in an earlier run of the same tests. In doubt something else does.
-    pub fn fails_as(&self, before: &Self) -> bool {
+    pub fn has_only_known_failures(&self, before: &Self) -> bool {
         let both_failed = [self, before]
             .iter()
             .all(|receipt| receipt.outcome == TestOutcome::Failed && receipt.exit_code.is_some());
@@ -192,8 +195,8 @@ impl Receipt {
     }
 
     /// The first names of the tests that failed; empty where none is known.
-    pub fn failing_in_words(&self) -> String {
-        let n_more = self.failed_tests.len().saturating_sub(MOST_NAMED);
+    pub fn failed_tests_label(&self) -> String {
+        let n_more = self.failed_tests.len().saturating_sub(MAX_NAMED_TESTS);
         let more = match n_more {
             0 => String::new(),
             n => format!(" and {n} more"),
@@ -201,7 +204,7 @@ impl Receipt {
         let named: Vec<&str> = self
             .failed_tests
             .iter()
-            .take(MOST_NAMED)
+            .take(MAX_NAMED_TESTS)
             .map(String::as_str)
             .collect();
         format!("{}{more}", named.join(", "))
@@ -209,14 +212,14 @@ impl Receipt {
 
     /// Tells whether the program that the command names is not there: no agent's edit of the tree changes that. A script
     /// of the repository that is missing is another matter.
-    pub fn lacks_runner(&self) -> bool {
+    pub fn is_runner_missing(&self) -> bool {
         let program = self.command.split_ascii_whitespace().next();
         let is_path = program.is_some_and(|program| program.contains('/'));
         matches!(self.outcome, TestOutcome::NotStarted(_)) && !is_path
     }
 
     /// Tells whether the step may go on: nothing failed (not tested counts as going on, not as tested).
-    pub fn lets_pass(&self) -> bool {
+    pub fn allows_next_step(&self) -> bool {
         match self.outcome {
             TestOutcome::Passed | TestOutcome::NoTests | TestOutcome::NoCommand => true,
             TestOutcome::Failed | TestOutcome::TimedOut | TestOutcome::NotStarted(_) => false,
@@ -224,19 +227,19 @@ impl Receipt {
     }
 
     /// Says in a few words what was found, and whose command found it.
-    pub fn in_words_with_origin(&self) -> String {
-        let found = self.in_words();
+    pub fn describe_with_origin(&self) -> String {
+        let found = self.describe();
         match &self.origin {
-            Some(origin) => format!("{found} ({})", origin.in_words()),
+            Some(origin) => format!("{found} ({})", origin.describe()),
             None => found,
         }
     }
 
     /// Says in a few words what was found, the same on screen, in log.md and in JSON.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let counted = self
             .counts
-            .map_or(String::new(), |counts| format!(": {}", counts.in_words()));
+            .map_or(String::new(), |counts| format!(": {}", counts.describe()));
         match &self.outcome {
             TestOutcome::Passed => format!("tests passed{counted}"),
             TestOutcome::Failed => match self.exit_code {
@@ -258,7 +261,7 @@ mod tests {
     fn receipt(outcome: TestOutcome, counts: Option<(u64, u64)>) -> Receipt {
         Receipt {
             outcome,
-            counts: counts.map(|(passed, skipped)| Counts {
+            counts: counts.map(|(passed, skipped)| TestCounts {
                 passed,
                 failed: 0,
                 skipped,
@@ -269,7 +272,8 @@ mod tests {
 
     fn check(before: Option<(u64, u64)>, now: (TestOutcome, Option<(u64, u64)>), expected: &str) {
         let before = receipt(TestOutcome::Passed, before);
-        let found = receipt(now.0, now.1).doubt(Some((&before, Seen::Unseen)));
+        let found =
+            receipt(now.0, now.1).describe_test_doubt(Some((&before, ReceiptSource::Baseline)));
         assert_eq!(found.unwrap_or_default(), expected);
     }
 
@@ -300,7 +304,7 @@ mod tests {
     fn failed((passed, skipped): (u64, u64), n_failed: u64, names: &[&str]) -> Receipt {
         Receipt {
             exit_code: Some(1),
-            counts: Some(Counts {
+            counts: Some(TestCounts {
                 passed,
                 failed: n_failed,
                 skipped,
@@ -314,7 +318,7 @@ mod tests {
     fn what_failed_before_is_known_by_its_names() {
         let before = failed((3, 0), 2, &["a", "b"]);
         let check = |now: &Receipt, expected: bool| {
-            assert_eq!(now.fails_as(&before), expected, "{now:?}");
+            assert_eq!(now.has_only_known_failures(&before), expected, "{now:?}");
         };
         check(&failed((3, 0), 2, &["a", "b"]), true);
         check(&failed((4, 0), 1, &["b"]), true);
@@ -333,14 +337,14 @@ mod tests {
         check(&other, false);
         let passed = receipt(TestOutcome::Passed, Some((5, 0)));
         check(&passed, false);
-        assert!(!failed((3, 0), 2, &["a", "b"]).fails_as(&passed));
+        assert!(!failed((3, 0), 2, &["a", "b"]).has_only_known_failures(&passed));
     }
 
     #[test]
     fn without_names_the_counts_must_not_be_worse() {
         let before = failed((3, 0), 2, &[]);
         let check = |now: &Receipt, expected: bool| {
-            assert_eq!(now.fails_as(&before), expected, "{now:?}");
+            assert_eq!(now.has_only_known_failures(&before), expected, "{now:?}");
         };
         check(&failed((3, 0), 2, &[]), true);
         check(&failed((4, 0), 1, &[]), true);
@@ -352,13 +356,13 @@ mod tests {
             counts: None,
             ..failed((0, 0), 0, &[])
         };
-        assert!(!uncounted.fails_as(&uncounted));
+        assert!(!uncounted.has_only_known_failures(&uncounted));
     }
 
     #[test]
     fn a_few_failing_tests_are_named() {
         let names = ["a", "b", "c", "d", "e", "f", "g"];
-        let told = |n: usize| failed((0, 0), 1, &names[..n]).failing_in_words();
+        let told = |n: usize| failed((0, 0), 1, &names[..n]).failed_tests_label();
         assert_eq!(told(0), "");
         assert_eq!(told(2), "a, b");
         assert_eq!(told(7), "a, b, c, d, e and 2 more");
@@ -372,8 +376,15 @@ mod tests {
         };
         let told =
             "the tests ended well, and nothing was counted: before not counted; now no counts";
-        assert_eq!(now.doubt(None).as_deref(), Some(told));
-        assert_eq!(now.doubt(Some((&now, Seen::Unseen))).as_deref(), Some(told));
-        assert_eq!(now.doubt(Some((&now, Seen::OfStep))), None);
+        assert_eq!(now.describe_test_doubt(None).as_deref(), Some(told));
+        assert_eq!(
+            now.describe_test_doubt(Some((&now, ReceiptSource::Baseline)))
+                .as_deref(),
+            Some(told)
+        );
+        assert_eq!(
+            now.describe_test_doubt(Some((&now, ReceiptSource::CompletedStep))),
+            None
+        );
     }
 }

@@ -4,7 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::findings::{Finding, Findings, Remark, Response, Severity, Stand};
+use super::findings::{
+    Finding, FindingDisposition, FindingLedger, FindingResponse, FindingSeverity, ReviewRemark,
+};
 use crate::text::front_matter;
 
 /// The heading under which the program keeps the planner's answers.
@@ -22,7 +24,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word as in front matter and marker.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Approved => "APPROVED",
             Self::ChangesRequired => "CHANGES_REQUIRED",
@@ -30,7 +32,7 @@ impl Verdict {
     }
 
     /// The word for people: the same wherever a verdict is told.
-    pub fn in_words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Approved => "approved",
             Self::ChangesRequired => "changes required",
@@ -38,7 +40,7 @@ impl Verdict {
     }
 
     /// What stands before that word in lists.
-    pub fn sign(self) -> &'static str {
+    pub fn symbol(self) -> &'static str {
         match self {
             Self::Approved => "✓",
             Self::ChangesRequired => "↻",
@@ -48,7 +50,7 @@ impl Verdict {
 
 /// What a review document says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Review {
+pub struct ReviewDocument {
     /// Its verdict under the ledger it was read with.
     pub verdict: Verdict,
     /// False when its signals disagree: marker, front-matter status, open blocking findings.
@@ -57,24 +59,24 @@ pub struct Review {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marker: Option<Verdict>,
     /// Its remarks, in the order of the text.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<ReviewRemark>,
     /// The findings that it says are settled; `None` in logs of earlier versions, where each one left out was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Vec<u32>>,
 }
 
 /// Reads a review document. Total: whatever is not exactly an approval requires changes.
-pub fn read(text: &str, ledger: &Findings) -> Review {
+pub fn parse(text: &str, ledger: &FindingLedger) -> ReviewDocument {
     let document = front_matter::parse_document(text);
-    let marker = marker_of(document.body);
+    let marker = parse_marker(document.body);
     let says_approved = marker == Some(Verdict::Approved);
-    let statuses = statuses_of(&document.fields);
+    let statuses = status_values(&document.fields);
     let status_agrees = statuses.iter().all(|status| status == "APPROVED");
-    let remarks = remarks_of(document.body);
+    let remarks = parse_remarks(document.body);
     let blocking = remarks.iter().any(|remark| {
-        remark.severity == Severity::Blocking && !ledger.is_settled_by_user(remark.n)
+        remark.severity == FindingSeverity::Blocking && !ledger.is_settled_by_user(remark.n)
     });
-    let is_only_opinion = n_marker_lines(text) == 1;
+    let is_only_opinion = count_marker_lines(text) == 1;
     let approved = says_approved && is_only_opinion && status_agrees && !blocking;
     let status_says_approved = statuses.iter().any(|status| status == "APPROVED");
     let consistent = if says_approved {
@@ -87,17 +89,17 @@ pub fn read(text: &str, ledger: &Findings) -> Review {
     } else {
         Verdict::ChangesRequired
     };
-    Review {
+    ReviewDocument {
         verdict,
         consistent,
         marker,
         remarks,
-        settled: Some(settled_of(document.body)),
+        settled: Some(parse_settled_numbers(document.body)),
     }
 }
 
 /// What the first line that is not blank says, where that is a marker and nothing else.
-fn marker_of(body: &str) -> Option<Verdict> {
+fn parse_marker(body: &str) -> Option<Verdict> {
     let first = body.lines().find(|line| !line.trim().is_empty())?;
     match first.trim() {
         "[APPROVED]" => Some(Verdict::Approved),
@@ -107,12 +109,12 @@ fn marker_of(body: &str) -> Option<Verdict> {
 }
 
 /// The numbers in the lines `Settled: 1, 2` of a review.
-pub fn settled_of(body: &str) -> Vec<u32> {
-    let lines = without_responses(body).lines();
-    lines.filter_map(read_settled).flatten().collect()
+pub fn parse_settled_numbers(body: &str) -> Vec<u32> {
+    let lines = strip_responses(body).lines();
+    lines.filter_map(parse_settled_line).flatten().collect()
 }
 
-fn read_settled(line: &str) -> Option<Vec<u32>> {
+fn parse_settled_line(line: &str) -> Option<Vec<u32>> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '`'));
     let (word, numbers) = line.split_once(':')?;
     if !word
@@ -132,7 +134,7 @@ fn read_settled(line: &str) -> Option<Vec<u32>> {
 /// How many lines of a review say a verdict, the first one among them.
 ///
 /// Wherever such a line is and however it is dressed, it counts: quoted, in a list, in a code fence, in other letters.
-fn n_marker_lines(text: &str) -> usize {
+fn count_marker_lines(text: &str) -> usize {
     let ends = [
         '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
     ];
@@ -162,7 +164,7 @@ fn is_marker_line(line: &str) -> bool {
 }
 
 /// The values of every field called status, whatever the case of its name: one that disagrees is a conflict.
-fn statuses_of(fields: &[(String, String)]) -> Vec<String> {
+fn status_values(fields: &[(String, String)]) -> Vec<String> {
     let is_status = |name: &str| name.trim().eq_ignore_ascii_case("status");
     let plain = |value: &str| value.trim().trim_matches(['"', '\'']).to_ascii_uppercase();
     fields
@@ -175,11 +177,11 @@ fn statuses_of(fields: &[(String, String)]) -> Vec<String> {
 /// Tells whether a text can be a review at all: it has a marker line or at least one remark.
 pub fn is_review(text: &str) -> bool {
     let body = front_matter::parse_document(text).body;
-    marker_of(body).is_some() || !remarks_of(body).is_empty()
+    parse_marker(body).is_some() || !parse_remarks(body).is_empty()
 }
 
 /// The part of a review that the reviewer wrote: everything before the responses.
-pub fn without_responses(body: &str) -> &str {
+pub fn strip_responses(body: &str) -> &str {
     let mut at = 0;
     for line in body.split_inclusive('\n') {
         if line.trim_end() == RESPONSES_HEADING {
@@ -192,7 +194,7 @@ pub fn without_responses(body: &str) -> &str {
 
 /// A review taken apart for reading: what stands below each remark, and what belongs to none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Parts {
+pub struct ReviewParts {
     /// The lines below each remark's first one, by its number.
     pub evidence: Vec<(u32, String)>,
     /// What is neither marker, remark nor answer.
@@ -200,8 +202,8 @@ pub struct Parts {
 }
 
 /// Takes the text of a review apart.
-pub fn parts(body: &str) -> Parts {
-    let mut parts = Parts::default();
+pub fn split_parts(body: &str) -> ReviewParts {
+    let mut parts = ReviewParts::default();
     let (mut of_remark, mut in_responses) = (false, false);
     for line in body.lines() {
         if line.starts_with("## ") {
@@ -211,7 +213,7 @@ pub fn parts(body: &str) -> Parts {
         if in_responses || is_marker {
             continue;
         }
-        if let Some(remark) = read_remark(line) {
+        if let Some(remark) = parse_remark(line) {
             parts.evidence.push((remark.n, String::new()));
             of_remark = true;
             continue;
@@ -232,24 +234,24 @@ pub fn parts(body: &str) -> Parts {
 }
 
 /// Reads the remarks `N. [blocking|major|minor] …`. An unknown word in the brackets counts as blocking.
-fn remarks_of(body: &str) -> Vec<Remark> {
-    without_responses(body)
+fn parse_remarks(body: &str) -> Vec<ReviewRemark> {
+    strip_responses(body)
         .lines()
-        .filter_map(read_remark)
+        .filter_map(parse_remark)
         .collect()
 }
 
-fn read_remark(line: &str) -> Option<Remark> {
-    let (n, rest) = read_number(line)?;
+fn parse_remark(line: &str) -> Option<ReviewRemark> {
+    let (n, rest) = parse_item_number(line)?;
     let (word, text) = rest.strip_prefix('[')?.split_once(']')?;
     let severity = match word.trim().to_ascii_lowercase().as_str() {
-        "minor" => Severity::Minor,
-        "major" => Severity::Major,
+        "minor" => FindingSeverity::Minor,
+        "major" => FindingSeverity::Major,
         // A box such as `[ ]` is a quoted step, not a remark.
         "" | "x" => return None,
-        _ => Severity::Blocking,
+        _ => FindingSeverity::Blocking,
     };
-    Some(Remark {
+    Some(ReviewRemark {
         n,
         severity,
         text: text.trim().trim_start_matches([':', '-']).trim().to_owned(),
@@ -257,12 +259,12 @@ fn read_remark(line: &str) -> Option<Remark> {
 }
 
 /// Reads the planner's answers: only lines `N. accepted: …` and `N. rejected: …` count.
-pub fn read_responses(text: &str) -> Vec<Response> {
-    text.lines().filter_map(read_response).collect()
+pub fn parse_responses(text: &str) -> Vec<FindingResponse> {
+    text.lines().filter_map(parse_response).collect()
 }
 
-fn read_response(line: &str) -> Option<Response> {
-    let (n, rest) = read_number(line)?;
+fn parse_response(line: &str) -> Option<FindingResponse> {
+    let (n, rest) = parse_item_number(line)?;
     let (word, reason) = rest.split_once(':')?;
     let stand = match word
         .trim()
@@ -270,11 +272,11 @@ fn read_response(line: &str) -> Option<Response> {
         .to_ascii_lowercase()
         .as_str()
     {
-        "accepted" => Stand::Accepted,
-        "rejected" => Stand::Rejected,
+        "accepted" => FindingDisposition::Accepted,
+        "rejected" => FindingDisposition::Rejected,
         _ => return None,
     };
-    Some(Response {
+    Some(FindingResponse {
         n,
         stand,
         reason: reason.trim_start_matches('*').trim().to_owned(),
@@ -282,7 +284,7 @@ fn read_response(line: &str) -> Option<Response> {
 }
 
 /// Reads `N.` or `N)` at the start of a line, perhaps indented or a list item, and gives what follows.
-fn read_number(line: &str) -> Option<(u32, &str)> {
+fn parse_item_number(line: &str) -> Option<(u32, &str)> {
     let line = line
         .trim_start()
         .trim_start_matches("- ")
@@ -296,10 +298,10 @@ fn read_number(line: &str) -> Option<(u32, &str)> {
 
 /// Writes the section of responses that the program carries over: all answers so far, by review, and
 /// what was left unanswered.
-pub fn responses_section(ledger: &Findings) -> String {
+pub fn render_responses(ledger: &FindingLedger) -> String {
     let mut out = String::new();
-    for review in 1..=ledger.reviews() {
-        let answers = answers_to(ledger, review);
+    for review in 1..=ledger.review_count() {
+        let answers = response_lines(ledger, review);
         if answers.is_empty() {
             continue;
         }
@@ -318,13 +320,13 @@ pub fn responses_section(ledger: &Findings) -> String {
     format!("{RESPONSES_HEADING}\n{out}")
 }
 
-fn answers_to(ledger: &Findings, review: u32) -> Vec<String> {
+fn response_lines(ledger: &FindingLedger, review: u32) -> Vec<String> {
     let mut lines = Vec::new();
     for finding in ledger.all() {
         for (_, response) in finding.responses.iter().filter(|(to, _)| *to == review) {
             let stand = match response.stand {
-                Stand::Accepted => "accepted",
-                Stand::Rejected => "rejected",
+                FindingDisposition::Accepted => "accepted",
+                FindingDisposition::Rejected => "rejected",
             };
             lines.push(format!("{}. {stand}: {}", response.n, response.reason));
         }
@@ -336,7 +338,7 @@ fn unanswered_line(finding: &Finding) -> String {
     format!(
         "- finding {} ({}) has no answer",
         finding.remark.n,
-        finding.remark.severity.word()
+        finding.remark.severity.as_str()
     )
 }
 
@@ -347,7 +349,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, verdict: Verdict, consistent: bool) {
-        let review = read(text, &Findings::default());
+        let review = parse(text, &FindingLedger::default());
         assert_eq!(
             (review.verdict, review.consistent),
             (verdict, consistent),
@@ -446,53 +448,55 @@ mod tests {
 
     #[test]
     fn a_blocking_finding_that_the_user_settled_does_not_hold_an_approval_up() {
-        let mut ledger = Findings::default();
-        ledger.take_review(&read("[CHANGES_REQUIRED]\n1. [blocking] x", &ledger).remarks);
+        let mut ledger = FindingLedger::default();
+        ledger.apply_legacy_review(&parse("[CHANGES_REQUIRED]\n1. [blocking] x", &ledger).remarks);
         assert!(ledger.settle_by_user(1));
         assert_eq!(
-            read("[APPROVED]\n1. [blocking] x", &ledger).verdict,
+            parse("[APPROVED]\n1. [blocking] x", &ledger).verdict,
             Verdict::Approved
         );
     }
 
     #[test]
     fn a_finding_left_out_is_settled_and_one_repeated_stays_open() {
-        let mut ledger = Findings::default();
-        ledger
-            .take_review(&read("[CHANGES_REQUIRED]\n1. [major] a\n2. [minor] b", &ledger).remarks);
-        ledger.take_responses(&read_responses(
+        let mut ledger = FindingLedger::default();
+        ledger.apply_legacy_review(
+            &parse("[CHANGES_REQUIRED]\n1. [major] a\n2. [minor] b", &ledger).remarks,
+        );
+        ledger.apply_responses(&parse_responses(
             "1. accepted: done\n2. maybe: no\n9. rejected: unknown",
         ));
         let left: Vec<u32> = ledger.unanswered().map(|f| f.remark.n).collect();
         assert_eq!(left, [2]);
-        let section = responses_section(&ledger);
+        let section = render_responses(&ledger);
         assert!(section.contains("1. accepted: done"), "{section}");
         assert!(
             section.contains("finding 2 (minor) has no answer"),
             "{section}"
         );
-        let change = ledger
-            .take_review(&read("[CHANGES_REQUIRED]\n2. [minor] b\n3. [major] c", &ledger).remarks);
-        assert_eq!((change.were_open, change.settled), (2, 1));
+        let change = ledger.apply_legacy_review(
+            &parse("[CHANGES_REQUIRED]\n2. [minor] b\n3. [major] c", &ledger).remarks,
+        );
+        assert_eq!((change.open_before, change.settled), (2, 1));
         let open: Vec<u32> = ledger.open().map(|f| f.remark.n).collect();
         assert_eq!(open, [2, 3]);
-        assert_eq!(ledger.highest(), 3);
-        ledger.take_review(&[]);
+        assert_eq!(ledger.highest_number(), 3);
+        ledger.apply_legacy_review(&[]);
         assert_eq!(ledger.open().count(), 0);
-        assert_eq!(ledger.highest(), 3);
+        assert_eq!(ledger.highest_number(), 3);
     }
 
     #[test]
     fn remarks_inside_the_responses_do_not_count() {
         let text = "[APPROVED]\n\n## Responses\n\n1. [blocking] quoted\n";
-        assert!(read(text, &Findings::default()).remarks.is_empty());
-        assert_eq!(without_responses("a\n## Responses\nb"), "a\n");
+        assert!(parse(text, &FindingLedger::default()).remarks.is_empty());
+        assert_eq!(strip_responses("a\n## Responses\nb"), "a\n");
     }
 
     #[test]
     fn a_review_is_taken_apart_without_losing_or_doubling_a_line() {
         let text = "[CHANGES_REQUIRED]\n\nIn short: no.\n\n1. [major] a\n   Evidence: x:1\n\n   Instead: b\n2. [minor] c\n\n## Responses\n\n### To review 1\n1. accepted: d\n\n## Remarks of the user\n\nplease\n";
-        let parts = parts(text);
+        let parts = split_parts(text);
         let wanted = [
             (1, "   Evidence: x:1\n\n   Instead: b".to_owned()),
             (2, String::new()),
@@ -514,13 +518,13 @@ mod tests {
             text.insert(at, c);
             // A byte order mark at the very start of a file is no character of its first line.
             prop_assume!(!(at == 0 && c == '\u{feff}'));
-            prop_assert_eq!(read(&text, &Findings::default()).verdict, Verdict::ChangesRequired);
+            prop_assert_eq!(parse(&text, &FindingLedger::default()).verdict, Verdict::ChangesRequired);
         }
 
         #[test]
         fn the_verdict_is_total(text in "(---\n|status: |STATUS: |APPROVED|CHANGES_REQUIRED|\\[|\\]|\n|[0-9]\\. |blocking|x){0,24}") {
-            let review = read(&text, &Findings::default());
-            let blocking = review.remarks.iter().any(|r| r.severity == Severity::Blocking);
+            let review = parse(&text, &FindingLedger::default());
+            let blocking = review.remarks.iter().any(|r| r.severity == FindingSeverity::Blocking);
             prop_assert!(!(blocking && review.verdict == Verdict::Approved));
         }
     }

@@ -30,24 +30,24 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use super::asked_back::Lack;
-use super::course::{self, Course};
-use super::discussion::Discussion;
+use super::deferred_answer::DeferredAnswer;
+use super::discussion::GroupDiscussion;
 use super::effect::Effect;
-use super::event::{Approval, Created, Event, Process, Settings};
-use super::execution::{Execution, Stopped};
-use super::findings::Findings;
-use super::ids::{At, RunId, Sha256, TurnId};
-use super::late::Late;
-use super::note::Notes;
+use super::event::{AgentProcess, Approval, Event, RunParameters, WorkflowSettings};
+use super::findings::FindingLedger;
+use super::ids::{RunId, Sha256, TurnId, UnixMillis};
+use super::missing_part::MissingPart;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
+use super::plan_execution::{PlanExecution, StoppedStep};
+use super::plan_note::PlanNotes;
 use super::question::{DraftFile, Question};
+use super::reversal_plan::UndoDirection;
 use super::review::Verdict;
+use super::run_timeline::{self, RunTimeline};
 use super::session::Session;
-use super::task::Child;
-use super::turn::{Purpose, Role, TurnOrder};
-use super::undo::Way;
+use super::task::ChildSession;
+use super::turn::{Role, TurnOrder, TurnPurpose};
 
 pub use executing::commit_subject;
 pub(super) use flow::is_idle;
@@ -56,24 +56,24 @@ pub use saying::Kept;
 pub use undoing::boxes;
 
 /// The schema of the event log and of the snapshot.
-pub const SCHEMA: u32 = 1;
+pub const RUN_SCHEMA: u32 = 1;
 
 /// One goal in one repository. Changes only through [`Run::step`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Run {
-    state: State,
+    state: RunState,
 }
 
 /// Everything that is known of a run; what `state.json` holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+pub struct RunState {
     /// The run's id.
     pub run: RunId,
     /// When it was made.
-    pub created: At,
+    pub created: UnixMillis,
     /// Its goal, once given.
-    pub goal: Option<Goal>,
+    pub goal: Option<RunGoal>,
     /// Who talks with the user about it.
     #[serde(default)]
     pub refiner: Role,
@@ -87,7 +87,7 @@ pub struct State {
     /// How much runs without asking.
     pub mode: Mode,
     /// The settings that the workflow follows.
-    pub settings: Settings,
+    pub settings: WorkflowSettings,
     /// How often a goal was confirmed.
     pub cycle: u32,
     /// The review of this cycle that runs or ran last, from 1; 0 before the first.
@@ -104,12 +104,12 @@ pub struct State {
     pub plan: Option<PlanFile>,
     /// Whether the user's words are in it that an agent's next version would take away.
     #[serde(default)]
-    pub plan_by: Author,
+    pub plan_by: DocumentAuthor,
     /// The hash of the `comments.md` that lies on disk.
     pub comments_sha256: Option<Sha256>,
     /// The same as for the plan.
     #[serde(default)]
-    pub comments_by: Author,
+    pub comments_by: DocumentAuthor,
     /// The approval hash of the plan that the review at hand is about.
     pub reviewing: Option<Sha256>,
     /// The last verdict.
@@ -117,16 +117,16 @@ pub struct State {
     /// The approval hash of the plan that was approved.
     pub approved_sha256: Option<Sha256>,
     /// All findings.
-    pub findings: Findings,
+    pub findings: FindingLedger,
     /// What the agents of this review and of its answer were asked for once more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub asked_back: Vec<Lack>,
+    pub asked_back: Vec<MissingPart>,
     /// The execution, once entered.
-    pub execution: Option<Execution>,
+    pub execution: Option<PlanExecution>,
     /// The turn that runs.
-    pub running: Option<Running>,
+    pub running: Option<RunningTurn>,
     /// What the program itself is at between two turns.
-    pub busy: Option<Busy>,
+    pub busy: Option<ProgramOperation>,
     /// The question that waits for the user.
     pub awaiting: Option<Question>,
     /// What agents wait for at their CLIs beside it: a second question of the turn at work, and those of children.
@@ -139,19 +139,19 @@ pub struct State {
     n_approvals: u32,
     /// The child sessions, in the order in which they were made.
     #[serde(default)]
-    pub children: Vec<Child>,
+    pub children: Vec<ChildSession>,
     /// The group discussions, in the order in which they were begun.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub discussions: Vec<Discussion>,
+    pub discussions: Vec<GroupDiscussion>,
     /// What agents asked for and nobody answered before the program ended; each is told with its next turn.
     #[serde(default)]
-    pub unanswered: Vec<Unanswered>,
+    pub unanswered: Vec<UnansweredRequest>,
     /// What the user refused together with the rest of a turn; each is told with its agent's next turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refused: Vec<Unanswered>,
+    pub refused: Vec<UnansweredRequest>,
     /// Questions whose agents were told to end their turns without the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub late: Vec<Late>,
+    pub late: Vec<DeferredAnswer>,
     /// What the planner is told next, where the user said no to handing the plan on: the plan of the turn at hand is
     /// kept and goes to no review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,7 +161,7 @@ pub struct State {
     held_end: Option<late::HeldEnd>,
     /// What came for agents after their turns; each is told with its next turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub results: Vec<ResultForAgent>,
+    pub results: Vec<DeferredResult>,
     /// What the user said when no turn could be told; the next one is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Kept>,
@@ -170,7 +170,7 @@ pub struct State {
     draft: Option<(TurnId, Vec<DraftFile>)>,
     /// The last step that was stopped, which may have left changes uncommitted.
     #[serde(default)]
-    pub stopped_step: Option<Stopped>,
+    pub stopped_step: Option<StoppedStep>,
     /// Failures in a row of the turn at hand.
     pub failures: u32,
     /// Usage limits in a row that nobody told the end of.
@@ -181,10 +181,10 @@ pub struct State {
     pub remarks: Option<String>,
     /// The user's notes on lines of the plan.
     #[serde(default)]
-    pub notes: Notes,
+    pub notes: PlanNotes,
     /// Who worked when, and what each review said.
     #[serde(default)]
-    pub course: Course,
+    pub course: RunTimeline,
     /// The number of the next turn.
     next_turn: u32,
     /// The number of the next question.
@@ -193,7 +193,7 @@ pub struct State {
 
 /// A run's goal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Goal {
+pub struct RunGoal {
     /// One line.
     pub title: String,
     /// The whole goal.
@@ -212,12 +212,12 @@ pub struct PlanFile {
     /// Which committed version it is, from 1.
     pub version: u32,
     /// Whether the file that lies there is a plan at all.
-    pub reading: Reading,
+    pub reading: PlanFileState,
 }
 
 /// What an agent asked for and nobody answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unanswered {
+pub struct UnansweredRequest {
     /// Who asked.
     pub role: Role,
     /// For what, cleaned.
@@ -226,7 +226,7 @@ pub struct Unanswered {
 
 /// What an agent waited for and is told with its next turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResultForAgent {
+pub struct DeferredResult {
     /// Who waited.
     pub role: Role,
     /// What it is told, cleaned.
@@ -236,7 +236,7 @@ pub struct ResultForAgent {
 /// Whose words a document holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Author {
+pub enum DocumentAuthor {
     /// Those of agents and of the program alone.
     Agent,
     /// The user's among them; also where nobody knows.
@@ -247,7 +247,7 @@ pub enum Author {
 /// Whether a plan's file is a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reading {
+pub enum PlanFileState {
     /// It is.
     Plan,
     /// An edit took its boxes away; `plan` holds the steps that were known before.
@@ -271,21 +271,21 @@ pub struct VerdictRecord {
 
 /// The turn that runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Running {
+pub struct RunningTurn {
     /// The turn.
     pub order: TurnOrder,
     /// Since when.
-    pub started_at: At,
+    pub started_at: UnixMillis,
     /// Whether its result still counts.
-    pub result: Counts,
+    pub result: ResultValidity,
     /// Its CLI's process, once known.
-    pub process: Option<Process>,
+    pub process: Option<AgentProcess>,
 }
 
 /// Whether a running turn's result still counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Counts {
+pub enum ResultValidity {
     /// It does.
     Yes,
     /// The user stopped or cancelled in between.
@@ -295,7 +295,7 @@ pub enum Counts {
 /// What the program itself is at between two turns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "busy", rename_all = "snake_case")]
-pub enum Busy {
+pub enum ProgramOperation {
     /// It takes a document out of a completed turn.
     Collecting {
         /// The turn.
@@ -324,7 +324,7 @@ pub enum Busy {
     /// It moves the turn's role to another adapter.
     Moving {
         /// What the turn is for.
-        purpose: Purpose,
+        purpose: TurnPurpose,
     },
     /// It is at the stage of the step at hand.
     Stepping {
@@ -334,7 +334,7 @@ pub enum Busy {
     /// It takes steps back, or brings them back.
     Reversing {
         /// Which way.
-        way: Way,
+        way: UndoDirection,
         /// The tree from before, once it is kept; from then on it is gone through with.
         kept: Option<String>,
         /// The tree from after and the commit that was made, once the files are put back.
@@ -346,12 +346,12 @@ pub enum Busy {
 
 impl Run {
     /// Makes a run out of the first event of its log.
-    pub fn new(at: At, created: &Created) -> Self {
+    pub fn new(at: UnixMillis, created: &RunParameters) -> Self {
         let session = |(id, adapter): &(_, String), profile| {
             Session::new(Clone::clone(id), adapter.clone(), profile)
         };
         Self {
-            state: State {
+            state: RunState {
                 run: created.run.clone(),
                 created: at,
                 goal: None,
@@ -365,19 +365,19 @@ impl Run {
                 iteration: 0,
                 extra: 0,
                 stall: 0,
-                planner: session(&created.planner, super::turn::Profile::Plan),
+                planner: session(&created.planner, super::turn::TurnProfile::Plan),
                 reviewer: created
                     .reviewer
                     .as_ref()
-                    .map(|reviewer| session(reviewer, super::turn::Profile::Review)),
+                    .map(|reviewer| session(reviewer, super::turn::TurnProfile::Review)),
                 plan: None,
-                plan_by: Author::Agent,
+                plan_by: DocumentAuthor::Agent,
                 comments_sha256: None,
-                comments_by: Author::Agent,
+                comments_by: DocumentAuthor::Agent,
                 reviewing: None,
                 verdict: None,
                 approved_sha256: None,
-                findings: Findings::default(),
+                findings: FindingLedger::default(),
                 asked_back: Vec::new(),
                 execution: None,
                 running: None,
@@ -400,8 +400,8 @@ impl Run {
                 failures: 0,
                 blind_waits: 0,
                 remarks: None,
-                notes: Notes::default(),
-                course: Course::default(),
+                notes: PlanNotes::default(),
+                course: RunTimeline::default(),
                 next_turn: 1,
                 next_question: 1,
             },
@@ -409,14 +409,14 @@ impl Run {
     }
 
     /// What is known of the run.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &RunState {
         &self.state
     }
 
     /// The run after one more event of its log, whose effects were performed or are nobody's; none before its first.
-    pub fn after(run: Option<Self>, at: At, event: &Event) -> Option<Self> {
+    pub fn replay_event(run: Option<Self>, at: UnixMillis, event: &Event) -> Option<Self> {
         match (run, event) {
-            (None, Event::Created(created)) => Some(Self::new(at, created)),
+            (None, Event::RunCreated(created)) => Some(Self::new(at, created)),
             (None, _) => None,
             (Some(mut run), event) => {
                 drop(run.step(at, event));
@@ -427,9 +427,9 @@ impl Run {
 
     /// Takes one event in and says what is to be done. An event that does not fit changes nothing but the
     /// time of the last one.
-    pub fn step(&mut self, at: At, event: &Event) -> Vec<Effect> {
-        let effects = self.take(at, event);
-        course::note(&mut self.state, at, event);
+    pub fn step(&mut self, at: UnixMillis, event: &Event) -> Vec<Effect> {
+        let effects = self.dispatch_event(at, event);
+        run_timeline::record_event(&mut self.state, at, event);
         effects
     }
 
@@ -437,35 +437,35 @@ impl Run {
         clippy::too_many_lines,
         reason = "one arm an event, each calling one function: a list to read"
     )]
-    fn take(&mut self, at: At, event: &Event) -> Vec<Effect> {
+    fn dispatch_event(&mut self, at: UnixMillis, event: &Event) -> Vec<Effect> {
         let state = &mut self.state;
         match event {
-            Event::Created(_)
+            Event::RunCreated(_)
             | Event::AgentsRegistered { .. }
             | Event::PhaseChanged { .. }
             | Event::QuestionAsked { .. } => Vec::new(),
             Event::Agent { turn, news, .. } => outside::on_news(state, at, turn, news),
             Event::GoalGiven { text } => planning::on_goal_given(state, text),
-            Event::Said { text } => planning::on_said(state, at, text),
+            Event::GoalMessageAdded { text } => planning::on_said(state, at, text),
             Event::RefinerChosen { role, goal } => {
                 planning::on_refiner_chosen(state, *role, goal.as_deref())
             }
             Event::GoalConfirmed { title, text } => {
                 planning::on_goal_confirmed(state, at, title, text)
             }
-            Event::Released => control::on_released(state, at),
+            Event::TurnSendConfirmed => control::on_released(state, at),
             Event::GateChanged { gate } => control::on_gate_changed(state, at, *gate),
             Event::TurnHoldChanged { hold } => flow::on_hold_changed(state, at, *hold),
             Event::ModeChanged { mode } => control::on_mode_changed(state, *mode),
-            Event::Interrupted => control::on_interrupted(state),
+            Event::InterruptRequested => control::on_interrupted(state),
             Event::Steered { text } => control::on_steered(state, text),
-            Event::Kept { to, text } => saying::on_kept(state, *to, text),
-            Event::Stopped => control::on_stopped(state),
-            Event::Cancelled => control::on_cancelled(state),
-            Event::Left { .. } => control::on_left(state),
-            Event::Resumed { gate } => recovering::on_resumed(state, at, *gate),
+            Event::MessageQueued { to, text } => saying::on_kept(state, *to, text),
+            Event::RunStopped => control::on_stopped(state),
+            Event::RunCancelled => control::on_cancelled(state),
+            Event::ProgramExited { .. } => control::on_left(state),
+            Event::RunResumed { gate } => recovering::on_resumed(state, at, *gate),
             Event::TreeRestored { step } => recovering::on_tree_restored(state, at, *step),
-            Event::Answered { id, answer } => control::on_answered(state, at, *id, answer),
+            Event::QuestionAnswered { id, answer } => control::on_answered(state, at, *id, answer),
             Event::FindingSettled { n } => reviewing::on_finding_settled(state, *n),
             Event::SessionOpened { role, external_id } => {
                 flow::on_session_opened(state, *role, external_id)
@@ -492,12 +492,18 @@ impl Run {
                 turn,
                 plan,
                 file_sha256,
-            } => planning::on_plan_committed(state, at, turn, PlanFile::of(plan, file_sha256)),
+            } => {
+                planning::on_plan_committed(state, at, turn, PlanFile::from_plan(plan, file_sha256))
+            }
             Event::ReviewCommitted { .. } => reviewing::on_review_committed(state, at, event),
             Event::ResponseCommitted { .. } => reviewing::on_response_committed(state, at, event),
-            Event::NoDocument { turn, reason } => planning::on_no_document(state, at, turn, reason),
-            Event::AskedBack { turn, lacks } => asking_back::on_asked_back(state, at, turn, lacks),
-            Event::Conflict {
+            Event::DocumentMissing { turn, reason } => {
+                planning::on_no_document(state, at, turn, reason)
+            }
+            Event::DocumentIncomplete { turn, lacks } => {
+                asking_back::on_asked_back(state, at, turn, lacks)
+            }
+            Event::DocumentConflict {
                 turn,
                 document,
                 clash,
@@ -525,8 +531,8 @@ impl Run {
             Event::AnswerPending { request, about } => late::on_pending(state, request, about),
             Event::PlanExitAnswered { told } => planning::on_exit_answered(state, told.as_deref()),
             Event::AnswerMissed { request } => late::on_missed(state, at, request),
-            Event::ApprovalAsked(approval) => control::on_approval_asked(state, approval),
-            Event::ApprovalAnswered {
+            Event::ApprovalRequested(approval) => control::on_approval_asked(state, approval),
+            Event::ApprovalDecided {
                 request,
                 allowed,
                 by,
@@ -537,7 +543,7 @@ impl Run {
                 control::on_approval_expired(state, &approval.request)
             }
             Event::DraftFound { turn, files } => recovering::on_draft_found(state, turn, files),
-            Event::Surveyed { terms } => approving::on_surveyed(state, terms),
+            Event::RepositorySurveyed { terms } => approving::on_surveyed(state, terms),
             Event::ExecutionEntered { base, terms } => {
                 approving::on_execution_entered(state, at, base.as_deref(), terms)
             }
@@ -573,17 +579,17 @@ impl Run {
                 undoing::on_put_back(state, tree, commit.as_deref())
             }
             Event::UndoFailed { .. } => undoing::on_failed(state, at),
-            Event::Undone {
+            Event::UndoFinished {
                 plan_file_sha256, ..
             } => undoing::on_recorded(state, at, plan_file_sha256.as_ref()),
             Event::TaskStarted(order) => children::on_started(state, at, order),
-            Event::TaskBegan { session } => children::on_began(state, at, session),
+            Event::TaskDispatched { session } => children::on_began(state, at, session),
             Event::TaskOpened {
                 session,
                 external_id,
             } => children::on_opened(state, session, external_id),
-            Event::TaskNews { session, news } => children::on_news(state, session, news),
-            Event::TaskSentOn { session } => children::on_sent_on(state, session),
+            Event::TaskActivity { session, news } => children::on_news(state, session, news),
+            Event::TaskMovedToBackground { session } => children::on_sent_on(state, session),
             Event::TaskPatched { session, patch } => {
                 children::on_patched(state, at, session, patch)
             }
@@ -591,30 +597,30 @@ impl Run {
             Event::TaskReported { session } => children::on_reported(state, session),
             Event::ChildDeleted { session } => children::on_deleted(state, session),
             Event::Discussion { id, news } => discussing::on_news(state, at, id, news),
-            Event::Tampered { files } => control::on_tampered(state, files),
+            Event::StoreTampered { files } => control::on_tampered(state, files),
             Event::TodosWritten { session, todos } => flow::on_todos_written(state, session, todos),
-            Event::ToolBlocked { .. } | Event::Trouble { .. } => Vec::new(),
-            Event::ResultCame { role, text } => flow::on_result_came(state, *role, text),
+            Event::ToolBlocked { .. } | Event::WarningRaised { .. } => Vec::new(),
+            Event::LateResultReceived { role, text } => flow::on_result_came(state, *role, text),
             Event::PlanEntered { reason } => replanning::on_plan_entered(state, at, reason),
             Event::EffectFailed { what, message } => {
-                vec![Effect::Halt(format!("{what}: {message}"))]
+                vec![Effect::HaltRun(format!("{what}: {message}"))]
             }
         }
     }
 }
 
 impl PlanFile {
-    fn of(plan: &Plan, file_sha256: &Sha256) -> Self {
+    fn from_plan(plan: &Plan, file_sha256: &Sha256) -> Self {
         Self {
             plan: plan.clone(),
             file_sha256: file_sha256.clone(),
             version: 0,
-            reading: Reading::Plan,
+            reading: PlanFileState::Plan,
         }
     }
 }
 
-impl State {
+impl RunState {
     /// The session of a role; `None` for the reviewer of a run without one.
     pub fn session(&self, role: Role) -> Option<&Session> {
         match role {
@@ -632,9 +638,9 @@ impl State {
 
     /// The question that comes first: an agent that waits at its CLI before the workflow, who asked first before who
     /// asked later.
-    pub fn question(&self) -> Option<&Question> {
+    pub fn current_question(&self) -> Option<&Question> {
         let all = self.awaiting.iter().chain(&self.asked);
-        all.min_by_key(|question| (question.kind.request().is_none(), question.id))
+        all.min_by_key(|question| (question.kind.request_id().is_none(), question.id))
     }
 
     /// Tells whether nothing will happen in this run any more by itself.
@@ -644,52 +650,52 @@ impl State {
 
     /// The run as it was left: whatever its record says, nobody is at anything and nothing is asked now.
     #[must_use]
-    pub fn as_left(mut self) -> Self {
+    pub fn without_activity(mut self) -> Self {
         (self.running, self.busy, self.awaiting) = (None, None, None);
         self.approvals.clear();
         self
     }
 
     /// How many iterations this cycle may have.
-    pub fn cap(&self) -> u32 {
+    pub fn iteration_limit(&self) -> u32 {
         self.settings.max_iterations.saturating_add(self.extra)
     }
 
     /// Tells whether an execution ran to its end without changing anything.
-    pub fn changed_nothing(&self) -> bool {
-        let nothing = |execution: &Execution| {
+    pub fn has_changed_nothing(&self) -> bool {
+        let nothing = |execution: &PlanExecution| {
             execution
                 .done
                 .iter()
                 .chain(execution.undone.iter().flat_map(|undone| &undone.records))
-                .all(|step| step.outcome == super::execution::StepOutcome::NoChange)
+                .all(|step| step.outcome == super::plan_execution::StepOutcome::NoChange)
         };
         self.phase == Phase::Done && self.execution.as_ref().is_none_or(nothing)
     }
 
     /// Which steps are not proven and why, in one line; `None` where all are.
-    pub fn unproven(&self) -> Option<String> {
+    pub fn describe_unproven_steps(&self) -> Option<String> {
         let records = self.execution.iter().flat_map(|execution| &execution.done);
         let told = records.filter_map(|record| {
-            let why = record.unproven()?;
+            let why = record.unproven_reason()?;
             Some(format!("step {} {why}", record.n))
         });
         let told: Vec<String> = told.collect();
         match told.is_empty() {
-            true if self.changed_nothing() => Some("nothing was changed".to_owned()),
+            true if self.has_changed_nothing() => Some("nothing was changed".to_owned()),
             true => None,
             false => Some(told.join(", ")),
         }
     }
 
     /// Takes a committed or edited plan in as the next version.
-    fn take_plan(&mut self, plan: PlanFile, by: Author) {
+    fn set_plan(&mut self, plan: PlanFile, by: DocumentAuthor) {
         self.plan_by = by;
         let version = self.plan.as_ref().map_or(0, |plan| plan.version) + 1;
         self.plan = Some(PlanFile { version, ..plan });
     }
 
-    fn plan_hash(&self) -> Option<&Sha256> {
+    fn plan_approval_hash(&self) -> Option<&Sha256> {
         self.plan.as_ref().map(|plan| &plan.plan.approval_sha256)
     }
 }

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::ids::{At, SessionId, TurnId};
-use super::todo::Todos;
-use super::turn::Profile;
+use super::ids::{SessionId, TurnId, UnixMillis};
+use super::todo_list::TodoList;
+use super::turn::TurnProfile;
 
 /// One message of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,14 +18,14 @@ pub struct Message {
     /// The turn it belongs to, where it does.
     pub turn: Option<TurnId>,
     /// Who speaks.
-    pub role: Speaker,
+    pub role: MessageRole,
     /// The profile that is current with it; build where none is named.
     #[serde(default)]
-    pub agent: Profile,
+    pub agent: TurnProfile,
     /// Whether this program wrote it rather than a person or a model.
     pub synthetic: bool,
     /// When.
-    pub ts: At,
+    pub ts: UnixMillis,
     /// Its text.
     pub text: String,
 }
@@ -33,7 +33,7 @@ pub struct Message {
 /// Who speaks in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Speaker {
+pub enum MessageRole {
     /// Instructions.
     System,
     /// The user, or this program in the user's place.
@@ -63,15 +63,15 @@ pub struct Session {
     /// How many messages it has.
     pub n_messages: u32,
     /// The agent of the last user message: the session's current agent.
-    last_user_agent: Profile,
+    last_user_agent: TurnProfile,
     /// Running totals of the CLI's usage report.
-    pub usage: Usage,
+    pub usage: SessionUsage,
     /// How much of its CLI's plan is used, where the CLI tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub plan: Vec<PlanWindow>,
+    pub plan: Vec<AccountUsageWindow>,
     /// What its agent has written down to do.
-    #[serde(default, skip_serializing_if = "Todos::is_empty")]
-    pub todos: Todos,
+    #[serde(default, skip_serializing_if = "TodoList::is_empty")]
+    pub todos: TodoList,
     /// Free values about the session.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
@@ -79,7 +79,7 @@ pub struct Session {
 
 /// Running totals of a conversation as its CLI counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Usage {
+pub struct SessionUsage {
     /// Tokens read by the model.
     pub input_tokens: u64,
     /// Tokens written by the model.
@@ -96,30 +96,30 @@ pub struct Usage {
 
 /// A span of time for which the plan of a CLI's account allows so much, as the CLI tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanWindow {
+pub struct AccountUsageWindow {
     /// How long it is; `None` where the CLI does not tell.
     pub minutes: Option<u32>,
     /// How much of it is used, in hundredths; more than 100 where the plan allows that.
     pub used_percent: u16,
     /// When it begins anew.
-    pub resets_at: Option<At>,
+    pub resets_at: Option<UnixMillis>,
 }
 
-impl PlanWindow {
+impl AccountUsageWindow {
     /// Makes one of what a CLI tells: hundredths that are used, and seconds since 1970.
-    pub fn told(minutes: Option<u32>, percent: f64, resets_at: Option<i64>) -> Self {
+    pub fn from_report(minutes: Option<u32>, percent: f64, resets_at: Option<i64>) -> Self {
         Self {
             minutes,
             // A number out of range saturates, and what is none counts as nothing: `as` defines both.
             used_percent: percent.round() as u16,
-            resets_at: resets_at.map(|seconds| At(seconds.saturating_mul(1_000))),
+            resets_at: resets_at.map(|seconds| UnixMillis(seconds.saturating_mul(1_000))),
         }
     }
 }
 
 impl Session {
     /// A session without messages; its agent is the given profile until one comes.
-    pub fn new(id: SessionId, adapter: String, agent: Profile) -> Self {
+    pub fn new(id: SessionId, adapter: String, agent: TurnProfile) -> Self {
         Self {
             id,
             adapter,
@@ -129,15 +129,15 @@ impl Session {
             version: None,
             n_messages: 0,
             last_user_agent: agent,
-            usage: Usage::default(),
+            usage: SessionUsage::default(),
             plan: Vec::new(),
-            todos: Todos::default(),
+            todos: TodoList::default(),
             metadata: BTreeMap::new(),
         }
     }
 
     /// The session that follows this one at another adapter: nothing of the conversation goes with it.
-    pub fn moved(&self, id: SessionId, adapter: String) -> Self {
+    pub fn successor_at_adapter(&self, id: SessionId, adapter: String) -> Self {
         let began_with = self.moved_from.as_ref().unwrap_or(&self.adapter);
         let moved_from = (*began_with != adapter).then(|| began_with.clone());
         Self {
@@ -154,21 +154,21 @@ impl Session {
     }
 
     /// The current agent: that of the last user message.
-    pub fn current_agent(&self) -> Profile {
+    pub fn current_profile(&self) -> TurnProfile {
         self.last_user_agent
     }
 
     /// Takes note of a message that was appended.
-    pub fn take_message(&mut self, role: Speaker, agent: Profile) {
+    pub fn record_message(&mut self, role: MessageRole, agent: TurnProfile) {
         self.n_messages += 1;
-        if role == Speaker::User {
+        if role == MessageRole::User {
             self.last_user_agent = agent;
         }
     }
 }
 
 /// A version with the name of its adapter, which it may begin with itself.
-pub fn named_version(adapter: &str, version: &str) -> String {
+pub fn version_label(adapter: &str, version: &str) -> String {
     match adapter.is_empty() || version.starts_with(adapter) {
         true => version.to_owned(),
         false => format!("{adapter} {version}"),
@@ -184,6 +184,6 @@ mod tests {
         let stored =
             r#"{"id":"msg_1","turn":null,"role":"user","synthetic":false,"ts":0,"text":"hello"}"#;
         let message: Message = serde_json::from_str(stored).unwrap();
-        assert_eq!(message.agent, Profile::Build);
+        assert_eq!(message.agent, TurnProfile::Build);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use super::findings::{Findings, Severity, Stand, Status};
+use super::findings::{FindingDisposition, FindingLedger, FindingSeverity, FindingStatus};
 use super::plan;
 use super::review::{self, Verdict};
 use crate::text::clean_to_one_line;
@@ -15,15 +15,15 @@ use crate::text::clean_to_one_line;
 /// Why a submission does not count; it names everything that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("nothing was taken: {}", .0.join("; "))]
-pub struct Refused(Vec<String>);
+pub struct SubmissionError(Vec<String>);
 
 /// A review as it is handed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GivenReview {
+pub struct ReviewSubmission {
     /// Its verdict.
     pub verdict: Verdict,
     /// What it states: new findings, and earlier ones that stay open.
-    pub findings: Vec<GivenFinding>,
+    pub findings: Vec<FindingSubmission>,
     /// The open findings that it settles.
     pub settled: Vec<u32>,
     /// The same in the reviewer's own words; where there is none it is written from the data.
@@ -32,11 +32,11 @@ pub struct GivenReview {
 
 /// One finding as it is handed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GivenFinding {
+pub struct FindingSubmission {
     /// Its number; a new finding may leave it to the program.
     pub n: Option<u32>,
     /// Its weight.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// What of the plan it is about, such as `step 2`; empty for the whole.
     pub anchor: String,
     /// What is wrong, in one sentence.
@@ -44,16 +44,16 @@ pub struct GivenFinding {
     /// What shows it.
     pub evidence: Option<String>,
     /// What would settle it.
-    pub instead: Option<String>,
+    pub suggestion: Option<String>,
 }
 
 /// The planner's answer to a finding as it is handed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GivenAnswer {
+pub struct AnswerSubmission {
     /// The finding.
     pub n: u32,
     /// Whether the planner follows it.
-    pub stand: Stand,
+    pub disposition: FindingDisposition,
     /// Why, or what was done.
     pub reason: String,
 }
@@ -62,18 +62,21 @@ pub struct GivenAnswer {
 ///
 /// # Errors
 /// It is no plan.
-pub fn plan(text: &str) -> Result<(), Refused> {
-    let read = plan::parse(&plan::untick_all(text));
+pub fn check_plan(text: &str) -> Result<(), SubmissionError> {
+    let read = plan::parse(&plan::untick_all_steps(text));
     read.map(drop)
-        .map_err(|problem| Refused(vec![problem.to_string()]))
+        .map_err(|problem| SubmissionError(vec![problem.to_string()]))
 }
 
 /// Checks a review against the findings so far and gives its document.
 ///
 /// # Errors
 /// It contradicts itself or the ledger, or leaves an open finding out.
-pub fn review(given: &GivenReview, ledger: &Findings) -> Result<String, Refused> {
-    let findings = numbered(&given.findings, ledger);
+pub fn build_review_document(
+    given: &ReviewSubmission,
+    ledger: &FindingLedger,
+) -> Result<String, SubmissionError> {
+    let findings = number_findings(&given.findings, ledger);
     let mut problems = number_problems(&findings, ledger);
     problems.extend(settling_problems(&findings, &given.settled, ledger));
     let silent = findings
@@ -82,7 +85,7 @@ pub fn review(given: &GivenReview, ledger: &Findings) -> Result<String, Refused>
     problems.extend(silent.map(|(n, _)| format!("finding {n} says nothing")));
     let blocking = findings
         .iter()
-        .filter(|(_, finding)| finding.severity == Severity::Blocking);
+        .filter(|(_, finding)| finding.severity == FindingSeverity::Blocking);
     let blocking: Vec<String> = blocking.map(|(n, _)| n.to_string()).collect();
     if given.verdict == Verdict::Approved && !blocking.is_empty() {
         problems.push(format!(
@@ -91,18 +94,18 @@ pub fn review(given: &GivenReview, ledger: &Findings) -> Result<String, Refused>
         ));
     }
     if !problems.is_empty() {
-        return Err(Refused(problems));
+        return Err(SubmissionError(problems));
     }
     let document = match &given.document {
         Some(document) => document.clone(),
-        None => written(given.verdict, &findings),
+        None => render_review(given.verdict, &findings),
     };
-    let document = with_settled(document, &given.settled);
-    let mut problems = differences(&document, given.verdict, &findings, ledger);
-    problems.extend(settled_besides(&document, &given.settled));
+    let document = append_settled_line(document, &given.settled);
+    let mut problems = document_differences(&document, given.verdict, &findings, ledger);
+    problems.extend(extra_settled_problem(&document, &given.settled));
     match problems.is_empty() {
         true => Ok(document),
-        false => Err(Refused(problems)),
+        false => Err(SubmissionError(problems)),
     }
 }
 
@@ -110,7 +113,10 @@ pub fn review(given: &GivenReview, ledger: &Findings) -> Result<String, Refused>
 ///
 /// # Errors
 /// An answer is missing, is one too many, or says nothing.
-pub fn answers(given: &[GivenAnswer], ledger: &Findings) -> Result<String, Refused> {
+pub fn build_answers_document(
+    given: &[AnswerSubmission],
+    ledger: &FindingLedger,
+) -> Result<String, SubmissionError> {
     let waiting: BTreeSet<u32> = ledger
         .unanswered()
         .map(|finding| finding.remark.n)
@@ -134,12 +140,12 @@ pub fn answers(given: &[GivenAnswer], ledger: &Findings) -> Result<String, Refus
         problems.push(format!("no answer to finding {}", missing.join(", ")));
     }
     if !problems.is_empty() {
-        return Err(Refused(problems));
+        return Err(SubmissionError(problems));
     }
-    let line = |answer: &GivenAnswer| {
-        let stand = match answer.stand {
-            Stand::Accepted => "accepted",
-            Stand::Rejected => "rejected",
+    let line = |answer: &AnswerSubmission| {
+        let stand = match answer.disposition {
+            FindingDisposition::Accepted => "accepted",
+            FindingDisposition::Rejected => "rejected",
         };
         format!(
             "{}. {stand}: {}\n",
@@ -150,13 +156,16 @@ pub fn answers(given: &[GivenAnswer], ledger: &Findings) -> Result<String, Refus
     Ok(given.iter().map(line).collect())
 }
 
-type Numbered<'a> = Vec<(u32, &'a GivenFinding)>;
+type NumberedFindings<'a> = Vec<(u32, &'a FindingSubmission)>;
 
 /// Gives new findings the numbers after the highest that was used or given.
-fn numbered<'a>(findings: &'a [GivenFinding], ledger: &Findings) -> Numbered<'a> {
+fn number_findings<'a>(
+    findings: &'a [FindingSubmission],
+    ledger: &FindingLedger,
+) -> NumberedFindings<'a> {
     let given = findings.iter().filter_map(|finding| finding.n).max();
-    let mut next = ledger.highest().max(given.unwrap_or(0));
-    let number = |finding: &'a GivenFinding| {
+    let mut next = ledger.highest_number().max(given.unwrap_or(0));
+    let number = |finding: &'a FindingSubmission| {
         let n = finding.n.unwrap_or_else(|| {
             next = next.saturating_add(1);
             next
@@ -166,7 +175,7 @@ fn numbered<'a>(findings: &'a [GivenFinding], ledger: &Findings) -> Numbered<'a>
     findings.iter().map(number).collect()
 }
 
-fn number_problems(findings: &Numbered<'_>, ledger: &Findings) -> Vec<String> {
+fn number_problems(findings: &NumberedFindings<'_>, ledger: &FindingLedger) -> Vec<String> {
     let mut problems = Vec::new();
     let mut seen = BTreeSet::new();
     for (n, _) in findings {
@@ -174,24 +183,28 @@ fn number_problems(findings: &Numbered<'_>, ledger: &Findings) -> Vec<String> {
             problems.push(format!("finding {n} is stated twice"));
         }
         match ledger.get(*n).map(|finding| finding.status) {
-            Some(Status::SettledByUser) => {
+            Some(FindingStatus::SettledByUser) => {
                 problems.push(format!(
                     "the user settled finding {n}, it cannot be stated again"
                 ));
             }
-            None if *n <= ledger.highest() => {
+            None if *n <= ledger.highest_number() => {
                 problems.push(format!(
                     "there was never a finding {n}; leave the number of a new one out"
                 ));
             }
-            Some(Status::Open | Status::SettledByReview) | None => {}
+            Some(FindingStatus::Open | FindingStatus::SettledByReview) | None => {}
         }
     }
     problems
 }
 
 /// Each open finding is either stated again or settled, and nothing else is settled.
-fn settling_problems(findings: &Numbered<'_>, settled: &[u32], ledger: &Findings) -> Vec<String> {
+fn settling_problems(
+    findings: &NumberedFindings<'_>,
+    settled: &[u32],
+    ledger: &FindingLedger,
+) -> Vec<String> {
     let open: BTreeSet<u32> = ledger.open().map(|finding| finding.remark.n).collect();
     let stated: BTreeSet<u32> = findings.iter().map(|(n, _)| *n).collect();
     let settled: BTreeSet<u32> = settled.iter().copied().collect();
@@ -209,8 +222,8 @@ fn settling_problems(findings: &Numbered<'_>, settled: &[u32], ledger: &Findings
 }
 
 /// The review as its form has it.
-fn written(verdict: Verdict, findings: &Numbered<'_>) -> String {
-    let mut text = format!("[{}]\n", verdict.word());
+fn render_review(verdict: Verdict, findings: &NumberedFindings<'_>) -> String {
+    let mut text = format!("[{}]\n", verdict.as_str());
     for (n, finding) in findings {
         let anchor = clean_to_one_line(&finding.anchor);
         let about = match anchor.as_str() {
@@ -220,11 +233,11 @@ fn written(verdict: Verdict, findings: &Numbered<'_>) -> String {
         let said = clean_to_one_line(&finding.text);
         text.push_str(&format!(
             "\n{n}. [{}] {about}{said}\n",
-            finding.severity.word()
+            finding.severity.as_str()
         ));
         for (name, more) in [
             ("Evidence", &finding.evidence),
-            ("Instead", &finding.instead),
+            ("Instead", &finding.suggestion),
         ] {
             let more = more
                 .as_deref()
@@ -239,32 +252,41 @@ fn written(verdict: Verdict, findings: &Numbered<'_>) -> String {
 }
 
 /// The document with the line that names the settled findings, where it lacks it.
-fn with_settled(document: String, settled: &[u32]) -> String {
-    let said = review::settled_of(&document);
+fn append_settled_line(document: String, settled: &[u32]) -> String {
+    let said = review::parse_settled_numbers(&document);
     if settled.iter().all(|n| said.contains(n)) {
         return document;
     }
     let numbers: Vec<String> = settled.iter().map(u32::to_string).collect();
-    format!("{}\n\nSettled: {}\n", document.trim_end(), listed(&numbers))
+    format!(
+        "{}\n\nSettled: {}\n",
+        document.trim_end(),
+        join_or_none(&numbers)
+    )
 }
 
 /// What a document settles that the data does not.
-fn settled_besides(document: &str, settled: &[u32]) -> Option<String> {
-    let mut said = review::settled_of(document);
+fn extra_settled_problem(document: &str, settled: &[u32]) -> Option<String> {
+    let mut said = review::parse_settled_numbers(document);
     said.retain(|n| !settled.contains(n));
     let said: Vec<String> = said.iter().map(u32::to_string).collect();
-    let problem = || format!("the document settles {}, the data does not", listed(&said));
+    let problem = || {
+        format!(
+            "the document settles {}, the data does not",
+            join_or_none(&said)
+        )
+    };
     (!said.is_empty()).then(problem)
 }
 
 /// What a document says otherwise than the data beside it.
-fn differences(
+fn document_differences(
     document: &str,
     verdict: Verdict,
-    findings: &Numbered<'_>,
-    ledger: &Findings,
+    findings: &NumberedFindings<'_>,
+    ledger: &FindingLedger,
 ) -> Vec<String> {
-    let read = review::read(document, ledger);
+    let read = review::parse(document, ledger);
     let mut problems = Vec::new();
     if !read.consistent {
         problems.push("the document contradicts itself: marker, status and findings".to_owned());
@@ -272,11 +294,11 @@ fn differences(
     if read.verdict != verdict {
         problems.push(format!(
             "the document says {}, the data says {}",
-            read.verdict.word(),
-            verdict.word()
+            read.verdict.as_str(),
+            verdict.as_str()
         ));
     }
-    let said = |n: u32, severity: Severity| format!("{n} [{}]", severity.word());
+    let said = |n: u32, severity: FindingSeverity| format!("{n} [{}]", severity.as_str());
     let of_text: Vec<String> = read
         .remarks
         .iter()
@@ -291,14 +313,14 @@ fn differences(
     {
         problems.push(format!(
             "the document has the findings {}, the data has {}",
-            listed(&of_text),
-            listed(&of_data)
+            join_or_none(&of_text),
+            join_or_none(&of_data)
         ));
     }
     problems
 }
 
-fn listed(of: &[String]) -> String {
+fn join_or_none(of: &[String]) -> String {
     match of {
         [] => "none".to_owned(),
         some => some.join(", "),

@@ -13,14 +13,14 @@ pub struct TestCommand {
     pub command: String,
     /// Where it comes from.
     #[serde(flatten)]
-    pub origin: TestOrigin,
+    pub origin: TestCommandOrigin,
 }
 
 /// Where a test command comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestOrigin {
+pub struct TestCommandOrigin {
     /// Who names it.
-    pub source: TestSource,
+    pub source: TestCommandSource,
     /// The file or the flag that names it, or by which it was detected; `None` for the plan's, and in records of
     /// earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ pub struct TestOrigin {
 /// Who names a test command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TestSource {
+pub enum TestCommandSource {
     /// `test.default_command`.
     Configured,
     /// Found by the files in the repository's root.
@@ -41,31 +41,33 @@ pub enum TestSource {
 
 impl TestCommand {
     /// The command and whose it is.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         format!(
             "`{}` ({})",
             clean_to_one_line(&self.command),
-            self.origin.in_words()
+            self.origin.describe()
         )
     }
 
     /// Tells whether only the plan names it, so that an agent chose it.
-    pub fn is_of_plan(&self) -> bool {
-        self.origin.source == TestSource::Proposed
+    pub fn is_from_plan(&self) -> bool {
+        self.origin.source == TestCommandSource::Proposed
     }
 }
 
-impl TestOrigin {
+impl TestCommandOrigin {
     /// Whose command it is, in words.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         match (self.source, &self.place) {
-            (TestSource::Configured, Some(place)) => format!("from {}", clean_to_one_line(place)),
-            (TestSource::Configured, None) => "as configured".to_owned(),
-            (TestSource::Detected, Some(place)) => {
+            (TestCommandSource::Configured, Some(place)) => {
+                format!("from {}", clean_to_one_line(place))
+            }
+            (TestCommandSource::Configured, None) => "as configured".to_owned(),
+            (TestCommandSource::Detected, Some(place)) => {
                 format!("detected in {}", clean_to_one_line(place))
             }
-            (TestSource::Detected, None) => "detected".to_owned(),
-            (TestSource::Proposed, _) => "the plan's command".to_owned(),
+            (TestCommandSource::Detected, None) => "detected".to_owned(),
+            (TestCommandSource::Proposed, _) => "the plan's command".to_owned(),
         }
     }
 }
@@ -78,31 +80,31 @@ mod tests {
     fn it_is_said_whose_a_command_is() {
         let check = |source, place: Option<&str>, expected: &str| {
             let place = place.map(str::to_owned);
-            let origin = TestOrigin { source, place };
+            let origin = TestCommandOrigin { source, place };
             let command = "make check".to_owned();
-            let told = TestCommand { command, origin }.in_words();
+            let told = TestCommand { command, origin }.describe();
             assert_eq!(told, format!("`make check` ({expected})"));
         };
-        check(TestSource::Proposed, None, "the plan's command");
+        check(TestCommandSource::Proposed, None, "the plan's command");
         check(
-            TestSource::Detected,
+            TestCommandSource::Detected,
             Some("Cargo.toml"),
             "detected in Cargo.toml",
         );
         check(
-            TestSource::Configured,
+            TestCommandSource::Configured,
             Some("config.toml"),
             "from config.toml",
         );
         // Records of earlier versions name no place.
-        check(TestSource::Configured, None, "as configured");
+        check(TestCommandSource::Configured, None, "as configured");
     }
 
     #[test]
     fn a_command_of_an_earlier_version_is_read() {
         let old = r#"{"command":"cargo test","source":"detected"}"#;
         let read: TestCommand = serde_json::from_str(old).unwrap();
-        assert_eq!(read.origin.source, TestSource::Detected);
+        assert_eq!(read.origin.source, TestCommandSource::Detected);
         assert_eq!(serde_json::to_string(&read).unwrap(), old);
     }
 }

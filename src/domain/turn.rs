@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ids::{At, TurnId};
+use super::ids::{TurnId, UnixMillis};
 use super::phase::Phase;
 
 /// Which of the two agents of a run.
@@ -41,7 +41,7 @@ impl Role {
 /// The profile that speaks in a turn; the current agent of a session is that of its last user message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Profile {
+pub enum TurnProfile {
     /// Edits the repository, step by step.
     #[default]
     Build,
@@ -51,7 +51,7 @@ pub enum Profile {
     Review,
 }
 
-impl Profile {
+impl TurnProfile {
     /// The profile's name as in configuration and screens.
     pub fn name(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ impl Profile {
 /// What a turn is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "purpose", rename_all = "snake_case")]
-pub enum Purpose {
+pub enum TurnPurpose {
     /// Talks about the goal.
     RefineGoal {
         /// What the user said.
@@ -96,7 +96,7 @@ pub enum Purpose {
     Summary,
 }
 
-impl Purpose {
+impl TurnPurpose {
     /// The phase in which such a turn runs.
     pub fn phase(&self) -> Phase {
         match self {
@@ -122,23 +122,23 @@ impl Purpose {
     }
 
     /// The profile that the phase puts on the session.
-    pub fn profile(&self) -> Profile {
+    pub fn profile(&self) -> TurnProfile {
         match self {
             Self::RefineGoal { .. } | Self::WritePlan | Self::Respond | Self::Summary => {
-                Profile::Plan
+                TurnProfile::Plan
             }
-            Self::Review => Profile::Review,
-            Self::Step { .. } | Self::Fix { .. } => Profile::Build,
+            Self::Review => TurnProfile::Review,
+            Self::Step { .. } | Self::Fix { .. } => TurnProfile::Build,
         }
     }
 
     /// Whether the turn may change the repository.
-    pub fn writes(&self) -> bool {
-        matches!(self.profile(), Profile::Build)
+    pub fn may_write(&self) -> bool {
+        matches!(self.profile(), TurnProfile::Build)
     }
 
     /// One line for people.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::RefineGoal { .. } => "talks about the goal".to_owned(),
             Self::WritePlan => "writes the plan".to_owned(),
@@ -157,15 +157,15 @@ pub struct TurnOrder {
     /// Its id.
     pub turn: TurnId,
     /// What it is for.
-    pub purpose: Purpose,
+    pub purpose: TurnPurpose,
     /// Why it is asked again, where it is; goes into the prompt.
-    pub again: Option<Again>,
+    pub again: Option<TurnRetryReason>,
 }
 
 /// Why a turn is asked again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
-pub enum Again {
+pub enum TurnRetryReason {
     /// The last one brought no document.
     NoDocument {
         /// What was missing.
@@ -192,16 +192,16 @@ pub enum Again {
     },
 }
 
-impl Again {
+impl TurnRetryReason {
     /// What was missing where the user kept a text of their own against the turn's; the agent reads it.
-    pub const KEPT_OWN: &'static str =
+    pub const USER_KEPT_OWN_TEXT: &'static str =
         "the user kept their own text; read the file again and go on from it";
 }
 
 /// How a turn ended, for the workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
-pub enum TurnResult {
+pub enum TurnOutcome {
     /// The agent finished.
     Completed {
         /// The question at the end of its text, where the heuristic found one.
@@ -232,5 +232,5 @@ pub enum TurnResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageLimit {
     /// When there is something to use again, where the CLI told.
-    pub resets_at: Option<At>,
+    pub resets_at: Option<UnixMillis>,
 }

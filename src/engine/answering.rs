@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{AdapterCommand, CallDecision as Answer};
-use crate::domain::effect::Expiry;
+use crate::domain::effect::ExpiryReason;
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::{RequestId, TurnId};
-use crate::domain::run::Counts;
-use crate::domain::turn::{Purpose, Role};
+use crate::domain::run::ResultValidity;
+use crate::domain::turn::{Role, TurnPurpose};
 use crate::permission::hard_limits::Floor;
 use crate::permission::{
     AgentToolCall, Decision, DecisionContext, DecisionReason, DecisionSource, LoopStatus,
@@ -79,7 +79,7 @@ impl Engine {
             .state()
             .running
             .as_ref()
-            .is_some_and(|running| running.result == Counts::Yes);
+            .is_some_and(|running| running.result == ResultValidity::Yes);
         let Some(at_work) = self
             .at_work
             .as_mut()
@@ -133,7 +133,7 @@ impl Engine {
         said: Option<Said>,
     ) -> Result<Option<Said>, EngineError> {
         let said = said.map(|said| said.about(&approval));
-        let asked = Event::ApprovalAsked(approval);
+        let asked = Event::ApprovalRequested(approval);
         match &said {
             Some(_) => self.feed_ahead(asked)?,
             None => self.feed(asked)?,
@@ -226,7 +226,7 @@ impl Engine {
         let allowed = said.answer == Answer::Allow;
         let (by, reason) = (said.by.to_owned(), news::line(&said.reason));
         // The answer is on record before the CLI acts on it.
-        self.feed(Event::ApprovalAnswered {
+        self.feed(Event::ApprovalDecided {
             request: request.clone(),
             allowed,
             by,
@@ -248,8 +248,12 @@ impl Engine {
     }
 
     /// Declines calls that waited; who asked may be gone already.
-    pub(super) fn expire_approvals(&mut self, approvals: Vec<Approval>, why: Expiry) -> Vec<Event> {
-        let reason = why.in_words().to_owned();
+    pub(super) fn expire_approvals(
+        &mut self,
+        approvals: Vec<Approval>,
+        why: ExpiryReason,
+    ) -> Vec<Event> {
+        let reason = why.describe().to_owned();
         for approval in &approvals {
             self.awaited.forget(&approval.request);
         }
@@ -275,13 +279,17 @@ impl Engine {
         let at_work = self.at_work.as_ref()?;
         let root = &self.setup.root;
         let purpose = &at_work.order.purpose;
-        let phase_access = if purpose.writes() {
+        let phase_access = if purpose.may_write() {
             PhaseAccess::Execute
         } else {
             PhaseAccess::BeforeExecute
         };
         // The agent of the session's last user message, which the turn itself appended.
-        let profile = self.state().session(purpose.role())?.current_agent().name();
+        let profile = self
+            .state()
+            .session(purpose.role())?
+            .current_profile()
+            .name();
         let context = self.context_under(profile, phase_access, root);
         let context = DecisionContext {
             paths: paths_of(root, call),
@@ -347,15 +355,15 @@ pub(super) fn approval(
 }
 
 /// The staging files that a turn may write, by what it returns.
-fn writable(purpose: &Purpose, staging: &Staging) -> Vec<PathBuf> {
+fn writable(purpose: &TurnPurpose, staging: &Staging) -> Vec<PathBuf> {
     match purpose {
-        Purpose::WritePlan => vec![staging.plan.clone()],
-        Purpose::Review => vec![staging.comments.clone()],
-        Purpose::Respond => vec![staging.plan.clone(), staging.comments.clone()],
-        Purpose::RefineGoal { .. }
-        | Purpose::Step { .. }
-        | Purpose::Fix { .. }
-        | Purpose::Summary => Vec::new(),
+        TurnPurpose::WritePlan => vec![staging.plan.clone()],
+        TurnPurpose::Review => vec![staging.comments.clone()],
+        TurnPurpose::Respond => vec![staging.plan.clone(), staging.comments.clone()],
+        TurnPurpose::RefineGoal { .. }
+        | TurnPurpose::Step { .. }
+        | TurnPurpose::Fix { .. }
+        | TurnPurpose::Summary => Vec::new(),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
-use crate::domain::tool::own_tool;
+use crate::domain::tool_availability::own_tool_name;
 use crate::permission::hard_limits::Floor;
 use crate::permission::tool_names::permission_for_tool;
 use crate::permission::{AgentToolCall, Decision, PermissionAction};
@@ -35,7 +35,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         self.feed(Event::ToolBlocked {
             session,
-            tool: news::line(own_tool(tool).unwrap_or(tool)),
+            tool: news::line(own_tool_name(tool).unwrap_or(tool)),
             reason: news::line(reason),
         })
     }

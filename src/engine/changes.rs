@@ -5,8 +5,8 @@
 use similar::TextDiff;
 use thiserror::Error;
 
-use crate::domain::changes::Scope;
-use crate::domain::execution::Execution;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::plan_execution::PlanExecution;
 use crate::store::{StoreError, WorkdirLayout, iteration_files};
 use crate::text::front_matter;
 use crate::text::unified_diff::UnifiedDiff;
@@ -42,14 +42,14 @@ pub enum ChangesError {
 /// Git fails, for example because a tree is gone, or a kept version of the plan cannot be read.
 pub async fn look(
     git: Option<&Repository>,
-    execution: Option<&Execution>,
+    execution: Option<&PlanExecution>,
     layout: &WorkdirLayout,
-    scope: Scope,
+    scope: DiffScope,
 ) -> Result<Changes, ChangesError> {
-    if scope == Scope::Plan {
+    if scope == DiffScope::Plan {
         return of_plan(layout);
     }
-    let trees = execution.and_then(|execution| execution.trees(scope));
+    let trees = execution.and_then(|execution| execution.diff_trees(scope));
     let (Some(git), Some(trees)) = (git, trees) else {
         return Ok(Changes::Nothing(unknown(execution, scope)));
     };
@@ -73,22 +73,24 @@ async fn between(
     git.diff(&TreeId(before), &after).await
 }
 
-fn nothing(scope: Scope) -> String {
+fn nothing(scope: DiffScope) -> String {
     match scope {
-        Scope::All => "nothing differs from before the first step".to_owned(),
-        Scope::Step(n) => format!("step {n} changed nothing"),
-        Scope::Plan => "the last two versions of the plan are the same".to_owned(),
+        DiffScope::All => "nothing differs from before the first step".to_owned(),
+        DiffScope::Step(n) => format!("step {n} changed nothing"),
+        DiffScope::Plan => "the last two versions of the plan are the same".to_owned(),
     }
 }
 
 /// Why there is no tree to compare with.
-fn unknown(execution: Option<&Execution>, scope: Scope) -> String {
-    let is_listed = execution.is_some_and(|execution| execution.scopes().contains(&scope));
+fn unknown(execution: Option<&PlanExecution>, scope: DiffScope) -> String {
+    let is_listed = execution.is_some_and(|execution| execution.diff_scopes().contains(&scope));
     match scope {
-        Scope::Step(n) if !is_listed && execution.is_some() => {
+        DiffScope::Step(n) if !is_listed && execution.is_some() => {
             format!("step {n} was not begun, so it has changed nothing yet")
         }
-        Scope::All | Scope::Step(_) | Scope::Plan => "no step has changed anything yet".to_owned(),
+        DiffScope::All | DiffScope::Step(_) | DiffScope::Plan => {
+            "no step has changed anything yet".to_owned()
+        }
     }
 }
 
@@ -114,7 +116,7 @@ fn of_plan(layout: &WorkdirLayout) -> Result<Changes, ChangesError> {
         .to_string();
     let head = format!("diff --git {from} {to}\n");
     Ok(match lines.is_empty() {
-        true => Changes::Nothing(nothing(Scope::Plan)),
+        true => Changes::Nothing(nothing(DiffScope::Plan)),
         false => Changes::Found(UnifiedDiff::parse(&(head + &lines))),
     })
 }

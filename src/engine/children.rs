@@ -29,11 +29,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{AdapterCommand, AdapterEvent};
-use crate::domain::delta::Delta;
-use crate::domain::event::{Event, News};
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::patch::TaskPatch;
-use crate::domain::task::{Child, TaskEnd, TaskOrder, TaskResult};
+use crate::domain::task::{ChildSession, TaskOrder, TaskOutcome, TaskResult};
+use crate::domain::task_patch::TaskPatch;
+use crate::domain::text_delta::TextDelta;
 use crate::permission::loop_detector::LoopDetector;
 use crate::store::{StoreError, TamperedFile};
 
@@ -96,7 +96,7 @@ pub enum Said {
     /// It is over, nothing of it is left, and the program's own files were compared.
     Ended {
         /// How.
-        end: TaskEnd,
+        end: TaskOutcome,
         /// How long it took.
         took: Duration,
         /// What differed and was restored.
@@ -159,16 +159,16 @@ fn request_of(session: &SessionId, own: &RequestId) -> RequestId {
 
 impl Engine {
     /// A child session of this run.
-    pub fn child(&self, session: &SessionId) -> Option<&Child> {
+    pub fn child(&self, session: &SessionId) -> Option<&ChildSession> {
         let mut children = self.state().children.iter();
-        children.find(|child| child.id() == session)
+        children.find(|child| child.session_id() == session)
     }
 
     pub(super) fn on_said(&mut self, session: SessionId, said: Said) -> Result<(), EngineError> {
         match said {
             Said::Began => {
                 let began = session.clone();
-                self.feed(Event::TaskBegan { session: began })?;
+                self.feed(Event::TaskDispatched { session: began })?;
                 self.save_child(&session, None)
             }
             Said::Told(told) => self.on_child_told(session, told),
@@ -187,11 +187,11 @@ impl Engine {
         match told {
             Told::Event(event) => self.on_child_event(session, event),
             Told::Silent(since, why) => {
-                let news = News::Silent {
+                let news = AgentActivity::Silent {
                     seconds: since.as_secs(),
                     verdict: Some(why),
                 };
-                self.feed(Event::TaskNews { session, news })
+                self.feed(Event::TaskActivity { session, news })
             }
             Told::RawFailed(error) => self.tell_trouble("keep the raw stream", error),
             Told::Started(_) | Told::Gone => Ok(()),
@@ -205,7 +205,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         if let Some(news) = news::of(&event) {
             self.append_news(&session, &news)?;
-            return self.feed(Event::TaskNews { session, news });
+            return self.feed(Event::TaskActivity { session, news });
         }
         match event {
             AdapterEvent::SessionOpened { external_id } => {
@@ -232,7 +232,7 @@ impl Engine {
                 self.note_blocked(session, &tool, &reason)
             }
             AdapterEvent::TextDelta { text, .. } => {
-                self.deltas.push(Delta::Child { session, text });
+                self.deltas.push(TextDelta::Child { session, text });
                 Ok(())
             }
             _for_the_views_of_roles_alone => Ok(()),
@@ -242,7 +242,7 @@ impl Engine {
     fn on_child_ended(
         &mut self,
         session: SessionId,
-        end: TaskEnd,
+        end: TaskOutcome,
         took: Duration,
         tampered: Vec<TamperedFile>,
     ) -> Result<(), EngineError> {
@@ -251,7 +251,7 @@ impl Engine {
             return Ok(());
         };
         let end = match (end, &at_task.stopped) {
-            (TaskEnd::Cancelled { .. }, Some(error)) => TaskEnd::Cancelled {
+            (TaskOutcome::Cancelled { .. }, Some(error)) => TaskOutcome::Cancelled {
                 error: error.clone(),
             },
             (end, _) => cleaned(end),
@@ -270,14 +270,14 @@ impl Engine {
     fn close_task(
         &mut self,
         session: &SessionId,
-        end: TaskEnd,
+        end: TaskOutcome,
         took: Duration,
         patch: Option<TaskPatch>,
     ) -> Result<(), EngineError> {
         let Some(at_task) = self.children.at_work.remove(session) else {
             return Ok(());
         };
-        if let TaskEnd::Completed { summary } = &end
+        if let TaskOutcome::Completed { summary } = &end
             && !at_task.history.has(summary)
         {
             self.append_answer(&at_task.order, summary)?;
@@ -297,7 +297,7 @@ impl Engine {
     fn end_task(
         &mut self,
         order: &TaskOrder,
-        end: TaskEnd,
+        end: TaskOutcome,
         took: Duration,
         patch: Option<TaskPatch>,
     ) -> Result<TaskResult, EngineError> {
@@ -305,7 +305,7 @@ impl Engine {
         let result = TaskResult {
             task_id: order.session.clone(),
             agent: order.agent.clone(),
-            name: order.name(),
+            name: order.short_name(),
             end,
             tool_calls,
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
@@ -342,12 +342,19 @@ impl Engine {
     pub fn settle_children(&mut self) -> Result<(), EngineError> {
         let children = self.state().children.iter();
         let dead: Vec<TaskOrder> = children
-            .filter(|child| child.is_running() && !self.children.at_work.contains_key(child.id()))
+            .filter(|child| {
+                child.is_running() && !self.children.at_work.contains_key(child.session_id())
+            })
             .map(|child| child.order.clone())
             .collect();
         for order in dead {
             let error = "the program ended; the task can be gone on with".to_owned();
-            self.end_task(&order, TaskEnd::Cancelled { error }, Duration::ZERO, None)?;
+            self.end_task(
+                &order,
+                TaskOutcome::Cancelled { error },
+                Duration::ZERO,
+                None,
+            )?;
         }
         self.settle_discussions()
     }
@@ -393,14 +400,16 @@ impl Engine {
 }
 
 /// What an agent said, fit to be kept and shown.
-fn cleaned(end: TaskEnd) -> TaskEnd {
+fn cleaned(end: TaskOutcome) -> TaskOutcome {
     match end {
-        TaskEnd::Completed { summary } => TaskEnd::said(&news::block_with_end(&summary)),
-        TaskEnd::Failed { error } => TaskEnd::Failed {
+        TaskOutcome::Completed { summary } => {
+            TaskOutcome::from_last_message(&news::block_with_end(&summary))
+        }
+        TaskOutcome::Failed { error } => TaskOutcome::Failed {
             error: news::block(&error),
         },
-        end @ (TaskEnd::Declined { .. } | TaskEnd::Timeout { .. } | TaskEnd::Cancelled { .. }) => {
-            end
-        }
+        end @ (TaskOutcome::Declined { .. }
+        | TaskOutcome::Timeout { .. }
+        | TaskOutcome::Cancelled { .. }) => end,
     }
 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::findings::{Remark, Response};
+use crate::domain::findings::{FindingResponse, ReviewRemark};
 use crate::domain::ids::{Sha256, TurnId};
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, Plan, PlanStatus, Step};
-use crate::domain::review::{self, Review};
-use crate::domain::run::Busy;
-use crate::domain::turn::{Purpose, TurnOrder};
+use crate::domain::review::{self, ReviewDocument};
+use crate::domain::run::ProgramOperation;
+use crate::domain::turn::{TurnOrder, TurnPurpose};
 use crate::store::document_files::DocumentContent;
 use crate::store::{StoreError, document_files as files, iteration_files};
 use crate::text::{clean_text, clean_to_one_line, front_matter};
@@ -106,13 +106,13 @@ impl Engine {
     ) -> Result<Event, Refused> {
         events.extend(self.edits()?);
         match held.order.purpose {
-            Purpose::WritePlan => self.commit_written_plan(held, base, pen),
-            Purpose::Review => self.commit_review(held, base, pen),
-            Purpose::Respond => self.commit_response(held, base, pen),
-            Purpose::RefineGoal { .. }
-            | Purpose::Step { .. }
-            | Purpose::Fix { .. }
-            | Purpose::Summary => Ok(no_document(
+            TurnPurpose::WritePlan => self.commit_written_plan(held, base, pen),
+            TurnPurpose::Review => self.commit_review(held, base, pen),
+            TurnPurpose::Respond => self.commit_response(held, base, pen),
+            TurnPurpose::RefineGoal { .. }
+            | TurnPurpose::Step { .. }
+            | TurnPurpose::Fix { .. }
+            | TurnPurpose::Summary => Ok(no_document(
                 &held.order,
                 "this turn returns none".to_owned(),
             )),
@@ -168,7 +168,9 @@ impl Engine {
     /// Tries again to commit the document of a turn, where that is still what the run is at.
     pub(super) fn collect_again(&mut self, turn: &TurnId) -> Result<(), EngineError> {
         let order = match (&self.state().busy, &self.state().awaiting) {
-            (Some(Busy::Collecting { order, .. }), None) if order.turn == *turn => order.clone(),
+            (Some(ProgramOperation::Collecting { order, .. }), None) if order.turn == *turn => {
+                order.clone()
+            }
             _ => return Ok(()),
         };
         for event in self.perform_next(Effect::CollectDocument(order))? {
@@ -190,8 +192,8 @@ impl Engine {
     pub(super) fn returned(&self, held: &Held) -> Returned {
         let names = self.journal.layout().names();
         let (whole, merges_plan) = match held.order.purpose {
-            Purpose::WritePlan => (Whole::Plan, true),
-            Purpose::Review => (Whole::Review, false),
+            TurnPurpose::WritePlan => (Whole::Plan, true),
+            TurnPurpose::Review => (Whole::Review, false),
             _ => (Whole::Neither, true),
         };
         let names = (names.plan.as_str(), names.comments.as_str());
@@ -225,7 +227,7 @@ impl Engine {
 
     /// The folder under `iterations/` for the plan that the next review is about.
     fn next_iteration(&self) -> u32 {
-        self.state().findings.reviews() + 1
+        self.state().findings.review_count() + 1
     }
 
     fn commit_written_plan(&self, held: &Held, base: &Base, pen: &Pen) -> Result<Event, Refused> {
@@ -234,7 +236,7 @@ impl Engine {
             let none = format!("no {} was returned", self.journal.layout().names().plan);
             return Ok(missing(held, &none, &found.refused));
         };
-        let plan = match plan::parse(&plan::untick_all(&text)) {
+        let plan = match plan::parse(&plan::untick_all_steps(&text)) {
             Ok(plan) => cleaned_plan(plan),
             Err(problem) => return Ok(no_document(&held.order, problem.to_string())),
         };
@@ -270,15 +272,15 @@ impl Engine {
             return Ok(no_document(&held.order, empty));
         }
         let mut ledger = self.state().findings.clone();
-        let review = cleaned_review(review::read(&text, &ledger));
+        let review = cleaned_review(review::parse(&text, &ledger));
         let lacks = self.state().lacks_of_review(&review);
         if !lacks.is_empty() {
-            return Ok(Event::AskedBack {
+            return Ok(Event::DocumentIncomplete {
                 turn: held.order.turn.clone(),
                 lacks,
             });
         }
-        ledger.take_review_that_settles(&review.remarks, review.settled.as_deref());
+        ledger.apply_review(&review.remarks, review.settled.as_deref());
         let reviewed = self
             .state()
             .reviewing
@@ -302,12 +304,12 @@ impl Engine {
 
     fn commit_response(&self, held: &Held, base: &Base, pen: &Pen) -> Result<Event, Refused> {
         let found = self.returned(held);
-        let responses = review::read_responses(found.comments.as_deref().unwrap_or_default());
-        let responses: Vec<Response> = responses.into_iter().map(cleaned_response).collect();
+        let responses = review::parse_responses(found.comments.as_deref().unwrap_or_default());
+        let responses: Vec<FindingResponse> = responses.into_iter().map(cleaned_response).collect();
         let plan = match found
             .plan
             .as_deref()
-            .map(|text| (text, plan::parse(&plan::untick_all(text))))
+            .map(|text| (text, plan::parse(&plan::untick_all_steps(text))))
         {
             Some((_, Err(problem))) => return Ok(no_document(&held.order, problem.to_string())),
             Some((text, Ok(plan))) => {
@@ -330,13 +332,13 @@ impl Engine {
             None => None,
         };
         self.keep_what_goes(Kind::Comments, comments_base)?;
-        let facts = self.facts(self.state().findings.reviews().max(1));
+        let facts = self.facts(self.state().findings.review_count().max(1));
         let ledger = &self.state().findings;
         let comments_sha256 =
             documents::commit_responses(pen, &responses, comments_base, ledger, &facts)?;
         let plan = plan.map(|committed| (committed.plan, committed.file_sha256));
         let mut answered = ledger.clone();
-        answered.take_responses(&responses);
+        answered.apply_responses(&responses);
         let unanswered = answered
             .unanswered()
             .map(|finding| finding.remark.n)
@@ -458,26 +460,26 @@ fn cleaned_plan(plan: Plan) -> Plan {
     }
 }
 
-fn cleaned_review(review: Review) -> Review {
-    let remark = |remark: Remark| Remark {
+fn cleaned_review(review: ReviewDocument) -> ReviewDocument {
+    let remark = |remark: ReviewRemark| ReviewRemark {
         text: clean_to_one_line(&remark.text),
         ..remark
     };
-    Review {
+    ReviewDocument {
         remarks: review.remarks.into_iter().map(remark).collect(),
         ..review
     }
 }
 
-fn cleaned_response(response: Response) -> Response {
-    Response {
+fn cleaned_response(response: FindingResponse) -> FindingResponse {
+    FindingResponse {
         reason: clean_to_one_line(&response.reason),
         ..response
     }
 }
 
 pub(super) fn no_document(order: &TurnOrder, reason: String) -> Event {
-    Event::NoDocument {
+    Event::DocumentMissing {
         turn: order.turn.clone(),
         reason,
     }

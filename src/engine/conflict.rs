@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use crate::domain::event::Event;
 use crate::domain::ids::Sha256;
 use crate::domain::plan;
-use crate::domain::question::{Answer, Clash, QuestionKind};
+use crate::domain::question::{MergeConflict, QuestionAnswer, QuestionKind};
 use crate::domain::review;
-use crate::domain::run::Author;
-use crate::domain::turn::{Again, Purpose, TurnOrder};
+use crate::domain::run::DocumentAuthor;
+use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
 use crate::store::document_files::{self as files, DocumentContent, hash_document};
 use crate::store::{StoreError, merge_files};
 use crate::text::three_way_merge::{ConflictVersions, MergeOutcome, ThreeWayTexts};
@@ -60,7 +60,7 @@ enum Tried {
     /// It can be committed.
     Whole(String),
     /// It needs the user's hand.
-    Not(Clash),
+    Not(MergeConflict),
 }
 
 impl Standing {
@@ -79,7 +79,7 @@ impl Standing {
             return Some(format!("there is a marker left in line {first}"));
         }
         match self.kind {
-            Kind::Plan => plan::parse(&plan::untick_all(text))
+            Kind::Plan => plan::parse(&plan::untick_all_steps(text))
                 .err()
                 .map(|problem| problem.to_string()),
             Kind::Comments => (!review::is_review(text))
@@ -93,12 +93,12 @@ impl Engine {
     pub(super) fn settle_conflict(
         &mut self,
         order: &TurnOrder,
-        answer: &Answer,
+        answer: &QuestionAnswer,
         pen: Result<Pen, StoreError>,
     ) -> Vec<Event> {
         let settled = match answer {
-            Answer::Overwrite => self.overwrite(order, pen),
-            Answer::Merge => self.merge(order, pen),
+            QuestionAnswer::Overwrite => self.overwrite(order, pen),
+            QuestionAnswer::Merge => self.merge(order, pen),
             _ => self.discard(order),
         };
         settled.unwrap_or_else(|error| vec![failed("settle the conflict", error)])
@@ -117,7 +117,7 @@ impl Engine {
     fn discard(&mut self, order: &TurnOrder) -> Result<Vec<Event>, StoreError> {
         self.keep_agents()?;
         self.drop_held();
-        let reason = Again::KEPT_OWN;
+        let reason = TurnRetryReason::USER_KEPT_OWN_TEXT;
         let mut events = self.put_merges_aside();
         events.push(no_document(order, reason.to_owned()));
         Ok(events)
@@ -184,10 +184,10 @@ impl Engine {
         self.journal.layout().merges().join(&standing.file)
     }
 
-    fn clash(&self, standing: &Standing, why: String) -> Clash {
+    fn clash(&self, standing: &Standing, why: String) -> MergeConflict {
         let path = self.merge_path(standing);
         let below = path.strip_prefix(&self.setup.root).unwrap_or(&path);
-        Clash {
+        MergeConflict {
             file: below.to_string_lossy().into_owned(),
             why,
         }
@@ -236,7 +236,9 @@ impl Engine {
         // Answers to a review are appended: there is nothing of the user's that they could differ from.
         let (was, is) = (&held.staging, &seen);
         let comments = match held.order.purpose {
-            Purpose::Review => [was.comments_before.as_ref(), is.comments.as_ref()].map(text_of),
+            TurnPurpose::Review => {
+                [was.comments_before.as_ref(), is.comments.as_ref()].map(text_of)
+            }
             _ => Default::default(),
         };
         let plan = [was.plan_before.as_ref(), is.plan.as_ref()].map(text_of);
@@ -267,7 +269,7 @@ impl Engine {
         let found = self.returned(held);
         let layout = self.journal.layout();
         let (kind, name, before, now, agents) = match held.order.purpose {
-            Purpose::Review => (
+            TurnPurpose::Review => (
                 Kind::Comments,
                 &layout.names().comments,
                 &held.staging.comments_before,
@@ -301,7 +303,7 @@ impl Engine {
     }
 
     /// The event that tells of a conflict.
-    pub(super) fn conflict(&self, held: &Held, clash: Option<Clash>) -> Event {
+    pub(super) fn conflict(&self, held: &Held, clash: Option<MergeConflict>) -> Event {
         let names = self.journal.layout().names();
         let changed = match self.see() {
             Err(_) => Vec::new(),
@@ -319,11 +321,11 @@ impl Engine {
             .collect::<Vec<String>>(),
         };
         let document = match (changed.as_slice(), &held.order.purpose) {
-            ([], Purpose::Review) => names.comments.clone(),
+            ([], TurnPurpose::Review) => names.comments.clone(),
             ([], _) => names.plan.clone(),
             (changed, _) => changed.join(" and "),
         };
-        Event::Conflict {
+        Event::DocumentConflict {
             turn: held.order.turn.clone(),
             document,
             clash,
@@ -405,7 +407,7 @@ impl Engine {
         let Some(now) = files::read_document(&path)?.filter(|now| Some(&now.sha256) == base) else {
             return Ok(());
         };
-        match by == Author::User || known != Some(&now.sha256) {
+        match by == DocumentAuthor::User || known != Some(&now.sha256) {
             true => self.keep("yours", name, &now.bytes),
             false => Ok(()),
         }
@@ -435,7 +437,7 @@ fn users_words(kind: Kind, text: &str) -> String {
     fields.retain(|(key, _)| !OWN_FIELDS.contains(&key.as_str()));
     let body = match kind {
         Kind::Plan => document.body,
-        Kind::Comments => review::without_responses(document.body),
+        Kind::Comments => review::strip_responses(document.body),
     };
     front_matter::write_document(&fields, body)
 }

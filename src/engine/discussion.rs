@@ -21,12 +21,13 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::discussion::{
-    Discussion, DiscussionEvent, Next, Outcome, SpeechErrorCode, Status, Stop, StopReason,
+    DiscussionEvent, DiscussionStatus, GroupDiscussion, Next, Outcome, SpeechErrorCode, Stop,
+    StopReason,
 };
 use crate::domain::event::Event;
-use crate::domain::ids::{At, DiscussionId, SessionId};
+use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 use crate::domain::phase::{Phase, TurnHold};
-use crate::domain::task::Waits;
+use crate::domain::task::TaskWaitMode;
 use crate::domain::turn::Role;
 use crate::engine::{Caller, Engine, EngineError};
 use crate::store::scoped_read::FileText;
@@ -50,7 +51,7 @@ struct Table {
     /// The texts of its files.
     sources: Vec<FileText>,
     /// Whoever waits for its end.
-    waiter: Option<oneshot::Sender<Discussion>>,
+    waiter: Option<oneshot::Sender<GroupDiscussion>>,
     /// When to look at it again without an event.
     due: Option<Instant>,
     /// With which error those end who were stopped.
@@ -60,7 +61,7 @@ struct Table {
 }
 
 /// A discussion that was begun: its id, and where it comes once it is over.
-pub type Begun = (DiscussionId, oneshot::Receiver<Discussion>);
+pub type Begun = (DiscussionId, oneshot::Receiver<GroupDiscussion>);
 
 impl Discussions {
     /// Stops the commands of these, and has each be looked at at once: it knows already that it is to stop.
@@ -92,7 +93,7 @@ impl Discussions {
 
 impl Engine {
     /// A discussion of this run.
-    pub fn discussion(&self, id: &DiscussionId) -> Option<&Discussion> {
+    pub fn discussion(&self, id: &DiscussionId) -> Option<&GroupDiscussion> {
         let mut all = self.state().discussions.iter();
         all.find(|discussion| discussion.id() == id)
     }
@@ -126,7 +127,7 @@ impl Engine {
     pub fn continue_discussion(
         &mut self,
         id: &DiscussionId,
-        waits: Waits,
+        waits: TaskWaitMode,
     ) -> Result<Result<Begun, DiscussionRefused>, EngineError> {
         let sources = match self.may_go_on(id) {
             Ok(sources) => sources,
@@ -147,9 +148,9 @@ impl Engine {
             Some(discussion) => discussion,
         };
         match discussion.status {
-            Status::Cancelled | Status::Failed => {}
-            Status::Running => return cannot(format!("{id} is still going on")),
-            Status::Completed => {
+            DiscussionStatus::Cancelled | DiscussionStatus::Failed => {}
+            DiscussionStatus::Running => return cannot(format!("{id} is still going on")),
+            DiscussionStatus::Completed => {
                 return cannot(format!("{id} is over; begin another one on what is left"));
             }
         }
@@ -170,14 +171,14 @@ impl Engine {
         &mut self,
         id: &DiscussionId,
         sources: Vec<FileText>,
-        waits: Waits,
-    ) -> oneshot::Receiver<Discussion> {
+        waits: TaskWaitMode,
+    ) -> oneshot::Receiver<GroupDiscussion> {
         let (waiter, waiting) = oneshot::channel();
         let table = Table {
             sources,
             waiter: match waits {
-                Waits::Foreground => Some(waiter),
-                Waits::Background => None,
+                TaskWaitMode::Foreground => Some(waiter),
+                TaskWaitMode::Background => None,
             },
             due: None,
             stopped: BTreeMap::new(),
@@ -315,7 +316,7 @@ impl Engine {
         Ok(())
     }
 
-    fn look_again(&mut self, id: &DiscussionId, now: At, until: At) {
+    fn look_again(&mut self, id: &DiscussionId, now: UnixMillis, until: UnixMillis) {
         let wait = u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0);
         if let Some(table) = self.discussions.at_work.get_mut(id) {
             // Not sooner than it takes to look: a clock that stands must not make a circle of it.
@@ -352,7 +353,7 @@ impl Engine {
         let Some(discussion) = self.discussion(id).cloned() else {
             return Ok(());
         };
-        let goes = !discussion.order.terms.keep_sessions && !discussion.can_go_on();
+        let goes = !discussion.order.terms.keep_sessions && !discussion.can_resume();
         if goes {
             for session in discussion.sessions.values() {
                 // One that is gone already is where it is to be.
@@ -366,12 +367,12 @@ impl Engine {
             false => self.hear_later(&discussion),
         };
         let mut later = later.into_iter();
-        later.try_for_each(|(role, text)| self.feed(Event::ResultCame { role, text }))
+        later.try_for_each(|(role, text)| self.feed(Event::LateResultReceived { role, text }))
     }
 
     /// Who is told with their next turn how it ended: who began it; of one about a finding the reviewer, and while the
     /// review goes on the planner, who answers it next.
-    fn hear_later(&self, discussion: &Discussion) -> Vec<(Role, String)> {
+    fn hear_later(&self, discussion: &GroupDiscussion) -> Vec<(Role, String)> {
         let roles = [Role::Planner, Role::Reviewer];
         let is_its = |role: &Role| {
             let session = self.state().session(*role);

@@ -6,10 +6,10 @@
 use tokio::time::Instant;
 
 use crate::domain::event::Event;
-use crate::domain::findings::{Findings, Response};
-use crate::domain::ids::{At, Sha256};
+use crate::domain::findings::{FindingLedger, FindingResponse};
+use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::plan::{self, Plan, PlanStatus, Step};
-use crate::domain::review::{self, Review, Verdict};
+use crate::domain::review::{self, ReviewDocument, Verdict};
 use crate::store::{
     DocumentLock, StoreError, TamperGuard, document_files, iteration_files, utc_time,
 };
@@ -186,7 +186,7 @@ fn is_same_but_for_the_time(one: &[u8], other: &[u8]) -> bool {
 #[derive(Debug, Clone)]
 pub struct Facts {
     /// When.
-    pub at: At,
+    pub at: UnixMillis,
     /// The iteration it belongs to.
     pub iteration: u32,
     /// The folder under `iterations/` that keeps this version.
@@ -215,11 +215,11 @@ pub fn commit_plan(
     version: u32,
     facts: &Facts,
 ) -> Result<CommittedPlan, Refused> {
-    let emptied = plan::untick_all(text);
+    let emptied = plan::untick_all_steps(text);
     let mut document = front_matter::parse_document(&emptied);
     let fields = &mut document.fields;
     front_matter::set_field(fields, "version", &version.to_string());
-    front_matter::set_field(fields, "status", facts.status.word());
+    front_matter::set_field(fields, "status", facts.status.as_str());
     front_matter::set_field(fields, "iteration", &facts.iteration.to_string());
     front_matter::set_field(fields, "author", "planner");
     front_matter::set_field(fields, "updated", &utc_time::to_rfc3339(facts.at));
@@ -240,14 +240,14 @@ pub fn commit_plan(
 /// A conflict with an edit of the user, or the disk.
 pub fn commit_review(
     pen: &Pen,
-    (text, review): (&str, &Review),
+    (text, review): (&str, &ReviewDocument),
     base: Option<&Sha256>,
-    ledger: &Findings,
+    ledger: &FindingLedger,
     (plan_sha256, facts): (&Sha256, &Facts),
 ) -> Result<Sha256, Refused> {
     let document = front_matter::parse_document(text);
-    let written = review::without_responses(document.body).trim_end();
-    let body = with_responses(written, &review::responses_section(ledger));
+    let written = review::strip_responses(document.body).trim_end();
+    let body = with_responses(written, &review::render_responses(ledger));
     let mut fields = document.fields;
     set_review_fields(&mut fields, review.verdict, plan_sha256, facts);
     write_comments(pen, base, (&fields, &body), facts)
@@ -259,7 +259,7 @@ fn set_review_fields(
     plan: &Sha256,
     facts: &Facts,
 ) {
-    front_matter::set_field(fields, "status", verdict.word());
+    front_matter::set_field(fields, "status", verdict.as_str());
     front_matter::set_field(fields, "iteration", &facts.iteration.to_string());
     front_matter::set_field(fields, "author", "reviewer");
     front_matter::set_field(fields, "updated", &utc_time::to_rfc3339(facts.at));
@@ -303,15 +303,15 @@ fn write_comments(
 /// A conflict with an edit of the user, or the disk.
 pub fn commit_responses(
     pen: &Pen,
-    responses: &[Response],
+    responses: &[FindingResponse],
     base: Option<&Sha256>,
-    ledger: &Findings,
+    ledger: &FindingLedger,
     facts: &Facts,
 ) -> Result<Sha256, Refused> {
     let mut answered = ledger.clone();
-    answered.take_responses(responses);
+    answered.apply_responses(responses);
     append_to_comments(pen, base, facts, |written| {
-        with_responses(written, &review::responses_section(&answered))
+        with_responses(written, &review::render_responses(&answered))
     })
 }
 
@@ -332,7 +332,7 @@ pub enum After {
 pub fn append_remarks(
     pen: &Pen,
     (text, after): (&str, After),
-    ledger: &Findings,
+    ledger: &FindingLedger,
     facts: &Facts,
 ) -> Result<Sha256, Refused> {
     // What an editor saves meanwhile is taken up by the next try.
@@ -348,7 +348,7 @@ pub fn append_remarks(
 fn append_once(
     pen: &Pen,
     (text, after): (&str, After),
-    ledger: &Findings,
+    ledger: &FindingLedger,
     facts: &Facts,
 ) -> Result<Sha256, Refused> {
     let found = document_files::read_document(pen.comments.document())?;
@@ -361,7 +361,7 @@ fn append_once(
     let base = found.map(|document| document.sha256);
     append_to_comments(pen, base.as_ref(), facts, |written| {
         let remarks = format!("{written}\n\n{section}");
-        with_responses(&remarks, &review::responses_section(ledger))
+        with_responses(&remarks, &review::render_responses(ledger))
     })
 }
 
@@ -375,7 +375,7 @@ fn append_to_comments(
     let text = now.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
     let text = text.unwrap_or_default();
     let mut document = front_matter::parse_document(&text);
-    let body = change(review::without_responses(document.body).trim_end());
+    let body = change(review::strip_responses(document.body).trim_end());
     front_matter::set_field(
         &mut document.fields,
         "updated",
@@ -397,7 +397,12 @@ pub enum Mark {
 ///
 /// # Errors
 /// The disk.
-pub fn mark(pen: &Pen, steps: &[u32], mark: Mark, at: At) -> Result<Option<Sha256>, StoreError> {
+pub fn mark(
+    pen: &Pen,
+    steps: &[u32],
+    mark: Mark,
+    at: UnixMillis,
+) -> Result<Option<Sha256>, StoreError> {
     let Some(now) = document_files::read_document(pen.plan.document())? else {
         return Ok(None);
     };
@@ -405,8 +410,8 @@ pub fn mark(pen: &Pen, steps: &[u32], mark: Mark, at: At) -> Result<Option<Sha25
     let marked = match mark {
         Mark::Ticked => steps
             .iter()
-            .fold(text, |text, step| plan::tick(&text, *step)),
-        Mark::Open => plan::untick(&text, steps),
+            .fold(text, |text, step| plan::tick_step(&text, *step)),
+        Mark::Open => plan::untick_steps(&text, steps),
     };
     let mut document = front_matter::parse_document(&marked);
     front_matter::set_field(&mut document.fields, "status", "approved");
@@ -428,7 +433,7 @@ pub fn set_status(
     pen: &Pen,
     known: &Sha256,
     status: PlanStatus,
-    at: At,
+    at: UnixMillis,
 ) -> Result<Option<Sha256>, StoreError> {
     let Some(now) =
         document_files::read_document(pen.plan.document())?.filter(|now| now.sha256 == *known)
@@ -437,10 +442,10 @@ pub fn set_status(
     };
     let text = String::from_utf8_lossy(&now.bytes).into_owned();
     let mut document = front_matter::parse_document(&text);
-    if document.get("status") == Some(status.word()) {
+    if document.get("status") == Some(status.as_str()) {
         return Ok(None);
     }
-    front_matter::set_field(&mut document.fields, "status", status.word());
+    front_matter::set_field(&mut document.fields, "status", status.as_str());
     front_matter::set_field(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
     let whole = front_matter::write_document(&document.fields, document.body);
     match replace(&pen.plan, Some(known), whole.as_bytes()) {

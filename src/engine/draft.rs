@@ -4,8 +4,8 @@
 
 use crate::domain::event::Event;
 use crate::domain::question::{DraftFile, QuestionKind};
-use crate::domain::run::{Busy, Counts};
-use crate::domain::turn::{Purpose, TurnOrder};
+use crate::domain::run::{ProgramOperation, ResultValidity};
+use crate::domain::turn::{TurnOrder, TurnPurpose};
 use crate::store::StoreError;
 use crate::store::document_files::DocumentContent;
 use crate::text::{count_changed_lines, count_lines};
@@ -18,8 +18,8 @@ impl Engine {
     pub(super) fn find_draft(&self) -> Result<Option<Event>, StoreError> {
         let state = self.state();
         let order = match (&state.running, &state.busy) {
-            (Some(running), _) if running.result == Counts::Yes => &running.order,
-            (None, Some(Busy::Collecting { order, .. })) => order,
+            (Some(running), _) if running.result == ResultValidity::Yes => &running.order,
+            (None, Some(ProgramOperation::Collecting { order, .. })) => order,
             _ => return Ok(None),
         };
         let Some(left) = self.left_behind(order)? else {
@@ -36,8 +36,8 @@ impl Engine {
         let (found, names) = (self.returned(left), self.journal.layout().names());
         let (plan, comments) = (&left.staging.plan_before, &left.staging.comments_before);
         let files = match left.order.purpose {
-            Purpose::WritePlan => vec![(&names.plan, plan, found.plan)],
-            Purpose::Review => vec![(&names.comments, comments, found.comments)],
+            TurnPurpose::WritePlan => vec![(&names.plan, plan, found.plan)],
+            TurnPurpose::Review => vec![(&names.comments, comments, found.comments)],
             // Answers to a review are appended: all of them are new.
             _ => vec![
                 (&names.plan, plan, found.plan),
@@ -55,7 +55,7 @@ impl Engine {
     fn left_behind(&self, order: &TurnOrder) -> Result<Option<Held>, StoreError> {
         let brings_one = matches!(
             order.purpose,
-            Purpose::WritePlan | Purpose::Review | Purpose::Respond
+            TurnPurpose::WritePlan | TurnPurpose::Review | TurnPurpose::Respond
         );
         let session = self.state().session(order.purpose.role());
         let Some(session) = session.filter(|_| brings_one) else {

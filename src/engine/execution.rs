@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::domain::event::Event;
-use crate::domain::execution::StepOutcome;
-use crate::domain::question::{Terms, TestNetwork};
+use crate::domain::plan_execution::StepOutcome;
+use crate::domain::question::{ExecutionTerms, TestNetworkChoice};
 use crate::domain::receipt::Receipt;
-use crate::domain::run::Busy;
+use crate::domain::run::ProgramOperation;
 use crate::domain::test_command::TestCommand;
 use crate::store::{StoreError, document_files as documents_on_disk, utc_time};
 use crate::text::clean_text;
@@ -56,7 +56,7 @@ struct Unsaid {
 impl Unsaid {
     /// Notes what of it the tests failed for.
     fn look_at(&self, receipt: &mut Receipt) {
-        if !receipt.lets_pass() {
+        if !receipt.allows_next_step() {
             let output = &receipt.output_tail;
             receipt.lacks_socket = test_run::missing_socket(output, &self.sockets);
             receipt.lacks_network = test_run::missing_network_line(output).filter(|_| self.network);
@@ -73,7 +73,7 @@ impl Engine {
         };
         self.spawn(async move {
             match survey.look().await {
-                Ok(terms) => Event::Surveyed { terms },
+                Ok(terms) => Event::RepositorySurveyed { terms },
                 Err(error) => Event::ExecutionRefused {
                     reason: in_words(&error),
                 },
@@ -109,7 +109,7 @@ impl Engine {
     }
 
     /// Makes the branch stand, if what the user approved still holds.
-    pub(super) fn enter_execution(&mut self, approved: Terms) -> Vec<Event> {
+    pub(super) fn enter_execution(&mut self, approved: ExecutionTerms) -> Vec<Event> {
         let events = self.notice_edits();
         if !events.is_empty() {
             // An edited plan is no longer what was approved; the run asks before any branch is made.
@@ -139,7 +139,7 @@ impl Engine {
             return self.spawn(async move { Event::SnapshotTaken { step, tree: None } });
         };
         let turn = match &self.state().busy {
-            Some(Busy::Storing { order }) => order.turn.as_str().to_owned(),
+            Some(ProgramOperation::Storing { order }) => order.turn.as_str().to_owned(),
             _ => "turn".to_owned(),
         };
         // The turn's id keeps an earlier tree of the same step from being replaced.
@@ -355,7 +355,7 @@ impl Engine {
     }
 
     /// Keeps what the user said of the network of tests. Where that fails the user is asked again, and told why.
-    pub(super) fn keep_test_network(&mut self, network: TestNetwork) -> Vec<Event> {
+    pub(super) fn keep_test_network(&mut self, network: TestNetworkChoice) -> Vec<Event> {
         match self.setup.keep_network(&self.state().run, network) {
             Ok(()) => Vec::new(),
             Err(error) => vec![troubled(

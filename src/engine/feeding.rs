@@ -18,7 +18,7 @@ impl Engine {
         let mut queue = VecDeque::from([event]);
         while let Some(event) = queue.pop_front() {
             let before = self.state().phase;
-            let is_taken_up = matches!(event, Event::Resumed { .. });
+            let is_taken_up = matches!(event, Event::RunResumed { .. });
             let (record, effects) = self.journal.record(event)?;
             if let Some(entry) = history::entry(&record, self.state().iteration) {
                 self.journal.log_entry(&entry)?;

@@ -4,7 +4,7 @@
 //! approval lets through is said by the one decision.
 
 use crate::adapter::{CallDecision as Answer, FileChange, FileChangeKind};
-use crate::domain::event::{CallAnswer, REFUSED_BY_USER};
+use crate::domain::event::{ApprovalDecision, DENIED_BY_USER};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::turn::Role;
 use crate::permission::approval_suggestions::suggest_approvals;
@@ -168,7 +168,7 @@ impl Engine {
     pub fn answer_call(
         &mut self,
         request: &RequestId,
-        answer: CallAnswer,
+        answer: ApprovalDecision,
     ) -> Result<Granted, EngineError> {
         let Some(seat) = self
             .awaited
@@ -183,19 +183,21 @@ impl Engine {
             reason: reason.to_owned(),
         };
         match answer {
-            CallAnswer::Once => {
+            ApprovalDecision::AllowOnce => {
                 self.let_the_circle_pass(request);
                 let said = by_user(Answer::Allow, "allowed by the user, this once");
                 self.answer(request.clone(), said, Vec::new())?;
             }
-            CallAnswer::Keep { what, scope } => return self.allow_for_more(request, &what, scope),
-            CallAnswer::RefuseBecause(text) => {
+            ApprovalDecision::AllowAndRemember { what, scope } => {
+                return self.allow_for_more(request, &what, scope);
+            }
+            ApprovalDecision::DenyWithReason(text) => {
                 let said = by_user(deny(&text), &text);
                 self.answer(request.clone(), said, Vec::new())?;
             }
-            CallAnswer::Refuse => {
+            ApprovalDecision::DenyAndStop => {
                 self.decline_others(request, &seat)?;
-                let said = by_user(Answer::DenyAndStop, REFUSED_BY_USER);
+                let said = by_user(Answer::DenyAndStop, DENIED_BY_USER);
                 self.answer(request.clone(), said, Vec::new())?;
             }
         }

@@ -3,9 +3,9 @@
 //! Plain text for people; nothing is read back from it.
 
 use crate::domain::event::Event;
-use crate::domain::execution::Baseline;
-use crate::domain::question::{Answer, CommitTerms, Terms};
-use crate::domain::undo::named;
+use crate::domain::plan_execution::TestBaseline;
+use crate::domain::question::{CommitTarget, ExecutionTerms, QuestionAnswer};
+use crate::domain::reversal_plan::steps_label;
 use crate::store::{EventLogRecord, utc_time};
 use crate::text::pluralize;
 
@@ -30,7 +30,7 @@ pub(super) fn entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<St
         Event::ReviewCommitted { review, .. } => {
             format!(
                 "review {iteration}: {}, {}",
-                review.verdict.in_words(),
+                review.verdict.label(),
                 pluralize(review.remarks.len(), "finding")
             )
         }
@@ -44,8 +44,8 @@ pub(super) fn entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<St
             };
             format!("{} answered, {plan}", pluralize(responses.len(), "finding"))
         }
-        Event::Answered {
-            answer: Answer::Execute,
+        Event::QuestionAnswered {
+            answer: QuestionAnswer::Execute,
             ..
         } => "execution approved by the user".to_owned(),
         Event::ExecutionEntered { terms, .. } => terms_in_words(terms),
@@ -59,7 +59,7 @@ pub(super) fn entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<St
         Event::SessionMoved { role, adapter, .. } => {
             format!("the {} goes on at {}", role.name(), news::line(adapter))
         }
-        Event::Resumed { .. } => "taken up again".to_owned(),
+        Event::RunResumed { .. } => "taken up again".to_owned(),
         Event::EditsPutBack { step, paths, kept } => {
             let paths: Vec<String> = paths.iter().map(|path| news::line(path)).collect();
             format!(
@@ -68,16 +68,16 @@ pub(super) fn entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<St
             )
         }
         Event::TreeRestored { step } => format!("the tree was put back to before step {step}"),
-        Event::Undone { .. } => undone_in_words(&record.event)?,
+        Event::UndoFinished { .. } => undone_in_words(&record.event)?,
         Event::UndoFailed { reason } => format!("nothing was undone: {}", news::line(reason)),
-        Event::Left { reason } => format!("left: {}", news::line(reason)),
+        Event::ProgramExited { reason } => format!("left: {}", news::line(reason)),
         _ => return None,
     };
     Some(format!("- {now} {said}\n"))
 }
 
 fn undone_in_words(event: &Event) -> Option<String> {
-    let Event::Undone {
+    let Event::UndoFinished {
         way,
         steps,
         kept,
@@ -90,31 +90,31 @@ fn undone_in_words(event: &Event) -> Option<String> {
     let commit = commit.as_ref().map(|commit| format!(", commit {commit}"));
     Some(format!(
         "{} {}{}; what lay there before: git restore --source={kept} -- .",
-        named(steps),
-        way.done(),
+        steps_label(steps),
+        way.past_participle(),
         commit.unwrap_or_default()
     ))
 }
 
-fn baseline_in_words(baseline: &Baseline) -> String {
+fn baseline_in_words(baseline: &TestBaseline) -> String {
     let told = |what: &str, paths: &[String]| match paths.is_empty() {
         true => String::new(),
         false => format!("; {what}: {}", list(paths)),
     };
     format!(
         "{}{}{}",
-        news::line(&baseline.in_words()),
+        news::line(&baseline.describe()),
         told("made by the tests, not committed", &baseline.made_by_tests),
         told("changed while they ran", &baseline.changed)
     )
 }
 
-fn terms_in_words(terms: &Terms) -> String {
+fn terms_in_words(terms: &ExecutionTerms) -> String {
     let commits = match &terms.commits {
-        CommitTerms::Off { reason } => format!("commits are off ({reason})"),
-        CommitTerms::Current { branch } => format!("commits go to {branch}"),
-        CommitTerms::New { branch } => format!("commits go to the new branch {branch}"),
+        CommitTarget::Off { reason } => format!("commits are off ({reason})"),
+        CommitTarget::Current { branch } => format!("commits go to {branch}"),
+        CommitTarget::New { branch } => format!("commits go to the new branch {branch}"),
     };
-    let test = news::line(&terms.test_in_words());
+    let test = news::line(&terms.describe_test());
     format!("execution entered: {commits}; {test}")
 }

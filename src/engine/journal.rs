@@ -4,9 +4,9 @@
 //! the snapshot replaced; only then is an effect performed.
 
 use crate::domain::effect::Effect;
-use crate::domain::event::{Created, Event};
-use crate::domain::ids::{At, SessionId, TurnId};
-use crate::domain::run::{Run, State};
+use crate::domain::event::{Event, RunParameters};
+use crate::domain::ids::{SessionId, TurnId, UnixMillis};
+use crate::domain::run::{Run, RunState};
 use crate::domain::session::Message;
 use crate::domain::turn::Role;
 use crate::store::{
@@ -32,14 +32,14 @@ impl Journal {
     /// The files cannot be written.
     pub fn begin(
         guard: TamperGuard,
-        created: Created,
+        created: RunParameters,
     ) -> Result<(Self, EventLogRecord<Event>), StoreError> {
         let at = utc_time::now();
         let run = Run::new(at, &created);
         let id = created.run.clone();
         let mut log = EventLog::create(&guard, &id, at)?;
         let origin = EventOrigin::default();
-        let event = Event::Created(Box::new(created));
+        let event = Event::RunCreated(Box::new(created));
         let seq = log.append(at, &origin, &event)?;
         state_snapshot::commit_snapshot(&mut log, &run)?;
         let first = EventLogRecord {
@@ -95,7 +95,7 @@ impl Journal {
         };
         for record in rest.into_iter().flatten() {
             let record = record?;
-            run = Run::after(run, record.at, &record.event);
+            run = Run::replay_event(run, record.at, &record.event);
         }
         let Some(run) = run else {
             return Ok(None);
@@ -132,7 +132,7 @@ impl Journal {
     }
 
     /// What is known of the run.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &RunState {
         self.run.state()
     }
 
@@ -154,7 +154,7 @@ impl Journal {
         &mut self,
         event: Event,
     ) -> Result<(EventLogRecord<Event>, Vec<Effect>), StoreError> {
-        let passes = matches!(event, Event::Agent { .. } | Event::TaskNews { .. });
+        let passes = matches!(event, Event::Agent { .. } | Event::TaskActivity { .. });
         let recorded = self.record_ahead(event)?;
         if !passes {
             state_snapshot::commit_snapshot(&mut self.log, &self.run)?;
@@ -217,12 +217,12 @@ impl Journal {
             | Event::PlanCommitted { turn, .. }
             | Event::ReviewCommitted { turn, .. }
             | Event::ResponseCommitted { turn, .. }
-            | Event::NoDocument { turn, .. }
-            | Event::AskedBack { turn, .. }
-            | Event::Conflict { turn, .. }
+            | Event::DocumentMissing { turn, .. }
+            | Event::DocumentIncomplete { turn, .. }
+            | Event::DocumentConflict { turn, .. }
             | Event::DraftFound { turn, .. }
             | Event::AgentAsked { turn, .. } => (self.running_role(), Some(turn.clone())),
-            Event::ApprovalAsked(approval) | Event::ApprovalExpired { approval, .. } => {
+            Event::ApprovalRequested(approval) | Event::ApprovalExpired { approval, .. } => {
                 (self.running_role(), Some(approval.turn.clone()))
             }
             _ => (None, None),
@@ -279,7 +279,7 @@ impl Journal {
     }
 
     /// The instant that the clock shows.
-    pub fn now(&self) -> At {
+    pub fn now(&self) -> UnixMillis {
         utc_time::now()
     }
 }
@@ -289,11 +289,11 @@ fn child_of(event: &Event) -> Option<EventOrigin> {
     let session = match event {
         Event::TaskStarted(order) => &order.session,
         Event::TaskEnded(result) => &result.task_id,
-        Event::TaskBegan { session }
+        Event::TaskDispatched { session }
         | Event::TaskOpened { session, .. }
-        | Event::TaskNews { session, .. }
+        | Event::TaskActivity { session, .. }
         | Event::TaskPatched { session, .. }
-        | Event::TaskSentOn { session }
+        | Event::TaskMovedToBackground { session }
         | Event::TaskReported { session }
         | Event::ChildDeleted { session } => session,
         _ => return None,

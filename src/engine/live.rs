@@ -23,7 +23,7 @@ use crate::adapter::{
     Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CliProcessLifetime, CliTurnOutcome,
     SessionSpec, TurnFailure, TurnFailureKind, TurnSpec,
 };
-use crate::domain::event::Process;
+use crate::domain::event::AgentProcess;
 use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
 use crate::process::{
@@ -98,7 +98,7 @@ pub enum Conversation {
 #[derive(Debug)]
 pub enum Told {
     /// The turn's prompt goes to this process.
-    Started(Process),
+    Started(AgentProcess),
     /// What the CLI told.
     Event(AdapterEvent),
     /// Nothing came for so long, and this is why as far as it is known.
@@ -273,7 +273,7 @@ impl Live {
             return;
         };
         let id = child.identity();
-        let process = Process {
+        let process = AgentProcess {
             pid: id.pid,
             start_time: Some(id.start_time),
         };

@@ -4,7 +4,7 @@
 //! Refuses to repair anything, and to say whether the run goes on.
 
 use crate::domain::event::Event;
-use crate::domain::run::{Run, State};
+use crate::domain::run::{Run, RunState};
 use crate::store::event_log::{BackwardReader, LogEnd, LogFollower};
 use crate::store::state_snapshot::StateSnapshot;
 use crate::store::{EventLogRecord, StoreError, WorkdirLayout, event_log, state_snapshot};
@@ -35,7 +35,7 @@ pub fn lying(layout: &WorkdirLayout) -> Result<Option<Run>, StoreError> {
 #[derive(Debug, Clone)]
 pub struct Stands {
     /// Where.
-    pub state: State,
+    pub state: RunState,
     /// The number of the last event in it.
     pub last_seq: u64,
     /// What cannot be read of the run, and what tells it instead.
@@ -80,7 +80,7 @@ impl AtTheEnd {
         let tail = LogFollower::resume_at(&layout.events(), since.end?, last_seq).ok()?;
         let mut run = Some(known.state);
         for record in since.later {
-            run = Run::after(run, record.at, &record.event);
+            run = Run::replay_event(run, record.at, &record.event);
         }
         Some(Self {
             run: run?,
@@ -134,7 +134,7 @@ impl Found {
     }
 
     fn take(&mut self, record: EventLogRecord<Event>) {
-        self.run = Run::after(self.run.take(), record.at, &record.event);
+        self.run = Run::replay_event(self.run.take(), record.at, &record.event);
         self.last_seq = record.seq;
     }
 

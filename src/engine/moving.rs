@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use crate::config::types::AdapterKind;
 use crate::domain::event::Event;
-use crate::domain::ids::{At, SessionId};
+use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::question::QuestionKind;
 use crate::domain::turn::Role;
 use crate::store::{RawStream, utc_time};
@@ -92,7 +92,7 @@ impl Engine {
     }
 
     /// The question that waits for a usage limit, and until when.
-    pub(super) fn limit(&self) -> Option<(u32, At)> {
+    pub(super) fn limit(&self) -> Option<(u32, UnixMillis)> {
         let question = self.state().awaiting.as_ref()?;
         match question.kind {
             QuestionKind::UsageLimit { until, .. } => Some((question.id, until)),
@@ -102,7 +102,7 @@ impl Engine {
 }
 
 /// Waits until the wall clock shows an instant, and tells which question waited. Cancel safe.
-pub(super) async fn passed(limit: Option<(u32, At)>) -> u32 {
+pub(super) async fn passed(limit: Option<(u32, UnixMillis)>) -> u32 {
     let Some((id, until)) = limit else {
         return std::future::pending().await;
     };

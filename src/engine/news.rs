@@ -7,10 +7,10 @@ use crate::adapter::{
     AdapterEvent, CliTurnOutcome, FileChange, FileChangeKind, ToolStatus, TurnFailure,
     TurnFailureKind,
 };
-use crate::domain::event::News;
-use crate::domain::session::Usage;
-use crate::domain::step_calls::MOVE_TO;
-use crate::domain::turn::{TurnResult, UsageLimit};
+use crate::domain::event::AgentActivity;
+use crate::domain::session::SessionUsage;
+use crate::domain::step_calls::MOVE_PREFIX;
+use crate::domain::turn::{TurnOutcome, UsageLimit};
 use crate::text::question_heuristic::find_question;
 use crate::text::{clean_prefix, clean_suffix, clean_text, truncate};
 
@@ -37,11 +37,11 @@ const MAX_TITLE: usize = 2_000;
 const LINE_BYTES: usize = 16 * 1024;
 
 /// Translates what concerns nobody but the reader; `None` for what the engine itself acts on and for deltas.
-pub fn of(event: &AdapterEvent) -> Option<News> {
+pub fn of(event: &AdapterEvent) -> Option<AgentActivity> {
     Some(match event {
-        AdapterEvent::Text { text, .. } => News::Text { text: said(text) },
-        AdapterEvent::Thinking { text, .. } => News::Thinking { text: block(text) },
-        AdapterEvent::ToolStarted { item, tool, title } => News::ToolStarted {
+        AdapterEvent::Text { text, .. } => AgentActivity::Text { text: said(text) },
+        AdapterEvent::Thinking { text, .. } => AgentActivity::Thinking { text: block(text) },
+        AdapterEvent::ToolStarted { item, tool, title } => AgentActivity::ToolStarted {
             item: line(item),
             tool: line(tool),
             title: line_of(title, MAX_TITLE),
@@ -51,14 +51,14 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
             status,
             exit_code,
             output,
-        } => News::ToolEnded {
+        } => AgentActivity::ToolEnded {
             item: line(item),
             status: tool_status(*status).to_owned(),
             exit_code: *exit_code,
             output: tool_output(output),
         },
         AdapterEvent::FilesChanged { item, changes } => files_changed(item, changes),
-        AdapterEvent::CallDenied { tool, reason } => News::CallDenied {
+        AdapterEvent::CallDenied { tool, reason } => AgentActivity::CallDenied {
             tool: line(tool),
             reason: line(reason),
         },
@@ -66,15 +66,15 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
             attempt,
             max,
             reason,
-        } => News::Retrying {
+        } => AgentActivity::Retrying {
             reason: retrying(*attempt, *max, reason),
         },
-        AdapterEvent::Notice { text } => News::Notice { text: line(text) },
-        AdapterEvent::Unknown { kind, .. } => News::Unknown { frame: line(kind) },
+        AdapterEvent::Notice { text } => AgentActivity::Notice { text: line(text) },
+        AdapterEvent::Unknown { kind, .. } => AgentActivity::Unknown { frame: line(kind) },
         AdapterEvent::Malformed { line: raw, .. } if is_prose(raw) => {
-            News::Notice { text: line(raw) }
+            AgentActivity::Notice { text: line(raw) }
         }
-        AdapterEvent::Malformed { problem, .. } => News::Malformed {
+        AdapterEvent::Malformed { problem, .. } => AgentActivity::Malformed {
             problem: line(problem),
         },
         AdapterEvent::Ready { .. }
@@ -135,10 +135,10 @@ fn tool_status(status: ToolStatus) -> &'static str {
     }
 }
 
-fn files_changed(item: &str, changes: &[FileChange]) -> News {
+fn files_changed(item: &str, changes: &[FileChange]) -> AgentActivity {
     let path = |change: &FileChange| line(&change.path.to_string_lossy());
     let told = changes.iter().filter(|change| !change.diff.is_empty());
-    News::FilesChanged {
+    AgentActivity::FilesChanged {
         item: line(item),
         paths: changes.iter().map(|c| (path(c), change(&c.kind))).collect(),
         diffs: told.map(|change| (path(change), diff(change))).collect(),
@@ -163,7 +163,7 @@ fn change(kind: &FileChangeKind) -> String {
         FileChangeKind::Add => "add".to_owned(),
         FileChangeKind::Update => "update".to_owned(),
         FileChangeKind::Delete => "delete".to_owned(),
-        FileChangeKind::Move(to) => format!("{MOVE_TO}{}", line(&to.to_string_lossy())),
+        FileChangeKind::Move(to) => format!("{MOVE_PREFIX}{}", line(&to.to_string_lossy())),
     }
 }
 
@@ -220,12 +220,12 @@ fn line_of(text: &str, most: usize) -> String {
 }
 
 /// Translates a CLI's running totals.
-pub fn usage(usage: &crate::adapter::CliUsageTotals) -> Usage {
+pub fn usage(usage: &crate::adapter::CliUsageTotals) -> SessionUsage {
     let micro = usage
         .cost_usd
         .filter(|cost| cost.is_finite() && *cost >= 0.0)
         .map(|cost| cost * 1e6);
-    Usage {
+    SessionUsage {
         input_tokens: usage.input_tokens,
         output_tokens: usage.output_tokens,
         // A cost beyond the range saturates; the cast of a finite, non-negative number is what `as` defines.
@@ -236,13 +236,13 @@ pub fn usage(usage: &crate::adapter::CliUsageTotals) -> Usage {
 }
 
 /// Translates a turn's end for the workflow; `other` is the adapter that its role could move to.
-pub fn result(end: &CliTurnOutcome, other: Option<String>) -> TurnResult {
+pub fn result(end: &CliTurnOutcome, other: Option<String>) -> TurnOutcome {
     match end {
-        CliTurnOutcome::Completed { final_text } => TurnResult::Completed {
+        CliTurnOutcome::Completed { final_text } => TurnOutcome::Completed {
             question: find_question(final_text).map(|question| block(&question)),
             summary: summary(final_text),
         },
-        CliTurnOutcome::Interrupted => TurnResult::Interrupted,
+        CliTurnOutcome::Interrupted => TurnOutcome::Interrupted,
         CliTurnOutcome::Failed(failure) => failed(failure, other),
     }
 }
@@ -256,9 +256,9 @@ fn summary(text: &str) -> String {
     line(first.unwrap_or_default())
 }
 
-fn failed(failure: &TurnFailure, other: Option<String>) -> TurnResult {
+fn failed(failure: &TurnFailure, other: Option<String>) -> TurnOutcome {
     let is_limit = failure.kind == TurnFailureKind::UsageLimit;
-    TurnResult::Failed {
+    TurnOutcome::Failed {
         kind: kind_word(failure.kind).to_owned(),
         message: block(&failure.message),
         transient: matches!(
@@ -304,16 +304,19 @@ mod tests {
         let text = "Warning: the disk is full".to_owned();
         assert_eq!(
             told(&format!("\u{1b}[31m{text}")),
-            Some(News::Notice { text })
+            Some(AgentActivity::Notice { text })
         );
         let problem = "no JSON".to_owned();
-        assert_eq!(told(r#"{"type":"#), Some(News::Malformed { problem }));
+        assert_eq!(
+            told(r#"{"type":"#),
+            Some(AgentActivity::Malformed { problem })
+        );
     }
 
     fn told(text: String) -> String {
         let item = "1".to_owned();
         match of(&AdapterEvent::Text { item, text }) {
-            Some(News::Text { text }) => text,
+            Some(AgentActivity::Text { text }) => text,
             other => panic!("{other:?}"),
         }
     }

@@ -4,7 +4,7 @@
 //! cannot be read that far, and the log for the snapshot. Refuses to repair anything.
 
 use crate::domain::event::Event;
-use crate::domain::run::{Run, State};
+use crate::domain::run::{Run, RunState};
 use crate::store::event_log::{FollowUpdate, LogFollower};
 use crate::store::{EventLogRecord, StoreError, WorkdirLayout, state_snapshot};
 
@@ -42,7 +42,7 @@ pub struct Seen {
     /// Whether there is more to read at once.
     pub more: bool,
     /// Where the run stands, as far as it was read; `None` when there is none.
-    pub state: Option<State>,
+    pub state: Option<RunState>,
     /// What cannot be read, and what to do.
     pub problem: Option<String>,
 }
@@ -80,7 +80,7 @@ impl Onlooker {
     }
 
     /// Reads on and shows each event with the state in which it came. Blocks.
-    pub fn look_at_each(&mut self, each: &mut dyn FnMut(&State, &Event)) -> Seen {
+    pub fn look_at_each(&mut self, each: &mut dyn FnMut(&RunState, &Event)) -> Seen {
         if let Some(seen) = self.take_up_at_the_end() {
             return seen;
         }
@@ -118,13 +118,13 @@ impl Onlooker {
         &mut self,
         records: Vec<EventLogRecord<Event>>,
         seen: &mut Seen,
-        each: &mut dyn FnMut(&State, &Event),
+        each: &mut dyn FnMut(&RunState, &Event),
     ) {
         for record in &records {
             if let Some(run) = &self.run {
                 each(run.state(), &record.event);
             }
-            self.run = Run::after(self.run.take(), record.at, &record.event);
+            self.run = Run::replay_event(self.run.take(), record.at, &record.event);
         }
         // After the last events comes a look that finds none, or the trouble behind them.
         seen.more = !records.is_empty();
@@ -161,7 +161,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::domain::event::Created;
+    use crate::domain::event::RunParameters;
     use crate::domain::ids::RunId;
     use crate::engine::journal::Journal;
     use crate::store::{TamperGuard, WorkdirNames};
@@ -179,20 +179,20 @@ mod tests {
             Self { folder, layout }
         }
 
-        fn begin(&self, created: Created) -> Journal {
+        fn begin(&self, created: RunParameters) -> Journal {
             let guard = TamperGuard::open(&self.layout, &self.folder.path().join("side")).unwrap();
             Journal::begin(guard, created).unwrap().0
         }
     }
 
     fn said(n: u32) -> Event {
-        Event::Said {
+        Event::GoalMessageAdded {
             text: format!("{n}"),
         }
     }
 
     /// Looks until nothing more comes: what was left out, the events that were told, and where the run stands.
-    fn look(onlooker: &mut Onlooker) -> (Option<u64>, Vec<u64>, Option<State>) {
+    fn look(onlooker: &mut Onlooker) -> (Option<u64>, Vec<u64>, Option<RunState>) {
         let (mut untold, mut told) = (None, Vec::new());
         loop {
             let seen = onlooker.look();
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_log_is_taken_up_at_its_end_and_stands_where_all_of_it_leads() {
         let place = Place::new();
-        let mut journal = place.begin(Created::example());
+        let mut journal = place.begin(RunParameters::example());
         (0..20).for_each(|n| {
             journal.record(said(n)).unwrap();
         });
@@ -229,10 +229,10 @@ mod tests {
     #[test]
     fn a_log_to_whose_end_no_snapshot_leads_is_told_from_its_beginning() {
         let place = Place::new();
-        let mut journal = place.begin(Created::example());
+        let mut journal = place.begin(RunParameters::example());
         journal.record(said(1)).unwrap();
         let snapshot = fs::read_to_string(place.layout.state()).unwrap();
-        let run = Created::example().run;
+        let run = RunParameters::example().run;
         let of_another = snapshot.replace(run.as_str(), "run_another");
         assert_ne!(of_another, snapshot);
         for text in ["{\"schema\":1,\"last", &of_another] {
@@ -247,14 +247,14 @@ mod tests {
     #[test]
     fn another_run_at_the_same_place_is_taken_up_at_its_end_too() {
         let place = Place::new();
-        let mut journal = place.begin(Created::example());
+        let mut journal = place.begin(RunParameters::example());
         journal.record(said(1)).unwrap();
         let mut onlooker = Onlooker::at_the_end(place.layout.clone());
         assert_eq!(look(&mut onlooker).0, Some(2));
         drop(journal);
-        let other = Created {
+        let other = RunParameters {
             run: RunId::new("run_another"),
-            ..Created::example()
+            ..RunParameters::example()
         };
         fs::remove_file(place.layout.state()).unwrap();
         fs::remove_file(place.layout.events()).unwrap();

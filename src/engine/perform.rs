@@ -7,9 +7,9 @@ use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::plan::{PlanStatus, file_hash};
-use crate::domain::question::Answer;
-use crate::domain::session::{Message, Speaker};
-use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
+use crate::domain::question::QuestionAnswer;
+use crate::domain::session::{Message, MessageRole};
+use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnProfile};
 use crate::permission::loop_detector::LoopDetector;
 use crate::process::{ProcessMark, SandboxSupport};
 use crate::store::debug_log::PROMPT_TARGET;
@@ -41,29 +41,29 @@ impl Engine {
         match effect {
             Effect::StartTurn(order) => return self.start_turn(order),
             Effect::InterruptTurn(_) => self.interrupt(),
-            Effect::Steer(text) => return self.steer(text),
+            Effect::SteerTurn(text) => return self.steer(text),
             Effect::ForgetConversation(role) => return Ok(self.forget(role)),
             Effect::MoveRole { role, adapter } => return Ok(self.move_role(role, adapter)),
             Effect::CollectDocument(order) => return Ok(self.write(Writing::Returned(order))),
             Effect::SettleConflict { order, answer } => {
                 return Ok(self.write(Writing::Settled { order, answer }));
             }
-            Effect::TakeDraft(order) => return Ok(self.write(Writing::Draft(order))),
-            Effect::DropDraft(order) => return Ok(self.drop_draft(&order)),
+            Effect::CommitDraft(order) => return Ok(self.write(Writing::Draft(order))),
+            Effect::DiscardDraft(order) => return Ok(self.drop_draft(&order)),
             Effect::AppendRemarks(text) => return Ok(self.write(Writing::Remarks(text))),
-            Effect::SwitchToBuild => return self.switch_to(Profile::Build, NOW_BUILD),
-            Effect::SwitchToPlan => return self.switch_to(Profile::Plan, NOW_PLAN),
-            Effect::Survey => return Ok(self.survey()),
+            Effect::SwitchToBuildProfile => return self.switch_to(TurnProfile::Build, NOW_BUILD),
+            Effect::SwitchToPlanProfile => return self.switch_to(TurnProfile::Plan, NOW_PLAN),
+            Effect::SurveyRepository => return Ok(self.survey()),
             Effect::EnterExecution(terms) => return Ok(self.enter_execution(terms)),
-            Effect::Snapshot { step, attempt } => self.snapshot(step, attempt),
+            Effect::SnapshotTree { step, attempt } => self.snapshot(step, attempt),
             Effect::RestoreTree { step } => self.restore_tree(step),
             Effect::AuditStep { step } => self.audit_step(step),
-            Effect::PutBack { step, paths } => self.put_back(step, paths),
+            Effect::RestoreFiles { step, paths } => self.put_back(step, paths),
             Effect::RunBaseline(test) => self.run_baseline(test),
             Effect::StopBaseline => self.stop_baseline(),
             Effect::RunTests { step, test } => self.run_tests(step, test),
-            Effect::KeepTestNetwork(network) => return Ok(self.keep_test_network(network)),
-            Effect::KeepTestSocket { path, is_reached } => {
+            Effect::SaveTestNetwork(network) => return Ok(self.keep_test_network(network)),
+            Effect::SaveTestSocket { path, is_reached } => {
                 return Ok(self.keep_test_socket(&path, is_reached));
             }
             Effect::CommitStep {
@@ -72,14 +72,14 @@ impl Engine {
                 message,
             } => self.commit_step(step, paths, message),
             Effect::RecordStep { step } => return Ok(self.write(Writing::Step(step))),
-            Effect::KeepTree { seen } => self.keep_tree(seen),
-            Effect::Reverse { reversal, kept } => self.reverse(reversal, kept),
+            Effect::StoreTree { seen } => self.keep_tree(seen),
+            Effect::ApplyReversal { reversal, kept } => self.reverse(reversal, kept),
             Effect::RecordReversal {
                 reversal,
                 kept,
                 commit,
             } => return Ok(self.write(Writing::Reversal(reversal, kept, commit))),
-            Effect::Ask(question) => return Ok(vec![Event::QuestionAsked { question }]),
+            Effect::AskUser(question) => return Ok(vec![Event::QuestionAsked { question }]),
             Effect::EnterPlan { reason } => return Ok(vec![Event::PlanEntered { reason }]),
             Effect::AnswerAgent { request, answer } => self.answer_agent(&request, &answer),
             Effect::ExpireApprovals { approvals, why } => {
@@ -87,9 +87,9 @@ impl Engine {
             }
             Effect::StopChildren(sessions) => self.stop_children(&sessions),
             Effect::StopDiscussions(all) => self.discussions.stop(&all),
-            Effect::Log(text) => return Ok(self.log(&text)),
-            Effect::Finish => self.finish(Outcome::Finished),
-            Effect::Halt(reason) => self.finish(Outcome::Halted(reason)),
+            Effect::AppendLog(text) => return Ok(self.log(&text)),
+            Effect::FinishRun => self.finish(Outcome::Finished),
+            Effect::HaltRun(reason) => self.finish(Outcome::Halted(reason)),
         }
         Ok(Vec::new())
     }
@@ -132,7 +132,7 @@ impl Engine {
                 Ok(events)
             }
             Err(message) => {
-                let result = TurnResult::Failed {
+                let result = TurnOutcome::Failed {
                     kind: "refused".to_owned(),
                     message,
                     transient: false,
@@ -166,7 +166,7 @@ impl Engine {
             tool_server: None,
             hidden_folders: scratch::of_all_runs(),
         };
-        let access = if order.purpose.writes() {
+        let access = if order.purpose.may_write() {
             TurnAccess::Workspace
         } else {
             TurnAccess::ReadOnly
@@ -179,7 +179,7 @@ impl Engine {
             turn: order.turn.clone(),
             prompt,
             access,
-            hidden_permissions: hidden_permissions(&rules, order.purpose.writes()),
+            hidden_permissions: hidden_permissions(&rules, order.purpose.may_write()),
         };
         let conversation = if self.begins_fresh(order) {
             Conversation::Fresh
@@ -310,7 +310,7 @@ impl Engine {
         let facts = documents::Facts {
             at: self.journal.now(),
             iteration: self.state().iteration.max(1),
-            keep_in: self.state().findings.reviews().max(1),
+            keep_in: self.state().findings.review_count().max(1),
             status: PlanStatus::Reviewing,
         };
         let after = match self.resumed {
@@ -335,13 +335,13 @@ impl Engine {
     }
 
     /// Puts a profile on the planner's session by a synthetic message.
-    fn switch_to(&mut self, agent: Profile, text: &str) -> Result<Vec<Event>, EngineError> {
+    fn switch_to(&mut self, agent: TurnProfile, text: &str) -> Result<Vec<Event>, EngineError> {
         let session = &self.state().planner;
         let id = session.id.clone();
         let message = Message {
             id: format!("msg_{}", session.n_messages + 1),
             turn: None,
-            role: Speaker::User,
+            role: MessageRole::User,
             agent,
             synthetic: true,
             ts: self.journal.now(),
@@ -357,10 +357,10 @@ impl Engine {
         }])
     }
 
-    fn answer_agent(&mut self, request: &RequestId, answer: &Answer) {
+    fn answer_agent(&mut self, request: &RequestId, answer: &QuestionAnswer) {
         let raw = self.awaited.take_questions(request);
         let answers = match answer {
-            Answer::Texts { answers } => Some(
+            QuestionAnswer::Texts { answers } => Some(
                 answers
                     .iter()
                     .map(|(shown, text)| (raw.get(shown).unwrap_or(shown).clone(), text.clone()))

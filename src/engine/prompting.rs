@@ -6,13 +6,13 @@ mod again;
 mod remarks;
 
 use crate::config::types::{AdapterKind, ReviewerSession};
-use crate::domain::execution::{Current, Execution, StepOutcome, StepRecord};
-use crate::domain::findings::{Finding, Stand};
+use crate::domain::findings::{Finding, FindingDisposition};
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, approval_hash};
+use crate::domain::plan_execution::{CurrentStep, PlanExecution, StepOutcome, StepRecord};
 use crate::domain::session::Session;
-use crate::domain::tool::{self, Standing};
-use crate::domain::turn::{Again, Purpose, Role, TurnOrder};
+use crate::domain::tool_availability::{self, ToolContext};
+use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
 use crate::prompts::RenderError;
 use crate::prompts::variables::{
     CommitLine, Common, DoneStep, ExecuteTask, ExecuteVars, Instructions, OpenFinding, RecoverVars,
@@ -87,7 +87,7 @@ impl Engine {
     fn is_new_to_executing(&self, order: &TurnOrder) -> bool {
         let execution = self.state().execution.as_ref();
         let is_first = execution.is_some_and(|execution| execution.done.is_empty());
-        is_first && matches!(order.purpose, Purpose::Step { .. })
+        is_first && matches!(order.purpose, TurnPurpose::Step { .. })
     }
 
     /// Tells whether the role's conversation is gone; a review that begins a new one each time says all it needs.
@@ -99,8 +99,8 @@ impl Engine {
     /// Tells whether a turn begins a new conversation by configuration.
     pub(super) fn begins_fresh(&self, order: &TurnOrder) -> bool {
         // Who is asked for what its review lacks goes on in the conversation that knows it.
-        let goes_on = matches!(order.again, Some(Again::AskedBack { .. }));
-        order.purpose == Purpose::Review
+        let goes_on = matches!(order.again, Some(TurnRetryReason::AskedBack { .. }));
+        order.purpose == TurnPurpose::Review
             && !goes_on
             && self.setup.config.workflow.reviewer_session == ReviewerSession::Fresh
     }
@@ -108,11 +108,13 @@ impl Engine {
     /// Writes the prompt of a turn.
     fn prompt(&self, order: &TurnOrder, staging: &Staging) -> Result<String, String> {
         let body = match &order.purpose {
-            Purpose::RefineGoal { said, .. } => self.refine_goal(order, said),
-            Purpose::WritePlan => self.write_plan(order, staging)?,
-            Purpose::Review => self.review(order, staging)?,
-            Purpose::Respond => self.respond(order, staging)?,
-            Purpose::Step { .. } | Purpose::Fix { .. } | Purpose::Summary => self.execute(order)?,
+            TurnPurpose::RefineGoal { said, .. } => self.refine_goal(order, said),
+            TurnPurpose::WritePlan => self.write_plan(order, staging)?,
+            TurnPurpose::Review => self.review(order, staging)?,
+            TurnPurpose::Respond => self.respond(order, staging)?,
+            TurnPurpose::Step { .. } | TurnPurpose::Fix { .. } | TurnPurpose::Summary => {
+                self.execute(order)?
+            }
         };
         let body = body.map_err(|error| error.to_string())?;
         let said = said_in_words(order);
@@ -196,17 +198,17 @@ impl Engine {
             return None;
         }
         let rules = self.setup.permissions.rules(order.purpose.profile().name());
-        let standing = Standing {
+        let standing = ToolContext {
             purpose: Some(&order.purpose),
             depth: 0,
             rules: &rules,
         };
         let has = DELEGATING
             .iter()
-            .filter(|(tool, _)| tool::hidden(tool, &standing).is_none());
+            .filter(|(tool, _)| tool_availability::hidden_reason(tool, &standing).is_none());
         let lines: Vec<String> = has.map(|(tool, does)| format!("`{tool}` {does}")).collect();
         (!lines.is_empty()).then(|| {
-            let server = tool::SERVER;
+            let server = tool_availability::TOOL_SERVER_NAME;
             format!("{}. They are tools of the server `{server}`; if you do not see one, search your tools for its name.", lines.join("; "))
         })
     }
@@ -290,8 +292,8 @@ impl Engine {
             plan_path: self.journal.layout().plan().to_string_lossy().into_owned(),
             staging_comments: staging.comments.to_string_lossy().into_owned(),
             iteration: state.iteration,
-            cap: state.cap(),
-            highest_finding: state.findings.highest(),
+            cap: state.iteration_limit(),
+            highest_finding: state.findings.highest_number(),
             open_findings: self.open_findings(),
             retry_reason: retry_reason(order),
         };
@@ -312,9 +314,11 @@ impl Engine {
             staging_plan: staging.plan.to_string_lossy().into_owned(),
             staging_comments: staging.comments.to_string_lossy().into_owned(),
             iteration: state.iteration,
-            cap: state.cap(),
+            cap: state.iteration_limit(),
             unanswered: match &order.again {
-                Some(Again::AskedBack { .. }) => state.findings.unanswered().map(number).collect(),
+                Some(TurnRetryReason::AskedBack { .. }) => {
+                    state.findings.unanswered().map(number).collect()
+                }
                 _ => unanswered_before(state),
             },
             retry_reason: retry_reason(order),
@@ -343,7 +347,7 @@ impl Engine {
         Ok(self.setup.prompts.render_execute(&vars))
     }
 
-    fn execute_task(&self, purpose: &Purpose, text: &str) -> Result<ExecuteTask, String> {
+    fn execute_task(&self, purpose: &TurnPurpose, text: &str) -> Result<ExecuteTask, String> {
         let state = self.state();
         let execution = state
             .execution
@@ -352,21 +356,21 @@ impl Engine {
         let total = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
         let total = u32::try_from(total).unwrap_or(u32::MAX);
         let current = execution.current.as_ref().ok_or("no step is at hand");
-        let whole = |current: &Current| {
-            let block = plan::block_of(text, current.n).as_deref().map(clean_text);
+        let whole = |current: &CurrentStep| {
+            let block = plan::step_block(text, current.n).as_deref().map(clean_text);
             block.unwrap_or_else(|| current.text.clone())
         };
         Ok(match purpose {
-            Purpose::Step { n } => ExecuteTask::Step {
+            TurnPurpose::Step { n } => ExecuteTask::Step {
                 number: *n,
                 total,
                 text: whole(current?),
             },
-            Purpose::Fix { n, attempt } => fix_task(
+            TurnPurpose::Fix { n, attempt } => fix_task(
                 (current?, whole(current?)),
                 (*n, total),
                 (*attempt, state.settings.max_fix_turns),
-                execution.test_doubt(),
+                execution.describe_test_doubt(),
             ),
             _ => ExecuteTask::Summary {
                 commits: commit_lines(execution),
@@ -381,7 +385,7 @@ impl Engine {
 }
 
 fn fix_task(
-    (current, text): (&Current, String),
+    (current, text): (&CurrentStep, String),
     (number, total): (u32, u32),
     (attempt, attempts): (u32, u32),
     doubt: Option<String>,
@@ -411,7 +415,7 @@ fn fix_task(
 fn outcome_in_words(receipt: &crate::domain::receipt::Receipt) -> String {
     match receipt.exit_code {
         Some(code) => format!("ended with exit status {code}"),
-        None => format!("did not end by itself: {}", receipt.in_words()),
+        None => format!("did not end by itself: {}", receipt.describe()),
     }
 }
 
@@ -438,7 +442,7 @@ fn without_front_matter(text: &str) -> String {
         .to_owned()
 }
 
-fn commit_lines(execution: &Execution) -> Vec<CommitLine> {
+fn commit_lines(execution: &PlanExecution) -> Vec<CommitLine> {
     let line = |step: &StepRecord| match &step.outcome {
         StepOutcome::Committed { commit, message } => {
             let hash = commit.chars().take(12).collect();
@@ -453,7 +457,7 @@ fn commit_lines(execution: &Execution) -> Vec<CommitLine> {
 }
 
 /// Findings that stay open although the review before the last had them unanswered too.
-fn unanswered_before(state: &crate::domain::run::State) -> Vec<u32> {
+fn unanswered_before(state: &crate::domain::run::RunState) -> Vec<u32> {
     let older =
         |finding: &&Finding| finding.raised_in < finding.last_in && finding.responses.is_empty();
     state.findings.open().filter(older).map(number).collect()
@@ -466,12 +470,12 @@ fn number(finding: &Finding) -> u32 {
 fn open_finding(finding: &Finding) -> OpenFinding {
     OpenFinding {
         n: finding.remark.n,
-        severity: finding.remark.severity.word().to_owned(),
+        severity: finding.remark.severity.as_str().to_owned(),
         text: finding.remark.text.clone(),
         answer: finding.responses.last().map(|(_, response)| {
             let stand = match response.stand {
-                Stand::Accepted => "accepted",
-                Stand::Rejected => "rejected",
+                FindingDisposition::Accepted => "accepted",
+                FindingDisposition::Rejected => "rejected",
             };
             format!("{stand}: {}", response.reason)
         }),
@@ -481,11 +485,11 @@ fn open_finding(finding: &Finding) -> OpenFinding {
 /// The first line of every prompt.
 fn header(order: &TurnOrder, iteration: u32) -> String {
     let detail = match &order.purpose {
-        Purpose::RefineGoal { .. } | Purpose::WritePlan => String::new(),
-        Purpose::Review | Purpose::Respond => format!(" {iteration}"),
-        Purpose::Step { n } => format!(" step {n}"),
-        Purpose::Fix { n, attempt } => format!(" fix {n}.{attempt}"),
-        Purpose::Summary => " summary".to_owned(),
+        TurnPurpose::RefineGoal { .. } | TurnPurpose::WritePlan => String::new(),
+        TurnPurpose::Review | TurnPurpose::Respond => format!(" {iteration}"),
+        TurnPurpose::Step { n } => format!(" step {n}"),
+        TurnPurpose::Fix { n, attempt } => format!(" fix {n}.{attempt}"),
+        TurnPurpose::Summary => " summary".to_owned(),
     };
     let phase: Phase = order.purpose.phase();
     format!("[agent-collab {phase}{detail}]")

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::domain::event::Event;
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::domain::session::Session;
 use crate::domain::turn::Role;
 use crate::store::session_files;
@@ -55,9 +55,9 @@ impl Engine {
             "kind": "role",
             "role": role.name(),
             "title": state.goal.as_ref().map_or(role.name(), |goal| goal.title.as_str()),
-            "profile": session.current_agent().name(),
+            "profile": session.current_profile().name(),
             "status": if works { "running" } else { "idle" },
-            "created": created.map_or(since, At),
+            "created": created.map_or(since, UnixMillis),
             "updated": now,
         });
         if let (Value::Object(whole), Ok(Value::Object(of_state))) =

@@ -13,7 +13,7 @@ use crate::config::permissions::{Allowing, Permissions};
 use crate::config::types::{AdapterKind, AdapterSettings, TestNetwork as ConfiguredNetwork};
 use crate::config::{Config, TrustState};
 use crate::domain::ids::RunId;
-use crate::domain::question::TestNetwork;
+use crate::domain::question::TestNetworkChoice;
 use crate::domain::turn::Role;
 use crate::permission::{ApprovalMatcher, ApprovalScope, StoredApproval, UncontainedCommandPolicy};
 use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport};
@@ -112,10 +112,10 @@ impl Setup {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn keep_network(&self, run: &RunId, network: TestNetwork) -> Result<(), StoreError> {
+    pub fn keep_network(&self, run: &RunId, network: TestNetworkChoice) -> Result<(), StoreError> {
         let word = match network {
-            TestNetwork::Host => HOST,
-            TestNetwork::Loopback => LOOPBACK,
+            TestNetworkChoice::Host => HOST,
+            TestNetworkChoice::Loopback => LOOPBACK,
         };
         self.approvals
             .add(run, utc_time::now(), &[network_answer(word)])?;

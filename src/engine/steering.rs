@@ -4,8 +4,8 @@
 
 use crate::adapter::AdapterCommand;
 use crate::domain::event::Event;
-use crate::domain::session::{Message, Speaker};
-use crate::domain::turn::{Purpose, TurnOrder};
+use crate::domain::session::{Message, MessageRole};
+use crate::domain::turn::{TurnOrder, TurnPurpose};
 
 use super::live::Ask;
 use super::{Engine, EngineError};
@@ -14,7 +14,7 @@ impl Engine {
     /// Says something to the agent whose turn runs.
     pub(super) fn steer(&mut self, text: String) -> Result<Vec<Event>, EngineError> {
         let Some(order) = self.at_work.as_ref().map(|at_work| at_work.order.clone()) else {
-            return Ok(vec![Event::Kept { to: None, text }]);
+            return Ok(vec![Event::MessageQueued { to: None, text }]);
         };
         let role = order.purpose.role();
         let Some(session) = self.state().session(role) else {
@@ -25,14 +25,14 @@ impl Engine {
         // Nobody is there to hear it: it stands in the next prompt.
         let Some(way) = way else {
             let to = Some(role);
-            return Ok(vec![Event::Kept { to, text }]);
+            return Ok(vec![Event::MessageQueued { to, text }]);
         };
         let id = session.id.clone();
         let message = Message {
             id: format!("msg_{}", session.n_messages + 1),
             turn: Some(order.turn),
-            role: Speaker::User,
-            agent: session.current_agent(),
+            role: MessageRole::User,
+            agent: session.current_profile(),
             synthetic: false,
             ts: self.journal.now(),
             text: text.clone(),
@@ -55,8 +55,8 @@ impl Engine {
         let is_first = session.is_none_or(|session| session.n_messages == 0);
         let goal = state.goal.as_ref().filter(|_| is_first);
         let said = match &order.purpose {
-            Purpose::RefineGoal { said, .. } => Some(said.clone()),
-            Purpose::WritePlan => goal.map(|goal| goal.text.clone()),
+            TurnPurpose::RefineGoal { said, .. } => Some(said.clone()),
+            TurnPurpose::WritePlan => goal.map(|goal| goal.text.clone()),
             _ => None,
         };
         let said = said.filter(|said| !said.trim().is_empty());

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::adapter::{AdapterEvent, CliTurnOutcome};
-use crate::domain::delta::Delta;
-use crate::domain::event::{Event, News};
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{RequestId, TurnId};
-use crate::domain::question::{AgentQuestion, Offered};
-use crate::domain::session::{Message, PlanWindow, Speaker};
+use crate::domain::question::{AgentQuestion, AnswerOption};
+use crate::domain::session::{AccountUsageWindow, Message, MessageRole};
+use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
 use crate::store::{StoreError, TamperedFile};
 
@@ -38,7 +38,7 @@ impl Engine {
             Told::Event(event) => self.on_adapter_event(role, event),
             Told::Silent(since, why) => self.feed_news(
                 role,
-                News::Silent {
+                AgentActivity::Silent {
                     seconds: since.as_secs(),
                     verdict: Some(why),
                 },
@@ -54,7 +54,7 @@ impl Engine {
             return;
         };
         let text = news::block(&text);
-        if let Err(error) = self.feed(Event::Kept {
+        if let Err(error) = self.feed(Event::MessageQueued {
             to: Some(role),
             text,
         }) {
@@ -87,11 +87,11 @@ impl Engine {
             }
             AdapterEvent::SessionLost { reason } => self.on_session_lost(role, &reason),
             AdapterEvent::TextDelta { item, text } => {
-                self.deltas.push(Delta::Text { role, item, text });
+                self.deltas.push(TextDelta::Text { role, item, text });
                 Ok(())
             }
             AdapterEvent::BlockWithdrawn { item } => {
-                self.deltas.push(Delta::Withdrawn { role, item });
+                self.deltas.push(TextDelta::Withdrawn { role, item });
                 Ok(())
             }
             asked @ (AdapterEvent::ApprovalRequested { .. }
@@ -104,7 +104,7 @@ impl Engine {
                 Some(session) => self.note_blocked(session.id.clone(), &tool, &reason),
                 None => Ok(()),
             },
-            AdapterEvent::InputUndelivered { text } => self.feed(Event::Kept {
+            AdapterEvent::InputUndelivered { text } => self.feed(Event::MessageQueued {
                 to: Some(role),
                 text: news::block(&text),
             }),
@@ -148,7 +148,7 @@ impl Engine {
         }
     }
 
-    fn feed_news(&mut self, role: Role, news: News) -> Result<(), EngineError> {
+    fn feed_news(&mut self, role: Role, news: AgentActivity) -> Result<(), EngineError> {
         let running = self
             .state()
             .running
@@ -216,7 +216,11 @@ impl Engine {
         self.feed(Event::UsageReported { role, usage })
     }
 
-    fn on_plan_use(&mut self, role: Role, windows: Vec<PlanWindow>) -> Result<(), EngineError> {
+    fn on_plan_use(
+        &mut self,
+        role: Role,
+        windows: Vec<AccountUsageWindow>,
+    ) -> Result<(), EngineError> {
         let session = self.state().session(role);
         if session.is_none_or(|session| session.plan == windows) {
             return Ok(());
@@ -349,7 +353,7 @@ impl Engine {
             .iter()
             .map(|t| (name(&t.path), t.kept_copy.as_deref().map(name)));
         let files = named.collect();
-        self.feed(Event::Tampered { files })
+        self.feed(Event::StoreTampered { files })
     }
 
     /// Appends a message to a role's session; the event holds everything but the text.
@@ -368,8 +372,8 @@ impl Engine {
             id: format!("msg_{}", session.n_messages + 1),
             turn: Some(order.turn.clone()),
             role: match wrote {
-                Wrote::Agent => Speaker::Assistant,
-                Wrote::Program | Wrote::User => Speaker::User,
+                Wrote::Agent => MessageRole::Assistant,
+                Wrote::Program | Wrote::User => MessageRole::User,
             },
             agent: order.purpose.profile(),
             synthetic: wrote == Wrote::Program,
@@ -404,7 +408,7 @@ fn cleaned(asked: &AgentQuestion) -> AgentQuestion {
         let text = text.as_deref().map(news::line);
         text.filter(|text| !text.is_empty())
     };
-    let options = asked.options.iter().map(|offered| Offered {
+    let options = asked.options.iter().map(|offered| AnswerOption {
         label: news::line(&offered.label),
         description: line(&offered.description),
     });

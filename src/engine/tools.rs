@@ -23,8 +23,10 @@ use crate::config::types::AdapterKind;
 use crate::domain::discussion::StopReason;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::run::Counts;
-use crate::domain::tool::{Standing, hidden, own_tool, when};
+use crate::domain::run::ResultValidity;
+use crate::domain::tool_availability::{
+    ToolContext, describe_tool_turns, hidden_reason, own_tool_name,
+};
 use crate::domain::turn::Role;
 use crate::mcp::socket_protocol::{OfferedTool, ToolAnswer};
 use crate::mcp::tools::{group_discuss, task};
@@ -151,7 +153,9 @@ impl Engine {
                 ask.holder.tools = Some(server.folder.clone());
                 self.tools.doors.changed(&ask.session.session);
                 ask.session.tool_server = Some(server);
-                let of_turns = TOOLS.iter().filter(|tool| when(tool.name).is_some());
+                let of_turns = TOOLS
+                    .iter()
+                    .filter(|tool| describe_tool_turns(tool.name).is_some());
                 let lacking = of_turns.filter(|tool| self.hidden_from(role, tool.name).is_some());
                 let lacking: Vec<String> = lacking.map(|tool| tool.name.to_owned()).collect();
                 ask.turn.hidden_permissions.extend(lacking);
@@ -250,14 +254,14 @@ impl Engine {
         let purpose = at_work
             .map(|at_work| &at_work.order.purpose)
             .filter(|purpose| purpose.role() == role);
-        let profile = self.state().session(role)?.current_agent().name();
+        let profile = self.state().session(role)?.current_profile().name();
         let rules = self.setup.permissions.rules(profile);
-        let standing = Standing {
+        let standing = ToolContext {
             purpose,
             depth: 0,
             rules: &rules,
         };
-        hidden(tool, &standing)
+        hidden_reason(tool, &standing)
     }
 
     fn on_calling(&mut self, calling: Calling) -> Result<(), EngineError> {
@@ -336,7 +340,7 @@ impl Engine {
         }
         let running = self.state().running.as_ref();
         let is_its_turn = running.is_some_and(|running| {
-            running.result == Counts::Yes && running.order.purpose.role() == role
+            running.result == ResultValidity::Yes && running.order.purpose.role() == role
         });
         if !is_its_turn || self.turn_is_over {
             return Err("no turn of the session is under way".to_owned());
@@ -404,7 +408,7 @@ impl Engine {
         later: Later,
     ) -> Result<(), EngineError> {
         for session in later.sent_on {
-            self.feed(Event::TaskSentOn { session })?;
+            self.feed(Event::TaskMovedToBackground { session })?;
         }
         self.settle_tool(request, later.answer);
         Ok(())
@@ -438,7 +442,9 @@ impl Engine {
 /// Tells whether a CLI asks about a tool of the program's, whose call is decided when it comes.
 pub(super) fn is_own(asking: &Asking) -> bool {
     match &asking.call {
-        AgentToolCall::Tool { name, .. } => asking.origin.is_none() && own_tool(name).is_some(),
+        AgentToolCall::Tool { name, .. } => {
+            asking.origin.is_none() && own_tool_name(name).is_some()
+        }
         AgentToolCall::Command { .. } | AgentToolCall::Edit { .. } | AgentToolCall::Read { .. } => {
             false
         }

@@ -30,7 +30,7 @@ pub(super) fn failed(what: &str, error: impl Display) -> Event {
 
 /// An event that tells of something that could not be done and that nothing waits for; the run goes on.
 pub(super) fn troubled(what: &str, error: impl Display) -> Event {
-    Event::Trouble {
+    Event::WarningRaised {
         what: what.to_owned(),
         message: news::block(&error.to_string()),
     }

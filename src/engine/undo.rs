@@ -5,9 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::execution::Execution;
-use crate::domain::question::CommitTerms;
-use crate::domain::undo::{Fate, Offer, Reversal, Wish, named};
+use crate::domain::plan_execution::PlanExecution;
+use crate::domain::question::CommitTarget;
+use crate::domain::reversal_plan::{
+    FileReversalKind, ReversalPlan, ReversalPreview, UndoRequest, steps_label,
+};
 
 use super::execution::{in_words, to_path};
 use super::git::{
@@ -22,7 +24,7 @@ pub struct Commits {
     /// The repository; `None` where commits are off.
     pub git: Option<Repository>,
     /// The branch that was approved.
-    pub terms: CommitTerms,
+    pub terms: CommitTarget,
 }
 
 /// What going back comes to.
@@ -42,21 +44,21 @@ struct Outlook {
 pub async fn offers(
     git: Option<&Repository>,
     commits: &Commits,
-    execution: &Execution,
-    wish: Wish,
-) -> Result<Vec<Offer>, String> {
+    execution: &PlanExecution,
+    wish: UndoRequest,
+) -> Result<Vec<ReversalPreview>, String> {
     let git = git.ok_or("there is no repository that has the trees of the steps")?;
     let now = git.tree_now().await.map_err(|error| in_words(&error))?;
     let mut offers = Vec::new();
     let mut why_not = "no step has changed anything that could be undone".to_owned();
-    for way in execution.ways(wish) {
-        let offered = match execution.reversal(way, &now.0) {
+    for way in execution.candidate_directions(wish) {
+        let offered = match execution.plan_reversal(way, &now.0) {
             Ok(reversal) => offer(git, commits, &reversal, &now.0).await,
             Err(why) => Err(why),
         };
         match offered {
             // A step that was begun and has changed nothing is not what the user means.
-            Ok(offer) if wish == Wish::Last && offer.files.is_empty() => {}
+            Ok(offer) if wish == UndoRequest::Last && offer.files.is_empty() => {}
             Ok(offer) => offers.push(offer),
             Err(why) => why_not = why,
         }
@@ -74,16 +76,16 @@ pub async fn offers(
 async fn offer(
     git: &Repository,
     commits: &Commits,
-    reversal: &Reversal,
+    reversal: &ReversalPlan,
     seen: &str,
-) -> Result<Offer, String> {
+) -> Result<ReversalPreview, String> {
     let outlook = look(git, commits, reversal, TreeId(seen.to_owned())).await?;
     let changes = git.changes_between(&outlook.now, &outlook.target).await;
     let changes = changes.map_err(|error| in_words(&error))?;
     let fate = |kind| match kind {
-        TreeChangeKind::Added => Some(Fate::Comes),
-        TreeChangeKind::Deleted => Some(Fate::Goes),
-        TreeChangeKind::Modified | TreeChangeKind::Retyped => Some(Fate::Changes),
+        TreeChangeKind::Added => Some(FileReversalKind::Restore),
+        TreeChangeKind::Deleted => Some(FileReversalKind::Delete),
+        TreeChangeKind::Modified | TreeChangeKind::Retyped => Some(FileReversalKind::Modify),
         // A repository inside this one keeps itself.
         TreeChangeKind::Submodule => None,
     };
@@ -98,21 +100,21 @@ async fn offer(
             taken_back.push((commit.clone(), news::line(&subject)));
         }
     }
-    let subject = reversal.message().lines().next().map(str::to_owned);
-    Ok(Offer {
+    let subject = reversal.commit_message().lines().next().map(str::to_owned);
+    Ok(ReversalPreview {
         way: reversal.way,
         steps: reversal.steps.clone(),
         unfinished: reversal.unfinished,
-        seen: seen.to_owned(),
+        inspected_tree: seen.to_owned(),
         files: files.collect(),
-        yours: outlook
+        user_edited: outlook
             .contents
             .others
             .iter()
             .map(|path| text(path))
             .collect(),
         commits: taken_back,
-        commit: outlook.commit.and(subject),
+        commit_subject: outlook.commit.and(subject),
     })
 }
 
@@ -123,7 +125,7 @@ fn text(path: &Path) -> String {
 async fn look(
     git: &Repository,
     commits: &Commits,
-    reversal: &Reversal,
+    reversal: &ReversalPlan,
     now: TreeId,
 ) -> Result<Outlook, String> {
     let spans: Vec<Back> = reversal
@@ -148,7 +150,7 @@ async fn look(
 
 /// The tree of the commit that takes the steps' commits back: HEAD's, with the paths of these commits
 /// as they were before them, so that nothing of the user's gets in.
-async fn commit_tree(commits: &Commits, reversal: &Reversal) -> Result<Option<TreeId>, String> {
+async fn commit_tree(commits: &Commits, reversal: &ReversalPlan) -> Result<Option<TreeId>, String> {
     let (Some(git), false) = (&commits.git, reversal.commits.is_empty()) else {
         return Ok(None);
     };
@@ -179,7 +181,7 @@ async fn commit_tree(commits: &Commits, reversal: &Reversal) -> Result<Option<Tr
         return Err(format!(
             "{} changed in another commit since {}: take it back by hand, `git revert {}`",
             others.join(", "),
-            named(&reversal.steps),
+            steps_label(&reversal.steps),
             reversal
                 .commits
                 .iter()
@@ -194,10 +196,10 @@ async fn commit_tree(commits: &Commits, reversal: &Reversal) -> Result<Option<Tr
     Ok(Some(tree).filter(|tree| *tree != head))
 }
 
-async fn check_branch(git: &Repository, terms: &CommitTerms) -> Result<(), String> {
+async fn check_branch(git: &Repository, terms: &CommitTarget) -> Result<(), String> {
     let branch = match terms {
-        CommitTerms::Current { branch } | CommitTerms::New { branch } => branch,
-        CommitTerms::Off { .. } => return Ok(()),
+        CommitTarget::Current { branch } | CommitTarget::New { branch } => branch,
+        CommitTarget::Off { .. } => return Ok(()),
     };
     match git.head().await.map_err(|error| in_words(&error))? {
         Head::Branch { name, .. } if name == *branch => Ok(()),
@@ -233,7 +235,7 @@ pub enum Begun {
 pub async fn reverse(
     git: &Repository,
     commits: &Commits,
-    (reversal, kept): (&Reversal, &TreeId),
+    (reversal, kept): (&ReversalPlan, &TreeId),
     begun: Begun,
 ) -> Result<Done, String> {
     let now = git.tree_now().await.map_err(|error| in_words(&error))?;
@@ -253,7 +255,7 @@ pub async fn reverse(
         reversal.commits.clear();
     }
     let outlook = look(git, commits, &reversal, now).await?;
-    let done = put_back(git, commits, &outlook, &reversal.message()).await;
+    let done = put_back(git, commits, &outlook, &reversal.commit_message()).await;
     match done {
         Ok((commit, behind)) => {
             let mut troubles: Vec<_> = behind.map(|why| (TELL_INDEX, why)).into_iter().collect();

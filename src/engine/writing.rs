@@ -7,10 +7,10 @@
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::plan::PlanStatus;
-use crate::domain::question::Answer;
-use crate::domain::run::Busy;
+use crate::domain::question::QuestionAnswer;
+use crate::domain::reversal_plan::ReversalPlan;
+use crate::domain::run::ProgramOperation;
 use crate::domain::turn::TurnOrder;
-use crate::domain::undo::Reversal;
 use crate::store::StoreError;
 
 use super::documents::{self, Pen};
@@ -26,7 +26,7 @@ pub(super) enum Writing {
         /// Whose document it is about.
         order: TurnOrder,
         /// Whose text counts.
-        answer: Answer,
+        answer: QuestionAnswer,
     },
     /// What a turn left when the program ended.
     Draft(TurnOrder),
@@ -37,7 +37,7 @@ pub(super) enum Writing {
     /// The end of a step.
     Step(u32),
     /// Steps taken or brought back, with the tree from before and the commit.
-    Reversal(Reversal, String, Option<String>),
+    Reversal(ReversalPlan, String, Option<String>),
 }
 
 impl Writing {
@@ -119,7 +119,7 @@ impl Engine {
             .plan
             .as_ref()
             .map(|plan| plan.file_sha256.clone());
-        let status = PlanStatus::in_phase(self.state().phase);
+        let status = PlanStatus::for_phase(self.state().phase);
         let (Some(known), Some(status)) = (known, status) else {
             return Vec::new();
         };
@@ -152,7 +152,7 @@ impl Engine {
         writing.order().is_none_or(|order| {
             let busy = self.state().busy.as_ref();
             busy.is_some_and(
-                |busy| matches!(busy, Busy::Collecting { order: at, .. } if at.turn == order.turn),
+                |busy| matches!(busy, ProgramOperation::Collecting { order: at, .. } if at.turn == order.turn),
             )
         })
     }

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::domain::discussion::{Discussion, Mode, Part, Side, SourceText, Speak};
+use crate::domain::discussion::{GroupDiscussion, Mode, Part, Side, SourceText, Speak};
 
 /// Variables of `07_discuss.md`.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -43,7 +43,12 @@ pub struct DiscussVars {
 
 impl DiscussVars {
     /// What is told to who is to speak, with the texts of the files that the discussion was given.
-    pub fn of(discussion: &Discussion, speak: &Speak, files: &[SourceText], root: String) -> Self {
+    pub fn of(
+        discussion: &GroupDiscussion,
+        speak: &Speak,
+        files: &[SourceText],
+        root: String,
+    ) -> Self {
         let who = &speak.participant;
         let order = &discussion.order;
         let attacks = speak.attacker.as_ref() == Some(&who.name);
@@ -93,7 +98,7 @@ mod tests {
     use crate::domain::discussion::{
         DiscussionEvent, DiscussionOrder, Next, Participant, Seat, Speech, Stance, Terms,
     };
-    use crate::domain::ids::{At, DiscussionId, SessionId};
+    use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
     use crate::prompts::Prompts;
     use crate::text::fenced_block;
 
@@ -126,10 +131,10 @@ mod tests {
     /// Every prompt of a discussion in which each says this, with whose it is.
     fn prompts(mode: Mode, agents: &[&str], said: &str) -> Vec<(String, String)> {
         let shipped = Prompts::load(&[]).expect("the shipped prompts are sound");
-        let mut discussion = Discussion::begin(At(0), &order(mode, agents));
+        let mut discussion = GroupDiscussion::begin(UnixMillis(0), &order(mode, agents));
         let mut all = Vec::new();
         loop {
-            let Next::Speak(speakers) = discussion.next(At(1)) else {
+            let Next::Speak(speakers) = discussion.next(UnixMillis(1)) else {
                 return all;
             };
             for speak in speakers {
@@ -148,7 +153,7 @@ mod tests {
                     session: session.clone(),
                     attacker: speak.attacker,
                 };
-                discussion.take(At(1), &began);
+                discussion.take(UnixMillis(1), &began);
                 let seat = Seat {
                     round: speak.round,
                     part: speak.part,
@@ -159,7 +164,7 @@ mod tests {
                     speak.participant.name
                 );
                 let speech = Box::new(Speech::said(seat, session, &on, 1));
-                discussion.take(At(1), &DiscussionEvent::Spoke { speech });
+                discussion.take(UnixMillis(1), &DiscussionEvent::Spoke { speech });
             }
         }
     }

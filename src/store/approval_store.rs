@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{StoreError, atomic_file, nofollow_fs};
-use crate::domain::ids::{At, RunId};
+use crate::domain::ids::{RunId, UnixMillis};
 use crate::permission::{ApprovalScope, StoredApproval};
 
 const SCHEMA: u64 = 1;
@@ -27,7 +27,7 @@ pub struct ApprovalRecord {
     #[serde(flatten)]
     pub approved: StoredApproval,
     /// When.
-    pub granted_at: At,
+    pub granted_at: UnixMillis,
     /// The run that it was given in.
     pub run: RunId,
 }
@@ -103,7 +103,7 @@ impl ApprovalStore {
     pub fn add(
         &self,
         run: &RunId,
-        granted_at: At,
+        granted_at: UnixMillis,
         new: &[StoredApproval],
     ) -> Result<usize, StoreError> {
         self.update_file(|kept| {
@@ -258,22 +258,27 @@ mod tests {
             approved("ls *", ApprovalScope::Run),
             approved("make *", ApprovalScope::Project),
         ];
-        assert_eq!(approvals.add(&first, At(1), &new).unwrap(), 2);
-        assert_eq!(approvals.add(&first, At(2), &new).unwrap(), 0);
+        assert_eq!(approvals.add(&first, UnixMillis(1), &new).unwrap(), 2);
+        assert_eq!(approvals.add(&first, UnixMillis(2), &new).unwrap(), 0);
         assert_eq!(
             texts(&approvals.list_for_run(&first).unwrap()),
             "ls *, make *"
         );
         assert_eq!(texts(&approvals.list_for_run(&second).unwrap()), "make *");
-        assert_eq!(approvals.add(&second, At(3), &new).unwrap(), 1);
+        assert_eq!(approvals.add(&second, UnixMillis(3), &new).unwrap(), 1);
     }
 
     #[test]
     fn an_approval_is_taken_back_and_its_number_not_used_again() {
         let (_folder, approvals) = store();
         let run = RunId::new("run_1");
-        let add =
-            |text: &str| approvals.add(&run, At(1), &[approved(text, ApprovalScope::Project)]);
+        let add = |text: &str| {
+            approvals.add(
+                &run,
+                UnixMillis(1),
+                &[approved(text, ApprovalScope::Project)],
+            )
+        };
         add("a").unwrap();
         add("b").unwrap();
         let gone = approvals.revoke(|stored| stored.id == 2).unwrap();
@@ -299,7 +304,11 @@ mod tests {
         let (_folder, approvals) = store();
         let run = RunId::new("run_1");
         approvals
-            .add(&run, At(1), &[approved("a", ApprovalScope::Project)])
+            .add(
+                &run,
+                UnixMillis(1),
+                &[approved("a", ApprovalScope::Project)],
+            )
             .unwrap();
         let mode = std::fs::metadata(approvals.file())
             .unwrap()
@@ -311,7 +320,7 @@ mod tests {
             assert!(approvals.list().is_err(), "{text}");
             assert!(
                 approvals
-                    .add(&run, At(1), &[approved("b", ApprovalScope::Run)])
+                    .add(&run, UnixMillis(1), &[approved("b", ApprovalScope::Run)])
                     .is_err()
             );
             assert_eq!(std::fs::read_to_string(approvals.file()).unwrap(), text);

@@ -2,7 +2,7 @@
 //!
 //! Refuses to write them: the owner of the run does, through the guard.
 
-use crate::domain::discussion::Discussion;
+use crate::domain::discussion::GroupDiscussion;
 use crate::domain::ids::DiscussionId;
 
 use super::{StoreError, WorkdirLayout, nofollow_fs};
@@ -19,6 +19,6 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 pub fn load_discussion(
     layout: &WorkdirLayout,
     id: &DiscussionId,
-) -> Result<Option<Discussion>, StoreError> {
+) -> Result<Option<GroupDiscussion>, StoreError> {
     nofollow_fs::read_json(&layout.discussion_file(id), MAX_BYTES)
 }

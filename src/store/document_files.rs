@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::Digest;
 use thiserror::Error;
 
-use crate::domain::ids::{At, Sha256};
+use crate::domain::ids::{Sha256, UnixMillis};
 
 use super::nofollow_fs::{self, PathKind};
 use super::{DocumentLock, StoreError, WorkdirLayout, atomic_file, utc_time};
@@ -87,7 +87,7 @@ pub fn save_conflict_copy(
     layout: &WorkdirLayout,
     name: &str,
     bytes: &[u8],
-    at: At,
+    at: UnixMillis,
 ) -> Result<PathBuf, StoreError> {
     let dir = layout.conflicts();
     nofollow_fs::ensure_dirs(layout.workdir(), &dir)?;
@@ -182,7 +182,7 @@ mod tests {
                     Err(DocumentReplaceError::Conflict { current }) => {
                         let theirs = read_document(&plan).unwrap().unwrap();
                         prop_assert_eq!(current.as_ref(), Some(&theirs.sha256));
-                        save_conflict_copy(&place.layout, "plan.md", &theirs.bytes, At(0)).unwrap();
+                        save_conflict_copy(&place.layout, "plan.md", &theirs.bytes, UnixMillis(0)).unwrap();
                         base = Some(replace_document(&lock, current.as_ref(), text.as_bytes()).unwrap());
                     }
                     Err(e) => panic!("{e}"),

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::domain::ids::{At, RunId, SessionId, TurnId};
+use crate::domain::ids::{RunId, SessionId, TurnId, UnixMillis};
 
 use super::{StoreError, TamperGuard, WorkdirLayout, atomic_file, nofollow_fs, utc_time};
 
@@ -45,7 +45,7 @@ pub struct EventLogRecord<E> {
     /// Its number, strictly increasing within a log, from 1.
     pub seq: u64,
     /// When it happened.
-    pub at: At,
+    pub at: UnixMillis,
     /// The run.
     pub run: RunId,
     /// Where in the run.
@@ -75,7 +75,7 @@ impl<E: Serialize> EventLogRecord<E> {
 struct EventEnvelope {
     seq: u64,
     #[serde(rename = "ts", with = "utc_time::text")]
-    at: At,
+    at: UnixMillis,
     run: RunId,
     session: Option<SessionId>,
     turn: Option<TurnId>,
@@ -138,7 +138,7 @@ pub struct EventLog<E> {
 
 impl<E> EventLog<E> {
     /// Begins the log of a new run; refused where a log with events or a first line exists.
-    pub fn create(guard: &TamperGuard, run: &RunId, at: At) -> Result<Self, StoreError> {
+    pub fn create(guard: &TamperGuard, run: &RunId, at: UnixMillis) -> Result<Self, StoreError> {
         let path = guard.layout().events();
         if guard.len(&path).unwrap_or(0) > 0 {
             return Err(StoreError::RunExists { path });
@@ -233,7 +233,12 @@ impl<E: Serialize> EventLog<E> {
     /// Appends one event and returns its number; durable only after [`EventLog::sync`].
     ///
     /// After an error the log is as it was and the number is not used up.
-    pub fn append(&mut self, at: At, origin: &EventOrigin, event: &E) -> Result<u64, StoreError> {
+    pub fn append(
+        &mut self,
+        at: UnixMillis,
+        origin: &EventOrigin,
+        event: &E,
+    ) -> Result<u64, StoreError> {
         let event = serde_json::to_value(event).map_err(|e| self.unserializable(e.to_string()))?;
         let (kind, data) = split_event(event).map_err(|reason| self.unserializable(reason))?;
         let seq = self.last_seq + 1;

@@ -14,7 +14,7 @@ use fs2::FileExt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 
 use super::{StoreError, WorkdirLayout, local_time, nofollow_fs, utc_time};
 
@@ -29,7 +29,7 @@ pub struct LockHolder {
     /// The process, unless it has not written its id yet.
     pub pid: Option<u32>,
     /// When it took the lock.
-    pub since: Option<At>,
+    pub since: Option<UnixMillis>,
 }
 
 /// Why the instance lock could not be taken.
@@ -79,7 +79,7 @@ fn describe_holder(held: &LockHolder) -> String {
 struct LockNote {
     pid: u32,
     #[serde(with = "utc_time::text")]
-    since: At,
+    since: UnixMillis,
 }
 
 /// The proof that this process is the only instance in the repository, until it is dropped.
@@ -473,14 +473,14 @@ mod tests {
     fn the_message_names_the_holder_and_the_remedy() {
         let error = LockError::HeldByInstance(LockHolder {
             pid: Some(42),
-            since: Some(At(0)),
+            since: Some(UnixMillis(0)),
         });
         assert_eq!(
             format!("{error}; {}", error.hint()),
             format!(
                 "another agent-collab works in this repository (process 42, since {}); \
                  go on there, or end it with `agent-collab send quit`",
-                local_time::to_local_text(At(0))
+                local_time::to_local_text(UnixMillis(0))
             )
         );
     }

@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::utc_time;
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 
 /// Writes an instant in local time, to the minute: `2026-11-22 18:05`.
-pub fn to_local_text(at: At) -> String {
+pub fn to_local_text(at: UnixMillis) -> String {
     to_zoned_text(at, TimeZone::system())
 }
 
-fn to_zoned_text(at: At, zone: TimeZone) -> String {
+fn to_zoned_text(at: UnixMillis, zone: TimeZone) -> String {
     match Timestamp::from_millisecond(at.0) {
         Ok(instant) => instant
             .to_zoned(zone)
@@ -35,8 +35,8 @@ mod tests {
         let told = |hours| to_zoned_text(at, TimeZone::fixed(offset(hours)));
         assert_eq!([told(0), told(2)], ["2026-11-22 22:58", "2026-11-23 00:58"]);
         assert_eq!(
-            to_local_text(At(i64::MAX)),
-            utc_time::to_rfc3339(At(i64::MAX))
+            to_local_text(UnixMillis(i64::MAX)),
+            utc_time::to_rfc3339(UnixMillis(i64::MAX))
         );
     }
 }

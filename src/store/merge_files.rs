@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 
 use super::{StoreError, WorkdirLayout, atomic_file, document_files, nofollow_fs};
 
@@ -26,7 +26,7 @@ pub fn write_merge(layout: &WorkdirLayout, name: &str, text: &str) -> Result<Pat
 ///
 /// # Errors
 /// One cannot be read, kept or removed.
-pub fn move_to_conflicts(layout: &WorkdirLayout, at: At) -> Result<(), StoreError> {
+pub fn move_to_conflicts(layout: &WorkdirLayout, at: UnixMillis) -> Result<(), StoreError> {
     let dir = layout.merges();
     let failed = |error| StoreError::from_io("clear", &dir, error);
     let entries = match fs::read_dir(&dir) {
@@ -57,10 +57,10 @@ mod tests {
     #[test]
     fn a_merge_is_kept_when_it_goes() {
         let place = TestRepo::new();
-        move_to_conflicts(&place.layout, At(0)).unwrap();
+        move_to_conflicts(&place.layout, UnixMillis(0)).unwrap();
         let path = write_merge(&place.layout, "plan.md", "merged").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "merged");
-        move_to_conflicts(&place.layout, At(0)).unwrap();
+        move_to_conflicts(&place.layout, UnixMillis(0)).unwrap();
         assert!(!path.exists());
         let kept: Vec<_> = fs::read_dir(place.layout.conflicts()).unwrap().collect();
         assert_eq!(kept.len(), 1);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::domain::ids::{At, SessionId};
+use crate::domain::ids::{SessionId, UnixMillis};
 
 use super::nofollow_fs::{self, PathKind};
 use super::{
@@ -119,7 +119,7 @@ pub struct PruneReport {
 pub fn prune_archived_sessions(
     layout: &WorkdirLayout,
     _lock: &InstanceLock,
-    before: At,
+    before: UnixMillis,
 ) -> Result<PruneReport, StoreError> {
     let mut pruned = PruneReport::default();
     for archive in run_archives::list_archives(layout)? {
@@ -304,7 +304,7 @@ mod tests {
             fs::write(dir.join("session.json"), old).unwrap();
         }
         let prune = || {
-            let pruned = prune_archived_sessions(&place.layout, &lock, At(2)).unwrap();
+            let pruned = prune_archived_sessions(&place.layout, &lock, UnixMillis(2)).unwrap();
             (pruned.n_deleted, pruned.failures.len())
         };
         assert_eq!((prune(), prune()), ((2, 0), (0, 0)));

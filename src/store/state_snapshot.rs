@@ -110,7 +110,7 @@ mod tests {
     use super::super::EventOrigin;
     use super::super::test_repo::TestRepo;
     use super::*;
-    use crate::domain::ids::{At, RunId};
+    use crate::domain::ids::{RunId, UnixMillis};
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     struct SnapshotTestState {
@@ -135,9 +135,13 @@ mod tests {
     fn a_snapshot_names_the_last_event_that_it_covers() {
         let place = TestRepo::new();
         let guard = place.open_guard();
-        let mut log = EventLog::create(&guard, &RunId::new("run_1"), At(0)).unwrap();
-        log.append(At(1), &EventOrigin::default(), &SnapshotTestEvent::Went(1))
-            .unwrap();
+        let mut log = EventLog::create(&guard, &RunId::new("run_1"), UnixMillis(0)).unwrap();
+        log.append(
+            UnixMillis(1),
+            &EventOrigin::default(),
+            &SnapshotTestEvent::Went(1),
+        )
+        .unwrap();
         assert_eq!(
             load_snapshot::<SnapshotTestState>(&place.layout).unwrap(),
             None

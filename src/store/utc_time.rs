@@ -6,29 +6,29 @@ use std::sync::OnceLock;
 
 use jiff::Timestamp;
 
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 
 /// The clock of this process, where another than the system's was handed in.
-static CLOCK: OnceLock<fn() -> At> = OnceLock::new();
+static CLOCK: OnceLock<fn() -> UnixMillis> = OnceLock::new();
 
 /// Reads the clock.
-pub fn now() -> At {
+pub fn now() -> UnixMillis {
     match CLOCK.get() {
         Some(clock) => clock(),
-        None => At(Timestamp::now().as_millisecond()),
+        None => UnixMillis(Timestamp::now().as_millisecond()),
     }
 }
 
 /// Follows another clock than the system's from here on; the first one that is handed in stays. The
 /// program itself hands none in.
-pub fn set_clock(clock: fn() -> At) {
+pub fn set_clock(clock: fn() -> UnixMillis) {
     let _the_first_stays = CLOCK.set(clock);
 }
 
 /// Writes an instant as RFC 3339 in UTC, such as `2026-11-21T22:58:28.123Z`.
 ///
 /// An instant outside the years -9999 to 9999 is moved to the nearer end.
-pub fn to_rfc3339(at: At) -> String {
+pub fn to_rfc3339(at: UnixMillis) -> String {
     let nearest = || match at.0 < 0 {
         true => Timestamp::MIN,
         false => Timestamp::MAX,
@@ -38,13 +38,13 @@ pub fn to_rfc3339(at: At) -> String {
 }
 
 /// Reads RFC 3339 text of any offset; `None` when it is none.
-pub fn parse_rfc3339(text: &str) -> Option<At> {
+pub fn parse_rfc3339(text: &str) -> Option<UnixMillis> {
     let instant: Timestamp = text.parse().ok()?;
-    Some(At(instant.as_millisecond()))
+    Some(UnixMillis(instant.as_millisecond()))
 }
 
 /// Writes an instant for a file name, such as `20261121T225828Z`.
-pub(super) fn to_file_name(at: At) -> String {
+pub(super) fn to_file_name(at: UnixMillis) -> String {
     let text = to_rfc3339(at);
     let seconds = text.split(['.', 'Z']).next().unwrap_or(&text);
     let mut name = seconds.replace(['-', ':'], "");
@@ -56,15 +56,18 @@ pub(super) fn to_file_name(at: At) -> String {
 pub(super) mod text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    use crate::domain::ids::At;
+    use crate::domain::ids::UnixMillis;
 
-    pub(in crate::store) fn serialize<S: Serializer>(at: &At, out: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::store) fn serialize<S: Serializer>(
+        at: &UnixMillis,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
         out.serialize_str(&super::to_rfc3339(*at))
     }
 
     pub(in crate::store) fn deserialize<'de, D: Deserializer<'de>>(
         input: D,
-    ) -> Result<At, D::Error> {
+    ) -> Result<UnixMillis, D::Error> {
         let text = String::deserialize(input)?;
         super::parse_rfc3339(&text)
             .ok_or_else(|| D::Error::custom(format!("{text:?} is no instant")))
@@ -77,14 +80,14 @@ mod tests {
 
     #[test]
     fn an_instant_survives_the_text() {
-        let at = At(1_795_388_308_123);
+        let at = UnixMillis(1_795_388_308_123);
         assert_eq!(to_rfc3339(at), "2026-11-22T22:58:28.123Z");
         assert_eq!(to_file_name(at), "20261122T225828Z");
         assert_eq!(parse_rfc3339(&to_rfc3339(at)), Some(at));
         assert_eq!(parse_rfc3339("2026-11-23T00:58:28.123+02:00"), Some(at));
         assert_eq!(parse_rfc3339("yesterday"), None);
         assert_eq!(
-            parse_rfc3339(&to_rfc3339(At(i64::MAX))).map(|at| at.0 > 0),
+            parse_rfc3339(&to_rfc3339(UnixMillis(i64::MAX))).map(|at| at.0 > 0),
             Some(true)
         );
     }

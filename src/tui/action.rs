@@ -2,14 +2,14 @@
 //!
 //! Refuses to perform anything: whoever holds the screen does.
 
-use crate::domain::changes::Scope;
-use crate::domain::event::{CallAnswer, Event};
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::event::{ApprovalDecision, Event};
+use crate::domain::export_format::ExportFormat;
 use crate::domain::ids::{DiscussionId, SessionId};
-use crate::domain::instructions::InstructionsChoice;
-use crate::domain::page::PageForm;
-use crate::domain::question::AfterEdit;
+use crate::domain::instructions_choice::InstructionsChoice;
+use crate::domain::question::EditFollowUp;
+use crate::domain::reversal_plan::UndoRequest;
 use crate::domain::turn::Role;
-use crate::domain::undo::Wish;
 use crate::tui::transcript::LongCall;
 
 /// One thing that the user asked for.
@@ -41,12 +41,12 @@ pub enum Action {
         /// The question that waits for it.
         id: u32,
         /// What follows.
-        then: AfterEdit,
+        then: EditFollowUp,
     },
     /// What the run changed, or one step of it; comes back by `Screen::on_diff`.
-    ShowDiff(Scope),
+    ShowDiff(DiffScope),
     /// Steps are to be undone or redone; what it would do comes back by `Screen::on_undo`.
-    Undo(Wish),
+    Undo(UndoRequest),
     /// A run begins.
     NewRun {
         /// Its goal as typed.
@@ -65,7 +65,7 @@ pub enum Action {
     /// A finished run is opened to be read; its directory's name.
     OpenRun(String),
     /// The run in front is written down as one page; where, comes back by `Screen::on_word`.
-    ExportRun(PageForm),
+    ExportRun(ExportFormat),
     /// An unfinished run of the history becomes the one that lies here, and goes on; its directory's name.
     BringBack(String),
     /// A screen that only looks is closed.
@@ -77,7 +77,7 @@ pub enum Action {
         /// The call, as the run counts those that waited: requests are named alike again and again.
         call: u32,
         /// What the user said.
-        answer: CallAnswer,
+        answer: ApprovalDecision,
     },
     /// What the user approved for more than one call; comes back by `Screen::on_permissions`.
     ShowPermissions,

@@ -11,9 +11,9 @@ use super::wrap::one_line;
 use super::{Screen, hints, theme};
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, QuestionKind};
-use crate::domain::run::State;
-use crate::domain::turn::Profile;
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::run::RunState;
+use crate::domain::turn::TurnProfile;
 use crate::permission::AgentMode;
 
 /// Who there is for tasks.
@@ -77,7 +77,7 @@ impl Screen {
     }
 
     /// Lists the agents, or shows one by its name.
-    pub(super) fn show_agents(&mut self, name: &str, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn show_agents(&mut self, name: &str, state: Option<&RunState>) -> Vec<Action> {
         let agents = &self.helped.agents;
         if agents.is_empty() {
             return self.refuse("which agents there are is known once the configuration was read");
@@ -157,7 +157,7 @@ fn no_agent<'a>(name: &str, there_are: &str, agents: impl Iterator<Item = &'a Ag
     )
 }
 
-fn list(agents: &[Agent], state: Option<&State>) -> Sheet {
+fn list(agents: &[Agent], state: Option<&RunState>) -> Sheet {
     let text = "Enter shows what the chosen one may do; Esc goes back. @NAME TEXT gives a task.";
     let mut sheet = Sheet::list("agents", "agents").says(text, hints::marked(theme::QUIET));
     for (agent, key) in agents.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
@@ -167,7 +167,7 @@ fn list(agents: &[Agent], state: Option<&State>) -> Sheet {
     sheet.offers('b', "back", Then::Back)
 }
 
-fn one(agent: &Agent, state: Option<&State>) -> Sheet {
+fn one(agent: &Agent, state: Option<&RunState>) -> Sheet {
     let title = format!("agent {} ({})", one_line(&agent.name), agent.mode.name());
     let mut sheet = Sheet::list(format!("agent {}", agent.name), &title);
     if !agent.about.is_empty() {
@@ -199,18 +199,18 @@ fn one(agent: &Agent, state: Option<&State>) -> Sheet {
 }
 
 /// What puts an agent on the planner now: the way there is the workflow's own.
-fn puts_on(agent: &Agent, state: Option<&State>) -> Option<(&'static str, Then)> {
+fn puts_on(agent: &Agent, state: Option<&RunState>) -> Option<(&'static str, Then)> {
     let state = state?;
-    if agent.name == Profile::Plan.name() && state.phase == Phase::Execute {
+    if agent.name == TurnProfile::Plan.name() && state.phase == Phase::Execute {
         let then = Then::Confirm(Box::new(confirm::plan_anew()));
         return Some(("put it on: back to planning", then));
     }
     let question = state
-        .question()
-        .filter(|_| agent.name == Profile::Build.name())?;
-    let answered = Event::Answered {
+        .current_question()
+        .filter(|_| agent.name == TurnProfile::Build.name())?;
+    let answered = Event::QuestionAnswered {
         id: question.id,
-        answer: Answer::Execute,
+        answer: QuestionAnswer::Execute,
     };
     let then = Then::ActAndBack(vec![Action::Event(answered)]);
     matches!(question.kind, QuestionKind::Execute { .. })

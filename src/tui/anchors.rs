@@ -2,18 +2,18 @@
 //!
 //! A guess from its text, for the eye only. Refuses to guess where two lines fit.
 
-use crate::domain::findings::{Finding, Status};
-use crate::domain::run::State;
+use crate::domain::findings::{Finding, FindingStatus};
+use crate::domain::run::RunState;
 
 /// No quotation is shorter, in characters.
 const SHORTEST: usize = 3;
 
 /// The open findings with the line of the text that each speaks of, from 0; `None` where that is not clear.
-pub fn of_open<'a>(state: &'a State, text: &str) -> Vec<(&'a Finding, Option<usize>)> {
+pub fn of_open<'a>(state: &'a RunState, text: &str) -> Vec<(&'a Finding, Option<usize>)> {
     let lines: Vec<&str> = text.lines().collect();
     let findings = state.findings.all().iter();
     findings
-        .filter(|finding| finding.status == Status::Open)
+        .filter(|finding| finding.status == FindingStatus::Open)
         .map(|finding| (finding, line_of(&finding.remark.text, &lines)))
         .collect()
 }

@@ -21,7 +21,7 @@ use super::command::Move;
 use super::layout::{take_above, waits_behind};
 use super::theme;
 use super::wrap::{put, wrap_own};
-use crate::domain::ids::{At, DiscussionId};
+use crate::domain::ids::{DiscussionId, UnixMillis};
 pub use cell::Entry;
 pub use does::Does;
 pub use minutes::{Counted, Minutes};
@@ -89,7 +89,7 @@ impl Board {
         frame: &mut Frame,
         area: Rect,
         (minutes, waits): (Option<&Minutes<'_>>, Option<&str>),
-        now: At,
+        now: UnixMillis,
     ) {
         self.places.clear();
         let mut area = area;

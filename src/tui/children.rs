@@ -9,10 +9,10 @@ use super::pager::Pager;
 use super::sheet::{Sheet, StopKind, Then};
 use super::wrap::one_line;
 use super::{Screen, hints, theme};
-use crate::domain::event::{Event, News};
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::SessionId;
-use crate::domain::run::State;
-use crate::domain::task::Child;
+use crate::domain::run::RunState;
+use crate::domain::task::ChildSession;
 
 /// Whether more is to come of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Stands {
 
 impl Screen {
     /// Lists the children of the run.
-    pub(super) fn list_children(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn list_children(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let children = state.map_or(&[][..], |state| state.children.as_slice());
         if children.is_empty() {
             return self
@@ -66,9 +66,9 @@ impl Screen {
     /// Takes an event in: what a child was saying is said.
     pub(super) fn note_child(&mut self, event: &Event) {
         let said = match event {
-            Event::TaskNews {
+            Event::TaskActivity {
                 session,
-                news: News::Text { .. },
+                news: AgentActivity::Text { .. },
             } => session,
             Event::TaskEnded(result) => &result.task_id,
             _ => return,
@@ -80,7 +80,7 @@ impl Screen {
     }
 }
 
-fn sheet(children: &[Child]) -> Sheet {
+fn sheet(children: &[ChildSession]) -> Sheet {
     let mut sheet = Sheet::list("sessions", "sessions of tasks").says(
         "Enter opens the chosen one; Esc goes back.",
         hints::marked(theme::QUIET),
@@ -91,20 +91,20 @@ fn sheet(children: &[Child]) -> Sheet {
         .zip(('1'..='9').chain(std::iter::repeat('·')))
     {
         let patch = child.patch.as_ref();
-        let patch = patch.map(|patch| format!("; {}", patch.state.in_words()));
+        let patch = patch.map(|patch| format!("; {}", patch.state.label()));
         let label = format!(
             "{} {}: {}{}",
-            one_line(&child.order.name()),
-            child.stands(),
+            one_line(&child.order.short_name()),
+            child.status_label(),
             one_line(&child.order.description),
             patch.unwrap_or_default()
         );
-        let session = child.id().clone();
+        let session = child.session_id().clone();
         let open = Then::ActAndBack(vec![Action::ShowChild(session)]);
         sheet = sheet.offers(key, &label, open);
     }
     let running = children.iter().filter(|child| child.is_running());
-    let running: Vec<&Child> = running.collect();
+    let running: Vec<&ChildSession> = running.collect();
     match running.as_slice() {
         [] => {}
         [only] => {
@@ -120,7 +120,7 @@ fn sheet(children: &[Child]) -> Sheet {
 }
 
 /// Which of those that run shall be stopped? Enter stops none.
-fn stop_one(running: &[&Child]) -> Sheet {
+fn stop_one(running: &[&ChildSession]) -> Sheet {
     let mut sheet = Sheet::new("sessions to stop", "stop which task?")
         .until_answered(StopKind::Task)
         .says("What it found so far stays in its session.", theme::QUIET);
@@ -137,8 +137,8 @@ fn stop_one(running: &[&Child]) -> Sheet {
     sheet.first(last)
 }
 
-fn stopping(child: &Child) -> (String, Then) {
-    let label = format!("stop {}", one_line(&child.order.name()));
-    let stop = Then::ActAndBack(vec![Action::StopChild(child.id().clone())]);
+fn stopping(child: &ChildSession) -> (String, Then) {
+    let label = format!("stop {}", one_line(&child.order.short_name()));
+    let stop = Then::ActAndBack(vec![Action::StopChild(child.session_id().clone())]);
     (label, stop)
 }

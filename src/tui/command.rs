@@ -10,11 +10,11 @@ use super::find::Step;
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
 use super::transcript::Along;
-use crate::domain::changes::Scope;
-use crate::domain::page::PageForm;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::export_format::ExportFormat;
 use crate::domain::phase::Mode;
+use crate::domain::reversal_plan::UndoRequest;
 use crate::domain::turn::Role;
-use crate::domain::undo::Wish;
 
 /// One thing that can be asked of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,9 +54,9 @@ pub enum Command {
     /// Answer the open question by its word.
     Answer(String),
     /// Take steps back, or bring them back.
-    Undo(Wish),
+    Undo(UndoRequest),
     /// Show what changed, in the run or in a step.
-    Diff(Scope),
+    Diff(DiffScope),
     /// Give a task to an agent: its name, and what is to be done.
     Task(String, String),
     /// List the sessions of tasks.
@@ -74,7 +74,7 @@ pub enum Command {
     /// Show finished runs.
     History,
     /// Write the run down as one page.
-    Export(PageForm),
+    Export(ExportFormat),
     /// Choose who talks about the goal; without a role, the other one.
     Refiner(Option<Role>),
     /// Show the whole of what waits.
@@ -213,7 +213,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "todos" => Command::Todos,
         "answer" => return Some(with_text("answer", argument).map(Command::Answer)),
         "undo" => return Some(undo(argument)),
-        "redo" => Command::Undo(Wish::Redo),
+        "redo" => Command::Undo(UndoRequest::Redo),
         "diff" => return Some(diff(argument)),
         "resume" => Command::Resume,
         "history" => Command::History,
@@ -316,19 +316,19 @@ fn document(argument: &str) -> Result<Command, String> {
 
 fn diff(argument: &str) -> Result<Command, String> {
     match argument {
-        "" | "all" => return Ok(Command::Diff(Scope::All)),
-        "plan" | "plan.md" => return Ok(Command::Diff(Scope::Plan)),
+        "" | "all" => return Ok(Command::Diff(DiffScope::All)),
+        "plan" | "plan.md" => return Ok(Command::Diff(DiffScope::Plan)),
         _ => {}
     }
     let n = argument.parse().ok().filter(|n| *n > 0);
-    n.map(|n| Command::Diff(Scope::Step(n)))
+    n.map(|n| Command::Diff(DiffScope::Step(n)))
         .ok_or_else(|| "/diff takes the number of a step, or `plan`".to_owned())
 }
 
 fn export(argument: &str) -> Result<Command, String> {
     let form = match argument {
-        "" => Some(PageForm::default()),
-        word => PageForm::named(word),
+        "" => Some(ExportFormat::default()),
+        word => ExportFormat::from_name(word),
     };
     form.map(Command::Export)
         .ok_or_else(|| "/export takes `html` or `md`; alone it writes HTML".to_owned())
@@ -336,10 +336,10 @@ fn export(argument: &str) -> Result<Command, String> {
 
 fn undo(argument: &str) -> Result<Command, String> {
     if argument.is_empty() {
-        return Ok(Command::Undo(Wish::Last));
+        return Ok(Command::Undo(UndoRequest::Last));
     }
     let n = argument.parse().ok().filter(|n| *n > 0);
-    n.map(|n| Command::Undo(Wish::BackTo(n)))
+    n.map(|n| Command::Undo(UndoRequest::BackTo(n)))
         .ok_or_else(|| "/undo takes the number of a step".to_owned())
 }
 

@@ -20,7 +20,7 @@ use super::fuzzy::{self, Among, Row};
 use super::keymap::BINDINGS;
 use super::list;
 use super::wrap::one_line;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::permission::permission_mode::MODES;
 use drawing::OnEnter;
 use files::Kept;
@@ -282,7 +282,7 @@ impl Screen {
     }
 
     /// Offers what fits the word at the cursor; asks for the files once they are wanted.
-    pub(super) fn offer(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn offer(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let before = self.composer.before_cursor();
         let is_command = self.composer.is_one_word() && before.starts_with('/');
         let mut actions = Vec::new();
@@ -375,7 +375,12 @@ impl Screen {
     }
 
     /// Draws what is offered, over what stands above the composer.
-    pub(super) fn draw_offer(&mut self, frame: &mut Frame, composer: Rect, state: Option<&State>) {
+    pub(super) fn draw_offer(
+        &mut self,
+        frame: &mut Frame,
+        composer: Rect,
+        state: Option<&RunState>,
+    ) {
         let Some(mut offer) = self.helped.offer.take() else {
             return;
         };

@@ -11,7 +11,7 @@ use super::sheet::Sheet;
 use super::tabs::Tab;
 use super::wrap::width;
 use super::{Screen, footer};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 impl Screen {
     /// Tells whether there is a text that the user writes.
@@ -29,7 +29,7 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         (composer, foot): (Rect, Rect),
-        (state, sheet): (Option<&State>, Option<&Sheet>),
+        (state, sheet): (Option<&RunState>, Option<&Sheet>),
     ) {
         let word = match self.find.is_some() {
             true => {
@@ -72,7 +72,7 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        (state, sheet): (Option<&State>, Option<&Sheet>),
+        (state, sheet): (Option<&RunState>, Option<&Sheet>),
     ) -> Option<Rect> {
         if area.is_empty() {
             return None;

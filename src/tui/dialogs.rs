@@ -51,8 +51,8 @@ use super::versions::ConflictVersions;
 use super::words::Clock;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, FileOrigin, Question, QuestionKind};
-use crate::domain::run::State;
+use crate::domain::question::{FileOrigin, Question, QuestionAnswer, QuestionKind};
+use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 
 /// How many columns of a finding a dialog tells, so that what else one decides by is seen beside it; Comments has the
@@ -89,11 +89,11 @@ pub struct Known<'a> {
 }
 
 /// The dialog for what waits for the user first: calls before questions before the goal.
-pub fn waiting(state: &State, known: &Known<'_>) -> Option<Sheet> {
+pub fn waiting(state: &RunState, known: &Known<'_>) -> Option<Sheet> {
     if let Some(approval) = state.approvals.first() {
         return Some(approval::sheet(approval, state, known.exact));
     }
-    if let Some(question) = state.question() {
+    if let Some(question) = state.current_question() {
         return Some(for_question(question, state, known));
     }
     let is_idle = state.running.is_none() && state.busy.is_none();
@@ -104,7 +104,7 @@ pub fn waiting(state: &State, known: &Known<'_>) -> Option<Sheet> {
     clippy::too_many_lines,
     reason = "one arm a kind of question: a list to read"
 )]
-fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet {
+fn for_question(question: &Question, state: &RunState, known: &Known<'_>) -> Sheet {
     let id = question.id;
     match &question.kind {
         QuestionKind::Gate { order } => release::sheet(id, order, state, known),
@@ -183,8 +183,8 @@ fn identity(id: u32) -> String {
 }
 
 /// Answers a question.
-fn answer(id: u32, answer: Answer) -> Then {
-    Then::Act(vec![Action::Event(Event::Answered { id, answer })])
+fn answer(id: u32, answer: QuestionAnswer) -> Then {
+    Then::Act(vec![Action::Event(Event::QuestionAnswered { id, answer })])
 }
 
 /// Asks once more before what was planned is put aside: in a list the same letter only goes back.
@@ -197,7 +197,7 @@ fn offers_the_move(
     sheet: Sheet,
     id: u32,
     (role, other): (Role, Option<&str>),
-    state: &State,
+    state: &RunState,
 ) -> Sheet {
     let Some(other) = other else {
         return sheet;
@@ -214,7 +214,7 @@ fn offers_the_move(
         false => String::new(),
     };
     let label = format!("switch to {other}{both}");
-    sheet.offers('o', &label, answer(id, Answer::SwitchAdapter))
+    sheet.offers('o', &label, answer(id, QuestionAnswer::SwitchAdapter))
 }
 
 /// Gives the run up, after being asked once more.

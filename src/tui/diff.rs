@@ -17,7 +17,7 @@ use ratatui::text::Line;
 
 use super::theme;
 use super::wrap::{cut, wrap_text};
-use crate::domain::changes::Scope;
+use crate::domain::diff_scope::DiffScope;
 use crate::text::unified_diff::UnifiedDiff;
 use body::Body;
 pub use body::Spot;
@@ -38,10 +38,10 @@ pub enum Diff {
 /// The open view.
 #[derive(Debug)]
 pub struct DiffView {
-    scope: Scope,
+    scope: DiffScope,
     /// What can be chosen, in order.
-    scopes: Vec<Scope>,
-    shown: BTreeMap<Scope, Shown>,
+    scopes: Vec<DiffScope>,
+    shown: BTreeMap<DiffScope, Shown>,
     /// Rows and columns of the text in the last frame.
     size: (usize, usize),
 }
@@ -56,7 +56,7 @@ enum Shown {
 
 impl DiffView {
     /// Opens the view while its first diff is looked for.
-    pub fn open(scope: Scope) -> Self {
+    pub fn open(scope: DiffScope) -> Self {
         Self {
             scope,
             scopes: vec![scope],
@@ -66,7 +66,7 @@ impl DiffView {
     }
 
     /// Takes in what came of a look, and what else can be looked at.
-    pub fn take(&mut self, scope: Scope, scopes: Vec<Scope>, diff: Diff) {
+    pub fn take(&mut self, scope: DiffScope, scopes: Vec<DiffScope>, diff: Diff) {
         self.scopes = scopes;
         if !self.scopes.contains(&self.scope) {
             self.scopes.push(self.scope);
@@ -80,7 +80,7 @@ impl DiffView {
     }
 
     /// Shows a diff of the strip; gives it where it has to be looked for.
-    pub fn choose(&mut self, scope: Scope) -> Option<Scope> {
+    pub fn choose(&mut self, scope: DiffScope) -> Option<DiffScope> {
         self.scope = scope;
         if self.shown.contains_key(&scope) {
             return None;
@@ -90,7 +90,7 @@ impl DiffView {
     }
 
     /// Moves to another diff; gives it where it has to be looked for.
-    pub fn step(&mut self, does: Does) -> Option<Scope> {
+    pub fn step(&mut self, does: Does) -> Option<DiffScope> {
         let n = self.scopes.len();
         let at = self.scopes.iter().position(|scope| *scope == self.scope);
         let at = at.unwrap_or(0);
@@ -166,7 +166,7 @@ impl DiffView {
         area: Rect,
         title: Option<&str>,
         (waits, back): (Option<&str>, &str),
-    ) -> Vec<(Rect, Scope)> {
+    ) -> Vec<(Rect, DiffScope)> {
         let columns = usize::from(area.width);
         let row = |n: u16| Rect {
             y: area.y.saturating_add(n),
@@ -176,7 +176,7 @@ impl DiffView {
         let strip = strip::lay_out(&self.scopes, self.scope, (waits, back), columns);
         frame.render_widget(strip.line, row(0));
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-        let place = |(from, columns, scope): (usize, usize, Scope)| {
+        let place = |(from, columns, scope): (usize, usize, DiffScope)| {
             let place = Rect {
                 x: area.x.saturating_add(short(from)),
                 width: short(columns),
@@ -186,8 +186,8 @@ impl DiffView {
         };
         let places = strip.places.into_iter().map(place).collect();
         let about = match title {
-            Some(title) => format!("{}: {title}", self.scope.in_words()),
-            None => self.scope.in_words(),
+            Some(title) => format!("{}: {title}", self.scope.describe()),
+            None => self.scope.describe(),
         };
         frame.render_widget(Line::styled(cut(&about, columns), theme::QUIET), row(1));
         let below = Rect {
@@ -238,7 +238,7 @@ impl DiffView {
     }
 
     /// Which diff is chosen.
-    pub fn scope(&self) -> Scope {
+    pub fn scope(&self) -> DiffScope {
         self.scope
     }
 }

@@ -19,11 +19,11 @@ use super::sheet::{Sheet, Then};
 use super::transcript::besides;
 use super::wrap::{cut, one_line, width};
 use super::{Screen, dialogs, theme};
-use crate::domain::discussion::{Discussion, DiscussionEvent, HOLDS};
+use crate::domain::discussion::{DiscussionEvent, GroupDiscussion, HOLDS};
 use crate::domain::event::Event;
-use crate::domain::findings::Status;
-use crate::domain::ids::{At, DiscussionId, SessionId};
-use crate::domain::run::State;
+use crate::domain::findings::FindingStatus;
+use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
+use crate::domain::run::RunState;
 pub use talks::Talks;
 use wish::all;
 pub use wish::{Planned, Wish, at_work};
@@ -78,7 +78,7 @@ impl Screen {
         self.talks.awaits = false;
     }
 
-    fn begin(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
+    fn begin(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
         match (text, state) {
             ("", _) if !all(state).is_empty() => self.show_board(state),
             ("", _) => self.refuse("write what is to be decided after /discuss, and between what"),
@@ -87,7 +87,7 @@ impl Screen {
     }
 
     /// Asks for what a discussion of the finding that is pointed at would be begun with.
-    fn plan_for_finding(&mut self, state: Option<&State>) -> Vec<Action> {
+    fn plan_for_finding(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some((n, state)) = self.findings.picked().zip(state) else {
             self.show_comments();
             return self.point_first("a finding");
@@ -102,15 +102,15 @@ impl Screen {
         })]
     }
 
-    fn stop_discussion(&mut self, discussion: Option<&Discussion>) -> Vec<Action> {
+    fn stop_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         match discussion.filter(|each| each.is_running()) {
             Some(discussion) => vec![Action::StopDiscussion(discussion.id().clone())],
             None => self.refuse("no discussion is under way"),
         }
     }
 
-    fn go_on_discussing(&mut self, discussion: Option<&Discussion>) -> Vec<Action> {
-        match discussion.filter(|each| each.can_go_on()) {
+    fn go_on_discussing(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
+        match discussion.filter(|each| each.can_resume()) {
             Some(discussion) => vec![Action::GoOnDiscussing(discussion.id().clone())],
             None => {
                 self.refuse("only a discussion goes on that was stopped, was cut off or failed")
@@ -118,7 +118,7 @@ impl Screen {
         }
     }
 
-    fn export(&mut self, discussion: Option<&Discussion>) -> Vec<Action> {
+    fn export(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         match discussion {
             Some(discussion) => vec![Action::ExportDiscussion(discussion.id().clone())],
             None => self.refuse("nothing was discussed in this run"),
@@ -126,14 +126,14 @@ impl Screen {
     }
 
     /// Does what was asked about discussions.
-    pub(super) fn discuss(&mut self, wish: &Wish, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn discuss(&mut self, wish: &Wish, state: Option<&RunState>) -> Vec<Action> {
         let all = all(state);
         match wish {
             Wish::Begin(text) => self.begin(text, state),
             Wish::Budget(preset) => vec![Action::ShowBudget(preset.clone())],
             Wish::Finding => self.plan_for_finding(state),
             Wish::Stop => self.stop_discussion(all.iter().rfind(|each| each.is_running())),
-            Wish::GoOn => self.go_on_discussing(all.iter().rfind(|each| each.can_go_on())),
+            Wish::GoOn => self.go_on_discussing(all.iter().rfind(|each| each.can_resume())),
             Wish::Export => self.export(all.last()),
             Wish::Board => self.show_board(state),
             Wish::Quote => self.quote(all.iter().rfind(|each| each.outcome.is_some())),
@@ -142,7 +142,7 @@ impl Screen {
     }
 
     /// Shows the board of what runs, else of the last discussion.
-    fn show_board(&mut self, state: Option<&State>) -> Vec<Action> {
+    fn show_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let running = all(state).iter().rfind(|each| each.is_running());
         match running.or(all(state).last()) {
             Some(discussion) => self.open_board(Board::new(discussion.id().clone())),
@@ -164,7 +164,7 @@ impl Screen {
     }
 
     /// The discussion of the open board, with all that is shown of it.
-    fn minutes<'a>(&'a self, state: Option<&'a State>) -> Option<Minutes<'a>> {
+    fn minutes<'a>(&'a self, state: Option<&'a RunState>) -> Option<Minutes<'a>> {
         let id = &self.board.as_ref()?.id;
         minutes(id, &self.talks, state)
     }
@@ -173,8 +173,8 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        (state, waits): (Option<&State>, Option<&Sheet>),
-        now: At,
+        (state, waits): (Option<&RunState>, Option<&Sheet>),
+        now: UnixMillis,
     ) {
         let Some(board) = &mut self.board else {
             return;
@@ -188,7 +188,7 @@ impl Screen {
 
     /// The board hides the dialog and the composer, so no key of theirs means anything here; what helps or
     /// stops works everywhere.
-    pub(super) fn key_of_board(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn key_of_board(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if self.reading.is_view_deaf() {
             return Vec::new();
         }
@@ -210,7 +210,7 @@ impl Screen {
     }
 
     /// Does what a key of the board does.
-    pub(super) fn on_board(&mut self, does: Does, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn on_board(&mut self, does: Does, state: Option<&RunState>) -> Vec<Action> {
         let Some(board) = &mut self.board else {
             return Vec::new();
         };
@@ -245,7 +245,7 @@ impl Screen {
     }
 
     /// Copies what is read on the board, else its result.
-    pub(super) fn copy_of_board(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn copy_of_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let read = self.minutes(state).and_then(|minutes| {
             let read = self.board.as_ref()?.read_text(&minutes);
             Some(read.unwrap_or_else(|| minutes.discussion.result_as_markdown()))
@@ -258,7 +258,11 @@ impl Screen {
     }
 
     /// Copies what a discussion came to, or how far it is.
-    pub(super) fn copy_result(&mut self, id: &DiscussionId, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn copy_result(
+        &mut self,
+        id: &DiscussionId,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
         let Some(discussion) = all(state).iter().find(|each| each.id() == id) else {
             return self.refuse("that discussion is not of this run");
         };
@@ -268,7 +272,7 @@ impl Screen {
     }
 
     /// The board of the next discussion; after the last one comes the first.
-    fn other_board(&mut self, state: Option<&State>) -> Vec<Action> {
+    fn other_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let all = all(state);
         let at = self
             .board
@@ -282,7 +286,7 @@ impl Screen {
     }
 
     /// Puts a result into the composer, as a quotation before what is written there.
-    fn quote(&mut self, discussion: Option<&Discussion>) -> Vec<Action> {
+    fn quote(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         let Some(discussion) = discussion else {
             return self.refuse("no discussion of this run is over yet");
         };
@@ -298,12 +302,12 @@ impl Screen {
     }
 
     /// Asks whether a finding is settled by what was said of it.
-    fn settle_finding(&mut self, n: Option<u32>, state: Option<&State>) -> Vec<Action> {
+    fn settle_finding(&mut self, n: Option<u32>, state: Option<&RunState>) -> Vec<Action> {
         let Some((n, state)) = n.zip(state) else {
             return self.point_first("a finding");
         };
         let finding = state.findings.all().iter().find(|each| each.remark.n == n);
-        let Some(finding) = finding.filter(|each| each.status == Status::Open) else {
+        let Some(finding) = finding.filter(|each| each.status == FindingStatus::Open) else {
             return self.refuse("that finding is settled already");
         };
         if state.phase.is_final() {
@@ -347,7 +351,7 @@ impl Screen {
     }
 
     /// Points at what was clicked on the board.
-    pub(super) fn click_board(&mut self, at: Position, state: Option<&State>) {
+    pub(super) fn click_board(&mut self, at: Position, state: Option<&RunState>) {
         if let Some(board) = &mut self.board
             && let Some(minutes) = minutes(&board.id, &self.talks, state)
         {
@@ -356,7 +360,7 @@ impl Screen {
     }
 
     /// Moves what is pointed at on the board, or the speech that is read.
-    pub(super) fn wheel_on_board(&mut self, to: Move, state: Option<&State>) {
+    pub(super) fn wheel_on_board(&mut self, to: Move, state: Option<&RunState>) {
         if let Some(board) = &mut self.board
             && let Some(minutes) = minutes(&board.id, &self.talks, state)
         {
@@ -371,7 +375,7 @@ impl Screen {
     }
 
     /// The keys of the board that have something to do now.
-    pub(super) fn hints_of_board(&self, state: Option<&State>) -> Vec<Hint> {
+    pub(super) fn hints_of_board(&self, state: Option<&RunState>) -> Vec<Hint> {
         let minutes = self.minutes(state);
         let discussion = minutes.map(|minutes| minutes.discussion);
         let is_over = discussion.is_some_and(|each| each.outcome.is_some());
@@ -381,8 +385,8 @@ impl Screen {
             Does::Before | Does::After => is_reading,
             Does::Quote => is_over,
             Does::Settle => is_over && discussion.is_some_and(|each| each.order.finding.is_some()),
-            Does::Stop => discussion.is_some_and(Discussion::is_running),
-            Does::GoOn => discussion.is_some_and(Discussion::can_go_on),
+            Does::Stop => discussion.is_some_and(GroupDiscussion::is_running),
+            Does::GoOn => discussion.is_some_and(GroupDiscussion::can_resume),
             Does::Other => all(state).len() > 1,
             _ => true,
         };
@@ -408,7 +412,7 @@ impl Screen {
 fn minutes<'a>(
     id: &DiscussionId,
     talks: &'a Talks,
-    state: Option<&'a State>,
+    state: Option<&'a RunState>,
 ) -> Option<Minutes<'a>> {
     let state = state?;
     let at = state.discussions.iter().position(|each| each.id() == id)?;
@@ -422,7 +426,7 @@ fn minutes<'a>(
 }
 
 /// A result as it is quoted: what was decided and on what grounds, the minority, what stays open.
-fn quoted(discussion: &Discussion) -> String {
+fn quoted(discussion: &GroupDiscussion) -> String {
     let result = discussion.result_as_markdown();
     let lines = result.trim_end().lines();
     let lines: Vec<String> = lines

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::wrap::shown;
 use crate::domain::ids::Sha256;
 use crate::domain::plan::approval_hash;
-use crate::domain::review::parts;
+use crate::domain::review::split_parts;
 use crate::text::front_matter;
 
 /// The documents of a run as they lie on disk.
@@ -99,7 +99,7 @@ impl Texts {
         let kept = self.reviews.iter().map(|kept| kept.text.as_str());
         let now = self.comments.raw.as_deref();
         for text in kept.chain(now) {
-            let parts = parts(front_matter::parse_document(text).body);
+            let parts = split_parts(front_matter::parse_document(text).body);
             let said = parts.evidence.into_iter();
             let said = said.filter(|(_, text)| !text.trim().is_empty());
             self.evidence

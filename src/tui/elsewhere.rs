@@ -16,7 +16,7 @@ use super::theme;
 use super::transcript::facts;
 use super::wrap::{cut, line_width, put, width};
 use crate::domain::event::Event;
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 
 /// How long it stands, in milliseconds.
 const STANDS_MS: i64 = 4_000;
@@ -27,14 +27,14 @@ const LEAST: usize = 12;
 #[derive(Debug)]
 pub(super) struct Elsewhere {
     text: String,
-    at: At,
+    at: UnixMillis,
     /// The tabs that show it themselves.
     shown_by: &'static [Tab],
 }
 
 impl Screen {
     /// Keeps the word on an event that the user waits for.
-    pub(super) fn note_elsewhere(&mut self, at: At, event: &Event) {
+    pub(super) fn note_elsewhere(&mut self, at: UnixMillis, event: &Event) {
         let Some(shown_by) = shown_by(event) else {
             return;
         };
@@ -134,8 +134,8 @@ fn shown_by(event: &Event) -> Option<&'static [Tab]> {
 
 fn sign(event: &Event) -> &'static str {
     match event {
-        Event::TestsRan { receipt, .. } if !receipt.lets_pass() => "✗ ",
-        Event::BaselineRan(baseline) if !baseline.receipt.lets_pass() => "✗ ",
+        Event::TestsRan { receipt, .. } if !receipt.allows_next_step() => "✗ ",
+        Event::BaselineRan(baseline) if !baseline.receipt.allows_next_step() => "✗ ",
         Event::PlanCommitted { .. } | Event::ResponseCommitted { .. } => "✓ ",
         _ => "",
     }

@@ -15,7 +15,7 @@ use super::tabs::Tab;
 use super::transcript::{self, Find, Looked, Standing, WantsEarlier};
 use super::wrap::{cut, one_line, put, width};
 use super::{Screen, diff, theme};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 /// How many characters of a text that is pasted are looked for.
 const LONGEST_PASTE: usize = 100;
@@ -137,7 +137,7 @@ impl Screen {
     }
 
     /// Gives a key to the line; tells whether it is open and the key was for it.
-    pub(super) fn key_of_find(&mut self, key: KeyEvent, state: Option<&State>) -> bool {
+    pub(super) fn key_of_find(&mut self, key: KeyEvent, state: Option<&RunState>) -> bool {
         self.close_stale_find();
         if self.find.is_none() {
             return false;
@@ -228,7 +228,7 @@ impl Screen {
     }
 
     /// Goes along what was found, or closes the line.
-    pub(super) fn find_step(&mut self, step: Step, state: Option<&State>) {
+    pub(super) fn find_step(&mut self, step: Step, state: Option<&RunState>) {
         let Some(line) = &self.find else {
             return;
         };
@@ -358,7 +358,7 @@ impl Screen {
     }
 
     /// Which of what was found is at hand, from 1, and how much was found.
-    fn place_of_found(&mut self, state: Option<&State>) -> (usize, usize) {
+    fn place_of_found(&mut self, state: Option<&RunState>) -> (usize, usize) {
         let Some(line) = &self.find else {
             return (0, 0);
         };
@@ -378,7 +378,7 @@ impl Screen {
     }
 
     /// Draws the line.
-    pub(super) fn draw_find(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>) {
+    pub(super) fn draw_find(&mut self, frame: &mut Frame, area: Rect, state: Option<&RunState>) {
         let (at, n) = self.place_of_found(state);
         let Some(line) = &self.find else {
             return;

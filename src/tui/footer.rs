@@ -15,7 +15,7 @@ use super::tabs::{self, Tab};
 use super::theme;
 use super::useful::is_useful;
 use super::wrap::{cut, width, wrap};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 /// How many rows a word to the user takes at most.
 const MOST_ROWS: usize = 3;
@@ -28,7 +28,7 @@ pub fn draw(
     screen: &Screen,
     frame: &mut Frame,
     area: Rect,
-    state: Option<&State>,
+    state: Option<&RunState>,
     sheet: Option<&Sheet>,
 ) -> Buttons {
     if area.is_empty() {
@@ -213,7 +213,7 @@ fn needed(hint: &Hint) -> usize {
     width(&hint.names()) + width(hint.what) + 3
 }
 
-fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&State>, sheet: Option<&Sheet>) {
+fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&RunState>, sheet: Option<&Sheet>) {
     let keymap = screen.keymap();
     // What explains all others is the last to go.
     if let Some(hint) = hint_of(screen, "help", "help") {
@@ -293,7 +293,7 @@ fn of_chat(screen: &Screen) -> Vec<Hint> {
 }
 
 /// What is useful in the tab alone.
-fn of_tab(screen: &Screen, state: Option<&State>) -> Vec<Hint> {
+fn of_tab(screen: &Screen, state: Option<&RunState>) -> Vec<Hint> {
     let tab = screen.tab_at_hand();
     let is_compared = tab == Tab::Plan && screen.plan.against().is_some();
     let own = match is_compared {
@@ -339,7 +339,12 @@ fn is_the_dialogs(hint: &Hint, screen: &Screen, sheet: Option<&Sheet>) -> bool {
 }
 
 /// Tells whether what its keys do has something to do here.
-fn is_at_hand(hint: &Hint, screen: &Screen, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
+fn is_at_hand(
+    hint: &Hint,
+    screen: &Screen,
+    state: Option<&RunState>,
+    sheet: Option<&Sheet>,
+) -> bool {
     hint.keys.iter().all(|(_, command)| {
         if *command == Command::Resume {
             return screen.again().is_some();

@@ -17,11 +17,11 @@ use super::tabs::Tab;
 use super::theme;
 use super::words;
 use super::wrap::{cut, one_line, put, width};
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Mode, Phase};
-use crate::domain::question::CommitTerms;
-use crate::domain::run::{Busy, Counts, State};
-use crate::domain::task::Child;
+use crate::domain::question::CommitTarget;
+use crate::domain::run::{ProgramOperation, ResultValidity, RunState};
+use crate::domain::task::ChildSession;
 use crate::text::pluralize;
 pub use tabs::Read;
 pub use used::used_in_words;
@@ -40,8 +40,8 @@ pub fn draw(
     screen: &Screen,
     frame: &mut Frame,
     area: Rect,
-    state: Option<&State>,
-    now: At,
+    state: Option<&RunState>,
+    now: UnixMillis,
 ) -> Places {
     let columns = usize::from(area.width);
     let row = |n: u16| Rect {
@@ -129,7 +129,12 @@ fn joined(parts: &[&str], between: &str) -> String {
 }
 
 /// Who works, and with what it cost so far where there is room; `None` where not even the first fits.
-fn works(screen: &Screen, state: &State, now: At, room: usize) -> Option<Vec<Span<'static>>> {
+fn works(
+    screen: &Screen,
+    state: &RunState,
+    now: UnixMillis,
+    room: usize,
+) -> Option<Vec<Span<'static>>> {
     let (long, style) = who_works(screen, state, now, Named::WithAdapter);
     let (short, _) = who_works(screen, state, now, Named::Alone);
     let (shortest, _) = who_works(screen, state, now, Named::Briefly);
@@ -151,16 +156,16 @@ fn works(screen: &Screen, state: &State, now: At, room: usize) -> Option<Vec<Spa
 }
 
 /// The branch that commits go to, else the one that is checked out.
-fn branch<'a>(screen: &'a Screen, state: Option<&'a State>) -> Option<&'a str> {
+fn branch<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<&'a str> {
     let execution = state.and_then(|state| state.execution.as_ref());
     match execution.map(|execution| &execution.commits) {
-        Some(CommitTerms::Current { branch } | CommitTerms::New { branch }) => Some(branch),
-        Some(CommitTerms::Off { .. }) | None => screen.settings.branch.as_deref(),
+        Some(CommitTarget::Current { branch } | CommitTarget::New { branch }) => Some(branch),
+        Some(CommitTarget::Off { .. }) | None => screen.settings.branch.as_deref(),
     }
 }
 
 /// The goal at the left, the repository at the right.
-fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'static> {
+fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line<'static> {
     let repository = folder(&screen.settings.repository);
     let place = match branch(screen, state) {
         Some(branch) => format!("{repository} · {}", one_line(branch)),
@@ -206,7 +211,12 @@ fn badge(screen: &Screen, columns: usize) -> String {
     }
 }
 
-fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -> Line<'static> {
+fn state_line(
+    screen: &Screen,
+    state: Option<&RunState>,
+    now: UnixMillis,
+    columns: usize,
+) -> Line<'static> {
     let Some(state) = state else {
         let (text, style) = match screen.unfinished {
             _ if screen.is_needed_behind => (" your run waits for you", theme::NEEDS_YOU),
@@ -254,8 +264,8 @@ fn columns_of(parts: &[Part]) -> usize {
 /// How far it is, the gate, and who works since when: as much of it as fits; the time is the last to go.
 fn rest_of_state(
     screen: &Screen,
-    state: &State,
-    now: At,
+    state: &RunState,
+    now: UnixMillis,
     columns: usize,
     taken: usize,
 ) -> Vec<Part> {
@@ -294,8 +304,8 @@ enum Named {
 /// Who the run waits for: the user, an agent or the program.
 fn who_works(
     screen: &Screen,
-    state: &State,
-    now: At,
+    state: &RunState,
+    now: UnixMillis,
     named: Named,
 ) -> (String, ratatui::style::Style) {
     if screen.quitting {
@@ -310,7 +320,7 @@ fn who_works(
     if let Some(word) = seen_from_outside(screen, state) {
         return (word.to_owned(), theme::QUIET);
     }
-    if !state.approvals.is_empty() || state.question().is_some() {
+    if !state.approvals.is_empty() || state.current_question().is_some() {
         return (WAITS.to_owned(), theme::NEEDS_YOU);
     }
     if let Some(running) = &state.running {
@@ -322,19 +332,21 @@ fn who_works(
         };
         let took = words::elapsed(running.started_at, now);
         let text = match (&screen.silent, running.result) {
-            (Some(silent), Counts::Yes) if matches!(named, Named::Briefly | Named::WithTime) => {
+            (Some(silent), ResultValidity::Yes)
+                if matches!(named, Named::Briefly | Named::WithTime) =>
+            {
                 format!("{who} silent {}", words::elapsed(silent.since, now))
             }
-            (Some(silent), Counts::Yes) => format!(
+            (Some(silent), ResultValidity::Yes) => format!(
                 "{who} {}",
                 screen.clock_of_day().local(&words::silent(silent, now))
             ),
-            (None, Counts::Yes) if named == Named::WithTime => format!("{who} {took}"),
-            (None, Counts::Yes) => {
-                format!("{who} {} {took}", running.order.purpose.in_words())
+            (None, ResultValidity::Yes) if named == Named::WithTime => format!("{who} {took}"),
+            (None, ResultValidity::Yes) => {
+                format!("{who} {} {took}", running.order.purpose.describe())
             }
-            (_, Counts::No) if named == Named::WithTime => format!("{who} stops {took}"),
-            (_, Counts::No) => format!("{who} is being interrupted {took}"),
+            (_, ResultValidity::No) if named == Named::WithTime => format!("{who} stops {took}"),
+            (_, ResultValidity::No) => format!("{who} is being interrupted {took}"),
         };
         return (text, theme::role(role));
     }
@@ -357,10 +369,10 @@ fn who_works(
 }
 
 /// How many tasks go on after the end of the run, in words; empty where none does.
-fn tasks_left(state: &State) -> String {
-    let is_task = |child: &&Child| child.is_running() && child.order.speaks.is_none();
+fn tasks_left(state: &RunState) -> String {
+    let is_task = |child: &&ChildSession| child.is_running() && child.order.speaks.is_none();
     let tasks = state.children.iter().filter(is_task);
-    let (begun, queued): (Vec<&Child>, Vec<&Child>) =
+    let (begun, queued): (Vec<&ChildSession>, Vec<&ChildSession>) =
         tasks.partition(|child| child.began_at.is_some());
     let verb = |n: usize, one: &str, several: &str| match n {
         1 => one.to_owned(),
@@ -381,9 +393,9 @@ fn tasks_left(state: &State) -> String {
 }
 
 /// What a screen that only looks says of a run at which no agent works.
-fn seen_from_outside(screen: &Screen, state: &State) -> Option<&'static str> {
+fn seen_from_outside(screen: &Screen, state: &RunState) -> Option<&'static str> {
     let read_only = screen.settings.read_only.as_ref()?;
-    let waits = !state.approvals.is_empty() || state.question().is_some();
+    let waits = !state.approvals.is_empty() || state.current_question().is_some();
     match read_only.elsewhere {
         Elsewhere::Works if waits => Some("waits for its user"),
         Elsewhere::Works if state.phase == Phase::RefineGoal && state.running.is_none() => {
@@ -396,16 +408,16 @@ fn seen_from_outside(screen: &Screen, state: &State) -> Option<&'static str> {
 }
 
 /// What the program itself is at.
-pub fn busy_in_words(busy: &Busy) -> &'static str {
+pub fn busy_in_words(busy: &ProgramOperation) -> &'static str {
     match busy {
-        Busy::Collecting { .. } => "takes the document in",
-        Busy::Storing { .. } => "stores the tree",
-        Busy::Held { .. } => "waits for your answer",
-        Busy::Surveying => "looks at the repository",
-        Busy::Entering => "prepares the branch",
-        Busy::Baseline => "runs the tests before step 1",
-        Busy::Moving { .. } => "moves to the other CLI",
-        Busy::Stepping { .. } => "checks the step",
-        Busy::Reversing { .. } => "puts files back",
+        ProgramOperation::Collecting { .. } => "takes the document in",
+        ProgramOperation::Storing { .. } => "stores the tree",
+        ProgramOperation::Held { .. } => "waits for your answer",
+        ProgramOperation::Surveying => "looks at the repository",
+        ProgramOperation::Entering => "prepares the branch",
+        ProgramOperation::Baseline => "runs the tests before step 1",
+        ProgramOperation::Moving { .. } => "moves to the other CLI",
+        ProgramOperation::Stepping { .. } => "checks the step",
+        ProgramOperation::Reversing { .. } => "puts files back",
     }
 }

@@ -13,7 +13,7 @@ use super::Screen;
 use super::action::Action;
 use super::keymap::{IsWriting, Key};
 use super::wrap::width;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 /// The mark. No style of the screen has it for itself, and no terminal gets to see it.
 const MARK: Modifier = Modifier::SLOW_BLINK;
@@ -183,7 +183,7 @@ impl Screen {
 
     /// Presses the key that a hint names. A letter that is named while the user writes is meant as a command, and not as
     /// a part of the text.
-    pub(super) fn press_hint(&mut self, key: Key, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn press_hint(&mut self, key: Key, state: Option<&RunState>) -> Vec<Action> {
         let event = KeyEvent::new(key.code, key.modifiers);
         let is_typed = self.writing == IsWriting::Yes || self.find.is_some();
         match key.is_printable() && is_typed {

@@ -17,9 +17,9 @@ use super::command::{Command, Move};
 use super::discussing::Wish;
 use super::tabs::Tab;
 use super::transcript::Along;
-use crate::domain::changes::Scope;
-use crate::domain::page::PageForm;
-use crate::domain::undo::Wish as UndoWish;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::export_format::ExportFormat;
+use crate::domain::reversal_plan::UndoRequest as UndoWish;
 pub use binding::{Binding, Context, mode_of};
 use binding::{bind, slash};
 pub use group::GROUPS;
@@ -234,7 +234,7 @@ pub const BINDINGS: &[Binding] = &[
         "diff",
         &[letter('d')],
         Outside,
-        || Command::Diff(Scope::All),
+        || Command::Diff(DiffScope::All),
         [
             "/diff [N|plan]",
             "show what the run changed, step N of it, or how the plan changed",
@@ -642,7 +642,7 @@ pub const BINDINGS: &[Binding] = &[
         "export",
         &[ctrl('s')],
         Outside,
-        || Command::Export(PageForm::default()),
+        || Command::Export(ExportFormat::default()),
         [
             "/export [html|md]",
             "write the run down as one page to show to others",

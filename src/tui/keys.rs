@@ -10,10 +10,10 @@ use super::list;
 use super::read_only::is_calm;
 use super::sheet::{AskedBy, Draft, FromComposer, Sheet, Then};
 use super::{Screen, Submitted, dialogs, submitting};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 impl Screen {
-    pub(super) fn key(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if key.kind == KeyEventKind::Release {
             return Vec::new();
         }
@@ -49,7 +49,7 @@ impl Screen {
 
     /// A long text hides the dialog, so no key of the dialog means anything here, and none that moves the run: whoever
     /// knows other programs presses letters to move.
-    fn key_of_text(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+    fn key_of_text(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if let Some(command) = self.keymap().find_in(&key, Context::Text) {
             return self.perform(command, state);
         }
@@ -73,7 +73,7 @@ impl Screen {
 
     /// The diff hides the dialog's choices and the composer, so no key of theirs means anything here; what
     /// helps or stops works everywhere, and so do the tabs, whose keys the header shows.
-    fn key_of_diff(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+    fn key_of_diff(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if let Some(command) = self.keymap().find_in(&key, Context::Diff) {
             return self.perform(command, state);
         }
@@ -92,7 +92,7 @@ impl Screen {
         }
     }
 
-    fn key_while_writing(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+    fn key_while_writing(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if self.key_of_offer(key) {
             return Vec::new();
         }
@@ -114,7 +114,7 @@ impl Screen {
     }
 
     /// Enter in an empty composer goes to the dialog, or carries it out where that is harmless.
-    fn enter_on_nothing(&mut self, state: Option<&State>) -> Vec<Action> {
+    fn enter_on_nothing(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(sheet) = self.waiting(state) else {
             return Vec::new();
         };
@@ -130,7 +130,7 @@ impl Screen {
         Vec::new()
     }
 
-    fn key_outside(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+    fn key_outside(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if self.means_the_end(key) {
             return self.go_to_end_by_letter(state);
         }
@@ -187,7 +187,7 @@ impl Screen {
     }
 
     /// A key that no dialog takes: what the table says of it, but for Enter where something is listed.
-    fn key_of_table(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+    fn key_of_table(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         let command = self.keymap().find(&key, IsWriting::No);
         if (key.code, &command) == (KeyCode::Enter, &Some(Command::Focus))
             && let Some(actions) = self.enter_in_list(state)
@@ -207,7 +207,7 @@ impl Screen {
         }
     }
 
-    pub(super) fn begin_command(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn begin_command(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if let Some(why) = self.read_only_word() {
             return self.refuse(&why);
         }
@@ -219,7 +219,7 @@ impl Screen {
     }
 
     /// Does what a key of the table does; a dialog that no frame has shown is not answered by it.
-    pub(super) fn press(&mut self, command: Command, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn press(&mut self, command: Command, state: Option<&RunState>) -> Vec<Action> {
         if command == Command::Resume && self.again().is_none() {
             // A letter decides nothing about a run that is asked about.
             return Vec::new();
@@ -232,7 +232,7 @@ impl Screen {
     }
 
     /// Carries the chosen choice out, but never of a dialog that no frame has shown yet.
-    pub(super) fn enter(&mut self, sheet: Sheet, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn enter(&mut self, sheet: Sheet, state: Option<&RunState>) -> Vec<Action> {
         if !self.is_seen(&sheet) {
             return Vec::new();
         }

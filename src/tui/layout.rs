@@ -16,10 +16,10 @@ use super::tabs::{self, Tab};
 use super::theme;
 use super::wrap::{cut, width};
 use super::{Screen, footer, header, useful};
-use crate::domain::changes::Scope;
-use crate::domain::ids::At;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 /// How many columns a page takes at most.
 const WIDEST: u16 = 112;
@@ -51,7 +51,7 @@ pub struct Places {
     /// What is offered while the user writes.
     pub offer: Vec<(Rect, usize)>,
     /// Each diff of the strip.
-    pub strip: Vec<(Rect, Scope)>,
+    pub strip: Vec<(Rect, DiffScope)>,
     /// The runs of before on the first page, by their places among them.
     pub runs: Vec<(Rect, usize)>,
     /// The keys of the footer.
@@ -86,7 +86,12 @@ pub(super) fn take_above(area: &mut Rect, rows: u16) -> Rect {
 }
 
 impl Screen {
-    pub(super) fn draw_all(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
+    pub(super) fn draw_all(
+        &mut self,
+        frame: &mut Frame,
+        state: Option<&RunState>,
+        now: UnixMillis,
+    ) {
         let mut rest = frame.area();
         let waiting = self.waiting(state);
         self.tell_end(state);
@@ -176,7 +181,7 @@ impl Screen {
         &self,
         mut sheet: Sheet,
         (reads_on, window): (ReadsOn, Rect),
-        state: Option<&State>,
+        state: Option<&RunState>,
     ) -> Sheet {
         if self.tab == Tab::Plan || self.beside(window.width, state) == Some(Tab::Plan) {
             sheet = sheet.beside_the_plan();
@@ -194,7 +199,7 @@ impl Screen {
 
     /// Tells whether the user reads a tab beside the dialog; a call is read before anything else, but in a low window,
     /// where nothing else could be. There whoever scrolls the chat up reads it.
-    fn reads_on(&self, height: u16, state: Option<&State>) -> ReadsOn {
+    fn reads_on(&self, height: u16, state: Option<&RunState>) -> ReadsOn {
         let is_first = is_call(state) && height >= LOW;
         let reads = match self.tab {
             Tab::Chat => height < LOW && !self.transcript.follows(),
@@ -278,8 +283,8 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        (state, waiting): (Option<&State>, Option<&Sheet>),
-        now: At,
+        (state, waiting): (Option<&RunState>, Option<&Sheet>),
+        now: UnixMillis,
     ) {
         if area.is_empty() {
             return;
@@ -321,7 +326,7 @@ impl Screen {
         tab: Tab,
         frame: &mut Frame,
         area: Rect,
-        (state, now): (Option<&State>, At),
+        (state, now): (Option<&RunState>, UnixMillis),
     ) {
         let find = self.looked_for(tab);
         let clock = self.clock_of_day();
@@ -389,12 +394,12 @@ pub(super) fn waits_behind(what: &str, back: &str, columns: usize) -> Line<'stat
 }
 
 /// Tells whether an agent's call waits.
-fn is_call(state: Option<&State>) -> bool {
+fn is_call(state: Option<&RunState>) -> bool {
     state.is_some_and(|state| !state.approvals.is_empty())
 }
 
 /// Tells whether the title of a dialog says what is asked, as it does of a turn that waits: of two rows nothing else would.
-fn is_told(state: Option<&State>) -> bool {
+fn is_told(state: Option<&RunState>) -> bool {
     useful::asked(state).is_some_and(is_gate) && !is_call(state)
 }
 

@@ -7,11 +7,11 @@ use super::action::{Action, QuitStep};
 use super::dialogs::quit;
 use super::keymap::IsWriting;
 use super::sheet::Sheet;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 impl Screen {
     /// The key and `/quit`: asks where something would end; the second one, while that is asked or carried out, kills.
-    pub(super) fn quit(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn quit(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.asks_before_leaving(state) {
             return Vec::new();
         }
@@ -31,7 +31,7 @@ impl Screen {
     }
 
     /// Opens the dialog that says what would end with the program, unless it is open; tells whether it did.
-    pub fn asks_before_leaving(&mut self, state: Option<&State>) -> bool {
+    pub fn asks_before_leaving(&mut self, state: Option<&RunState>) -> bool {
         if self.is_asked_to_leave() || self.quitting || self.is_read_only() {
             return false;
         }
@@ -53,13 +53,13 @@ impl Screen {
     }
 
     /// That dialog as things stand now, where something would end.
-    fn sheet_of_leaving(&self, state: Option<&State>) -> Option<Sheet> {
+    fn sheet_of_leaving(&self, state: Option<&RunState>) -> Option<Sheet> {
         let key = self.keymap().named("quit", IsWriting::No);
         quit::sheet(state?, self.clock_of_day(), &key)
     }
 
     /// The same while it stands: the run goes on below it.
-    pub(super) fn leaving(&self, state: Option<&State>) -> Sheet {
+    pub(super) fn leaving(&self, state: Option<&RunState>) -> Sheet {
         let key = || self.keymap().named("quit", IsWriting::No);
         let sheet = self.sheet_of_leaving(state);
         sheet.unwrap_or_else(|| quit::at_rest(&key()))

@@ -18,15 +18,15 @@ use super::transcript::Along;
 use super::wrap::one_line;
 use crate::domain::event::Event;
 use crate::domain::findings::Finding;
-use crate::domain::note::Note;
-use crate::domain::run::{State, stands_against_notes};
+use crate::domain::plan_note::PlanNote;
+use crate::domain::run::{RunState, stands_against_notes};
 use crate::text::{fenced_block, pluralize};
 
 /// How many lines a page of the chat is where its height is not known.
 const PAGE: isize = 10;
 impl Screen {
     /// Copies what is in front.
-    pub(super) fn copy(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn copy(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.is_board() {
             return self.copy_of_board(state);
         }
@@ -53,7 +53,7 @@ impl Screen {
     }
 
     /// The text of what is in front: a long text that is open, what is pointed at, else what the tab shows.
-    fn text_in_front(&mut self, state: Option<&State>) -> Result<String, String> {
+    fn text_in_front(&mut self, state: Option<&RunState>) -> Result<String, String> {
         if let Some(pager) = &self.pager {
             return Ok(pager.all());
         }
@@ -92,7 +92,7 @@ impl Screen {
     }
 
     /// The text of the finding that is pointed at, with what the review says below it.
-    fn pointed_finding(&self, state: Option<&State>) -> Option<String> {
+    fn pointed_finding(&self, state: Option<&RunState>) -> Option<String> {
         let n = self.findings.picked()?;
         let all = state?.findings.all().iter();
         let remark = all
@@ -101,14 +101,14 @@ impl Screen {
         let evidence = self.documents.evidence.get(&n).map_or("", String::as_str);
         let text = format!(
             "{n}. [{}] {}\n{evidence}",
-            remark.severity.word(),
+            remark.severity.as_str(),
             remark.text
         );
         Some(text.trim_end().to_owned())
     }
 
     /// Copies a block of code of what is in front: the last one, and with each further time the one above it.
-    pub(super) fn copy_code(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn copy_code(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let code = self.code_in_front(state);
         let n = code.len();
         let mut hasher = DefaultHasher::new();
@@ -134,7 +134,7 @@ impl Screen {
     }
 
     /// The code of what is in front; of a chat in which nothing is pointed at, that of all its agents said.
-    fn code_in_front(&mut self, state: Option<&State>) -> Vec<String> {
+    fn code_in_front(&mut self, state: Option<&RunState>) -> Vec<String> {
         let is_chat = self.tab_at_hand() == Tab::Chat && self.pager.is_none();
         let texts = match is_chat && self.transcript.picked_text().is_none() {
             true => self.transcript.said().map(str::to_owned).collect(),
@@ -147,7 +147,7 @@ impl Screen {
     }
 
     /// Opens what is in front in another program.
-    pub(super) fn open_outside(&mut self, with: Viewer, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn open_outside(&mut self, with: Viewer, state: Option<&RunState>) -> Vec<Action> {
         let is_chat = self.tab_at_hand() == Tab::Chat && self.pager.is_none();
         if let Some(call) = self.transcript.picked_long().filter(|_| is_chat) {
             return vec![Action::OpenCall { call, with }];
@@ -159,7 +159,7 @@ impl Screen {
     }
 
     /// Goes to what needs the user: the dialog that waits gets the keys, and nothing lies over it.
-    pub(super) fn go_to_need(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn go_to_need(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.waiting(state).is_none() {
             if self.is_needed_behind {
                 return vec![Action::CloseView];
@@ -174,7 +174,7 @@ impl Screen {
     }
 
     /// Points at another block of the chat, or another finding.
-    pub(super) fn go_along(&mut self, along: Along, state: Option<&State>) {
+    pub(super) fn go_along(&mut self, along: Along, state: Option<&RunState>) {
         let is_next = matches!(along, Along::Next | Along::NextTurn);
         if let (Tab::Comments, None) = (self.tab_at_hand(), &self.pager) {
             let Some(state) = state.filter(|state| !state.findings.all().is_empty()) else {
@@ -261,7 +261,7 @@ impl Screen {
     }
 
     /// The line of the plan that the finding speaks of that is pointed at, from 1, with what stands there.
-    fn line_of_finding(&self, state: &State) -> Option<(u32, String)> {
+    fn line_of_finding(&self, state: &RunState) -> Option<(u32, String)> {
         let n = self
             .findings
             .picked()
@@ -294,7 +294,7 @@ impl Screen {
     }
 
     /// Makes a note on the line that is pointed at; without a text, the composer takes it.
-    pub(super) fn note(&mut self, text: String, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn note(&mut self, text: String, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
             return self.refuse("there is no run yet: write the goal first");
         };
@@ -316,16 +316,16 @@ impl Screen {
     }
 
     /// Takes a note back.
-    pub(super) fn unnote(&mut self, n: Option<u32>, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn unnote(&mut self, n: Option<u32>, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
             return self.refuse("there is no run yet");
         };
         let plan = self.documents.plan.text.as_deref().unwrap_or_default();
         let lines: Vec<&str> = plan.lines().collect();
         let here = self.plan.picked();
-        let is_meant = |note: &&Note| match n {
+        let is_meant = |note: &&PlanNote| match n {
             Some(n) => note.n == n,
-            None => here.is_some() && note.line_in(&lines) == here,
+            None => here.is_some() && note.find_line(&lines) == here,
         };
         match state.notes.all().iter().rfind(is_meant) {
             Some(note) => vec![Action::Event(Event::NoteRemoved { n: note.n })],
@@ -336,7 +336,7 @@ impl Screen {
     }
 
     /// From a finding to its line of the plan, and from a line to the finding that speaks of it.
-    pub(super) fn jump(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn jump(&mut self, state: Option<&RunState>) -> Vec<Action> {
         match (
             self.tab_at_hand(),
             self.findings.picked(),

@@ -15,13 +15,13 @@ use super::page::Mark;
 use super::panes::Focus;
 use super::sheet::{Keys, Sheet};
 use super::tabs::Tab;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 /// How many lines one step of the wheel moves.
 const WHEEL: usize = 3;
 
 impl Screen {
-    pub(super) fn mouse(&mut self, event: MouseEvent, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn mouse(&mut self, event: MouseEvent, state: Option<&RunState>) -> Vec<Action> {
         let at = Position::new(event.column, event.row);
         match event.kind {
             MouseEventKind::ScrollUp => self.wheel(Move::Up, at, state),
@@ -47,7 +47,7 @@ impl Screen {
         }
     }
 
-    fn wheel(&mut self, to: Move, at: Position, state: Option<&State>) {
+    fn wheel(&mut self, to: Move, at: Position, state: Option<&RunState>) {
         if self.palette.is_some() {
             self.roll_palette(to, state);
             return;
@@ -79,7 +79,7 @@ impl Screen {
     }
 
     /// Points at the choice before or behind in a dialog that has more of them than rows.
-    fn turn_choices(&mut self, to: Move, state: Option<&State>) {
+    fn turn_choices(&mut self, to: Move, state: Option<&RunState>) {
         let Some(sheet) = self.waiting(state).filter(|sheet| self.is_shown(sheet)) else {
             return;
         };
@@ -100,7 +100,7 @@ impl Screen {
         Some(&sheet.id) == self.seen.as_ref()
     }
 
-    fn click(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
+    fn click(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
         let hit = |place: &Rect| place.contains(at);
         if let Some(key) = self.hint_at(at) {
             return self.click_hint(key, at, state);
@@ -163,7 +163,7 @@ impl Screen {
     }
 
     /// Presses the key that a hint names; one in a page means the line that it stands in.
-    fn click_hint(&mut self, key: Key, at: Position, state: Option<&State>) -> Vec<Action> {
+    fn click_hint(&mut self, key: Key, at: Position, state: Option<&RunState>) -> Vec<Action> {
         if self
             .pager
             .as_ref()
@@ -179,7 +179,7 @@ impl Screen {
     }
 
     /// Does what a key of the help does where it works, which is below the help.
-    fn click_in_help(&mut self, key: Key, state: Option<&State>) -> Vec<Action> {
+    fn click_in_help(&mut self, key: Key, state: Option<&RunState>) -> Vec<Action> {
         let event = KeyEvent::new(key.code, key.modifiers);
         let Some(command) = self.keymap().find(&event, IsWriting::No) else {
             return self.refuse("this key works while you write");
@@ -196,7 +196,7 @@ impl Screen {
     }
 
     /// Points at what was clicked, and opens it, of a discussion its board: in the chat at once, elsewhere with the second click.
-    fn click_body(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
+    fn click_body(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
         self.focus = Focus::Tab;
         if self.tab == Tab::Chat {
             let row = usize::from(at.y - self.places.body.y);
@@ -212,7 +212,7 @@ impl Screen {
     }
 
     /// Points at what stands there in a page, or opens what is pointed at already.
-    fn click_page(&mut self, tab: Tab, at: Position, state: Option<&State>) -> Vec<Action> {
+    fn click_page(&mut self, tab: Tab, at: Position, state: Option<&RunState>) -> Vec<Action> {
         match self.point_in_page(tab, at) {
             true => self.open_picked(state),
             false => Vec::new(),
@@ -243,7 +243,7 @@ impl Screen {
     }
 
     /// Points at a choice of the dialog, or carries out the one that is pointed at already.
-    fn click_choice(&mut self, choice: usize, state: Option<&State>) -> Vec<Action> {
+    fn click_choice(&mut self, choice: usize, state: Option<&RunState>) -> Vec<Action> {
         let Some(sheet) = self.waiting(state).filter(|sheet| self.is_shown(sheet)) else {
             return Vec::new();
         };

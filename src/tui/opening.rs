@@ -9,13 +9,13 @@ use super::board::Board;
 use super::page::Mark;
 use super::pager::{Form, Pager};
 use super::tabs::Tab;
-use crate::domain::changes::Scope;
-use crate::domain::execution::Execution;
-use crate::domain::run::State;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::plan_execution::PlanExecution;
+use crate::domain::run::RunState;
 
 impl Screen {
     /// Opens or folds the block that is pointed at; goes to the line of the plan that the finding speaks of.
-    pub(super) fn open_picked(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn open_picked(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.tab_at_hand() == Tab::Plan && self.open_fold() {
             return Vec::new();
         }
@@ -59,12 +59,14 @@ impl Screen {
     }
 
     /// Shows what the step changed whose line of the plan is pointed at.
-    fn open_line(&mut self, state: Option<&State>) -> Vec<Action> {
+    fn open_line(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let execution = state.and_then(|state| state.execution.as_ref());
-        let scopes = execution.map(Execution::scopes).unwrap_or_default();
+        let scopes = execution
+            .map(PlanExecution::diff_scopes)
+            .unwrap_or_default();
         let line = self.pointed_line().map(|(_, line)| line);
         let of_line = scopes.into_iter().find(|scope| match (scope, &line) {
-            (Scope::Step(n), Some(line)) => is_box_of(line.trim_start(), *n),
+            (DiffScope::Step(n), Some(line)) => is_box_of(line.trim_start(), *n),
             _ => false,
         });
         match of_line {

@@ -13,16 +13,18 @@ use super::theme;
 use super::transcript::{Ending, Key};
 use super::words::{self, elapsed};
 use super::wrap::one_line;
-use crate::domain::execution::{Came, Execution, StepCount, StepOutcome, StepRecord};
 use crate::domain::phase::Phase;
-use crate::domain::question::CommitTerms;
+use crate::domain::plan_execution::{
+    PlanExecution, StepAssessment, StepCount, StepOutcome, StepRecord,
+};
+use crate::domain::question::CommitTarget;
 use crate::domain::receipt::TestOutcome;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::text::pluralize;
 
 impl Screen {
     /// Has the chat end with the card of a run that is over, for as long as it is.
-    pub(super) fn tell_end(&mut self, state: Option<&State>) {
+    pub(super) fn tell_end(&mut self, state: Option<&RunState>) {
         match state {
             Some(state) if state.is_over() => {
                 let ending = self.ending(state);
@@ -38,7 +40,7 @@ impl Screen {
         self.welcome.missing.is_empty() && self.transcript.has_ending()
     }
 
-    fn ending(&self, state: &State) -> Ending {
+    fn ending(&self, state: &RunState) -> Ending {
         let last = &self.ended_at;
         let took = last.map(|last| format!("took {}", elapsed(state.created, last)));
         let reviews = (state.iteration > 0).then(|| {
@@ -66,7 +68,7 @@ impl Screen {
     }
 
     /// What was done and how it was checked.
-    fn found(&self, state: &State) -> Vec<(String, Style)> {
+    fn found(&self, state: &RunState) -> Vec<(String, Style)> {
         let Some(execution) = &state.execution else {
             return vec![("nothing was executed".to_owned(), theme::PLAIN)];
         };
@@ -92,7 +94,7 @@ impl Screen {
     }
 
     /// The keys and commands that make sense now.
-    fn what_now(&self, state: &State) -> Vec<Key> {
+    fn what_now(&self, state: &RunState) -> Vec<Key> {
         let is_writing = self.writing == IsWriting::Yes;
         let key = |action: &str| self.keymap().named(action, self.writing);
         let mut keys = Vec::new();
@@ -103,7 +105,7 @@ impl Screen {
         if self.merge(state).is_some() && !is_writing {
             keys.push(named(key("copy"), "copy the merge", "copy merge"));
         }
-        let is_undone = |execution: &Execution| !execution.undone.is_empty();
+        let is_undone = |execution: &PlanExecution| !execution.undone.is_empty();
         if state.execution.as_ref().is_some_and(is_undone) {
             keys.push(named(key("redo"), "bring it back", "redo"));
         }
@@ -119,7 +121,7 @@ impl Screen {
     }
 
     /// The command that merges what the run committed, while the card stands there and nothing else is pointed at.
-    pub(super) fn merge_at_hand(&self, state: Option<&State>) -> Option<String> {
+    pub(super) fn merge_at_hand(&self, state: Option<&RunState>) -> Option<String> {
         let is_shown = self.tab == Tab::Chat && self.pager.is_none() && self.diff.is_none();
         let is_at_end = self.transcript.follows() && self.transcript.picked_text().is_none();
         let over = state.filter(|state| state.is_over() && is_shown && is_at_end);
@@ -127,7 +129,7 @@ impl Screen {
     }
 
     /// The keys that make sense where the run is only looked at.
-    fn what_is_read(&self, state: &State) -> Vec<Key> {
+    fn what_is_read(&self, state: &RunState) -> Vec<Key> {
         let key = |action: &str| self.keymap().named(action, IsWriting::No);
         let diff = state.execution.as_ref();
         let diff = diff.map(|_| named(key("diff"), "what changed", "diff"));
@@ -136,9 +138,9 @@ impl Screen {
     }
 
     /// The command that brings the commits to the branch that was checked out before.
-    fn merge(&self, state: &State) -> Option<String> {
+    fn merge(&self, state: &RunState) -> Option<String> {
         let execution = state.execution.as_ref()?;
-        let CommitTerms::New { branch } = &execution.commits else {
+        let CommitTarget::New { branch } = &execution.commits else {
             return None;
         };
         let before = self.settings.branch_before.as_deref();
@@ -155,16 +157,16 @@ impl Screen {
     }
 }
 
-fn n_commits(execution: &Execution) -> usize {
+fn n_commits(execution: &PlanExecution) -> usize {
     let is_commit = |step: &&StepRecord| matches!(step.outcome, StepOutcome::Committed { .. });
     execution.done.iter().filter(is_commit).count()
 }
 
-fn commits(execution: &Execution) -> String {
+fn commits(execution: &PlanExecution) -> String {
     let n = pluralize(n_commits(execution), "commit");
     match &execution.commits {
-        CommitTerms::Off { .. } => "no commits".to_owned(),
-        CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+        CommitTarget::Off { .. } => "no commits".to_owned(),
+        CommitTarget::Current { branch } | CommitTarget::New { branch } => {
             format!("{n} on {}", one_line(branch))
         }
     }
@@ -196,7 +198,7 @@ fn tests(done: &[StepRecord]) -> Vec<(String, Style)> {
     }
     let others = changed.iter().filter(|step| !passed(step));
     said.extend(others.map(|step| {
-        let text = format!("✗ step {}: {}", step.n, one_line(&step.tested_in_words()));
+        let text = format!("✗ step {}: {}", step.n, one_line(&step.describe_tests()));
         (text, theme::BAD)
     }));
     said
@@ -224,9 +226,15 @@ fn steps(done: &[StepRecord], is_it: impl Fn(&StepRecord) -> bool) -> Option<(St
 
 /// The steps that changed nothing.
 fn unchanged(done: &[StepRecord]) -> Option<(String, Style)> {
-    let (which, _) = steps(done, |record| record.came() == Came::Unchanged)?;
-    let came = Came::Unchanged;
-    let text = format!("{} {which} {}", came.sign(), Came::NOTHING);
+    let (which, _) = steps(done, |record| {
+        record.assessment() == StepAssessment::Unchanged
+    })?;
+    let came = StepAssessment::Unchanged;
+    let text = format!(
+        "{} {which} {}",
+        came.symbol(),
+        StepAssessment::CHANGED_NOTHING
+    );
     Some((text, words::came(came)))
 }
 

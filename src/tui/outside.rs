@@ -5,7 +5,7 @@
 use super::Screen;
 use super::sheet::Sheet;
 use super::wrap::{cut, one_line};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 /// No title is longer, in columns.
 const LONGEST: usize = 80;
@@ -28,7 +28,7 @@ impl Screen {
     }
 
     /// Notes what is told while another screen lies over this one, which no frame shows then.
-    pub fn note_behind(&mut self, state: Option<&State>) -> &Outside {
+    pub fn note_behind(&mut self, state: Option<&RunState>) -> &Outside {
         let waiting = self.waiting(state);
         self.note_outside(waiting.as_ref(), state);
         &self.outside
@@ -41,7 +41,7 @@ impl Screen {
     }
 
     /// Notes what is told outside of a frame in which this waits.
-    pub(super) fn note_outside(&mut self, waiting: Option<&Sheet>, state: Option<&State>) {
+    pub(super) fn note_outside(&mut self, waiting: Option<&Sheet>, state: Option<&RunState>) {
         let repository = one_line(&self.settings.repository);
         let name = repository.trim_end_matches('/').rsplit('/').next();
         let name = name.unwrap_or("agent-collab");
@@ -52,7 +52,7 @@ impl Screen {
             (Some(sheet), _, _) => format!("? {name}: {}", sheet.title),
             (None, Some(running), _) => {
                 let purpose = &running.order.purpose;
-                format!("{name}: {} {}", purpose.role().name(), purpose.in_words())
+                format!("{name}: {} {}", purpose.role().name(), purpose.describe())
             }
             (None, None, Some(state)) => format!("{name}: {}", state.phase.name()),
             (None, None, None) => format!("{name}: agent-collab"),
@@ -69,7 +69,7 @@ impl Screen {
 }
 
 /// That a run is over, and how it ended: whoever waits for it is called as for a question.
-fn ended(state: &State) -> Option<(String, String)> {
+fn ended(state: &RunState) -> Option<(String, String)> {
     let how = state.phase.name();
     let is_over = state.phase.is_final();
     is_over.then(|| {

@@ -24,7 +24,7 @@ use super::tabs::{self, Tab};
 use super::theme::{self, Theme};
 use super::wrap::{cut, width};
 use super::{Screen, popup, wrap};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use entry::{Does, Entry, Now, entries, of_theme};
 
 /// How many columns it takes at most.
@@ -171,7 +171,7 @@ impl Screen {
     pub(super) fn has_use(
         &self,
         slash: &str,
-        state: Option<&State>,
+        state: Option<&RunState>,
         sheet: Option<&Sheet>,
     ) -> bool {
         let entry = Entry {
@@ -184,7 +184,7 @@ impl Screen {
         entry.stands_against(state, sheet).is_none()
     }
 
-    fn now<'a>(&'a self, state: Option<&'a State>, sheet: Option<&'a Sheet>) -> Now<'a> {
+    fn now<'a>(&'a self, state: Option<&'a RunState>, sheet: Option<&'a Sheet>) -> Now<'a> {
         Now {
             look: &self.settings.look,
             used: &self.helped.used,
@@ -220,7 +220,7 @@ impl Screen {
     pub(super) fn draw_palette(
         &mut self,
         frame: &mut Frame,
-        state: Option<&State>,
+        state: Option<&RunState>,
         sheet: Option<&Sheet>,
     ) {
         if let Some(palette) = &self.palette {
@@ -233,7 +233,7 @@ impl Screen {
     }
 
     /// What the open palette lists; nothing where it is closed.
-    fn found_in_palette(&self, state: Option<&State>) -> Vec<Entry> {
+    fn found_in_palette(&self, state: Option<&RunState>) -> Vec<Entry> {
         let sheet = self.waiting(state);
         let now = self.now(state, sheet.as_ref());
         let palette = self.palette.as_ref();
@@ -241,14 +241,14 @@ impl Screen {
     }
 
     /// Points at the entry before or behind, and no further than to the ends.
-    pub(super) fn roll_palette(&mut self, to: Move, state: Option<&State>) {
+    pub(super) fn roll_palette(&mut self, to: Move, state: Option<&RunState>) {
         self.go_in_palette(state, |chosen, rows| list::rolled(to, chosen, rows));
     }
 
     /// Points at another entry, of which there are so many and so many are seen.
     fn go_in_palette(
         &mut self,
-        state: Option<&State>,
+        state: Option<&RunState>,
         next: impl FnOnce(usize, (usize, usize)) -> usize,
     ) {
         let n = self.found_in_palette(state).len();
@@ -261,7 +261,7 @@ impl Screen {
     }
 
     /// Shows the theme that is pointed at; where another entry is, the one from before again.
-    fn show_theme_of_palette(&mut self, state: Option<&State>) {
+    fn show_theme_of_palette(&mut self, state: Option<&RunState>) {
         let found = self.found_in_palette(state);
         let Some(palette) = &mut self.palette else {
             return;
@@ -299,7 +299,7 @@ impl Screen {
     pub(super) fn key_of_palette(
         &mut self,
         key: KeyEvent,
-        state: Option<&State>,
+        state: Option<&RunState>,
     ) -> Option<Vec<Action>> {
         self.palette.as_ref()?;
         let is_its_own =
@@ -338,7 +338,7 @@ impl Screen {
 
     /// A click in the palette points at an entry or carries out the one that is pointed at; one beside it
     /// closes it.
-    pub(super) fn click_palette(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn click_palette(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
         let hint = self.hint_at(at);
         let (Some(palette), Some((area, rows))) = (&mut self.palette, &self.places.palette) else {
             return Vec::new();
@@ -371,7 +371,7 @@ impl Screen {
         }
     }
 
-    fn take_entry(&mut self, state: Option<&State>) -> Vec<Action> {
+    fn take_entry(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some((chosen, over)) = self.palette.as_ref().map(|it| (it.chosen, it.over.clone()))
         else {
             return Vec::new();

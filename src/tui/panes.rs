@@ -15,9 +15,9 @@ use super::hints;
 use super::keymap::IsWriting;
 use super::tabs::Tab;
 use super::theme;
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 /// From how many columns on a second pane stands beside the first.
 pub const WIDE: u16 = 160;
@@ -74,7 +74,7 @@ impl Side {
 
 impl Screen {
     /// What stands beside the tab: beside the chat the document that the run is at, beside either document the other.
-    pub(super) fn beside(&self, columns: u16, state: Option<&State>) -> Option<Tab> {
+    pub(super) fn beside(&self, columns: u16, state: Option<&RunState>) -> Option<Tab> {
         if columns < WIDE || self.side == Side::Hidden {
             return None;
         }
@@ -118,8 +118,8 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        state: Option<&State>,
-        now: At,
+        state: Option<&RunState>,
+        now: UnixMillis,
     ) -> Rect {
         // What lies over both panes has the keys for a while only.
         if self.pager.is_some() {
@@ -179,7 +179,7 @@ impl Screen {
     }
 
     /// Shows or hides the second pane; of two versions of the plan, shows them the other way.
-    pub(super) fn turn_sides(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn turn_sides(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.tab == Tab::Plan && self.plan.against().is_some() {
             let least = u16::try_from(compare::MIN_COLUMNS).unwrap_or(u16::MAX);
             self.plan.form = self.plan.form.other();

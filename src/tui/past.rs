@@ -7,8 +7,8 @@ use super::tabs::Tab;
 use super::tabs::log::Record;
 use super::transcript::{Looked, Transcript, WantsEarlier};
 use super::{Screen, ScreenSettings};
-use crate::domain::event::Recorded;
-use crate::domain::ids::At;
+use crate::domain::event::EventRecord;
+use crate::domain::ids::UnixMillis;
 
 /// A piece of the past as a screen shows it that has seen nothing else.
 #[derive(Debug)]
@@ -18,13 +18,13 @@ pub struct Past {
     proposed_goal: Option<String>,
     goal_before: Option<String>,
     is_goal_known: bool,
-    ended_at: Option<At>,
+    ended_at: Option<UnixMillis>,
     looked: Option<Looked>,
 }
 
 impl Past {
     /// Retells events in the order in which they happened; so many of their log came before them.
-    pub fn of<'a>(before: u64, events: impl IntoIterator<Item = &'a Recorded>) -> Self {
+    pub fn of<'a>(before: u64, events: impl IntoIterator<Item = &'a EventRecord>) -> Self {
         let mut screen = Screen::new(ScreenSettings::default());
         screen.transcript.begin_after(before);
         screen.record.begin_after(before);

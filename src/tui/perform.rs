@@ -12,20 +12,20 @@ use super::read_only::acts;
 use super::sheet::{Choice, Sheet, Then};
 use super::versions::Pair;
 use super::writing::{self, Target};
-use crate::domain::changes::Scope;
-use crate::domain::event::{CallAnswer, Event};
-use crate::domain::execution::Execution;
-use crate::domain::page::PageForm;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::event::{ApprovalDecision, Event};
+use crate::domain::export_format::ExportFormat;
 use crate::domain::phase::{Gate, Mode, Phase};
-use crate::domain::question::{Answer, QuestionKind};
-use crate::domain::run::{Busy, State};
+use crate::domain::plan_execution::PlanExecution;
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::reversal_plan::UndoRequest;
+use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::turn::Role;
-use crate::domain::undo::Wish;
 
 impl Screen {
     /// Carries a command out.
     #[expect(clippy::too_many_lines, reason = "one arm a command: a list to read")]
-    pub(super) fn perform(&mut self, command: Command, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn perform(&mut self, command: Command, state: Option<&RunState>) -> Vec<Action> {
         if command == Command::Resume
             && let Some(run) = self.again()
         {
@@ -48,9 +48,11 @@ impl Screen {
             Command::Cancel => self.cancel(state),
             Command::Goal(text) => self.goal(&text, state),
             Command::Edit(document) => vec![Action::Edit(document)],
-            Command::Allow => self.decide(state, CallAnswer::Once),
-            Command::Reject(why) if why.is_empty() => self.decide(state, CallAnswer::Refuse),
-            Command::Reject(why) => self.decide(state, CallAnswer::RefuseBecause(why)),
+            Command::Allow => self.decide(state, ApprovalDecision::AllowOnce),
+            Command::Reject(why) if why.is_empty() => {
+                self.decide(state, ApprovalDecision::DenyAndStop)
+            }
+            Command::Reject(why) => self.decide(state, ApprovalDecision::DenyWithReason(why)),
             Command::Permissions => vec![Action::ShowPermissions],
             Command::Todos => self.show_todos(state),
             Command::Answer(word) => self.answer(state, &word),
@@ -128,7 +130,7 @@ impl Screen {
         Vec::new()
     }
 
-    fn go(&mut self, state: Option<&State>) -> Vec<Action> {
+    fn go(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
             return self.refuse("there is no run yet: write the goal first");
         };
@@ -136,7 +138,7 @@ impl Screen {
             return self.refuse("nothing waits for a release");
         };
         // Other dialogs name an answer of their own by this letter.
-        let asked = state.question().map(|question| &question.kind);
+        let asked = state.current_question().map(|question| &question.kind);
         let is_its = matches!(asked, None | Some(QuestionKind::Gate { .. }))
             && state.approvals.is_empty()
             && self.own.is_none();
@@ -146,7 +148,7 @@ impl Screen {
         }
     }
 
-    fn set_gate(&mut self, gate: Gate, state: Option<&State>) -> Vec<Action> {
+    fn set_gate(&mut self, gate: Gate, state: Option<&RunState>) -> Vec<Action> {
         match state {
             Some(state) if state.phase.is_final() => self.refuse("the run is over"),
             Some(state) if state.gate == gate && gate == Gate::Auto => {
@@ -158,7 +160,7 @@ impl Screen {
         }
     }
 
-    fn set_mode(&mut self, wanted: Option<Mode>, state: Option<&State>) -> Vec<Action> {
+    fn set_mode(&mut self, wanted: Option<Mode>, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
             return self.refuse("there is no run yet: write the goal first");
         };
@@ -180,7 +182,7 @@ impl Screen {
         }
     }
 
-    fn stop(&mut self, state: Option<&State>) -> Vec<Action> {
+    fn stop(&mut self, state: Option<&RunState>) -> Vec<Action> {
         match state.map(|state| state.phase) {
             Some(
                 phase @ (Phase::WritePlan
@@ -196,18 +198,18 @@ impl Screen {
         }
     }
 
-    fn interrupt(&mut self, state: Option<&State>) -> Vec<Action> {
-        let tests_run = state.is_some_and(|state| state.busy == Some(Busy::Baseline));
+    fn interrupt(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let tests_run = state.is_some_and(|state| state.busy == Some(ProgramOperation::Baseline));
         match state.and_then(|state| state.running.as_ref()) {
-            Some(_) => vec![Action::Event(Event::Interrupted)],
+            Some(_) => vec![Action::Event(Event::InterruptRequested)],
             None if tests_run => vec![Action::Event(Event::BaselineStopped)],
             None => self.refuse("no turn is running"),
         }
     }
 
-    fn steer(&mut self, text: String, state: Option<&State>) -> Vec<Action> {
+    fn steer(&mut self, text: String, state: Option<&RunState>) -> Vec<Action> {
         match state.map(|state| writing::target(Some(state), None, &self.known())) {
-            Some(Target::Next(_)) => vec![Action::Event(Event::Kept { to: None, text })],
+            Some(Target::Next(_)) => vec![Action::Event(Event::MessageQueued { to: None, text })],
             _ if state.and_then(writing::listener).is_some() => {
                 vec![Action::Event(Event::Steered { text })]
             }
@@ -215,14 +217,14 @@ impl Screen {
         }
     }
 
-    fn cancel(&mut self, state: Option<&State>) -> Vec<Action> {
+    fn cancel(&mut self, state: Option<&RunState>) -> Vec<Action> {
         match state {
             Some(state) if !state.phase.is_final() => self.ask(confirm::cancel()),
             Some(_) | None => self.refuse("there is no run that could be cancelled"),
         }
     }
 
-    fn goal(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
+    fn goal(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
         let refiner = self.refiner;
         match (state, text) {
             (None, "") => self.refuse("write the goal after /goal"),
@@ -247,7 +249,7 @@ impl Screen {
         }
     }
 
-    fn decide(&mut self, state: Option<&State>, answer: CallAnswer) -> Vec<Action> {
+    fn decide(&mut self, state: Option<&RunState>, answer: ApprovalDecision) -> Vec<Action> {
         match state.and_then(|state| state.approvals.first()) {
             Some(approval) => vec![Action::AnswerApproval {
                 call: approval.n,
@@ -257,16 +259,16 @@ impl Screen {
         }
     }
 
-    fn answer(&mut self, state: Option<&State>, word: &str) -> Vec<Action> {
-        let Some(question) = state.and_then(State::question) else {
+    fn answer(&mut self, state: Option<&RunState>, word: &str) -> Vec<Action> {
+        let Some(question) = state.and_then(RunState::current_question) else {
             return self.refuse("no question is open");
         };
         if matches!(question.kind, QuestionKind::Gate { .. }) && word == "go" {
-            return vec![Action::Event(Event::Released)];
+            return vec![Action::Event(Event::TurnSendConfirmed)];
         }
-        match question.kind.read_answer(word) {
-            Some(Answer::CancelRun) => self.ask(confirm::cancel()),
-            Some(answer) => vec![Action::Event(Event::Answered {
+        match question.kind.parse_answer(word) {
+            Some(QuestionAnswer::CancelRun) => self.ask(confirm::cancel()),
+            Some(answer) => vec![Action::Event(Event::QuestionAnswered {
                 id: question.id,
                 answer,
             })],
@@ -281,8 +283,8 @@ impl Screen {
     }
 
     /// Asks for changes to the approved plan that waits.
-    fn want_changes(&mut self, state: Option<&State>, text: &str) -> Vec<Action> {
-        let question = state.and_then(State::question);
+    fn want_changes(&mut self, state: Option<&RunState>, text: &str) -> Vec<Action> {
+        let question = state.and_then(RunState::current_question);
         match question.map(|question| &question.kind) {
             Some(QuestionKind::Execute { .. }) => self.answer(state, &format!("changes:{text}")),
             Some(_) | None => self.refuse("no approved plan waits for you"),
@@ -290,8 +292,8 @@ impl Screen {
     }
 
     /// Chooses who talks about the goal, now or with the next one; without a role, the other one.
-    fn choose_refiner(&mut self, role: Option<Role>, state: Option<&State>) -> Vec<Action> {
-        let has_goal = |state: &&State| !state.phase.is_final() && state.phase != Phase::Init;
+    fn choose_refiner(&mut self, role: Option<Role>, state: Option<&RunState>) -> Vec<Action> {
+        let has_goal = |state: &&RunState| !state.phase.is_final() && state.phase != Phase::Init;
         let Some(state) = state.filter(has_goal) else {
             self.refiner = role.unwrap_or(self.refiner.other());
             return Vec::new();
@@ -317,7 +319,7 @@ impl Screen {
         }
     }
 
-    fn view(&mut self, state: Option<&State>) -> Vec<Action> {
+    fn view(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if let Some(pager) = &mut self.pager
             && pager.turn()
         {
@@ -341,9 +343,9 @@ impl Screen {
     }
 
     /// The plan that was reviewed and the one that lies there, where that is asked about.
-    fn stale(&self, state: Option<&State>) -> Option<Pair> {
+    fn stale(&self, state: Option<&RunState>) -> Option<Pair> {
         let state = state.filter(|state| state.approvals.is_empty() && self.own.is_none())?;
-        match &state.question()?.kind {
+        match &state.current_question()?.kind {
             QuestionKind::StalePlan { reviewed, .. } => {
                 dialogs::stale_plan::pair(reviewed, &self.documents)
             }
@@ -358,7 +360,7 @@ impl Screen {
     }
 
     /// Has the run written down as one page.
-    fn export_run(&mut self, form: PageForm, state: Option<&State>) -> Vec<Action> {
+    fn export_run(&mut self, form: ExportFormat, state: Option<&RunState>) -> Vec<Action> {
         if state.is_none() {
             return self.refuse(
                 "there is no run yet that could be written down; /history lists those before",
@@ -369,9 +371,9 @@ impl Screen {
     }
 
     /// Has it looked at what undoing would do; the dialog comes with the answer.
-    fn undo(&mut self, wish: Wish, state: Option<&State>) -> Vec<Action> {
+    fn undo(&mut self, wish: UndoRequest, state: Option<&RunState>) -> Vec<Action> {
         // Where none is open yet, the finished one that lies here is opened for it.
-        if let Some(why) = state.and_then(State::stands_against_undo) {
+        if let Some(why) = state.and_then(RunState::stands_against_undo) {
             return self.refuse(&why);
         }
         self.refuse("looking at what it would do …");
@@ -379,18 +381,20 @@ impl Screen {
     }
 
     /// Opens the diff of a step that there is, or another one.
-    fn diff_of(&mut self, scope: Scope, state: Option<&State>) -> Vec<Action> {
+    fn diff_of(&mut self, scope: DiffScope, state: Option<&RunState>) -> Vec<Action> {
         let execution = state.and_then(|state| state.execution.as_ref());
-        let scopes = execution.map(Execution::scopes).unwrap_or_default();
+        let scopes = execution
+            .map(PlanExecution::diff_scopes)
+            .unwrap_or_default();
         let steps: Vec<String> = scopes
             .iter()
             .filter_map(|scope| match scope {
-                Scope::Step(n) => Some(n.to_string()),
+                DiffScope::Step(n) => Some(n.to_string()),
                 _ => None,
             })
             .collect();
         match scope {
-            Scope::Step(n) if !steps.is_empty() && !scopes.contains(&scope) => {
+            DiffScope::Step(n) if !steps.is_empty() && !scopes.contains(&scope) => {
                 let steps = steps.join(", ");
                 self.refuse(&format!(
                     "step {n} has changed nothing; those that have: {steps}"
@@ -401,7 +405,7 @@ impl Screen {
     }
 
     /// Opens the view of a diff at once; what it shows is looked for.
-    pub(super) fn open_diff(&mut self, scope: Scope) -> Vec<Action> {
+    pub(super) fn open_diff(&mut self, scope: DiffScope) -> Vec<Action> {
         (self.pager, self.board) = (None, None);
         self.diff = Some(DiffView::open(scope));
         self.writing = IsWriting::No;
@@ -433,7 +437,7 @@ impl Screen {
     }
 
     /// Carries a dialog's choice out.
-    pub(super) fn choose(&mut self, choice: Choice, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn choose(&mut self, choice: Choice, state: Option<&RunState>) -> Vec<Action> {
         match choice.then {
             Then::Act(actions) => actions,
             Then::PutAside(actions) => {
@@ -472,11 +476,11 @@ impl Screen {
     }
 
     /// Answers the question at hand of several; the last answer sends them all.
-    pub(super) fn pick(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
-        let Some(question) = state.and_then(State::question) else {
+    pub(super) fn pick(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
+        let Some(question) = state.and_then(RunState::current_question) else {
             return Vec::new();
         };
-        let open = dialogs::open_questions(question.kind.asked(), &self.known());
+        let open = dialogs::open_questions(question.kind.agent_questions(), &self.known());
         let (Some(asked), n_open) = (open.first(), open.len()) else {
             return Vec::new();
         };
@@ -487,9 +491,9 @@ impl Screen {
             return Vec::new();
         }
         let answers = std::mem::take(&mut self.picked);
-        vec![Action::Event(Event::Answered {
+        vec![Action::Event(Event::QuestionAnswered {
             id: question.id,
-            answer: Answer::Texts { answers },
+            answer: QuestionAnswer::Texts { answers },
         })]
     }
 }

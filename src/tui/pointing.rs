@@ -10,7 +10,7 @@ use super::command::Move;
 use super::page::Mark;
 use super::tabs::Tab;
 use super::transcript::Along;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 /// Tells whether a tab's list is one of these.
 fn lists(tab: Tab, mark: Mark) -> bool {
@@ -22,7 +22,7 @@ fn lists(tab: Tab, mark: Mark) -> bool {
 
 impl Screen {
     /// Moves by a line where nothing is listed; in a list, points at what stands there.
-    pub(super) fn go_by(&mut self, to: Move, state: Option<&State>) {
+    pub(super) fn go_by(&mut self, to: Move, state: Option<&RunState>) {
         let is_next = match to {
             Move::Up => false,
             Move::Down => true,
@@ -45,7 +45,7 @@ impl Screen {
     }
 
     /// Points at what stands above or below in the list at hand; tells whether there is something.
-    fn point_along(&mut self, is_next: bool, state: Option<&State>) -> bool {
+    fn point_along(&mut self, is_next: bool, state: Option<&RunState>) -> bool {
         let tab = self.tab_at_hand();
         let before = self.pointed_in(tab);
         let page = self.pages.of(tab);
@@ -94,7 +94,7 @@ impl Screen {
     }
 
     /// Goes to the end; whoever wanted to release a turn is told how.
-    pub(super) fn go_to_end_by_letter(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn go_to_end_by_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let waiting = self.waiting(state);
         self.scroll(Move::End);
         let choice = waiting.as_ref().and_then(|sheet| {
@@ -112,7 +112,7 @@ impl Screen {
 
     /// What Enter does in a list: it opens what is pointed at, and where nothing is, points at what is in view. `None`
     /// where nothing is listed.
-    pub(super) fn enter_in_list(&mut self, state: Option<&State>) -> Option<Vec<Action>> {
+    pub(super) fn enter_in_list(&mut self, state: Option<&RunState>) -> Option<Vec<Action>> {
         let tab = self.tab_at_hand();
         let is_pointing = match tab {
             Tab::Chat => self.transcript.picked_text().is_some(),

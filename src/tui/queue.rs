@@ -7,11 +7,11 @@ use super::action::Action;
 use super::keymap::IsWriting;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 impl Screen {
     /// Gives out what was queued, once it can be said; to be asked after each change of the run.
-    pub fn due(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub fn due(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state.filter(|_| !self.helped.queued.is_empty()) else {
             return Vec::new();
         };
@@ -25,7 +25,7 @@ impl Screen {
         }
         self.dirty = true;
         let text = std::mem::take(&mut self.helped.queued).join("\n\n");
-        vec![Action::Event(Event::Said { text })]
+        vec![Action::Event(Event::GoalMessageAdded { text })]
     }
 
     /// Puts what was queued before what is written; says whether there was something.

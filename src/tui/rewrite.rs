@@ -7,14 +7,14 @@ use super::action::Action;
 use super::keymap::IsWriting;
 use super::sheet::Draft;
 use super::{Screen, dialogs};
-use crate::domain::run::{State, stands_against_notes};
+use crate::domain::run::{RunState, stands_against_notes};
 
 /// What is half written would be sent with what is put there.
 const FIRST: &str = "send or remove what you have written first";
 
 impl Screen {
     /// Puts the line that is pointed at into the composer.
-    pub(super) fn rewrite(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn rewrite(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
             return self.refuse("there is no run yet: write the goal first");
         };
@@ -42,7 +42,7 @@ impl Screen {
     }
 
     /// Lets the user write what a dialog asks for; what it proposes is put into an empty composer only.
-    pub(super) fn write(&mut self, draft: Draft, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn write(&mut self, draft: Draft, state: Option<&RunState>) -> Vec<Action> {
         let proposed = match (draft, state) {
             (Draft::Pattern { .. }, Some(state)) => Some(dialogs::approval::proposed(state)),
             (Draft::Topic { .. }, _) => Some(self.talks.planned.clone()),

@@ -16,9 +16,9 @@ use super::pager::Pager;
 use super::sheet::Sheet;
 use super::wrap::one_line;
 use super::{Screen, dialogs};
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 /// How long a dialog about an agent's call is drawn before it takes a key, in milliseconds.
 const CALL_MS: i64 = 150;
@@ -39,11 +39,11 @@ pub(super) struct Reading {
     /// The view that came by itself.
     view: Option<Came>,
     /// The time, where it is told.
-    now: Option<At>,
+    now: Option<UnixMillis>,
     /// When the last key came.
-    key_at: Option<At>,
+    key_at: Option<UnixMillis>,
     /// When the usage limit ends whose dialog the user put aside: a line stands for it.
-    put_aside: Option<At>,
+    put_aside: Option<UnixMillis>,
     /// Whether a key failed that was to open the composer: what was typed behind it is text.
     is_text: bool,
 }
@@ -51,7 +51,7 @@ pub(super) struct Reading {
 #[derive(Debug)]
 struct Came {
     id: String,
-    at: At,
+    at: UnixMillis,
     /// How long it has to stand, in milliseconds.
     stands: i64,
     is_read: bool,
@@ -59,19 +59,19 @@ struct Came {
 
 impl Came {
     /// From when on it takes keys, where the last one came then; nothing where it does already.
-    fn awake_at(&self, key_at: Option<At>) -> Option<At> {
+    fn awake_at(&self, key_at: Option<UnixMillis>) -> Option<UnixMillis> {
         let quiet = key_at.map_or(i64::MIN, |at| at.0 + QUIET_MS);
-        (!self.is_read).then(|| At((self.at.0 + self.stands).max(quiet)))
+        (!self.is_read).then(|| UnixMillis((self.at.0 + self.stands).max(quiet)))
     }
 }
 
 impl Reading {
     /// From when on the dialog takes keys; nothing where it does already.
-    fn awake_at(&self) -> Option<At> {
+    fn awake_at(&self) -> Option<UnixMillis> {
         self.dialog.as_ref()?.awake_at(self.key_at)
     }
 
-    fn on_time(&mut self, now: At) {
+    fn on_time(&mut self, now: UnixMillis) {
         self.now = Some(now);
         // A clock that is put back makes nobody wait.
         self.key_at = self.key_at.map(|at| at.min(now));
@@ -113,7 +113,7 @@ impl Reading {
     }
 
     /// Puts the dialog of a usage limit aside, whose wait the user chose.
-    pub(super) fn put_aside(&mut self, state: Option<&State>) {
+    pub(super) fn put_aside(&mut self, state: Option<&RunState>) {
         self.put_aside = state.and_then(end_of_limit);
     }
 
@@ -154,8 +154,8 @@ impl Reading {
 }
 
 /// When the usage limit ends that the user is asked about first; an agent's question comes before it.
-fn end_of_limit(state: &State) -> Option<At> {
-    match &state.question()?.kind {
+fn end_of_limit(state: &RunState) -> Option<UnixMillis> {
+    match &state.current_question()?.kind {
         QuestionKind::UsageLimit { until, .. } => Some(*until),
         _ => None,
     }
@@ -163,11 +163,11 @@ fn end_of_limit(state: &State) -> Option<At> {
 
 impl Screen {
     /// What stands for the dialog that is drawn now, where the user put it aside.
-    pub(super) fn put_aside(&self, state: Option<&State>) -> Option<String> {
+    pub(super) fn put_aside(&self, state: Option<&RunState>) -> Option<String> {
         let state = state.filter(|state| state.approvals.is_empty())?;
         let is_its = self.own.is_none() && self.unfinished.is_none() && !self.is_asked_to_leave();
         let end = end_of_limit(state).filter(|_| is_its)?;
-        let QuestionKind::UsageLimit { adapter, .. } = &state.question()?.kind else {
+        let QuestionKind::UsageLimit { adapter, .. } = &state.current_question()?.kind else {
             return None;
         };
         (self.reading.put_aside == Some(end)).then(|| {
@@ -245,7 +245,7 @@ impl Screen {
         &self,
         command: &Command,
         shown: Option<&str>,
-        state: Option<&State>,
+        state: Option<&RunState>,
     ) -> Option<String> {
         let decides = matches!(
             command,
@@ -270,12 +270,12 @@ impl Screen {
     }
 
     /// Says what time it is, before keys and clicks are passed on and before a frame.
-    pub fn on_time(&mut self, now: At) {
+    pub fn on_time(&mut self, now: UnixMillis) {
         self.reading.on_time(now);
     }
 
     /// The time, where it is told.
-    pub(super) fn time(&self) -> Option<At> {
+    pub(super) fn time(&self) -> Option<UnixMillis> {
         self.reading.now
     }
 

@@ -8,7 +8,7 @@ use super::action::Action;
 use super::command::{self, Command, NoCommand};
 use super::sheet::Then;
 use crate::domain::event::Event;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::text::clean_text;
 
 /// What can be sent, as it is listed for people.
@@ -24,7 +24,7 @@ impl Screen {
     pub fn on_sent(
         &mut self,
         (name, text): (&str, &str),
-        state: Option<&State>,
+        state: Option<&RunState>,
     ) -> Result<Vec<Action>, String> {
         let command = read(name, &clean_text(text))?;
         let chosen = self.chosen.clone();
@@ -65,7 +65,7 @@ pub fn check_sent((name, text): (&str, &str)) -> Result<(), String> {
 fn releases(action: &Action) -> bool {
     matches!(
         action,
-        Action::Event(Event::Released | Event::GoalConfirmed { .. })
+        Action::Event(Event::TurnSendConfirmed | Event::GoalConfirmed { .. })
     )
 }
 
@@ -123,7 +123,7 @@ fn cannot_be_sent(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ids::At;
+    use crate::domain::ids::UnixMillis;
     use crate::tui::tests::created;
     use crate::tui::{QuitStep, ScreenSettings};
 
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(screen.toast.as_deref(), Some("a word"));
         let pointed_at = Some(("question 7".to_owned(), 2));
         screen.chosen.clone_from(&pointed_at);
-        let state = crate::domain::run::Run::new(At(0), &created())
+        let state = crate::domain::run::Run::new(UnixMillis(0), &created())
             .state()
             .clone();
         assert!(screen.on_sent(("cancel", ""), Some(&state)).is_ok());

@@ -6,7 +6,7 @@ use super::Screen;
 use super::dialogs::confirm;
 use super::sheet::{Sheet, Until};
 use crate::domain::phase::TurnHold;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 impl Screen {
     /// Whether turns may start: not while the user is being asked whether to stop.
@@ -18,7 +18,7 @@ impl Screen {
     }
 
     /// The dialog of the screen's own as things are now.
-    pub(super) fn own_now(&self, state: Option<&State>) -> Option<Sheet> {
+    pub(super) fn own_now(&self, state: Option<&RunState>) -> Option<Sheet> {
         if self.is_asked_to_leave() {
             return Some(self.leaving(state));
         }

@@ -12,7 +12,7 @@ use super::sheet::Draft;
 use super::wrap::one_line;
 use super::writing::{self, Sent};
 use super::{Screen, Submitted};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 /// Says that there is more than a message holds, and where else it can go; `n_bytes` were to come, where that is known.
 pub fn too_much(n_bytes: Option<usize>) -> String {
@@ -31,7 +31,7 @@ pub fn too_much(n_bytes: Option<usize>) -> String {
 
 impl Screen {
     /// Says what Enter does with what is written, as far as it is.
-    pub(super) fn what_enter_does(&self, state: Option<&State>) -> String {
+    pub(super) fn what_enter_does(&self, state: Option<&RunState>) -> String {
         let label = match self.what_enter_carries_out() {
             Some(label) => label,
             None => {
@@ -79,7 +79,7 @@ impl Screen {
     }
 
     /// Why a text is not sent that is nothing but the letter of a choice: whoever reads the dialog types that.
-    fn is_meant_for_dialog(&self, text: &str, state: Option<&State>) -> Option<String> {
+    fn is_meant_for_dialog(&self, text: &str, state: Option<&RunState>) -> Option<String> {
         let sheet = self.waiting(state).filter(|_| self.draft.is_none())?;
         let mut letters = text.trim().chars();
         let (letter, None) = (letters.next()?.to_ascii_lowercase(), letters.next()) else {
@@ -95,7 +95,7 @@ impl Screen {
     }
 
     /// Sends what is written: a command, or a text to whoever takes it now.
-    pub(super) fn submit(&mut self, state: Option<&State>) -> Submitted {
+    pub(super) fn submit(&mut self, state: Option<&RunState>) -> Submitted {
         let text = self.composer.text();
         let mention = self.mention(&text);
         self.end_offer();

@@ -10,7 +10,7 @@ mod shades;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::domain::findings::Severity;
+use crate::domain::findings::FindingSeverity;
 use crate::domain::turn::Role;
 pub use depth::Depth;
 pub use own::{FIELDS, ThemeFlaw};
@@ -66,11 +66,11 @@ pub fn role(role: Role) -> Style {
 }
 
 /// The style of an open finding: it weighs, but it waits for nobody by itself.
-pub fn severity(severity: Severity) -> Style {
+pub fn severity(severity: FindingSeverity) -> Style {
     match severity {
-        Severity::Blocking => BAD.add_modifier(Modifier::BOLD),
-        Severity::Major => STRONG,
-        Severity::Minor => PLAIN,
+        FindingSeverity::Blocking => BAD.add_modifier(Modifier::BOLD),
+        FindingSeverity::Major => STRONG,
+        FindingSeverity::Minor => PLAIN,
     }
 }
 

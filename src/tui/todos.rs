@@ -6,13 +6,13 @@ use super::Screen;
 use super::action::Action;
 use super::pager::{Form, Pager};
 use super::wrap::one_line;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::domain::session::Session;
-use crate::domain::todo::{Priority, Status, Todo, Todos};
+use crate::domain::todo_list::{TodoItem, TodoList, TodoPriority, TodoStatus};
 
 impl Screen {
     /// Shows all lists.
-    pub(super) fn show_todos(&mut self, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn show_todos(&mut self, state: Option<&RunState>) -> Vec<Action> {
         match state {
             Some(state) => self.open(pager(state)),
             None => self.refuse("there is no run yet"),
@@ -21,15 +21,18 @@ impl Screen {
 }
 
 /// A list, a line each, below how far it is.
-pub fn told(todos: &Todos) -> String {
-    let (n, done) = (todos.items().len(), todos.count(Status::Completed));
+pub fn told(todos: &TodoList) -> String {
+    let (n, done) = (
+        todos.items().len(),
+        todos.count_by_status(TodoStatus::Completed),
+    );
     let mut lines = vec![format!("todos: {done} of {n} completed")];
     lines.extend(todos.items().iter().map(line));
     lines.join("\n")
 }
 
 /// All lists of a run, to be read.
-fn pager(state: &State) -> Pager {
+fn pager(state: &RunState) -> Pager {
     let sessions = [
         ("planner", Some(&state.planner)),
         ("reviewer", state.reviewer.as_ref()),
@@ -46,16 +49,16 @@ fn pager(state: &State) -> Pager {
     Pager::new("todos", &text, Form::Plain)
 }
 
-fn line(todo: &Todo) -> String {
+fn line(todo: &TodoItem) -> String {
     let mark = match todo.status {
-        Status::Pending => "☐",
-        Status::InProgress => "▸",
-        Status::Completed => "☑",
+        TodoStatus::Pending => "☐",
+        TodoStatus::InProgress => "▸",
+        TodoStatus::Completed => "☑",
     };
     let weight = match todo.priority {
-        Priority::High => " (high)",
-        Priority::Low => " (low)",
-        Priority::Medium => "",
+        TodoPriority::High => " (high)",
+        TodoPriority::Low => " (low)",
+        TodoPriority::Medium => "",
     };
     format!("{mark} {}{weight}", one_line(&todo.content))
 }
@@ -63,17 +66,17 @@ fn line(todo: &Todo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::todo::Wanted;
+    use crate::domain::todo_list::TodoInput;
 
     #[test]
     fn a_list_is_told_with_how_far_it_is() {
-        let wanted = |content: &str, status: &str, priority: &str| Wanted {
+        let wanted = |content: &str, status: &str, priority: &str| TodoInput {
             id: None,
             content: content.to_owned(),
             status: status.to_owned(),
             priority: Some(priority.to_owned()),
         };
-        let todos = Todos::read(vec![
+        let todos = TodoList::parse(vec![
             wanted("look", "completed", "medium"),
             wanted("mend", "in_progress", "high"),
             wanted("tell", "pending", "low"),

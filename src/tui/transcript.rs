@@ -49,9 +49,9 @@ pub use wide::Wide;
 use ratatui::text::Line;
 
 use super::words::Clock;
-use crate::domain::delta::Delta;
-use crate::domain::event::{Event, News};
-use crate::domain::ids::{At, SessionId};
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
 
 /// How many ends are kept of tools whose beginning is not.
@@ -150,8 +150,8 @@ impl Default for Transcript {
 
 impl Transcript {
     /// Takes an event in.
-    pub fn on_event(&mut self, at: At, event: &Event) {
-        if let Event::Created(_) = event {
+    pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
+        if let Event::RunCreated(_) = event {
             // Another log begins; nothing of the one before it can be told again.
             self.leave_run();
             self.blocks.iter_mut().for_each(|block| block.seq = 0);
@@ -160,7 +160,8 @@ impl Transcript {
         self.earlier.on_event();
         match event {
             // A goal that is given is also the first thing that is said about it.
-            Event::Said { text } if self.given.take_if(|given| given == text).is_some() => {}
+            Event::GoalMessageAdded { text }
+                if self.given.take_if(|given| given == text).is_some() => {}
             Event::GoalGiven { text } => {
                 self.given = Some(text.clone());
                 self.push_all(retell::event(event));
@@ -172,12 +173,12 @@ impl Transcript {
             }
             _ if self.is_of_speaker(event) => {}
             Event::Discussion { id, news } => self.on_discussion(id, news),
-            Event::Resumed { .. } => {
+            Event::RunResumed { .. } => {
                 self.blocks.iter_mut().for_each(Block::cut_off);
                 self.tell(event);
             }
             Event::StepRecorded { step, .. } => self.end_step(*step, event),
-            Event::ApprovalAnswered {
+            Event::ApprovalDecided {
                 request,
                 allowed,
                 by,
@@ -213,16 +214,16 @@ impl Transcript {
         self.push_all(told.into_iter().chain(begins).collect());
     }
 
-    fn on_news(&mut self, role: Role, news: &News) {
+    fn on_news(&mut self, role: Role, news: &AgentActivity) {
         match news {
-            News::Text { text } => self.finish_text(role, text),
-            News::ToolEnded {
+            AgentActivity::Text { text } => self.finish_text(role, text),
+            AgentActivity::ToolEnded {
                 item,
                 status,
                 exit_code,
                 output,
             } => self.end_tool(item, status, *exit_code, output),
-            News::FilesChanged { item, paths, diffs } => {
+            AgentActivity::FilesChanged { item, paths, diffs } => {
                 let changed = |(path, change): (&String, &String)| {
                     let diff = diffs.get(path).map_or("", String::as_str);
                     Changed::new(path, change, diff)
@@ -230,7 +231,7 @@ impl Transcript {
                 self.change_files(item, paths.iter().map(changed).collect());
             }
             // What is said already is what was tried again.
-            News::Retrying { .. } => {
+            AgentActivity::Retrying { .. } => {
                 self.push_before(
                     Some(role),
                     wide::about(Some(role), retell::news(role, news)),
@@ -241,16 +242,16 @@ impl Transcript {
     }
 
     /// Takes a piece of text in.
-    pub fn on_delta(&mut self, delta: Delta) {
+    pub fn on_delta(&mut self, delta: TextDelta) {
         match delta {
-            Delta::Text { role, item, text } => {
+            TextDelta::Text { role, item, text } => {
                 let saying = self.sayings.entry((role, item.clone())).or_default();
                 let text = saying.push(&text);
                 self.grow(role, &item, text);
             }
             // The board shows what a participant says.
-            Delta::Child { .. } => {}
-            Delta::Withdrawn { role, item } => {
+            TextDelta::Child { .. } => {}
+            TextDelta::Withdrawn { role, item } => {
                 self.sayings.remove(&(role, item.clone()));
                 self.remove(|block| block.is_provisional_of(role, Some(&item)));
             }

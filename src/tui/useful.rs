@@ -6,10 +6,10 @@ use super::command::Command;
 use super::sheet::Sheet;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::QuestionKind;
-use crate::domain::run::{Busy, State, stands_against_notes};
+use crate::domain::run::{ProgramOperation, RunState, stands_against_notes};
 
 /// Tells whether a command has something to do now.
-pub fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
+pub fn is_useful(command: &Command, state: Option<&RunState>, sheet: Option<&Sheet>) -> bool {
     stands_against(command, state, sheet).is_none()
 }
 
@@ -17,7 +17,7 @@ pub fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>
 #[expect(clippy::too_many_lines, reason = "one arm a command: a list to read")]
 pub fn stands_against(
     command: &Command,
-    state: Option<&State>,
+    state: Option<&RunState>,
     sheet: Option<&Sheet>,
 ) -> Option<String> {
     let phase = state.map(|state| state.phase);
@@ -49,8 +49,9 @@ pub fn stands_against(
             unless(runs, "no turn runs")
         }
         Command::Interrupt => {
-            let runs = state
-                .is_some_and(|state| state.running.is_some() || state.busy == Some(Busy::Baseline));
+            let runs = state.is_some_and(|state| {
+                state.running.is_some() || state.busy == Some(ProgramOperation::Baseline)
+            });
             unless(runs, "no turn runs")
         }
         Command::Stop => {
@@ -112,7 +113,7 @@ pub fn stands_against(
 }
 
 /// What is asked.
-pub fn asked(state: Option<&State>) -> Option<&QuestionKind> {
-    let question = state?.question()?;
+pub fn asked(state: Option<&RunState>) -> Option<&QuestionKind> {
+    let question = state?.current_question()?;
     Some(&question.kind)
 }

@@ -2,13 +2,13 @@
 
 use ratatui::style::Style;
 
-use crate::domain::execution::Came;
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Gate;
+use crate::domain::plan_execution::StepAssessment;
 use crate::domain::question::QuestionKind;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Verdict;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 
 use super::Silent;
 use super::theme;
@@ -28,15 +28,15 @@ pub fn verdict(verdict: Verdict) -> (String, Style) {
         Verdict::Approved => theme::GOOD,
         Verdict::ChangesRequired => theme::PLAIN,
     };
-    (format!("{} {}", verdict.sign(), verdict.in_words()), style)
+    (format!("{} {}", verdict.symbol(), verdict.label()), style)
 }
 
 /// How a step that is through is written.
-pub fn came(came: Came) -> Style {
+pub fn came(came: StepAssessment) -> Style {
     match came {
-        Came::Well | Came::Uncommitted => theme::GOOD,
-        Came::Unchanged => theme::QUIET,
-        Came::Failing => theme::BAD,
+        StepAssessment::Committed | StepAssessment::Uncommitted => theme::GOOD,
+        StepAssessment::Unchanged => theme::QUIET,
+        StepAssessment::Failing => theme::BAD,
     }
 }
 
@@ -50,7 +50,7 @@ pub fn short_commit(commit: &str) -> String {
 }
 
 /// A span between two instants as `m:ss` or `h:mm:ss`.
-pub fn elapsed(from: At, to: At) -> String {
+pub fn elapsed(from: UnixMillis, to: UnixMillis) -> String {
     let seconds = to.0.saturating_sub(from.0).max(0) / 1_000;
     let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
     if hours > 0 {
@@ -66,19 +66,19 @@ pub struct Clock(pub i32);
 
 impl Clock {
     /// The time of day of an instant, to the second: `14:05:09`.
-    pub fn second(self, at: At) -> String {
+    pub fn second(self, at: UnixMillis) -> String {
         let seconds = self.seconds(at);
         format!("{}:{:02}", self.minute(at), seconds % 60)
     }
 
     /// The time of day of an instant, to the minute: `14:05`.
-    pub fn minute(self, at: At) -> String {
+    pub fn minute(self, at: UnixMillis) -> String {
         let minutes = self.seconds(at) / 60;
         format!("{:02}:{:02}", minutes / 60, minutes % 60)
     }
 
     /// The time of day of an instant, with the day of the week where it is another day than now: `Fri 14:05`.
-    pub fn day(self, at: At, now: At) -> String {
+    pub fn day(self, at: UnixMillis, now: UnixMillis) -> String {
         /// The first day of 1970 was a Thursday.
         const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
         let minute = self.minute(at);
@@ -102,7 +102,7 @@ impl Clock {
             match time.and_then(|(before, time)| Some((before, utc(time)?))) {
                 Some((before, minutes)) if !before.ends_with(|c: char| c.is_alphanumeric()) => {
                     local.push_str(before);
-                    local.push_str(&self.minute(At(minutes * 60_000)));
+                    local.push_str(&self.minute(UnixMillis(minutes * 60_000)));
                 }
                 _ => {
                     local.push_str(before);
@@ -116,12 +116,12 @@ impl Clock {
     }
 
     /// How many days of the user's an instant is after the first of 1970.
-    fn days(self, at: At) -> i64 {
+    fn days(self, at: UnixMillis) -> i64 {
         let seconds = at.0.div_euclid(1_000).saturating_add(i64::from(self.0));
         seconds.div_euclid(86_400)
     }
 
-    fn seconds(self, at: At) -> i64 {
+    fn seconds(self, at: UnixMillis) -> i64 {
         let seconds = at.0.div_euclid(1_000).saturating_add(i64::from(self.0));
         seconds.rem_euclid(86_400)
     }
@@ -152,7 +152,7 @@ pub fn length(minutes: u32) -> String {
 pub fn span(millis: i64) -> String {
     match millis {
         0..10_000 => format!("{}.{} s", millis / 1_000, millis / 100 % 10),
-        _ => elapsed(At(0), At(millis)),
+        _ => elapsed(UnixMillis(0), UnixMillis(millis)),
     }
 }
 
@@ -176,7 +176,7 @@ pub fn receipt_short(receipt: &Receipt) -> String {
 }
 
 /// How long until an instant, to the minute and never less than it is: `in 12 min`, `in 3 h 05 min`.
-pub fn until(at: At, now: At) -> String {
+pub fn until(at: UnixMillis, now: UnixMillis) -> String {
     let left = at.0.saturating_sub(now.0).max(0);
     let minutes = left / 60_000 + i64::from(left % 60_000 > 0);
     match (minutes / 60, minutes % 60) {
@@ -187,7 +187,7 @@ pub fn until(at: At, now: At) -> String {
 }
 
 /// What the run waits for, where that is the end of a usage limit.
-pub fn limit(state: &State, now: At, clock: Clock) -> Option<String> {
+pub fn limit(state: &RunState, now: UnixMillis, clock: Clock) -> Option<String> {
     let question = state.awaiting.as_ref()?;
     let QuestionKind::UsageLimit {
         purpose,
@@ -208,7 +208,7 @@ pub fn limit(state: &State, now: At, clock: Clock) -> Option<String> {
 }
 
 /// A silence: how long it lasts, and why as far as it is known.
-pub fn silent(silent: &Silent, now: At) -> String {
+pub fn silent(silent: &Silent, now: UnixMillis) -> String {
     let since = elapsed(silent.since, now);
     match &silent.verdict {
         Some(verdict) => format!("silent {since}, {}", one_line(verdict)),
@@ -258,10 +258,16 @@ mod tests {
     #[test]
     fn another_day_is_named() {
         // The first of these is a Tuesday, 22:13 in UTC.
-        let now = At(1_700_000_000_000);
-        assert_eq!(Clock(0).day(At(now.0 + 3_600_000), now), "23:13");
-        assert_eq!(Clock(0).day(At(now.0 + 7_200_000), now), "Wed 00:13");
-        assert_eq!(Clock(7_200).day(At(now.0 + 7_200_000), now), "02:13");
+        let now = UnixMillis(1_700_000_000_000);
+        assert_eq!(Clock(0).day(UnixMillis(now.0 + 3_600_000), now), "23:13");
+        assert_eq!(
+            Clock(0).day(UnixMillis(now.0 + 7_200_000), now),
+            "Wed 00:13"
+        );
+        assert_eq!(
+            Clock(7_200).day(UnixMillis(now.0 + 7_200_000), now),
+            "02:13"
+        );
         assert_eq!(
             (length(300), length(10_080), length(90)),
             ("5 h".to_owned(), "7 days".to_owned(), "90 min".to_owned())

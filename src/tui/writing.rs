@@ -7,10 +7,10 @@ use super::dialogs::Known;
 use super::dialogs::{goal_confirmed, open_questions};
 use super::keymap::{IsWriting, Keymap};
 use super::sheet::Draft;
-use crate::domain::event::{CallAnswer, Event};
+use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, QuestionKind};
-use crate::domain::run::{Counts, State, stands_against_notes};
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::run::{ResultValidity, RunState, stands_against_notes};
 use crate::domain::turn::Role;
 use crate::permission::{ApprovalMatcher, ApprovalScope};
 
@@ -50,7 +50,7 @@ pub enum Target {
 }
 
 /// Tells who takes a text now.
-pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) -> Target {
+pub fn target(state: Option<&RunState>, draft: Option<Draft>, known: &Known<'_>) -> Target {
     let Some(state) = state else {
         return Target::NewRun;
     };
@@ -68,7 +68,7 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
     if let Some(target) = about_call(state, draft) {
         return target;
     }
-    if let Some(question) = state.question() {
+    if let Some(question) = state.current_question() {
         let id = question.id;
         match &question.kind {
             QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
@@ -91,7 +91,7 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
 }
 
 /// A text that was asked for about the call that waits first; for another one it is not taken.
-fn about_call(state: &State, draft: Option<Draft>) -> Option<Target> {
+fn about_call(state: &RunState, draft: Option<Draft>) -> Option<Target> {
     let call = state.approvals.first()?.n;
     match draft? {
         Draft::Refusal { of } if of == call => Some(Target::Refusal(call)),
@@ -109,7 +109,7 @@ fn about_call(state: &State, draft: Option<Draft>) -> Option<Target> {
     }
 }
 
-fn by_phase(state: &State) -> Target {
+fn by_phase(state: &RunState) -> Target {
     let is_idle = state.running.is_none() && state.busy.is_none();
     match state.phase {
         Phase::Init | Phase::Done | Phase::Cancelled => Target::NewRun,
@@ -125,10 +125,10 @@ fn by_phase(state: &State) -> Target {
 }
 
 /// Who can be told something now, in the middle of a turn.
-pub fn listener(state: &State) -> Option<Role> {
+pub fn listener(state: &RunState) -> Option<Role> {
     let running = state.running.as_ref()?;
     let role = running.order.purpose.role();
-    (running.result == Counts::Yes).then_some(role)
+    (running.result == ResultValidity::Yes).then_some(role)
 }
 
 /// Says what Enter does with a text.
@@ -208,22 +208,22 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
                 refiner,
             }]));
         }
-        Target::Say(_) => Event::Said { text },
+        Target::Say(_) => Event::GoalMessageAdded { text },
         Target::Later(_) => return Ok(Sent::Later(text)),
         Target::Steer(_) => Event::Steered { text },
-        Target::Next(_) => Event::Kept { to: None, text },
-        Target::Changes(id) => Event::Answered {
+        Target::Next(_) => Event::MessageQueued { to: None, text },
+        Target::Changes(id) => Event::QuestionAnswered {
             id: *id,
-            answer: Answer::RequestChanges { text },
+            answer: QuestionAnswer::RequestChanges { text },
         },
-        Target::More(id) => Event::Answered {
+        Target::More(id) => Event::QuestionAnswered {
             id: *id,
-            answer: Answer::MoreIterations { n: number(&text)? },
+            answer: QuestionAnswer::MoreIterations { n: number(&text)? },
         },
         Target::Again(id, _) => {
-            let answer = Answer::Retry;
-            let said = Event::Kept { to: None, text };
-            let events = [said, Event::Answered { id: *id, answer }];
+            let answer = QuestionAnswer::Retry;
+            let said = Event::MessageQueued { to: None, text };
+            let events = [said, Event::QuestionAnswered { id: *id, answer }];
             return Ok(Sent::Act(events.map(Action::Event).to_vec()));
         }
         Target::Reply(..) => return Ok(Sent::Pick(text)),
@@ -234,13 +234,13 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
         },
         Target::Topic(n) => return Ok(discussed(*n, text)),
         Target::Refusal(call) => {
-            return Ok(answered(*call, CallAnswer::RefuseBecause(text)));
+            return Ok(answered(*call, ApprovalDecision::DenyWithReason(text)));
         }
         Target::Pattern(call, scope) => {
             let what = vec![ApprovalMatcher::Pattern(text)];
             return Ok(answered(
                 *call,
-                CallAnswer::Keep {
+                ApprovalDecision::AllowAndRemember {
                     what,
                     scope: *scope,
                 },
@@ -267,7 +267,7 @@ fn discussed(finding: u32, text: String) -> Sent {
     })])
 }
 
-fn answered(call: u32, answer: CallAnswer) -> Sent {
+fn answered(call: u32, answer: ApprovalDecision) -> Sent {
     Sent::Act(vec![Action::AnswerApproval { call, answer }])
 }
 
@@ -284,8 +284,8 @@ pub fn confirm_goal(text: &str) -> Vec<Action> {
 }
 
 /// Tells whether the dialog that waits is about two texts.
-pub fn is_about_versions(state: &State) -> bool {
-    let kind = state.question().map(|question| &question.kind);
+pub fn is_about_versions(state: &RunState) -> bool {
+    let kind = state.current_question().map(|question| &question.kind);
     state.approvals.is_empty()
         && matches!(
             kind,

@@ -2,7 +2,7 @@
 //!
 //! `UPDATE_DOCS=1 cargo test --test it` rewrites them.
 
-use agent_collab::domain::phase::{Cause, TRANSITIONS};
+use agent_collab::domain::phase::{TRANSITIONS, TransitionCause};
 
 use crate::{layers, read, root};
 
@@ -10,7 +10,7 @@ const FILE: &str = "ARCHITECTURE.md";
 
 /// The legal changes of phase, one row for each cause and target.
 fn transitions() -> String {
-    let mut rows: Vec<(Cause, &str, Vec<&str>)> = Vec::new();
+    let mut rows: Vec<(TransitionCause, &str, Vec<&str>)> = Vec::new();
     for transition in TRANSITIONS {
         let (from, to) = (transition.from.name(), transition.to.name());
         match rows
@@ -22,7 +22,7 @@ fn transitions() -> String {
         }
     }
     let source = read("src/domain/phase.rs");
-    let row = |(cause, to, from): &(Cause, &str, Vec<&str>)| {
+    let row = |(cause, to, from): &(TransitionCause, &str, Vec<&str>)| {
         format!(
             "| {} | {} | {to} |",
             from.join(", "),
@@ -38,9 +38,9 @@ fn transitions() -> String {
 }
 
 /// What a cause's doc comment says.
-fn explained(source: &str, cause: Cause) -> String {
+fn explained(source: &str, cause: TransitionCause) -> String {
     let variant = format!("    {cause:?},");
-    let (_, causes) = source.split_once("pub enum Cause {").unwrap();
+    let (_, causes) = source.split_once("pub enum TransitionCause {").unwrap();
     let at = causes.lines().position(|line| line == variant).unwrap();
     let comment = causes.lines().nth(at - 1).unwrap();
     comment

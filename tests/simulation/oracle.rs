@@ -119,7 +119,7 @@ fn folded(world: &World, last_seq: u64) -> Result<Run, String> {
     let mut run = None;
     for record in records.iter().filter(|record| record.seq <= last_seq) {
         match (&mut run, &record.event) {
-            (None, Event::Created(created)) => run = Some(Run::new(record.at, created)),
+            (None, Event::RunCreated(created)) => run = Some(Run::new(record.at, created)),
             (None, _) => return Err("the log does not begin with the run".to_owned()),
             (Some(run), event) => drop(run.step(record.at, event)),
         }

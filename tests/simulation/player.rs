@@ -15,10 +15,10 @@ use agent_collab::app::startup::{
 };
 use agent_collab::config::Choices;
 use agent_collab::domain::event::Event;
-use agent_collab::domain::ids::At;
+use agent_collab::domain::ids::UnixMillis;
 use agent_collab::domain::phase::{Mode, Phase};
-use agent_collab::domain::question::{Answer, Question, QuestionKind};
-use agent_collab::domain::turn::Purpose;
+use agent_collab::domain::question::{Question, QuestionAnswer, QuestionKind};
+use agent_collab::domain::turn::TurnPurpose;
 use agent_collab::engine::log_sinks::FrontEnd;
 use agent_collab::engine::setup::{BranchPolicy, TestChoice};
 use agent_collab::engine::{Engine, EngineError, Outcome};
@@ -76,11 +76,11 @@ pub fn play(launch: &Launch) -> i32 {
 }
 
 /// The wall clock: as late as it was at the start, and all virtual time since.
-fn virtual_now() -> At {
-    static START: OnceLock<(At, tokio::time::Instant)> = OnceLock::new();
+fn virtual_now() -> UnixMillis {
+    static START: OnceLock<(UnixMillis, tokio::time::Instant)> = OnceLock::new();
     let (at, since) = START.get_or_init(|| (utc_time::now(), tokio::time::Instant::now()));
     let passed = i64::try_from(since.elapsed().as_millis()).expect("less than an age");
-    At(at.0 + passed)
+    UnixMillis(at.0 + passed)
 }
 
 async fn live(launch: &Launch) -> i32 {
@@ -252,13 +252,14 @@ impl User {
     fn whim(&self, engine: &Engine) -> Option<Event> {
         let running = engine.state().running.as_ref()?;
         let is_new = matches!(self.seen.last(), Some(Event::TurnStarted { .. }));
-        let did = |event: &Event| matches!(event, Event::Interrupted | Event::PlanEdited { .. });
-        if running.order.purpose != Purpose::Respond || !is_new || self.seen.iter().any(did) {
+        let did =
+            |event: &Event| matches!(event, Event::InterruptRequested | Event::PlanEdited { .. });
+        if running.order.purpose != TurnPurpose::Respond || !is_new || self.seen.iter().any(did) {
             return None;
         }
         match self.scenario.whim {
             Whim::None => None,
-            Whim::Interrupts => Some(Event::Interrupted),
+            Whim::Interrupts => Some(Event::InterruptRequested),
             Whim::EditsThePlan => {
                 let plan = engine.journal().layout().plan();
                 let text = std::fs::read_to_string(&plan).ok()?;
@@ -306,16 +307,16 @@ impl User {
     fn answer(&self, question: Question) -> Deed {
         let Question { id, kind } = question;
         tell("asked", kind.name());
-        let plain = |answer| Deed::Feed(Event::Answered { id, answer });
+        let plain = |answer| Deed::Feed(Event::QuestionAnswered { id, answer });
         match &kind {
-            QuestionKind::Gate { .. } => Deed::Feed(Event::Released),
+            QuestionKind::Gate { .. } => Deed::Feed(Event::TurnSendConfirmed),
             QuestionKind::Execute { .. } => match self.scenario.changes {
                 Some(text) if !self.asked_for_changes() => {
                     let text = text.to_owned();
-                    let answer = Answer::RequestChanges { text: text.clone() };
-                    typed(Event::Answered { id, answer }, &text)
+                    let answer = QuestionAnswer::RequestChanges { text: text.clone() };
+                    typed(Event::QuestionAnswered { id, answer }, &text)
                 }
-                _ => plain(Answer::Execute),
+                _ => plain(QuestionAnswer::Execute),
             },
             QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
                 let text = self.scenario.reply.to_owned();
@@ -323,8 +324,8 @@ impl User {
                     .iter()
                     .map(|asked| (asked.text.clone(), text.clone()))
                     .collect();
-                let answer = Answer::Texts { answers };
-                typed(Event::Answered { id, answer }, &text)
+                let answer = QuestionAnswer::Texts { answers };
+                typed(Event::QuestionAnswered { id, answer }, &text)
             }
             other => match self.scenario.answer(other) {
                 Some(answer) => plain(answer),
@@ -337,8 +338,8 @@ impl User {
         let is_it = |event: &Event| {
             matches!(
                 event,
-                Event::Answered {
-                    answer: Answer::RequestChanges { .. },
+                Event::QuestionAnswered {
+                    answer: QuestionAnswer::RequestChanges { .. },
                     ..
                 }
             )

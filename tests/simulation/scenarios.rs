@@ -1,7 +1,7 @@
 //! The runs that are simulated: what the agents play, what the user does, what must come of it.
 
 use agent_collab::domain::phase::Gate;
-use agent_collab::domain::question::{Answer, QuestionKind};
+use agent_collab::domain::question::{QuestionAnswer, QuestionKind};
 use serde_json::{Value, json};
 
 use crate::script::{Agent, say, write};
@@ -116,19 +116,19 @@ pub fn find(name: &str) -> &'static Scenario {
 
 impl Scenario {
     /// What the user answers where nothing is typed.
-    pub fn answer(&self, kind: &QuestionKind) -> Option<Answer> {
+    pub fn answer(&self, kind: &QuestionKind) -> Option<QuestionAnswer> {
         Some(match kind {
-            QuestionKind::Arbitration { .. } => Answer::ForcePass,
-            QuestionKind::StepRecovery { .. } => Answer::ContinueStep,
-            QuestionKind::DirtyFiles { .. } => Answer::Include,
-            QuestionKind::StalePlan { .. } => Answer::ReviewAgain,
-            QuestionKind::EntryPoints { .. } => Answer::Allow,
-            QuestionKind::HeldEdits { .. } => Answer::Keep,
-            QuestionKind::TestNetwork { .. } => Answer::LoopbackNetwork,
-            QuestionKind::TestSocket { .. } => Answer::HideSocket,
-            QuestionKind::RunnerMissing { .. } => Answer::AcceptAsIs,
-            QuestionKind::Conflict { .. } => Answer::Overwrite,
-            QuestionKind::Draft { .. } => Answer::Discard,
+            QuestionKind::Arbitration { .. } => QuestionAnswer::ForcePass,
+            QuestionKind::StepRecovery { .. } => QuestionAnswer::ContinueStep,
+            QuestionKind::DirtyFiles { .. } => QuestionAnswer::Include,
+            QuestionKind::StalePlan { .. } => QuestionAnswer::ReviewAgain,
+            QuestionKind::EntryPoints { .. } => QuestionAnswer::Allow,
+            QuestionKind::HeldEdits { .. } => QuestionAnswer::Keep,
+            QuestionKind::TestNetwork { .. } => QuestionAnswer::LoopbackNetwork,
+            QuestionKind::TestSocket { .. } => QuestionAnswer::HideSocket,
+            QuestionKind::RunnerMissing { .. } => QuestionAnswer::AcceptAsIs,
+            QuestionKind::Conflict { .. } => QuestionAnswer::Overwrite,
+            QuestionKind::Draft { .. } => QuestionAnswer::Discard,
             QuestionKind::AdapterFailed { .. }
             | QuestionKind::NoDocument { .. }
             | QuestionKind::CommitFailed { .. }
@@ -136,7 +136,7 @@ impl Scenario {
             | QuestionKind::TestsInDoubt { .. }
             | QuestionKind::NothingChanged { .. }
             | QuestionKind::Blocked { .. }
-            | QuestionKind::CannotExecute { .. } => Answer::Retry,
+            | QuestionKind::CannotExecute { .. } => QuestionAnswer::Retry,
             QuestionKind::Gate { .. }
             | QuestionKind::ManualEdit
             | QuestionKind::UsageLimit { .. }

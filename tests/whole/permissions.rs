@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use agent_collab::domain::ids::{At, RunId};
+use agent_collab::domain::ids::{RunId, UnixMillis};
 use agent_collab::permission::{ApprovalMatcher, ApprovalScope, StoredApproval};
 use agent_collab::store::approval_store::ApprovalStore;
 use serde_json::{Value, json};
@@ -146,7 +146,7 @@ fn approvals_are_listed_and_taken_back() {
     let new = [approved("make *"), approved("ls *")];
     let run = RunId::new("run_1");
     approvals
-        .add(&run, At(1_700_000_000_000), &new)
+        .add(&run, UnixMillis(1_700_000_000_000), &new)
         .expect("kept");
     world
         .program(&["permissions", "explain", "bash", "make all"])

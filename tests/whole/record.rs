@@ -70,7 +70,7 @@ fn the_snapshot_is_the_fold_of_the_events() {
             .and_then(agent_collab::store::utc_time::parse_rfc3339)
             .expect("instant");
         match (&mut run, &event) {
-            (None, Event::Created(created)) => run = Some(Run::new(at, created)),
+            (None, Event::RunCreated(created)) => run = Some(Run::new(at, created)),
             (None, other) => panic!("the log begins with {other:?}"),
             (Some(run), event) => {
                 run.step(at, event);

@@ -14,7 +14,7 @@ use super::stream_json::{
 use super::tool_inputs;
 use crate::adapter::{AdapterEvent, CallDecision};
 use crate::domain::ids::RequestId;
-use crate::domain::question::{AgentQuestion, Offered, Picks};
+use crate::domain::question::{AgentQuestion, AnswerOption, AnswerSelectMode};
 use crate::permission::loop_detector;
 
 /// How long claude waits for the hook, in seconds. It is answered at once; a person is asked besides.
@@ -240,8 +240,8 @@ fn question_event(request: RequestId, input: &Value) -> Option<AdapterEvent> {
             .map(question_option)
             .collect(),
         picks: match question.multi_select {
-            Some(true) => Picks::Several,
-            Some(false) | None => Picks::One,
+            Some(true) => AnswerSelectMode::Several,
+            Some(false) | None => AnswerSelectMode::One,
         },
     });
     Some(AdapterEvent::QuestionAsked {
@@ -250,8 +250,8 @@ fn question_event(request: RequestId, input: &Value) -> Option<AdapterEvent> {
     })
 }
 
-fn question_option(choice: ClaudeQuestionOption) -> Offered {
-    Offered {
+fn question_option(choice: ClaudeQuestionOption) -> AnswerOption {
+    AnswerOption {
         label: choice.label,
         description: choice.description,
     }

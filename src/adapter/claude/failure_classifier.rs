@@ -134,7 +134,7 @@ impl FailureEvidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ids::At;
+    use crate::domain::ids::UnixMillis;
     use TurnFailureKind::{
         Connection, ContextFull, Login, Protocol, RateLimit, Refused, Service, UsageLimit,
     };
@@ -239,9 +239,12 @@ mod tests {
             ..FailureEvidence::default()
         };
         let old = classify_failure(&said("Claude AI usage limit reached|1760000400", None));
-        assert_eq!(old.resets_at, Some(At(1_760_000_400_000)));
+        assert_eq!(old.resets_at, Some(UnixMillis(1_760_000_400_000)));
         let told = classify_failure(&said("You've hit your weekly limit", Some(7)));
-        assert_eq!((told.kind, told.resets_at), (UsageLimit, Some(At(7_000))));
+        assert_eq!(
+            (told.kind, told.resets_at),
+            (UsageLimit, Some(UnixMillis(7_000)))
+        );
         let other = classify_failure(&said("Internal server error", Some(7)));
         assert_eq!(other.resets_at, None);
     }

@@ -11,7 +11,7 @@ use crate::adapter::{
     CliProcessLifetime, LaunchSpec, SandboxProvider, SessionSpec, ToolServerSpec, TurnAccess,
     TurnSpec,
 };
-use crate::domain::tool::SERVER;
+use crate::domain::tool_availability::TOOL_SERVER_NAME;
 use crate::permission::tool_names::permission_for_tool;
 
 /// Settings that outrank the user's: each tool that changes something asks, whatever the user's allow rules say.
@@ -97,7 +97,7 @@ pub fn build_launch(
     args.push(format!("--tools={}", offered_tools(turn)));
     if let Some(server) = &session.tool_server {
         args.extend(["--mcp-config".to_owned(), mcp_config(server)]);
-        args.push(format!("--allowedTools=mcp__{SERVER}"));
+        args.push(format!("--allowedTools=mcp__{TOOL_SERVER_NAME}"));
     }
     if let Some(model) = &session.cli.model {
         args.extend(["--model".to_owned(), model.clone()]);
@@ -122,7 +122,7 @@ fn mcp_config(server: &ToolServerSpec) -> String {
         "alwaysLoad": true,
         "timeout": u64::from(server.timeout_seconds) * 1000,
     });
-    json!({ "mcpServers": { SERVER: server } }).to_string()
+    json!({ "mcpServers": { TOOL_SERVER_NAME: server } }).to_string()
 }
 
 /// The arguments that never change. `--setting-sources user` keeps the repository's settings, hooks, CLAUDE.md

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::messages_api::{
     AssistantFrame, ContentBlockDelta, MessagesApiEvent, StreamEventFrame, UserFrame,
 };
-use crate::domain::session::PlanWindow;
+use crate::domain::session::AccountUsageWindow;
 
 /// One line.
 #[derive(Debug)]
@@ -299,12 +299,16 @@ const PLAN_WINDOW_MINUTES: &[(&str, u32)] = &[("five_hour", 300), ("seven_day", 
 
 impl RateLimitInfo {
     /// How much of the plan is used, as far as it is told, the shortest window first.
-    pub fn plan_windows(&self) -> Vec<PlanWindow> {
+    pub fn plan_windows(&self) -> Vec<AccountUsageWindow> {
         let known = PLAN_WINDOW_MINUTES.iter().filter_map(|(name, minutes)| {
             let told = self.windows.as_ref()?.get(*name)?;
             let percent = told.get("utilization")?.as_f64()? * 100.0;
             let resets_at = told.get("resetsAt").and_then(Value::as_i64);
-            Some(PlanWindow::told(Some(*minutes), percent, resets_at))
+            Some(AccountUsageWindow::from_report(
+                Some(*minutes),
+                percent,
+                resets_at,
+            ))
         });
         known.collect()
     }

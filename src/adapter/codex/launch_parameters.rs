@@ -9,7 +9,7 @@ use crate::adapter::{
     CliProcessLifetime, LaunchSpec, RepositoryTrust, SandboxProvider, SessionSpec, ToolServerSpec,
     TurnAccess, TurnSpec,
 };
-use crate::domain::tool::{SERVER, when};
+use crate::domain::tool_availability::{TOOL_SERVER_NAME, describe_tool_turns};
 
 /// The longest prompt that codex takes, in characters.
 pub(super) const MAX_PROMPT_CHARS: usize = 1_048_576;
@@ -47,7 +47,7 @@ pub(super) fn missing_tools(turn: &TurnSpec) -> Vec<String> {
     let of_turns = turn
         .hidden_permissions
         .iter()
-        .filter(|tool| when(tool).is_some());
+        .filter(|tool| describe_tool_turns(tool).is_some());
     of_turns.cloned().collect()
 }
 
@@ -147,7 +147,7 @@ fn thread_config(session: &SessionSpec) -> Value {
         }),
     };
     if let Some(server) = &session.tool_server {
-        config["mcp_servers"] = json!({ SERVER: mcp_server_config(server) });
+        config["mcp_servers"] = json!({ TOOL_SERVER_NAME: mcp_server_config(server) });
     }
     config
 }

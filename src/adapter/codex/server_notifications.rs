@@ -20,7 +20,7 @@ use super::{
 use crate::adapter::{
     AdapterEvent, AdapterOutput, CliTurnOutcome, CliUsageTotals, TurnFailure, TurnFailureKind,
 };
-use crate::domain::session::PlanWindow;
+use crate::domain::session::AccountUsageWindow;
 
 /// What tells the end of an item.
 pub(super) const ITEM_COMPLETED: &str = "item/completed";
@@ -341,7 +341,7 @@ impl CodexAdapter {
             self.resets_at = failure_classifier::latest_limit_reset(&told);
             let windows = [told.primary, told.secondary].into_iter().flatten();
             let windows = windows.map(|window| {
-                PlanWindow::told(
+                AccountUsageWindow::from_report(
                     window
                         .window_duration_mins
                         .and_then(|minutes| u32::try_from(minutes).ok()),

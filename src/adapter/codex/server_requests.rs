@@ -13,7 +13,7 @@ use super::bash_wrapper::strip_bash_wrapper;
 use super::open_items::{CodexSpeaker, OpenItems};
 use crate::adapter::{AdapterEvent, CallDecision, FileChangeKind};
 use crate::domain::ids::RequestId;
-use crate::domain::question::{AgentQuestion, Offered, Picks};
+use crate::domain::question::{AgentQuestion, AnswerOption, AnswerSelectMode};
 use crate::permission::{AgentToolCall, SandboxReach};
 
 /// The requests that wait for an answer of the user's.
@@ -139,8 +139,8 @@ struct CodexQuestionOption {
     description: Option<String>,
 }
 
-fn question_option(choice: CodexQuestionOption) -> Offered {
-    Offered {
+fn question_option(choice: CodexQuestionOption) -> AnswerOption {
+    AnswerOption {
         label: choice.label,
         description: choice.description,
     }
@@ -396,7 +396,7 @@ fn parse_questions(id: &Value, params: Value) -> Result<ServerRequestOutcome, St
             text: question.question,
             header: question.header,
             options: choices.map(question_option).collect(),
-            picks: Picks::One,
+            picks: AnswerSelectMode::One,
         });
     }
     let event = AdapterEvent::QuestionAsked {

@@ -29,7 +29,7 @@ pub(super) fn parse_unsupported_call(line: &str) -> Option<AdapterEvent> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::tool::own_tool;
+    use crate::domain::tool_availability::own_tool_name;
 
     #[test]
     fn a_call_of_a_tool_that_is_not_there_is_read_and_no_other_line() {
@@ -50,7 +50,7 @@ mod tests {
             let Some(AdapterEvent::ToolBlocked { tool, .. }) = parse_unsupported_call(&said) else {
                 panic!("{said} is read");
             };
-            assert_eq!(own_tool(&tool), Some("plan_submit"));
+            assert_eq!(own_tool_name(&tool), Some("plan_submit"));
         }
         let failed = "2026-11-25T19:32:25Z ERROR codex_core::tools::router: error=exec_command failed: unsupported call";
         for other in [

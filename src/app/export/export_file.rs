@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::{ExportPage, html, markdown};
 use crate::app::startup::{RunTreeReader, StartError};
-use crate::domain::page::PageForm;
+use crate::domain::export_format::ExportFormat;
 use crate::store::WorkdirLayout;
 use crate::store::archive_move::title_to_slug;
 
@@ -20,10 +20,10 @@ const MAX_SAME_NAME: u32 = 1_000;
 
 impl ExportPage {
     /// The page as it is written.
-    pub fn render(&self, form: PageForm) -> String {
+    pub fn render(&self, form: ExportFormat) -> String {
         match form {
-            PageForm::Html => html::render_page(self),
-            PageForm::Markdown => markdown::render_page(self),
+            ExportFormat::Html => html::render_page(self),
+            ExportFormat::Markdown => markdown::render_page(self),
         }
     }
 
@@ -42,12 +42,12 @@ impl ExportPage {
 pub async fn write_to_exports(
     run: WorkdirLayout,
     ground: &RunTreeReader,
-    form: PageForm,
+    form: ExportFormat,
 ) -> Result<PathBuf, StartError> {
     let folder = run.exports();
     let page = ExportPage::load(run, ground).await?;
     let (name, text) = (page.file_stem(), page.render(form));
-    let written = write_under_free_name(&folder, (&name, form.extension()), &text);
+    let written = write_under_free_name(&folder, (&name, form.file_extension()), &text);
     written.map_err(|error| {
         StartError::new(
             format!(

@@ -6,10 +6,10 @@ mod markdown_to_html;
 
 use std::fmt::Write;
 
-use crate::domain::discussion::Discussion;
-use crate::domain::execution::{Came, StepOutcome, StepRecord};
-use crate::domain::findings::{Finding, Status};
-use crate::domain::ids::At;
+use crate::domain::discussion::GroupDiscussion;
+use crate::domain::findings::{Finding, FindingStatus};
+use crate::domain::ids::UnixMillis;
+use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::Role;
 use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
@@ -95,7 +95,7 @@ fn render_header(page: &ExportPage) -> String {
         format!("{} of {}", steps.done, pluralize(steps.all, "step")),
         pluralize(n_commits, "commit"),
         pluralize(
-            usize::try_from(state.findings.reviews()).unwrap_or(0),
+            usize::try_from(state.findings.review_count()).unwrap_or(0),
             "review",
         ),
         format!(
@@ -134,7 +134,7 @@ fn render_timeline(page: &ExportPage) -> String {
     }
     let (from, to) = (page.state.created, page.last_activity());
     let whole = to.0.saturating_sub(from.0).max(1);
-    let bar = |class: &str, begin: At, end: Option<At>, title: &str| {
+    let bar = |class: &str, begin: UnixMillis, end: Option<UnixMillis>, title: &str| {
         let end = end.unwrap_or(to);
         let left = begin.0.saturating_sub(from.0).clamp(0, whole);
         let wide = end.0.saturating_sub(begin.0).clamp(0, whole - left);
@@ -166,10 +166,10 @@ fn render_timeline(page: &ExportPage) -> String {
             out,
             "<b>{}</b><div>{bars}</div><span>{}</span>",
             role.name(),
-            format_duration(course.worked(role, to))
+            format_duration(course.work_millis(role, to))
         );
     }
-    let before = course.times_of_early_waits().iter();
+    let before = course.early_wait_times().iter();
     let before = before.map(|(from, to)| bar("you", *from, Some(*to), "earlier"));
     let waits = course.waits().iter();
     let waits = waits.map(|wait| bar("you", wait.from, wait.to, &clean_to_one_line(&wait.what)));
@@ -177,7 +177,7 @@ fn render_timeline(page: &ExportPage) -> String {
     let _ = writeln!(
         out,
         "<b>waited for you</b><div>{waits}</div><span>{}</span>\n</div>",
-        format_duration(course.waited(to))
+        format_duration(course.wait_millis(to))
     );
     out
 }
@@ -196,7 +196,7 @@ fn render_steps(page: &ExportPage) -> String {
 }
 
 fn render_step(page: &ExportPage, record: &StepRecord) -> String {
-    let took = page.state.course.step(record.n).and_then(|step| {
+    let took = page.state.course.step_span(record.n).and_then(|step| {
         let to = step.to?;
         Some(format!(
             " · {}",
@@ -205,19 +205,19 @@ fn render_step(page: &ExportPage, record: &StepRecord) -> String {
     });
     let outcome = match summary_tables::commit_or_reason(record) {
         Ok(commit) => format!("<code>{}</code>", escape_html(&commit)),
-        Err(why) if record.came() == Came::Unchanged => escape_html(&why),
+        Err(why) if record.assessment() == StepAssessment::Unchanged => escape_html(&why),
         Err(why) => format!("<span class=\"bad\">{}</span>", escape_html(&why)),
     };
-    let class = match record.came() {
-        Came::Well | Came::Uncommitted => "good",
-        Came::Unchanged => "quiet",
-        Came::Failing => "bad",
+    let class = match record.assessment() {
+        StepAssessment::Committed | StepAssessment::Uncommitted => "good",
+        StepAssessment::Unchanged => "quiet",
+        StepAssessment::Failing => "bad",
     };
     let checks =
         summary_tables::test_label(record).map(|checks| format!(" · {}", escape_html(&checks)));
     let mut out = format!(
         "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{}</span> {}. {}</h3>\n<p>{outcome}{}{}</p>\n",
-        record.came().sign(),
+        record.assessment().symbol(),
         record.n,
         markdown_to_html::render_inline(&clean_to_one_line(&record.text)),
         checks.unwrap_or_default(),
@@ -300,13 +300,13 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
     let remark = &finding.remark;
     let sign = summary_tables::finding_status_label(finding);
     let class = match finding.status {
-        Status::Open => "open",
-        Status::SettledByReview | Status::SettledByUser => "good",
+        FindingStatus::Open => "open",
+        FindingStatus::SettledByReview | FindingStatus::SettledByUser => "good",
     };
     let mut out = format!(
         "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{sign}</span> {}. <em>[{}]</em> {}</h3>\n",
         remark.n,
-        remark.severity.word(),
+        remark.severity.as_str(),
         markdown_to_html::render_inline(&clean_to_one_line(&remark.text))
     );
     for (head, reason) in summary_tables::planner_answers(finding) {
@@ -326,7 +326,7 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
 
 /// Each discussion folded: its topic with what it came to, in it all that was said.
 fn render_discussions(page: &ExportPage) -> String {
-    let of = |discussion: &Discussion| {
+    let of = |discussion: &GroupDiscussion| {
         let topic = escape_html(&clean_to_one_line(&clean_text(&discussion.order.topic)));
         let text = markdown_to_html::to_html(&clean_text(&discussion.as_markdown()));
         format!("<details>\n<summary dir=\"auto\">{topic}</summary>\n{text}</details>\n")

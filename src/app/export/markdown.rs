@@ -4,9 +4,9 @@
 
 use std::fmt::Write;
 
-use crate::domain::discussion::Discussion;
-use crate::domain::execution::StepRecord;
+use crate::domain::discussion::GroupDiscussion;
 use crate::domain::findings::Finding;
+use crate::domain::plan_execution::StepRecord;
 use crate::text::fenced_block::{self, MarkdownPart};
 use crate::text::unified_diff::UnifiedDiff;
 use crate::text::{clean_text, clean_to_one_line, pluralize};
@@ -124,7 +124,7 @@ pub fn render_page(page: &ExportPage) -> String {
 }
 
 /// A discussion as a page of its own: what it came to, then all that was said.
-pub fn render_discussion(discussion: &Discussion) -> String {
+pub fn render_discussion(discussion: &GroupDiscussion) -> String {
     escape_markup(&clean_text(&discussion.as_markdown()))
 }
 
@@ -137,7 +137,7 @@ fn render_step(page: &ExportPage, record: &StepRecord) -> String {
         summary_tables::test_label(record).map(|tested| format!(" · {}", escape_line(&tested)));
     let mut out = format!(
         "### {} {}. {}\n\n{outcome}{}\n\n",
-        record.came().sign(),
+        record.assessment().symbol(),
         record.n,
         escape_line(&record.text),
         tested.unwrap_or_default()
@@ -194,7 +194,7 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
     let mut out = format!(
         "### {status} {}. [{}] {}\n\n",
         remark.n,
-        remark.severity.word(),
+        remark.severity.as_str(),
         escape_line(&remark.text)
     );
     for (head, reason) in summary_tables::planner_answers(finding) {

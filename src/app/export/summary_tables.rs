@@ -2,8 +2,8 @@
 //!
 //! Refuses to know how a page looks.
 
-use crate::domain::execution::{Came, StepOutcome, StepRecord};
-use crate::domain::findings::{Finding, Stand, Status};
+use crate::domain::findings::{Finding, FindingDisposition, FindingStatus};
+use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::turn::Role;
 use crate::text::clean_to_one_line;
 
@@ -20,12 +20,12 @@ pub struct SummaryTable {
 
 /// Each review with its verdict.
 pub fn reviews_table(page: &ExportPage) -> SummaryTable {
-    let row = |review: &crate::domain::course::ReviewSpan| {
+    let row = |review: &crate::domain::run_timeline::ReviewSpan| {
         let verdict = review.verdict;
         vec![
             review.review.to_string(),
             page.format_time(review.at),
-            format!("{} {}", verdict.sign(), verdict.in_words()),
+            format!("{} {}", verdict.symbol(), verdict.label()),
             review.n_open.to_string(),
             review.n_new.to_string(),
             review.n_settled.to_string(),
@@ -42,7 +42,7 @@ pub fn totals_table(page: &ExportPage) -> SummaryTable {
     let course = &page.state.course;
     let row = |role: Role| {
         let session = page.state.session(role)?;
-        let used = course.used_by(role);
+        let used = course.role_usage(role);
         let cost = used.cost_micro_usd.filter(|micro| *micro > 0);
         let cost = cost.map_or(String::new(), |micro| {
             format!("${}.{:02}", micro / 1_000_000, micro / 10_000 % 100)
@@ -51,8 +51,8 @@ pub fn totals_table(page: &ExportPage) -> SummaryTable {
         Some(vec![
             role.name().to_owned(),
             clean_to_one_line(cli),
-            course.n_turns(role).to_string(),
-            format_duration(course.worked(role, page.last_activity())),
+            course.turn_count(role).to_string(),
+            format_duration(course.work_millis(role, page.last_activity())),
             used.input_tokens.to_string(),
             used.output_tokens.to_string(),
             cost,
@@ -83,21 +83,22 @@ pub fn commit_or_reason(record: &StepRecord) -> Result<String, String> {
         StepOutcome::Uncommitted { reason } => {
             Err(format!("not committed: {}", clean_to_one_line(reason)))
         }
-        StepOutcome::NoChange => Err(Came::NOTHING.to_owned()),
+        StepOutcome::NoChange => Err(StepAssessment::CHANGED_NOTHING.to_owned()),
     }
 }
 
 /// What was tested of a step, behind a dot; nothing where there was nothing to test.
 pub fn test_label(record: &StepRecord) -> Option<String> {
-    (record.came() != Came::Unchanged).then(|| clean_to_one_line(&record.tested_in_words()))
+    (record.assessment() != StepAssessment::Unchanged)
+        .then(|| clean_to_one_line(&record.describe_tests()))
 }
 
 /// Where a finding stands.
 pub fn finding_status_label(finding: &Finding) -> &'static str {
     match finding.status {
-        Status::Open => "○ open",
-        Status::SettledByReview => "✓ settled",
-        Status::SettledByUser => "☑ settled by you",
+        FindingStatus::Open => "○ open",
+        FindingStatus::SettledByReview => "✓ settled",
+        FindingStatus::SettledByUser => "☑ settled by you",
     }
 }
 
@@ -105,8 +106,8 @@ pub fn finding_status_label(finding: &Finding) -> &'static str {
 pub fn planner_answers(finding: &Finding) -> impl Iterator<Item = (String, &str)> {
     finding.responses.iter().map(|(review, response)| {
         let stand = match response.stand {
-            Stand::Accepted => "accepted",
-            Stand::Rejected => "rejected",
+            FindingDisposition::Accepted => "accepted",
+            FindingDisposition::Rejected => "rejected",
         };
         let head = format!("{stand} after review {review}");
         (head, response.reason.as_str())

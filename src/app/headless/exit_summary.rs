@@ -5,16 +5,16 @@
 use std::io::Write;
 
 use crate::app::run_reporter::{ReportFormat, RunReporter};
-use crate::domain::execution::StepOutcome;
 use crate::domain::phase::Phase;
-use crate::domain::question::CommitTerms;
-use crate::domain::run::State;
+use crate::domain::plan_execution::StepOutcome;
+use crate::domain::question::CommitTarget;
+use crate::domain::run::RunState;
 use crate::store::WorkdirLayout;
 use crate::text::pluralize;
 
 /// Tells of a run that was over before it could be taken up, and ends as it did.
 pub(super) fn report_finished_run(
-    (state, layout): (&State, &WorkdirLayout),
+    (state, layout): (&RunState, &WorkdirLayout),
     teller: &mut RunReporter<'_>,
     err: &mut dyn Write,
 ) -> u8 {
@@ -23,7 +23,7 @@ pub(super) fn report_finished_run(
         err,
         "note: the run here is over, nothing is left to take up"
     );
-    let _closed = match (state.phase, state.unproven()) {
+    let _closed = match (state.phase, state.describe_unproven_steps()) {
         (Phase::Cancelled, _) => writeln!(err, "the run was cancelled"),
         (_, Some(unproven)) => writeln!(err, "not proven: {unproven}"),
         (_, None) => Ok(()),
@@ -35,10 +35,10 @@ pub(super) fn report_finished_run(
 }
 
 /// The exit code of a run that is over.
-pub fn exit_code(state: &State) -> u8 {
+pub fn exit_code(state: &RunState) -> u8 {
     match state.phase {
         Phase::Cancelled => 5,
-        Phase::Done if state.unproven().is_some() => 6,
+        Phase::Done if state.describe_unproven_steps().is_some() => 6,
         _ => 0,
     }
 }
@@ -50,7 +50,7 @@ pub fn log_path(layout: &WorkdirLayout) -> String {
 }
 
 /// What a finished run did, in one line; `log` is where its steps are told.
-pub fn summarize_finished_run(state: &State, log: &str) -> String {
+pub fn summarize_finished_run(state: &RunState, log: &str) -> String {
     let Some(execution) = &state.execution else {
         return "done".to_owned();
     };
@@ -64,14 +64,14 @@ pub fn summarize_finished_run(state: &State, log: &str) -> String {
         .filter(|step| matches!(step.outcome, StepOutcome::Committed { .. }))
         .count();
     let place = match &execution.commits {
-        CommitTerms::Off { .. } => "commits are off".to_owned(),
-        CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+        CommitTarget::Off { .. } => "commits are off".to_owned(),
+        CommitTarget::Current { branch } | CommitTarget::New { branch } => {
             format!("{} on {branch}", pluralize(commits, "commit"))
         }
     };
     let test = execution.test.as_ref();
     let tested_by = test.map_or(String::new(), |test| {
-        format!("; tested by {}", test.in_words())
+        format!("; tested by {}", test.describe())
     });
     format!(
         "done: {changed} of {} changed something, {place}{tested_by}; {log} tells each",

@@ -14,11 +14,11 @@ use crate::config::permissions::Permissions;
 use crate::config::show;
 use crate::config::types::{AdapterKind, Config};
 use crate::config::{InstructionsReach, Loaded};
-use crate::domain::event::{Created, Settings};
+use crate::domain::event::{RunParameters, WorkflowSettings};
 use crate::domain::ids::{RunId, SessionId};
-use crate::domain::instructions::InstructionsChoice;
+use crate::domain::instructions_choice::InstructionsChoice;
 use crate::domain::phase::{Gate, Mode};
-use crate::domain::run::SCHEMA;
+use crate::domain::run::RUN_SCHEMA;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
 use crate::engine::codex_rules;
@@ -153,7 +153,7 @@ pub(super) fn created_event(
     config: &Config,
     (gate, mode): (Gate, Mode),
     adapters: &BTreeMap<Role, NamedAdapter>,
-) -> Created {
+) -> RunParameters {
     let session = |role: Role| {
         let adapter = adapters.get(&role)?;
         let id = SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()));
@@ -161,12 +161,12 @@ pub(super) fn created_event(
     };
     let planner =
         session(Role::Planner).unwrap_or_else(|| (SessionId::new("ses_planner"), String::new()));
-    Created {
-        schema: SCHEMA,
+    RunParameters {
+        schema: RUN_SCHEMA,
         run,
         gate,
         mode,
-        settings: Settings {
+        settings: WorkflowSettings {
             max_iterations: config.workflow.max_iterations.max(1),
             stall_limit: config.workflow.stall_limit.max(1),
             auto_approve: config.workflow.auto_approve,

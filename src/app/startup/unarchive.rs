@@ -10,7 +10,7 @@ use super::{
     clear_leftovers, inspect_project, lock_project,
 };
 use crate::app::run_history::{self as past, RunHistoryEntry};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::engine::lying::lying;
 use crate::store::{StoreError, WorkdirLayout, archive_move, clean_up_workdir};
 
@@ -20,7 +20,7 @@ pub struct UnarchivedRun {
     /// What it was called in the history.
     pub name: String,
     /// Where it stands.
-    pub state: Box<State>,
+    pub state: Box<RunState>,
     /// Where what lay here is now, if something did.
     pub archived: Option<PathBuf>,
 }
@@ -108,9 +108,9 @@ fn cannot_unarchive(run: &RunHistoryEntry, why: &str) -> StartError {
     )
 }
 
-fn check_can_resume(run: &RunHistoryEntry, state: &State) -> Result<(), StartError> {
+fn check_can_resume(run: &RunHistoryEntry, state: &RunState) -> Result<(), StartError> {
     let mut talks = state.discussions.iter();
-    let is_left = talks.any(|talk| talk.is_running() || talk.can_go_on());
+    let is_left = talks.any(|talk| talk.is_running() || talk.can_resume());
     match state.is_over() && !is_left {
         true => Err(cannot_unarchive(
             run,

@@ -7,8 +7,8 @@ use super::{
     run_layout,
 };
 use crate::app::local_timezone;
-use crate::domain::execution::StepCount;
-use crate::domain::run::State;
+use crate::domain::plan_execution::StepCount;
+use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::engine::lying::lying;
 use crate::engine::setup::NamedAdapter;
@@ -21,7 +21,7 @@ pub enum ExistingRun {
     /// Nothing that goes on.
     Nothing,
     /// An unfinished run: in words, and as it was left where that can be read.
-    Unfinished(String, Option<Box<State>>),
+    Unfinished(String, Option<Box<RunState>>),
     /// A run without a goal in which something was asked.
     WithoutGoal,
 }
@@ -57,7 +57,7 @@ pub fn find_unfinished_run(layout: &WorkdirLayout) -> Result<ExistingRun, StartE
 /// The directory or the configuration has problems, or what lies here cannot be read.
 pub async fn find_finished_run(
     wishes: &StartOptions,
-) -> Result<Option<(Box<State>, WorkdirLayout)>, StartError> {
+) -> Result<Option<(Box<RunState>, WorkdirLayout)>, StartError> {
     let found = inspect_project(wishes).await?;
     let layout = run_layout(&found.root, &found.loaded.config)?;
     if archive_move::is_move_unfinished(&layout)? || InstanceLock::read_holder(&layout)?.is_some() {
@@ -93,7 +93,7 @@ pub(super) fn no_unfinished_run_error() -> StartError {
 }
 
 /// The run as somebody is asked about it: its goal, and below it how far it came and when.
-fn describe_for_choice(state: &State, when: Option<&str>) -> Option<String> {
+fn describe_for_choice(state: &RunState, when: Option<&str>) -> Option<String> {
     let goal = state.goal.as_ref().filter(|_| !state.is_over())?;
     let mut parts = vec![format!("in phase {}", state.phase)];
     match &state.execution {
@@ -101,9 +101,11 @@ fn describe_for_choice(state: &State, when: Option<&str>) -> Option<String> {
             let StepCount { done, all } = state.step_count();
             parts.push(format!("{done} of {} done", pluralize(all, "step")));
         }
-        None if state.iteration > 0 => {
-            parts.push(format!("iteration {} of {}", state.iteration, state.cap()))
-        }
+        None if state.iteration > 0 => parts.push(format!(
+            "iteration {} of {}",
+            state.iteration,
+            state.iteration_limit()
+        )),
         None => {}
     }
     parts.extend(when.map(|when| format!("last at work {when}")));
@@ -130,7 +132,7 @@ fn last_activity_label(layout: &WorkdirLayout) -> Option<String> {
     })
 }
 
-pub(super) fn describe_unfinished(state: &State) -> Option<String> {
+pub(super) fn describe_unfinished(state: &RunState) -> Option<String> {
     let goal = state.goal.as_ref().filter(|_| !state.is_over())?;
     Some(format!(
         "`{}`, in phase {}",
@@ -139,7 +141,7 @@ pub(super) fn describe_unfinished(state: &State) -> Option<String> {
     ))
 }
 
-pub(super) fn refuse_unfinished(state: &State) -> Result<(), StartError> {
+pub(super) fn refuse_unfinished(state: &RunState) -> Result<(), StartError> {
     let Some(run) = describe_unfinished(state) else {
         return Ok(());
     };
@@ -196,7 +198,7 @@ pub(super) async fn archive_existing_run(
 /// A run goes on with the adapters that it was begun with, or to which its roles moved: its conversations live there.
 pub(super) fn check_adapters_match(
     adapters: &BTreeMap<Role, NamedAdapter>,
-    state: &State,
+    state: &RunState,
 ) -> Result<(), StartError> {
     for role in [Role::Planner, Role::Reviewer] {
         let session = state.session(role);

@@ -11,7 +11,7 @@ use crate::app::remote_control::halt_reason;
 use crate::app::task_command::{self, is_task_request};
 use crate::domain::event::Event;
 use crate::domain::plan;
-use crate::domain::question::{AfterEdit, Answer, QuestionKind};
+use crate::domain::question::{EditFollowUp, QuestionAnswer, QuestionKind};
 use crate::engine::Engine;
 use crate::store::{WorkdirLayout, document_files};
 use crate::tui::{Action, DocumentKind};
@@ -207,9 +207,9 @@ impl TuiApp {
     /// Merges by the file that was edited; what is not whole is asked again.
     fn apply_edited_merge(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         match self.open_conflict() {
-            Some((id, _)) => self.feed_event(Event::Answered {
+            Some((id, _)) => self.feed_event(Event::QuestionAnswered {
                 id,
-                answer: Answer::Merge,
+                answer: QuestionAnswer::Merge,
             }),
             None => Ok(None),
         }
@@ -217,8 +217,8 @@ impl TuiApp {
 
     /// Merges both texts; where they clash, the user's editor opens on the merge.
     pub(super) fn merge_conflict(&mut self, id: u32) -> Result<Option<TuiEnd>, TuiEnd> {
-        let answer = Answer::Merge;
-        if let Some(end) = self.feed_event(Event::Answered { id, answer })? {
+        let answer = QuestionAnswer::Merge;
+        if let Some(end) = self.feed_event(Event::QuestionAnswered { id, answer })? {
             return Ok(Some(end));
         }
         match self.open_conflict() {
@@ -237,12 +237,12 @@ impl TuiApp {
     }
 
     /// Answers the question that waits for the end of an edit by hand with the plan as it is now.
-    fn on_editing_done(&mut self, id: u32, then: AfterEdit) -> Result<Option<TuiEnd>, TuiEnd> {
+    fn on_editing_done(&mut self, id: u32, then: EditFollowUp) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(occupied) = &self.occupied else {
             return Ok(None);
         };
         match answer_from_edited_plan(&occupied.layout, then) {
-            Ok(answer) => self.feed_event(Event::Answered { id, answer }),
+            Ok(answer) => self.feed_event(Event::QuestionAnswered { id, answer }),
             Err(problem) => {
                 self.screen.on_notice(&problem);
                 Ok(None)
@@ -251,7 +251,10 @@ impl TuiApp {
     }
 }
 
-fn answer_from_edited_plan(layout: &WorkdirLayout, then: AfterEdit) -> Result<Answer, String> {
+fn answer_from_edited_plan(
+    layout: &WorkdirLayout,
+    then: EditFollowUp,
+) -> Result<QuestionAnswer, String> {
     let document =
         document_files::read_document(&layout.plan()).map_err(|error| error.to_string())?;
     let name = &layout.names().plan;
@@ -259,7 +262,7 @@ fn answer_from_edited_plan(layout: &WorkdirLayout, then: AfterEdit) -> Result<An
     let document = document.ok_or_else(gone)?;
     let text = String::from_utf8_lossy(&document.bytes);
     let plan = plan::parse(&text).map_err(|problem| format!("{name} is no plan: {problem}"))?;
-    Ok(Answer::Edited {
+    Ok(QuestionAnswer::Edited {
         then,
         plan,
         file_sha256: document.sha256,

@@ -2,7 +2,7 @@
 //!
 //! Refuses to know what is shown.
 
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::engine::Engine;
 use crate::tui::{Outside, Screen};
 
@@ -10,7 +10,7 @@ use super::TuiApp;
 use super::read_only_views::{ReadOnlyView, ReadOnlyViews};
 
 /// A screen and the run that it draws.
-pub(super) type ActiveScreen<'a> = (&'a mut Screen, Option<&'a State>);
+pub(super) type ActiveScreen<'a> = (&'a mut Screen, Option<&'a RunState>);
 
 impl ReadOnlyViews {
     /// The screen in front and what it draws: a view's, else the program's own.

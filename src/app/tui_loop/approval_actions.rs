@@ -3,7 +3,7 @@
 //! Refuses to decide: the engine does, by the user's word.
 
 use crate::app::startup::LockedProject;
-use crate::domain::event::CallAnswer;
+use crate::domain::event::ApprovalDecision;
 use crate::engine::Granted;
 use crate::permission::{ApprovalMatcher, ApprovalScope};
 use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
@@ -17,7 +17,7 @@ impl TuiApp {
     pub(super) fn decide_approval(
         &mut self,
         call: u32,
-        answer: CallAnswer,
+        answer: ApprovalDecision,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(engine) = &mut self.engine else {
             return Ok(None);

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use crate::app::export::export_file;
 use crate::app::run_diff::{RunDiff, diff_run, diff_run_in_directory};
 use crate::app::startup::{RunTreeReader, StartError};
-use crate::domain::changes::Scope;
-use crate::domain::page::PageForm;
-use crate::domain::undo::{Offer, Wish};
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::export_format::ExportFormat;
+use crate::domain::reversal_plan::{ReversalPreview, UndoRequest};
 use crate::engine::Engine;
 use crate::engine::changes::Changes;
 use crate::engine::undo::offers;
@@ -35,7 +35,7 @@ impl TuiApp {
     }
 
     /// Writes the run in front down as one page, beside the loop.
-    pub(super) fn export_run(&mut self, form: PageForm) -> Result<Option<TuiEnd>, TuiEnd> {
+    pub(super) fn export_run(&mut self, form: ExportFormat) -> Result<Option<TuiEnd>, TuiEnd> {
         let (Some(layout), Some(ground)) = (self.active_layout(), self.tree_reader()) else {
             let (screen, _) = self.active_screen();
             screen.on_word("the directory is still being looked at; ask again");
@@ -65,7 +65,7 @@ impl TuiApp {
     }
 
     /// Looks at changes of the run that is looked at; `None` where none is.
-    fn show_view_diff(&mut self, scope: Scope) -> Option<()> {
+    fn show_view_diff(&mut self, scope: DiffScope) -> Option<()> {
         let (state, layout) = self.views.active_run()?;
         let ground = self.tree_reader()?;
         self.spawn_background(async move {
@@ -79,7 +79,7 @@ impl TuiApp {
     }
 
     /// Looks at changes: of the run at hand, else of the one that lies in the directory.
-    pub(super) fn show_diff(&mut self, scope: Scope) -> Result<Option<TuiEnd>, TuiEnd> {
+    pub(super) fn show_diff(&mut self, scope: DiffScope) -> Result<Option<TuiEnd>, TuiEnd> {
         if self.show_view_diff(scope).is_some() {
             return Ok(None);
         }
@@ -109,7 +109,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    pub(super) fn on_diff_ready(&mut self, scope: Scope, looked: Result<RunDiff, StartError>) {
+    pub(super) fn on_diff_ready(&mut self, scope: DiffScope, looked: Result<RunDiff, StartError>) {
         let (screen, _) = self.active_screen();
         let RunDiff {
             scopes, changes, ..
@@ -130,7 +130,7 @@ impl TuiApp {
     }
 
     /// Looks at what undoing or redoing steps would do; the user is asked with what comes back.
-    pub(super) fn preview_undo(&mut self, wish: Wish) -> Result<Option<TuiEnd>, TuiEnd> {
+    pub(super) fn preview_undo(&mut self, wish: UndoRequest) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(engine) = &self.engine else {
             return self.start_run(RunStartKind::ForAction(Box::new(Action::Undo(wish))));
         };
@@ -148,7 +148,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    pub(super) fn on_undo_offers(&mut self, offers: Result<Vec<Offer>, String>) {
+    pub(super) fn on_undo_offers(&mut self, offers: Result<Vec<ReversalPreview>, String>) {
         let state = self.engine.as_ref().map(Engine::state);
         match (offers, state) {
             (Ok(offers), Some(state)) if state.stands_against_undo().is_none() => {

@@ -9,7 +9,7 @@ use crate::app::startup::StartError;
 use crate::config::Config;
 use crate::domain::discussion::{DiscussionOrder, Mode, StopReason, Terms};
 use crate::domain::ids::DiscussionId;
-use crate::domain::task::Waits;
+use crate::domain::task::TaskWaitMode;
 use crate::engine::{Caller, DiscussionAsk, Engine};
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use crate::store::atomic_file;
@@ -92,7 +92,7 @@ impl TuiApp {
         let Some(engine) = self.require_engine() else {
             return Ok(None);
         };
-        if let Err(why) = engine.continue_discussion(id, Waits::Background)? {
+        if let Err(why) = engine.continue_discussion(id, TaskWaitMode::Background)? {
             self.screen.on_word(&why.to_string());
         }
         self.show_updates()
@@ -189,7 +189,7 @@ fn to_discussion_request(topic: &Topic) -> DiscussionAsk {
         caller: Caller::User,
         arguments: to_arguments(topic),
         finding: topic.finding,
-        waits: Waits::Background,
+        waits: TaskWaitMode::Background,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Refuses to judge whose text it is: the run compares hashes.
 
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::store::document_files::{DocumentContent, read_document};
 use crate::store::iteration_files::{self, DocumentVersion};
 use crate::store::{StoreError, WorkdirLayout};
@@ -56,7 +56,7 @@ pub fn load_documents(layout: &WorkdirLayout) -> Result<DocumentSnapshot, StoreE
 
 impl DocumentSnapshot {
     /// Compares with what the run knows.
-    pub fn compare_with_run(&self, state: &State) -> DocumentState {
+    pub fn compare_with_run(&self, state: &RunState) -> DocumentState {
         let known_plan = state.plan.as_ref().map(|plan| &plan.file_sha256);
         let plan = self.plan.as_ref().map(|document| &document.sha256);
         let comments = self.comments.as_ref().map(|document| &document.sha256);

@@ -9,8 +9,8 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use crate::app::remote_control::halt_reason;
-use crate::domain::delta::Delta;
 use crate::domain::event::Event;
+use crate::domain::text_delta::TextDelta;
 use crate::engine::Inward;
 use crate::store::event_log::EventLogRecord;
 
@@ -24,7 +24,7 @@ const BATCH_TIME: Duration = Duration::from_millis(1);
 /// What the view is told of a run.
 pub enum ViewUpdate {
     /// A piece of what an agent says.
-    TextDelta(Delta),
+    TextDelta(TextDelta),
     /// What is in the record.
     EventRecord(Box<EventLogRecord<Event>>),
 }
@@ -86,7 +86,7 @@ impl TuiApp {
         let says_more = |record: &EventLogRecord<Event>| {
             matches!(
                 record.event,
-                Event::NoteMade { .. } | Event::NoteRemoved { .. } | Event::Kept { .. }
+                Event::NoteMade { .. } | Event::NoteRemoved { .. } | Event::MessageQueued { .. }
             )
         };
         if records.iter().any(says_more) {

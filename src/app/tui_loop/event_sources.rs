@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::config::types::Motion;
 use crate::domain::question::QuestionKind;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::engine::{Engine, Inward};
 use crate::store::utc_time;
 
@@ -43,7 +43,7 @@ pub(super) async fn sleep_until_due(at: Option<Instant>) {
 
 /// After how long what shows the time shows another one: at once while somebody works, with the minute
 /// while a limit is waited for, else never.
-pub(super) fn next_tick(state: &State, motion: Motion) -> Option<Duration> {
+pub(super) fn next_tick(state: &RunState, motion: Motion) -> Option<Duration> {
     if is_run_busy(state) {
         return Some(match motion {
             Motion::Full => TICK,

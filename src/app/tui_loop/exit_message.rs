@@ -3,9 +3,9 @@
 //! Refuses to print it.
 
 use crate::app::headless::{log_path, summarize_finished_run};
-use crate::domain::execution::StepCount;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
+use crate::domain::plan_execution::StepCount;
+use crate::domain::run::RunState;
 use crate::store::WorkdirLayout;
 use crate::text::{clean_text, clean_to_one_line, pluralize, truncate};
 
@@ -13,11 +13,11 @@ use crate::text::{clean_text, clean_to_one_line, pluralize, truncate};
 const TITLE_CHARS: usize = 60;
 
 /// Tells where the run was left; `None` of one without a goal.
-pub fn exit_message(state: &State, layout: &WorkdirLayout) -> Option<String> {
+pub fn exit_message(state: &RunState, layout: &WorkdirLayout) -> Option<String> {
     let goal = state.goal.as_ref()?;
     let title = truncate::to_chars(&clean_to_one_line(&clean_text(&goal.title)), TITLE_CHARS);
     Some(match state.phase {
-        Phase::Done if state.changed_nothing() => "done: no step changed anything".to_owned(),
+        Phase::Done if state.has_changed_nothing() => "done: no step changed anything".to_owned(),
         Phase::Done => summarize_finished_run(state, &log_path(layout)),
         Phase::Cancelled => format!("cancelled: {title}; files and commits stay as they are"),
         phase => {

@@ -117,7 +117,7 @@ fn action_as_typed(action: &Action) -> Option<String> {
 /// The texts among what the user did.
 fn texts_of_events(events: Vec<Event>) -> Vec<String> {
     let text = |event| match event {
-        Event::Said { text } | Event::Steered { text } => Some(text),
+        Event::GoalMessageAdded { text } | Event::Steered { text } => Some(text),
         _ => None,
     };
     events.into_iter().filter_map(text).collect()
@@ -175,10 +175,10 @@ mod tests {
             assert_eq!(typed_text(&what).as_deref(), text);
         }
         let since = vec![
-            Event::Said {
+            Event::GoalMessageAdded {
                 text: "and more".to_owned(),
             },
-            Event::Released,
+            Event::TurnSendConfirmed,
         ];
         assert_eq!(texts_of_events(since), ["and more"]);
     }

@@ -4,7 +4,7 @@
 
 use crate::app::startup;
 use crate::config::{InstructionsReach, TrustStore};
-use crate::domain::instructions::InstructionsChoice;
+use crate::domain::instructions_choice::InstructionsChoice;
 
 use super::TuiApp;
 use super::input_queue::typed_text;

@@ -10,7 +10,7 @@ use crate::app::run_history::{self, RunHistoryEntry};
 use crate::app::startup::{
     self, ProjectContext, RunTreeReader, StartError, StartOptions, UnfinishedRunPolicy,
 };
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::engine::onlooker::{Onlooker, Seen};
 use crate::store::{InstanceLock, LockHolder, StoreError, WorkdirLayout};
 use crate::tui::{PastRun, Screen, ScreenSettings};
@@ -85,7 +85,7 @@ pub struct ReadOnlyView {
     id: u64,
     settings: ScreenSettings,
     screen: Screen,
-    state: Option<State>,
+    state: Option<RunState>,
     layout: WorkdirLayout,
     /// `None` while it looks.
     onlooker: Option<Onlooker>,
@@ -127,7 +127,7 @@ impl ReadOnlyViews {
     }
 
     /// The run in front, where it is a view: what is known of it and where it lies.
-    pub fn active_run(&self) -> Option<(Option<State>, WorkdirLayout)> {
+    pub fn active_run(&self) -> Option<(Option<RunState>, WorkdirLayout)> {
         let top = self.top()?;
         Some((top.state.clone(), top.layout.clone()))
     }

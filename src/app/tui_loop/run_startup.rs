@@ -10,9 +10,9 @@ use crate::app::terminal;
 use crate::app::ui_config::UiConfig;
 use crate::domain::event::Event;
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::{Answer, CommitTerms, QuestionKind};
-use crate::domain::run::State;
-use crate::domain::turn::{Purpose, Role};
+use crate::domain::question::{CommitTarget, QuestionAnswer, QuestionKind};
+use crate::domain::run::RunState;
+use crate::domain::turn::{Role, TurnPurpose};
 use crate::engine::git::Repository;
 use crate::store;
 use crate::text::clean_text;
@@ -211,7 +211,7 @@ impl TuiApp {
     pub(super) fn on_branch(&mut self, branch: Option<String>) -> Result<Option<TuiEnd>, TuiEnd> {
         let execution = self.state().and_then(|state| state.execution.as_ref());
         let is_of_run = execution.is_some_and(|execution| {
-            matches!(&execution.commits, CommitTerms::New { branch: new } if branch.as_ref() == Some(new))
+            matches!(&execution.commits, CommitTarget::New { branch: new } if branch.as_ref() == Some(new))
         });
         if !is_of_run {
             self.settings.branch_before = branch.clone();
@@ -234,9 +234,9 @@ impl TuiApp {
     }
 
     /// Asks whether the unfinished run goes on, and shows it as it was left meanwhile.
-    fn ask_about_unfinished(&mut self, run: &str, state: Option<Box<State>>) {
+    fn ask_about_unfinished(&mut self, run: &str, state: Option<Box<RunState>>) {
         self.screen.on_unfinished(run);
-        self.unfinished_state = state.map(|state| Box::new((*state).as_left()));
+        self.unfinished_state = state.map(|state| Box::new((*state).without_activity()));
         if let Some(layout) = self
             .occupied
             .as_ref()
@@ -431,10 +431,10 @@ impl TuiApp {
             return Ok(None);
         }
         match event {
-            Event::Said { text } => self.say_about_goal(text),
-            Event::Answered {
+            Event::GoalMessageAdded { text } => self.say_about_goal(text),
+            Event::QuestionAnswered {
                 id,
-                answer: Answer::Merge,
+                answer: QuestionAnswer::Merge,
             } => self.merge_conflict(id),
             other => self.feed_event(other),
         }
@@ -442,16 +442,16 @@ impl TuiApp {
 
     /// Says something about the goal. Sending it is its release: the user has just read all of it.
     fn say_about_goal(&mut self, text: String) -> Result<Option<TuiEnd>, TuiEnd> {
-        if let Some(end) = self.feed_event(Event::Said { text })? {
+        if let Some(end) = self.feed_event(Event::GoalMessageAdded { text })? {
             return Ok(Some(end));
         }
         let awaiting = self.state().and_then(|state| state.awaiting.as_ref());
         let waits = awaiting.is_some_and(|question| {
             matches!(&question.kind, QuestionKind::Gate { order }
-                if matches!(order.purpose, Purpose::RefineGoal { .. }))
+                if matches!(order.purpose, TurnPurpose::RefineGoal { .. }))
         });
         match waits {
-            true => self.feed_event(Event::Released),
+            true => self.feed_event(Event::TurnSendConfirmed),
             false => Ok(None),
         }
     }

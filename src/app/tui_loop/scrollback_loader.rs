@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tokio::sync::oneshot;
 
-use crate::domain::event::{Event, Recorded};
+use crate::domain::event::{Event, EventRecord};
 use crate::store::event_log::BackwardReader;
 use crate::store::{StoreError, WorkdirLayout};
 use crate::tui::{Past, WantsEarlier};
@@ -122,9 +122,9 @@ impl ScrollbackLog {
                 continue;
             }
             let before = records.first().map_or(0, |record| record.seq - 1);
-            let recorded: Vec<Recorded> = records
+            let recorded: Vec<EventRecord> = records
                 .into_iter()
-                .map(|record| Recorded {
+                .map(|record| EventRecord {
                     at: record.at,
                     event: record.event,
                 })

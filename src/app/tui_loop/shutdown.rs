@@ -105,7 +105,7 @@ impl TuiApp {
         self.screen.on_notice(
             "you leave: the turn is asked to end, then made to (TERM, KILL); all is saved, and the next start offers to go on",
         );
-        self.feed_event(Event::Left {
+        self.feed_event(Event::ProgramExited {
             reason: "the user left".to_owned(),
         })
     }
@@ -193,7 +193,7 @@ impl TuiApp {
         };
         let over = engine.outcome().is_some() || self.leave_at.is_some();
         if let Some(reason) = end.reason().filter(|_| !over)
-            && let Err(error) = engine.feed(Event::Left { reason })
+            && let Err(error) = engine.feed(Event::ProgramExited { reason })
         {
             tracing::error!(%error, "the end could not be recorded");
         }

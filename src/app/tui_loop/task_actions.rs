@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
-use crate::domain::task::{Child, Waits};
+use crate::domain::task::{ChildSession, TaskWaitMode};
 use crate::engine::{Caller, TaskAsk};
 use crate::store::session_files::SessionMessageReader;
 use crate::store::{StoreError, WorkdirLayout};
@@ -36,7 +36,7 @@ impl TuiApp {
             prompt,
             description: String::new(),
             task_id: None,
-            waits: Waits::Background,
+            waits: TaskWaitMode::Background,
         };
         match engine.start_task(ask) {
             Ok(Ok(_)) => {}
@@ -61,7 +61,9 @@ impl TuiApp {
     pub(super) fn is_about_open_child(&self, event: &Event) -> bool {
         let open = self.screen.open_child();
         open.is_some_and(|open| match event {
-            Event::TaskNews { session, .. } | Event::TaskBegan { session } => session == open,
+            Event::TaskActivity { session, .. } | Event::TaskDispatched { session } => {
+                session == open
+            }
             Event::TaskEnded(result) => result.task_id == *open,
             _ => false,
         })
@@ -115,11 +117,11 @@ impl TuiApp {
         let engine = self.engine.as_ref();
         let child = engine.and_then(|engine| engine.child(session));
         let title = child.map(|child| {
-            let (name, title) = (child.order.name(), child.order.title());
-            format!("{name}: {title} · {}", child.stands())
+            let (name, title) = (child.order.short_name(), child.order.title());
+            format!("{name}: {title} · {}", child.status_label())
         });
         let text = story.to_markdown(child.and_then(|child| child.doing.as_deref()));
-        let stands = match child.is_some_and(Child::is_running) {
+        let stands = match child.is_some_and(ChildSession::is_running) {
             true => Stands::Runs,
             false => Stands::Over,
         };

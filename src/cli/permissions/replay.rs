@@ -17,7 +17,7 @@ use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::RequestId;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::engine::answering::paths_of;
 use crate::engine::onlooker::Onlooker;
 use crate::engine::reads::with_reads;
@@ -106,11 +106,11 @@ struct PermissionReplayContext {
 }
 
 impl PermissionReplayContext {
-    fn decide(&self, approval: &Approval, state: &State) -> Decision {
+    fn decide(&self, approval: &Approval, state: &RunState) -> Decision {
         let call = build_call(approval, &self.root);
         let purpose = state.running.as_ref().map(|running| &running.order.purpose);
         let phase_access = match purpose {
-            Some(purpose) if purpose.writes() => PhaseAccess::Execute,
+            Some(purpose) if purpose.may_write() => PhaseAccess::Execute,
             Some(_) | None => PhaseAccess::BeforeExecute,
         };
         let profile = purpose.map_or("plan", |purpose| purpose.profile().name());
@@ -173,11 +173,11 @@ fn replay_run(
     let mut replayed = Vec::new();
     loop {
         let seen = onlooker.look_at_each(&mut |state, event| match event {
-            Event::ApprovalAsked(approval) => {
+            Event::ApprovalRequested(approval) => {
                 let now = judge.decide(approval, state);
                 waiting.push((approval.request.clone(), approval.clone(), now));
             }
-            Event::ApprovalAnswered {
+            Event::ApprovalDecided {
                 request,
                 allowed,
                 by,

@@ -6,19 +6,19 @@ use std::collections::BTreeSet;
 
 use super::vote::{self, Count, Standing, Standings};
 use super::{
-    Attitude, Basis, Discussion, Entry, Minority, NoVote, Outcome, Part, Point, Proposal, Speech,
-    SpeechErrorCode, Stance, StopReason, Tally, TieBreak,
+    Attitude, Basis, Entry, GroupDiscussion, Minority, NoVote, Outcome, Part, Point, Proposal,
+    Speech, SpeechErrorCode, Stance, StopReason, Tally, TieBreak,
 };
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::text::pluralize;
 use crate::text::truncate::to_chars;
 
 /// The longest reason of a minority, in characters.
 const MAX_REASON: usize = 400;
 
-impl Discussion {
+impl GroupDiscussion {
     /// What comes of it when it stops now for this reason.
-    pub fn outcome_of(&self, stop: StopReason, now: At) -> Outcome {
+    pub fn outcome_of(&self, stop: StopReason, now: UnixMillis) -> Outcome {
         let standings = self.standings(u32::MAX);
         let votes = standings.tallies();
         let count = vote::count(&votes);

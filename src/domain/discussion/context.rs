@@ -6,7 +6,7 @@
 //! what to do.
 
 use super::mode::{Hearing, rules};
-use super::{Budget, CheckEnd, CheckRun, Discussion, Part, Round, Speak, Speech};
+use super::{Budget, CheckEnd, CheckRun, GroupDiscussion, Part, Round, Speak, Speech};
 use crate::text::fenced_block::fence_text;
 use crate::text::truncate::{ELLIPSIS, to_chars};
 
@@ -30,7 +30,7 @@ pub struct SourceText {
     pub text: String,
 }
 
-impl Discussion {
+impl GroupDiscussion {
     /// What this participant is told of the discussion when it speaks now; at most its budget's `context_chars` long.
     pub fn context_for(&self, speak: &Speak, files: &[SourceText]) -> String {
         let budget = self.order.terms.budget_at(&speak.participant.adapter);

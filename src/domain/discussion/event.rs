@@ -5,10 +5,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CheckOrder, CheckRun, Discussion, Outcome, Part, Participant, Round, Speaking, Speech, Status,
-    StopReason, Terms,
+    CheckOrder, CheckRun, DiscussionStatus, GroupDiscussion, Outcome, Part, Participant, Round,
+    Speaking, Speech, StopReason, Terms,
 };
-use crate::domain::ids::{At, DiscussionId, SessionId};
+use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 
 /// What a discussion is begun with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,14 +102,14 @@ pub enum DiscussionEvent {
     Continued,
 }
 
-impl Discussion {
+impl GroupDiscussion {
     /// The discussion that begins with this order.
-    pub fn begin(at: At, order: &DiscussionOrder) -> Self {
+    pub fn begin(at: UnixMillis, order: &DiscussionOrder) -> Self {
         Self {
             order: order.clone(),
             begun_at: at,
             running_since: at,
-            status: Status::Running,
+            status: DiscussionStatus::Running,
             rounds: Vec::new(),
             closing: None,
             speaking: Vec::new(),
@@ -122,7 +122,7 @@ impl Discussion {
     }
 
     /// Takes one event in. One that does not fit changes nothing.
-    pub fn take(&mut self, at: At, event: &DiscussionEvent) {
+    pub fn take(&mut self, at: UnixMillis, event: &DiscussionEvent) {
         if !self.is_running() {
             if *event == DiscussionEvent::Continued {
                 self.go_on(at);
@@ -147,7 +147,7 @@ impl Discussion {
     pub(in crate::domain) fn on_program_ended(&mut self) {
         if self.is_running() {
             self.drop_unfinished();
-            self.status = Status::Cancelled;
+            self.status = DiscussionStatus::Cancelled;
             self.stopping = Some(StopReason::ProgramEnded);
         }
     }
@@ -157,7 +157,7 @@ impl Discussion {
         self.sessions.retain(|_, of| of != session);
     }
 
-    fn on_speech_began(&mut self, at: At, event: &DiscussionEvent) {
+    fn on_speech_began(&mut self, at: UnixMillis, event: &DiscussionEvent) {
         let DiscussionEvent::SpeechBegan {
             round,
             part,
@@ -245,14 +245,14 @@ impl Discussion {
 
     fn on_ended(&mut self, outcome: &Outcome) {
         self.status = match outcome.stop {
-            StopReason::User | StopReason::ProgramEnded => Status::Cancelled,
-            StopReason::LostQuorum => Status::Failed,
+            StopReason::User | StopReason::ProgramEnded => DiscussionStatus::Cancelled,
+            StopReason::LostQuorum => DiscussionStatus::Failed,
             StopReason::Unanimous
             | StopReason::Consensus
             | StopReason::Moderator
             | StopReason::Stalemate
             | StopReason::MaxRounds
-            | StopReason::Deadline => Status::Completed,
+            | StopReason::Deadline => DiscussionStatus::Completed,
         };
         self.speaking.clear();
         self.checking = None;
@@ -261,15 +261,15 @@ impl Discussion {
 
     /// Only what was cancelled or failed goes on, from the round after its last finished one; the round in which too few
     /// could speak is not one.
-    fn go_on(&mut self, at: At) {
-        if !self.can_go_on() {
+    fn go_on(&mut self, at: UnixMillis) {
+        if !self.can_resume() {
             return;
         }
         match self.status {
-            Status::Failed => drop(self.rounds.pop()),
+            DiscussionStatus::Failed => drop(self.rounds.pop()),
             _ => self.drop_unfinished(),
         }
-        self.status = Status::Running;
+        self.status = DiscussionStatus::Running;
         self.running_since = at;
         (self.stopping, self.outcome, self.closing) = (None, None, None);
     }

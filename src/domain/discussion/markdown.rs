@@ -7,13 +7,13 @@
 use std::fmt::Write as _;
 
 use super::{
-    Attitude, Basis, CheckEnd, CheckRun, Discussion, Entry, Minority, Outcome, Proposal, Shift,
-    Speech, Stance, Tally, Vote,
+    Attitude, Basis, CheckEnd, CheckRun, Entry, GroupDiscussion, Minority, Outcome, Proposal,
+    Shift, Speech, Stance, Tally, Vote,
 };
 use crate::text::fenced_block::{self, MarkdownPart};
 use crate::text::{clean_to_one_line, pluralize};
 
-impl Discussion {
+impl GroupDiscussion {
     /// The result: what was decided on what grounds, the votes, the minority, what stays open, why it stopped.
     pub fn result_as_markdown(&self) -> String {
         self.result(deeper)

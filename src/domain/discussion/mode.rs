@@ -6,7 +6,7 @@ mod collaborative;
 mod debate;
 mod jury;
 
-use super::{Discussion, Mode, Participant, StopReason, Terms};
+use super::{GroupDiscussion, Mode, Participant, StopReason, Terms};
 
 /// What makes a mode.
 pub(super) trait Rules {
@@ -23,10 +23,10 @@ pub(super) trait Rules {
     fn hearing(&self) -> Hearing;
 
     /// Why this round, which was spoken to its end, is the last one, beside what holds in all modes.
-    fn stop(&self, discussion: &Discussion) -> Option<StopReason>;
+    fn stop(&self, discussion: &GroupDiscussion) -> Option<StopReason>;
 
     /// Tells whether enough were heard in the round that was spoken last, beside the number.
-    fn is_heard(&self, discussion: &Discussion) -> bool;
+    fn is_heard(&self, discussion: &GroupDiscussion) -> bool;
 }
 
 /// Whether participants hear what the others said.

@@ -4,10 +4,10 @@
 
 use super::mode::{Hearing, rules};
 use super::{
-    CheckEnd, CheckOrder, Discussion, Order, Outcome, Part, Participant, Round, SpeechErrorCode,
-    StopReason,
+    CheckEnd, CheckOrder, GroupDiscussion, Order, Outcome, Part, Participant, Round,
+    SpeechErrorCode, StopReason,
 };
-use crate::domain::ids::{At, SessionId};
+use crate::domain::ids::{SessionId, UnixMillis};
 
 /// How many checks a round may lead to, and all rounds together.
 const CHECKS: (usize, usize) = (3, 6);
@@ -15,7 +15,7 @@ const CHECKS: (usize, usize) = (3, 6);
 /// What is to be done next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// These speak now, all at once. What each is told is [`Discussion::context_for`] inside the template
+    /// These speak now, all at once. What each is told is [`GroupDiscussion::context_for`] inside the template
     /// `07_discuss.md`. For each, `SpeechBegan` is fed as soon as it has its session, or `Spoke` with
     /// `E_SESSION` when it got none; who speaks already is not named again.
     Speak(Vec<Speak>),
@@ -35,7 +35,7 @@ pub enum Next {
     /// Somebody speaks, or a command runs: nothing is to be done before the next event or this instant.
     Wait {
         /// When to ask again without an event.
-        until: At,
+        until: UnixMillis,
     },
     /// It is over: `Ended` is fed with this outcome, and the participants' sessions go unless they are kept.
     Conclude(Box<Outcome>),
@@ -69,9 +69,9 @@ pub struct Stop {
     pub check: Option<CheckOrder>,
 }
 
-impl Discussion {
+impl GroupDiscussion {
     /// What is to be done next. What is under way already is not said again, but for a stop.
-    pub fn next(&self, now: At) -> Next {
+    pub fn next(&self, now: UnixMillis) -> Next {
         if !self.is_running() {
             return Next::Over;
         }
@@ -99,11 +99,12 @@ impl Discussion {
     }
 
     /// When its time is used up.
-    pub fn deadline(&self) -> At {
-        At(self
-            .running_since
-            .0
-            .saturating_add_unsigned(self.order.terms.deadline_ms))
+    pub fn deadline(&self) -> UnixMillis {
+        UnixMillis(
+            self.running_since
+                .0
+                .saturating_add_unsigned(self.order.terms.deadline_ms),
+        )
     }
 
     /// How many rounds it has at the most; in a jury one for the answers and one for the vote.
@@ -112,7 +113,7 @@ impl Discussion {
     }
 
     /// Why no further round begins, in the order in which reasons count; `None` while one is being spoken or may come.
-    pub fn closing_reason(&self, now: At) -> Option<StopReason> {
+    pub fn closing_reason(&self, now: UnixMillis) -> Option<StopReason> {
         let round = self.round().filter(|round| self.is_finished(round));
         let reason = round.and_then(|round| self.reason_after(round));
         let is_late = now >= self.deadline() && !self.is_busy();
@@ -155,16 +156,16 @@ impl Discussion {
     }
 
     /// Until the deadline, or as long again where that is past.
-    fn wait(&self, now: At, as_long: u64) -> Next {
+    fn wait(&self, now: UnixMillis, as_long: u64) -> Next {
         let until = match self.deadline() {
             deadline if deadline > now => deadline,
-            _ => At(now.0.saturating_add_unsigned(as_long.max(1))),
+            _ => UnixMillis(now.0.saturating_add_unsigned(as_long.max(1))),
         };
         Next::Wait { until }
     }
 
     /// The last word, where somebody has it and there is something to rule on; what is to be checked comes before.
-    fn close(&self, reason: StopReason, now: At) -> Next {
+    fn close(&self, reason: StopReason, now: UnixMillis) -> Next {
         let has_speeches = self
             .rounds
             .iter()
@@ -182,11 +183,11 @@ impl Discussion {
         Next::Speak(vec![self.turn_of(closer, (round, Part::Closing), None)])
     }
 
-    fn conclude(&self, reason: StopReason, now: At) -> Next {
+    fn conclude(&self, reason: StopReason, now: UnixMillis) -> Next {
         Next::Conclude(Box::new(self.outcome_of(reason, now)))
     }
 
-    fn speak(&self, n: u32, now: At) -> Next {
+    fn speak(&self, n: u32, now: UnixMillis) -> Next {
         let attacker = self.attacker(n);
         let spoken = self.rounds.iter().find(|round| round.n == n);
         let is_due = |each: &&Participant| {

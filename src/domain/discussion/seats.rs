@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 
 use super::mode::{Hearing, rules};
-use super::{Discussion, Participant, Round, Side, SpeechErrorCode};
+use super::{GroupDiscussion, Participant, Round, Side, SpeechErrorCode};
 
 /// After how many failures in a row a participant is not asked again.
 const FAILURES: usize = 2;
 
-impl Discussion {
+impl GroupDiscussion {
     /// Who speaks in a round, in the order in which they were named: who belongs to it and is not out.
     pub fn speakers(&self, round: u32) -> Vec<&Participant> {
         let all = self.order.participants.iter();

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Stance;
-use crate::domain::ids::{At, SessionId};
+use crate::domain::ids::{SessionId, UnixMillis};
 use crate::text::clean_to_one_line;
 
 /// One round.
@@ -140,7 +140,7 @@ pub struct Speaking {
     /// Its child session.
     pub session: SessionId,
     /// Since when.
-    pub since: At,
+    pub since: UnixMillis,
 }
 
 impl Round {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::mode::{Hearing, rules};
 use super::{
-    Attitude, CheckEnd, CheckRun, Discussion, Proposal, Round, Shift, Speech, Stance, Tally,
+    Attitude, CheckEnd, CheckRun, GroupDiscussion, Proposal, Round, Shift, Speech, Stance, Tally,
     TieBreak, Vote,
 };
 
@@ -51,7 +51,7 @@ pub struct Count {
     pub tie_break: TieBreak,
 }
 
-impl Discussion {
+impl GroupDiscussion {
     /// Where everybody stands after this round, from 1, and the moves until then. Only who speaks in rounds stands anywhere.
     pub fn standings(&self, round: u32) -> Standings<'_> {
         let mut standings = Standings::default();

@@ -1,19 +1,19 @@
 //! A run as tests begin one; each says what matters to it.
 
-use super::{Created, Settings};
+use super::{RunParameters, WorkflowSettings};
 use crate::domain::ids::{RunId, SessionId};
 use crate::domain::phase::{Gate, Mode};
-use crate::domain::run::SCHEMA;
+use crate::domain::run::RUN_SCHEMA;
 
-impl Created {
+impl RunParameters {
     /// A run in the manual gate with a planner and a reviewer.
     pub fn example() -> Self {
         Self {
-            schema: SCHEMA,
+            schema: RUN_SCHEMA,
             run: RunId::new("run_1"),
             gate: Gate::Manual,
             mode: Mode::Default,
-            settings: Settings {
+            settings: WorkflowSettings {
                 max_iterations: 3,
                 stall_limit: 2,
                 auto_approve: false,

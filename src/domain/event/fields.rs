@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Event;
 
 /// The kind of an event, as it stands in the log.
-pub fn kind(event: &Event) -> String {
+pub fn event_kind(event: &Event) -> String {
     match serde_json::to_value(event) {
         Ok(Value::Object(fields)) => match fields.get("kind") {
             Some(Value::String(kind)) => kind.clone(),
@@ -19,7 +19,7 @@ pub fn kind(event: &Event) -> String {
 
 /// One thing that an event holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub struct EventField {
     /// How deep it lies, from 0.
     pub depth: usize,
     /// Its name; of an entry of a list its number, from 1.
@@ -29,16 +29,16 @@ pub struct Field {
 }
 
 /// All that an event holds, in its order.
-pub fn fields(event: &Event) -> Vec<Field> {
+pub fn event_fields(event: &Event) -> Vec<EventField> {
     let mut all = Vec::new();
     match serde_json::to_value(event) {
         Ok(Value::Object(mut of)) => match of.remove("data") {
-            Some(Value::Object(data)) => add_all(&mut all, data.iter(), 0),
-            Some(data) => add(&mut all, "", &data, 0),
+            Some(Value::Object(data)) => push_fields(&mut all, data.iter(), 0),
+            Some(data) => push_field(&mut all, "", &data, 0),
             None => {}
         },
         Ok(_) => {}
-        Err(error) => all.push(Field {
+        Err(error) => all.push(EventField {
             depth: 0,
             name: String::new(),
             text: format!("it cannot be shown: {error}"),
@@ -47,19 +47,19 @@ pub fn fields(event: &Event) -> Vec<Field> {
     all
 }
 
-fn add_all<'a>(
-    all: &mut Vec<Field>,
+fn push_fields<'a>(
+    all: &mut Vec<EventField>,
     of: impl Iterator<Item = (&'a String, &'a Value)>,
     depth: usize,
 ) {
     for (name, value) in of {
-        add(all, name, value, depth);
+        push_field(all, name, value, depth);
     }
 }
 
-fn add(all: &mut Vec<Field>, name: &str, value: &Value, depth: usize) {
+fn push_field(all: &mut Vec<EventField>, name: &str, value: &Value, depth: usize) {
     let mut put = |text: &str| {
-        all.push(Field {
+        all.push(EventField {
             depth,
             name: name.to_owned(),
             text: text.to_owned(),
@@ -73,12 +73,12 @@ fn add(all: &mut Vec<Field>, name: &str, value: &Value, depth: usize) {
         Value::Array(values) => {
             put("");
             for (n, value) in values.iter().enumerate() {
-                add(all, &(n + 1).to_string(), value, depth + 1);
+                push_field(all, &(n + 1).to_string(), value, depth + 1);
             }
         }
         Value::Object(fields) => {
             put("");
-            add_all(all, fields.iter(), depth + 1);
+            push_fields(all, fields.iter(), depth + 1);
         }
     }
 }
@@ -86,7 +86,7 @@ fn add(all: &mut Vec<Field>, name: &str, value: &Value, depth: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::News;
+    use crate::domain::event::AgentActivity;
     use crate::domain::ids::TurnId;
     use crate::domain::turn::Role;
 
@@ -95,15 +95,15 @@ mod tests {
         let event = Event::Agent {
             turn: TurnId::new("trn_7"),
             role: Role::Planner,
-            news: News::ToolEnded {
+            news: AgentActivity::ToolEnded {
                 item: "t".to_owned(),
                 status: "completed".to_owned(),
                 exit_code: None,
                 output: "a\nb".to_owned(),
             },
         };
-        assert_eq!(kind(&event), "agent");
-        let told: Vec<String> = fields(&event)
+        assert_eq!(event_kind(&event), "agent");
+        let told: Vec<String> = event_fields(&event)
             .into_iter()
             .map(|field| format!("{} {}: {:?}", field.depth, field.name, field.text))
             .collect();
@@ -120,6 +120,6 @@ mod tests {
                 "1 output: \"a\\nb\"",
             ]
         );
-        assert_eq!(fields(&Event::Released), []);
+        assert_eq!(event_fields(&Event::TurnSendConfirmed), []);
     }
 }

@@ -3,18 +3,20 @@
 use serde::{Deserialize, Deserializer};
 
 /// A file that is ours again, and where what was found instead is kept; `None` where nothing was there.
-pub type Restored = (String, Option<String>);
+pub type RestoredFile = (String, Option<String>);
 
 /// Reads them; an earlier version wrote an empty place where there was none.
-pub(super) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Restored>, D::Error> {
-    let files = Vec::<Restored>::deserialize(from)?;
-    let named = |(path, kept): Restored| (path, kept.filter(|kept| !kept.is_empty()));
+pub(super) fn deserialize_restored_files<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<RestoredFile>, D::Error> {
+    let files = Vec::<RestoredFile>::deserialize(from)?;
+    let named = |(path, kept): RestoredFile| (path, kept.filter(|kept| !kept.is_empty()));
     Ok(files.into_iter().map(named).collect())
 }
 
 /// Each file with what became of what was found in its place.
-pub fn in_words(files: &[Restored]) -> String {
-    let told = |(path, kept): &Restored| match kept {
+pub fn describe_restored_files(files: &[RestoredFile]) -> String {
+    let told = |(path, kept): &RestoredFile| match kept {
         Some(kept) => format!("{path} (what lay there is kept as {kept})"),
         None => format!("{path} (it was gone)"),
     };
@@ -31,10 +33,10 @@ mod tests {
         let old = r#"{"kind":"store.tampered","data":{"files":[["a","k"],["b",""]]}}"#;
         let new = r#"{"kind":"store.tampered","data":{"files":[["a","k"],["b",null]]}}"#;
         assert_eq!(read(old), read(new));
-        let Event::Tampered { files } = read(old) else {
+        let Event::StoreTampered { files } = read(old) else {
             panic!("another event");
         };
         let words = "a (what lay there is kept as k), b (it was gone)";
-        assert_eq!(super::in_words(&files), words);
+        assert_eq!(super::describe_restored_files(&files), words);
     }
 }

@@ -2,42 +2,50 @@
 
 use std::collections::BTreeMap;
 
-use super::{Author, Busy, PlanFile, Reading, State, baseline, executing, flow, reviewing};
+use super::{
+    DocumentAuthor, PlanFile, PlanFileState, ProgramOperation, RunState, baseline, executing, flow,
+    reviewing,
+};
 use crate::domain::effect::Effect;
-use crate::domain::execution::Execution;
-use crate::domain::ids::{At, Sha256};
-use crate::domain::phase::{Cause, Phase};
+use crate::domain::ids::{Sha256, UnixMillis};
+use crate::domain::phase::{Phase, TransitionCause};
 use crate::domain::plan::Plan;
-use crate::domain::question::{Answer, QuestionKind, Terms};
-use crate::domain::turn::Purpose;
+use crate::domain::plan_execution::PlanExecution;
+use crate::domain::question::{ExecutionTerms, QuestionAnswer, QuestionKind};
+use crate::domain::turn::TurnPurpose;
 
 /// Binds the approval to a plan's hash and looks at the repository.
-pub(super) fn enter_approved(state: &mut State, hash: Sha256) -> Vec<Effect> {
+pub(super) fn enter_approved(state: &mut RunState, hash: Sha256) -> Vec<Effect> {
     state.approved_sha256 = Some(hash);
     survey(state)
 }
 
-pub(super) fn survey(state: &mut State) -> Vec<Effect> {
-    state.busy = Some(Busy::Surveying);
-    vec![Effect::Survey]
+pub(super) fn survey(state: &mut RunState) -> Vec<Effect> {
+    state.busy = Some(ProgramOperation::Surveying);
+    vec![Effect::SurveyRepository]
 }
 
 /// The plan on disk is the one that was approved.
-fn is_fresh(state: &State) -> bool {
-    state.approved_sha256.is_some() && state.plan_hash() == state.approved_sha256.as_ref()
+fn is_fresh(state: &RunState) -> bool {
+    state.approved_sha256.is_some() && state.plan_approval_hash() == state.approved_sha256.as_ref()
 }
 
-fn ask_about_stale(state: &mut State) -> Vec<Effect> {
+fn ask_about_stale(state: &mut RunState) -> Vec<Effect> {
     let now = state
-        .plan_hash()
+        .plan_approval_hash()
         .cloned()
         .unwrap_or_else(|| Sha256::new(""));
     let reviewed = state.approved_sha256.clone().unwrap_or_else(|| now.clone());
     flow::ask(state, QuestionKind::StalePlan { reviewed, now })
 }
 
-pub(super) fn on_surveyed(state: &mut State, terms: &Terms) -> Vec<Effect> {
-    if state.phase != Phase::Approved || state.busy.take_if(|b| *b == Busy::Surveying).is_none() {
+pub(super) fn on_surveyed(state: &mut RunState, terms: &ExecutionTerms) -> Vec<Effect> {
+    if state.phase != Phase::Approved
+        || state
+            .busy
+            .take_if(|b| *b == ProgramOperation::Surveying)
+            .is_none()
+    {
         return Vec::new();
     }
     if !is_fresh(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
@@ -55,29 +63,29 @@ pub(super) fn on_surveyed(state: &mut State, terms: &Terms) -> Vec<Effect> {
     )
 }
 
-fn enter_execution(state: &mut State, terms: &Terms) -> Vec<Effect> {
-    state.busy = Some(Busy::Entering);
+fn enter_execution(state: &mut RunState, terms: &ExecutionTerms) -> Vec<Effect> {
+    state.busy = Some(ProgramOperation::Entering);
     vec![Effect::EnterExecution(terms.clone())]
 }
 
 pub(super) fn on_execute_answered(
-    state: &mut State,
-    at: At,
-    terms: &Terms,
-    answer: &Answer,
+    state: &mut RunState,
+    at: UnixMillis,
+    terms: &ExecutionTerms,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     match answer {
-        Answer::RequestChanges { text } => {
+        QuestionAnswer::RequestChanges { text } => {
             reviewing::make_room(state);
             state.approved_sha256 = None;
             state.asked_back.clear();
             state.remarks = Some(text.clone());
-            flow::go(state, Cause::ChangesRequested);
+            flow::go(state, TransitionCause::ChangesRequested);
             let mut effects = vec![Effect::AppendRemarks(text.clone())];
-            effects.extend(flow::propose(state, at, Purpose::Respond, None));
+            effects.extend(flow::propose(state, at, TurnPurpose::Respond, None));
             effects
         }
-        Answer::SwitchTest => {
+        QuestionAnswer::SwitchTest => {
             let terms = terms.clone().with_other_test();
             flow::ask(state, QuestionKind::Execute { terms })
         }
@@ -87,19 +95,24 @@ pub(super) fn on_execute_answered(
 }
 
 pub(super) fn on_execution_entered(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     base: Option<&str>,
-    terms: &Terms,
+    terms: &ExecutionTerms,
 ) -> Vec<Effect> {
-    if state.phase != Phase::Approved || state.busy.take_if(|b| *b == Busy::Entering).is_none() {
+    if state.phase != Phase::Approved
+        || state
+            .busy
+            .take_if(|b| *b == ProgramOperation::Entering)
+            .is_none()
+    {
         return Vec::new();
     }
     if !is_fresh(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
         return ask_about_stale(state);
     }
-    flow::go(state, Cause::ExecutionStarted);
-    state.execution = Some(Execution {
+    flow::go(state, TransitionCause::ExecutionStarted);
+    state.execution = Some(PlanExecution {
         allowed_entry_points: Vec::new(),
         commits: terms.commits.clone(),
         base: base.map(str::to_owned),
@@ -114,15 +127,15 @@ pub(super) fn on_execution_entered(
         base_tree: None,
         undone: Vec::new(),
     });
-    let mut effects = vec![Effect::SwitchToBuild];
+    let mut effects = vec![Effect::SwitchToBuildProfile];
     effects.extend(baseline::begin(state, at));
     effects
 }
 
-pub(super) fn on_execution_refused(state: &mut State, reason: &str) -> Vec<Effect> {
+pub(super) fn on_execution_refused(state: &mut RunState, reason: &str) -> Vec<Effect> {
     let was_at_it = state
         .busy
-        .take_if(|b| matches!(b, Busy::Entering | Busy::Surveying))
+        .take_if(|b| matches!(b, ProgramOperation::Entering | ProgramOperation::Surveying))
         .is_some();
     if state.phase != Phase::Approved || !was_at_it {
         return Vec::new();
@@ -135,13 +148,13 @@ pub(super) fn on_execution_refused(state: &mut State, reason: &str) -> Vec<Effec
     )
 }
 
-pub(super) fn on_refusal_answered(state: &mut State) -> Vec<Effect> {
+pub(super) fn on_refusal_answered(state: &mut RunState) -> Vec<Effect> {
     survey(state)
 }
 
 /// A plan edited by the user makes an approval stale when its hash differs.
 pub(super) fn on_plan_edited(
-    state: &mut State,
+    state: &mut RunState,
     plan: Option<&Plan>,
     (approval, file): (&Sha256, &Sha256),
 ) -> Vec<Effect> {
@@ -149,10 +162,10 @@ pub(super) fn on_plan_edited(
         return Vec::new();
     }
     match (plan, &mut state.plan) {
-        (Some(plan), _) => state.take_plan(PlanFile::of(plan, file), Author::User),
+        (Some(plan), _) => state.set_plan(PlanFile::from_plan(plan, file), DocumentAuthor::User),
         (None, Some(known)) => {
-            state.plan_by = Author::User;
-            known.reading = Reading::Broken;
+            state.plan_by = DocumentAuthor::User;
+            known.reading = PlanFileState::Broken;
             known.file_sha256 = file.clone();
             known.plan.approval_sha256 = approval.clone();
         }
@@ -170,36 +183,40 @@ pub(super) fn on_plan_edited(
     ask_about_stale(state)
 }
 
-pub(super) fn on_stale_answered(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
-    if *answer == Answer::ReviewAgain && state.phase != Phase::Execute {
+pub(super) fn on_stale_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    if *answer == QuestionAnswer::ReviewAgain && state.phase != Phase::Execute {
         reviewing::make_room(state);
         state.approved_sha256 = None;
-        flow::go(state, Cause::StaleReviewedAgain);
+        flow::go(state, TransitionCause::StaleReviewedAgain);
         return reviewing::enter_review(state, at);
     }
     let readable = state
         .plan
         .as_ref()
-        .filter(|plan| plan.reading == Reading::Plan);
+        .filter(|plan| plan.reading == PlanFileState::Plan);
     let hash = readable.map(|plan| plan.plan.approval_sha256.clone());
-    let (Answer::AcceptAsIs, Some(hash)) = (answer, hash) else {
+    let (QuestionAnswer::AcceptAsIs, Some(hash)) = (answer, hash) else {
         return ask_about_stale(state);
     };
     if state.phase == Phase::Execute {
         state.approved_sha256 = Some(hash);
         return executing::next_step(state, at, None);
     }
-    flow::go(state, Cause::StaleAccepted);
+    flow::go(state, TransitionCause::StaleAccepted);
     enter_approved(state, hash)
 }
 
 /// Asks about a stale plan before the next step, where it is one.
-pub(super) fn stale_before_step(state: &mut State) -> Option<Vec<Effect>> {
+pub(super) fn stale_before_step(state: &mut RunState) -> Option<Vec<Effect>> {
     (!is_fresh(state)).then(|| ask_about_stale(state))
 }
 
 /// Ends a run whose steps are all through.
-pub(super) fn finish(state: &mut State, _at: At) -> Vec<Effect> {
-    flow::go(state, Cause::StepsDone);
-    vec![Effect::Finish]
+pub(super) fn finish(state: &mut RunState, _at: UnixMillis) -> Vec<Effect> {
+    flow::go(state, TransitionCause::StepsDone);
+    vec![Effect::FinishRun]
 }

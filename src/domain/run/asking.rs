@@ -2,14 +2,14 @@
 //!
 //! Refuses to hold the workflow up for a child, and to turn a question away because another one is open.
 
-use super::{Counts, State, children, flow};
+use super::{ResultValidity, RunState, children, flow};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{RequestId, TurnId};
-use crate::domain::question::{AgentQuestion, Answer, Question, QuestionKind};
-use crate::domain::turn::Purpose;
+use crate::domain::question::{AgentQuestion, Question, QuestionAnswer, QuestionKind};
+use crate::domain::turn::TurnPurpose;
 
 pub(super) fn on_asked(
-    state: &mut State,
+    state: &mut RunState,
     turn: &TurnId,
     (request, questions): (&RequestId, &[AgentQuestion]),
     child: Option<&str>,
@@ -34,10 +34,10 @@ pub(super) fn on_asked(
         return Vec::new();
     };
     let purpose = running.order.purpose.clone();
-    if running.result == Counts::No || purpose == Purpose::Summary {
+    if running.result == ResultValidity::No || purpose == TurnPurpose::Summary {
         return vec![Effect::AnswerAgent {
             request,
-            answer: Answer::Dismiss,
+            answer: QuestionAnswer::Dismiss,
         }];
     }
     let kind = QuestionKind::Agent {
@@ -51,7 +51,7 @@ pub(super) fn on_asked(
     }
 }
 
-pub(super) fn on_withdrawn(state: &mut State, withdrawn: &RequestId) -> Vec<Effect> {
+pub(super) fn on_withdrawn(state: &mut RunState, withdrawn: &RequestId) -> Vec<Effect> {
     // Its CLI waits no longer anyway.
     if state.late.iter().any(|late| late.request == *withdrawn) {
         return Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn on_withdrawn(state: &mut State, withdrawn: &RequestId) -> Vec<Effe
     // So it is with all that a turn left open which waits for its answers.
     let stays = state.held_end.is_some();
     let is_it = |question: &Question| {
-        question.kind.request() == Some(withdrawn) && !(stays && is_of_turn(question))
+        question.kind.request_id() == Some(withdrawn) && !(stays && is_of_turn(question))
     };
     state.awaiting.take_if(|question| is_it(question));
     state.asked.retain(|question| !is_it(question));
@@ -70,15 +70,15 @@ pub(super) fn on_withdrawn(state: &mut State, withdrawn: &RequestId) -> Vec<Effe
 }
 
 /// Takes a question out that this answer fits.
-pub(super) fn take(state: &mut State, id: u32, answer: &Answer) -> Option<Question> {
+pub(super) fn take(state: &mut RunState, id: u32, answer: &QuestionAnswer) -> Option<Question> {
     let fits = |question: &Question| question.id == id && question.kind.accepts(answer);
     let first = state.awaiting.take_if(|question| fits(question));
     first.or_else(|| state.asked.extract_if(.., |question| fits(question)).next())
 }
 
 /// Takes a question out that an agent asked by this request.
-pub(super) fn take_asked(state: &mut State, request: &RequestId) -> Option<Question> {
-    let is_it = |question: &Question| question.kind.request() == Some(request);
+pub(super) fn take_asked(state: &mut RunState, request: &RequestId) -> Option<Question> {
+    let is_it = |question: &Question| question.kind.request_id() == Some(request);
     let first = state.awaiting.take_if(|question| is_it(question));
     first.or_else(|| {
         state
@@ -89,14 +89,14 @@ pub(super) fn take_asked(state: &mut State, request: &RequestId) -> Option<Quest
 }
 
 /// Takes the questions out that the CLI of the turn at work waits for; they go with the turn.
-pub(super) fn take_of_turn(state: &mut State) -> Vec<Question> {
+pub(super) fn take_of_turn(state: &mut RunState) -> Vec<Question> {
     let first = state.awaiting.take_if(|question| is_of_turn(question));
     let others = state.asked.extract_if(.., |question| is_of_turn(question));
     first.into_iter().chain(others).collect()
 }
 
 /// Takes out the first of those that wait beside another one.
-pub(super) fn take_first_of_turn(state: &mut State) -> Option<Question> {
+pub(super) fn take_first_of_turn(state: &mut RunState) -> Option<Question> {
     let at = state.asked.iter().position(is_of_turn)?;
     Some(state.asked.remove(at))
 }
@@ -113,13 +113,15 @@ fn is_of_turn(question: &Question) -> bool {
 
 /// What questions ask; `None` where there are none.
 pub(super) fn in_words(questions: &[Question]) -> Option<String> {
-    let asked = questions.iter().flat_map(|question| question.kind.asked());
+    let asked = questions
+        .iter()
+        .flat_map(|question| question.kind.agent_questions());
     let texts: Vec<&str> = asked.map(|asked| asked.text.as_str()).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 /// Drops what the agent of a child's task asked; nobody waits for the answer any more.
-pub(super) fn drop_of_child(state: &mut State, of: &TurnId) {
+pub(super) fn drop_of_child(state: &mut RunState, of: &TurnId) {
     state.asked.retain(|question| match &question.kind {
         QuestionKind::Child { turn, .. } => turn != of,
         _ => true,

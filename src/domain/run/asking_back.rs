@@ -2,40 +2,45 @@
 //!
 //! Refuses to ask for the same twice in one review or answer.
 
-use super::{Busy, State, flow, planning};
-use crate::domain::asked_back::{self, Lack};
+use super::{ProgramOperation, RunState, flow, planning};
 use crate::domain::effect::Effect;
-use crate::domain::findings::Findings;
-use crate::domain::ids::{At, TurnId};
-use crate::domain::review::Review;
-use crate::domain::turn::{Again, Purpose};
+use crate::domain::findings::FindingLedger;
+use crate::domain::ids::{TurnId, UnixMillis};
+use crate::domain::missing_part::{self, MissingPart};
+use crate::domain::review::ReviewDocument;
+use crate::domain::turn::{TurnPurpose, TurnRetryReason};
 
-impl State {
+impl RunState {
     /// What the reviewer is asked for before this review counts; nothing where it was asked for that before.
-    pub fn lacks_of_review(&self, review: &Review) -> Vec<Lack> {
-        let lacks = asked_back::of_review(review, &self.findings);
-        asked_back::not_asked_yet(&lacks, &self.asked_back)
+    pub fn lacks_of_review(&self, review: &ReviewDocument) -> Vec<MissingPart> {
+        let lacks = missing_part::missing_parts_of_review(review, &self.findings);
+        missing_part::unrequested_parts(&lacks, &self.asked_back)
     }
 
     /// The same of answers, under the ledger that has taken them in.
-    pub fn lacks_of_answers(&self, answered: &Findings) -> Vec<Lack> {
-        asked_back::not_asked_yet(&asked_back::of_answers(answered), &self.asked_back)
+    pub fn lacks_of_answers(&self, answered: &FindingLedger) -> Vec<MissingPart> {
+        missing_part::unrequested_parts(
+            &missing_part::missing_parts_of_answers(answered),
+            &self.asked_back,
+        )
     }
 }
 
 /// The document of a turn does not count yet; its agent is asked for what it lacks.
 pub(super) fn on_asked_back(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     turn: &TurnId,
-    lacks: &[Lack],
+    lacks: &[MissingPart],
 ) -> Vec<Effect> {
-    let lacks = asked_back::not_asked_yet(lacks, &state.asked_back);
+    let lacks = missing_part::unrequested_parts(lacks, &state.asked_back);
     let collecting = match &state.busy {
-        Some(Busy::Collecting { order, .. }) if order.turn == *turn => order.purpose.clone(),
+        Some(ProgramOperation::Collecting { order, .. }) if order.turn == *turn => {
+            order.purpose.clone()
+        }
         _ => return Vec::new(),
     };
-    if lacks.is_empty() || collecting != Purpose::Review {
+    if lacks.is_empty() || collecting != TurnPurpose::Review {
         return Vec::new();
     }
     planning::take_collecting(state, turn, |_| true);
@@ -43,14 +48,24 @@ pub(super) fn on_asked_back(
 }
 
 /// Asks the agent of a turn for what its document lacks.
-pub(super) fn again(state: &mut State, at: At, purpose: Purpose, lacks: Vec<Lack>) -> Vec<Effect> {
-    let reason = asked_back::in_words(&lacks);
+pub(super) fn again(
+    state: &mut RunState,
+    at: UnixMillis,
+    purpose: TurnPurpose,
+    lacks: Vec<MissingPart>,
+) -> Vec<Effect> {
+    let reason = missing_part::describe_missing_parts(&lacks);
     state.asked_back.extend(lacks);
-    flow::propose(state, at, purpose, Some(Again::AskedBack { reason }))
+    flow::propose(
+        state,
+        at,
+        purpose,
+        Some(TurnRetryReason::AskedBack { reason }),
+    )
 }
 
 /// Tells whether the planner's answers to the review are kept, and it was asked for the others.
-pub(super) fn has_answered(state: &State) -> bool {
+pub(super) fn has_answered(state: &RunState) -> bool {
     let mut asked = state.asked_back.iter();
-    asked.any(|lack| matches!(lack, Lack::Answers { .. }))
+    asked.any(|lack| matches!(lack, MissingPart::Answers { .. }))
 }

@@ -3,22 +3,22 @@
 //! Refuses to hold a run up for failing tests: they are told. Only a runner that is not there, and a network or a
 //! socket that nobody has said a word about, are the user's to settle first.
 
-use super::{Busy, State, executing, flow};
+use super::{ProgramOperation, RunState, executing, flow};
 use crate::domain::effect::Effect;
-use crate::domain::execution::{Baseline, Execution};
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, QuestionKind};
+use crate::domain::plan_execution::{PlanExecution, TestBaseline};
+use crate::domain::question::{QuestionAnswer, QuestionKind};
 
 /// The step in whose place questions name the time before the first one.
 pub(super) const BEFORE_STEPS: u32 = 0;
 
 /// Runs the tests, where there are some, or goes on to the first step.
-pub(super) fn begin(state: &mut State, at: At) -> Vec<Effect> {
+pub(super) fn begin(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     let test = state.execution.as_ref().and_then(|e| e.test.clone());
     match test.filter(|_| state.settings.baseline) {
         Some(test) => {
-            state.busy = Some(Busy::Baseline);
+            state.busy = Some(ProgramOperation::Baseline);
             vec![Effect::RunBaseline(test)]
         }
         None => executing::next_step(state, at, None),
@@ -26,12 +26,14 @@ pub(super) fn begin(state: &mut State, at: At) -> Vec<Effect> {
 }
 
 /// Takes the mark that the tests run; says whether they did.
-fn take_busy(state: &mut State) -> bool {
-    let was_at_it = state.busy.take_if(|busy| *busy == Busy::Baseline);
+fn take_busy(state: &mut RunState) -> bool {
+    let was_at_it = state
+        .busy
+        .take_if(|busy| *busy == ProgramOperation::Baseline);
     was_at_it.is_some() && state.phase == Phase::Execute
 }
 
-pub(super) fn on_ran(state: &mut State, at: At, found: &Baseline) -> Vec<Effect> {
+pub(super) fn on_ran(state: &mut RunState, at: UnixMillis, found: &TestBaseline) -> Vec<Effect> {
     if !take_busy(state) {
         return Vec::new();
     }
@@ -44,15 +46,15 @@ pub(super) fn on_ran(state: &mut State, at: At, found: &Baseline) -> Vec<Effect>
     if let Some(kind) = executing::lacking(BEFORE_STEPS, receipt) {
         return flow::ask(state, kind);
     }
-    if receipt.lacks_runner() {
-        let found = receipt.in_words();
+    if receipt.is_runner_missing() {
+        let found = receipt.describe();
         return flow::ask(state, QuestionKind::RunnerMissing { found });
     }
     executing::next_step(state, at, None)
 }
 
 /// What an earlier run of these tests left in the tree is there still.
-fn with_files_of(earlier: Option<Baseline>, found: &Baseline) -> Baseline {
+fn with_files_of(earlier: Option<TestBaseline>, found: &TestBaseline) -> TestBaseline {
     let mut all = found.clone();
     let Some(earlier) = earlier else {
         return all;
@@ -74,8 +76,8 @@ fn with_files_of(earlier: Option<Baseline>, found: &Baseline) -> Baseline {
 }
 
 /// Takes files that an edit of the step's agent names for the step's, although the tests made them before it.
-pub(super) fn give_to_step(execution: &mut Execution, changed: &[String]) {
-    let Execution {
+pub(super) fn give_to_step(execution: &mut PlanExecution, changed: &[String]) {
+    let PlanExecution {
         baseline: Some(baseline),
         current: Some(current),
         ..
@@ -88,30 +90,34 @@ pub(super) fn give_to_step(execution: &mut Execution, changed: &[String]) {
     };
     let is_named = |path: &String| {
         let below = format!("/{path}");
-        let mut files = calls.files().iter();
+        let mut files = calls.edited_files().iter();
         changed.contains(path) && files.any(|file| file == path || file.ends_with(&below))
     };
     baseline.made_by_tests.retain(|path| !is_named(path));
 }
 
 /// The run ends first, so that no step begins beside it.
-pub(super) fn on_stopped(state: &State) -> Vec<Effect> {
+pub(super) fn on_stopped(state: &RunState) -> Vec<Effect> {
     match state.busy {
-        Some(Busy::Baseline) => vec![Effect::StopBaseline],
+        Some(ProgramOperation::Baseline) => vec![Effect::StopBaseline],
         _ => Vec::new(),
     }
 }
 
-pub(super) fn on_skipped(state: &mut State, at: At) -> Vec<Effect> {
+pub(super) fn on_skipped(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     match take_busy(state) {
         true => executing::next_step(state, at, None),
         false => Vec::new(),
     }
 }
 
-pub(super) fn on_runner_answered(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
+pub(super) fn on_runner_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
     match answer {
-        Answer::Retry => begin(state, at),
+        QuestionAnswer::Retry => begin(state, at),
         _ => executing::next_step(state, at, None),
     }
 }

@@ -2,19 +2,21 @@
 //!
 //! Refuses to know roles' turns: a child changes nothing in the workflow, and the workflow waits for none.
 
-use super::{State, asking, discussing, outside};
-use crate::domain::effect::{Effect, Expiry};
-use crate::domain::event::News;
-use crate::domain::ids::{At, SessionId, TurnId};
-use crate::domain::patch::{PatchState, TaskPatch};
-use crate::domain::task::{Child, Report, TaskOrder, TaskResult, TaskStatus, Waits};
+use super::{RunState, asking, discussing, outside};
+use crate::domain::effect::{Effect, ExpiryReason};
+use crate::domain::event::AgentActivity;
+use crate::domain::ids::{SessionId, TurnId, UnixMillis};
+use crate::domain::task::{
+    ChildSession, TaskOrder, TaskReportStatus, TaskResult, TaskStatus, TaskWaitMode,
+};
+use crate::domain::task_patch::{PatchState, TaskPatch};
 
-pub(super) fn on_started(state: &mut State, at: At, order: &TaskOrder) -> Vec<Effect> {
+pub(super) fn on_started(state: &mut RunState, at: UnixMillis, order: &TaskOrder) -> Vec<Effect> {
     match find(state, &order.session) {
         Some(child) if child.is_running() => {}
         Some(child) => {
             let (external_id, n_tasks) = (child.external_id.take(), child.n_tasks + 1);
-            *child = Child {
+            *child = ChildSession {
                 external_id,
                 n_tasks,
                 // What was kept stays known until the child's next changes take its place.
@@ -27,8 +29,8 @@ pub(super) fn on_started(state: &mut State, at: At, order: &TaskOrder) -> Vec<Ef
     Vec::new()
 }
 
-fn fresh(at: At, order: &TaskOrder) -> Child {
-    Child {
+fn fresh(at: UnixMillis, order: &TaskOrder) -> ChildSession {
+    ChildSession {
         order: order.clone(),
         external_id: None,
         status: TaskStatus::Running,
@@ -38,32 +40,42 @@ fn fresh(at: At, order: &TaskOrder) -> Child {
         n_tasks: 1,
         doing: None,
         took_ms: None,
-        report: Report::Given,
+        report: TaskReportStatus::Given,
         patch: None,
     }
 }
 
-fn find<'a>(state: &'a mut State, session: &SessionId) -> Option<&'a mut Child> {
+fn find<'a>(state: &'a mut RunState, session: &SessionId) -> Option<&'a mut ChildSession> {
     let mut children = state.children.iter_mut();
-    children.find(|child| child.id() == session)
+    children.find(|child| child.session_id() == session)
 }
 
-pub(super) fn on_began(state: &mut State, at: At, session: &SessionId) -> Vec<Effect> {
+pub(super) fn on_began(state: &mut RunState, at: UnixMillis, session: &SessionId) -> Vec<Effect> {
     if let Some(child) = find(state, session).filter(|child| child.is_running()) {
         child.began_at.get_or_insert(at);
     }
     Vec::new()
 }
 
-pub(super) fn on_opened(state: &mut State, session: &SessionId, external_id: &str) -> Vec<Effect> {
+pub(super) fn on_opened(
+    state: &mut RunState,
+    session: &SessionId,
+    external_id: &str,
+) -> Vec<Effect> {
     if let Some(child) = find(state, session) {
         child.external_id = Some(external_id.to_owned());
     }
     Vec::new()
 }
 
-pub(super) fn on_news(state: &mut State, session: &SessionId, news: &News) -> Vec<Effect> {
-    if let (Some(child), News::ToolStarted { tool, title, .. }) = (find(state, session), news) {
+pub(super) fn on_news(
+    state: &mut RunState,
+    session: &SessionId,
+    news: &AgentActivity,
+) -> Vec<Effect> {
+    if let (Some(child), AgentActivity::ToolStarted { tool, title, .. }) =
+        (find(state, session), news)
+    {
         child.tool_calls += 1;
         child.doing = Some(format!("{tool} {title}"));
     }
@@ -72,16 +84,14 @@ pub(super) fn on_news(state: &mut State, session: &SessionId, news: &News) -> Ve
 
 /// Notes what became of a child's changes.
 pub(super) fn on_patched(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     session: &SessionId,
     patch: &TaskPatch,
 ) -> Vec<Effect> {
     outside::on_patched(state, at, patch);
     if let Some(child) = find(state, session) {
-        child.doing = child
-            .is_running()
-            .then(|| patch.state.in_words().to_owned());
+        child.doing = child.is_running().then(|| patch.state.label().to_owned());
         child.patch = Some(TaskPatch {
             text: String::new(),
             ..patch.clone()
@@ -91,7 +101,7 @@ pub(super) fn on_patched(
 }
 
 /// Tells whether a child's agent is done and its changes are what is asked about.
-pub(super) fn hands_over(state: &State, turn: &TurnId) -> bool {
+pub(super) fn hands_over(state: &RunState, turn: &TurnId) -> bool {
     let mut running = state.children.iter().filter(|child| child.is_running());
     running.any(|child| {
         let patch = child.patch.as_ref();
@@ -100,7 +110,7 @@ pub(super) fn hands_over(state: &State, turn: &TurnId) -> bool {
 }
 
 /// What it still asked for is not answered any more.
-pub(super) fn on_ended(state: &mut State, result: &TaskResult) -> Vec<Effect> {
+pub(super) fn on_ended(state: &mut RunState, result: &TaskResult) -> Vec<Effect> {
     let Some(child) = find(state, &result.task_id).filter(|child| child.is_running()) else {
         return Vec::new();
     };
@@ -111,10 +121,10 @@ pub(super) fn on_ended(state: &mut State, result: &TaskResult) -> Vec<Effect> {
     let order = &child.order;
     // What came of a discussion is told as a whole.
     let is_told =
-        order.parent.is_none() || order.waits == Waits::Foreground || order.speaks.is_some();
+        order.parent.is_none() || order.waits == TaskWaitMode::Foreground || order.speaks.is_some();
     child.report = match is_told {
-        true => Report::Given,
-        false => Report::Due,
+        true => TaskReportStatus::Given,
+        false => TaskReportStatus::Due,
     };
     let turn = child.order.turn.clone();
     asking::drop_of_child(state, &turn);
@@ -126,59 +136,63 @@ pub(super) fn on_ended(state: &mut State, result: &TaskResult) -> Vec<Effect> {
         true => Vec::new(),
         false => vec![Effect::ExpireApprovals {
             approvals,
-            why: Expiry::TurnEnded,
+            why: ExpiryReason::TurnEnded,
         }],
     }
 }
 
-pub(super) fn on_sent_on(state: &mut State, session: &SessionId) -> Vec<Effect> {
+pub(super) fn on_sent_on(state: &mut RunState, session: &SessionId) -> Vec<Effect> {
     if let Some(child) = find(state, session).filter(|child| child.is_running()) {
-        child.order.waits = Waits::Background;
+        child.order.waits = TaskWaitMode::Background;
     }
     Vec::new()
 }
 
-pub(super) fn on_reported(state: &mut State, session: &SessionId) -> Vec<Effect> {
+pub(super) fn on_reported(state: &mut RunState, session: &SessionId) -> Vec<Effect> {
     if let Some(child) = find(state, session) {
-        child.report = Report::Given;
+        child.report = TaskReportStatus::Given;
     }
     Vec::new()
 }
 
 /// A session that is being worked in stays.
-pub(super) fn on_deleted(state: &mut State, session: &SessionId) -> Vec<Effect> {
+pub(super) fn on_deleted(state: &mut RunState, session: &SessionId) -> Vec<Effect> {
     state
         .children
-        .retain(|child| child.id() != session || child.is_running());
-    if state.children.iter().all(|child| child.id() != session) {
+        .retain(|child| child.session_id() != session || child.is_running());
+    if state
+        .children
+        .iter()
+        .all(|child| child.session_id() != session)
+    {
         discussing::on_session_deleted(state, session);
     }
     Vec::new()
 }
 
 /// Tells whether a call is a child's whose task is being done.
-pub(super) fn is_at(state: &State, turn: &TurnId) -> bool {
+pub(super) fn is_at(state: &RunState, turn: &TurnId) -> bool {
     let mut running = state.children.iter().filter(|child| child.is_running());
     running.any(|child| child.order.turn == *turn)
 }
 
 /// Stops all that runs.
-pub(super) fn stop_all(state: &State) -> Vec<Effect> {
+pub(super) fn stop_all(state: &RunState) -> Vec<Effect> {
     stop(state, |_| true)
 }
 
 /// Stops what a session waits for whose turn is over.
-pub(super) fn stop_awaited(state: &State, parent: &SessionId) -> Vec<Effect> {
+pub(super) fn stop_awaited(state: &RunState, parent: &SessionId) -> Vec<Effect> {
     stop(state, |child| {
-        child.order.waits == Waits::Foreground && child.order.parent.as_ref() == Some(parent)
+        child.order.waits == TaskWaitMode::Foreground && child.order.parent.as_ref() == Some(parent)
     })
 }
 
-fn stop(state: &State, which: impl Fn(&Child) -> bool) -> Vec<Effect> {
+fn stop(state: &RunState, which: impl Fn(&ChildSession) -> bool) -> Vec<Effect> {
     let running = state.children.iter().filter(|child| child.is_running());
     let stopped: Vec<SessionId> = running
         .filter(|child| which(child))
-        .map(|child| child.id().clone())
+        .map(|child| child.session_id().clone())
         .collect();
     match stopped.is_empty() {
         true => Vec::new(),

@@ -1,20 +1,23 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
 use super::{
-    Busy, Counts, State, Unanswered, approving, asking, baseline, children, discussing, executing,
-    flow, holding, late, limits, outside, recovering, reviewing, rewriting, saying, undoing,
+    ProgramOperation, ResultValidity, RunState, UnansweredRequest, approving, asking, baseline,
+    children, discussing, executing, flow, holding, late, limits, outside, recovering, reviewing,
+    rewriting, saying, undoing,
 };
-use crate::domain::effect::{Effect, Expiry};
-use crate::domain::event::tampering::{self, Restored};
-use crate::domain::event::{Approval, REFUSED_BY_USER};
-use crate::domain::execution::Execution;
-use crate::domain::ids::{At, RequestId};
-use crate::domain::phase::{Cause, Gate, Mode, Phase};
-use crate::domain::question::{Answer, FileOrigin, Question, QuestionKind, TestNetwork};
-use crate::domain::turn::{Again, Purpose, TurnOrder};
+use crate::domain::effect::{Effect, ExpiryReason};
+use crate::domain::event::tampering::{self, RestoredFile};
+use crate::domain::event::{Approval, DENIED_BY_USER};
+use crate::domain::ids::{RequestId, UnixMillis};
+use crate::domain::phase::{Gate, Mode, Phase, TransitionCause};
+use crate::domain::plan_execution::PlanExecution;
+use crate::domain::question::{
+    FileOrigin, Question, QuestionAnswer, QuestionKind, TestNetworkChoice,
+};
+use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
 
 /// Takes the turn that waits at the gate.
-fn take_gated(state: &mut State) -> Option<TurnOrder> {
+fn take_gated(state: &mut RunState) -> Option<TurnOrder> {
     let gated = state
         .awaiting
         .take_if(|question| matches!(question.kind, QuestionKind::Gate { .. }))?;
@@ -24,14 +27,14 @@ fn take_gated(state: &mut State) -> Option<TurnOrder> {
     }
 }
 
-pub(super) fn on_released(state: &mut State, at: At) -> Vec<Effect> {
+pub(super) fn on_released(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     match take_gated(state) {
         Some(order) => flow::start(state, at, order),
         None => Vec::new(),
     }
 }
 
-pub(super) fn on_gate_changed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
+pub(super) fn on_gate_changed(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effect> {
     if state.phase.is_final() {
         return Vec::new();
     }
@@ -43,41 +46,41 @@ pub(super) fn on_gate_changed(state: &mut State, at: At, gate: Gate) -> Vec<Effe
     }
 }
 
-pub(super) fn on_mode_changed(state: &mut State, mode: Mode) -> Vec<Effect> {
+pub(super) fn on_mode_changed(state: &mut RunState, mode: Mode) -> Vec<Effect> {
     if !state.phase.is_final() {
         state.mode = mode;
     }
     Vec::new()
 }
 
-pub(super) fn on_interrupted(state: &mut State) -> Vec<Effect> {
+pub(super) fn on_interrupted(state: &mut RunState) -> Vec<Effect> {
     let running = state
         .running
         .iter()
-        .filter(|running| running.result == Counts::Yes);
+        .filter(|running| running.result == ResultValidity::Yes);
     running
         .map(|running| Effect::InterruptTurn(running.order.turn.clone()))
         .collect()
 }
 
 /// A text in the middle of a turn changes nothing in the workflow: the turn was released, and goes on.
-pub(super) fn on_steered(state: &State, text: &str) -> Vec<Effect> {
+pub(super) fn on_steered(state: &RunState, text: &str) -> Vec<Effect> {
     let running = state.running.as_ref();
-    let counts = running.is_some_and(|running| running.result == Counts::Yes);
+    let counts = running.is_some_and(|running| running.result == ResultValidity::Yes);
     match counts && !text.trim().is_empty() {
-        true => vec![Effect::Steer(text.to_owned())],
+        true => vec![Effect::SteerTurn(text.to_owned())],
         false => Vec::new(),
     }
 }
 
 /// Ends all that runs or waits; the results of what runs no longer count.
-fn drop_everything(state: &mut State) -> Vec<Effect> {
+fn drop_everything(state: &mut RunState) -> Vec<Effect> {
     let role = flow::running_role(state);
-    let mut effects = flow::expire(state, role, Expiry::Stopped);
+    let mut effects = flow::expire(state, role, ExpiryReason::Stopped);
     effects.extend(children::stop_all(state));
     effects.extend(discussing::stop_all(state));
     if let Some(running) = &mut state.running {
-        running.result = Counts::No;
+        running.result = ResultValidity::No;
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
     }
     effects.extend(baseline::on_stopped(state));
@@ -86,39 +89,39 @@ fn drop_everything(state: &mut State) -> Vec<Effect> {
     late::forget(state);
     state.busy = None;
     state.remarks = None;
-    let stopped = state.execution.as_mut().and_then(Execution::stop_step);
+    let stopped = state.execution.as_mut().and_then(PlanExecution::stop_step);
     state.stopped_step = stopped.or(state.stopped_step.take());
     effects
 }
 
-pub(super) fn on_stopped(state: &mut State) -> Vec<Effect> {
-    if undoing::is_under_way(state) || !flow::go(state, Cause::Stopped) {
+pub(super) fn on_stopped(state: &mut RunState) -> Vec<Effect> {
+    if undoing::is_under_way(state) || !flow::go(state, TransitionCause::Stopped) {
         return Vec::new();
     }
     state.approved_sha256 = None;
     // Who stopped a run releases its next turn.
     state.gate = Gate::Manual;
     let mut effects = drop_everything(state);
-    effects.push(Effect::Log(
+    effects.push(Effect::AppendLog(
         "Stopped by the user: back to the goal.".to_owned(),
     ));
     effects
 }
 
-pub(super) fn on_cancelled(state: &mut State) -> Vec<Effect> {
-    if undoing::is_under_way(state) || !flow::go(state, Cause::Cancelled) {
+pub(super) fn on_cancelled(state: &mut RunState) -> Vec<Effect> {
+    if undoing::is_under_way(state) || !flow::go(state, TransitionCause::Cancelled) {
         return Vec::new();
     }
     let mut effects = drop_everything(state);
-    effects.push(Effect::Log("Cancelled by the user.".to_owned()));
-    effects.push(Effect::Finish);
+    effects.push(Effect::AppendLog("Cancelled by the user.".to_owned()));
+    effects.push(Effect::FinishRun);
     effects
 }
 
 /// The program ends: the turn is interrupted, everything else stays for the next start.
-pub(super) fn on_left(state: &mut State) -> Vec<Effect> {
+pub(super) fn on_left(state: &mut RunState) -> Vec<Effect> {
     let role = flow::running_role(state);
-    let mut effects = flow::expire(state, role, Expiry::ProgramEnded);
+    let mut effects = flow::expire(state, role, ExpiryReason::ProgramEnded);
     effects.extend(children::stop_all(state));
     if let Some(running) = &state.running {
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
@@ -126,7 +129,7 @@ pub(super) fn on_left(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-pub(super) fn on_approval_asked(state: &mut State, approval: &Approval) -> Vec<Effect> {
+pub(super) fn on_approval_asked(state: &mut RunState, approval: &Approval) -> Vec<Effect> {
     let runs = state
         .running
         .as_ref()
@@ -142,18 +145,18 @@ pub(super) fn on_approval_asked(state: &mut State, approval: &Approval) -> Vec<E
 }
 
 pub(super) fn on_approval_answered(
-    state: &mut State,
+    state: &mut RunState,
     request: &RequestId,
     (allowed, by, reason): (bool, &str, &str),
 ) -> Vec<Effect> {
     let mut asked = state.approvals.iter();
     let asked = asked.find(|approval| approval.request == *request).cloned();
     if let Some(refused) = &asked
-        && (!allowed && by == "user" && reason == REFUSED_BY_USER)
+        && (!allowed && by == "user" && reason == DENIED_BY_USER)
         && !children::is_at(state, &refused.turn)
     {
-        let (role, what) = (flow::running_role(state), refused.in_words());
-        state.refused.push(Unanswered { role, what });
+        let (role, what) = (flow::running_role(state), refused.describe());
+        state.refused.push(UnansweredRequest { role, what });
     }
     // What rules and the mode allow is decided again when the step is looked at.
     let by_user = allowed && matches!(by, "user" | "cascade");
@@ -168,30 +171,35 @@ pub(super) fn on_approval_answered(
     on_approval_expired(state, request)
 }
 
-pub(super) fn on_approval_expired(state: &mut State, request: &RequestId) -> Vec<Effect> {
+pub(super) fn on_approval_expired(state: &mut RunState, request: &RequestId) -> Vec<Effect> {
     state
         .approvals
         .retain(|approval| approval.request != *request);
     Vec::new()
 }
 
-pub(super) fn on_tampered(state: &mut State, files: &[Restored]) -> Vec<Effect> {
+pub(super) fn on_tampered(state: &mut RunState, files: &[RestoredFile]) -> Vec<Effect> {
     if let Some(running) = &mut state.running {
-        running.result = Counts::No;
+        running.result = ResultValidity::No;
     }
-    vec![Effect::Halt(format!(
+    vec![Effect::HaltRun(format!(
         "files that only agent-collab writes were changed by somebody else and are restored: {}",
-        tampering::in_words(files)
+        tampering::describe_restored_files(files)
     ))]
 }
 
-pub(super) fn on_answered(state: &mut State, at: At, id: u32, answer: &Answer) -> Vec<Effect> {
+pub(super) fn on_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    id: u32,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
     let Some(question) = asking::take(state, id, answer) else {
         return Vec::new();
     };
     match answer {
-        Answer::CancelRun => on_cancelled(state),
-        Answer::Stop => on_stopped(state),
+        QuestionAnswer::CancelRun => on_cancelled(state),
+        QuestionAnswer::Stop => on_stopped(state),
         _ => act_on(state, at, question, answer),
     }
 }
@@ -200,7 +208,12 @@ pub(super) fn on_answered(state: &mut State, at: At, id: u32, answer: &Answer) -
     clippy::too_many_lines,
     reason = "one arm a kind of question: a list to read"
 )]
-fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec<Effect> {
+fn act_on(
+    state: &mut RunState,
+    at: UnixMillis,
+    question: Question,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
     if let Some(late) = late::take_of(state, &question.kind) {
         return late::on_answered(state, at, late, (&question.kind, answer));
     }
@@ -212,9 +225,12 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         QuestionKind::Execute { terms } => {
             approving::on_execute_answered(state, at, &terms, answer)
         }
-        QuestionKind::NoDocument { purpose, reason } => {
-            flow::propose(state, at, purpose, Some(Again::NoDocument { reason }))
-        }
+        QuestionKind::NoDocument { purpose, reason } => flow::propose(
+            state,
+            at,
+            purpose,
+            Some(TurnRetryReason::NoDocument { reason }),
+        ),
         QuestionKind::Agent {
             request: Some(request),
             ..
@@ -231,7 +247,9 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
             ..
         } => on_text_question_answered(state, at, purpose, answer),
         QuestionKind::AdapterFailed { purpose, other, .. } => match (answer, other) {
-            (Answer::SwitchAdapter, Some(other)) => limits::move_role(state, purpose, other),
+            (QuestionAnswer::SwitchAdapter, Some(other)) => {
+                limits::move_role(state, purpose, other)
+            }
             _ => on_failure_answered(state, at, purpose, answer),
         },
         QuestionKind::UsageLimit { .. } => limits::on_answered(state, at, question.kind, answer),
@@ -255,16 +273,16 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         QuestionKind::RunnerMissing { .. } => baseline::on_runner_answered(state, at, answer),
         QuestionKind::TestNetwork { step, .. } => {
             let network = match answer {
-                Answer::HostNetwork => TestNetwork::Host,
-                _ => TestNetwork::Loopback,
+                QuestionAnswer::HostNetwork => TestNetworkChoice::Host,
+                _ => TestNetworkChoice::Loopback,
             };
-            let is_given = network == TestNetwork::Host;
-            let keep = Effect::KeepTestNetwork(network);
+            let is_given = network == TestNetworkChoice::Host;
+            let keep = Effect::SaveTestNetwork(network);
             executing::on_lack_answered(state, at, step, (is_given, keep))
         }
         QuestionKind::TestSocket { step, lacked } => {
-            let is_reached = *answer == Answer::ReachSocket;
-            let keep = Effect::KeepTestSocket {
+            let is_reached = *answer == QuestionAnswer::ReachSocket;
+            let keep = Effect::SaveTestSocket {
                 path: lacked.path,
                 is_reached,
             };
@@ -284,11 +302,11 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
 }
 
 fn on_dirty_files_answered(
-    state: &mut State,
+    state: &mut RunState,
     step: u32,
     origin: FileOrigin,
     paths: &[String],
-    answer: &Answer,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     match origin {
         FileOrigin::UsersBefore => executing::on_dirty_answered(state, paths, answer),
@@ -298,39 +316,46 @@ fn on_dirty_files_answered(
 }
 
 fn on_text_question_answered(
-    state: &mut State,
-    at: At,
-    purpose: Purpose,
-    answer: &Answer,
+    state: &mut RunState,
+    at: UnixMillis,
+    purpose: TurnPurpose,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     let again = match answer {
-        Answer::Texts { answers } => {
+        QuestionAnswer::Texts { answers } => {
             let texts: Vec<&str> = answers.values().map(String::as_str).collect();
-            Some(Again::Answered {
+            Some(TurnRetryReason::Answered {
                 answer: texts.join("\n"),
             })
         }
         _ => None,
     };
     match (&purpose, again) {
-        (Purpose::Step { n }, again) => executing::on_step_question_answered(state, at, *n, again),
+        (TurnPurpose::Step { n }, again) => {
+            executing::on_step_question_answered(state, at, *n, again)
+        }
         (_, Some(again)) => flow::propose(state, at, purpose, Some(again)),
         (_, None) => {
             let reason = "you asked instead of writing; decide yourself".to_owned();
-            flow::propose(state, at, purpose, Some(Again::NoDocument { reason }))
+            flow::propose(
+                state,
+                at,
+                purpose,
+                Some(TurnRetryReason::NoDocument { reason }),
+            )
         }
     }
 }
 
 fn on_failure_answered(
-    state: &mut State,
-    at: At,
-    purpose: Purpose,
-    answer: &Answer,
+    state: &mut RunState,
+    at: UnixMillis,
+    purpose: TurnPurpose,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     state.failures = 0;
     let mut effects = Vec::new();
-    if *answer == Answer::NewSession {
+    if *answer == QuestionAnswer::NewSession {
         saying::tell_again(state, purpose.role());
         effects.push(Effect::ForgetConversation(purpose.role()));
     }
@@ -338,13 +363,15 @@ fn on_failure_answered(
         Phase::Execute => approving::stale_before_step(state),
         _ => None,
     };
-    effects.extend(stale.unwrap_or_else(|| flow::propose(state, at, purpose, Some(Again::Failed))));
+    effects.extend(
+        stale.unwrap_or_else(|| flow::propose(state, at, purpose, Some(TurnRetryReason::Failed))),
+    );
     effects
 }
 
-fn settle_conflict(state: &State, answer: &Answer) -> Vec<Effect> {
+fn settle_conflict(state: &RunState, answer: &QuestionAnswer) -> Vec<Effect> {
     match &state.busy {
-        Some(Busy::Collecting { order, .. }) => {
+        Some(ProgramOperation::Collecting { order, .. }) => {
             vec![Effect::SettleConflict {
                 order: order.clone(),
                 answer: answer.clone(),

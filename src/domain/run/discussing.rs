@@ -2,15 +2,15 @@
 //!
 //! Refuses to know what a discussion does: it changes nothing in the workflow, and the workflow waits for none.
 
-use super::State;
-use crate::domain::discussion::{Discussion, DiscussionEvent, StopReason};
+use super::RunState;
+use crate::domain::discussion::{DiscussionEvent, GroupDiscussion, StopReason};
 use crate::domain::effect::Effect;
-use crate::domain::ids::{At, DiscussionId, SessionId};
+use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 
 /// An id counts once: what is begun under one that is there already changes nothing.
 pub(super) fn on_news(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     id: &DiscussionId,
     news: &DiscussionEvent,
 ) -> Vec<Effect> {
@@ -18,7 +18,7 @@ pub(super) fn on_news(
     match (known.find(|each| each.id() == id), news) {
         (Some(discussion), _) => discussion.take(at, news),
         (None, DiscussionEvent::Begun { order }) if order.id == *id => {
-            state.discussions.push(Discussion::begin(at, order));
+            state.discussions.push(GroupDiscussion::begin(at, order));
         }
         (None, _) => {}
     }
@@ -26,7 +26,7 @@ pub(super) fn on_news(
 }
 
 /// The user stopped the run: what is discussed stops too, with what there is.
-pub(super) fn stop_all(state: &mut State) -> Vec<Effect> {
+pub(super) fn stop_all(state: &mut RunState) -> Vec<Effect> {
     let all = state.discussions.iter_mut();
     let mut stopped = Vec::new();
     for discussion in all.filter(|each| each.is_running()) {
@@ -40,14 +40,14 @@ pub(super) fn stop_all(state: &mut State) -> Vec<Effect> {
 }
 
 /// The program had ended: rounds that were cut off are given up, finished ones stay.
-pub(super) fn on_program_ended(state: &mut State) {
+pub(super) fn on_program_ended(state: &mut RunState) {
     for discussion in &mut state.discussions {
         discussion.on_program_ended();
     }
 }
 
 /// A child session is gone for good; whoever spoke in it begins a new one.
-pub(super) fn on_session_deleted(state: &mut State, session: &SessionId) {
+pub(super) fn on_session_deleted(state: &mut RunState, session: &SessionId) {
     for discussion in &mut state.discussions {
         discussion.on_session_deleted(session);
     }

@@ -1,26 +1,33 @@
 //! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
 
-use super::{Busy, State, approving, baseline, flow, holding, late, outside, rewriting, undoing};
-use crate::domain::effect::Effect;
-use crate::domain::event::{Audit, Event};
-use crate::domain::execution::{
-    Current, Decided, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord,
+use super::{
+    ProgramOperation, RunState, approving, baseline, flow, holding, late, outside, rewriting,
+    undoing,
 };
-use crate::domain::ids::{At, Sha256};
+use crate::domain::effect::Effect;
+use crate::domain::event::{Event, StepAudit};
+use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::phase::Phase;
+use crate::domain::plan_execution::{
+    CurrentStep, DirtyPolicy, PlanExecution, StepOutcome, StepOverride, StepRecord, StepStage,
+};
 use crate::domain::question::{
-    AgentQuestion, Answer, CommitTerms, EntryPoint, FileOrigin, QuestionKind,
+    AgentQuestion, CommitTarget, EntryPoint, FileOrigin, QuestionAnswer, QuestionKind,
 };
 use crate::domain::receipt::Receipt;
 use crate::domain::step_calls::StepCalls;
-use crate::domain::turn::{Again, Purpose};
+use crate::domain::turn::{TurnPurpose, TurnRetryReason};
 use crate::text::clean_to_one_line;
 
 /// How many characters the first line of a commit message has at most.
 const SUBJECT_CHARS: usize = 72;
 
 /// Goes to the first step that is not through, or to the summary.
-pub(super) fn next_step(state: &mut State, at: At, again: Option<Again>) -> Vec<Effect> {
+pub(super) fn next_step(
+    state: &mut RunState,
+    at: UnixMillis,
+    again: Option<TurnRetryReason>,
+) -> Vec<Effect> {
     if let Some(effects) = approving::stale_before_step(state) {
         return effects;
     }
@@ -36,25 +43,25 @@ pub(super) fn next_step(state: &mut State, at: At, again: Option<Again>) -> Vec<
         .find(|step| !is_through(step.n));
     let Some(step) = next else {
         execution.current = None;
-        return flow::propose(state, at, Purpose::Summary, None);
+        return flow::propose(state, at, TurnPurpose::Summary, None);
     };
     let n = step.n;
     // A step that was begun keeps the tree from before it, so that all it changed is its own.
     let begun = execution.current.take_if(|current| current.n == n);
     let begun = begun.unwrap_or_else(|| begin_step(n));
-    execution.current = Some(Current {
+    execution.current = Some(CurrentStep {
         text: step.text.clone(),
-        stage: Stage::Code,
+        stage: StepStage::Code,
         ..begun
     });
-    flow::propose(state, at, Purpose::Step { n }, again)
+    flow::propose(state, at, TurnPurpose::Step { n }, again)
 }
 
-fn begin_step(n: u32) -> Current {
-    Current {
+fn begin_step(n: u32) -> CurrentStep {
+    CurrentStep {
         n,
         text: String::new(),
-        stage: Stage::Code,
+        stage: StepStage::Code,
         fix_turns: 0,
         tree_before: None,
         tree_after: None,
@@ -75,10 +82,10 @@ fn begin_step(n: u32) -> Current {
 
 /// The step at hand, where it is this one at one of these stages.
 pub(super) fn at_stage<'a>(
-    state: &'a mut State,
+    state: &'a mut RunState,
     step: u32,
-    stages: &[Stage],
-) -> Option<&'a mut Current> {
+    stages: &[StepStage],
+) -> Option<&'a mut CurrentStep> {
     if state.phase != Phase::Execute {
         return None;
     }
@@ -87,40 +94,41 @@ pub(super) fn at_stage<'a>(
 }
 
 /// The step whose tree a turn's snapshot is; 0 for the summary.
-fn stored_step(purpose: &Purpose) -> Option<u32> {
+fn stored_step(purpose: &TurnPurpose) -> Option<u32> {
     match purpose {
-        Purpose::Step { n } | Purpose::Fix { n, .. } => Some(*n),
-        Purpose::Summary => Some(0),
-        Purpose::RefineGoal { .. } | Purpose::WritePlan | Purpose::Review | Purpose::Respond => {
-            None
-        }
+        TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. } => Some(*n),
+        TurnPurpose::Summary => Some(0),
+        TurnPurpose::RefineGoal { .. }
+        | TurnPurpose::WritePlan
+        | TurnPurpose::Review
+        | TurnPurpose::Respond => None,
     }
 }
 
 pub(super) fn on_snapshot_taken(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     step: u32,
     tree: Option<&str>,
 ) -> Vec<Effect> {
-    let fits = |busy: &mut Busy| match busy {
-        Busy::Storing { order } => stored_step(&order.purpose) == Some(step),
-        Busy::Collecting { .. }
-        | Busy::Held { .. }
-        | Busy::Surveying
-        | Busy::Entering
-        | Busy::Baseline
-        | Busy::Moving { .. }
-        | Busy::Stepping { .. }
-        | Busy::Reversing { .. } => false,
+    let fits = |busy: &mut ProgramOperation| match busy {
+        ProgramOperation::Storing { order } => stored_step(&order.purpose) == Some(step),
+        ProgramOperation::Collecting { .. }
+        | ProgramOperation::Held { .. }
+        | ProgramOperation::Surveying
+        | ProgramOperation::Entering
+        | ProgramOperation::Baseline
+        | ProgramOperation::Moving { .. }
+        | ProgramOperation::Stepping { .. }
+        | ProgramOperation::Reversing { .. } => false,
     };
-    let Some(Busy::Storing { order }) = state.busy.take_if(fits) else {
+    let Some(ProgramOperation::Storing { order }) = state.busy.take_if(fits) else {
         return Vec::new();
     };
     if step > 0 {
         undoing::forget_undone(state);
     }
-    if let Some(current) = at_stage(state, step, &[Stage::Code, Stage::Fix]) {
+    if let Some(current) = at_stage(state, step, &[StepStage::Code, StepStage::Fix]) {
         current.tree_before = current
             .tree_before
             .take()
@@ -135,32 +143,32 @@ pub(super) fn on_snapshot_taken(
 
 /// The agent is done with its turn: the program looks at what changed.
 pub(super) fn audit(
-    state: &mut State,
+    state: &mut RunState,
     step: u32,
     question: Option<String>,
     summary: &str,
 ) -> Vec<Effect> {
-    let Some(current) = at_stage(state, step, &[Stage::Code, Stage::Fix]) else {
+    let Some(current) = at_stage(state, step, &[StepStage::Code, StepStage::Fix]) else {
         return Vec::new();
     };
-    current.stage = Stage::Audit;
+    current.stage = StepStage::Audit;
     current.summary = summary.to_owned();
-    state.busy = Some(Busy::Stepping { question });
+    state.busy = Some(ProgramOperation::Stepping { question });
     vec![Effect::AuditStep { step }]
 }
 
 /// Looks at a step's changes once more; tests and commit follow.
-pub(super) fn look_again(state: &mut State, step: u32) -> Vec<Effect> {
-    match enter_stage(state, Stage::Audit) {
+pub(super) fn look_again(state: &mut RunState, step: u32) -> Vec<Effect> {
+    match enter_stage(state, StepStage::Audit) {
         Some(_) => vec![Effect::AuditStep { step }],
         None => Vec::new(),
     }
 }
 
 /// Takes the mark that the program is at the step, with the question of the agent's text.
-fn take_stepping(state: &mut State) -> Option<Option<String>> {
+fn take_stepping(state: &mut RunState) -> Option<Option<String>> {
     match state.busy.take() {
-        Some(Busy::Stepping { question }) => Some(question),
+        Some(ProgramOperation::Stepping { question }) => Some(question),
         other => {
             state.busy = other;
             None
@@ -168,8 +176,12 @@ fn take_stepping(state: &mut State) -> Option<Option<String>> {
     }
 }
 
-pub(super) fn on_step_audited(state: &mut State, at: At, audit: &Audit) -> Vec<Effect> {
-    if at_stage(state, audit.step, &[Stage::Audit]).is_none() {
+pub(super) fn on_step_audited(
+    state: &mut RunState,
+    at: UnixMillis,
+    audit: &StepAudit,
+) -> Vec<Effect> {
+    if at_stage(state, audit.step, &[StepStage::Audit]).is_none() {
         return Vec::new();
     }
     let Some(question) = take_stepping(state) else {
@@ -213,7 +225,7 @@ pub(super) fn on_step_audited(state: &mut State, at: At, audit: &Audit) -> Vec<E
     };
     let changed = execution.current.iter().flat_map(|c| &c.changed);
     let is_dirty =
-        |path: &String| audit.dirty.contains(path) || execution.changed_before_steps(path);
+        |path: &String| audit.dirty.contains(path) || execution.changed_during_baseline(path);
     let is_open = |path: &&String| is_dirty(path) && !execution.dirty_policy.contains_key(*path);
     let paths: Vec<String> = changed.filter(is_open).cloned().collect();
     if !paths.is_empty() {
@@ -232,7 +244,7 @@ pub(super) fn on_step_audited(state: &mut State, at: At, audit: &Audit) -> Vec<E
 
 /// Asks about what the program would run and the user has not allowed as it is now.
 fn ask_about_entry_points(
-    state: &mut State,
+    state: &mut RunState,
     step: u32,
     found: &[EntryPoint],
 ) -> Option<Vec<Effect>> {
@@ -247,19 +259,19 @@ fn ask_about_entry_points(
 }
 
 fn on_nothing_changed(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     step: u32,
     question: Option<String>,
 ) -> Vec<Effect> {
     let Some(text) = question else {
         return ask_about_nothing(state, step);
     };
-    let purpose = Purpose::Step { n: step };
+    let purpose = TurnPurpose::Step { n: step };
     if let Some(answered) = late::take_told(state, &purpose) {
         return on_step_question_answered(state, at, step, Some(answered));
     }
-    let questions = vec![AgentQuestion::plain(text, Vec::new())];
+    let questions = vec![AgentQuestion::from_labels(text, Vec::new())];
     flow::ask(
         state,
         QuestionKind::Agent {
@@ -271,7 +283,7 @@ fn on_nothing_changed(
 }
 
 /// A step is never done because nothing happened: the user says what that means.
-fn ask_about_nothing(state: &mut State, step: u32) -> Vec<Effect> {
+fn ask_about_nothing(state: &mut RunState, step: u32) -> Vec<Effect> {
     let current = state.execution.iter().find_map(|e| e.current.as_ref());
     let said = current.map_or(String::new(), |current| current.summary.clone());
     flow::ask(state, QuestionKind::NothingChanged { step, said })
@@ -288,12 +300,12 @@ fn blocked(summary: &str) -> Option<&str> {
 
 /// Answers to a step that changed nothing, or whose agent says that it is blocked.
 pub(super) fn on_undone_answered(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     step: u32,
-    answer: &Answer,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
-    let Some(current) = at_stage(state, step, &[Stage::Audit]) else {
+    let Some(current) = at_stage(state, step, &[StepStage::Audit]) else {
         return Vec::new();
     };
     let outcome = match current.changed.is_empty() {
@@ -303,23 +315,28 @@ pub(super) fn on_undone_answered(
         },
     };
     match answer {
-        Answer::AlreadyTrue => {
-            current.decided = Some(Decided::AlreadyTrue);
+        QuestionAnswer::AlreadyTrue => {
+            current.decided = Some(StepOverride::AlreadyTrue);
             record(state, outcome)
         }
-        Answer::SkipStep => {
-            current.decided = Some(Decided::Skipped);
+        QuestionAnswer::SkipStep => {
+            current.decided = Some(StepOverride::Skipped);
             record(state, outcome)
         }
         _ => {
-            current.stage = Stage::Code;
-            flow::propose(state, at, Purpose::Step { n: step }, Some(Again::StepTried))
+            current.stage = StepStage::Code;
+            flow::propose(
+                state,
+                at,
+                TurnPurpose::Step { n: step },
+                Some(TurnRetryReason::StepTried),
+            )
         }
     }
 }
 
 /// What test runs of this execution made; it belongs to no step.
-pub(super) fn litter(execution: &Execution) -> Vec<String> {
+pub(super) fn litter(execution: &PlanExecution) -> Vec<String> {
     let earlier = execution
         .done
         .iter()
@@ -344,15 +361,15 @@ pub(super) fn without(paths: &[String], left_out: &[String]) -> Vec<String> {
 }
 
 /// Moves the step at hand to a stage at which the program works.
-pub(super) fn enter_stage(state: &mut State, stage: Stage) -> Option<&mut Execution> {
-    state.busy = Some(Busy::Stepping { question: None });
+pub(super) fn enter_stage(state: &mut RunState, stage: StepStage) -> Option<&mut PlanExecution> {
+    state.busy = Some(ProgramOperation::Stepping { question: None });
     let execution = state.execution.as_mut()?;
     execution.current.as_mut()?.stage = stage;
     Some(execution)
 }
 
-pub(super) fn run_tests(state: &mut State) -> Vec<Effect> {
-    let Some(execution) = enter_stage(state, Stage::Test) else {
+pub(super) fn run_tests(state: &mut RunState) -> Vec<Effect> {
+    let Some(execution) = enter_stage(state, StepStage::Test) else {
         return Vec::new();
     };
     let test = execution.test.clone();
@@ -366,7 +383,10 @@ pub(super) fn run_tests(state: &mut State) -> Vec<Effect> {
         .collect()
 }
 
-pub(super) fn on_entry_points_answered(state: &mut State, changes: &[EntryPoint]) -> Vec<Effect> {
+pub(super) fn on_entry_points_answered(
+    state: &mut RunState,
+    changes: &[EntryPoint],
+) -> Vec<Effect> {
     let Some(execution) = &mut state.execution else {
         return Vec::new();
     };
@@ -381,12 +401,12 @@ pub(super) fn on_entry_points_answered(state: &mut State, changes: &[EntryPoint]
 }
 
 pub(super) fn on_dirty_answered(
-    state: &mut State,
+    state: &mut RunState,
     paths: &[String],
-    answer: &Answer,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     let policy = match answer {
-        Answer::Include => DirtyPolicy::Include,
+        QuestionAnswer::Include => DirtyPolicy::Include,
         _ => DirtyPolicy::LeaveOut,
     };
     if let Some(execution) = &mut state.execution {
@@ -396,7 +416,7 @@ pub(super) fn on_dirty_answered(
     run_tests(state)
 }
 
-pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effect> {
+pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, event: &Event) -> Vec<Effect> {
     let Event::TestsRan {
         step,
         receipt,
@@ -410,7 +430,7 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
     else {
         return Vec::new();
     };
-    if at_stage(state, *step, &[Stage::Test]).is_none() || take_stepping(state).is_none() {
+    if at_stage(state, *step, &[StepStage::Test]).is_none() || take_stepping(state).is_none() {
         return Vec::new();
     }
     take_test_run(state, receipt, changed, made_by_tests);
@@ -420,7 +440,7 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         current.tree_after = tree.clone();
         current.commit_tree = tree.clone();
     }
-    if !receipt.lets_pass() {
+    if !receipt.allows_next_step() {
         let step = *step;
         return match lacking(step, receipt) {
             Some(kind) => flow::ask(state, kind),
@@ -434,20 +454,24 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
 }
 
 /// The tests do not fail; whether they tested what they tested before is the user's to say, where it is in doubt.
-pub(super) fn pass(state: &mut State) -> Vec<Effect> {
+pub(super) fn pass(state: &mut RunState) -> Vec<Effect> {
     let execution = state.execution.as_ref();
     let step = execution.and_then(|execution| execution.current.as_ref());
     let step = step.map_or(0, |current| current.n);
-    match execution.and_then(Execution::test_doubt) {
+    match execution.and_then(PlanExecution::describe_test_doubt) {
         Some(found) => flow::ask(state, QuestionKind::TestsInDoubt { step, found }),
         None => commit(state),
     }
 }
 
-pub(super) fn on_doubt_answered(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
+pub(super) fn on_doubt_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
     match answer {
-        Answer::Retry => fix(state, at),
-        Answer::SkipTests => {
+        QuestionAnswer::Retry => fix(state, at),
+        QuestionAnswer::SkipTests => {
             let reason = "its tests are in doubt; the user goes on without committing it";
             let reason = reason.to_owned();
             record(state, StepOutcome::Uncommitted { reason })
@@ -456,7 +480,7 @@ pub(super) fn on_doubt_answered(state: &mut State, at: At, answer: &Answer) -> V
             if let Some(execution) = &mut state.execution
                 && let Some(current) = &mut execution.current
             {
-                current.decided = Some(Decided::TestsInDoubt);
+                current.decided = Some(StepOverride::TestsInDoubt);
             }
             commit(state)
         }
@@ -464,7 +488,7 @@ pub(super) fn on_doubt_answered(state: &mut State, at: At, answer: &Answer) -> V
 }
 
 fn take_test_run(
-    state: &mut State,
+    state: &mut RunState,
     receipt: &Receipt,
     changed: &[String],
     made_by_tests: &[String],
@@ -484,7 +508,12 @@ fn take_test_run(
     current.decided = None;
 }
 
-fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> Vec<Effect> {
+fn on_tests_failing(
+    state: &mut RunState,
+    at: UnixMillis,
+    step: u32,
+    receipt: &Receipt,
+) -> Vec<Effect> {
     let max_fix_turns = state.settings.max_fix_turns;
     let current = state
         .execution
@@ -492,16 +521,16 @@ fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> 
         .and_then(|execution| execution.current.as_ref());
     let may_fix = current.is_some_and(|current| current.fix_turns < max_fix_turns);
     let execution = state.execution.as_ref();
-    let before = execution.and_then(|execution| execution.failed_before(receipt));
+    let before = execution.and_then(|execution| execution.matching_baseline_failure(receipt));
     let found = match before {
         Some(_) => format!(
             "{}; {}",
-            receipt.in_words(),
+            receipt.describe(),
             failed_before_in_words(receipt)
         ),
-        None => receipt.in_words(),
+        None => receipt.describe(),
     };
-    if may_fix && before.is_none() && !receipt.lacks_runner() {
+    if may_fix && before.is_none() && !receipt.is_runner_missing() {
         return fix(state, at);
     }
     flow::ask(state, QuestionKind::TestsFailed { step, found })
@@ -511,7 +540,7 @@ fn failed_before_in_words(receipt: &Receipt) -> String {
     let before = "nothing fails that did not fail before step 1";
     match receipt.failed_tests.is_empty() {
         true => before.to_owned(),
-        false => format!("{before}: {}", receipt.failing_in_words()),
+        false => format!("{before}: {}", receipt.failed_tests_label()),
     }
 }
 
@@ -526,8 +555,8 @@ pub(super) fn lacking(step: u32, receipt: &Receipt) -> Option<QuestionKind> {
 
 /// What the user said of a network or a socket that the tests lacked is kept; where it is given, they run again.
 pub(super) fn on_lack_answered(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     step: u32,
     (is_given, keep): (bool, Effect),
 ) -> Vec<Effect> {
@@ -543,7 +572,7 @@ pub(super) fn on_lack_answered(
     std::iter::once(keep).chain(then).collect()
 }
 
-fn fix(state: &mut State, at: At) -> Vec<Effect> {
+fn fix(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     let Some(current) = state
         .execution
         .as_mut()
@@ -552,18 +581,22 @@ fn fix(state: &mut State, at: At) -> Vec<Effect> {
         return Vec::new();
     };
     current.fix_turns += 1;
-    current.stage = Stage::Fix;
-    let purpose = Purpose::Fix {
+    current.stage = StepStage::Fix;
+    let purpose = TurnPurpose::Fix {
         n: current.n,
         attempt: current.fix_turns,
     };
     flow::propose(state, at, purpose, None)
 }
 
-pub(super) fn on_tests_failed_answered(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
+pub(super) fn on_tests_failed_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
     match answer {
-        Answer::Retry => fix(state, at),
-        Answer::SkipTests => {
+        QuestionAnswer::Retry => fix(state, at),
+        QuestionAnswer::SkipTests => {
             let reason = "its tests fail; the user goes on without committing it".to_owned();
             record(state, StepOutcome::Uncommitted { reason })
         }
@@ -572,14 +605,14 @@ pub(super) fn on_tests_failed_answered(state: &mut State, at: At, answer: &Answe
 }
 
 /// Commits what the step changed, without what the tests made and what is the user's.
-pub(super) fn commit(state: &mut State) -> Vec<Effect> {
+pub(super) fn commit(state: &mut RunState) -> Vec<Effect> {
     let Some(execution) = &state.execution else {
         return Vec::new();
     };
     let Some(current) = &execution.current else {
         return Vec::new();
     };
-    if let CommitTerms::Off { reason } = &execution.commits {
+    if let CommitTarget::Off { reason } = &execution.commits {
         let reason = format!("commits are off: {reason}");
         return record(state, StepOutcome::Uncommitted { reason });
     }
@@ -591,9 +624,9 @@ pub(super) fn commit(state: &mut State) -> Vec<Effect> {
     let tested = current
         .receipt
         .as_ref()
-        .map_or_else(|| "not tested".to_owned(), Receipt::in_words);
+        .map_or_else(|| "not tested".to_owned(), Receipt::describe);
     let (step, message) = (current.n, commit_message(current, &tested));
-    enter_stage(state, Stage::Commit);
+    enter_stage(state, StepStage::Commit);
     vec![Effect::CommitStep {
         step,
         paths,
@@ -602,13 +635,13 @@ pub(super) fn commit(state: &mut State) -> Vec<Effect> {
 }
 
 /// The user's dirty files that the step edited and that stay uncommitted.
-pub(super) fn left_out(execution: &Execution, current: &Current) -> Vec<String> {
+pub(super) fn left_out(execution: &PlanExecution, current: &CurrentStep) -> Vec<String> {
     let included =
         |path: &&String| execution.dirty_policy.get(*path) == Some(&DirtyPolicy::Include);
     // What the tests themselves rewrite is asked about as such, not as the user's.
     let is_decided = |path: &String| execution.dirty_policy.contains_key(path);
     let dirty = |path: &&String| {
-        let was_changed = execution.changed_before_steps(path) && is_decided(path);
+        let was_changed = execution.changed_during_baseline(path) && is_decided(path);
         execution.pre_dirty.contains(path) || was_changed
     };
     current
@@ -621,7 +654,7 @@ pub(super) fn left_out(execution: &Execution, current: &Current) -> Vec<String> 
 }
 
 /// Writes a commit's message: the line that the agent was asked for, below it the plan's step and what was tested.
-fn commit_message(current: &Current, tested: &str) -> String {
+fn commit_message(current: &CurrentStep, tested: &str) -> String {
     let mark = format!("Step {}", current.n);
     let said = as_title(&current.summary, &mark);
     let title = if said.is_empty() {
@@ -657,20 +690,20 @@ pub fn commit_subject(mark: &str, text: &str) -> String {
 }
 
 pub(super) fn on_commit_made(
-    state: &mut State,
+    state: &mut RunState,
     step: u32,
     commit: &str,
     message: &str,
 ) -> Vec<Effect> {
-    if at_stage(state, step, &[Stage::Commit]).is_none() {
+    if at_stage(state, step, &[StepStage::Commit]).is_none() {
         return Vec::new();
     }
     let (commit, message) = (commit.to_owned(), message.to_owned());
     record(state, StepOutcome::Committed { commit, message })
 }
 
-pub(super) fn on_commit_skipped(state: &mut State, step: u32, reason: &str) -> Vec<Effect> {
-    if at_stage(state, step, &[Stage::Commit]).is_none() {
+pub(super) fn on_commit_skipped(state: &mut RunState, step: u32, reason: &str) -> Vec<Effect> {
+    if at_stage(state, step, &[StepStage::Commit]).is_none() {
         return Vec::new();
     }
     record(
@@ -681,8 +714,8 @@ pub(super) fn on_commit_skipped(state: &mut State, step: u32, reason: &str) -> V
     )
 }
 
-pub(super) fn on_commit_failed(state: &mut State, step: u32, message: &str) -> Vec<Effect> {
-    if at_stage(state, step, &[Stage::Commit]).is_none() || take_stepping(state).is_none() {
+pub(super) fn on_commit_failed(state: &mut RunState, step: u32, message: &str) -> Vec<Effect> {
+    if at_stage(state, step, &[StepStage::Commit]).is_none() || take_stepping(state).is_none() {
         return Vec::new();
     }
     flow::ask(
@@ -695,17 +728,17 @@ pub(super) fn on_commit_failed(state: &mut State, step: u32, message: &str) -> V
 }
 
 pub(super) fn on_commit_failed_answered(
-    state: &mut State,
+    state: &mut RunState,
     message: &str,
-    answer: &Answer,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     let current = state.execution.iter().find_map(|e| e.current.as_ref());
     let step = current.map_or(0, |current| current.n);
     let is_known = current.is_some_and(|current| current.commit_tree.is_some());
     match answer {
-        Answer::Retry if is_known => commit(state),
+        QuestionAnswer::Retry if is_known => commit(state),
         // A step of an earlier version, which noted no tested tree: it is tested first.
-        Answer::Retry => look_again(state, step),
+        QuestionAnswer::Retry => look_again(state, step),
         _ => {
             let why = clean_to_one_line(message);
             let reason = format!("the commit failed ({why}); the user goes on without it");
@@ -716,24 +749,24 @@ pub(super) fn on_commit_failed_answered(
 
 /// Answers to a question that stood in the text of a step's turn which changed nothing.
 pub(super) fn on_step_question_answered(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     step: u32,
-    again: Option<Again>,
+    again: Option<TurnRetryReason>,
 ) -> Vec<Effect> {
-    let Some(current) = at_stage(state, step, &[Stage::Audit]) else {
+    let Some(current) = at_stage(state, step, &[StepStage::Audit]) else {
         return Vec::new();
     };
     if again.is_none() {
         return ask_about_nothing(state, step);
     }
-    current.stage = Stage::Code;
-    flow::propose(state, at, Purpose::Step { n: step }, again)
+    current.stage = StepStage::Code;
+    flow::propose(state, at, TurnPurpose::Step { n: step }, again)
 }
 
 /// Notes what became of the step and has it written down.
-fn record(state: &mut State, outcome: StepOutcome) -> Vec<Effect> {
-    let Some(execution) = enter_stage(state, Stage::Record) else {
+fn record(state: &mut RunState, outcome: StepOutcome) -> Vec<Effect> {
+    let Some(execution) = enter_stage(state, StepStage::Record) else {
         return Vec::new();
     };
     let Some(current) = &execution.current else {
@@ -765,12 +798,12 @@ fn record(state: &mut State, outcome: StepOutcome) -> Vec<Effect> {
 }
 
 pub(super) fn on_step_recorded(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     step: u32,
     plan_file: Option<&Sha256>,
 ) -> Vec<Effect> {
-    if at_stage(state, step, &[Stage::Record]).is_none() || take_stepping(state).is_none() {
+    if at_stage(state, step, &[StepStage::Record]).is_none() || take_stepping(state).is_none() {
         return Vec::new();
     }
     let mut records = state.execution.iter().flat_map(|e| &e.done);

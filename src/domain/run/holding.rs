@@ -3,20 +3,20 @@
 //! Refuses to know rules and git: what is held comes in as data, and putting back is an effect.
 
 use super::executing::{at_stage, enter_stage, look_again};
-use super::{State, flow};
+use super::{RunState, flow};
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
-use crate::domain::execution::{Current, Stage};
-use crate::domain::question::{Answer, HeldEdit, QuestionKind};
+use crate::domain::plan_execution::{CurrentStep, StepStage};
+use crate::domain::question::{HeldEdit, QuestionAnswer, QuestionKind};
 use crate::permission::PermissionAction;
 
-fn current(state: &mut State) -> Option<&mut Current> {
+fn current(state: &mut RunState) -> Option<&mut CurrentStep> {
     state.execution.as_mut()?.current.as_mut()
 }
 
 /// Asks about changes that rules hold back and that the user has neither kept as they are now nor allowed when
 /// the agent asked.
-pub(super) fn ask(state: &mut State, step: u32, held: &[HeldEdit]) -> Option<Vec<Effect>> {
+pub(super) fn ask(state: &mut RunState, step: u32, held: &[HeldEdit]) -> Option<Vec<Effect>> {
     let known = current(state)?;
     let is_open = |edit: &&HeldEdit| {
         let is_kept = known.kept_edits.contains(edit);
@@ -28,7 +28,7 @@ pub(super) fn ask(state: &mut State, step: u32, held: &[HeldEdit]) -> Option<Vec
 }
 
 /// Notes what the user allowed an agent to edit: it is not asked about again when the step's changes are looked at.
-pub(super) fn on_call_allowed(state: &mut State, approval: &Approval) {
+pub(super) fn on_call_allowed(state: &mut RunState, approval: &Approval) {
     if approval.permission == "edit"
         && let Some(current) = current(state)
     {
@@ -37,16 +37,16 @@ pub(super) fn on_call_allowed(state: &mut State, approval: &Approval) {
 }
 
 pub(super) fn on_answered(
-    state: &mut State,
+    state: &mut RunState,
     step: u32,
     edits: &[HeldEdit],
-    answer: &Answer,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     match answer {
-        Answer::PutBack => {
+        QuestionAnswer::PutBack => {
             let paths = edits.iter().map(|edit| edit.path.clone()).collect();
-            match enter_stage(state, Stage::Audit) {
-                Some(_) => vec![Effect::PutBack { step, paths }],
+            match enter_stage(state, StepStage::Audit) {
+                Some(_) => vec![Effect::RestoreFiles { step, paths }],
                 None => Vec::new(),
             }
         }
@@ -60,8 +60,8 @@ pub(super) fn on_answered(
 }
 
 /// What is left of the step is looked at anew.
-pub(super) fn on_put_back(state: &mut State, step: u32) -> Vec<Effect> {
-    match at_stage(state, step, &[Stage::Audit]) {
+pub(super) fn on_put_back(state: &mut RunState, step: u32) -> Vec<Effect> {
+    match at_stage(state, step, &[StepStage::Audit]) {
         Some(_) => look_again(state, step),
         None => Vec::new(),
     }

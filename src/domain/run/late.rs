@@ -5,27 +5,31 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ResultForAgent, Running, State, asking, flow};
+use super::{DeferredResult, RunState, RunningTurn, asking, flow};
+use crate::domain::deferred_answer::{DeferredAnswer, DeferredDecision};
 use crate::domain::effect::Effect;
-use crate::domain::ids::{At, RequestId};
-use crate::domain::late::{Late, LateAbout};
-use crate::domain::question::{Answer, Question, QuestionKind};
-use crate::domain::turn::{Again, Purpose, Role, TurnOrder, TurnResult};
+use crate::domain::ids::{RequestId, UnixMillis};
+use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
+use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose, TurnRetryReason};
 
 /// A turn that is over and goes on once its questions are answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HeldEnd {
-    running: Running,
-    result: TurnResult,
+    running: RunningTurn,
+    result: TurnOutcome,
 }
 
 /// The agent was told to end its turn; the question stays.
-pub(super) fn on_pending(state: &mut State, request: &RequestId, about: &LateAbout) -> Vec<Effect> {
+pub(super) fn on_pending(
+    state: &mut RunState,
+    request: &RequestId,
+    about: &DeferredDecision,
+) -> Vec<Effect> {
     let mut open = state.awaiting.iter().chain(&state.asked);
-    let is_open = open.any(|question| question.kind.request() == Some(request));
+    let is_open = open.any(|question| question.kind.request_id() == Some(request));
     let is_known = state.late.iter().any(|late| late.request == *request);
     if is_open && !is_known && state.running.is_some() {
-        state.late.push(Late {
+        state.late.push(DeferredAnswer {
             request: request.clone(),
             about: about.clone(),
         });
@@ -34,7 +38,7 @@ pub(super) fn on_pending(state: &mut State, request: &RequestId, about: &LateAbo
 }
 
 /// Takes what is late of a role's question whose answer came; after its turn no answer is in time.
-pub(super) fn take_of(state: &mut State, kind: &QuestionKind) -> Option<Late> {
+pub(super) fn take_of(state: &mut RunState, kind: &QuestionKind) -> Option<DeferredAnswer> {
     let QuestionKind::Agent {
         request: Some(request),
         ..
@@ -42,21 +46,21 @@ pub(super) fn take_of(state: &mut State, kind: &QuestionKind) -> Option<Late> {
     else {
         return None;
     };
-    let plain = || Late {
+    let plain = || DeferredAnswer {
         request: request.clone(),
-        about: LateAbout::Answer { default: None },
+        about: DeferredDecision::Answer { default: None },
     };
     let is_over = state.held_end.is_some();
     take(&mut state.late, request).or_else(|| is_over.then(plain))
 }
 
-fn take(all: &mut Vec<Late>, request: &RequestId) -> Option<Late> {
+fn take(all: &mut Vec<DeferredAnswer>, request: &RequestId) -> Option<DeferredAnswer> {
     let at = all.iter().position(|late| late.request == *request)?;
     Some(all.remove(at))
 }
 
 /// Nothing is late any more: nobody is told, and nothing goes on.
-pub(super) fn forget(state: &mut State) {
+pub(super) fn forget(state: &mut RunState) {
     state.late.clear();
     state.held_end = None;
 }
@@ -64,40 +68,42 @@ pub(super) fn forget(state: &mut State) {
 /// What becomes of a turn that is over.
 pub(super) enum Ended {
     /// It goes on, without these questions.
-    GoesOn(Running, Vec<Question>),
+    GoesOn(RunningTurn, Vec<Question>),
     /// It waits for the user's word.
     Waits,
     /// It is done again, by the user's word; what it brought is put aside.
-    Again(TurnOrder, Again),
+    Again(TurnOrder, TurnRetryReason),
 }
 
 /// Keeps a completed turn's end until those of its open questions are answered that it ended without.
 pub(super) fn end(
-    state: &mut State,
-    running: Running,
-    result: &TurnResult,
+    state: &mut RunState,
+    running: RunningTurn,
+    result: &TurnOutcome,
     open: Vec<Question>,
 ) -> Ended {
     let late = std::mem::take(&mut state.late);
-    let TurnResult::Completed { summary, .. } = result else {
+    let TurnOutcome::Completed { summary, .. } = result else {
         return Ended::GoesOn(running, open);
     };
     let stays = late.iter().find_map(|late| match &late.about {
-        LateAbout::Stay { told } => Some(told.clone()),
-        LateAbout::Answer { .. } | LateAbout::PlanExit | LateAbout::PlanEnter { .. } => None,
+        DeferredDecision::Stay { told } => Some(told.clone()),
+        DeferredDecision::Answer { .. }
+        | DeferredDecision::PlanExit
+        | DeferredDecision::PlanEnter { .. } => None,
     });
     if let Some(answer) = stays {
-        return Ended::Again(running.order, Again::Answered { answer });
+        return Ended::Again(running.order, TurnRetryReason::Answered { answer });
     }
     let is_late = |question: &Question| {
-        let request = question.kind.request();
+        let request = question.kind.request_id();
         late.iter().any(|late| Some(&late.request) == request)
     };
     let (mut waits, others): (Vec<_>, Vec<_>) = open.into_iter().partition(is_late);
     if waits.is_empty() {
         return Ended::GoesOn(running, others);
     }
-    let result = TurnResult::Completed {
+    let result = TurnOutcome::Completed {
         question: asking::in_words(&waits),
         summary: summary.clone(),
     };
@@ -110,13 +116,13 @@ pub(super) fn end(
 
 /// The user's word came, in the turn or after it.
 pub(super) fn on_answered(
-    state: &mut State,
-    at: At,
-    late: Late,
-    (kind, answer): (&QuestionKind, &Answer),
+    state: &mut RunState,
+    at: UnixMillis,
+    late: DeferredAnswer,
+    (kind, answer): (&QuestionKind, &QuestionAnswer),
 ) -> Vec<Effect> {
     let word = match answer {
-        Answer::Texts { answers } => {
+        QuestionAnswer::Texts { answers } => {
             let texts: Vec<&str> = answers.values().map(String::as_str).collect();
             Some(texts.join("\n"))
         }
@@ -130,22 +136,22 @@ pub(super) fn on_answered(
         word.as_deref().unwrap_or("no answer")
     );
     match late.about {
-        LateAbout::PlanEnter { reason } if is_yes => {
+        DeferredDecision::PlanEnter { reason } if is_yes => {
             forget(state);
             return vec![Effect::EnterPlan { reason }];
         }
-        LateAbout::PlanExit if !is_yes => return plan_again(state, at, late.request, told),
-        LateAbout::Answer { .. }
-        | LateAbout::PlanExit
-        | LateAbout::PlanEnter { .. }
-        | LateAbout::Stay { .. } => {}
+        DeferredDecision::PlanExit if !is_yes => return plan_again(state, at, late.request, told),
+        DeferredDecision::Answer { .. }
+        | DeferredDecision::PlanExit
+        | DeferredDecision::PlanEnter { .. }
+        | DeferredDecision::Stay { .. } => {}
     }
     tell(state, role_of(kind), told);
     go_on(state, at)
 }
 
 /// Nobody answered in time.
-pub(super) fn on_missed(state: &mut State, at: At, request: &RequestId) -> Vec<Effect> {
+pub(super) fn on_missed(state: &mut RunState, at: UnixMillis, request: &RequestId) -> Vec<Effect> {
     let Some(late) = take(&mut state.late, request) else {
         return Vec::new();
     };
@@ -153,13 +159,13 @@ pub(super) fn on_missed(state: &mut State, at: At, request: &RequestId) -> Vec<E
         return Vec::new();
     };
     let what = match late.about {
-        LateAbout::Answer {
+        DeferredDecision::Answer {
             default: Some(default),
         } => format!("your default counts: {default}"),
-        LateAbout::Answer { default: None }
-        | LateAbout::PlanExit
-        | LateAbout::PlanEnter { .. }
-        | LateAbout::Stay { .. } => "go on with what you know".to_owned(),
+        DeferredDecision::Answer { default: None }
+        | DeferredDecision::PlanExit
+        | DeferredDecision::PlanEnter { .. }
+        | DeferredDecision::Stay { .. } => "go on with what you know".to_owned(),
     };
     let asked = words(&question.kind);
     let told = format!("Nobody answered \"{asked}\" in time; {what}");
@@ -168,7 +174,12 @@ pub(super) fn on_missed(state: &mut State, at: At, request: &RequestId) -> Vec<E
 }
 
 /// The planner stays the planner: its turn is done again with the user's word, and what it brought is put aside.
-fn plan_again(state: &mut State, at: At, request: RequestId, told: String) -> Vec<Effect> {
+fn plan_again(
+    state: &mut RunState,
+    at: UnixMillis,
+    request: RequestId,
+    told: String,
+) -> Vec<Effect> {
     match state.held_end.take() {
         Some(held) => {
             asking::take_of_turn(state);
@@ -177,27 +188,32 @@ fn plan_again(state: &mut State, at: At, request: RequestId, told: String) -> Ve
                 state,
                 at,
                 held.running.order,
-                Again::Answered { answer: told },
+                TurnRetryReason::Answered { answer: told },
             )
         }
         // It still works; with the end of its turn this counts.
         None => {
-            let about = LateAbout::Stay { told };
-            state.late.push(Late { request, about });
+            let about = DeferredDecision::Stay { told };
+            state.late.push(DeferredAnswer { request, about });
             Vec::new()
         }
     }
 }
 
 /// Does a turn again; its folder is about to be emptied, so that the document in it goes to the history first.
-pub(super) fn again(state: &mut State, at: At, order: TurnOrder, again: Again) -> Vec<Effect> {
-    let mut effects = vec![Effect::DropDraft(order.clone())];
+pub(super) fn again(
+    state: &mut RunState,
+    at: UnixMillis,
+    order: TurnOrder,
+    again: TurnRetryReason,
+) -> Vec<Effect> {
+    let mut effects = vec![Effect::DiscardDraft(order.clone())];
     effects.extend(flow::propose(state, at, order.purpose, Some(again)));
     effects
 }
 
 /// Goes on with a turn that is over once no question of it is open.
-fn go_on(state: &mut State, at: At) -> Vec<Effect> {
+fn go_on(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     if state.held_end.is_none() || state.awaiting.is_some() {
         return Vec::new();
     }
@@ -215,7 +231,7 @@ fn go_on(state: &mut State, at: At) -> Vec<Effect> {
 /// What was asked.
 fn words(kind: &QuestionKind) -> String {
     let texts: Vec<&str> = kind
-        .asked()
+        .agent_questions()
         .iter()
         .map(|asked| asked.text.as_str())
         .collect();
@@ -223,17 +239,17 @@ fn words(kind: &QuestionKind) -> String {
 }
 
 /// Takes what came late for an agent, where it is told at once and not with a later turn.
-pub(super) fn take_told(state: &mut State, purpose: &Purpose) -> Option<Again> {
+pub(super) fn take_told(state: &mut RunState, purpose: &TurnPurpose) -> Option<TurnRetryReason> {
     let role = purpose.role();
     let own = state.results.extract_if(.., |result| result.role == role);
     let texts: Vec<String> = own.map(|result| result.text).collect();
-    (!texts.is_empty()).then(|| Again::Answered {
+    (!texts.is_empty()).then(|| TurnRetryReason::Answered {
         answer: texts.join("\n"),
     })
 }
 
-fn tell(state: &mut State, role: Role, text: String) {
-    state.results.push(ResultForAgent { role, text });
+fn tell(state: &mut RunState, role: Role, text: String) {
+    state.results.push(DeferredResult { role, text });
 }
 
 fn role_of(kind: &QuestionKind) -> Role {

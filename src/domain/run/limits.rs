@@ -2,12 +2,12 @@
 //!
 //! Refuses to know the clock: when the wait is over comes in as an event.
 
-use super::{Busy, State, approving, flow, saying};
+use super::{ProgramOperation, RunState, approving, flow, saying};
 use crate::domain::effect::Effect;
-use crate::domain::ids::{At, SessionId};
+use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::{Answer, Question, QuestionKind, WaitFrom};
-use crate::domain::turn::{Again, Purpose, Role, UsageLimit};
+use crate::domain::question::{Question, QuestionAnswer, QuestionKind, WaitSource};
+use crate::domain::turn::{Role, TurnPurpose, TurnRetryReason, UsageLimit};
 
 /// How long the waits are whose end nobody told, from the first in a row on; the last one goes on. In minutes.
 const BLIND_WAITS: [i64; 4] = [5, 10, 20, 30];
@@ -18,9 +18,9 @@ const LATE: i64 = 10_000;
 
 /// A turn met a usage limit: it waits, and the user may do something else.
 pub(super) fn wait(
-    state: &mut State,
-    at: At,
-    purpose: Purpose,
+    state: &mut RunState,
+    at: UnixMillis,
+    purpose: TurnPurpose,
     (message, limit, other): (&str, UsageLimit, Option<String>),
 ) -> Vec<Effect> {
     let session = state.session(purpose.role());
@@ -29,8 +29,8 @@ pub(super) fn wait(
     let told = limit.resets_at.map(|resets_at| resets_at.0);
     let told = told.filter(|resets_at| resets_at.saturating_add(LATE) > at.0);
     let (until, from) = match told {
-        Some(resets_at) => (resets_at.max(at.0).saturating_add(MARGIN), WaitFrom::Cli),
-        None => (at.0.saturating_add(blind_wait(state)), WaitFrom::Us),
+        Some(resets_at) => (resets_at.max(at.0).saturating_add(MARGIN), WaitSource::Cli),
+        None => (at.0.saturating_add(blind_wait(state)), WaitSource::Us),
     };
     flow::ask(
         state,
@@ -38,7 +38,7 @@ pub(super) fn wait(
             purpose,
             adapter,
             message: message.to_owned(),
-            until: At(until),
+            until: UnixMillis(until),
             from,
             then: Gate::Auto,
             other,
@@ -47,7 +47,7 @@ pub(super) fn wait(
 }
 
 /// The next wait without a known end, in milliseconds.
-fn blind_wait(state: &mut State) -> i64 {
+fn blind_wait(state: &mut RunState) -> i64 {
     let n = usize::try_from(state.blind_waits).unwrap_or(usize::MAX);
     state.blind_waits = state.blind_waits.saturating_add(1);
     let minutes = BLIND_WAITS.get(n).or(BLIND_WAITS.last());
@@ -55,7 +55,7 @@ fn blind_wait(state: &mut State) -> i64 {
 }
 
 /// Goes on waiting; `gate` says who releases the turn when that is over.
-pub(super) fn wait_on(state: &mut State, mut kind: QuestionKind, gate: Gate) -> Vec<Effect> {
+pub(super) fn wait_on(state: &mut RunState, mut kind: QuestionKind, gate: Gate) -> Vec<Effect> {
     if let QuestionKind::UsageLimit { then, .. } = &mut kind {
         *then = gate;
     }
@@ -63,15 +63,15 @@ pub(super) fn wait_on(state: &mut State, mut kind: QuestionKind, gate: Gate) -> 
 }
 
 pub(super) fn on_answered(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     kind: QuestionKind,
-    answer: &Answer,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     match (answer, kind) {
-        (Answer::Wait, kind) => wait_on(state, kind, Gate::Auto),
+        (QuestionAnswer::Wait, kind) => wait_on(state, kind, Gate::Auto),
         (
-            Answer::SwitchAdapter,
+            QuestionAnswer::SwitchAdapter,
             QuestionKind::UsageLimit {
                 purpose,
                 other: Some(other),
@@ -85,7 +85,7 @@ pub(super) fn on_answered(
 }
 
 /// A pause keeps the turn that waits for a limit, too; the auto gate lets it go.
-pub(super) fn on_gate_changed(state: &mut State, gate: Gate) {
+pub(super) fn on_gate_changed(state: &mut RunState, gate: Gate) {
     if let Some(Question {
         kind: QuestionKind::UsageLimit { then, .. },
         ..
@@ -95,7 +95,7 @@ pub(super) fn on_gate_changed(state: &mut State, gate: Gate) {
     }
 }
 
-pub(super) fn on_passed(state: &mut State, at: At, id: u32) -> Vec<Effect> {
+pub(super) fn on_passed(state: &mut RunState, at: UnixMillis, id: u32) -> Vec<Effect> {
     let is_it = |question: &mut Question| {
         question.id == id && matches!(question.kind, QuestionKind::UsageLimit { .. })
     };
@@ -108,14 +108,19 @@ pub(super) fn on_passed(state: &mut State, at: At, id: u32) -> Vec<Effect> {
 }
 
 /// Sends the turn again, released already where `gate` is auto.
-fn try_again(state: &mut State, at: At, purpose: Purpose, gate: Gate) -> Vec<Effect> {
+fn try_again(
+    state: &mut RunState,
+    at: UnixMillis,
+    purpose: TurnPurpose,
+    gate: Gate,
+) -> Vec<Effect> {
     state.failures = 0;
     if purpose.phase() == Phase::Execute
         && let Some(stale) = approving::stale_before_step(state)
     {
         return stale;
     }
-    let order = flow::make_order(state, purpose, Some(Again::Failed));
+    let order = flow::make_order(state, purpose, Some(TurnRetryReason::Failed));
     match gate {
         Gate::Auto => flow::start(state, at, order),
         Gate::Manual => flow::ask(state, QuestionKind::Gate { order }),
@@ -123,27 +128,31 @@ fn try_again(state: &mut State, at: At, purpose: Purpose, gate: Gate) -> Vec<Eff
 }
 
 /// Moves a turn's role to another adapter before the turn goes again.
-pub(super) fn move_role(state: &mut State, purpose: Purpose, adapter: String) -> Vec<Effect> {
+pub(super) fn move_role(
+    state: &mut RunState,
+    purpose: TurnPurpose,
+    adapter: String,
+) -> Vec<Effect> {
     let role = purpose.role();
     (state.failures, state.blind_waits) = (0, 0);
-    state.busy = Some(Busy::Moving { purpose });
+    state.busy = Some(ProgramOperation::Moving { purpose });
     vec![Effect::MoveRole { role, adapter }]
 }
 
 /// Takes the purpose of the role's turn that waits for the move.
-fn take_moving(state: &mut State, role: Role) -> Option<Purpose> {
-    let moving = state
-        .busy
-        .take_if(|busy| matches!(busy, Busy::Moving { purpose } if purpose.role() == role))?;
+fn take_moving(state: &mut RunState, role: Role) -> Option<TurnPurpose> {
+    let moving = state.busy.take_if(
+        |busy| matches!(busy, ProgramOperation::Moving { purpose } if purpose.role() == role),
+    )?;
     match moving {
-        Busy::Moving { purpose } => Some(purpose),
+        ProgramOperation::Moving { purpose } => Some(purpose),
         _ => None,
     }
 }
 
 pub(super) fn on_moved(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     role: Role,
     (session, adapter): (&SessionId, &str),
 ) -> Vec<Effect> {
@@ -151,7 +160,7 @@ pub(super) fn on_moved(
         return Vec::new();
     };
     if let Some(current) = state.session_mut(role) {
-        *current = current.moved(session.clone(), adapter.to_owned());
+        *current = current.successor_at_adapter(session.clone(), adapter.to_owned());
     }
     saying::tell_again(state, role);
     if purpose.phase() == Phase::Execute
@@ -160,10 +169,10 @@ pub(super) fn on_moved(
         return stale;
     }
     // Another CLI gets another prompt, so the manual gate shows it first.
-    flow::propose(state, at, purpose, Some(Again::Failed))
+    flow::propose(state, at, purpose, Some(TurnRetryReason::Failed))
 }
 
-pub(super) fn on_stayed(state: &mut State, role: Role, reason: &str) -> Vec<Effect> {
+pub(super) fn on_stayed(state: &mut RunState, role: Role, reason: &str) -> Vec<Effect> {
     let Some(purpose) = take_moving(state, role) else {
         return Vec::new();
     };

@@ -2,12 +2,12 @@
 //!
 //! They change no phase; what they ask for goes out with the next prompts about the plan.
 
-use super::State;
+use super::RunState;
 use crate::domain::effect::Effect;
 use crate::domain::phase::Phase;
 
 /// Tells why no note can be made now.
-pub fn stands_against_notes(state: &State) -> Option<&'static str> {
+pub fn stands_against_notes(state: &RunState) -> Option<&'static str> {
     match state.phase {
         _ if state.plan.is_none() => Some("there is no plan yet"),
         Phase::Execute => {
@@ -23,14 +23,14 @@ pub fn stands_against_notes(state: &State) -> Option<&'static str> {
     }
 }
 
-pub(super) fn on_made(state: &mut State, (line, quote): (u32, &str), text: &str) -> Vec<Effect> {
+pub(super) fn on_made(state: &mut RunState, (line, quote): (u32, &str), text: &str) -> Vec<Effect> {
     if stands_against_notes(state).is_none() {
-        state.notes.make(line, quote, text);
+        state.notes.add(line, quote, text);
     }
     Vec::new()
 }
 
-pub(super) fn on_removed(state: &mut State, n: u32) -> Vec<Effect> {
+pub(super) fn on_removed(state: &mut RunState, n: u32) -> Vec<Effect> {
     if !state.phase.is_final() {
         state.notes.remove(n);
     }

@@ -1,18 +1,18 @@
 //! Changes that came while a step ran and that no call of its agent accounts for: the user says whose they are.
 
 use super::executing::{at_stage, look_again};
-use super::{State, flow};
+use super::{RunState, flow};
 use crate::domain::effect::Effect;
-use crate::domain::event::News;
-use crate::domain::execution::{DirtyPolicy, Stage};
-use crate::domain::ids::{At, TurnId};
-use crate::domain::patch::{PatchState, TaskPatch};
+use crate::domain::event::AgentActivity;
+use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, FileOrigin, QuestionKind};
+use crate::domain::plan_execution::{DirtyPolicy, StepStage};
+use crate::domain::question::{FileOrigin, QuestionAnswer, QuestionKind};
 use crate::domain::step_calls::StepCalls;
+use crate::domain::task_patch::{PatchState, TaskPatch};
 
 /// What accounts for the changes of the step at hand, where that is known.
-fn calls(state: &mut State) -> Option<&mut StepCalls> {
+fn calls(state: &mut RunState) -> Option<&mut StepCalls> {
     if state.phase != Phase::Execute {
         return None;
     }
@@ -20,54 +20,59 @@ fn calls(state: &mut State) -> Option<&mut StepCalls> {
     current.calls.as_mut()
 }
 
-pub(super) fn on_news(state: &mut State, at: At, turn: &TurnId, news: &News) -> Vec<Effect> {
+pub(super) fn on_news(
+    state: &mut RunState,
+    at: UnixMillis,
+    turn: &TurnId,
+    news: &AgentActivity,
+) -> Vec<Effect> {
     let running = state.running.as_ref();
     if running.is_some_and(|running| running.order.turn == *turn)
         && let Some(calls) = calls(state)
     {
-        calls.on_news(at, news);
+        calls.on_activity(at, news);
     }
     Vec::new()
 }
 
 /// A turn is over, and with it all that its commands left running.
-pub(super) fn on_turn_ended(state: &mut State, at: At) {
+pub(super) fn on_turn_ended(state: &mut RunState, at: UnixMillis) {
     if let Some(calls) = calls(state) {
-        calls.end_all(at);
+        calls.end_all_commands(at);
     }
 }
 
 /// The program ended some time after its last event; what happened since is nobody's until the user says so.
-pub(super) fn on_resumed(state: &mut State) {
-    let last = state.course.last();
+pub(super) fn on_resumed(state: &mut RunState) {
+    let last = state.course.last_event_at();
     if let (Some(at), Some(calls)) = (last, calls(state)) {
-        calls.end_all(at);
+        calls.end_all_commands(at);
     }
 }
 
 /// Tests that fail may have changed files, which the next look finds.
-pub(super) fn on_tests_ran(state: &mut State, at: At, duration_ms: u64) {
+pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, duration_ms: u64) {
     if let Some(calls) = calls(state) {
         let duration = i64::try_from(duration_ms).unwrap_or(i64::MAX);
-        calls.begin(At(at.0.saturating_sub(duration)), "tests");
-        calls.end(at, "tests");
+        calls.begin_command(UnixMillis(at.0.saturating_sub(duration)), "tests");
+        calls.end_command(at, "tests");
     }
 }
 
 /// What a child changed is written into the tree by this program.
-pub(super) fn on_patched(state: &mut State, at: At, patch: &TaskPatch) {
+pub(super) fn on_patched(state: &mut RunState, at: UnixMillis, patch: &TaskPatch) {
     if let Some(calls) = calls(state) {
         let item = format!("patch {}", patch.tree);
         match patch.state {
-            PatchState::Applying => calls.begin(at, &item),
-            PatchState::Applied | PatchState::Kept => calls.end(at, &item),
+            PatchState::Applying => calls.begin_command(at, &item),
+            PatchState::Applied | PatchState::Kept => calls.end_command(at, &item),
             PatchState::Waiting => {}
         }
     }
 }
 
 /// Asks about changes of the step that its calls do not account for and that the user has said nothing of.
-pub(super) fn ask(state: &mut State, step: u32, found: &[String]) -> Option<Vec<Effect>> {
+pub(super) fn ask(state: &mut RunState, step: u32, found: &[String]) -> Option<Vec<Effect>> {
     let execution = state.execution.as_ref()?;
     let current = execution.current.as_ref()?;
     let is_open = |path: &&String| {
@@ -86,13 +91,13 @@ pub(super) fn ask(state: &mut State, step: u32, found: &[String]) -> Option<Vec<
 }
 
 pub(super) fn on_answered(
-    state: &mut State,
+    state: &mut RunState,
     step: u32,
     paths: &[String],
-    answer: &Answer,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     match answer {
-        Answer::Include => {
+        QuestionAnswer::Include => {
             if let Some(execution) = &mut state.execution {
                 let decided = paths
                     .iter()
@@ -101,7 +106,7 @@ pub(super) fn on_answered(
             }
         }
         _ => {
-            if let Some(current) = at_stage(state, step, &[Stage::Audit]) {
+            if let Some(current) = at_stage(state, step, &[StepStage::Audit]) {
                 current.users_edits.extend_from_slice(paths);
             }
         }

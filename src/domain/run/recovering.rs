@@ -3,17 +3,17 @@
 //! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
 
 use super::{
-    Busy, Counts, State, Unanswered, approving, baseline, discussing, executing, flow, late,
-    limits, outside, replanning, undoing,
+    ProgramOperation, ResultValidity, RunState, UnansweredRequest, approving, baseline, discussing,
+    executing, flow, late, limits, outside, replanning, undoing,
 };
-use crate::domain::effect::{Effect, Expiry};
-use crate::domain::execution::Stage;
-use crate::domain::ids::{At, TurnId};
+use crate::domain::effect::{Effect, ExpiryReason};
+use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::{Gate, Phase, TurnHold};
-use crate::domain::question::{Answer, DraftFile, Question, QuestionKind};
-use crate::domain::turn::{Again, Profile, Purpose, Role, TurnOrder};
+use crate::domain::plan_execution::StepStage;
+use crate::domain::question::{DraftFile, Question, QuestionAnswer, QuestionKind};
+use crate::domain::turn::{Role, TurnOrder, TurnProfile, TurnPurpose, TurnRetryReason};
 
-pub(super) fn on_resumed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
+pub(super) fn on_resumed(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effect> {
     discussing::on_program_ended(state);
     outside::on_resumed(state);
     // The dialog that held turns back went with the program.
@@ -30,22 +30,22 @@ pub(super) fn on_resumed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
 }
 
 /// The planner's session gets the build profile with the execution; what is cut off between the two makes up for it.
-fn switch_that_is_missing(state: &State) -> Vec<Effect> {
+fn switch_that_is_missing(state: &RunState) -> Vec<Effect> {
     let is_missing =
-        state.phase == Phase::Execute && state.planner.current_agent() != Profile::Build;
+        state.phase == Phase::Execute && state.planner.current_profile() != TurnProfile::Build;
     match is_missing {
-        true => vec![Effect::SwitchToBuild],
+        true => vec![Effect::SwitchToBuildProfile],
         false => Vec::new(),
     }
 }
 
-fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
+fn go_on(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effect> {
     state.gate = gate;
     // Who said yolo may not be there any more.
     state.mode = state.mode.after_restart();
     state.failures = 0;
     let role = flow::running_role(state);
-    let mut effects = flow::expire(state, role, Expiry::ProgramEnded);
+    let mut effects = flow::expire(state, role, ExpiryReason::ProgramEnded);
     let draft = state.draft.take();
     let (running, busy) = (state.running.take(), state.busy.take());
     let awaiting = state.awaiting.take();
@@ -53,7 +53,7 @@ fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     let asked = std::mem::take(&mut state.asked);
     effects.extend(match (running, awaiting, busy) {
         // A stopped run's turn no longer counts.
-        (Some(running), ..) if running.result == Counts::No => replanning::go_on(state, at),
+        (Some(running), ..) if running.result == ResultValidity::No => replanning::go_on(state, at),
         (Some(running), question, _) => {
             late::forget(state);
             note_unanswered(state, role, question.into_iter().chain(asked));
@@ -67,13 +67,13 @@ fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
                 kind: QuestionKind::Conflict { .. },
                 ..
             }),
-            Some(Busy::Collecting { order, question }),
+            Some(ProgramOperation::Collecting { order, question }),
         ) if draft.as_ref().is_some_and(|(turn, _)| *turn == order.turn) => {
-            state.busy = Some(Busy::Collecting {
+            state.busy = Some(ProgramOperation::Collecting {
                 order: order.clone(),
                 question,
             });
-            vec![Effect::TakeDraft(order)]
+            vec![Effect::CommitDraft(order)]
         }
         (None, Some(question), _) => ask_again(state, at, question),
         (None, None, Some(busy)) => on_busy(state, at, busy),
@@ -83,25 +83,29 @@ fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
 }
 
 /// Questions of the running turn's CLI went with it; the agent is told so.
-fn note_unanswered(state: &mut State, role: Role, open: impl Iterator<Item = Question>) {
+fn note_unanswered(state: &mut RunState, role: Role, open: impl Iterator<Item = Question>) {
     for question in open {
         if let QuestionKind::Agent { questions, .. } = question.kind {
             let texts: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
             let what = format!("question: {}", texts.join(" / "));
-            state.unanswered.push(Unanswered { role, what });
+            state.unanswered.push(UnansweredRequest { role, what });
         }
     }
 }
 
-pub(super) fn on_draft_found(state: &mut State, turn: &TurnId, files: &[DraftFile]) -> Vec<Effect> {
+pub(super) fn on_draft_found(
+    state: &mut RunState,
+    turn: &TurnId,
+    files: &[DraftFile],
+) -> Vec<Effect> {
     state.draft = Some((turn.clone(), files.to_vec()));
     Vec::new()
 }
 
 /// A draft that a turn before EXECUTE left is offered before the turn is done again.
 fn on_turn_cut_off(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     order: TurnOrder,
     draft: Option<(TurnId, Vec<DraftFile>)>,
 ) -> Vec<Effect> {
@@ -112,52 +116,54 @@ fn on_turn_cut_off(
 }
 
 pub(super) fn on_draft_answered(
-    state: &mut State,
-    at: At,
+    state: &mut RunState,
+    at: UnixMillis,
     order: TurnOrder,
-    answer: &Answer,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
-    if *answer == Answer::UseDraft {
-        state.busy = Some(Busy::Collecting {
+    if *answer == QuestionAnswer::UseDraft {
+        state.busy = Some(ProgramOperation::Collecting {
             order: order.clone(),
             question: None,
         });
-        return vec![Effect::TakeDraft(order)];
+        return vec![Effect::CommitDraft(order)];
     }
-    let mut effects = vec![Effect::DropDraft(order.clone())];
+    let mut effects = vec![Effect::DiscardDraft(order.clone())];
     effects.extend(on_cut_off(state, at, order.purpose));
     effects
 }
 
 /// A turn or the program's own work on it was cut off.
-fn on_cut_off(state: &mut State, at: At, purpose: Purpose) -> Vec<Effect> {
+fn on_cut_off(state: &mut RunState, at: UnixMillis, purpose: TurnPurpose) -> Vec<Effect> {
     match &purpose {
-        Purpose::Step { .. } | Purpose::Fix { .. } => ask_about_step(state),
-        Purpose::RefineGoal { .. }
-        | Purpose::WritePlan
-        | Purpose::Review
-        | Purpose::Respond
-        | Purpose::Summary => flow::propose(state, at, purpose, Some(Again::Failed)),
+        TurnPurpose::Step { .. } | TurnPurpose::Fix { .. } => ask_about_step(state),
+        TurnPurpose::RefineGoal { .. }
+        | TurnPurpose::WritePlan
+        | TurnPurpose::Review
+        | TurnPurpose::Respond
+        | TurnPurpose::Summary => flow::propose(state, at, purpose, Some(TurnRetryReason::Failed)),
     }
 }
 
-fn on_busy(state: &mut State, at: At, busy: Busy) -> Vec<Effect> {
+fn on_busy(state: &mut RunState, at: UnixMillis, busy: ProgramOperation) -> Vec<Effect> {
     match busy {
-        Busy::Collecting { order, .. } => on_cut_off(state, at, order.purpose),
+        ProgramOperation::Collecting { order, .. } => on_cut_off(state, at, order.purpose),
         // The turn had not begun: nothing of it is lost.
-        Busy::Storing { order } | Busy::Held { order, .. } => {
+        ProgramOperation::Storing { order } | ProgramOperation::Held { order, .. } => {
             flow::propose(state, at, order.purpose, order.again)
         }
-        Busy::Moving { purpose } => flow::propose(state, at, purpose, Some(Again::Failed)),
-        Busy::Surveying | Busy::Entering => approving::survey(state),
+        ProgramOperation::Moving { purpose } => {
+            flow::propose(state, at, purpose, Some(TurnRetryReason::Failed))
+        }
+        ProgramOperation::Surveying | ProgramOperation::Entering => approving::survey(state),
         // It is the program's own work, and no step has begun.
-        Busy::Baseline => baseline::begin(state, at),
-        Busy::Stepping { .. } => ask_about_step(state),
-        busy @ Busy::Reversing { .. } => undoing::resume(state, at, busy),
+        ProgramOperation::Baseline => baseline::begin(state, at),
+        ProgramOperation::Stepping { .. } => ask_about_step(state),
+        busy @ ProgramOperation::Reversing { .. } => undoing::resume(state, at, busy),
     }
 }
 
-pub(super) fn ask_again(state: &mut State, at: At, question: Question) -> Vec<Effect> {
+pub(super) fn ask_again(state: &mut RunState, at: UnixMillis, question: Question) -> Vec<Effect> {
     match question.kind {
         QuestionKind::Gate { order } => flow::propose(state, at, order.purpose, order.again),
         // The document that was held went with the program; its turn is done again.
@@ -171,7 +177,7 @@ pub(super) fn ask_again(state: &mut State, at: At, question: Question) -> Vec<Ef
     }
 }
 
-fn ask_about_step(state: &mut State) -> Vec<Effect> {
+fn ask_about_step(state: &mut RunState) -> Vec<Effect> {
     let current = state
         .execution
         .as_ref()
@@ -183,31 +189,35 @@ fn ask_about_step(state: &mut State) -> Vec<Effect> {
 }
 
 pub(super) fn on_step_answered(
-    state: &mut State,
-    at: At,
-    (step, stage): (u32, Stage),
-    answer: &Answer,
+    state: &mut RunState,
+    at: UnixMillis,
+    (step, stage): (u32, StepStage),
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
-    if *answer == Answer::RedoStep {
+    if *answer == QuestionAnswer::RedoStep {
         forget_record(state, step);
-        state.busy = Some(Busy::Stepping { question: None });
+        state.busy = Some(ProgramOperation::Stepping { question: None });
         return vec![Effect::RestoreTree { step }];
     }
     match stage {
-        Stage::Record => {
-            state.busy = Some(Busy::Stepping { question: None });
+        StepStage::Record => {
+            state.busy = Some(ProgramOperation::Stepping { question: None });
             vec![Effect::RecordStep { step }]
         }
-        Stage::Code | Stage::Fix if *answer == Answer::ContinueStep => begin_again(state, at, step),
-        // The program's own work is done again from the look at what changed.
-        Stage::Code | Stage::Fix | Stage::Audit | Stage::Test | Stage::Commit => {
-            executing::look_again(state, step)
+        StepStage::Code | StepStage::Fix if *answer == QuestionAnswer::ContinueStep => {
+            begin_again(state, at, step)
         }
+        // The program's own work is done again from the look at what changed.
+        StepStage::Code
+        | StepStage::Fix
+        | StepStage::Audit
+        | StepStage::Test
+        | StepStage::Commit => executing::look_again(state, step),
     }
 }
 
 /// A step that was being written down is not done when it is redone.
-fn forget_record(state: &mut State, step: u32) {
+fn forget_record(state: &mut RunState, step: u32) {
     if let Some(execution) = &mut state.execution {
         execution.done.retain(|record| record.n != step);
     }
@@ -217,7 +227,7 @@ fn forget_record(state: &mut State, step: u32) {
     }
 }
 
-fn begin_again(state: &mut State, at: At, step: u32) -> Vec<Effect> {
+fn begin_again(state: &mut RunState, at: UnixMillis, step: u32) -> Vec<Effect> {
     if let Some(stale) = approving::stale_before_step(state) {
         return stale;
     }
@@ -226,13 +236,18 @@ fn begin_again(state: &mut State, at: At, step: u32) -> Vec<Effect> {
         .as_mut()
         .and_then(|execution| execution.current.as_mut())
     {
-        current.stage = Stage::Code;
+        current.stage = StepStage::Code;
     }
-    flow::propose(state, at, Purpose::Step { n: step }, Some(Again::Failed))
+    flow::propose(
+        state,
+        at,
+        TurnPurpose::Step { n: step },
+        Some(TurnRetryReason::Failed),
+    )
 }
 
-pub(super) fn on_tree_restored(state: &mut State, at: At, step: u32) -> Vec<Effect> {
-    let stepping = matches!(state.busy, Some(Busy::Stepping { .. }));
+pub(super) fn on_tree_restored(state: &mut RunState, at: UnixMillis, step: u32) -> Vec<Effect> {
+    let stepping = matches!(state.busy, Some(ProgramOperation::Stepping { .. }));
     let current = state
         .execution
         .as_mut()

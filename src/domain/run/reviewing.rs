@@ -1,32 +1,38 @@
 //! The review loop: verdicts, progress, the cap, arbitration, and the planner's answers.
 
-use super::{Author, PlanFile, State, VerdictRecord, approving, asking_back, flow, planning};
-use crate::domain::asked_back;
+use super::{
+    DocumentAuthor, PlanFile, RunState, VerdictRecord, approving, asking_back, flow, planning,
+};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::findings::{Finding, Severity};
-use crate::domain::ids::{At, Sha256};
-use crate::domain::phase::Cause;
-use crate::domain::question::{AfterEdit, Answer, ArbitrationReason, QuestionKind};
-use crate::domain::review::{Review, Verdict};
-use crate::domain::turn::{Again, Purpose};
+use crate::domain::findings::{Finding, FindingSeverity};
+use crate::domain::ids::{Sha256, UnixMillis};
+use crate::domain::missing_part;
+use crate::domain::phase::TransitionCause;
+use crate::domain::question::{ArbitrationReason, EditFollowUp, QuestionAnswer, QuestionKind};
+use crate::domain::review::{ReviewDocument, Verdict};
+use crate::domain::turn::{TurnPurpose, TurnRetryReason};
 use crate::text::pluralize;
 
 /// Counts the iteration and proposes the reviewer's turn.
-pub(super) fn enter_review(state: &mut State, at: At) -> Vec<Effect> {
+pub(super) fn enter_review(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     state.iteration += 1;
     state.asked_back.clear();
-    flow::propose(state, at, Purpose::Review, None)
+    flow::propose(state, at, TurnPurpose::Review, None)
 }
 
 /// Grants one more iteration where the cap would forbid it.
-pub(super) fn make_room(state: &mut State) {
-    if state.iteration >= state.cap() {
+pub(super) fn make_room(state: &mut RunState) {
+    if state.iteration >= state.iteration_limit() {
         state.extra += 1;
     }
 }
 
-pub(super) fn on_review_committed(state: &mut State, at: At, event: &Event) -> Vec<Effect> {
+pub(super) fn on_review_committed(
+    state: &mut RunState,
+    at: UnixMillis,
+    event: &Event,
+) -> Vec<Effect> {
     let Event::ReviewCommitted {
         turn,
         review,
@@ -36,12 +42,12 @@ pub(super) fn on_review_committed(state: &mut State, at: At, event: &Event) -> V
     else {
         return Vec::new();
     };
-    if planning::take_collecting(state, turn, |purpose| *purpose == Purpose::Review).is_none() {
+    if planning::take_collecting(state, turn, |purpose| *purpose == TurnPurpose::Review).is_none() {
         return Vec::new();
     }
     let reviewed = state.reviewing.clone().unwrap_or_else(|| plan_now.clone());
     state.comments_sha256 = Some(file_sha256.clone());
-    state.comments_by = Author::Agent;
+    state.comments_by = DocumentAuthor::Agent;
     state.notes.on_judged(turn);
     take_review(state, review, &reviewed);
     if let Some(effects) = arbitrate_contradiction(state, review) {
@@ -49,7 +55,7 @@ pub(super) fn on_review_committed(state: &mut State, at: At, event: &Event) -> V
     }
     match review.verdict {
         Verdict::Approved if *plan_now == reviewed => {
-            flow::go(state, Cause::PlanApproved);
+            flow::go(state, TransitionCause::PlanApproved);
             approving::enter_approved(state, reviewed)
         }
         Verdict::Approved => flow::ask(
@@ -64,11 +70,9 @@ pub(super) fn on_review_committed(state: &mut State, at: At, event: &Event) -> V
 }
 
 /// Updates ledger, stall and verdict. Progress is an open finding settled; a changed plan alone is none.
-fn take_review(state: &mut State, review: &Review, reviewed: &Sha256) {
+fn take_review(state: &mut RunState, review: &ReviewDocument, reviewed: &Sha256) {
     let settled = review.settled.as_deref();
-    let change = state
-        .findings
-        .take_review_that_settles(&review.remarks, settled);
+    let change = state.findings.apply_review(&review.remarks, settled);
     if change.settled > 0 {
         state.stall = 0;
     } else if state.iteration > 1 {
@@ -84,8 +88,8 @@ fn take_review(state: &mut State, review: &Review, reviewed: &Sha256) {
 }
 
 /// Asks the user where the reviewer approves a plan beside findings of its own that weigh.
-fn arbitrate_contradiction(state: &mut State, review: &Review) -> Option<Vec<Effect>> {
-    let weighs = |finding: &&Finding| finding.remark.severity >= Severity::Major;
+fn arbitrate_contradiction(state: &mut RunState, review: &ReviewDocument) -> Option<Vec<Effect>> {
+    let weighs = |finding: &&Finding| finding.remark.severity >= FindingSeverity::Major;
     let approves = review.marker == Some(Verdict::Approved);
     if !approves || !state.findings.open().any(|finding| weighs(&finding)) {
         return None;
@@ -97,9 +101,9 @@ fn arbitrate_contradiction(state: &mut State, review: &Review) -> Option<Vec<Eff
     Some(flow::ask(state, question))
 }
 
-fn go_on_or_arbitrate(state: &mut State, at: At) -> Vec<Effect> {
+fn go_on_or_arbitrate(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     let open = state.findings.open().count();
-    if state.iteration >= state.cap() {
+    if state.iteration >= state.iteration_limit() {
         return flow::ask(
             state,
             QuestionKind::Arbitration {
@@ -117,41 +121,49 @@ fn go_on_or_arbitrate(state: &mut State, at: At) -> Vec<Effect> {
             },
         );
     }
-    flow::go(state, Cause::ChangesRequired);
-    flow::propose(state, at, Purpose::Respond, None)
+    flow::go(state, TransitionCause::ChangesRequired);
+    flow::propose(state, at, TurnPurpose::Respond, None)
 }
 
-pub(super) fn on_arbitrated(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
+pub(super) fn on_arbitrated(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
     match answer {
-        Answer::ForcePass => force_pass(state),
-        Answer::MoreIterations { n } => {
+        QuestionAnswer::ForcePass => force_pass(state),
+        QuestionAnswer::MoreIterations { n } => {
             state.extra = state.extra.saturating_add(*n);
             state.stall = 0;
-            flow::go(state, Cause::MoreIterations);
-            flow::propose(state, at, Purpose::Respond, None)
+            flow::go(state, TransitionCause::MoreIterations);
+            flow::propose(state, at, TurnPurpose::Respond, None)
         }
         _ => flow::ask(state, QuestionKind::ManualEdit),
     }
 }
 
-fn force_pass(state: &mut State) -> Vec<Effect> {
-    let Some(hash) = state.plan_hash().cloned() else {
+fn force_pass(state: &mut RunState) -> Vec<Effect> {
+    let Some(hash) = state.plan_approval_hash().cloned() else {
         return flow::ask(state, QuestionKind::ManualEdit);
     };
     let open = pluralize(state.findings.open().count(), "open finding");
     if let Some(verdict) = &mut state.verdict {
         verdict.forced = true;
     }
-    flow::go(state, Cause::ForcedPass);
-    let mut effects = vec![Effect::Log(format!(
+    flow::go(state, TransitionCause::ForcedPass);
+    let mut effects = vec![Effect::AppendLog(format!(
         "The user let the plan pass with {open}."
     ))];
     effects.extend(approving::enter_approved(state, hash));
     effects
 }
 
-pub(super) fn on_edited_by_hand(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
-    let Answer::Edited {
+pub(super) fn on_edited_by_hand(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    let QuestionAnswer::Edited {
         then,
         plan,
         file_sha256,
@@ -159,22 +171,26 @@ pub(super) fn on_edited_by_hand(state: &mut State, at: At, answer: &Answer) -> V
     else {
         return Vec::new();
     };
-    state.take_plan(PlanFile::of(plan, file_sha256), Author::User);
+    state.set_plan(PlanFile::from_plan(plan, file_sha256), DocumentAuthor::User);
     match then {
-        AfterEdit::Review => {
+        EditFollowUp::Review => {
             state.extra += 1;
             state.stall = 0;
-            flow::go(state, Cause::EditedForReview);
+            flow::go(state, TransitionCause::EditedForReview);
             enter_review(state, at)
         }
-        AfterEdit::Accept => {
-            flow::go(state, Cause::EditedAndAccepted);
+        EditFollowUp::Accept => {
+            flow::go(state, TransitionCause::EditedAndAccepted);
             approving::enter_approved(state, plan.approval_sha256.clone())
         }
     }
 }
 
-pub(super) fn on_response_committed(state: &mut State, at: At, event: &Event) -> Vec<Effect> {
+pub(super) fn on_response_committed(
+    state: &mut RunState,
+    at: UnixMillis,
+    event: &Event,
+) -> Vec<Effect> {
     let Event::ResponseCommitted {
         turn,
         responses,
@@ -186,52 +202,56 @@ pub(super) fn on_response_committed(state: &mut State, at: At, event: &Event) ->
     else {
         return Vec::new();
     };
-    if planning::take_collecting(state, turn, |purpose| *purpose == Purpose::Respond).is_none() {
+    if planning::take_collecting(state, turn, |purpose| *purpose == TurnPurpose::Respond).is_none()
+    {
         return Vec::new();
     }
-    state.findings.take_responses(responses);
+    state.findings.apply_responses(responses);
     state.notes.on_answered(turn);
     state.comments_sha256 = Some(comments_sha256.clone());
     if let Some((plan, file_sha256)) = plan {
-        state.take_plan(PlanFile::of(plan, file_sha256), Author::Agent);
+        state.set_plan(
+            PlanFile::from_plan(plan, file_sha256),
+            DocumentAuthor::Agent,
+        );
     }
     if let Some(answer) = state.plan_stays.take() {
         return flow::propose(
             state,
             at,
-            Purpose::Respond,
-            Some(Again::Answered { answer }),
+            TurnPurpose::Respond,
+            Some(TurnRetryReason::Answered { answer }),
         );
     }
-    let lacks = asked_back::not_asked_yet(asked_back, &state.asked_back);
+    let lacks = missing_part::unrequested_parts(asked_back, &state.asked_back);
     match lacks.is_empty() {
         true => on_answered(state, at),
-        false => asking_back::again(state, at, Purpose::Respond, lacks),
+        false => asking_back::again(state, at, TurnPurpose::Respond, lacks),
     }
 }
 
 /// The planner has answered what it will answer.
-pub(super) fn on_answered(state: &mut State, at: At) -> Vec<Effect> {
-    flow::go(state, Cause::Responded);
+pub(super) fn on_answered(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    flow::go(state, TransitionCause::Responded);
     enter_review(state, at)
 }
 
-pub(super) fn on_comments_edited(state: &mut State, file_sha256: &Sha256) -> Vec<Effect> {
+pub(super) fn on_comments_edited(state: &mut RunState, file_sha256: &Sha256) -> Vec<Effect> {
     state.comments_sha256 = Some(file_sha256.clone());
-    state.comments_by = Author::User;
+    state.comments_by = DocumentAuthor::User;
     Vec::new()
 }
 
-pub(super) fn on_remarks_appended(state: &mut State, file_sha256: &Sha256) -> Vec<Effect> {
+pub(super) fn on_remarks_appended(state: &mut RunState, file_sha256: &Sha256) -> Vec<Effect> {
     state.remarks = None;
     on_comments_edited(state, file_sha256)
 }
 
 /// A finding that the user settles is progress.
-pub(super) fn on_finding_settled(state: &mut State, n: u32) -> Vec<Effect> {
+pub(super) fn on_finding_settled(state: &mut RunState, n: u32) -> Vec<Effect> {
     if state.phase.is_final() || !state.findings.settle_by_user(n) {
         return Vec::new();
     }
     state.stall = 0;
-    vec![Effect::Log(format!("The user settled finding {n}."))]
+    vec![Effect::AppendLog(format!("The user settled finding {n}."))]
 }

@@ -4,15 +4,15 @@
 //! tests wrote.
 
 use super::executing::{left_out, litter, pass, run_tests, without};
-use super::{State, flow};
+use super::{RunState, flow};
 use crate::domain::effect::Effect;
-use crate::domain::execution::DirtyPolicy;
-use crate::domain::question::{Answer, FileOrigin, QuestionKind};
+use crate::domain::plan_execution::DirtyPolicy;
+use crate::domain::question::{FileOrigin, QuestionAnswer, QuestionKind};
 use crate::domain::receipt::{Receipt, TestOutcome};
 
 /// Says what comes between passing tests that changed these files and the commit; `None` where nothing does.
 pub(super) fn settle(
-    state: &mut State,
+    state: &mut RunState,
     step: u32,
     receipt: &Receipt,
     rewritten: &[String],
@@ -53,9 +53,13 @@ pub(super) fn settle(
     Some(flow::ask(state, question))
 }
 
-pub(super) fn on_answered(state: &mut State, paths: &[String], answer: &Answer) -> Vec<Effect> {
+pub(super) fn on_answered(
+    state: &mut RunState,
+    paths: &[String],
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
     let policy = match answer {
-        Answer::Include => DirtyPolicy::Include,
+        QuestionAnswer::Include => DirtyPolicy::Include,
         _ => DirtyPolicy::LeaveOut,
     };
     if let Some(execution) = &mut state.execution {

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::State;
+use super::RunState;
 use crate::domain::effect::Effect;
 use crate::domain::ids::TurnId;
 use crate::domain::turn::Role;
@@ -39,7 +39,7 @@ impl Kept {
     }
 }
 
-impl State {
+impl RunState {
     /// The user's words that the prompt of a turn holds: one that runs those that it was begun with.
     pub fn kept_for(&self, turn: &TurnId) -> impl Iterator<Item = &Kept> {
         let running = self.running.as_ref();
@@ -49,7 +49,7 @@ impl State {
     }
 }
 
-pub(super) fn on_kept(state: &mut State, to: Option<Role>, text: &str) -> Vec<Effect> {
+pub(super) fn on_kept(state: &mut RunState, to: Option<Role>, text: &str) -> Vec<Effect> {
     let text = text.trim();
     if !text.is_empty() && !state.phase.is_final() {
         state.kept.push(Kept {
@@ -63,26 +63,26 @@ pub(super) fn on_kept(state: &mut State, to: Option<Role>, text: &str) -> Vec<Ef
 }
 
 /// A turn begins: its prompt is written with all that waits.
-pub(super) fn on_turn(state: &mut State, turn: &TurnId) {
+pub(super) fn on_turn(state: &mut RunState, turn: &TurnId) {
     let waiting = state.kept.iter_mut();
     let waiting = waiting.filter(|kept| kept.told.is_none());
     waiting.for_each(|kept| kept.sent = Some(turn.clone()));
 }
 
 /// A turn's prompt went out.
-pub(super) fn on_told(state: &mut State, turn: &TurnId, role: Role) {
+pub(super) fn on_told(state: &mut RunState, turn: &TurnId, role: Role) {
     let with_it = state.kept.iter_mut();
     let with_it = with_it.filter(|kept| kept.sent.as_ref() == Some(turn));
     with_it.for_each(|kept| (kept.sent, kept.told) = (None, Some(role)));
 }
 
 /// A turn is done: what its agent was told it has taken in.
-pub(super) fn on_done(state: &mut State, role: Role) {
+pub(super) fn on_done(state: &mut RunState, role: Role) {
     state.kept.retain(|kept| kept.told != Some(role));
 }
 
 /// The next turn of a role has a conversation that knows nothing of what the one before was told.
-pub(super) fn tell_again(state: &mut State, role: Role) {
+pub(super) fn tell_again(state: &mut RunState, role: Role) {
     let lost = state.kept.iter_mut();
     let lost = lost.filter(|kept| kept.told == Some(role));
     lost.for_each(|kept| kept.told = None);

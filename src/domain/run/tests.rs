@@ -5,21 +5,21 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::event::Audit;
-use crate::domain::execution::{Baseline, Current};
-use crate::domain::findings::{Remark, Response, Severity, Stand};
+use crate::domain::event::StepAudit;
+use crate::domain::findings::{FindingDisposition, FindingResponse, FindingSeverity, ReviewRemark};
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::phase::TRANSITIONS;
 use crate::domain::plan;
+use crate::domain::plan_execution::{CurrentStep, TestBaseline};
 use crate::domain::question::{
-    AfterEdit, Answer, CommitTerms, EntryPoint, HeldEdit, QuestionKind, Terms,
+    CommitTarget, EditFollowUp, EntryPoint, ExecutionTerms, HeldEdit, QuestionAnswer, QuestionKind,
 };
-use crate::domain::receipt::{LackedSocket, Receipt, TestOutcome};
-use crate::domain::review::Review;
-use crate::domain::session::{Message, Speaker};
-use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
-use crate::domain::turn::{Profile, Purpose, Role, TurnResult, UsageLimit};
-use crate::domain::undo::Way;
+use crate::domain::receipt::{MissingSocket, Receipt, TestOutcome};
+use crate::domain::reversal_plan::UndoDirection;
+use crate::domain::review::ReviewDocument;
+use crate::domain::session::{Message, MessageRole};
+use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
+use crate::domain::turn::{Role, TurnOutcome, TurnProfile, TurnPurpose, UsageLimit};
 use crate::permission::{MaxApprovalScope, PermissionAction};
 
 mod asked_back;
@@ -29,11 +29,11 @@ mod test_choice;
 mod test_consent;
 mod turn_hold;
 
-const AT: At = At(1_000);
+const AT: UnixMillis = UnixMillis(1_000);
 
-pub(super) fn created(gate: Gate, reviewer: bool, settings: Settings) -> Created {
-    let example = Created::example();
-    Created {
+pub(super) fn created(gate: Gate, reviewer: bool, settings: WorkflowSettings) -> RunParameters {
+    let example = RunParameters::example();
+    RunParameters {
         gate,
         settings,
         reviewer: example.reviewer.filter(|_| reviewer),
@@ -41,8 +41,8 @@ pub(super) fn created(gate: Gate, reviewer: bool, settings: Settings) -> Created
     }
 }
 
-pub(super) fn settings(max_iterations: u32) -> Settings {
-    Settings {
+pub(super) fn settings(max_iterations: u32) -> WorkflowSettings {
+    WorkflowSettings {
         max_iterations,
         stall_limit: 2,
         auto_approve: false,
@@ -72,8 +72,8 @@ fn receipt(outcome: TestOutcome) -> Receipt {
     }
 }
 
-fn remark(n: u32, severity: Severity) -> Remark {
-    Remark {
+fn remark(n: u32, severity: FindingSeverity) -> ReviewRemark {
+    ReviewRemark {
         n,
         severity,
         text: format!("finding {n}"),
@@ -89,12 +89,12 @@ struct World {
 }
 
 impl World {
-    fn new(gate: Gate, reviewer: bool, settings: Settings) -> Self {
+    fn new(gate: Gate, reviewer: bool, settings: WorkflowSettings) -> Self {
         let first = created(gate, reviewer, settings);
         let run = Run::new(AT, &first);
         Self {
             run,
-            log: vec![Event::Created(Box::new(first))],
+            log: vec![Event::RunCreated(Box::new(first))],
             pending: Vec::new(),
             plan_version: 0,
         }
@@ -124,7 +124,7 @@ impl World {
     }
 
     fn feed(&mut self, event: Event) -> Vec<Effect> {
-        if matches!(event, Event::Resumed { .. }) {
+        if matches!(event, Event::RunResumed { .. }) {
             // A new process: nothing of what the old one was at comes back.
             self.pending.clear();
         }
@@ -133,11 +133,11 @@ impl World {
         for effect in &effects {
             if !matches!(
                 effect,
-                Effect::Log(_)
+                Effect::AppendLog(_)
                     | Effect::ExpireApprovals { .. }
-                    | Effect::SwitchToBuild
-                    | Effect::Steer(_)
-                    | Effect::SwitchToPlan
+                    | Effect::SwitchToBuildProfile
+                    | Effect::SteerTurn(_)
+                    | Effect::SwitchToPlanProfile
             ) {
                 self.pending.push(effect.clone());
             }
@@ -153,18 +153,18 @@ impl World {
             .map_or_else(|| sha(""), |p| p.plan.approval_sha256.clone())
     }
 
-    fn terms(&self) -> Terms {
-        Terms {
+    fn terms(&self) -> ExecutionTerms {
+        ExecutionTerms {
             plan: self.disk_plan(),
             test: Some(TestCommand {
                 command: "sh t.sh".to_owned(),
-                origin: TestOrigin {
-                    source: TestSource::Proposed,
+                origin: TestCommandOrigin {
+                    source: TestCommandSource::Proposed,
                     place: None,
                 },
             }),
             other_test: None,
-            commits: CommitTerms::Current {
+            commits: CommitTarget::Current {
                 branch: "main".to_owned(),
             },
             dirty: vec!["mine.txt".to_owned()],
@@ -182,47 +182,47 @@ impl World {
             },
             Effect::InterruptTurn(turn) => Event::TurnEnded {
                 turn: turn.clone(),
-                result: TurnResult::Interrupted,
+                result: TurnOutcome::Interrupted,
             },
-            Effect::CollectDocument(order) if dice % 11 == 10 => Event::NoDocument {
+            Effect::CollectDocument(order) if dice % 11 == 10 => Event::DocumentMissing {
                 turn: order.turn.clone(),
                 reason: "nothing".to_owned(),
             },
-            Effect::CollectDocument(order) if dice % 17 == 16 => Event::Conflict {
+            Effect::CollectDocument(order) if dice % 17 == 16 => Event::DocumentConflict {
                 turn: order.turn.clone(),
                 document: "plan.md".to_owned(),
                 clash: None,
             },
             Effect::CollectDocument(order)
-            | Effect::TakeDraft(order)
+            | Effect::CommitDraft(order)
             | Effect::SettleConflict { order, .. } => self.document(order, dice),
-            Effect::Survey if dice % 13 == 12 => Event::ExecutionRefused {
+            Effect::SurveyRepository if dice % 13 == 12 => Event::ExecutionRefused {
                 reason: "no".to_owned(),
             },
-            Effect::Survey => Event::Surveyed {
+            Effect::SurveyRepository => Event::RepositorySurveyed {
                 terms: self.terms(),
             },
             Effect::EnterExecution(terms) => Event::ExecutionEntered {
                 base: Some("b".to_owned()),
                 terms: terms.clone(),
             },
-            Effect::Snapshot { step, .. } => Event::SnapshotTaken {
+            Effect::SnapshotTree { step, .. } => Event::SnapshotTaken {
                 step: *step,
                 tree: Some("t".to_owned()),
             },
             Effect::RestoreTree { step } => Event::TreeRestored { step: *step },
-            Effect::PutBack { step, paths } => Event::EditsPutBack {
+            Effect::RestoreFiles { step, paths } => Event::EditsPutBack {
                 step: *step,
                 paths: paths.clone(),
                 kept: "kept".to_owned(),
             },
-            Effect::KeepTree { .. } | Effect::Reverse { .. } if dice % 7 == 6 => {
+            Effect::StoreTree { .. } | Effect::ApplyReversal { .. } if dice % 7 == 6 => {
                 Event::UndoFailed {
                     reason: "no".to_owned(),
                 }
             }
-            Effect::KeepTree { seen } => Event::UndoKept { tree: seen.clone() },
-            Effect::Reverse { reversal, .. } => Event::UndoPutBack {
+            Effect::StoreTree { seen } => Event::UndoKept { tree: seen.clone() },
+            Effect::ApplyReversal { reversal, .. } => Event::UndoPutBack {
                 tree: "left".to_owned(),
                 commit: (!reversal.commits.is_empty()).then(|| "u".repeat(40)),
             },
@@ -230,7 +230,7 @@ impl World {
                 reversal,
                 kept,
                 commit,
-            } => Event::Undone {
+            } => Event::UndoFinished {
                 way: reversal.way,
                 steps: reversal.steps.clone(),
                 kept: kept.clone(),
@@ -274,15 +274,15 @@ impl World {
                 session: SessionId::new(format!("ses_{dice}")),
                 adapter: adapter.clone(),
             },
-            Effect::Ask(question)
+            Effect::AskUser(question)
                 if matches!(question.kind, QuestionKind::UsageLimit { .. })
                     && dice.is_multiple_of(2) =>
             {
                 Event::LimitPassed { id: question.id }
             }
-            Effect::Ask(question) => {
+            Effect::AskUser(question) => {
                 let answer = self.answer(&question.kind, dice)?;
-                Event::Answered {
+                Event::QuestionAnswered {
                     id: question.id,
                     answer,
                 }
@@ -292,30 +292,30 @@ impl World {
             },
             Effect::AnswerAgent { .. }
             | Effect::ForgetConversation(_)
-            | Effect::KeepTestNetwork(_)
-            | Effect::KeepTestSocket { .. }
+            | Effect::SaveTestNetwork(_)
+            | Effect::SaveTestSocket { .. }
             | Effect::AppendRemarks(_)
-            | Effect::SwitchToBuild
-            | Effect::Steer(_)
-            | Effect::SwitchToPlan
+            | Effect::SwitchToBuildProfile
+            | Effect::SteerTurn(_)
+            | Effect::SwitchToPlanProfile
             | Effect::ExpireApprovals { .. }
-            | Effect::DropDraft(_)
+            | Effect::DiscardDraft(_)
             | Effect::StopChildren(_)
             | Effect::StopDiscussions(_)
-            | Effect::Log(_)
-            | Effect::Finish
-            | Effect::Halt(_) => return None,
+            | Effect::AppendLog(_)
+            | Effect::FinishRun
+            | Effect::HaltRun(_) => return None,
         })
     }
 
     fn review(&self, turn: TurnId, dice: u8) -> Event {
-        let highest = self.run.state().findings.highest();
+        let highest = self.run.state().findings.highest_number();
         let remarks = match dice % 4 {
             0 => Vec::new(),
-            1 => vec![remark(highest + 1, Severity::Blocking)],
+            1 => vec![remark(highest + 1, FindingSeverity::Blocking)],
             _ => (1..=highest)
                 .take(2)
-                .map(|n| remark(n, Severity::Major))
+                .map(|n| remark(n, FindingSeverity::Major))
                 .collect(),
         };
         let value = if dice.is_multiple_of(3) {
@@ -325,7 +325,7 @@ impl World {
         };
         // Some lines are of a log that an earlier version wrote.
         let is_old = dice % 5 == 4;
-        let review = Review {
+        let review = ReviewDocument {
             verdict: value,
             consistent: true,
             marker: Some(value).filter(|_| !is_old),
@@ -334,7 +334,7 @@ impl World {
         };
         let lacks = self.run.state().lacks_of_review(&review);
         if !is_old && !lacks.is_empty() {
-            return Event::AskedBack { turn, lacks };
+            return Event::DocumentIncomplete { turn, lacks };
         }
         Event::ReviewCommitted {
             turn,
@@ -347,18 +347,18 @@ impl World {
     fn document(&mut self, order: &TurnOrder, dice: u8) -> Event {
         let turn = order.turn.clone();
         match order.purpose {
-            Purpose::Review => self.review(turn, dice),
-            Purpose::Respond => {
+            TurnPurpose::Review => self.review(turn, dice),
+            TurnPurpose::Respond => {
                 self.plan_version = self.plan_version.wrapping_add(1);
                 let plan = (dice.is_multiple_of(2))
                     .then(|| (plan_of(self.plan_version, 1 + dice % 3), sha("p")));
-                let response = Response {
+                let response = FindingResponse {
                     n: 1,
-                    stand: Stand::Accepted,
+                    stand: FindingDisposition::Accepted,
                     reason: "done".to_owned(),
                 };
                 let mut answered = self.run.state().findings.clone();
-                answered.take_responses(std::slice::from_ref(&response));
+                answered.apply_responses(std::slice::from_ref(&response));
                 let asked_back = self.run.state().lacks_of_answers(&answered);
                 Event::ResponseCommitted {
                     turn,
@@ -381,16 +381,16 @@ impl World {
         }
     }
 
-    fn answer(&mut self, kind: &QuestionKind, dice: u8) -> Option<Answer> {
+    fn answer(&mut self, kind: &QuestionKind, dice: u8) -> Option<QuestionAnswer> {
         if let (QuestionKind::ManualEdit, then) = (kind, dice % 2) {
             self.plan_version = self.plan_version.wrapping_add(1);
             let then = if then == 0 {
-                AfterEdit::Review
+                EditFollowUp::Review
             } else {
-                AfterEdit::Accept
+                EditFollowUp::Accept
             };
             let plan = plan_of(self.plan_version, 2);
-            return Some(Answer::Edited {
+            return Some(QuestionAnswer::Edited {
                 then,
                 plan,
                 file_sha256: sha("e"),
@@ -430,39 +430,39 @@ impl World {
             "wait",
             "switch",
         ];
-        let fitting: Vec<Answer> = words
+        let fitting: Vec<QuestionAnswer> = words
             .iter()
             .chain(&more)
-            .filter_map(|word| kind.read_answer(word))
+            .filter_map(|word| kind.parse_answer(word))
             .collect();
         (!fitting.is_empty()).then(|| fitting[usize::from(dice) % fitting.len()].clone())
     }
 }
 
-fn result(dice: u8) -> TurnResult {
+fn result(dice: u8) -> TurnOutcome {
     match dice % 12 {
-        0 => TurnResult::Interrupted,
-        1 => TurnResult::Failed {
+        0 => TurnOutcome::Interrupted,
+        1 => TurnOutcome::Failed {
             kind: "service".to_owned(),
             message: "500".to_owned(),
             transient: true,
             limit: None,
             other: Some("claude".to_owned()),
         },
-        3 => limited(dice.is_multiple_of(2).then_some(At(2_000))),
-        2 => TurnResult::Completed {
+        3 => limited(dice.is_multiple_of(2).then_some(UnixMillis(2_000))),
+        2 => TurnOutcome::Completed {
             question: Some("which?".to_owned()),
             summary: String::new(),
         },
-        _ => TurnResult::Completed {
+        _ => TurnOutcome::Completed {
             question: None,
             summary: "did it".to_owned(),
         },
     }
 }
 
-fn limited(resets_at: Option<At>) -> TurnResult {
-    TurnResult::Failed {
+fn limited(resets_at: Option<UnixMillis>) -> TurnOutcome {
+    TurnOutcome::Failed {
         kind: "usage limit".to_owned(),
         message: "used up".to_owned(),
         transient: false,
@@ -471,7 +471,7 @@ fn limited(resets_at: Option<At>) -> TurnResult {
     }
 }
 
-fn audit(step: u32, dice: u8) -> Audit {
+fn audit(step: u32, dice: u8) -> StepAudit {
     let changed = if dice % 7 == 6 {
         Vec::new()
     } else {
@@ -501,7 +501,7 @@ fn audit(step: u32, dice: u8) -> Audit {
     } else {
         Vec::new()
     };
-    Audit {
+    StepAudit {
         step,
         changed,
         dirty,
@@ -552,7 +552,7 @@ fn baseline_ran(dice: u8) -> Event {
         _ => TestOutcome::NotStarted("it is not installed".to_owned()),
     };
     let lacks_network = (dice % 6 == 3).then(|| "ECONNREFUSED".to_owned());
-    Event::BaselineRan(Baseline {
+    Event::BaselineRan(TestBaseline {
         receipt: Receipt {
             lacks_network,
             ..receipt(outcome)
@@ -562,7 +562,7 @@ fn baseline_ran(dice: u8) -> Event {
     })
 }
 
-fn undo(way: Way) -> Event {
+fn undo(way: UndoDirection) -> Event {
     Event::UndoAsked {
         way,
         seen: "now".to_owned(),
@@ -575,23 +575,23 @@ fn stray(dice: u8) -> Event {
     match dice % 20 {
         18 => Event::ModeChanged { mode: Mode::Yolo },
         19 => Event::ModeChanged { mode: Mode::Plan },
-        16 => undo(Way::Undo {
+        16 => undo(UndoDirection::Undo {
             step: u32::from(dice % 4),
         }),
-        17 => undo(Way::Redo),
-        0 | 1 => Event::Released,
+        17 => undo(UndoDirection::Redo),
+        0 | 1 => Event::TurnSendConfirmed,
         2 => Event::GateChanged { gate: Gate::Auto },
         3 => Event::GateChanged { gate: Gate::Manual },
-        4 => Event::Interrupted,
-        15 if dice.is_multiple_of(2) => Event::Kept {
+        4 => Event::InterruptRequested,
+        15 if dice.is_multiple_of(2) => Event::MessageQueued {
             to: None,
             text: "look there too".to_owned(),
         },
         15 => Event::Steered {
             text: "look there too".to_owned(),
         },
-        5 if (dice / 16).is_multiple_of(4) => Event::Stopped,
-        6 if (dice / 16).is_multiple_of(8) => Event::Cancelled,
+        5 if (dice / 16).is_multiple_of(4) => Event::RunStopped,
+        6 if (dice / 16).is_multiple_of(8) => Event::RunCancelled,
         6 if (dice / 16) % 8 == 3 => Event::PlanEntered {
             reason: "a part is missing".to_owned(),
         },
@@ -606,9 +606,9 @@ fn stray(dice: u8) -> Event {
             turn: TurnId::new("trn_999"),
             result: result(dice),
         },
-        10 => Event::Answered {
+        10 => Event::QuestionAnswered {
             id: u32::from(dice),
-            answer: Answer::ForcePass,
+            answer: QuestionAnswer::ForcePass,
         },
         11 => {
             let plan = plan_of(200, 2);
@@ -632,7 +632,7 @@ fn stray(dice: u8) -> Event {
         13 => Event::FindingSettled {
             n: u32::from(dice % 5),
         },
-        _ if dice.is_multiple_of(3) => Event::Resumed { gate: Gate::Auto },
+        _ if dice.is_multiple_of(3) => Event::RunResumed { gate: Gate::Auto },
         _ => Event::AgentQuestionWithdrawn {
             request: RequestId::new("r"),
         },
@@ -651,12 +651,12 @@ struct Watch {
 }
 
 /// The mode is the user's, and yolo ends with the program.
-fn look_at_mode(before: &State, event: &Event, after: &State) {
+fn look_at_mode(before: &RunState, event: &Event, after: &RunState) {
     match event {
         Event::ModeChanged { .. } => {
             let mode = before.mode;
             assert_eq!(
-                State {
+                RunState {
                     mode,
                     ..after.clone()
                 },
@@ -664,13 +664,13 @@ fn look_at_mode(before: &State, event: &Event, after: &State) {
                 "a mode changes nothing else"
             );
         }
-        Event::Resumed { .. } if !before.phase.is_final() => assert_ne!(after.mode, Mode::Yolo),
+        Event::RunResumed { .. } if !before.phase.is_final() => assert_ne!(after.mode, Mode::Yolo),
         _ => assert_eq!(after.mode, before.mode, "{event:?} changed the mode"),
     }
 }
 
 /// An agent is asked for each kind of thing once, and no review approves beside a finding that weighs.
-fn look_at_asked_back(event: &Event, after: &State) {
+fn look_at_asked_back(event: &Event, after: &RunState) {
     let kinds: Vec<_> = after
         .asked_back
         .iter()
@@ -686,7 +686,7 @@ fn look_at_asked_back(event: &Event, after: &State) {
         return;
     };
     let mut open = after.findings.open();
-    let weighs = open.any(|finding| finding.remark.severity >= Severity::Major);
+    let weighs = open.any(|finding| finding.remark.severity >= FindingSeverity::Major);
     if review.marker.is_some() && weighs {
         assert_ne!(
             after.phase,
@@ -697,7 +697,7 @@ fn look_at_asked_back(event: &Event, after: &State) {
 }
 
 impl Watch {
-    fn look(&mut self, before: &State, event: &Event, effects: &[Effect], after: &State) {
+    fn look(&mut self, before: &RunState, event: &Event, effects: &[Effect], after: &RunState) {
         if before.phase != after.phase {
             let legal = TRANSITIONS
                 .iter()
@@ -707,12 +707,12 @@ impl Watch {
             self.look_at_approval(before, event, after);
         }
         assert!(
-            after.iteration <= after.cap(),
+            after.iteration <= after.iteration_limit(),
             "iteration {} of {}",
             after.iteration,
-            after.cap()
+            after.iteration_limit()
         );
-        if matches!(event, Event::Resumed { .. }) && !before.phase.is_final() {
+        if matches!(event, Event::RunResumed { .. }) && !before.phase.is_final() {
             // The process that ran the turn is gone.
             self.running = None;
         }
@@ -725,8 +725,8 @@ impl Watch {
         self.look_at_release(before, event, after);
         if matches!(
             event,
-            Event::Answered {
-                answer: Answer::Execute,
+            Event::QuestionAnswered {
+                answer: QuestionAnswer::Execute,
                 ..
             }
         ) {
@@ -747,7 +747,7 @@ impl Watch {
                 self.released = 0;
             }
         }
-        if matches!(event, Event::Stopped | Event::Cancelled) && before.phase != after.phase {
+        if matches!(event, Event::RunStopped | Event::RunCancelled) && before.phase != after.phase {
             assert!(after.awaiting.is_none() && after.approvals.is_empty() && after.busy.is_none());
             assert!(
                 before.running.is_none()
@@ -759,7 +759,7 @@ impl Watch {
     }
 
     /// An iteration rises by one with each review and falls back only with a new cycle.
-    fn look_at_iteration(&self, before: &State, after: &State) {
+    fn look_at_iteration(&self, before: &RunState, after: &RunState) {
         let rises = after.iteration == before.iteration + 1 && after.phase == Phase::Review;
         let begins_anew = after.cycle == before.cycle + 1 && after.iteration == 0;
         assert!(
@@ -771,14 +771,14 @@ impl Watch {
     }
 
     /// Counts a release when a turn leaves the gate or is proposed where the gate is open.
-    fn look_at_release(&mut self, before: &State, event: &Event, after: &State) {
-        let gated = |state: &State| {
+    fn look_at_release(&mut self, before: &RunState, event: &Event, after: &RunState) {
+        let gated = |state: &RunState| {
             let kind = state.awaiting.as_ref().map(|question| &question.kind);
             matches!(kind, Some(QuestionKind::Gate { .. }))
         };
-        let begins = |state: &State| match (&state.running, &state.busy) {
+        let begins = |state: &RunState| match (&state.running, &state.busy) {
             (Some(running), _) => Some(running.order.turn.clone()),
-            (None, Some(Busy::Storing { order })) => Some(order.turn.clone()),
+            (None, Some(ProgramOperation::Storing { order })) => Some(order.turn.clone()),
             (None, _) => None,
         };
         if begins(after).is_none() || begins(after) == begins(before) {
@@ -787,14 +787,14 @@ impl Watch {
         let by_user = gated(before)
             && matches!(
                 event,
-                Event::Released | Event::GateChanged { gate: Gate::Auto }
+                Event::TurnSendConfirmed | Event::GateChanged { gate: Gate::Auto }
             );
         // A turn that a limit turned away was released before it.
         let waited = before.awaiting.as_ref().map(|question| &question.kind);
         let by_limit = match waited {
             Some(QuestionKind::UsageLimit { then, .. }) => match event {
                 Event::LimitPassed { .. } => *then == Gate::Auto,
-                Event::Answered { answer, .. } => *answer == Answer::Retry,
+                Event::QuestionAnswered { answer, .. } => *answer == QuestionAnswer::Retry,
                 _ => false,
             },
             _ => false,
@@ -806,10 +806,10 @@ impl Watch {
         self.released = 1;
     }
 
-    fn look_at_approval(&mut self, before: &State, event: &Event, after: &State) {
+    fn look_at_approval(&mut self, before: &RunState, event: &Event, after: &RunState) {
         if after.phase == Phase::Approved {
             let by_review = matches!(event, Event::ReviewCommitted { review, .. } if review.verdict == Verdict::Approved);
-            let by_user = matches!(event, Event::Answered { .. });
+            let by_user = matches!(event, Event::QuestionAnswered { .. });
             let unreviewed =
                 matches!(event, Event::PlanCommitted { .. }) && before.reviewer.is_none();
             assert!(by_review || by_user || unreviewed, "approved by {event:?}");
@@ -832,7 +832,7 @@ impl Watch {
 
 fn play(gate: Gate, reviewer: bool, cap: u32, dice: &[(u8, u8)]) -> (World, Watch) {
     let auto_approve = dice.len() % 2 == 1;
-    let settings = Settings {
+    let settings = WorkflowSettings {
         auto_approve,
         baseline: !dice.len().is_multiple_of(3),
         ..settings(cap)
@@ -863,7 +863,7 @@ fn settle(world: &mut World) {
     let by_itself = |effect: &Effect| {
         !matches!(
             effect,
-            Effect::StartTurn(_) | Effect::Ask(_) | Effect::Snapshot { .. }
+            Effect::StartTurn(_) | Effect::AskUser(_) | Effect::SnapshotTree { .. }
         )
     };
     while let Some(at) = world.pending.iter().position(by_itself) {
@@ -885,7 +885,7 @@ proptest! {
     ) {
         let gate = if auto { Gate::Auto } else { Gate::Manual };
         let (world, _) = play(gate, reviewer, cap, &dice);
-        let Event::Created(first) = &world.log[0] else { unreachable!() };
+        let Event::RunCreated(first) = &world.log[0] else { unreachable!() };
         let mut again = Run::new(AT, first);
         for event in &world.log[1..] {
             let text = serde_json::to_string(event).unwrap();
@@ -902,7 +902,7 @@ proptest! {
         let (mut world, _) = play(gate, false, 2, &dice);
         settle(&mut world);
         let before = world.run.state().clone();
-        world.feed(undo(Way::Undo { step }));
+        world.feed(undo(UndoDirection::Undo { step }));
         settle(&mut world);
         let undone = world.run.state().clone();
         if undone.execution == before.execution {
@@ -911,13 +911,13 @@ proptest! {
         let execution = undone.execution.unwrap();
         prop_assert!(execution.done.iter().all(|record| record.n != step));
         prop_assert_eq!(undone.phase, before.phase);
-        world.feed(undo(Way::Redo));
+        world.feed(undo(UndoDirection::Redo));
         settle(&mut world);
         let after = world.run.state().clone();
         let (before, after) = (before.execution.unwrap(), after.execution.unwrap());
         prop_assert_eq!(after.done, before.done);
         prop_assert_eq!(after.undone, before.undone);
-        let at_hand = |current: &Option<Current>| current.as_ref().map(|current| (current.n, current.tree_before.clone()));
+        let at_hand = |current: &Option<CurrentStep>| current.as_ref().map(|current| (current.n, current.tree_before.clone()));
         if before.current.as_ref().is_some_and(|current| current.tree_before.is_some()) {
             prop_assert_eq!(at_hand(&after.current), at_hand(&before.current));
         }
@@ -928,18 +928,18 @@ proptest! {
         let (mut world, _) = play(Gate::Auto, false, 2, &dice);
         settle(&mut world);
         let before = world.run.state().clone();
-        world.feed(undo(Way::Undo { step }));
+        world.feed(undo(UndoDirection::Undo { step }));
         for _ in 0..n_events {
             if let Some(effect) = world.pending.pop()
-                && matches!(effect, Effect::KeepTree { .. } | Effect::Reverse { .. } | Effect::RecordReversal { .. })
+                && matches!(effect, Effect::StoreTree { .. } | Effect::ApplyReversal { .. } | Effect::RecordReversal { .. })
                 && let Some(event) = world.react(&effect, 2)
             {
                 world.feed(event);
             }
         }
-        let kept = matches!(&world.run.state().busy, Some(Busy::Reversing { kept: Some(_), .. }));
-        let was_asked = matches!(&world.run.state().busy, Some(Busy::Reversing { .. }));
-        world.feed(Event::Resumed { gate: Gate::Manual });
+        let kept = matches!(&world.run.state().busy, Some(ProgramOperation::Reversing { kept: Some(_), .. }));
+        let was_asked = matches!(&world.run.state().busy, Some(ProgramOperation::Reversing { .. }));
+        world.feed(Event::RunResumed { gate: Gate::Manual });
         settle(&mut world);
         let after = world.run.state().clone();
         prop_assert!(after.busy.is_none() || !was_asked);
@@ -954,7 +954,7 @@ proptest! {
         let (mut world, _) = play(Gate::Auto, true, 2, &dice);
         let Some(question) = world.run.state().awaiting.clone() else { return Ok(()) };
         let Some(answer) = world.answer(&question.kind, value) else { return Ok(()) };
-        let event = Event::Answered { id: question.id, answer };
+        let event = Event::QuestionAnswered { id: question.id, answer };
         world.feed(event.clone());
         let before = world.run.clone();
         prop_assert!(world.feed(event).is_empty());
@@ -1004,9 +1004,9 @@ fn check(world: &mut World, events: &[Event], expected: &str) {
 
 fn in_words(effect: &Effect) -> String {
     match effect {
-        Effect::StartTurn(order) => format!("start {}: {}", order.turn, order.purpose.in_words()),
+        Effect::StartTurn(order) => format!("start {}: {}", order.turn, order.purpose.describe()),
         Effect::CollectDocument(order) => format!("collect {}", order.turn),
-        Effect::Ask(question) => format!("ask {}", question.kind.name()),
+        Effect::AskUser(question) => format!("ask {}", question.kind.name()),
         Effect::CommitStep { paths, message, .. } => {
             format!("commit {paths:?} {}", message.replace('\n', "/"))
         }
@@ -1030,7 +1030,7 @@ fn goal() -> [Event; 2] {
 }
 
 fn ended(n: u32) -> Event {
-    let result = TurnResult::Completed {
+    let result = TurnOutcome::Completed {
         question: None,
         summary: "ok".to_owned(),
     };
@@ -1048,8 +1048,8 @@ fn planned(n: u32, version: u8) -> Event {
     }
 }
 
-fn reviewed(n: u32, verdict: Verdict, remarks: Vec<Remark>) -> Event {
-    let review = Review {
+fn reviewed(n: u32, verdict: Verdict, remarks: Vec<ReviewRemark>) -> Event {
+    let review = ReviewDocument {
         verdict,
         consistent: true,
         marker: None,
@@ -1090,12 +1090,12 @@ fn agreed() -> World {
 fn an_agreed_plan_becomes_a_committed_step() {
     let mut world = agreed();
     let terms = world.terms();
-    let surveyed = Event::Surveyed {
+    let surveyed = Event::RepositorySurveyed {
         terms: terms.clone(),
     };
-    let yes = Event::Answered {
+    let yes = Event::QuestionAnswered {
         id: 1,
-        answer: Answer::Execute,
+        answer: QuestionAnswer::Execute,
     };
     let entered = Event::ExecutionEntered { base: None, terms };
     let stored = Event::SnapshotTaken {
@@ -1107,7 +1107,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
         &[surveyed, yes, entered, stored, ended(3)],
         "APPROVED | ask execute\nAPPROVED | EnterExecution\nEXECUTE | SwitchToBuild, Snapshot\nEXECUTE | start trn_3: works on step 1\nEXECUTE | AuditStep",
     );
-    let audited = Event::StepAudited(Audit {
+    let audited = Event::StepAudited(StepAudit {
         step: 1,
         changed: vec!["a.rs".to_owned()],
         dirty: Vec::new(),
@@ -1141,19 +1141,19 @@ fn an_agreed_plan_becomes_a_committed_step() {
         ],
         "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] ok//step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | Snapshot\nEXECUTE | start trn_4: sums up\nDONE | Finish",
     );
-    assert!(!world.run.state().changed_nothing());
+    assert!(!world.run.state().has_changed_nothing());
 }
 
 /// A step whose turn ended is looked at: what follows each event, as the names of its effects.
 fn check_held(events: &[Event], expected: &[&str]) {
     let mut world = agreed();
     let terms = world.terms();
-    world.feed(Event::Surveyed {
+    world.feed(Event::RepositorySurveyed {
         terms: terms.clone(),
     });
-    world.feed(Event::Answered {
+    world.feed(Event::QuestionAnswered {
         id: 1,
-        answer: Answer::Execute,
+        answer: QuestionAnswer::Execute,
     });
     world.feed(Event::ExecutionEntered { base: None, terms });
     world.feed(Event::SnapshotTaken {
@@ -1164,13 +1164,15 @@ fn check_held(events: &[Event], expected: &[&str]) {
         world.feed(event.clone());
     }
     let told = |effect: &Effect| match effect {
-        Effect::Ask(question) => Some(format!("ask {}", question.kind.in_words())),
+        Effect::AskUser(question) => Some(format!("ask {}", question.kind.describe())),
         Effect::AuditStep { .. } => Some("audit".to_owned()),
-        Effect::PutBack { paths, .. } => Some(format!("put back {}", paths.join(" "))),
+        Effect::RestoreFiles { paths, .. } => Some(format!("put back {}", paths.join(" "))),
         Effect::RunTests { .. } => Some("test".to_owned()),
-        Effect::KeepTestNetwork(network) => Some(format!("keep {network:?}")),
-        Effect::KeepTestSocket { path, is_reached } => Some(format!("keep {path} {is_reached}")),
-        Effect::Snapshot { attempt, .. } if *attempt > 0 => Some(format!("before fix {attempt}")),
+        Effect::SaveTestNetwork(network) => Some(format!("keep {network:?}")),
+        Effect::SaveTestSocket { path, is_reached } => Some(format!("keep {path} {is_reached}")),
+        Effect::SnapshotTree { attempt, .. } if *attempt > 0 => {
+            Some(format!("before fix {attempt}"))
+        }
         Effect::CommitStep { .. } => Some("commit".to_owned()),
         _ => None,
     };
@@ -1179,18 +1181,23 @@ fn check_held(events: &[Event], expected: &[&str]) {
 }
 
 fn looked(held: Vec<HeldEdit>) -> Event {
-    Event::StepAudited(Audit {
+    Event::StepAudited(StepAudit {
         held,
         ..audit(1, 1)
     })
 }
 
-fn answered(id: u32, answer: Answer) -> Event {
-    Event::Answered { id, answer }
+fn answered(id: u32, answer: QuestionAnswer) -> Event {
+    Event::QuestionAnswered { id, answer }
 }
 
 /// Tests that fail for want of something, what is asked then, and what follows an answer.
-fn check_lacking(lacks: impl FnOnce(&mut Receipt), ask: &str, answer: Answer, expected: &[&str]) {
+fn check_lacking(
+    lacks: impl FnOnce(&mut Receipt),
+    ask: &str,
+    answer: QuestionAnswer,
+    expected: &[&str],
+) {
     let Event::TestsRan { mut receipt, .. } = tests_ran(1, 1) else {
         panic!("not a test run");
     };
@@ -1214,9 +1221,14 @@ fn check_lacking(lacks: impl FnOnce(&mut Receipt), ask: &str, answer: Answer, ex
 fn tests_that_fail_for_want_of_a_network_get_it_by_the_users_word_alone() {
     const ASK: &str = "ask the tests of step 1 fail without the machine's network: ECONNREFUSED";
     let lacks = |receipt: &mut Receipt| receipt.lacks_network = Some("ECONNREFUSED".to_owned());
-    check_lacking(lacks, ASK, Answer::HostNetwork, &["keep Host", "test"]);
+    check_lacking(
+        lacks,
+        ASK,
+        QuestionAnswer::HostNetwork,
+        &["keep Host", "test"],
+    );
     let without = &["keep Loopback", "before fix 1"];
-    check_lacking(lacks, ASK, Answer::LoopbackNetwork, without);
+    check_lacking(lacks, ASK, QuestionAnswer::LoopbackNetwork, without);
 }
 
 #[test]
@@ -1224,15 +1236,15 @@ fn tests_that_fail_for_want_of_a_socket_reach_it_by_the_users_word_alone() {
     const ASK: &str = "ask the tests of step 1 fail without /run/docker.sock, which is hidden from them: no daemon";
     let lacks = |receipt: &mut Receipt| {
         receipt.lacks_network = Some("no daemon".to_owned());
-        receipt.lacks_socket = Some(LackedSocket {
+        receipt.lacks_socket = Some(MissingSocket {
             path: "/run/docker.sock".to_owned(),
             line: "no daemon".to_owned(),
         });
     };
     let reached = &["keep /run/docker.sock true", "test"];
-    check_lacking(lacks, ASK, Answer::ReachSocket, reached);
+    check_lacking(lacks, ASK, QuestionAnswer::ReachSocket, reached);
     let without = &["keep /run/docker.sock false", "before fix 1"];
-    check_lacking(lacks, ASK, Answer::HideSocket, without);
+    check_lacking(lacks, ASK, QuestionAnswer::HideSocket, without);
 }
 
 #[test]
@@ -1244,7 +1256,7 @@ fn an_edit_that_a_rule_holds_back_is_kept_as_it_is_or_put_back() {
         &[
             ended(3),
             looked(one()),
-            answered(2, Answer::PutBack),
+            answered(2, QuestionAnswer::PutBack),
             Event::EditsPutBack {
                 step: 1,
                 paths: vec!["rules.md".to_owned()],
@@ -1258,7 +1270,7 @@ fn an_edit_that_a_rule_holds_back_is_kept_as_it_is_or_put_back() {
         &[
             ended(3),
             looked(one()),
-            answered(2, Answer::Keep),
+            answered(2, QuestionAnswer::Keep),
             looked(one()),
             looked(other.clone()),
         ],
@@ -1290,7 +1302,7 @@ fn an_edit_that_a_rule_holds_back_is_kept_as_it_is_or_put_back() {
         &[
             ended(3),
             looked(one()),
-            answered(2, Answer::Keep),
+            answered(2, QuestionAnswer::Keep),
             looked(one()),
             ran,
         ],
@@ -1300,7 +1312,7 @@ fn an_edit_that_a_rule_holds_back_is_kept_as_it_is_or_put_back() {
 
 #[test]
 fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() {
-    let asked = Event::ApprovalAsked(Approval {
+    let asked = Event::ApprovalRequested(Approval {
         request: RequestId::new("req_1"),
         turn: TurnId::new("trn_3"),
         permission: "edit".to_owned(),
@@ -1314,7 +1326,7 @@ fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() 
         n: 0,
     });
     let check = |by: &str, hold: PermissionAction, expected: &[&str]| {
-        let answered = Event::ApprovalAnswered {
+        let answered = Event::ApprovalDecided {
             request: RequestId::new("req_1"),
             allowed: true,
             by: by.to_owned(),
@@ -1339,22 +1351,22 @@ fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() 
 fn an_execution_that_was_cut_off_as_it_began_switches_the_planner_once() {
     let mut world = agreed();
     let terms = world.terms();
-    let surveyed = Event::Surveyed {
+    let surveyed = Event::RepositorySurveyed {
         terms: terms.clone(),
     };
-    let yes = Event::Answered {
+    let yes = Event::QuestionAnswered {
         id: 1,
-        answer: Answer::Execute,
+        answer: QuestionAnswer::Execute,
     };
     let entered = Event::ExecutionEntered { base: None, terms };
-    let resumed = || Event::Resumed { gate: Gate::Auto };
+    let resumed = || Event::RunResumed { gate: Gate::Auto };
     let switched = Event::MessageAppended {
         role: Role::Planner,
         message: Message {
             id: "msg_1".to_owned(),
             turn: None,
-            role: Speaker::User,
-            agent: Profile::Build,
+            role: MessageRole::User,
+            agent: TurnProfile::Build,
             synthetic: true,
             ts: AT,
             text: String::new(),
@@ -1375,7 +1387,7 @@ fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
         reviewed(
             n,
             Verdict::ChangesRequired,
-            vec![remark(1, Severity::Minor)],
+            vec![remark(1, FindingSeverity::Minor)],
         )
     };
     let responded = |n: u32| Event::ResponseCommitted {
@@ -1409,9 +1421,9 @@ fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
     );
     check(
         &mut world,
-        &[Event::Answered {
+        &[Event::QuestionAnswered {
             id: 1,
-            answer: Answer::ForcePass,
+            answer: QuestionAnswer::ForcePass,
         }],
         "APPROVED | Log, Survey",
     );
@@ -1439,17 +1451,20 @@ fn an_edit_of_the_approved_plan_makes_the_approval_stale() {
     check(
         &mut world,
         &[
-            Event::Surveyed { terms },
+            Event::RepositorySurveyed { terms },
             edited,
-            Event::Answered {
+            Event::QuestionAnswered {
                 id: 2,
-                answer: Answer::ReviewAgain,
+                answer: QuestionAnswer::ReviewAgain,
             },
         ],
         "APPROVED | ask execute\nAPPROVED | ask stale_plan\nREVIEW | start trn_3: reviews the plan",
     );
     assert_eq!(
-        (world.run.state().iteration, world.run.state().cap()),
+        (
+            world.run.state().iteration,
+            world.run.state().iteration_limit()
+        ),
         (2, 2)
     );
 }
@@ -1461,12 +1476,12 @@ fn in_the_manual_gate_each_turn_waits_for_its_release() {
     check(
         &mut world,
         &[
-            Event::Released,
-            Event::Released,
+            Event::TurnSendConfirmed,
+            Event::TurnSendConfirmed,
             Event::Steered {
                 text: "look there too".to_owned(),
             },
-            Event::Interrupted,
+            Event::InterruptRequested,
             ended(1),
             Event::Steered {
                 text: "too late".to_owned(),
@@ -1480,7 +1495,7 @@ fn in_the_manual_gate_each_turn_waits_for_its_release() {
 fn what_no_turn_could_be_told_goes_out_with_the_next_one_and_with_no_other() {
     let mut world = World::new(Gate::Manual, true, settings(1));
     check(&mut world, &goal(), "REFINE_GOAL | \nWRITE_PLAN | ask gate");
-    let kept = |text: &str| Event::Kept {
+    let kept = |text: &str| Event::MessageQueued {
         to: None,
         text: text.to_owned(),
     };
@@ -1492,7 +1507,7 @@ fn what_no_turn_could_be_told_goes_out_with_the_next_one_and_with_no_other() {
     world.feed(kept(" use awk\n"));
     world.feed(kept(" "));
     assert_eq!(told(&world, 1), ["The user says: use awk"], "previewed");
-    world.feed(Event::Released);
+    world.feed(Event::TurnSendConfirmed);
     world.feed(kept("and no perl"));
     assert_eq!(told(&world, 1), ["The user says: use awk"]);
     let started = Event::TurnStarted {
@@ -1501,7 +1516,7 @@ fn what_no_turn_could_be_told_goes_out_with_the_next_one_and_with_no_other() {
         process: None,
     };
     world.feed(started);
-    world.feed(Event::Kept {
+    world.feed(Event::MessageQueued {
         to: Some(Role::Planner),
         text: "why?".to_owned(),
     });
@@ -1519,11 +1534,11 @@ fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost
     let begun = |n: u32| {
         let mut world = World::new(Gate::Manual, true, settings(1));
         goal().into_iter().for_each(|event| drop(world.feed(event)));
-        world.feed(Event::Kept {
+        world.feed(Event::MessageQueued {
             to: None,
             text: "use awk".to_owned(),
         });
-        world.feed(Event::Released);
+        world.feed(Event::TurnSendConfirmed);
         let turn = TurnId::new(format!("trn_{n}"));
         world.feed(Event::TurnStarted {
             turn: turn.clone(),
@@ -1536,29 +1551,29 @@ fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost
         let turn = TurnId::new(format!("trn_{n}"));
         world.run.state().kept_for(&turn).count()
     };
-    let ends = |world: &mut World, turn: &TurnId, result: TurnResult| {
+    let ends = |world: &mut World, turn: &TurnId, result: TurnOutcome| {
         world.feed(Event::TurnEnded {
             turn: turn.clone(),
             result,
         });
     };
-    let failed = TurnResult::Failed {
+    let failed = TurnOutcome::Failed {
         kind: "service".to_owned(),
         message: "500".to_owned(),
         transient: false,
         limit: None,
         other: None,
     };
-    for (answer, n_told) in [(Answer::NewSession, 1), (Answer::Retry, 0)] {
+    for (answer, n_told) in [(QuestionAnswer::NewSession, 1), (QuestionAnswer::Retry, 0)] {
         let (mut world, turn) = begun(1);
         ends(&mut world, &turn, failed.clone());
         let id = world.run.state().awaiting.as_ref().unwrap().id;
-        world.feed(Event::Answered { id, answer });
+        world.feed(Event::QuestionAnswered { id, answer });
         assert_eq!(told(&world, 2), n_told);
     }
     // What was taken in is told to no conversation that begins later.
     let (mut world, turn) = begun(1);
-    let done = TurnResult::Completed {
+    let done = TurnOutcome::Completed {
         question: None,
         summary: String::new(),
     };
@@ -1575,17 +1590,17 @@ fn a_commit_is_titled_by_the_agents_line_and_the_plans_step_is_its_body() {
     let message = |summary: &str| {
         let turn = |turn, summary: &str| Event::TurnEnded {
             turn,
-            result: TurnResult::Completed {
+            result: TurnOutcome::Completed {
                 question: None,
                 summary: summary.to_owned(),
             },
         };
         let mut world = agreed();
         let terms = world.terms();
-        world.feed(Event::Surveyed {
+        world.feed(Event::RepositorySurveyed {
             terms: terms.clone(),
         });
-        world.feed(answered(1, Answer::Execute));
+        world.feed(answered(1, QuestionAnswer::Execute));
         world.feed(Event::ExecutionEntered { base: None, terms });
         world.feed(Event::SnapshotTaken {
             step: 1,
@@ -1613,7 +1628,7 @@ fn a_commit_is_titled_by_the_agents_line_and_the_plans_step_is_its_body() {
     assert!(title.ends_with('…'), "{title}");
 }
 
-fn limited_turn(n: u32, resets_at: Option<At>) -> Event {
+fn limited_turn(n: u32, resets_at: Option<UnixMillis>) -> Event {
     Event::TurnEnded {
         turn: TurnId::new(format!("trn_{n}")),
         result: limited(resets_at),
@@ -1634,8 +1649,8 @@ fn a_turn_that_a_limit_turned_away_goes_again_by_itself_when_it_is_over() {
     check(
         &mut world,
         &[
-            Event::Released,
-            limited_turn(1, Some(At(60_000))),
+            Event::TurnSendConfirmed,
+            limited_turn(1, Some(UnixMillis(60_000))),
             Event::LimitPassed { id: 7 },
             Event::LimitPassed { id: 2 },
         ],
@@ -1648,7 +1663,7 @@ fn a_turn_that_a_limit_turned_away_goes_again_by_itself_when_it_is_over() {
 fn a_pause_or_a_new_start_keeps_the_turn_that_waited_for_a_limit_at_the_gate() {
     for interruption in [
         Event::GateChanged { gate: Gate::Manual },
-        Event::Resumed { gate: Gate::Manual },
+        Event::RunResumed { gate: Gate::Manual },
     ] {
         let mut world = World::new(Gate::Auto, true, settings(1));
         for event in goal()
@@ -1666,7 +1681,7 @@ fn a_pause_or_a_new_start_keeps_the_turn_that_waited_for_a_limit_at_the_gate() {
             .map_or(0, |asked| asked.id);
         check(
             &mut world,
-            &[Event::LimitPassed { id }, Event::Released],
+            &[Event::LimitPassed { id }, Event::TurnSendConfirmed],
             "WRITE_PLAN | ask gate\nWRITE_PLAN | start trn_2: writes the plan",
         );
     }
@@ -1678,7 +1693,7 @@ fn waits_whose_end_nobody_told_grow_up_to_half_an_hour() {
     let mut waits = Vec::new();
     for n in 1..=5 {
         // An end that is over for a while tells nothing.
-        world.feed(limited_turn(n, Some(At(AT.0 - 10_000))));
+        world.feed(limited_turn(n, Some(UnixMillis(AT.0 - 10_000))));
         waits.push(waits_until(&world) / 60_000);
         world.feed(Event::LimitPassed { id: n });
     }
@@ -1689,7 +1704,7 @@ fn waits_whose_end_nobody_told_grow_up_to_half_an_hour() {
 fn an_end_that_was_heard_of_too_late_is_waited_for_no_longer_than_needed() {
     for (told, waits) in [(2_000, 3_000), (0, 1_000), (-9_999, 1_000)] {
         let mut world = World::planning(1);
-        world.feed(limited_turn(1, Some(At(AT.0 + told))));
+        world.feed(limited_turn(1, Some(UnixMillis(AT.0 + told))));
         assert_eq!(waits_until(&world), waits, "{told}");
     }
 }
@@ -1702,9 +1717,9 @@ fn a_role_that_moves_goes_on_in_a_new_session_at_the_other_adapter_and_back() {
         session: SessionId::new(id),
         adapter: to.to_owned(),
     };
-    let switch = |id| Event::Answered {
+    let switch = |id| Event::QuestionAnswered {
         id,
-        answer: Answer::SwitchAdapter,
+        answer: QuestionAnswer::SwitchAdapter,
     };
     check(
         &mut world,
@@ -1727,7 +1742,7 @@ fn a_role_that_moves_goes_on_in_a_new_session_at_the_other_adapter_and_back() {
         ("ses_c", "claude", Some("codex"))
     );
     assert!(planner.needs_recovery());
-    let back = planner.moved(SessionId::new("ses_d"), "codex".to_owned());
+    let back = planner.successor_at_adapter(SessionId::new("ses_d"), "codex".to_owned());
     assert_eq!(back.moved_from, None);
 }
 
@@ -1738,9 +1753,9 @@ fn a_role_that_cannot_move_is_asked_about_again() {
         role: Role::Planner,
         reason: "it is not there".to_owned(),
     };
-    let switch = Event::Answered {
+    let switch = Event::QuestionAnswered {
         id: 1,
-        answer: Answer::SwitchAdapter,
+        answer: QuestionAnswer::SwitchAdapter,
     };
     check(
         &mut world,
@@ -1753,16 +1768,16 @@ fn a_role_that_cannot_move_is_asked_about_again() {
 fn changes_asked_for_before_a_crash_are_written_after_it() {
     let world = World::approved();
     let terms = world.terms();
-    let changes = Event::Answered {
+    let changes = Event::QuestionAnswered {
         id: 1,
-        answer: Answer::RequestChanges {
+        answer: QuestionAnswer::RequestChanges {
             text: "say more".into(),
         },
     };
     let mut run = world.run.clone();
-    run.step(AT, &Event::Surveyed { terms });
+    run.step(AT, &Event::RepositorySurveyed { terms });
     run.step(AT, &changes);
-    let resumed = Event::Resumed { gate: Gate::Auto };
+    let resumed = Event::RunResumed { gate: Gate::Auto };
     let remarks = Effect::AppendRemarks("say more".into());
     assert_eq!(run.step(AT, &resumed).first(), Some(&remarks));
     let file_sha256 = sha("c");
@@ -1774,10 +1789,10 @@ fn changes_asked_for_before_a_crash_are_written_after_it() {
 fn after_turn(summary: &str, changed: &[&str], then: &[Event]) -> String {
     let mut world = agreed();
     let terms = world.terms();
-    world.feed(Event::Surveyed {
+    world.feed(Event::RepositorySurveyed {
         terms: terms.clone(),
     });
-    world.feed(answered(1, Answer::Execute));
+    world.feed(answered(1, QuestionAnswer::Execute));
     world.feed(Event::ExecutionEntered { base: None, terms });
     world.feed(Event::SnapshotTaken {
         step: 1,
@@ -1787,12 +1802,12 @@ fn after_turn(summary: &str, changed: &[&str], then: &[Event]) -> String {
     let turn = running.map(|running| running.order.turn.clone()).unwrap();
     world.feed(Event::TurnEnded {
         turn,
-        result: TurnResult::Completed {
+        result: TurnOutcome::Completed {
             question: None,
             summary: summary.to_owned(),
         },
     });
-    world.feed(Event::StepAudited(Audit {
+    world.feed(Event::StepAudited(StepAudit {
         step: 1,
         changed: changed.iter().map(|path| (*path).to_owned()).collect(),
         dirty: Vec::new(),
@@ -1805,9 +1820,9 @@ fn after_turn(summary: &str, changed: &[&str], then: &[Event]) -> String {
         world.feed(event.clone());
     }
     let state = world.run.state();
-    let question = state.question().map(|q| q.kind.in_words());
+    let question = state.current_question().map(|q| q.kind.describe());
     let done = state.execution.iter().flat_map(|e| &e.done);
-    let done = done.map(|r| format!("{} {:?}", r.tested_in_words(), r.unproven()));
+    let done = done.map(|r| format!("{} {:?}", r.describe_tests(), r.unproven_reason()));
     question
         .into_iter()
         .chain(done)
@@ -1822,17 +1837,28 @@ fn a_step_that_changed_nothing_is_done_by_the_users_word_alone() {
         found,
         "step 1 changed nothing; its agent says: It is there."
     );
-    let found = after_turn("It is there.", &[], &[answered(2, Answer::AlreadyTrue)]);
+    let found = after_turn(
+        "It is there.",
+        &[],
+        &[answered(2, QuestionAnswer::AlreadyTrue)],
+    );
     assert_eq!(
         found,
         "changed nothing: it was true already, the user says Some(\"changed nothing\")"
     );
-    let found = after_turn("It is there.", &[], &[answered(2, Answer::SkipStep)]);
+    let found = after_turn(
+        "It is there.",
+        &[],
+        &[answered(2, QuestionAnswer::SkipStep)],
+    );
     assert_eq!(
         found,
         "changed nothing: the user skipped it Some(\"was skipped\")"
     );
-    assert_eq!(after_turn("", &[], &[answered(2, Answer::Retry)]), "");
+    assert_eq!(
+        after_turn("", &[], &[answered(2, QuestionAnswer::Retry)]),
+        ""
+    );
 }
 
 #[test]
@@ -1846,7 +1872,7 @@ fn a_step_whose_agent_says_that_it_is_blocked_does_not_go_on() {
         found,
         "step 1 is blocked, its agent says: no key; it changed 1 file all the same"
     );
-    let skipped = [answered(2, Answer::SkipStep)];
+    let skipped = [answered(2, QuestionAnswer::SkipStep)];
     let found = after_turn("BLOCKED: no key", &["a.rs"], &skipped);
     assert_eq!(found, "not tested Some(\"was skipped\")");
     // What is said of something else is no such word.
@@ -1863,10 +1889,10 @@ fn a_box_that_somebody_else_ticked_counts_for_nothing() {
         file_sha256: sha(text),
     });
     let terms = world.terms();
-    world.feed(Event::Surveyed {
+    world.feed(Event::RepositorySurveyed {
         terms: terms.clone(),
     });
-    world.feed(answered(1, Answer::Execute));
+    world.feed(answered(1, QuestionAnswer::Execute));
     world.feed(Event::ExecutionEntered { base: None, terms });
     let state = world.run.state();
     assert_eq!(state.phase, Phase::Execute);
@@ -1879,10 +1905,10 @@ fn a_box_that_somebody_else_ticked_counts_for_nothing() {
 fn a_step_that_was_being_written_down_is_redone_and_not_done_twice() {
     let mut world = agreed();
     let terms = world.terms();
-    world.feed(Event::Surveyed {
+    world.feed(Event::RepositorySurveyed {
         terms: terms.clone(),
     });
-    world.feed(answered(1, Answer::Execute));
+    world.feed(answered(1, QuestionAnswer::Execute));
     world.feed(Event::ExecutionEntered { base: None, terms });
     world.feed(Event::SnapshotTaken {
         step: 1,
@@ -1892,7 +1918,7 @@ fn a_step_that_was_being_written_down_is_redone_and_not_done_twice() {
     let turn = running.map(|running| running.order.turn.clone()).unwrap();
     world.feed(Event::TurnEnded {
         turn,
-        result: TurnResult::Completed {
+        result: TurnOutcome::Completed {
             question: None,
             summary: "Wrote.".to_owned(),
         },
@@ -1904,15 +1930,15 @@ fn a_step_that_was_being_written_down_is_redone_and_not_done_twice() {
         commit: "c".to_owned(),
         message: "[Step 1] Wrote".to_owned(),
     });
-    world.feed(Event::Resumed { gate: Gate::Auto });
-    let question = world.run.state().question().cloned().unwrap();
+    world.feed(Event::RunResumed { gate: Gate::Auto });
+    let question = world.run.state().current_question().cloned().unwrap();
     assert_eq!(question.kind.name(), "step_recovery");
-    let effects = world.feed(answered(question.id, Answer::RedoStep));
+    let effects = world.feed(answered(question.id, QuestionAnswer::RedoStep));
     assert_eq!(effects, [Effect::RestoreTree { step: 1 }]);
     world.feed(Event::TreeRestored { step: 1 });
     let state = world.run.state();
     assert_eq!(state.step_count().done, 0);
     assert!(
-        matches!(&state.busy, Some(Busy::Storing { order }) if order.purpose == Purpose::Step { n: 1 })
+        matches!(&state.busy, Some(ProgramOperation::Storing { order }) if order.purpose == TurnPurpose::Step { n: 1 })
     );
 }

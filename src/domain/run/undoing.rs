@@ -3,16 +3,16 @@
 //! The tree is kept in the record before any file is touched, so that a run that is taken up in the
 //! middle goes through with it; until then nothing has happened.
 
-use super::{Busy, State, executing, recovering};
+use super::{ProgramOperation, RunState, executing, recovering};
 use crate::domain::effect::Effect;
-use crate::domain::execution::{Execution, Stage};
-use crate::domain::ids::{At, Sha256};
+use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
+use crate::domain::plan_execution::{PlanExecution, StepStage};
 use crate::domain::question::{Question, QuestionKind};
-use crate::domain::turn::Again;
-use crate::domain::undo::{Reversal, Undone, Way};
+use crate::domain::reversal_plan::{ReversalPlan, UndoDirection, UndoRecord};
+use crate::domain::turn::TurnRetryReason;
 
-impl State {
+impl RunState {
     /// Tells why no step can be undone or redone now, and what to do about it; `None` when one can.
     pub fn stands_against_undo(&self) -> Option<String> {
         if self.execution.is_none() {
@@ -30,7 +30,7 @@ impl State {
         match kind {
             Some(QuestionKind::StepRecovery {
                 step,
-                stage: Stage::Commit | Stage::Record,
+                stage: StepStage::Commit | StepStage::Record,
             }) => Some(format!(
                 "step {step} was being committed when the program ended: answer that first"
             )),
@@ -40,38 +40,40 @@ impl State {
 }
 
 /// Tells whether steps are being taken back or brought back right now.
-pub(super) fn is_under_way(state: &State) -> bool {
-    matches!(state.busy, Some(Busy::Reversing { .. }))
+pub(super) fn is_under_way(state: &RunState) -> bool {
+    matches!(state.busy, Some(ProgramOperation::Reversing { .. }))
 }
 
-pub(super) fn on_asked(state: &mut State, way: Way, seen: &str) -> Vec<Effect> {
+pub(super) fn on_asked(state: &mut RunState, way: UndoDirection, seen: &str) -> Vec<Effect> {
     let execution = state.execution.as_ref();
-    let fits = execution.is_some_and(|execution| execution.reversal(way, seen).is_ok());
+    let fits = execution.is_some_and(|execution| execution.plan_reversal(way, seen).is_ok());
     if !fits || state.stands_against_undo().is_some() {
         return Vec::new();
     }
-    state.busy = Some(Busy::Reversing {
+    state.busy = Some(ProgramOperation::Reversing {
         way,
         kept: None,
         left: None,
         question: state.awaiting.take(),
     });
-    vec![Effect::KeepTree {
+    vec![Effect::StoreTree {
         seen: seen.to_owned(),
     }]
 }
 
-pub(super) fn on_kept(state: &mut State, tree: &str) -> Vec<Effect> {
+pub(super) fn on_kept(state: &mut RunState, tree: &str) -> Vec<Effect> {
     match &mut state.busy {
-        Some(Busy::Reversing { kept, .. }) if kept.is_none() => *kept = Some(tree.to_owned()),
+        Some(ProgramOperation::Reversing { kept, .. }) if kept.is_none() => {
+            *kept = Some(tree.to_owned())
+        }
         _ => return Vec::new(),
     }
     go_on(state)
 }
 
-pub(super) fn on_put_back(state: &mut State, tree: &str, commit: Option<&str>) -> Vec<Effect> {
+pub(super) fn on_put_back(state: &mut RunState, tree: &str, commit: Option<&str>) -> Vec<Effect> {
     match &mut state.busy {
-        Some(Busy::Reversing {
+        Some(ProgramOperation::Reversing {
             kept: Some(_),
             left,
             ..
@@ -82,8 +84,8 @@ pub(super) fn on_put_back(state: &mut State, tree: &str, commit: Option<&str>) -
 }
 
 /// Orders what comes next; also after the program's end, since each part can be done again.
-pub(super) fn go_on(state: &State) -> Vec<Effect> {
-    let Some(Busy::Reversing {
+pub(super) fn go_on(state: &RunState) -> Vec<Effect> {
+    let Some(ProgramOperation::Reversing {
         way,
         kept: Some(kept),
         left,
@@ -92,12 +94,15 @@ pub(super) fn go_on(state: &State) -> Vec<Effect> {
     else {
         return Vec::new();
     };
-    let reversal = state.execution.as_ref().map(|e| e.reversal(*way, kept));
+    let reversal = state
+        .execution
+        .as_ref()
+        .map(|e| e.plan_reversal(*way, kept));
     let Some(Ok(reversal)) = reversal else {
         return Vec::new();
     };
     vec![match left {
-        None => Effect::Reverse {
+        None => Effect::ApplyReversal {
             reversal,
             kept: kept.clone(),
         },
@@ -109,34 +114,45 @@ pub(super) fn go_on(state: &State) -> Vec<Effect> {
     }]
 }
 
-pub(super) fn on_failed(state: &mut State, at: At) -> Vec<Effect> {
+pub(super) fn on_failed(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     match take(state) {
-        Some(Busy::Reversing { question, .. }) => return_to(state, at, question),
+        Some(ProgramOperation::Reversing { question, .. }) => return_to(state, at, question),
         _ => Vec::new(),
     }
 }
 
-fn take(state: &mut State) -> Option<Busy> {
+fn take(state: &mut RunState) -> Option<ProgramOperation> {
     state
         .busy
-        .take_if(|busy| matches!(busy, Busy::Reversing { .. }))
+        .take_if(|busy| matches!(busy, ProgramOperation::Reversing { .. }))
 }
 
 /// Goes back to what waited for the user.
-pub(super) fn return_to(state: &mut State, at: At, question: Option<Question>) -> Vec<Effect> {
+pub(super) fn return_to(
+    state: &mut RunState,
+    at: UnixMillis,
+    question: Option<Question>,
+) -> Vec<Effect> {
     match question {
         Some(question) => recovering::ask_again(state, at, question),
-        None if state.phase.is_final() => vec![Effect::Finish],
+        None if state.phase.is_final() => vec![Effect::FinishRun],
         None => Vec::new(),
     }
 }
 
-pub(super) fn on_recorded(state: &mut State, at: At, plan_file: Option<&Sha256>) -> Vec<Effect> {
-    let is_put_back = matches!(&state.busy, Some(Busy::Reversing { left: Some(_), .. }));
+pub(super) fn on_recorded(
+    state: &mut RunState,
+    at: UnixMillis,
+    plan_file: Option<&Sha256>,
+) -> Vec<Effect> {
+    let is_put_back = matches!(
+        &state.busy,
+        Some(ProgramOperation::Reversing { left: Some(_), .. })
+    );
     if !is_put_back {
         return Vec::new();
     }
-    let Some(Busy::Reversing {
+    let Some(ProgramOperation::Reversing {
         way,
         kept: Some(kept),
         left: Some((left, commit)),
@@ -146,7 +162,7 @@ pub(super) fn on_recorded(state: &mut State, at: At, plan_file: Option<&Sha256>)
         return Vec::new();
     };
     let steps = match (way, &mut state.execution) {
-        (Way::Undo { step }, Some(execution)) => {
+        (UndoDirection::Undo { step }, Some(execution)) => {
             let at = execution.done.iter().position(|record| record.n == step);
             let records = execution.done.split_off(at.unwrap_or(execution.done.len()));
             let current = execution
@@ -154,7 +170,7 @@ pub(super) fn on_recorded(state: &mut State, at: At, plan_file: Option<&Sha256>)
                 .take()
                 .filter(|current| current.tree_before.is_some());
             let steps = records.iter().map(|record| record.n).collect();
-            execution.undone.push(Undone {
+            execution.undone.push(UndoRecord {
                 records,
                 current,
                 kept,
@@ -163,14 +179,14 @@ pub(super) fn on_recorded(state: &mut State, at: At, plan_file: Option<&Sha256>)
             });
             steps
         }
-        (Way::Redo, Some(execution)) => redo(execution.undone.pop(), execution),
+        (UndoDirection::Redo, Some(execution)) => redo(execution.undone.pop(), execution),
         (_, None) => Vec::new(),
     };
     mark(state, way, &steps, plan_file);
     after(state, at, way, question)
 }
 
-fn redo(undone: Option<Undone>, execution: &mut Execution) -> Vec<u32> {
+fn redo(undone: Option<UndoRecord>, execution: &mut PlanExecution) -> Vec<u32> {
     let Some(undone) = undone else {
         return Vec::new();
     };
@@ -181,33 +197,38 @@ fn redo(undone: Option<Undone>, execution: &mut Execution) -> Vec<u32> {
 }
 
 /// Opens or ticks the boxes of steps, as plan.md has them now.
-fn mark(state: &mut State, way: Way, steps: &[u32], plan_file: Option<&Sha256>) {
+fn mark(state: &mut RunState, way: UndoDirection, steps: &[u32], plan_file: Option<&Sha256>) {
     if let (Some(plan), Some(file_sha256)) = (&mut state.plan, plan_file) {
         plan.file_sha256 = file_sha256.clone();
         for step in plan.plan.steps.iter_mut() {
             if steps.contains(&step.n) {
-                step.done = way == Way::Redo;
+                step.done = way == UndoDirection::Redo;
             }
         }
     }
 }
 
-fn after(state: &mut State, at: At, way: Way, question: Option<Question>) -> Vec<Effect> {
+fn after(
+    state: &mut RunState,
+    at: UnixMillis,
+    way: UndoDirection,
+    question: Option<Question>,
+) -> Vec<Effect> {
     if state.phase != Phase::Execute {
         return return_to(state, at, question);
     }
     state.gate = Gate::Manual;
     let again = match way {
-        Way::Undo { step } => Some(Again::Undone { step }),
-        Way::Redo => None,
+        UndoDirection::Undo { step } => Some(TurnRetryReason::Undone { step }),
+        UndoDirection::Redo => None,
     };
     executing::next_step(state, at, again)
 }
 
 /// The reversal that a run was at when the program ended.
-pub(super) fn resume(state: &mut State, at: At, busy: Busy) -> Vec<Effect> {
+pub(super) fn resume(state: &mut RunState, at: UnixMillis, busy: ProgramOperation) -> Vec<Effect> {
     match busy {
-        Busy::Reversing {
+        ProgramOperation::Reversing {
             kept: None,
             question,
             ..
@@ -220,17 +241,17 @@ pub(super) fn resume(state: &mut State, at: At, busy: Busy) -> Vec<Effect> {
 }
 
 /// Nothing more can come back once another turn works on the tree.
-pub(super) fn forget_undone(state: &mut State) {
+pub(super) fn forget_undone(state: &mut RunState) {
     if let Some(execution) = &mut state.execution {
         execution.undone.clear();
     }
 }
 
 /// The steps of a reversal whose boxes change.
-pub fn boxes(reversal: &Reversal, state: &State) -> Vec<u32> {
+pub fn boxes(reversal: &ReversalPlan, state: &RunState) -> Vec<u32> {
     let records = match (&state.execution, reversal.way) {
-        (Some(execution), Way::Undo { .. }) => execution.done.as_slice(),
-        (Some(execution), Way::Redo) => match execution.undone.last() {
+        (Some(execution), UndoDirection::Undo { .. }) => execution.done.as_slice(),
+        (Some(execution), UndoDirection::Redo) => match execution.undone.last() {
             Some(undone) => undone.records.as_slice(),
             None => &[],
         },

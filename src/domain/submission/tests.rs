@@ -3,21 +3,21 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::findings::{Remark, Response};
+use crate::domain::findings::{FindingResponse, ReviewRemark};
 
-fn finding(n: Option<u32>, severity: Severity, text: &str) -> GivenFinding {
-    GivenFinding {
+fn finding(n: Option<u32>, severity: FindingSeverity, text: &str) -> FindingSubmission {
+    FindingSubmission {
         n,
         severity,
         anchor: "step 2".to_owned(),
         text: text.to_owned(),
         evidence: None,
-        instead: None,
+        suggestion: None,
     }
 }
 
-fn given(verdict: Verdict, findings: Vec<GivenFinding>, settled: &[u32]) -> GivenReview {
-    GivenReview {
+fn given(verdict: Verdict, findings: Vec<FindingSubmission>, settled: &[u32]) -> ReviewSubmission {
+    ReviewSubmission {
         verdict,
         findings,
         settled: settled.to_vec(),
@@ -26,19 +26,19 @@ fn given(verdict: Verdict, findings: Vec<GivenFinding>, settled: &[u32]) -> Give
 }
 
 /// A ledger in which these findings are open.
-fn ledger(open: &[u32]) -> Findings {
-    let mut ledger = Findings::default();
-    let remark = |n: &u32| Remark {
+fn ledger(open: &[u32]) -> FindingLedger {
+    let mut ledger = FindingLedger::default();
+    let remark = |n: &u32| ReviewRemark {
         n: *n,
-        severity: Severity::Major,
+        severity: FindingSeverity::Major,
         text: "wrong".to_owned(),
     };
-    ledger.take_review(&open.iter().map(remark).collect::<Vec<_>>());
+    ledger.apply_legacy_review(&open.iter().map(remark).collect::<Vec<_>>());
     ledger
 }
 
-fn check(given: &GivenReview, open: &[u32], expected: &str) {
-    let found = match review(given, &ledger(open)) {
+fn check(given: &ReviewSubmission, open: &[u32], expected: &str) {
+    let found = match build_review_document(given, &ledger(open)) {
         Ok(document) => document,
         Err(refused) => refused.to_string(),
     };
@@ -47,14 +47,17 @@ fn check(given: &GivenReview, open: &[u32], expected: &str) {
 
 #[test]
 fn a_review_is_written_in_its_form_and_new_findings_get_numbers() {
-    let mut second = finding(None, Severity::Minor, "a name\nover two lines");
+    let mut second = finding(None, FindingSeverity::Minor, "a name\nover two lines");
     second.anchor = String::new();
     second.evidence = Some("code.js:1".to_owned());
-    second.instead = Some(" ".to_owned());
+    second.suggestion = Some(" ".to_owned());
     check(
         &given(
             Verdict::ChangesRequired,
-            vec![finding(Some(2), Severity::Blocking, "still wrong"), second],
+            vec![
+                finding(Some(2), FindingSeverity::Blocking, "still wrong"),
+                second,
+            ],
             &[1],
         ),
         &[1, 2],
@@ -72,7 +75,7 @@ fn a_review_deals_with_every_open_finding_and_with_no_other() {
     check(
         &given(
             Verdict::Approved,
-            vec![finding(Some(2), Severity::Minor, "x")],
+            vec![finding(Some(2), FindingSeverity::Minor, "x")],
             &[2, 7],
         ),
         &[1, 2],
@@ -83,9 +86,9 @@ fn a_review_deals_with_every_open_finding_and_with_no_other() {
         &given(
             Verdict::ChangesRequired,
             vec![
-                finding(Some(1), Severity::Minor, "x"),
-                finding(Some(3), Severity::Minor, " "),
-                finding(Some(3), Severity::Minor, "x"),
+                finding(Some(1), FindingSeverity::Minor, "x"),
+                finding(Some(3), FindingSeverity::Minor, " "),
+                finding(Some(3), FindingSeverity::Minor, "x"),
             ],
             &[],
         ),
@@ -102,7 +105,7 @@ fn an_approval_stands_beside_no_blocking_finding() {
     check(
         &given(
             Verdict::Approved,
-            vec![finding(None, Severity::Blocking, "x")],
+            vec![finding(None, FindingSeverity::Blocking, "x")],
             &[],
         ),
         &[],
@@ -114,7 +117,7 @@ fn an_approval_stands_beside_no_blocking_finding() {
 fn a_document_and_its_data_say_the_same() {
     let mut review = given(
         Verdict::Approved,
-        vec![finding(Some(1), Severity::Minor, "x")],
+        vec![finding(Some(1), FindingSeverity::Minor, "x")],
         &[],
     );
     for (document, wrong) in [
@@ -152,13 +155,15 @@ fn a_document_and_its_data_say_the_same() {
 
 #[test]
 fn answers_meet_the_findings_that_wait_for_them() {
-    let answer = |n, reason: &str| GivenAnswer {
+    let answer = |n, reason: &str| AnswerSubmission {
         n,
-        stand: Stand::Rejected,
+        disposition: FindingDisposition::Rejected,
         reason: reason.to_owned(),
     };
     let mut ledger = ledger(&[1, 2]);
-    let told = |given: &[GivenAnswer], ledger: &Findings| match answers(given, ledger) {
+    let told = |given: &[AnswerSubmission], ledger: &FindingLedger| match build_answers_document(
+        given, ledger,
+    ) {
         Ok(text) => text,
         Err(refused) => refused.to_string(),
     };
@@ -171,23 +176,23 @@ fn answers_meet_the_findings_that_wait_for_them() {
         "nothing was taken: there is no open finding 3; a finding is answered twice; \
          the answer to finding 2 gives no reason; no answer to finding 1"
     );
-    ledger.take_responses(&[Response {
+    ledger.apply_responses(&[FindingResponse {
         n: 1,
-        stand: Stand::Accepted,
+        stand: FindingDisposition::Accepted,
         reason: "done".to_owned(),
     }]);
     assert_eq!(told(&[answer(2, "no")], &ledger), "2. rejected: no\n");
 }
 
-fn severity() -> impl Strategy<Value = Severity> {
+fn severity() -> impl Strategy<Value = FindingSeverity> {
     prop_oneof![
-        Just(Severity::Minor),
-        Just(Severity::Major),
-        Just(Severity::Blocking)
+        Just(FindingSeverity::Minor),
+        Just(FindingSeverity::Major),
+        Just(FindingSeverity::Blocking)
     ]
 }
 
-fn any_finding() -> impl Strategy<Value = GivenFinding> {
+fn any_finding() -> impl Strategy<Value = FindingSubmission> {
     let text = "([0-9]\\. \\[blocking\\] )?[ -~\\n#\\[\\]]{0,12}";
     let more = proptest::option::of(text);
     (
@@ -199,13 +204,13 @@ fn any_finding() -> impl Strategy<Value = GivenFinding> {
         more,
     )
         .prop_map(
-            |(n, severity, anchor, text, evidence, instead)| GivenFinding {
+            |(n, severity, anchor, text, evidence, instead)| FindingSubmission {
                 n,
                 severity,
                 anchor,
                 text,
                 evidence,
-                instead,
+                suggestion: instead,
             },
         )
 }
@@ -221,18 +226,18 @@ proptest! {
         let open: Vec<u32> = open.into_iter().collect();
         let before = ledger(&open);
         let verdict = if approves { Verdict::Approved } else { Verdict::ChangesRequired };
-        let given = GivenReview { verdict, findings, settled, document: None };
-        let Ok(document) = review(&given, &before) else {
+        let given = ReviewSubmission { verdict, findings, settled, document: None };
+        let Ok(document) = build_review_document(&given, &before) else {
             return Ok(());
         };
-        let read = crate::domain::review::read(&document, &before);
+        let read = crate::domain::review::parse(&document, &before);
         prop_assert_eq!(read.verdict, verdict);
         prop_assert!(read.consistent);
         prop_assert_eq!(read.remarks.len(), given.findings.len());
         let mut after = before.clone();
-        after.take_review_that_settles(&read.remarks, read.settled.as_deref());
+        after.apply_review(&read.remarks, read.settled.as_deref());
         for n in &given.settled {
-            prop_assert_eq!(after.get(*n).map(|finding| finding.status), Some(Status::SettledByReview));
+            prop_assert_eq!(after.get(*n).map(|finding| finding.status), Some(FindingStatus::SettledByReview));
         }
         prop_assert_eq!(after.open().count(), given.findings.len());
     }

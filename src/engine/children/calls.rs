@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{AtTask, request_of};
 use crate::adapter::{AdapterCommand, AdapterEvent, CallDecision as Answer};
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::task::MAX_DEPTH;
+use crate::domain::task::MAX_CHILD_DEPTH;
 use crate::domain::turn::Role;
 use crate::engine::answering::{Patience, approval, deny, paths_of};
 use crate::engine::asking::{Asking, Circumstances, hidden_from_child, hidden_tools};
@@ -155,11 +155,11 @@ impl Engine {
         let mut names = Vec::new();
         let mut at = session.clone();
         loop {
-            let Some(child) = self.child(&at).filter(|_| names.len() <= MAX_DEPTH) else {
+            let Some(child) = self.child(&at).filter(|_| names.len() <= MAX_CHILD_DEPTH) else {
                 names.push(self.name_of(&at).to_owned());
                 break;
             };
-            names.push(child.order.name());
+            names.push(child.order.short_name());
             match &child.order.parent {
                 Some(parent) => at = parent.clone(),
                 None => {

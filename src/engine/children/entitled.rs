@@ -4,7 +4,7 @@
 
 use super::start::{Caller, TaskRefused};
 use crate::domain::ids::SessionId;
-use crate::domain::task::{Child, MAX_DEPTH, depth};
+use crate::domain::task::{ChildSession, MAX_CHILD_DEPTH, session_depth};
 use crate::domain::turn::Role;
 use crate::engine::{Engine, news};
 use crate::permission::{AgentToolCall, PermissionAction, PhaseAccess, decide_call};
@@ -25,7 +25,7 @@ impl Engine {
             why,
         };
         let state = self.state();
-        if depth(&state.children, session).is_none_or(|depth| depth >= MAX_DEPTH) {
+        if session_depth(&state.children, session).is_none_or(|depth| depth >= MAX_CHILD_DEPTH) {
             return Err(TaskRefused::TooDeep);
         }
         let roles = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
@@ -33,7 +33,7 @@ impl Engine {
         let Some(own) = own else {
             return Err(not_allowed("it is no session of this run".to_owned()));
         };
-        let profile = own.current_agent().name();
+        let profile = own.current_profile().name();
         let call = AgentToolCall::Tool {
             name: tool.to_owned(),
             input: serde_json::json!({ "agent": agent }).to_string(),
@@ -50,8 +50,12 @@ impl Engine {
     }
 
     /// The child to go on with: the caller's own, and idle.
-    pub(super) fn own_child(&self, id: &SessionId, caller: &Caller) -> Result<&Child, TaskRefused> {
-        let is_own = |child: &&Child| match caller {
+    pub(super) fn own_child(
+        &self,
+        id: &SessionId,
+        caller: &Caller,
+    ) -> Result<&ChildSession, TaskRefused> {
+        let is_own = |child: &&ChildSession| match caller {
             // What a participant of a discussion knows is no task's.
             _ if child.order.speaks.is_some() => false,
             // All else that is in the run is the user's.

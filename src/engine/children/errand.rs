@@ -18,7 +18,7 @@ use super::plot::Plot;
 use crate::adapter::{AdapterEvent, CliTurnOutcome, TurnFailure, TurnFailureKind};
 use crate::domain::discussion::STANCE;
 use crate::domain::ids::SessionId;
-use crate::domain::task::{NO_SUMMARY, TaskEnd};
+use crate::domain::task::{NO_SUMMARY_ERROR, TaskOutcome};
 use crate::domain::turn::Role;
 use crate::engine::journal::Journal;
 use crate::engine::live::{Ask, Live, Parts, Told, TurnAsk};
@@ -124,7 +124,7 @@ impl Errand {
         let _nobody = said.send((session, ended)).await;
     }
 
-    async fn end(self) -> (TaskEnd, Duration) {
+    async fn end(self) -> (TaskOutcome, Duration) {
         let admitted = match self.controller.admit(&self.adapter, &self.cancel).await {
             Ok(admitted) => admitted,
             Err(why) => return (not_begun(why), Duration::ZERO),
@@ -136,7 +136,7 @@ impl Errand {
                 () = self.cancel.cancelled() => return (how(Ended::Cancelled, &self.patience), admitted.since()),
             };
             if let Err(error) = laid {
-                return (TaskEnd::Failed { error }, admitted.since());
+                return (TaskOutcome::Failed { error }, admitted.since());
             }
         }
         let (tell, told) = mpsc::channel(TOLD);
@@ -162,7 +162,7 @@ impl Errand {
 
 impl Talk {
     /// Has the task done; what can pass is tried again, and who says nothing is asked once more.
-    async fn task(&mut self, ask: TurnAsk, mut tries: Tries) -> TaskEnd {
+    async fn task(&mut self, ask: TurnAsk, mut tries: Tries) -> TaskOutcome {
         let mut ask = ask;
         let text = loop {
             match self.turn(again(&ask, None, self.external_id.clone())).await {
@@ -174,13 +174,13 @@ impl Talk {
             }
         };
         if !text.trim().is_empty() {
-            return TaskEnd::said(&text);
+            return TaskOutcome::from_last_message(&text);
         }
         ask = again(&ask, Some(SUM_UP), self.external_id.clone());
         match self.turn(ask).await {
-            Ok(text) => TaskEnd::said(&text),
-            Err(_) => TaskEnd::Failed {
-                error: NO_SUMMARY.to_owned(),
+            Ok(text) => TaskOutcome::from_last_message(&text),
+            Err(_) => TaskOutcome::Failed {
+                error: NO_SUMMARY_ERROR.to_owned(),
             },
         }
     }
@@ -283,38 +283,38 @@ fn may_pass(end: &CliTurnOutcome) -> bool {
     }
 }
 
-fn failed(end: CliTurnOutcome) -> TaskEnd {
+fn failed(end: CliTurnOutcome) -> TaskOutcome {
     match end {
-        CliTurnOutcome::Failed(failure) => TaskEnd::Failed {
+        CliTurnOutcome::Failed(failure) => TaskOutcome::Failed {
             error: failure.message,
         },
-        CliTurnOutcome::Completed { .. } | CliTurnOutcome::Interrupted => TaskEnd::Declined {
+        CliTurnOutcome::Completed { .. } | CliTurnOutcome::Interrupted => TaskOutcome::Declined {
             error: "a call of it was refused, and its turn ended with that".to_owned(),
         },
     }
 }
 
-fn not_begun(why: NotAdmitted) -> TaskEnd {
+fn not_begun(why: NotAdmitted) -> TaskOutcome {
     let error = match why {
         NotAdmitted::Cancelled => "it was stopped before it began",
         NotAdmitted::Closed => "the program ends and begins no task any more",
     };
-    TaskEnd::Cancelled {
+    TaskOutcome::Cancelled {
         error: error.to_owned(),
     }
 }
 
-fn how(ended: Ended<TaskEnd>, patience: &Patience) -> TaskEnd {
+fn how(ended: Ended<TaskOutcome>, patience: &Patience) -> TaskOutcome {
     match ended {
         Ended::Done(end) => end,
-        Ended::TimedOut => TaskEnd::Timeout {
+        Ended::TimedOut => TaskOutcome::Timeout {
             error: format!(
                 "it took longer than {}, {} s",
                 patience.key,
                 patience.limit.as_secs()
             ),
         },
-        Ended::Cancelled => TaskEnd::Cancelled {
+        Ended::Cancelled => TaskOutcome::Cancelled {
             error: "it was stopped".to_owned(),
         },
     }

@@ -5,10 +5,10 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::domain::event::News;
-use crate::domain::ids::{At, SessionId};
-use crate::domain::session::Speaker;
-use crate::domain::task::{TaskOrder, TaskResult, Waits};
+use crate::domain::event::AgentActivity;
+use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::session::MessageRole;
+use crate::domain::task::{TaskOrder, TaskResult, TaskWaitMode};
 use crate::engine::{Engine, EngineError};
 use crate::store::SessionFiles;
 use crate::text::clean_text;
@@ -18,11 +18,11 @@ use crate::text::clean_text;
 struct Message {
     id: String,
     turn: String,
-    role: Speaker,
+    role: MessageRole,
     agent: String,
     /// Whether this program wrote it.
     synthetic: bool,
-    ts: At,
+    ts: UnixMillis,
     text: String,
 }
 
@@ -54,13 +54,13 @@ impl Engine {
             "adapter": order.adapter,
             "model": order.model,
             "external_id": child.external_id,
-            "status": child.stands(),
+            "status": child.status_label(),
             "created": child.given_at,
             "updated": self.journal.now(),
             "discussion": order.speaks.as_ref().map(|speaks| &speaks.discussion),
             "task": {
                 "description": order.description,
-                "background": order.waits == Waits::Background,
+                "background": order.waits == TaskWaitMode::Background,
                 "n_tasks": child.n_tasks,
                 "result": result,
                 "tree": order.tree,
@@ -83,22 +83,22 @@ impl Engine {
     }
 
     pub(super) fn append_system(&self, order: &TaskOrder, text: &str) -> Result<(), EngineError> {
-        self.append_child(order, Speaker::System, text)
+        self.append_child(order, MessageRole::System, text)
     }
 
     pub(super) fn append_prompt(&self, order: &TaskOrder, text: &str) -> Result<(), EngineError> {
-        self.append_child(order, Speaker::User, text)
+        self.append_child(order, MessageRole::User, text)
     }
 
     pub(super) fn append_answer(&self, order: &TaskOrder, text: &str) -> Result<(), EngineError> {
-        self.append_child(order, Speaker::Assistant, text)
+        self.append_child(order, MessageRole::Assistant, text)
     }
 
     /// Keeps what a child's agent says and does.
     pub(super) fn append_news(
         &mut self,
         session: &SessionId,
-        news: &News,
+        news: &AgentActivity,
     ) -> Result<(), EngineError> {
         let Some(at_task) = self.children.at_work.get_mut(session) else {
             return Ok(());
@@ -115,7 +115,7 @@ impl Engine {
     fn append_child(
         &self,
         order: &TaskOrder,
-        role: Speaker,
+        role: MessageRole,
         text: &str,
     ) -> Result<(), EngineError> {
         let message = Message {
@@ -132,11 +132,11 @@ impl Engine {
 }
 
 /// What an agent says is its own, and so is the task that the user gave: this program wrote all else.
-fn is_synthetic(order: &TaskOrder, role: Speaker) -> bool {
+fn is_synthetic(order: &TaskOrder, role: MessageRole) -> bool {
     match role {
-        Speaker::Assistant => false,
-        Speaker::User => order.parent.is_some() || order.speaks.is_some(),
-        Speaker::System | Speaker::Tool => true,
+        MessageRole::Assistant => false,
+        MessageRole::User => order.parent.is_some() || order.speaks.is_some(),
+        MessageRole::System | MessageRole::Tool => true,
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
             description: "looks around".to_owned(),
             adapter: "codex".to_owned(),
             model: None,
-            waits: Waits::Foreground,
+            waits: TaskWaitMode::Foreground,
             turn: TurnId::new("ses_c.1"),
             speaks: None,
             tree: None,
@@ -165,9 +165,9 @@ mod tests {
             parent: Some(SessionId::new("ses_p")),
             ..of_the_user.clone()
         };
-        assert!(!is_synthetic(&of_the_user, Speaker::User));
-        assert!(is_synthetic(&of_an_agent, Speaker::User));
-        assert!(is_synthetic(&of_the_user, Speaker::System));
-        assert!(!is_synthetic(&of_an_agent, Speaker::Assistant));
+        assert!(!is_synthetic(&of_the_user, MessageRole::User));
+        assert!(is_synthetic(&of_an_agent, MessageRole::User));
+        assert!(is_synthetic(&of_the_user, MessageRole::System));
+        assert!(!is_synthetic(&of_an_agent, MessageRole::Assistant));
     }
 }

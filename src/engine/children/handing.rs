@@ -16,11 +16,11 @@ use super::plot::Plot;
 use crate::adapter::FileChange;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
-use crate::domain::patch::{PatchState, TaskPatch};
 use crate::domain::phase::Phase;
-use crate::domain::run::Counts;
-use crate::domain::task::TaskEnd;
-use crate::domain::turn::Purpose;
+use crate::domain::run::ResultValidity;
+use crate::domain::task::TaskOutcome;
+use crate::domain::task_patch::{PatchState, TaskPatch};
+use crate::domain::turn::TurnPurpose;
 use crate::engine::git::{Joined, TreeId};
 use crate::engine::{Engine, EngineError, news, with_hint};
 use crate::store::patch_files;
@@ -35,14 +35,14 @@ pub(super) enum Stage {
     /// Its agent works.
     Working,
     /// Its agent is done so, and what it changed is being saved.
-    Saving(TaskEnd, Duration),
+    Saving(TaskOutcome, Duration),
     /// What it changed is on its way.
     Handing(Box<Handing>),
 }
 
 /// Changes on their way.
 pub(super) struct Handing {
-    end: TaskEnd,
+    end: TaskOutcome,
     took: Duration,
     patch: TaskPatch,
     step: Step,
@@ -200,7 +200,7 @@ impl Engine {
                     "what it changed could not be saved and stays in {}: {why}",
                     plot.path.display()
                 );
-                return self.close_task(session, TaskEnd::Failed { error }, took, None);
+                return self.close_task(session, TaskOutcome::Failed { error }, took, None);
             }
             Ok(Some(patch)) => {
                 at_task.stage = Stage::Handing(Box::new(Handing {
@@ -237,7 +237,7 @@ impl Engine {
                 self.close_task(session, end, took, None)
             }
             Stage::Handing(handing) => match (&handing.end, &at_task.stopped) {
-                (TaskEnd::Completed { .. }, None) => self.hand_over(session),
+                (TaskOutcome::Completed { .. }, None) => self.hand_over(session),
                 _ => self.keep_patch(session, "the task was not completed"),
             },
         }
@@ -252,10 +252,12 @@ impl Engine {
             return When::Never("the execution is over");
         }
         let counts = self.state().running.as_ref();
-        let counts = counts.is_some_and(|running| running.result == Counts::Yes);
+        let counts = counts.is_some_and(|running| running.result == ResultValidity::Yes);
         let purpose = self.at_work.as_ref().map(|at_work| &at_work.order.purpose);
         match purpose {
-            Some(Purpose::Step { .. } | Purpose::Fix { .. }) if counts && !self.turn_is_over => {
+            Some(TurnPurpose::Step { .. } | TurnPurpose::Fix { .. })
+                if counts && !self.turn_is_over =>
+            {
                 When::Now
             }
             _ => When::Later,

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::event::News;
-use crate::domain::session::Speaker;
+use crate::domain::event::AgentActivity;
+use crate::domain::session::MessageRole;
 
 /// What is known of the task at hand.
 #[derive(Debug, Default)]
@@ -18,17 +18,17 @@ pub(super) struct History {
 
 impl History {
     /// The message that news are; `None` for what is none, or none yet.
-    pub(super) fn take(&mut self, news: &News) -> Option<(Speaker, String)> {
+    pub(super) fn take(&mut self, news: &AgentActivity) -> Option<(MessageRole, String)> {
         match news {
-            News::Text { text } => {
+            AgentActivity::Text { text } => {
                 self.said.push(text.clone());
-                Some((Speaker::Assistant, text.clone()))
+                Some((MessageRole::Assistant, text.clone()))
             }
-            News::ToolStarted { item, tool, title } => {
+            AgentActivity::ToolStarted { item, tool, title } => {
                 self.open.insert(item.clone(), format!("{tool} {title}"));
                 None
             }
-            News::ToolEnded {
+            AgentActivity::ToolEnded {
                 item,
                 status,
                 exit_code,
@@ -38,18 +38,18 @@ impl History {
                 let exit = exit_code.filter(|code| *code != 0);
                 let exit = exit.map_or(String::new(), |code| format!(", exit {code}"));
                 let text = format!("{call}\n{status}{exit}\n{output}");
-                Some((Speaker::Tool, text.trim_end().to_owned()))
+                Some((MessageRole::Tool, text.trim_end().to_owned()))
             }
-            News::CallDenied { tool, reason } => {
-                Some((Speaker::Tool, format!("{tool}\nrefused: {reason}")))
+            AgentActivity::CallDenied { tool, reason } => {
+                Some((MessageRole::Tool, format!("{tool}\nrefused: {reason}")))
             }
-            News::Thinking { .. }
-            | News::FilesChanged { .. }
-            | News::Retrying { .. }
-            | News::Notice { .. }
-            | News::Silent { .. }
-            | News::Unknown { .. }
-            | News::Malformed { .. } => None,
+            AgentActivity::Thinking { .. }
+            | AgentActivity::FilesChanged { .. }
+            | AgentActivity::Retrying { .. }
+            | AgentActivity::Notice { .. }
+            | AgentActivity::Silent { .. }
+            | AgentActivity::Unknown { .. }
+            | AgentActivity::Malformed { .. } => None,
         }
     }
 
@@ -66,27 +66,27 @@ mod tests {
     #[test]
     fn texts_and_calls_are_messages_once_they_are_over() {
         let mut history = History::default();
-        let started = News::ToolStarted {
+        let started = AgentActivity::ToolStarted {
             item: "1".to_owned(),
             tool: "command".to_owned(),
             title: "ls".to_owned(),
         };
-        let ended = |item: &str| News::ToolEnded {
+        let ended = |item: &str| AgentActivity::ToolEnded {
             item: item.to_owned(),
             status: "failed".to_owned(),
             exit_code: Some(2),
             output: "no such file\n".to_owned(),
         };
-        let said = News::Text {
+        let said = AgentActivity::Text {
             text: "Looking.".to_owned(),
         };
         assert_eq!(
             history.take(&said),
-            Some((Speaker::Assistant, "Looking.".to_owned()))
+            Some((MessageRole::Assistant, "Looking.".to_owned()))
         );
         assert_eq!(history.take(&started), None);
         let call = "command ls\nfailed, exit 2\nno such file".to_owned();
-        assert_eq!(history.take(&ended("1")), Some((Speaker::Tool, call)));
+        assert_eq!(history.take(&ended("1")), Some((MessageRole::Tool, call)));
         assert_eq!(history.take(&ended("2")), None);
         assert!(history.has("Looking.\n") && !history.has("Look"));
     }

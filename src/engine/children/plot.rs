@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use crate::domain::ids::{SessionId, TurnId};
-use crate::domain::patch::{PatchState, PatchedFile, TaskPatch};
+use crate::domain::task_patch::{PatchState, PatchedFile, TaskPatch};
 use crate::engine::git::{GitError, Repository, TreeId};
 use crate::engine::news;
 use crate::store::worktree_records::{WorktreeRecord, WorktreeRegistry, WorktreeStage};

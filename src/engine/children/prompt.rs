@@ -35,7 +35,7 @@ you say last in each round.";
 pub(super) fn header(order: &TaskOrder) -> String {
     match &order.speaks {
         Some(speaks) => format!("[agent-collab discussion {}]", speaks.name),
-        None => format!("[agent-collab task {}]", order.name()),
+        None => format!("[agent-collab task {}]", order.short_name()),
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn whole(order: &TaskOrder, system: &str, prompt: &str) -> String {
 mod tests {
     use super::*;
     use crate::domain::ids::{SessionId, TurnId};
-    use crate::domain::task::Waits;
+    use crate::domain::task::TaskWaitMode;
     use proptest::prelude::*;
 
     proptest! {
@@ -101,7 +101,7 @@ mod tests {
                 description: "a canary of its caller".to_owned(),
                 adapter: "codex".to_owned(),
                 model: None,
-                waits: Waits::Foreground,
+                waits: TaskWaitMode::Foreground,
                 turn: TurnId::new("ses_child.1"),
                 speaks: None,
                 tree: None,

@@ -3,8 +3,8 @@
 //! Refuses to touch a session that is being worked in, and the conversation that its CLI keeps by itself.
 
 use crate::domain::event::Event;
-use crate::domain::ids::{At, SessionId};
-use crate::domain::task::Child;
+use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::task::ChildSession;
 use crate::engine::{Engine, EngineError};
 
 /// A child session was not deleted.
@@ -49,11 +49,11 @@ impl Engine {
     ///
     /// # Errors
     /// The record of the run cannot be kept.
-    pub fn prune_children(&mut self, before: At) -> Result<Vec<SessionId>, EngineError> {
+    pub fn prune_children(&mut self, before: UnixMillis) -> Result<Vec<SessionId>, EngineError> {
         let children = self.state().children.iter();
         let old: Vec<SessionId> = children
             .filter(|child| !child.is_running() && ended_at(child) < before)
-            .map(|child| child.id().clone())
+            .map(|child| child.session_id().clone())
             .collect();
         for session in &old {
             // They are there, and none of them runs.
@@ -63,11 +63,13 @@ impl Engine {
     }
 }
 
-fn ended_at(child: &Child) -> At {
+fn ended_at(child: &ChildSession) -> UnixMillis {
     let took = i64::try_from(child.took_ms.unwrap_or(0)).unwrap_or(0);
-    At(child
-        .began_at
-        .unwrap_or(child.given_at)
-        .0
-        .saturating_add(took))
+    UnixMillis(
+        child
+            .began_at
+            .unwrap_or(child.given_at)
+            .0
+            .saturating_add(took),
+    )
 }

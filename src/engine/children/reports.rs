@@ -4,7 +4,7 @@
 
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
-use crate::domain::task::{Child, Report, TaskResult};
+use crate::domain::task::{ChildSession, TaskReportStatus, TaskResult};
 use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError};
 use crate::store::session_files;
@@ -13,14 +13,14 @@ impl Engine {
     /// The tasks of which a role's session is to be told how they ended.
     pub(in crate::engine) fn due_reports(&self, role: Role) -> Vec<SessionId> {
         let children = self.due(role);
-        children.map(|child| child.id().clone()).collect()
+        children.map(|child| child.session_id().clone()).collect()
     }
 
-    fn due(&self, role: Role) -> impl Iterator<Item = &Child> {
+    fn due(&self, role: Role) -> impl Iterator<Item = &ChildSession> {
         let parent = self.state().session(role).map(|session| &session.id);
         let children = self.state().children.iter();
         children.filter(move |child| {
-            child.report == Report::Due
+            child.report == TaskReportStatus::Due
                 && parent.is_some_and(|parent| child.order.parent.as_ref() == Some(parent))
         })
     }
@@ -40,8 +40,8 @@ impl Engine {
     }
 
     /// The result of a child's last task, as it was written down.
-    pub(super) fn stored_result(&self, child: &Child) -> Option<TaskResult> {
-        let stored = session_files::load_session(self.journal.layout(), child.id())
+    pub(super) fn stored_result(&self, child: &ChildSession) -> Option<TaskResult> {
+        let stored = session_files::load_session(self.journal.layout(), child.session_id())
             .ok()
             .flatten();
         let result = stored
@@ -50,13 +50,13 @@ impl Engine {
         result.and_then(|result| serde_json::from_value::<TaskResult>(result.clone()).ok())
     }
 
-    fn result_of(&self, child: &Child) -> String {
+    fn result_of(&self, child: &ChildSession) -> String {
         match self.stored_result(child) {
             Some(result) => format!("{}: {result}", child.order.title()),
             None => format!(
                 "{}: task_id: {}\n{}, and its result cannot be read any more",
                 child.order.title(),
-                child.id(),
+                child.session_id(),
                 child.status.name()
             ),
         }

@@ -11,7 +11,7 @@ use super::new_session;
 use super::start::Prepared;
 use crate::domain::discussion::Participant;
 use crate::domain::ids::{SessionId, TurnId};
-use crate::domain::task::{Child, Speaks, TaskOrder, Waits};
+use crate::domain::task::{ChildSession, SpeakerAssignment, TaskOrder, TaskWaitMode};
 use crate::engine::setup::NamedAdapter;
 use crate::engine::{Engine, EngineError, news};
 
@@ -21,7 +21,7 @@ pub(in crate::engine) struct SpeechAsk<'a> {
     /// Who speaks.
     pub(in crate::engine) participant: &'a Participant,
     /// In which discussion.
-    pub(in crate::engine) speaks: Speaks,
+    pub(in crate::engine) speaks: SpeakerAssignment,
     /// The session that began the discussion; `None` for the user.
     pub(in crate::engine) parent: Option<SessionId>,
     /// What the discussion is about.
@@ -56,7 +56,7 @@ impl Engine {
         let participant = ask.participant;
         // A session that was deleted in between is begun anew, with nothing of its own in it.
         let known = ask.session.as_ref().and_then(|session| self.child(session));
-        if known.is_some_and(Child::is_running) {
+        if known.is_some_and(ChildSession::is_running) {
             return Err("its session is still at work".to_owned());
         }
         let Some(settings) = self.setup.config.adapters.get(&participant.adapter) else {
@@ -68,7 +68,7 @@ impl Engine {
             name: participant.adapter.clone(),
             settings,
         };
-        let session = known.map_or_else(new_session, |child| child.id().clone());
+        let session = known.map_or_else(new_session, |child| child.session_id().clone());
         let n_tasks = known.map_or(0, |child| child.n_tasks);
         let lives_here = known.filter(|child| child.order.adapter == adapter.name);
         Ok(Prepared {
@@ -83,7 +83,7 @@ impl Engine {
                 adapter: adapter.name.clone(),
                 model: adapter.settings.model.clone(),
                 // No turn waits for it: it is the discussion that somebody may wait for.
-                waits: Waits::Background,
+                waits: TaskWaitMode::Background,
                 speaks: Some(ask.speaks.clone()),
                 tree: None,
             },

@@ -17,7 +17,7 @@ use super::{AtTask, new_session, prompt};
 use crate::adapter::{SessionSpec, TurnAccess, TurnSpec};
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, TurnId};
-use crate::domain::task::{Child, TaskOrder, TaskResult, Waits};
+use crate::domain::task::{ChildSession, TaskOrder, TaskResult, TaskWaitMode};
 use crate::domain::turn::Role;
 use crate::engine::asking::hidden_from_child;
 use crate::engine::live::{Conversation, Parts, TurnAsk};
@@ -60,7 +60,7 @@ pub struct TaskAsk {
     /// The child session to go on with; `None` makes a new one.
     pub task_id: Option<SessionId>,
     /// Who waits for it.
-    pub waits: Waits,
+    pub waits: TaskWaitMode,
 }
 
 /// Why a task was not begun.
@@ -194,7 +194,7 @@ impl Engine {
             None => None,
         };
         let adapter = self.adapter_for(profile, known, &ask.caller)?;
-        let session = known.map_or_else(new_session, |child| child.id().clone());
+        let session = known.map_or_else(new_session, |child| child.session_id().clone());
         let n_tasks = known.map_or(0, |child| child.n_tasks);
         let turn = TurnId::new(format!("{session}.{}", n_tasks + 1));
         let plot = match self.may_write(&ask.agent) {
@@ -210,7 +210,7 @@ impl Engine {
             },
             n: known.map_or_else(|| self.next_of(&ask.agent), |child| child.order.n),
             first_agent: known
-                .map(|child| child.order.called_after().to_owned())
+                .map(|child| child.order.naming_agent().to_owned())
                 .filter(|first| *first != ask.agent),
             agent: ask.agent.clone(),
             description: described(&ask.description, &ask.prompt),
@@ -240,7 +240,7 @@ impl Engine {
     fn adapter_for(
         &self,
         profile: &ProfileDefinition,
-        known: Option<&Child>,
+        known: Option<&ChildSession>,
         caller: &Caller,
     ) -> Result<NamedAdapter, TaskRefused> {
         let state = self.state();
@@ -274,7 +274,7 @@ impl Engine {
 
     pub(super) fn next_of(&self, agent: &str) -> u32 {
         let children = self.state().children.iter();
-        let numbers = children.filter(|child| child.order.called_after() == agent);
+        let numbers = children.filter(|child| child.order.naming_agent() == agent);
         numbers.map(|child| child.order.n).max().unwrap_or(0) + 1
     }
 

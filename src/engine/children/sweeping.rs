@@ -7,7 +7,7 @@ use super::Said;
 use super::plot::Plot;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
-use crate::domain::patch::{PatchState, TaskPatch};
+use crate::domain::task_patch::{PatchState, TaskPatch};
 use crate::engine::git::Repository;
 use crate::engine::{Engine, EngineError, troubled};
 use crate::store::worktree_records::WorktreeRecord;
@@ -117,7 +117,7 @@ impl Engine {
             // Its run is archived: nobody is there to take it over.
             None => self.feed(troubled(
                 "take over what a child of an earlier run changed",
-                patch.in_words(),
+                patch.describe(),
             )),
         }
     }
@@ -126,8 +126,8 @@ impl Engine {
     fn settle_patches(&mut self, git: &Repository) -> Result<(), EngineError> {
         let children = self.state().children.iter();
         let open: Vec<(SessionId, TaskPatch)> = children
-            .filter(|child| !self.children.at_work.contains_key(child.id()))
-            .filter_map(|child| Some((child.id().clone(), child.patch.clone()?)))
+            .filter(|child| !self.children.at_work.contains_key(child.session_id()))
+            .filter_map(|child| Some((child.session_id().clone(), child.patch.clone()?)))
             .filter(|(_, patch)| !patch.is_settled())
             .collect();
         for (session, patch) in open {

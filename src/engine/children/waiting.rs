@@ -13,7 +13,7 @@ use crate::adapter::AdapterCommand;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::question::AgentQuestion;
-use crate::domain::question::Answer;
+use crate::domain::question::QuestionAnswer;
 use crate::engine::answering::{Said as Answered, deny};
 use crate::engine::{Engine, EngineError};
 
@@ -96,8 +96,8 @@ impl Engine {
     /// The record of the run cannot be kept.
     pub fn dismiss_questions(&mut self) -> Result<(), EngineError> {
         while let Some(id) = self.state().asked.first().map(|question| question.id) {
-            let answer = Answer::Dismiss;
-            self.feed(Event::Answered { id, answer })?;
+            let answer = QuestionAnswer::Dismiss;
+            self.feed(Event::QuestionAnswered { id, answer })?;
         }
         Ok(())
     }
@@ -106,7 +106,10 @@ impl Engine {
     pub(super) fn on_child_unanswered(&mut self, request: RequestId) -> Result<(), EngineError> {
         let state = self.state();
         let is_asked = |open: &RequestId| *open == request;
-        let mut asked = state.asked.iter().filter_map(|asked| asked.kind.request());
+        let mut asked = state
+            .asked
+            .iter()
+            .filter_map(|asked| asked.kind.request_id());
         if asked.any(is_asked) {
             if let Some((at_task, own)) = self.children.whose(&request) {
                 let session = at_task.order.session.clone();

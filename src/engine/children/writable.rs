@@ -8,7 +8,7 @@ use super::TaskRefused;
 use super::plot::Plot;
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::phase::{Mode, Phase};
-use crate::domain::task::Child;
+use crate::domain::task::ChildSession;
 use crate::engine::Engine;
 use crate::engine::git::{Repository, TreeId};
 
@@ -25,7 +25,7 @@ impl Engine {
         &self,
         session: &SessionId,
         turn: &TurnId,
-        known: Option<&Child>,
+        known: Option<&ChildSession>,
     ) -> Result<Plot, TaskRefused> {
         let git = self.own_git().ok_or(TaskRefused::NoRepository)?;
         let place = self
@@ -34,7 +34,7 @@ impl Engine {
             .prepare_worktree_path(session, &git.root);
         let path = place.map_err(|error| TaskRefused::Failed(error.to_string()))?;
         let kept = known.and_then(|child| child.patch.as_ref());
-        let kept = kept.filter(|patch| patch.is_kept());
+        let kept = kept.filter(|patch| patch.is_saved_as_file());
         Ok(Plot {
             turn: turn.clone(),
             carried: kept.map(|kept| (TreeId(kept.base.clone()), TreeId(kept.tree.clone()))),

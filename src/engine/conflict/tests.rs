@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{self, Choices, Places};
 use crate::domain::effect::Effect;
-use crate::domain::event::{Created, Event, Settings};
-use crate::domain::question::{Answer, QuestionKind};
-use crate::domain::turn::{Purpose, Role, TurnResult};
+use crate::domain::event::{Event, RunParameters, WorkflowSettings};
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
 use crate::engine::journal::Journal;
 use crate::engine::live::Told;
 use crate::engine::setup::{OnAsk, Setup};
@@ -120,8 +120,10 @@ impl World {
         fits(&question.kind).then_some(question.id)
     }
 
-    fn answer(&mut self, id: u32, answer: Answer) {
-        self.engine.feed(Event::Answered { id, answer }).unwrap();
+    fn answer(&mut self, id: u32, answer: QuestionAnswer) {
+        self.engine
+            .feed(Event::QuestionAnswered { id, answer })
+            .unwrap();
     }
 
     fn perform(&mut self, deed: Deed) {
@@ -154,7 +156,7 @@ impl World {
 
     fn begin(&mut self) {
         if let Some(id) = self.is_asked(|kind| matches!(kind, QuestionKind::NoDocument { .. })) {
-            self.answer(id, Answer::Retry);
+            self.answer(id, QuestionAnswer::Retry);
         }
         if self
             .is_asked(|kind| matches!(kind, QuestionKind::Gate { .. }))
@@ -164,7 +166,10 @@ impl World {
         }
         self.engine.look_at_documents().unwrap();
         // The effect is not performed: this test is the agent.
-        self.engine.journal.record(Event::Released).unwrap();
+        self.engine
+            .journal
+            .record(Event::TurnSendConfirmed)
+            .unwrap();
         let order = self.engine.state().running.clone().unwrap().order;
         let session = self.engine.state().session(order.purpose.role()).unwrap();
         let dir = self.layout().staging_folder(&session.id);
@@ -193,7 +198,7 @@ impl World {
         let word = self.next("agent");
         let staging = self.engine.held.as_ref().unwrap().staging.clone();
         match running.order.purpose {
-            Purpose::WritePlan | Purpose::Respond => {
+            TurnPurpose::WritePlan | TurnPurpose::Respond => {
                 let before = read(&staging.plan);
                 let text = match before.contains("1. [ ]") {
                     true => before.replacen("1. [ ]", &format!("1. [ ] {word}"), 1),
@@ -210,7 +215,7 @@ impl World {
     }
 
     fn turn_ends(&mut self) {
-        let result = TurnResult::Completed {
+        let result = TurnOutcome::Completed {
             question: None,
             summary: String::new(),
         };
@@ -220,9 +225,9 @@ impl World {
 
     fn settle(&mut self, whose: Whose) {
         let answer = match whose {
-            Whose::Yours => Answer::Discard,
-            Whose::Agents => Answer::Overwrite,
-            Whose::Both => Answer::Merge,
+            Whose::Yours => QuestionAnswer::Discard,
+            Whose::Agents => QuestionAnswer::Overwrite,
+            Whose::Both => QuestionAnswer::Merge,
         };
         if let Some(id) = self.is_asked(|kind| matches!(kind, QuestionKind::Conflict { .. })) {
             self.answer(id, answer);
@@ -274,10 +279,10 @@ impl World {
     }
 }
 
-fn created() -> Created {
-    let example = Created::example();
-    Created {
-        settings: Settings {
+fn created() -> RunParameters {
+    let example = RunParameters::example();
+    RunParameters {
+        settings: WorkflowSettings {
             max_iterations: 1_000,
             stall_limit: 1_000,
             ..example.settings
@@ -375,7 +380,7 @@ async fn a_document_that_the_disk_refuses_is_kept_and_written_later() {
     let told = world.engine.take_recorded();
     let troubles = told
         .iter()
-        .filter(|record| matches!(&record.event, Event::Trouble { what, message } if what == "commit a document" && message.contains("it is tried again")));
+        .filter(|record| matches!(&record.event, Event::WarningRaised { what, message } if what == "commit a document" && message.contains("it is tried again")));
     assert_eq!(troubles.count(), 1);
 
     fs::remove_dir(&comments).unwrap();
@@ -406,7 +411,7 @@ fn held_by_another() -> (World, DocumentLock) {
     let is_too_soon = |record: &&EventLogRecord<Event>| {
         matches!(
             record.event,
-            Event::Trouble { .. } | Event::ResponseCommitted { .. }
+            Event::WarningRaised { .. } | Event::ResponseCommitted { .. }
         )
     };
     assert_eq!(
@@ -441,7 +446,7 @@ async fn a_document_that_another_program_keeps_is_told_of_and_tried_again() {
     let (mut world, lock) = held_by_another();
     take_next(&mut world).await;
     let told = world.engine.take_recorded();
-    let is_trouble = |record: &EventLogRecord<Event>| matches!(&record.event, Event::Trouble { message, .. } if message.contains("comments.md.lock is held by another program for 5 seconds"));
+    let is_trouble = |record: &EventLogRecord<Event>| matches!(&record.event, Event::WarningRaised { message, .. } if message.contains("comments.md.lock is held by another program for 5 seconds"));
     assert!(told.iter().any(is_trouble), "{told:?}");
     drop(lock);
     take_next(&mut world).await;
@@ -452,7 +457,7 @@ async fn a_document_that_another_program_keeps_is_told_of_and_tried_again() {
 async fn a_document_that_waits_is_not_written_for_a_run_that_was_stopped() {
     let (mut world, lock) = held_by_another();
     let plan = read(&world.layout().plan());
-    world.engine.feed(Event::Stopped).unwrap();
+    world.engine.feed(Event::RunStopped).unwrap();
     drop(lock);
     take_next(&mut world).await;
     assert!(!is_committed(&mut world));
@@ -480,7 +485,7 @@ async fn nor_is_one_that_stands_behind_a_writing_that_waits() {
     world.finish_writing();
     let lock = remarks_wait(&mut world);
     world.turn_ends();
-    world.engine.feed(Event::Stopped).unwrap();
+    world.engine.feed(Event::RunStopped).unwrap();
     drop(lock);
     take_next(&mut world).await;
     let layout = world.layout();
@@ -520,7 +525,7 @@ async fn what_comes_after_a_writing_that_waits_is_done_after_it() {
     let lock = DocumentLock::try_acquire(&comments).unwrap();
     for effect in [
         Effect::AppendRemarks("one".to_owned()),
-        Effect::Log("two".to_owned()),
+        Effect::AppendLog("two".to_owned()),
         Effect::AppendRemarks("three".to_owned()),
     ] {
         assert_eq!(world.engine.perform_next(effect).unwrap(), []);
@@ -550,7 +555,7 @@ fn what_nothing_waits_for_is_told_once_and_the_run_goes_on() {
     }
     let told = world.engine.take_recorded();
     let is_trouble =
-        |record: &&EventLogRecord<Event>| matches!(record.event, Event::Trouble { .. });
+        |record: &&EventLogRecord<Event>| matches!(record.event, Event::WarningRaised { .. });
     assert_eq!(told.iter().filter(is_trouble).count(), 1);
     assert_eq!(world.engine.outcome(), None);
 }

@@ -17,7 +17,7 @@ use crate::domain::discussion::{
     SourceFile, Terms, Wishes,
 };
 use crate::domain::ids::DiscussionId;
-use crate::domain::task::Waits;
+use crate::domain::task::TaskWaitMode;
 use crate::engine::{Caller, Engine, TaskRefused, news};
 use crate::mcp::tools::group_discuss::{self, GroupDiscussToolArguments};
 use crate::store::WorkdirLayout;
@@ -41,7 +41,7 @@ pub struct DiscussionAsk {
     /// The number of the finding that it is about.
     pub finding: Option<u32>,
     /// Who waits for it.
-    pub waits: Waits,
+    pub waits: TaskWaitMode,
 }
 
 /// Why a discussion was not begun.

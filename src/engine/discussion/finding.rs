@@ -4,7 +4,7 @@
 
 use super::asked::{DiscussionAsk, DiscussionRefused};
 use crate::domain::discussion::{DOES_NOT_HOLD, HOLDS, MAX_TOPIC};
-use crate::domain::findings::{Finding, Stand};
+use crate::domain::findings::{Finding, FindingDisposition};
 use crate::engine::Engine;
 use crate::text::truncate::to_chars;
 
@@ -57,13 +57,13 @@ fn in_words(finding: &Finding) -> String {
     let mut text = format!(
         "Finding {} ({}): {}",
         remark.n,
-        remark.severity.word(),
+        remark.severity.as_str(),
         remark.text
     );
     for (review, response) in &finding.responses {
         let stand = match response.stand {
-            Stand::Accepted => "accepted",
-            Stand::Rejected => "rejected",
+            FindingDisposition::Accepted => "accepted",
+            FindingDisposition::Rejected => "rejected",
         };
         text.push_str(&format!(
             "\nThe planner {stand} it after review {review}: {}",

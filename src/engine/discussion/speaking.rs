@@ -8,7 +8,7 @@ use crate::domain::discussion::{
     DiscussionEvent, Seat, SourceText, Speak, Speaking, Speech, SpeechErrorCode,
 };
 use crate::domain::ids::{DiscussionId, SessionId};
-use crate::domain::task::{NO_SUMMARY, Speaks, TaskEnd, TaskResult};
+use crate::domain::task::{NO_SUMMARY_ERROR, SpeakerAssignment, TaskOutcome, TaskResult};
 use crate::engine::children::SpeechAsk;
 use crate::engine::{Engine, EngineError, news};
 use crate::prompts::discuss::DiscussVars;
@@ -51,7 +51,7 @@ impl Engine {
             let order = discussion.order.clone();
             let ask = SpeechAsk {
                 participant: &speak.participant,
-                speaks: Speaks {
+                speaks: SpeakerAssignment {
                     discussion: id.clone(),
                     name: speak.participant.name.clone(),
                 },
@@ -80,7 +80,7 @@ impl Engine {
     /// Takes in what a participant said, or why it said nothing.
     pub(in crate::engine) fn on_spoken(
         &mut self,
-        speaks: &Speaks,
+        speaks: &SpeakerAssignment,
         result: TaskResult,
     ) -> Result<(), EngineError> {
         let id = &speaks.discussion;
@@ -140,17 +140,17 @@ fn spoke(speech: Speech) -> DiscussionEvent {
 
 /// The text of what was said, else why there is none; whoever was stopped has the error that it was stopped with.
 fn text_of(
-    end: TaskEnd,
+    end: TaskOutcome,
     stopped: Option<SpeechErrorCode>,
 ) -> Result<String, (SpeechErrorCode, String)> {
     Err(match end {
-        TaskEnd::Completed { summary } => return Ok(summary),
-        TaskEnd::Failed { error } if error == NO_SUMMARY => {
+        TaskOutcome::Completed { summary } => return Ok(summary),
+        TaskOutcome::Failed { error } if error == NO_SUMMARY_ERROR => {
             (SpeechErrorCode::Empty, "it ended without a word".to_owned())
         }
-        TaskEnd::Failed { error } => (SpeechErrorCode::Adapter, error),
-        TaskEnd::Declined { error } => (SpeechErrorCode::Declined, error),
-        TaskEnd::Timeout { error } => (SpeechErrorCode::Timeout, error),
-        TaskEnd::Cancelled { error } => (stopped.unwrap_or(SpeechErrorCode::Stopped), error),
+        TaskOutcome::Failed { error } => (SpeechErrorCode::Adapter, error),
+        TaskOutcome::Declined { error } => (SpeechErrorCode::Declined, error),
+        TaskOutcome::Timeout { error } => (SpeechErrorCode::Timeout, error),
+        TaskOutcome::Cancelled { error } => (stopped.unwrap_or(SpeechErrorCode::Stopped), error),
     })
 }

@@ -5,7 +5,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::domain::discussion::Discussion;
+use crate::domain::discussion::GroupDiscussion;
 use crate::domain::ids::DiscussionId;
 use crate::engine::{Engine, EngineError};
 use crate::store::StoreError;
@@ -16,7 +16,7 @@ use crate::store::discussion_files::SCHEMA;
 struct Stored<'a> {
     schema: u64,
     #[serde(flatten)]
-    discussion: &'a Discussion,
+    discussion: &'a GroupDiscussion,
 }
 
 impl Engine {
@@ -38,7 +38,7 @@ impl Engine {
 }
 
 /// What a discussion came to, as data: what is printed by `--json` and handed to agents.
-pub fn as_json(discussion: &Discussion) -> Value {
+pub fn as_json(discussion: &GroupDiscussion) -> Value {
     let order = &discussion.order;
     let mut whole = json!({
         "schema": SCHEMA,
@@ -60,7 +60,7 @@ pub fn as_json(discussion: &Discussion) -> Value {
 }
 
 /// What a discussion came to, for people: with all that was said unless it was to be short.
-pub fn in_markdown(discussion: &Discussion) -> String {
+pub fn in_markdown(discussion: &GroupDiscussion) -> String {
     match discussion.order.terms.verbose {
         true => discussion.as_markdown(),
         false => discussion.result_as_markdown(),
@@ -68,7 +68,7 @@ pub fn in_markdown(discussion: &Discussion) -> String {
 }
 
 /// What an agent is told of a discussion that is over, between marks that nothing in it can forge.
-pub(in crate::engine) fn for_an_agent(discussion: &Discussion) -> String {
+pub(in crate::engine) fn for_an_agent(discussion: &GroupDiscussion) -> String {
     let told = in_markdown(discussion);
     let told = told
         .replace("<discussion_result>", "<discussion_result >")

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::event::Event;
-use crate::domain::execution::Baseline;
+use crate::domain::plan_execution::TestBaseline;
 use crate::domain::receipt::Receipt;
 use crate::domain::test_command::TestCommand;
 use crate::engine::Engine;
@@ -63,10 +63,10 @@ impl Engine {
 }
 
 impl BaselineRun {
-    async fn between_looks(&self, stop: &CancellationToken) -> Result<Baseline, TestRunError> {
+    async fn between_looks(&self, stop: &CancellationToken) -> Result<TestBaseline, TestRunError> {
         let Some(git) = &self.git else {
             let receipt = self.receipt(stop).await?;
-            return Ok(Baseline {
+            return Ok(TestBaseline {
                 receipt,
                 made_by_tests: Vec::new(),
                 changed: Vec::new(),
@@ -81,7 +81,7 @@ impl BaselineRun {
         changed.retain(|path| !made_by_tests.contains(path));
         receipt.tree_before = Some(before.0);
         receipt.tree_after = Some(now.0);
-        Ok(Baseline {
+        Ok(TestBaseline {
             receipt,
             made_by_tests,
             changed,

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::types::AdapterKind;
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
@@ -51,7 +51,7 @@ impl Claims {
     fn named(&self) -> BTreeSet<PathBuf> {
         let real_root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
         let mut named = BTreeSet::new();
-        for told in self.calls.files() {
+        for told in self.calls.edited_files() {
             let path = lexical_absolute(&self.root, Path::new(told));
             let folder = path
                 .parent()
@@ -81,8 +81,10 @@ impl Claims {
     }
 }
 
-fn instant(seconds: i64, nanoseconds: i64) -> At {
-    At(seconds
-        .saturating_mul(1_000)
-        .saturating_add(nanoseconds / 1_000_000))
+fn instant(seconds: i64, nanoseconds: i64) -> UnixMillis {
+    UnixMillis(
+        seconds
+            .saturating_mul(1_000)
+            .saturating_add(nanoseconds / 1_000_000),
+    )
 }

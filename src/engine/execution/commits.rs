@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::domain::question::CommitTerms;
+use crate::domain::question::CommitTarget;
 
 use super::entry::list;
 use super::in_words;
@@ -32,7 +32,7 @@ pub(super) struct Made {
 /// Commits to the branch that was approved and to no other.
 pub(super) async fn commit(
     git: &Repository,
-    (terms, base): (&CommitTerms, Option<&CommitId>),
+    (terms, base): (&CommitTarget, Option<&CommitId>),
     (tested, paths): (Option<&TreeId>, Vec<String>),
     message: &str,
 ) -> Result<Made, NoCommit> {
@@ -79,14 +79,14 @@ pub(super) async fn commit(
 ///
 /// # Errors
 /// Another one is, or git fails; in words.
-async fn check_branch(git: &Repository, terms: &CommitTerms) -> Result<(), String> {
+async fn check_branch(git: &Repository, terms: &CommitTarget) -> Result<(), String> {
     let head = git.head().await.map_err(|error| in_words(&error))?;
     let on = match (&head, terms) {
         (
             Head::Branch { name, .. },
-            CommitTerms::Current { branch } | CommitTerms::New { branch },
+            CommitTarget::Current { branch } | CommitTarget::New { branch },
         ) => name == branch,
-        (Head::Detached { .. }, _) | (_, CommitTerms::Off { .. }) => false,
+        (Head::Detached { .. }, _) | (_, CommitTarget::Off { .. }) => false,
     };
     match on {
         true => Ok(()),
@@ -147,7 +147,7 @@ pub(super) async fn changed_by_hooks(
 /// The commit that the first try of a redone step may have left: a crash came before it was on record.
 pub(super) struct LeftCommit {
     pub git: Repository,
-    pub terms: CommitTerms,
+    pub terms: CommitTarget,
     /// From where commits are this execution's.
     pub base: Option<CommitId>,
     /// Those that are on record as other steps'.

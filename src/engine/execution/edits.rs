@@ -24,7 +24,7 @@ pub(super) struct EditRules {
 impl Engine {
     /// The path rules as they hold for the agent that executes.
     pub(super) fn edit_rules(&self) -> EditRules {
-        let profile = self.state().planner.current_agent().name();
+        let profile = self.state().planner.current_profile().name();
         // Where what was approved cannot be read, more is asked about.
         let approvals = self.setup.approvals.list_for_run(&self.state().run);
         let context = DecisionContext {

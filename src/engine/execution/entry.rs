@@ -1,6 +1,6 @@
 //! What log.md says of a step. Plain lines; nothing in a name can forge another entry.
 
-use crate::domain::execution::{Came, StepOutcome, StepRecord};
+use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::receipt::Receipt;
 use crate::engine::news;
 
@@ -34,10 +34,10 @@ pub(super) fn step_entry(record: &StepRecord, at: &str) -> String {
     if !record.changed.is_empty() {
         lines.push(format!("- changed: {}", list(&record.changed)));
     }
-    lines.push(format!("- tests: {}", record.tested_in_words()));
+    lines.push(format!("- tests: {}", record.describe_tests()));
     lines.extend(record.receipt.as_ref().and_then(command_line));
     if let Some(decided) = record.decided {
-        lines.push(format!("- decided: {}", decided.in_words()));
+        lines.push(format!("- decided: {}", decided.describe()));
     }
     if record.fix_turns > 0 {
         lines.push(format!("- fix turns: {}", record.fix_turns));
@@ -63,7 +63,7 @@ pub(super) fn step_entry(record: &StepRecord, at: &str) -> String {
     lines.push(match &record.outcome {
         StepOutcome::Committed { commit, message } => format!("- commit: {commit} {message}"),
         StepOutcome::Uncommitted { reason } => format!("- commit: none, {reason}"),
-        StepOutcome::NoChange => format!("- commit: none, it {}", Came::NOTHING),
+        StepOutcome::NoChange => format!("- commit: none, it {}", StepAssessment::CHANGED_NOTHING),
     });
     lines.push(String::new());
     lines.join("\n")
@@ -77,7 +77,7 @@ pub(super) fn command_line(receipt: &Receipt) -> Option<String> {
             format!("exit status {code}")
         });
     let origin = receipt.origin.as_ref();
-    let origin = origin.map_or(String::new(), |origin| format!(" ({})", origin.in_words()));
+    let origin = origin.map_or(String::new(), |origin| format!(" ({})", origin.describe()));
     let line = format!(
         "- test command: `{}`{origin}, {status}, {} ms",
         receipt.command, receipt.duration_ms

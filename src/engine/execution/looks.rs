@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::event::{Audit, Event};
+use crate::domain::event::{Event, StepAudit};
 use crate::domain::question::EntryPoint;
 use crate::domain::receipt::Receipt;
 use crate::engine::git::{GitError, Repository, Runnable, Status, TreeChange, TreeId};
@@ -63,7 +63,7 @@ pub(super) async fn audit(
     step: u32,
     before: &TreeId,
     held: &Held,
-) -> Result<Audit, GitError> {
+) -> Result<StepAudit, GitError> {
     let now = git.tree_now().await?;
     let changes = git.changes_between(before, &now).await?;
     let changed = paths_of(&changes);
@@ -76,7 +76,7 @@ pub(super) async fn audit(
     let entry_points = entry_points(git, held.command.as_ref(), looks).await?;
     let claims = held.claims.as_ref();
     let outside_of_calls = claims.map_or_else(Vec::new, |claims| claims.outside(&changes));
-    Ok(Audit {
+    Ok(StepAudit {
         step,
         changed,
         dirty,

@@ -1,9 +1,9 @@
 //! Looks at branch, dirty files and test command before an execution, and enters it only on the approved terms.
 
 use crate::domain::event::Event;
-use crate::domain::execution::Stopped;
 use crate::domain::ids::Sha256;
-use crate::domain::question::{CommitTerms, Left, Terms};
+use crate::domain::plan_execution::StoppedStep;
+use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles};
 use crate::engine::git::{BranchChoice, Entered, GitError, Head, Repository, TreeId};
 
 use super::looks::{changed_since, to_text};
@@ -17,13 +17,13 @@ pub(super) struct Surveyor {
     pub(super) plan: Sha256,
     pub(super) tests: TestCommands,
     pub(super) commits_off: String,
-    pub(super) stopped: Option<Stopped>,
+    pub(super) stopped: Option<StoppedStep>,
 }
 
 impl Surveyor {
-    pub(super) async fn look(&self) -> Result<Terms, GitError> {
+    pub(super) async fn look(&self) -> Result<ExecutionTerms, GitError> {
         let Some(git) = &self.git else {
-            let commits = CommitTerms::Off {
+            let commits = CommitTarget::Off {
                 reason: self.commits_off.clone(),
             };
             return Ok(self.terms(commits, Vec::new(), None));
@@ -39,14 +39,14 @@ impl Surveyor {
     }
 
     /// Which of the uncommitted files a stopped step left; where it cannot be told, all count as the user's.
-    async fn left(&self, git: &Repository, dirty: &[String]) -> Option<Left> {
+    async fn left(&self, git: &Repository, dirty: &[String]) -> Option<LeftoverFiles> {
         let stopped = self.stopped.as_ref().filter(|_| !dirty.is_empty())?;
         let before = TreeId(stopped.tree_before.clone());
         match changed_since(git, &before).await {
             Ok((_, mut files)) => {
                 files.retain(|file| dirty.contains(file));
                 let step = stopped.n;
-                (!files.is_empty()).then_some(Left { step, files })
+                (!files.is_empty()).then_some(LeftoverFiles { step, files })
             }
             Err(error) => {
                 tracing::warn!(%error, "what the stopped step left");
@@ -55,8 +55,13 @@ impl Surveyor {
         }
     }
 
-    fn terms(&self, commits: CommitTerms, dirty: Vec<String>, left: Option<Left>) -> Terms {
-        Terms {
+    fn terms(
+        &self,
+        commits: CommitTarget,
+        dirty: Vec<String>,
+        left: Option<LeftoverFiles>,
+    ) -> ExecutionTerms {
+        ExecutionTerms {
             plan: self.plan.clone(),
             test: self.tests.runs.clone(),
             other_test: self.tests.other.clone(),
@@ -66,7 +71,7 @@ impl Surveyor {
         }
     }
 
-    async fn commit_terms(&self, git: &Repository) -> Result<CommitTerms, GitError> {
+    async fn commit_terms(&self, git: &Repository) -> Result<CommitTarget, GitError> {
         let head = git.head().await?;
         let default = git.default_branch().await?;
         let stays = match (head, self.choice) {
@@ -78,15 +83,15 @@ impl Surveyor {
             }
         };
         Ok(match stays {
-            Some(branch) => CommitTerms::Current { branch },
-            None => CommitTerms::New {
+            Some(branch) => CommitTarget::Current { branch },
+            None => CommitTarget::New {
                 branch: git.free_branch_name(&self.slug).await?,
             },
         })
     }
 
     /// Enters the execution only on the terms that were approved.
-    pub(super) async fn enter(&self, approved: Terms) -> Result<Event, GitError> {
+    pub(super) async fn enter(&self, approved: ExecutionTerms) -> Result<Event, GitError> {
         let mut now = self.look().await?;
         if now.test != approved.test && now.other_test == approved.test {
             now = now.with_other_test();
@@ -112,12 +117,12 @@ impl Surveyor {
         };
         let base = git.head().await?.commit().map(|commit| commit.0.clone());
         let commits = match git.enter_branch(self.choice, &self.slug).await? {
-            Entered::Stayed(branch) => CommitTerms::Current { branch },
-            Entered::Created(branch) => CommitTerms::New { branch },
+            Entered::Stayed(branch) => CommitTarget::Current { branch },
+            Entered::Created(branch) => CommitTarget::New { branch },
         };
         Ok(Event::ExecutionEntered {
             base,
-            terms: Terms { commits, ..now },
+            terms: ExecutionTerms { commits, ..now },
         })
     }
 }
@@ -125,7 +130,7 @@ impl Surveyor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
+    use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 
     fn surveyor(command: &str) -> Surveyor {
         Surveyor {
@@ -136,8 +141,8 @@ mod tests {
             tests: TestCommands {
                 runs: Some(TestCommand {
                     command: command.to_owned(),
-                    origin: TestOrigin {
-                        source: TestSource::Detected,
+                    origin: TestCommandOrigin {
+                        source: TestCommandSource::Detected,
                         place: None,
                     },
                 }),

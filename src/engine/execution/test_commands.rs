@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::config::types::TestCommand as Configured;
-use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
+use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::engine::Engine;
 use crate::engine::setup::TestChoice;
 use crate::engine::test_run::{self, Chosen, Source, choose};
@@ -55,8 +55,8 @@ impl Engine {
             .and_then(test_run::TestCommand::parse);
         let plan = line.map(|command| TestCommand {
             command: command.to_string(),
-            origin: TestOrigin {
-                source: TestSource::Proposed,
+            origin: TestCommandOrigin {
+                source: TestCommandSource::Proposed,
                 place: None,
             },
         });
@@ -76,12 +76,12 @@ impl Engine {
 
 fn named(chosen: &Chosen, origins: &Value) -> TestCommand {
     let (source, place) = match chosen.source {
-        Source::Configured => (TestSource::Configured, configured_in(origins)),
-        Source::Detected(file) => (TestSource::Detected, Some(file.to_owned())),
+        Source::Configured => (TestCommandSource::Configured, configured_in(origins)),
+        Source::Detected(file) => (TestCommandSource::Detected, Some(file.to_owned())),
     };
     TestCommand {
         command: chosen.command.to_string(),
-        origin: TestOrigin { source, place },
+        origin: TestCommandOrigin { source, place },
     }
 }
 
@@ -101,10 +101,10 @@ mod tests {
 
     use super::*;
 
-    fn command(line: &str, source: TestSource) -> TestCommand {
+    fn command(line: &str, source: TestCommandSource) -> TestCommand {
         TestCommand {
             command: line.to_owned(),
-            origin: TestOrigin {
+            origin: TestCommandOrigin {
                 source,
                 place: None,
             },
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn the_users_own_command_runs_unless_the_plans_is_chosen() {
-        let own = || Some(command("cargo test", TestSource::Detected));
-        let plan = || Some(command("make check", TestSource::Proposed));
+        let own = || Some(command("cargo test", TestCommandSource::Detected));
+        let plan = || Some(command("make check", TestCommandSource::Proposed));
         let check = |own, plan, choice, expected: &str| {
             let TestCommands { runs, other } = TestCommands::of(own, plan, choice);
             let told = |test: Option<TestCommand>| test.map_or("none".to_owned(), |t| t.command);
@@ -131,7 +131,7 @@ mod tests {
         check(own(), None, TestChoice::Plan, "cargo test, not none");
         check(None, None, TestChoice::Plan, "none, not none");
         // The same line twice is one command, and the user's.
-        let same = Some(command("cargo test", TestSource::Proposed));
+        let same = Some(command("cargo test", TestCommandSource::Proposed));
         let same = TestCommands::of(own(), same, TestChoice::Plan);
         assert_eq!(same.runs, own());
         assert_eq!(same.other, None);

@@ -1,9 +1,9 @@
 //! The effects by which steps are undone and redone: the tree kept, the files put back, the boxes.
 
 use crate::domain::event::Event;
-use crate::domain::question::CommitTerms;
+use crate::domain::question::CommitTarget;
+use crate::domain::reversal_plan::{ReversalPlan, UndoDirection};
 use crate::domain::run::boxes;
-use crate::domain::undo::{Reversal, Way};
 use crate::engine::documents::Pen;
 use crate::engine::git::{CommitId, TreeId};
 use crate::engine::undo::{Begun, Commits, Done, reverse};
@@ -20,7 +20,7 @@ impl Engine {
         let terms = execution.map(|execution| execution.commits.clone());
         Commits {
             git: self.commit_repository().cloned(),
-            terms: terms.unwrap_or(CommitTerms::Off {
+            terms: terms.unwrap_or(CommitTarget::Off {
                 reason: String::new(),
             }),
         }
@@ -49,7 +49,7 @@ impl Engine {
     }
 
     /// Puts files back and takes commits back: all of it, or nothing.
-    pub(in crate::engine) fn reverse(&mut self, reversal: Reversal, kept: String) {
+    pub(in crate::engine) fn reverse(&mut self, reversal: ReversalPlan, kept: String) {
         let Some(git) = self.repository.clone() else {
             let reason = "there is no repository that has the trees".to_owned();
             return self.spawn(async move { Event::UndoFailed { reason } });
@@ -60,7 +60,9 @@ impl Engine {
             let begun = match (resumed, &commits.git) {
                 (true, Some(git)) if !reversal.commits.is_empty() => {
                     let base = base.map(CommitId);
-                    Begun::Perhaps(made_before(git, base.as_ref(), &reversal.message()).await)
+                    Begun::Perhaps(
+                        made_before(git, base.as_ref(), &reversal.commit_message()).await,
+                    )
                 }
                 (true, _) => Begun::Perhaps(None),
                 (false, _) => Begun::No,
@@ -90,19 +92,19 @@ impl Engine {
     /// Opens or ticks the boxes of the steps in plan.md.
     pub(in crate::engine) fn record_reversal(
         &mut self,
-        reversal: &Reversal,
+        reversal: &ReversalPlan,
         (kept, commit): (String, Option<String>),
         pen: Result<Pen, StoreError>,
     ) -> Vec<Event> {
         let mark = match reversal.way {
-            Way::Undo { .. } => documents::Mark::Open,
-            Way::Redo => documents::Mark::Ticked,
+            UndoDirection::Undo { .. } => documents::Mark::Open,
+            UndoDirection::Redo => documents::Mark::Ticked,
         };
         let mut events = self.notice_edits();
         let steps = boxes(reversal, self.state());
         let now = self.journal.now();
         match pen.and_then(|pen| documents::mark(&pen, &steps, mark, now)) {
-            Ok(plan_file_sha256) => events.push(Event::Undone {
+            Ok(plan_file_sha256) => events.push(Event::UndoFinished {
                 way: reversal.way,
                 steps: reversal.steps.clone(),
                 kept,

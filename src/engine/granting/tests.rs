@@ -9,13 +9,13 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::adapter::{AdapterCommand, AdapterEvent, FileChangeKind};
 use crate::config::{self, Choices, Places};
-use crate::domain::event::{Created, Event};
+use crate::domain::event::{Event, RunParameters};
 use crate::domain::ids::{RunId, SessionId, Sha256, TurnId};
 use crate::domain::phase::Gate;
 use crate::domain::plan::{self, file_hash};
-use crate::domain::question::{Answer as Said, CommitTerms, Terms};
-use crate::domain::session::{Message, Speaker};
-use crate::domain::turn::{Profile, TurnResult};
+use crate::domain::question::{CommitTarget, ExecutionTerms, QuestionAnswer as Said};
+use crate::domain::session::{Message, MessageRole};
+use crate::domain::turn::{TurnOutcome, TurnProfile};
 use crate::engine::journal::Journal;
 use crate::engine::live::{Ask as ToLive, Told};
 use crate::engine::setup::{OnAsk, Setup};
@@ -44,7 +44,7 @@ impl World {
         let mut events = until_the_step();
         events.truncate(2);
         events.push(Event::GateChanged { gate: Gate::Manual });
-        let created = Created {
+        let created = RunParameters {
             reviewer,
             ..created()
         };
@@ -52,7 +52,7 @@ impl World {
     }
 
     /// A run to which this has happened and whose planner is at work.
-    fn after(created: Created, events: Vec<Event>) -> Self {
+    fn after(created: RunParameters, events: Vec<Event>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let outside = folder.path().canonicalize().unwrap();
         let root = outside.join("repository");
@@ -129,7 +129,7 @@ impl World {
         self.asks(request, call, Some(mark));
     }
 
-    fn answers(&mut self, request: &str, answer: CallAnswer) -> Granted {
+    fn answers(&mut self, request: &str, answer: ApprovalDecision) -> Granted {
         let request = RequestId::new(request);
         self.engine.answer_call(&request, answer).unwrap()
     }
@@ -161,7 +161,7 @@ impl World {
     fn ends(&mut self) -> Vec<String> {
         let recorded = self.engine.take_recorded().into_iter();
         let end = |event: Event| match event {
-            Event::ApprovalAnswered {
+            Event::ApprovalDecided {
                 request,
                 allowed,
                 by,
@@ -193,12 +193,12 @@ fn command(line: &str, cwd: PathBuf) -> AgentToolCall {
     }
 }
 
-fn created() -> Created {
-    Created {
+fn created() -> RunParameters {
+    RunParameters {
         gate: Gate::Auto,
         planner: (SessionId::new("ses_a"), "a".to_owned()),
         reviewer: None,
-        ..Created::example()
+        ..RunParameters::example()
     }
 }
 
@@ -206,11 +206,11 @@ fn created() -> Created {
 fn until_the_step() -> Vec<Event> {
     let plan = plan::parse("# Task: x\n1. [ ] a step\n").unwrap();
     let text = "a goal".to_owned();
-    let terms = Terms {
+    let terms = ExecutionTerms {
         plan: plan.approval_sha256.clone(),
         test: None,
         other_test: None,
-        commits: CommitTerms::Current {
+        commits: CommitTarget::Current {
             branch: "main".to_owned(),
         },
         dirty: Vec::new(),
@@ -219,8 +219,8 @@ fn until_the_step() -> Vec<Event> {
     let message = Message {
         id: "msg_1".to_owned(),
         turn: None,
-        role: Speaker::User,
-        agent: Profile::Build,
+        role: MessageRole::User,
+        agent: TurnProfile::Build,
         synthetic: true,
         ts: utc_time::now(),
         text: String::new(),
@@ -240,10 +240,10 @@ fn until_the_step() -> Vec<Event> {
             plan,
             file_sha256: sha(),
         },
-        Event::Surveyed {
+        Event::RepositorySurveyed {
             terms: terms.clone(),
         },
-        Event::Answered {
+        Event::QuestionAnswered {
             id: 1,
             answer: Said::Execute,
         },
@@ -259,8 +259,8 @@ fn until_the_step() -> Vec<Event> {
     ]
 }
 
-fn completed() -> TurnResult {
-    TurnResult::Completed {
+fn completed() -> TurnOutcome {
+    TurnOutcome::Completed {
         question: None,
         summary: String::new(),
     }
@@ -270,8 +270,8 @@ fn sha() -> Sha256 {
     file_hash(b"plan")
 }
 
-fn keep(what: &str, scope: ApprovalScope) -> CallAnswer {
-    CallAnswer::Keep {
+fn keep(what: &str, scope: ApprovalScope) -> ApprovalDecision {
+    ApprovalDecision::AllowAndRemember {
         what: vec![ApprovalMatcher::Pattern(what.to_owned())],
         scope,
     }
@@ -283,7 +283,10 @@ fn once_answers_one_call_and_stores_nothing() {
     world.runs("1", "pytest one");
     world.runs("2", "pytest one");
     assert_eq!(world.waiting(), "1 2");
-    assert_eq!(world.answers("1", CallAnswer::Once), Granted::Yes);
+    assert_eq!(
+        world.answers("1", ApprovalDecision::AllowOnce),
+        Granted::Yes
+    );
     assert_eq!(world.answered(), ["1 allow"]);
     assert_eq!(world.waiting(), "2");
     assert_eq!(world.ends(), ["1 true by user"]);
@@ -294,17 +297,20 @@ fn once_answers_one_call_and_stores_nothing() {
 fn a_second_answer_changes_nothing() {
     let mut world = World::new();
     world.runs("1", "pytest one");
-    world.answers("1", CallAnswer::Refuse);
+    world.answers("1", ApprovalDecision::DenyAndStop);
     let _first = (world.answered(), world.ends());
     for answer in [
-        CallAnswer::Once,
-        CallAnswer::Refuse,
+        ApprovalDecision::AllowOnce,
+        ApprovalDecision::DenyAndStop,
         keep("pytest *", ApprovalScope::Run),
-        CallAnswer::RefuseBecause("no".to_owned()),
+        ApprovalDecision::DenyWithReason("no".to_owned()),
     ] {
         assert_eq!(world.answers("1", answer), Granted::TooLate);
     }
-    assert_eq!(world.answers("nobody", CallAnswer::Once), Granted::TooLate);
+    assert_eq!(
+        world.answers("nobody", ApprovalDecision::AllowOnce),
+        Granted::TooLate
+    );
     assert!(world.answered().is_empty() && world.ends().is_empty());
 }
 
@@ -365,7 +371,7 @@ fn a_plain_no_ends_the_turn_and_declines_what_else_its_session_asked() {
     for request in ["1", "2", "3"] {
         world.runs(request, "pytest one");
     }
-    world.answers("2", CallAnswer::Refuse);
+    world.answers("2", ApprovalDecision::DenyAndStop);
     let answered = world.answered();
     assert_eq!(answered.last().map(String::as_str), Some("2 deny and stop"));
     assert!(answered[0].starts_with("1 deny (") && answered[1].starts_with("3 deny ("));
@@ -385,7 +391,10 @@ fn a_no_with_a_word_reaches_the_agent_and_leaves_the_others_waiting() {
     let mut world = World::new();
     world.runs("1", "pytest one");
     world.runs("2", "pytest two");
-    world.answers("1", CallAnswer::RefuseBecause("use cargo".to_owned()));
+    world.answers(
+        "1",
+        ApprovalDecision::DenyWithReason("use cargo".to_owned()),
+    );
     assert_eq!(world.answered(), ["1 deny (use cargo)"]);
     assert_eq!(world.waiting(), "2");
 }
@@ -394,15 +403,15 @@ fn a_no_with_a_word_reaches_the_agent_and_leaves_the_others_waiting() {
 fn calls_expire_with_their_turn_with_a_stop_and_with_the_program() {
     let turn_ended = Event::TurnEnded {
         turn: TurnId::new("trn_2"),
-        result: TurnResult::Interrupted,
+        result: TurnOutcome::Interrupted,
     };
-    let left = Event::Left {
+    let left = Event::ProgramExited {
         reason: "quit".to_owned(),
     };
     for (event, is_told_later) in [
         (turn_ended, false),
-        (Event::Stopped, false),
-        (Event::Cancelled, false),
+        (Event::RunStopped, false),
+        (Event::RunCancelled, false),
         (left, true),
     ] {
         let mut world = World::new();
@@ -412,7 +421,10 @@ fn calls_expire_with_their_turn_with_a_stop_and_with_the_program() {
         assert_eq!(world.waiting(), "");
         assert_eq!(world.ends(), ["1 expired", "2 expired"], "{event:?}");
         assert!(world.answered().iter().all(|told| told.contains(" deny (")));
-        assert_eq!(world.answers("1", CallAnswer::Once), Granted::TooLate);
+        assert_eq!(
+            world.answers("1", ApprovalDecision::AllowOnce),
+            Granted::TooLate
+        );
         assert_eq!(world.engine.state().unanswered.len() == 2, is_told_later);
     }
 }
@@ -421,7 +433,7 @@ fn calls_expire_with_their_turn_with_a_stop_and_with_the_program() {
 fn what_waited_when_the_program_was_killed_is_expired_by_the_next_one_and_its_agent_is_told() {
     let mut world = World::new();
     world.runs("1", "pytest one");
-    let resumed = Event::Resumed { gate: Gate::Manual };
+    let resumed = Event::RunResumed { gate: Gate::Manual };
     world.engine.feed(resumed).unwrap();
     assert_eq!(world.ends(), ["1 expired"]);
     let unanswered = &world.engine.state().unanswered;
@@ -441,7 +453,10 @@ fn a_call_that_its_cli_takes_back_waits_no_more() {
     });
     assert_eq!(world.waiting(), "");
     assert_eq!(world.ends(), ["1 expired"]);
-    assert_eq!(world.answers("1", CallAnswer::Once), Granted::TooLate);
+    assert_eq!(
+        world.answers("1", ApprovalDecision::AllowOnce),
+        Granted::TooLate
+    );
 }
 
 #[test]
@@ -470,7 +485,7 @@ fn a_circle_waits_whatever_was_approved_and_begins_anew_once_it_was_let_pass() {
     world.runs("4", "cargo build");
     world.answers("4", keep("cargo build *", ApprovalScope::Run));
     assert_eq!(world.waiting(), "3");
-    world.answers("3", CallAnswer::Once);
+    world.answers("3", ApprovalDecision::AllowOnce);
     let _answered = world.answered();
     run(&mut world, "5");
     run(&mut world, "6");

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::verdict::{Observed, OpenCall, verdict};
 use crate::adapter::AdapterEvent;
-use crate::domain::ids::{At, RequestId};
+use crate::domain::ids::{RequestId, UnixMillis};
 use crate::process::{ProcessActivity, ProcessIdentity, read_tree_activity};
 use crate::store::utc_time;
 
@@ -23,7 +23,7 @@ pub struct Silence {
     patience: Duration,
     last_sign: Option<Instant>,
     due: Option<Instant>,
-    calls: BTreeMap<String, (String, Instant, At)>,
+    calls: BTreeMap<String, (String, Instant, UnixMillis)>,
     /// What waits for the user.
     asked: BTreeSet<RequestId>,
     looked: Option<(Instant, Vec<ProcessActivity>)>,

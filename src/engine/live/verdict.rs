@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::process::{InputWait, ProcessActivity, ProcessIdentity, ProcessState};
 use crate::text::{clean_text, clean_to_one_line, truncate};
 
@@ -21,7 +21,7 @@ pub struct OpenCall {
     /// One line: the command, the path, the query.
     pub title: String,
     /// When it began.
-    pub since: At,
+    pub since: UnixMillis,
     /// How long ago that is.
     pub age: Duration,
 }
@@ -63,7 +63,7 @@ fn of_call(observed: &Observed<'_>, call: &OpenCall) -> String {
     let commands: Vec<&ProcessActivity> =
         observed.now.iter().filter(|one| is_of_call(one)).collect();
     let title = shown(&call.title);
-    let since = call.since.hour_and_minute();
+    let since = call.since.to_utc_hour_minute();
     if let Some(one) = commands.iter().find(|one| is_stopped(one)) {
         return stopped(&format!("`{title}`"), one);
     }
@@ -140,7 +140,7 @@ mod tests {
     fn check(call: Option<&str>, change: impl Fn(&mut [ProcessActivity]), expected: &str) {
         let call = call.map(|title| OpenCall {
             title: title.to_owned(),
-            since: At(0),
+            since: UnixMillis(0),
             age: Duration::from_secs(60),
         });
         let server = ProcessActivity {

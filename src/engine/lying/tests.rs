@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::domain::event::Created;
+use crate::domain::event::RunParameters;
 use crate::engine::journal::Journal;
 use crate::store::{TamperGuard, WorkdirNames};
 
@@ -29,7 +29,9 @@ impl World {
     }
 
     fn begin(&self) -> Journal {
-        Journal::begin(self.guard(), Created::example()).unwrap().0
+        Journal::begin(self.guard(), RunParameters::example())
+            .unwrap()
+            .0
     }
 
     fn goal(&self) -> Option<String> {
@@ -46,7 +48,7 @@ fn goal(text: &str) -> Event {
 }
 
 fn said(n_bytes: usize) -> Event {
-    Event::Said {
+    Event::GoalMessageAdded {
         text: "x".repeat(n_bytes),
     }
 }

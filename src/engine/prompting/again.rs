@@ -2,11 +2,11 @@
 //!
 //! Each stands under a heading that says what it is. Refuses to know what a document lacks.
 
-use crate::domain::run::{ResultForAgent, Unanswered};
-use crate::domain::turn::{Again, Purpose, Role, TurnOrder};
+use crate::domain::run::{DeferredResult, UnansweredRequest};
+use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
 
 /// What came for the agent after its last turn.
-pub(super) fn results_in_words(results: &[ResultForAgent], role: Role) -> String {
+pub(super) fn results_in_words(results: &[DeferredResult], role: Role) -> String {
     let own = results.iter().filter(|result| result.role == role);
     let lines: String = own.map(|result| format!("{}\n", result.text)).collect();
     match lines.is_empty() {
@@ -16,7 +16,7 @@ pub(super) fn results_in_words(results: &[ResultForAgent], role: Role) -> String
 }
 
 /// Tells an agent what it asked for before the program ended; empty where that is nothing.
-pub(super) fn unanswered_in_words(unanswered: &[Unanswered], role: Role) -> String {
+pub(super) fn unanswered_in_words(unanswered: &[UnansweredRequest], role: Role) -> String {
     let own = unanswered
         .iter()
         .filter(|unanswered| unanswered.role == role);
@@ -33,7 +33,7 @@ pub(super) fn unanswered_in_words(unanswered: &[Unanswered], role: Role) -> Stri
 }
 
 /// Tells an agent what the user refused when they ended its turn; empty where that is nothing.
-pub(super) fn refused_in_words(refused: &[Unanswered], role: Role) -> String {
+pub(super) fn refused_in_words(refused: &[UnansweredRequest], role: Role) -> String {
     let own = refused.iter().filter(|refused| refused.role == role);
     let list: String = own.map(|refused| format!("- {}\n", refused.what)).collect();
     match list.is_empty() {
@@ -48,38 +48,46 @@ pub(super) fn refused_in_words(refused: &[Unanswered], role: Role) -> String {
 /// Why the last answer did not count, for the template; `None` where nothing was wrong with it.
 pub(super) fn retry_reason(order: &TurnOrder) -> Option<String> {
     match order.again.as_ref()? {
-        Again::NoDocument { reason } | Again::AskedBack { reason } => Some(reason.clone()),
-        Again::Answered { .. } | Again::Failed | Again::StepTried | Again::Undone { .. } => None,
+        TurnRetryReason::NoDocument { reason } | TurnRetryReason::AskedBack { reason } => {
+            Some(reason.clone())
+        }
+        TurnRetryReason::Answered { .. }
+        | TurnRetryReason::Failed
+        | TurnRetryReason::StepTried
+        | TurnRetryReason::Undone { .. } => None,
     }
 }
 
 /// Why a turn goes again, under a heading of its own; empty where the template says it.
 pub(super) fn said_in_words(order: &TurnOrder) -> String {
-    let is_step = matches!(order.purpose, Purpose::Step { .. } | Purpose::Fix { .. });
+    let is_step = matches!(
+        order.purpose,
+        TurnPurpose::Step { .. } | TurnPurpose::Fix { .. }
+    );
     let (heading, text) = match &order.again {
-        Some(Again::Answered { answer }) => ("The user's answer to your question", answer.clone()),
-        Some(Again::Failed) => (
+        Some(TurnRetryReason::Answered { answer }) => ("The user's answer to your question", answer.clone()),
+        Some(TurnRetryReason::Failed) => (
             "Your last turn was cut off",
             "It was interrupted or failed before its end. Look at what is there and go on."
                 .to_owned(),
         ),
-        Some(Again::StepTried) => (
+        Some(TurnRetryReason::StepTried) => (
             "The step is not done",
             "Your last turn did not do it, and the user wants it tried again. If something still stands in the way, change \
              nothing and begin your message with `BLOCKED:` and what it is."
                 .to_owned(),
         ),
-        Some(Again::Undone { step }) => (
+        Some(TurnRetryReason::Undone { step }) => (
             "The user took steps back",
             format!(
                 "Step {step} and all after it are undone: the files are as they were before it, and nothing that you \
                  did there since counts. Look at what is there and do the step again."
             ),
         ),
-        Some(Again::NoDocument { reason } | Again::AskedBack { reason }) if is_step => {
+        Some(TurnRetryReason::NoDocument { reason } | TurnRetryReason::AskedBack { reason }) if is_step => {
             ("Your last answer did not count", reason.clone())
         }
-        Some(Again::NoDocument { .. } | Again::AskedBack { .. }) | None => return String::new(),
+        Some(TurnRetryReason::NoDocument { .. } | TurnRetryReason::AskedBack { .. }) | None => return String::new(),
     };
     format!("## {heading}\n{text}\n\n")
 }
@@ -89,7 +97,7 @@ mod tests {
     use super::*;
     use crate::domain::ids::TurnId;
 
-    fn check(purpose: Purpose, again: Again, expected: (&str, Option<&str>)) {
+    fn check(purpose: TurnPurpose, again: TurnRetryReason, expected: (&str, Option<&str>)) {
         let order = TurnOrder {
             turn: TurnId::new("trn_2"),
             purpose,
@@ -106,49 +114,53 @@ mod tests {
 
     #[test]
     fn each_cause_of_another_turn_has_its_own_heading_and_only_a_bad_answer_did_not_count() {
-        let step = Purpose::Step { n: 1 };
-        let talk = Purpose::RefineGoal {
+        let step = TurnPurpose::Step { n: 1 };
+        let talk = TurnPurpose::RefineGoal {
             said: "x".to_owned(),
             by: Role::Planner,
         };
         for purpose in [
-            Purpose::WritePlan,
-            Purpose::Review,
-            Purpose::Respond,
+            TurnPurpose::WritePlan,
+            TurnPurpose::Review,
+            TurnPurpose::Respond,
             step.clone(),
             talk,
         ] {
             let answer = "blue".to_owned();
             let answered = ("## The user's answer to your question", None);
-            check(purpose.clone(), Again::Answered { answer }, answered);
+            check(
+                purpose.clone(),
+                TurnRetryReason::Answered { answer },
+                answered,
+            );
             check(
                 purpose,
-                Again::Failed,
+                TurnRetryReason::Failed,
                 ("## Your last turn was cut off", None),
             );
         }
         check(
             step,
-            Again::Undone { step: 1 },
+            TurnRetryReason::Undone { step: 1 },
             ("## The user took steps back", None),
         );
         let reason = "no plan".to_owned();
         check(
-            Purpose::WritePlan,
-            Again::NoDocument { reason },
+            TurnPurpose::WritePlan,
+            TurnRetryReason::NoDocument { reason },
             ("", Some("no plan")),
         );
         let reason = "no verdict".to_owned();
         check(
-            Purpose::Review,
-            Again::AskedBack { reason },
+            TurnPurpose::Review,
+            TurnRetryReason::AskedBack { reason },
             ("", Some("no verdict")),
         );
     }
 
     #[test]
     fn what_was_refused_is_told_to_its_agent_alone() {
-        let refused = [Unanswered {
+        let refused = [UnansweredRequest {
             role: Role::Planner,
             what: "bash git push".to_owned(),
         }];

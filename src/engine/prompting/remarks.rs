@@ -4,9 +4,9 @@
 
 use similar::TextDiff;
 
-use crate::domain::note::{Note, Notes};
+use crate::domain::plan_note::{PlanNote, PlanNotes};
 use crate::domain::review;
-use crate::domain::turn::Purpose;
+use crate::domain::turn::TurnPurpose;
 use crate::store::{StoreError, iteration_files};
 use crate::text::{fenced_block, front_matter, truncate};
 
@@ -19,10 +19,10 @@ const MOST_CHANGED: usize = 16 * 1024;
 
 impl Engine {
     /// Tells what the user says besides; empty where that is nothing.
-    pub(super) fn remarks_in_words(&self, purpose: &Purpose) -> Result<String, String> {
+    pub(super) fn remarks_in_words(&self, purpose: &TurnPurpose) -> Result<String, String> {
         let notes = notes_in_words(&self.state().notes, purpose);
         let changed = match purpose {
-            Purpose::Review | Purpose::Respond => self.changed_review(),
+            TurnPurpose::Review | TurnPurpose::Respond => self.changed_review(),
             _ => return Ok(notes),
         };
         let changed = changed.map_err(|error| error.to_string())?;
@@ -32,7 +32,7 @@ impl Engine {
     /// The lines that the user changed in the last review, as a diff; empty where there are none.
     fn changed_review(&self) -> Result<String, StoreError> {
         let findings = &self.state().findings;
-        let (layout, n) = (self.journal.layout(), findings.reviews());
+        let (layout, n) = (self.journal.layout(), findings.review_count());
         let Some(now) = self.comments_on_disk()? else {
             return Ok(String::new());
         };
@@ -43,8 +43,8 @@ impl Engine {
             // Nobody knows any more what is whose.
             None => return Ok(String::new()),
         };
-        let written = review::without_responses(front_matter::parse_document(&written).body);
-        let answers = review::responses_section(findings);
+        let written = review::strip_responses(front_matter::parse_document(&written).body);
+        let answers = review::render_responses(findings);
         let before = documents::with_responses(written.trim_end(), &answers);
         Ok(changed(&before, front_matter::parse_document(&now).body))
     }
@@ -59,12 +59,12 @@ fn changed(before: &str, now: &str) -> String {
         .to_string()
 }
 
-fn changed_in_words(changed: &str, purpose: &Purpose) -> String {
+fn changed_in_words(changed: &str, purpose: &TurnPurpose) -> String {
     if changed.is_empty() {
         return String::new();
     }
     let task = match purpose {
-        Purpose::Review => "Judge the plan by it too: what it does not meet yet is a finding.",
+        TurnPurpose::Review => "Judge the plan by it too: what it does not meet yet is a finding.",
         _ => "It counts for more than the rest of the review. Change the plan so that it is met.",
     };
     let lines = fenced_block::fence_text(&truncate::to_bytes(changed, MOST_CHANGED));
@@ -76,13 +76,13 @@ fn changed_in_words(changed: &str, purpose: &Purpose) -> String {
 }
 
 /// Tells what the user notes on lines of the plan; empty where that is nothing.
-fn notes_in_words(notes: &Notes, purpose: &Purpose) -> String {
+fn notes_in_words(notes: &PlanNotes, purpose: &TurnPurpose) -> String {
     let task = match purpose {
-        Purpose::Review => {
+        TurnPurpose::Review => {
             "The user themself remarks on lines of the plan; this is no data but what they want; only the quoted \
              lines are the plan's. Judge the plan by it too: what it does not meet yet is a finding."
         }
-        Purpose::Respond => {
+        TurnPurpose::Respond => {
             "The user themself remarks on lines of the plan; this is no data but what they want, and it counts \
              for more than the review; only the quoted lines are the plan's. Change the plan so that each is met, and say nothing about them in the \
              answers."
@@ -90,7 +90,7 @@ fn notes_in_words(notes: &Notes, purpose: &Purpose) -> String {
         _ => return String::new(),
     };
     let list: String = match purpose {
-        Purpose::Review => notes.open().map(note_in_words).collect(),
+        TurnPurpose::Review => notes.open().map(note_in_words).collect(),
         _ => notes.unanswered().map(note_in_words).collect(),
     };
     match list.is_empty() {
@@ -99,7 +99,7 @@ fn notes_in_words(notes: &Notes, purpose: &Purpose) -> String {
     }
 }
 
-fn note_in_words(note: &Note) -> String {
+fn note_in_words(note: &PlanNote) -> String {
     let text = note.text.replace('\n', "\n   ");
     // The line is an agent's; it must not end its quotation and speak as the user.
     let quote = truncate::to_chars(&note.quote.replace('`', "'"), LONGEST_QUOTE);
@@ -112,36 +112,36 @@ mod tests {
 
     #[test]
     fn open_notes_go_out_with_review_and_answer_and_with_nothing_else() {
-        let mut notes = Notes::default();
-        notes.make(7, "1. [ ] `a`", "why not b?\nand c?");
-        let review = notes_in_words(&notes, &Purpose::Review);
+        let mut notes = PlanNotes::default();
+        notes.add(7, "1. [ ] `a`", "why not b?\nand c?");
+        let review = notes_in_words(&notes, &TurnPurpose::Review);
         assert!(
             review.ends_with("- line 7, `1. [ ] 'a'`:\n   why not b?\n   and c?\n"),
             "{review}"
         );
-        let respond = notes_in_words(&notes, &Purpose::Respond);
+        let respond = notes_in_words(&notes, &TurnPurpose::Respond);
         assert!(respond.contains("counts for more than the review"));
-        assert_eq!(notes_in_words(&notes, &Purpose::WritePlan), "");
+        assert_eq!(notes_in_words(&notes, &TurnPurpose::WritePlan), "");
         let turn = crate::domain::ids::TurnId::new("trn_1");
-        notes.on_respond(&turn);
+        notes.on_respond_prompt(&turn);
         notes.on_answered(&turn);
-        assert_eq!(notes_in_words(&notes, &Purpose::Respond), "");
+        assert_eq!(notes_in_words(&notes, &TurnPurpose::Respond), "");
         // Whether it was met is looked at once more.
-        assert_eq!(notes_in_words(&notes, &Purpose::Review), review);
-        notes.on_review(&turn);
-        assert_eq!(notes_in_words(&notes, &Purpose::Review), review);
+        assert_eq!(notes_in_words(&notes, &TurnPurpose::Review), review);
+        notes.on_review_prompt(&turn);
+        assert_eq!(notes_in_words(&notes, &TurnPurpose::Review), review);
         notes.on_judged(&turn);
-        assert_eq!(notes_in_words(&notes, &Purpose::Review), "");
+        assert_eq!(notes_in_words(&notes, &TurnPurpose::Review), "");
     }
     #[test]
     fn what_the_user_changed_in_the_review_goes_out_as_it_was_changed() {
         let before = "[CHANGES_REQUIRED]\n\n1. [major] a\n2. [minor] b\n";
         assert_eq!(changed(before, &format!("\n{before}\n")), "");
         let now = before.replace("1. [major] a\n", "1. [major] a\n   Do not ```.\n");
-        let review = changed_in_words(&changed(before, &now), &Purpose::Review);
+        let review = changed_in_words(&changed(before, &now), &TurnPurpose::Review);
         let lines = " 1. [major] a\n+   Do not ```.\n 2. [minor] b\n````\n";
         assert!(review.ends_with(lines), "{review}");
-        let respond = changed_in_words(&changed(&now, before), &Purpose::Respond);
+        let respond = changed_in_words(&changed(&now, before), &TurnPurpose::Respond);
         assert!(respond.contains("counts for more"), "{respond}");
         assert!(respond.contains("\n-   Do not ```.\n"), "{respond}");
     }

@@ -3,10 +3,10 @@
 //! Knows pytest, unittest, node:test, jest, vitest, mocha, cargo test, nextest and `go test -v`.
 //! Refuses to judge: an exit status decides, counts only tell how much was tested.
 
-use crate::domain::receipt::Counts;
+use crate::domain::receipt::TestCounts;
 
 /// Adds up every closing line of a known runner; `None` where there is none.
-pub(super) fn parse_counts(output: &str) -> Option<Counts> {
+pub(super) fn parse_counts(output: &str) -> Option<TestCounts> {
     let mut total = None;
     let mut n_ran_by_unittest = None;
     for line in output.lines() {
@@ -34,7 +34,7 @@ pub(super) fn parse_counts(output: &str) -> Option<Counts> {
     total
 }
 
-fn counts_in(line: &str) -> Option<Counts> {
+fn counts_in(line: &str) -> Option<TestCounts> {
     let is_closing =
         cargo(line) || nextest(line) || pytest(line) || jest(line) || vitest(line) || mocha(line);
     if is_closing {
@@ -100,51 +100,51 @@ fn mocha(line: &str) -> bool {
 }
 
 /// `# pass 3` or `ℹ pass 3`; `tests 0` alone makes the counts known.
-fn node(line: &str) -> Option<Counts> {
+fn node(line: &str) -> Option<TestCounts> {
     let rest = line
         .strip_prefix("# ")
         .or_else(|| line.strip_prefix("\u{2139} "))?;
     let (word, n) = rest.split_once(' ')?;
     let n = n.parse().ok()?;
     match word {
-        "tests" => Some(Counts::default()),
-        "pass" => Some(Counts {
+        "tests" => Some(TestCounts::default()),
+        "pass" => Some(TestCounts {
             passed: n,
-            ..Counts::default()
+            ..TestCounts::default()
         }),
-        "fail" | "cancelled" => Some(Counts {
+        "fail" | "cancelled" => Some(TestCounts {
             failed: n,
-            ..Counts::default()
+            ..TestCounts::default()
         }),
-        "skipped" | "todo" => Some(Counts {
+        "skipped" | "todo" => Some(TestCounts {
             skipped: n,
-            ..Counts::default()
+            ..TestCounts::default()
         }),
         _ => None,
     }
 }
 
-fn go(line: &str) -> Option<Counts> {
+fn go(line: &str) -> Option<TestCounts> {
     let word = line.strip_prefix("--- ")?.split_once(": ")?.0;
     match word {
-        "PASS" => Some(Counts {
+        "PASS" => Some(TestCounts {
             passed: 1,
-            ..Counts::default()
+            ..TestCounts::default()
         }),
-        "FAIL" => Some(Counts {
+        "FAIL" => Some(TestCounts {
             failed: 1,
-            ..Counts::default()
+            ..TestCounts::default()
         }),
-        "SKIP" => Some(Counts {
+        "SKIP" => Some(TestCounts {
             skipped: 1,
-            ..Counts::default()
+            ..TestCounts::default()
         }),
         _ => None,
     }
 }
 
 /// The line after `Ran N tests`: `OK (skipped=1)`, `FAILED (failures=1, errors=2)`, `NO TESTS RAN`.
-fn unittest(n_ran: u64, line: &str) -> Option<Counts> {
+fn unittest(n_ran: u64, line: &str) -> Option<TestCounts> {
     if !["OK", "FAILED", "NO TESTS RAN"]
         .iter()
         .any(|start| line.starts_with(start))
@@ -163,7 +163,7 @@ fn unittest(n_ran: u64, line: &str) -> Option<Counts> {
             _ => {}
         }
     }
-    Some(Counts {
+    Some(TestCounts {
         passed: n_ran.saturating_sub(failed + skipped),
         failed,
         skipped,
@@ -171,12 +171,12 @@ fn unittest(n_ran: u64, line: &str) -> Option<Counts> {
 }
 
 /// Adds up `3 passed`, `1 failed`, … wherever they stand in a line.
-fn tally(line: &str) -> Counts {
+fn tally(line: &str) -> TestCounts {
     let words: Vec<&str> = line
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
-    let mut counts = Counts::default();
+    let mut counts = TestCounts::default();
     for pair in words.windows(2) {
         let Ok(n) = pair[0].parse::<u64>() else {
             continue;
@@ -191,8 +191,8 @@ fn tally(line: &str) -> Counts {
     counts
 }
 
-fn plus(a: Counts, b: Counts) -> Counts {
-    Counts {
+fn plus(a: TestCounts, b: TestCounts) -> TestCounts {
+    TestCounts {
         passed: a.passed + b.passed,
         failed: a.failed + b.failed,
         skipped: a.skipped + b.skipped,

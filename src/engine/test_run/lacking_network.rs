@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::receipt::LackedSocket;
+use crate::domain::receipt::MissingSocket;
 use crate::text::clean_to_one_line;
 
 /// What programs say who reach no server, no other machine and no name.
@@ -46,7 +46,7 @@ pub fn missing_network_line(output: &str) -> Option<String> {
 
 /// The socket of a container engine that the tests lacked, out of those on this machine: the one that the line names, and
 /// else the first.
-pub fn missing_socket(output: &str, on_this_machine: &[PathBuf]) -> Option<LackedSocket> {
+pub fn missing_socket(output: &str, on_this_machine: &[PathBuf]) -> Option<MissingSocket> {
     let line = line_with(CONTAINER_SIGNS, output)?;
     let is_named = |socket: &&PathBuf| {
         let as_written = socket.display().to_string();
@@ -56,7 +56,7 @@ pub fn missing_socket(output: &str, on_this_machine: &[PathBuf]) -> Option<Lacke
     let named = on_this_machine.iter().find(is_named);
     let socket: &Path = named.or(on_this_machine.first())?;
     let path = socket.to_str()?.to_owned();
-    Some(LackedSocket { path, line })
+    Some(MissingSocket { path, line })
 }
 
 fn line_with(signs: &[&str], output: &str) -> Option<String> {

@@ -4,7 +4,7 @@
 //! tested anything, whatever its status. Refuses to trust words over a failing status where tests ran.
 
 use super::command::TestCommand;
-use crate::domain::receipt::{Counts, TestOutcome};
+use crate::domain::receipt::{TestCounts, TestOutcome};
 
 /// What runners print, together with a failing status, when there is nothing to run.
 const NOTHING_TO_RUN: [&str; 8] = [
@@ -22,7 +22,7 @@ const NOTHING_TO_RUN: [&str; 8] = [
 pub(super) fn judge(
     command: &TestCommand,
     exit_code: Option<i32>,
-    counts: Option<Counts>,
+    counts: Option<TestCounts>,
     output: &str,
 ) -> TestOutcome {
     let n_run = counts.map(|counts| counts.passed + counts.failed);

@@ -33,7 +33,7 @@ async fn check(line: &str, expected: &str) {
     assert_eq!(
         format!(
             "{} | {}",
-            receipt.in_words(),
+            receipt.describe(),
             receipt.output_tail.trim_end()
         ),
         expected

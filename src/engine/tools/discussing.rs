@@ -8,9 +8,9 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Later, Reply, ToolCall};
-use crate::domain::discussion::{Discussion, Status};
+use crate::domain::discussion::{DiscussionStatus, GroupDiscussion};
 use crate::domain::ids::DiscussionId;
-use crate::domain::task::Waits;
+use crate::domain::task::TaskWaitMode;
 use crate::engine::discussion::{self, DiscussionAsk};
 use crate::engine::{Caller, Engine, EngineError};
 use crate::mcp::parse_arguments;
@@ -31,7 +31,7 @@ pub(super) fn discuss(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Eng
     }
     Ok(match engine.begin_discussion(&ask)? {
         Err(refused) => Reply::Now(ToolAnswer::failed(refused.to_string())),
-        Ok((id, _)) if ask.waits == Waits::Background => {
+        Ok((id, _)) if ask.waits == TaskWaitMode::Background => {
             Reply::Now(under_way(&id, "running in the background"))
         }
         Ok((id, end)) => {
@@ -63,15 +63,15 @@ fn asked(call: &ToolCall) -> Result<DiscussionAsk, String> {
         caller: Caller::Session(call.session.clone()),
         finding: None,
         waits: match arguments.background {
-            true => Waits::Background,
-            false => Waits::Foreground,
+            true => TaskWaitMode::Background,
+            false => TaskWaitMode::Foreground,
         },
         arguments,
     })
 }
 
 /// Waits for the end of a discussion; what takes too long goes on in the background.
-async fn ended(id: DiscussionId, end: oneshot::Receiver<Discussion>, until: Instant) -> Later {
+async fn ended(id: DiscussionId, end: oneshot::Receiver<GroupDiscussion>, until: Instant) -> Later {
     later(match timeout_at(until, end).await {
         Ok(Ok(discussion)) => answer(&discussion),
         Ok(Err(_)) => ToolAnswer::failed("the program ends; the discussion can be gone on with"),
@@ -93,11 +93,13 @@ fn under_way(id: &DiscussionId, how: &str) -> ToolAnswer {
     .with_data(json!({ "discussion_id": id, "status": "running", "pending": true }))
 }
 
-fn answer(discussion: &Discussion) -> ToolAnswer {
+fn answer(discussion: &GroupDiscussion) -> ToolAnswer {
     let text = discussion::for_an_agent(discussion);
     match discussion.status {
-        Status::Completed => ToolAnswer::done(text),
-        Status::Running | Status::Failed | Status::Cancelled => ToolAnswer::failed(text),
+        DiscussionStatus::Completed => ToolAnswer::done(text),
+        DiscussionStatus::Running | DiscussionStatus::Failed | DiscussionStatus::Cancelled => {
+            ToolAnswer::failed(text)
+        }
     }
     .with_data(discussion::as_json(discussion))
 }

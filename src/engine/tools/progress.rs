@@ -2,7 +2,7 @@
 //!
 //! Refuses to know how often that is told, and to whom else.
 
-use crate::domain::event::{Event, News};
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::SessionId;
 use crate::engine::Engine;
 use crate::text::{clean_to_one_line, truncate};
@@ -19,7 +19,7 @@ impl Engine {
         let Some(child) = self.child(session) else {
             return;
         };
-        let line = clean_to_one_line(&format!("{}: {does}", child.order.name()));
+        let line = clean_to_one_line(&format!("{}: {does}", child.order.short_name()));
         let speaks = child.order.speaks.as_ref();
         let discussion = speaks.map(|speaks| &speaks.discussion);
         let line = truncate::to_chars(&line, LINE_CHARS);
@@ -30,32 +30,34 @@ impl Engine {
 /// The child that an event is about, and what it does now; `None` where nothing is worth telling.
 fn does(event: &Event) -> Option<(&SessionId, String)> {
     match event {
-        Event::TaskBegan { session } => Some((session, "begins".to_owned())),
-        Event::TaskNews { session, news } => Some((session, news_in_words(news)?)),
+        Event::TaskDispatched { session } => Some((session, "begins".to_owned())),
+        Event::TaskActivity { session, news } => Some((session, news_in_words(news)?)),
         Event::TaskEnded(result) => Some((&result.task_id, result.end.status().name().to_owned())),
         _of_no_child => None,
     }
 }
 
-fn news_in_words(news: &News) -> Option<String> {
+fn news_in_words(news: &AgentActivity) -> Option<String> {
     match news {
-        News::Text { text } => Some(format!("says {text}")),
-        News::Thinking { .. } => Some("thinks".to_owned()),
-        News::ToolStarted { tool, title, .. } => Some(format!("calls {tool} {title}")),
-        News::FilesChanged { paths, .. } => {
+        AgentActivity::Text { text } => Some(format!("says {text}")),
+        AgentActivity::Thinking { .. } => Some("thinks".to_owned()),
+        AgentActivity::ToolStarted { tool, title, .. } => Some(format!("calls {tool} {title}")),
+        AgentActivity::FilesChanged { paths, .. } => {
             let paths: Vec<&str> = paths.keys().map(String::as_str).collect();
             Some(format!("changes {}", paths.join(", ")))
         }
-        News::CallDenied { tool, reason } => Some(format!("may not call {tool}: {reason}")),
-        News::Retrying { reason } => Some(format!("tries again: {reason}")),
-        News::Silent { seconds, verdict } => Some(match verdict {
+        AgentActivity::CallDenied { tool, reason } => {
+            Some(format!("may not call {tool}: {reason}"))
+        }
+        AgentActivity::Retrying { reason } => Some(format!("tries again: {reason}")),
+        AgentActivity::Silent { seconds, verdict } => Some(match verdict {
             Some(verdict) => verdict.clone(),
             None => format!("has said nothing for {seconds} s"),
         }),
-        News::ToolEnded { .. }
-        | News::Notice { .. }
-        | News::Unknown { .. }
-        | News::Malformed { .. } => None,
+        AgentActivity::ToolEnded { .. }
+        | AgentActivity::Notice { .. }
+        | AgentActivity::Unknown { .. }
+        | AgentActivity::Malformed { .. } => None,
     }
 }
 
@@ -63,27 +65,27 @@ fn news_in_words(news: &News) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(news: News) -> String {
+    fn told(news: AgentActivity) -> String {
         news_in_words(&news).unwrap_or_else(|| "nothing".to_owned())
     }
 
     #[test]
     fn what_a_child_does_is_told_in_plain_words() {
-        let calls = News::ToolStarted {
+        let calls = AgentActivity::ToolStarted {
             item: "1".to_owned(),
             tool: "Bash".to_owned(),
             title: "cargo test".to_owned(),
         };
         assert_eq!(told(calls), "calls Bash cargo test");
-        let thinks = News::Thinking {
+        let thinks = AgentActivity::Thinking {
             text: "a secret plan".to_owned(),
         };
         assert_eq!(told(thinks), "thinks");
-        let says = News::Text {
+        let says = AgentActivity::Text {
             text: "Found it.".to_owned(),
         };
         assert_eq!(told(says), "says Found it.");
-        let silent = |verdict: Option<&str>| News::Silent {
+        let silent = |verdict: Option<&str>| AgentActivity::Silent {
             seconds: 30,
             verdict: verdict.map(str::to_owned),
         };
@@ -92,7 +94,7 @@ mod tests {
             told(silent(Some("waits for the model"))),
             "waits for the model"
         );
-        let unknown = News::Unknown {
+        let unknown = AgentActivity::Unknown {
             frame: "x".to_owned(),
         };
         assert_eq!(told(unknown), "nothing");

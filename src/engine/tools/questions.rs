@@ -9,9 +9,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{Reply, ToolCall};
+use crate::domain::deferred_answer::DeferredDecision;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
-use crate::domain::late::LateAbout;
 use crate::domain::phase::Gate;
 use crate::engine::setup::OnAsk;
 use crate::engine::{Engine, EngineError, news, staging};
@@ -26,7 +26,7 @@ const YES: &str = "yes";
 /// What a call waits for.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Waits {
-    about: LateAbout,
+    about: DeferredDecision,
     /// When nobody has answered, where its agent says so.
     deadline: Option<Instant>,
     /// When its agent is to end its turn; the question stays.
@@ -58,7 +58,7 @@ pub(super) fn ask(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineE
         return Ok(Reply::Now(ToolAnswer::done(text)));
     }
     let waits = Waits {
-        about: LateAbout::Answer {
+        about: DeferredDecision::Answer {
             default: given.default,
         },
         deadline: given
@@ -93,7 +93,7 @@ pub(super) fn exit_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, E
         engine,
         call,
         (question, yes_or_no()),
-        switch(engine, LateAbout::PlanExit),
+        switch(engine, DeferredDecision::PlanExit),
     )
 }
 
@@ -114,7 +114,7 @@ pub(super) fn enter_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, 
         engine,
         call,
         (question, yes_or_no()),
-        switch(engine, LateAbout::PlanEnter { reason }),
+        switch(engine, DeferredDecision::PlanEnter { reason }),
     )
 }
 
@@ -127,7 +127,7 @@ fn yes_or_no() -> Vec<String> {
 }
 
 /// What a change between planning and executing waits for.
-fn switch(engine: &Engine, about: LateAbout) -> Waits {
+fn switch(engine: &Engine, about: DeferredDecision) -> Waits {
     Waits {
         about,
         deadline: None,
@@ -143,7 +143,7 @@ fn put(
     waits: Waits,
 ) -> Result<Reply, EngineError> {
     engine.tools.wait(&call.request, waits);
-    let asked = crate::domain::question::AgentQuestion::plain(question, options);
+    let asked = crate::domain::question::AgentQuestion::from_labels(question, options);
     engine.on_questioned(call.request.clone(), &[asked])?;
     Ok(Reply::Asked)
 }
@@ -187,22 +187,22 @@ impl Engine {
             .as_deref()
             .is_some_and(|word| word.trim().eq_ignore_ascii_case(YES));
         let answer = match (waits.about, word) {
-            (LateAbout::Answer { .. }, Some(word)) => {
+            (DeferredDecision::Answer { .. }, Some(word)) => {
                 ToolAnswer::done(format!("The user answered: {word}"))
             }
-            (LateAbout::Answer { default }, None) => unanswered(default),
-            (LateAbout::PlanExit, _) if is_yes => {
+            (DeferredDecision::Answer { default }, None) => unanswered(default),
+            (DeferredDecision::PlanExit, _) if is_yes => {
                 self.feed(Event::PlanExitAnswered { told: None })?;
                 exited()
             }
-            (LateAbout::PlanExit | LateAbout::Stay { .. }, word) => {
+            (DeferredDecision::PlanExit | DeferredDecision::Stay { .. }, word) => {
                 let word = word.unwrap_or_default();
                 self.feed(Event::PlanExitAnswered {
                     told: Some(kept(&word)),
                 })?;
                 stays("planner", &word)
             }
-            (LateAbout::PlanEnter { reason }, _) if is_yes => {
+            (DeferredDecision::PlanEnter { reason }, _) if is_yes => {
                 let plan = self.journal.layout().plan();
                 let text = format!(
                     "The user agrees: you are the planner again, the plan lies at {}. End your turn now; change nothing more.",
@@ -211,7 +211,9 @@ impl Engine {
                 self.settle_tool(request, ToolAnswer::done(text));
                 return self.feed(Event::PlanEntered { reason });
             }
-            (LateAbout::PlanEnter { .. }, word) => stays("executor", &word.unwrap_or_default()),
+            (DeferredDecision::PlanEnter { .. }, word) => {
+                stays("executor", &word.unwrap_or_default())
+            }
         };
         self.settle_tool(request, answer);
         Ok(())
@@ -230,7 +232,9 @@ impl Engine {
             return Ok(());
         };
         match (waits.deadline, waits.about) {
-            (Some(deadline), LateAbout::Answer { default }) if deadline <= waits.patience => {
+            (Some(deadline), DeferredDecision::Answer { default })
+                if deadline <= waits.patience =>
+            {
                 self.settle_tool(request, unanswered(default));
                 self.on_withdrawn(request.clone())
             }

@@ -5,7 +5,7 @@
 
 use super::{Reply, ToolCall};
 use crate::domain::submission;
-use crate::domain::turn::Purpose;
+use crate::domain::turn::TurnPurpose;
 use crate::engine::documents::too_large;
 use crate::engine::staging::{self, MAX_BYTES, Submitted};
 use crate::engine::{Engine, EngineError};
@@ -25,7 +25,8 @@ pub(super) fn review(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engi
     let given = parse_arguments::<review_submit::ReviewSubmitToolArguments>(&call.arguments);
     let written = given.and_then(|given| {
         let ledger = &engine.state().findings;
-        submission::review(&given.into_domain(), ledger).map_err(|refused| refused.to_string())
+        submission::build_review_document(&given.into_domain(), ledger)
+            .map_err(|refused| refused.to_string())
     });
     let answer = match written {
         Ok(comments) => {
@@ -50,13 +51,13 @@ fn plan_of(engine: &Engine, call: &ToolCall) -> Result<Submitted, String> {
         .map(plan_submit::FindingAnswerArgument::into_domain)
         .collect();
     if let Some(plan) = &plan {
-        submission::plan(plan).map_err(|refused| refused.to_string())?;
+        submission::check_plan(plan).map_err(|refused| refused.to_string())?;
     }
     let at_work = engine.at_work.as_ref();
     let comments = match at_work.map(|at_work| &at_work.order.purpose) {
-        Some(Purpose::Respond) => {
+        Some(TurnPurpose::Respond) => {
             let ledger = &engine.state().findings;
-            let written = submission::answers(&answers, ledger);
+            let written = submission::build_answers_document(&answers, ledger);
             Some(written.map_err(|refused| refused.to_string())?)
         }
         _ if plan.is_none() => return Err("nothing was taken: there is no plan in it".to_owned()),

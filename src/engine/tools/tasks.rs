@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use super::door::Calling;
 use super::{Later, Reply, ToolCall};
 use crate::domain::ids::SessionId;
-use crate::domain::task::{Child, TaskResult, Waits};
+use crate::domain::task::{ChildSession, TaskResult, TaskWaitMode};
 use crate::engine::{Caller, Engine, EngineError, TaskAsk, news};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
@@ -60,8 +60,8 @@ pub(super) fn give(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engine
         Err(why) => return Ok(Reply::Now(ToolAnswer::failed(why))),
     };
     let waits = match arguments.background {
-        true => Waits::Background,
-        false => Waits::Foreground,
+        true => TaskWaitMode::Background,
+        false => TaskWaitMode::Foreground,
     };
     let items = match arguments.into_items() {
         Ok(items) => items,
@@ -71,14 +71,14 @@ pub(super) fn give(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engine
     for item in items {
         begun.push(begin(engine, &call.session, item, waits)?);
     }
-    if waits == Waits::Foreground {
+    if waits == TaskWaitMode::Foreground {
         let sessions = begun.iter().flatten();
         let sessions = sessions.map(|(session, ..)| session.clone()).collect();
         engine.tools.wait_for(&call.request, sessions);
     }
     Ok(match waits {
-        Waits::Background => Reply::Now(answer(begun.iter().map(under_way).collect())),
-        Waits::Foreground => Reply::Later(Box::pin(ends(
+        TaskWaitMode::Background => Reply::Now(answer(begun.iter().map(under_way).collect())),
+        TaskWaitMode::Foreground => Reply::Later(Box::pin(ends(
             begun,
             Instant::now() + engine.tool_patience(),
         ))),
@@ -89,7 +89,7 @@ fn begin(
     engine: &mut Engine,
     caller: &SessionId,
     item: TaskToolItem,
-    waits: Waits,
+    waits: TaskWaitMode,
 ) -> Result<Begun, EngineError> {
     let agent = item.agent.clone();
     let ask = TaskAsk {
@@ -226,11 +226,11 @@ pub(super) fn manage(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engi
 
 fn list(engine: &Engine, caller: &SessionId) -> ToolAnswer {
     let children = engine.state().children.iter();
-    let own: Vec<&Child> = children
+    let own: Vec<&ChildSession> = children
         .filter(|child| child.order.parent.as_ref() == Some(caller))
         .collect();
     let lines = own.iter().map(|child| {
-        let (id, status, title) = (child.id(), child.status.name(), child.order.title());
+        let (id, status, title) = (child.session_id(), child.status.name(), child.order.title());
         let speaks = child.order.speaks.as_ref();
         let who = speaks.map(|speaks| format!("{} in {}: ", speaks.name, speaks.discussion));
         format!("- {id} {status}: {}{title}", who.unwrap_or_default())
@@ -242,7 +242,7 @@ fn list(engine: &Engine, caller: &SessionId) -> ToolAnswer {
     let data: Vec<Value> = own
         .iter()
         .map(|child| {
-            let mut told = json!({ "task_id": child.id(), "agent": child.order.agent, "status": child.status,
+            let mut told = json!({ "task_id": child.session_id(), "agent": child.order.agent, "status": child.status,
                     "description": child.order.description });
             if let Some(speaks) = &child.order.speaks {
                 told["participant"] = json!(speaks.name);

@@ -10,13 +10,13 @@ use tokio::time::{advance, timeout};
 
 use super::*;
 use crate::adapter::{AdapterEvent, CliTurnOutcome};
-use crate::domain::event::News;
+use crate::domain::event::AgentActivity;
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan::file_hash;
-use crate::domain::question::{Answer as Said, QuestionKind};
-use crate::domain::task::{TaskOrder, Waits as TaskWaits};
-use crate::domain::turn::{Again, Profile, Purpose};
+use crate::domain::question::{QuestionAnswer as Said, QuestionKind};
+use crate::domain::task::{TaskOrder, TaskWaitMode as TaskWaits};
+use crate::domain::turn::{TurnProfile, TurnPurpose, TurnRetryReason};
 use crate::engine::Inward;
 use crate::engine::granting::World;
 use crate::engine::live::Told;
@@ -93,7 +93,10 @@ async fn says(world: &mut World, word: &str) {
     let answers = BTreeMap::from([(questions[0].text.clone(), word.to_owned())]);
     let answer = Said::Texts { answers };
     let id = question.id;
-    world.engine.feed(Event::Answered { id, answer }).unwrap();
+    world
+        .engine
+        .feed(Event::QuestionAnswered { id, answer })
+        .unwrap();
     settle(world).await;
 }
 
@@ -220,7 +223,7 @@ async fn a_late_yes_goes_back_to_planning() {
     says(&mut world, "yes").await;
     let state = world.engine.state();
     assert_eq!((state.phase, state.cycle), (Phase::WritePlan, 2));
-    assert_eq!(state.planner.current_agent(), Profile::Plan);
+    assert_eq!(state.planner.current_profile(), TurnProfile::Plan);
 }
 
 /// The planner's session as it stands: how many messages it has, and their bytes.
@@ -251,7 +254,7 @@ async fn a_no_leaves_the_session_as_it_was_and_a_yes_makes_it_plan() {
     assert!(told(&mut given).starts_with("The user agrees: you are the planner again"));
     let state = world.engine.state();
     assert_eq!((state.phase, state.cycle), (Phase::WritePlan, 2));
-    assert_eq!(state.planner.current_agent(), Profile::Plan);
+    assert_eq!(state.planner.current_profile(), TurnProfile::Plan);
     assert_eq!(state.planner.n_messages, before.0 + 1);
     assert_eq!(state.gate, Gate::Auto);
 }
@@ -305,13 +308,17 @@ async fn a_plan_whose_exit_the_user_refuses_is_kept_and_goes_to_nobody() {
             Some(1)
         );
         assert_eq!(plan_status(&world), "draft");
-        let Some(QuestionKind::Gate { order }) = state.question().map(|open| &open.kind) else {
-            panic!("the planner's next turn waits: {:?}", state.question());
+        let Some(QuestionKind::Gate { order }) = state.current_question().map(|open| &open.kind)
+        else {
+            panic!(
+                "the planner's next turn waits: {:?}",
+                state.current_question()
+            );
         };
-        assert_eq!(order.purpose, Purpose::WritePlan);
+        assert_eq!(order.purpose, TurnPurpose::WritePlan);
         let answer = "You wanted to hand the plan on, and the user said: no. Your plan is kept; it went to nobody.";
         let answer = answer.to_owned();
-        assert_eq!(order.again, Some(Again::Answered { answer }));
+        assert_eq!(order.again, Some(TurnRetryReason::Answered { answer }));
     }
 }
 
@@ -358,11 +365,11 @@ proptest! {
         let runtime = runtime.enable_all().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut world = world("claude");
-            let (before, agent) = (messages(&world), world.engine.state().planner.current_agent());
+            let (before, agent) = (messages(&world), world.engine.state().planner.current_profile());
             let _given = calls(&mut world, "plan_enter", json!({ "reason": reason })).await;
             says(&mut world, &word).await;
             let state = world.engine.state();
-            assert_eq!((state.phase, state.planner.current_agent()), (Phase::Execute, agent));
+            assert_eq!((state.phase, state.planner.current_profile()), (Phase::Execute, agent));
             assert_eq!(messages(&world), before);
         });
     }
@@ -434,18 +441,18 @@ async fn a_call_is_told_what_its_own_child_does_and_of_no_other() {
     let mut world = world("claude");
     let [one, two] = [1, 2].map(|n| child(&mut world, n));
     let [mut of_one, mut of_two] = [&one, &two].map(|child| waits_for(&mut world, child));
-    let began = |session: &SessionId| Event::TaskBegan {
+    let began = |session: &SessionId| Event::TaskDispatched {
         session: session.clone(),
     };
     world.engine.feed(began(&one)).unwrap();
     assert!(!of_two.has_changed().unwrap());
     assert_eq!(*of_one.borrow_and_update(), "explore#1: begins");
-    let calls = News::ToolStarted {
+    let calls = AgentActivity::ToolStarted {
         item: "i".to_owned(),
         tool: "Bash".to_owned(),
         title: "cargo test\n--all".to_owned(),
     };
-    let calls = Event::TaskNews {
+    let calls = Event::TaskActivity {
         session: two,
         news: calls,
     };

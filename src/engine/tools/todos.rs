@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Reply, ToolCall};
 use crate::domain::event::Event;
-use crate::domain::todo::{Status, Todos};
+use crate::domain::todo_list::{TodoList, TodoStatus};
 use crate::engine::{Engine, EngineError};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
@@ -33,7 +33,7 @@ pub(super) fn write(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engin
         .todos
         .into_iter()
         .map(|item| item.into_domain(clean_to_one_line));
-    let todos = match Todos::read(wanted.collect()) {
+    let todos = match TodoList::parse(wanted.collect()) {
         Ok(todos) => todos,
         Err(refused) => return Ok(Reply::Now(ToolAnswer::failed(refused.to_string()))),
     };
@@ -46,8 +46,11 @@ pub(super) fn write(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engin
 }
 
 /// The list as the agent reads it.
-fn told(todos: &Todos) -> ToolAnswer {
-    let text = match (todos.items().len(), todos.count(Status::Completed)) {
+fn told(todos: &TodoList) -> ToolAnswer {
+    let text = match (
+        todos.items().len(),
+        todos.count_by_status(TodoStatus::Completed),
+    ) {
         (0, _) => "the list is empty".to_owned(),
         (n, done) if n == done => format!(
             "all {n} todos are completed: say so and sum up what was done; unrelated work begins a new list"

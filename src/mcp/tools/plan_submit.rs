@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::domain::findings::Stand;
-use crate::domain::submission::GivenAnswer;
+use crate::domain::findings::FindingDisposition;
+use crate::domain::submission::AnswerSubmission;
 use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool.
@@ -58,12 +58,12 @@ pub enum FindingStanceArgument {
 
 impl FindingAnswerArgument {
     /// The answer as it is checked.
-    pub fn into_domain(self) -> GivenAnswer {
-        GivenAnswer {
+    pub fn into_domain(self) -> AnswerSubmission {
+        AnswerSubmission {
             n: self.finding,
-            stand: match self.answer {
-                FindingStanceArgument::Accepted => Stand::Accepted,
-                FindingStanceArgument::Rejected => Stand::Rejected,
+            disposition: match self.answer {
+                FindingStanceArgument::Accepted => FindingDisposition::Accepted,
+                FindingStanceArgument::Rejected => FindingDisposition::Rejected,
             },
             reason: self.reason,
         }

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::domain::findings::Severity;
+use crate::domain::findings::FindingSeverity;
 use crate::domain::review::Verdict;
-use crate::domain::submission::{GivenFinding, GivenReview};
+use crate::domain::submission::{FindingSubmission, ReviewSubmission};
 use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool.
@@ -87,8 +87,8 @@ pub enum FindingSeverityArgument {
 
 impl ReviewSubmitToolArguments {
     /// The review as it is checked.
-    pub fn into_domain(self) -> GivenReview {
-        GivenReview {
+    pub fn into_domain(self) -> ReviewSubmission {
+        ReviewSubmission {
             verdict: match self.verdict {
                 ReviewVerdictArgument::Approved => Verdict::Approved,
                 ReviewVerdictArgument::ChangesRequired => Verdict::ChangesRequired,
@@ -105,18 +105,18 @@ impl ReviewSubmitToolArguments {
 }
 
 impl ReviewFindingArgument {
-    fn into_domain(self) -> GivenFinding {
-        GivenFinding {
+    fn into_domain(self) -> FindingSubmission {
+        FindingSubmission {
             n: self.id,
             severity: match self.severity {
-                FindingSeverityArgument::Blocking => Severity::Blocking,
-                FindingSeverityArgument::Major => Severity::Major,
-                FindingSeverityArgument::Minor => Severity::Minor,
+                FindingSeverityArgument::Blocking => FindingSeverity::Blocking,
+                FindingSeverityArgument::Major => FindingSeverity::Major,
+                FindingSeverityArgument::Minor => FindingSeverity::Minor,
             },
             anchor: self.anchor,
             text: self.text,
             evidence: self.evidence,
-            instead: self.instead,
+            suggestion: self.instead,
         }
     }
 }

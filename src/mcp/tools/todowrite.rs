@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::domain::todo::Wanted;
+use crate::domain::todo_list::TodoInput;
 use crate::mcp::{ToolDefinition, arguments_schema};
 
 /// The tool.
@@ -71,8 +71,8 @@ enum TodoPrioritySchema {
 
 impl TodoToolItem {
     /// The todo as it is wanted, its texts cleaned by the caller's hand.
-    pub fn into_domain(self, clean: impl Fn(&str) -> String) -> Wanted {
-        Wanted {
+    pub fn into_domain(self, clean: impl Fn(&str) -> String) -> TodoInput {
+        TodoInput {
             id: self.id.map(|id| clean(&id)),
             content: clean(&self.content),
             status: self.status,
@@ -84,15 +84,15 @@ impl TodoToolItem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::todo::{Priority, Status};
+    use crate::domain::todo_list::{TodoPriority, TodoStatus};
 
     #[test]
     fn the_schema_offers_the_words_that_are_read() {
         let schema = serde_json::Value::Object((TOOL.schema)(&Default::default())).to_string();
-        for name in Status::ALL
-            .map(Status::name)
+        for name in TodoStatus::ALL
+            .map(TodoStatus::name)
             .into_iter()
-            .chain(Priority::ALL.map(Priority::name))
+            .chain(TodoPriority::ALL.map(TodoPriority::name))
         {
             assert!(schema.contains(&format!("{name:?}")), "{schema}");
         }

@@ -137,7 +137,7 @@ mod tests {
 
     use super::super::{EventLog, EventOrigin};
     use super::*;
-    use crate::domain::ids::{At, RunId};
+    use crate::domain::ids::{RunId, UnixMillis};
     use crate::store::test_repo::TestRepo;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -147,10 +147,12 @@ mod tests {
     }
 
     fn log_of(place: &TestRepo, lengths: &[usize]) {
-        let mut log = EventLog::create(&place.open_guard(), &RunId::new("run_1"), At(0)).unwrap();
+        let mut log =
+            EventLog::create(&place.open_guard(), &RunId::new("run_1"), UnixMillis(0)).unwrap();
         for length in lengths {
             let event = BackwardTestEvent::Said("x".repeat(*length));
-            log.append(At(1), &EventOrigin::default(), &event).unwrap();
+            log.append(UnixMillis(1), &EventOrigin::default(), &event)
+                .unwrap();
         }
     }
 

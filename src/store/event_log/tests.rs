@@ -25,7 +25,7 @@ fn said(text: &str) -> LogTestEvent {
 }
 
 fn create(guard: &TamperGuard) -> EventLog<LogTestEvent> {
-    EventLog::create(guard, &RunId::new("run_1"), At(0)).unwrap()
+    EventLog::create(guard, &RunId::new("run_1"), UnixMillis(0)).unwrap()
 }
 
 /// Opens a log with this text and says what became of it.
@@ -65,10 +65,17 @@ fn the_envelope_is_as_documented() {
         session: Some(SessionId::new("ses_b")),
         turn: None,
     };
-    assert_eq!(log.append(At(1500), &origin, &said("hi")).unwrap(), 1);
     assert_eq!(
-        log.append(At(2000), &EventOrigin::default(), &LogTestEvent::Paused)
-            .unwrap(),
+        log.append(UnixMillis(1500), &origin, &said("hi")).unwrap(),
+        1
+    );
+    assert_eq!(
+        log.append(
+            UnixMillis(2000),
+            &EventOrigin::default(),
+            &LogTestEvent::Paused
+        )
+        .unwrap(),
         2
     );
     let text = fs::read_to_string(place.layout.events()).unwrap();
@@ -133,7 +140,8 @@ fn a_log_is_not_begun_over_another() {
     let place = TestRepo::new();
     let guard = place.open_guard();
     create(&guard);
-    let again = EventLog::<LogTestEvent>::create(&guard, &RunId::new("run_2"), At(0)).unwrap_err();
+    let again =
+        EventLog::<LogTestEvent>::create(&guard, &RunId::new("run_2"), UnixMillis(0)).unwrap_err();
     assert!(matches!(again, StoreError::RunExists { .. }));
 }
 
@@ -158,7 +166,7 @@ proptest! {
         let place = TestRepo::new();
         let mut log = create(&place.open_guard());
         for text in &texts {
-            log.append(At(5), &EventOrigin::default(), &said(text)).unwrap();
+            log.append(UnixMillis(5), &EventOrigin::default(), &said(text)).unwrap();
         }
         let whole = fs::read(place.layout.events()).unwrap();
         let cut = (whole.len() as f64 * cut) as usize;
@@ -181,7 +189,7 @@ proptest! {
                 opened.log
             }
         };
-        let seq = log.append(At(6), &EventOrigin::default(), &LogTestEvent::Paused).unwrap();
+        let seq = log.append(UnixMillis(6), &EventOrigin::default(), &LogTestEvent::Paused).unwrap();
         let seqs: Vec<u64> = log.read_from(0).unwrap().map(|record| record.unwrap().seq).collect();
         prop_assert_eq!(seqs, (1..=seq).collect::<Vec<_>>());
         prop_assert_eq!(guard.check_and_restore().unwrap(), []);

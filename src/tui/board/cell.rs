@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::words::{self, NO_STANCE};
 use crate::domain::discussion::{Attitude, Speech, Stance};
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::tui::markdown;
 use crate::tui::theme;
 use crate::tui::words::elapsed;
@@ -24,12 +24,12 @@ pub enum Entry<'a> {
     /// It waits for a place among those that may run.
     Waits {
         /// Since when.
-        since: At,
+        since: UnixMillis,
     },
     /// It speaks.
     Speaks {
         /// Since when.
-        since: At,
+        since: UnixMillis,
         /// What came so far, drawable.
         text: &'a str,
     },
@@ -61,7 +61,7 @@ pub fn lines(
     entry: Entry<'_>,
     (columns, rows): (usize, usize),
     form: Form,
-    now: At,
+    now: UnixMillis,
 ) -> Vec<Line<'static>> {
     let rows = match form {
         Form::Brief => rows.min(BRIEF),
@@ -98,7 +98,12 @@ fn quiet(text: &str, columns: usize) -> Line<'static> {
 }
 
 /// What comes now: its end is seen.
-fn speaks(since: At, text: &str, (columns, rows): (usize, usize), now: At) -> Vec<Line<'static>> {
+fn speaks(
+    since: UnixMillis,
+    text: &str,
+    (columns, rows): (usize, usize),
+    now: UnixMillis,
+) -> Vec<Line<'static>> {
     let head = format!("◌ speaks {}", elapsed(since, now));
     let mut lines = vec![Line::styled(cut(&head, columns), theme::KEY)];
     let room = rows.saturating_sub(1);

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::cell::{self, Form};
 use super::columns::{self, Column};
 use super::{Minutes, Spot, draw_lines, mark, words};
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::text::pluralize;
 use crate::tui::layout::take_above;
 use crate::tui::theme;
@@ -44,7 +44,7 @@ pub fn draw(
     frame: &mut Frame,
     area: Rect,
     (minutes, chosen, first): (&Minutes<'_>, Chosen, usize),
-    now: At,
+    now: UnixMillis,
 ) -> Vec<(Rect, Spot, Option<usize>)> {
     let mut area = area;
     let mut grid = Grid {
@@ -66,7 +66,7 @@ pub fn draw(
 struct Grid<'a> {
     minutes: &'a Minutes<'a>,
     chosen: Chosen,
-    now: At,
+    now: UnixMillis,
     columns: Vec<Column>,
     places: Vec<(Rect, Spot, Option<usize>)>,
 }

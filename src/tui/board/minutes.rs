@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use super::Spot;
 use super::cell::Entry;
 use crate::domain::discussion::{
-    Attitude, Discussion, Mode, Part, Participant, Shift, Side, Speech, Tally,
+    Attitude, GroupDiscussion, Mode, Part, Participant, Shift, Side, Speech, Tally,
 };
 use crate::domain::ids::SessionId;
-use crate::domain::task::Child;
+use crate::domain::task::ChildSession;
 
 /// A discussion as the board shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Minutes<'a> {
     /// The discussion.
-    pub discussion: &'a Discussion,
+    pub discussion: &'a GroupDiscussion,
     /// What is being said, by the speaker's session; drawable.
     pub live: &'a BTreeMap<SessionId, String>,
     /// The run's child sessions.
-    pub children: &'a [Child],
+    pub children: &'a [ChildSession],
     /// Which of how many discussions of the run it is, from 1.
     pub of_several: (usize, usize),
     /// What was counted of it.
@@ -42,7 +42,7 @@ impl Counted {
     };
 
     /// Counts what was said until now.
-    pub fn of(discussion: &Discussion) -> Self {
+    pub fn of(discussion: &GroupDiscussion) -> Self {
         match (&discussion.outcome, discussion.round()) {
             (Some(outcome), _) => Self {
                 shifts: outcome.shifts.clone(),
@@ -178,7 +178,7 @@ impl<'a> Minutes<'a> {
         let child = self
             .children
             .iter()
-            .find(|child| *child.id() == each.session);
+            .find(|child| *child.session_id() == each.session);
         Some(match child {
             Some(child) if child.is_running() && child.began_at.is_none() => Entry::Waits {
                 since: child.given_at,

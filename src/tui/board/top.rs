@@ -10,8 +10,8 @@ use super::Minutes;
 use super::cell::{Entry, cut_rows, led};
 use super::votes;
 use super::words;
-use crate::domain::discussion::{Discussion, Outcome};
-use crate::domain::ids::At;
+use crate::domain::discussion::{GroupDiscussion, Outcome};
+use crate::domain::ids::UnixMillis;
 use crate::text::pluralize;
 use crate::tui::theme;
 use crate::tui::words::elapsed;
@@ -80,7 +80,7 @@ fn end_cut(line: &mut Line<'static>, columns: usize) {
 pub fn lines(
     minutes: &Minutes<'_>,
     (columns, rows): (usize, usize),
-    now: At,
+    now: UnixMillis,
 ) -> Vec<Line<'static>> {
     let mut head = Head {
         columns,
@@ -102,7 +102,7 @@ pub fn lines(
 }
 
 /// How it is discussed, and how far it is.
-fn about(minutes: &Minutes<'_>, now: At) -> String {
+fn about(minutes: &Minutes<'_>, now: UnixMillis) -> String {
     let discussion = minutes.discussion;
     let terms = &discussion.order.terms;
     let mut parts = Vec::new();
@@ -123,7 +123,7 @@ fn about(minutes: &Minutes<'_>, now: At) -> String {
 }
 
 /// The topic, and how it is discussed behind it where there is room.
-fn title(head: &mut Head, minutes: &Minutes<'_>, now: At) {
+fn title(head: &mut Head, minutes: &Minutes<'_>, now: UnixMillis) {
     let columns = head.columns;
     let about = about(minutes, now);
     let topic = one_line(&minutes.discussion.order.topic);
@@ -142,7 +142,7 @@ fn title(head: &mut Head, minutes: &Minutes<'_>, now: At) {
 }
 
 /// Who is awaited and since when, and what leads.
-fn under_way(head: &mut Head, minutes: &Minutes<'_>, now: At) {
+fn under_way(head: &mut Head, minutes: &Minutes<'_>, now: UnixMillis) {
     let (text, style) = awaited(minutes, now);
     let line = Line::styled(cut(&text, head.columns), style);
     head.add((10, 10), vec![line]);
@@ -151,7 +151,7 @@ fn under_way(head: &mut Head, minutes: &Minutes<'_>, now: At) {
     head.add((5, 3), led_by(rows, "so far", head.columns));
 }
 
-fn awaited(minutes: &Minutes<'_>, now: At) -> (String, Style) {
+fn awaited(minutes: &Minutes<'_>, now: UnixMillis) -> (String, Style) {
     let discussion = minutes.discussion;
     if let Some(why) = discussion.stopping.filter(|_| discussion.is_running()) {
         let text = format!("■ it is being stopped: {}", why.in_words());
@@ -182,7 +182,7 @@ fn awaited(minutes: &Minutes<'_>, now: At) -> (String, Style) {
     }
 }
 
-fn cut_off(discussion: &Discussion) -> String {
+fn cut_off(discussion: &GroupDiscussion) -> String {
     let why = discussion
         .stopping
         .map_or("it was cut off", |why| why.in_words());

@@ -4,8 +4,8 @@
 
 use super::{MOST, Offer, What};
 use crate::domain::event::Event;
-use crate::domain::question::{Answer, QuestionKind};
-use crate::domain::run::State;
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::run::RunState;
 use crate::tui::action::Action;
 use crate::tui::dialogs::{self, Known};
 use crate::tui::fuzzy::{self, Row};
@@ -16,8 +16,8 @@ use crate::tui::wrap::one_line;
 pub const COMMAND: &str = "/answer ";
 
 /// What is offered behind the command for what was typed there.
-pub(super) fn offer(state: Option<&State>, known: &Known<'_>, typed: &str) -> Offer {
-    let question = state.and_then(State::question);
+pub(super) fn offer(state: Option<&RunState>, known: &Known<'_>, typed: &str) -> Offer {
+    let question = state.and_then(RunState::current_question);
     let Some((state, question)) = state.zip(question) else {
         return nothing(state, typed);
     };
@@ -48,7 +48,7 @@ pub(super) fn offer(state: Option<&State>, known: &Known<'_>, typed: &str) -> Of
     }
 }
 
-fn nothing(state: Option<&State>, typed: &str) -> Offer {
+fn nothing(state: Option<&RunState>, typed: &str) -> Offer {
     let waits = state.is_some_and(|state| !state.approvals.is_empty());
     let note = match waits {
         true => "no question is open; /allow and /reject decide the call that waits",
@@ -109,7 +109,7 @@ fn words(kind: &QuestionKind, sheet: Option<&Sheet>) -> Vec<Word> {
             words
         }
         kind => {
-            let fits = |name: &&&str| kind.read_answer(&example(name)).is_some();
+            let fits = |name: &&&str| kind.parse_answer(&example(name)).is_some();
             kind.choices()
                 .iter()
                 .filter(fits)
@@ -150,19 +150,23 @@ fn gives(then: &Then, fits: &impl Fn(&Action) -> bool) -> bool {
 /// What a word does, as the open dialog says it.
 fn about(name: &str, kind: &QuestionKind, sheet: Option<&Sheet>) -> String {
     let choices = sheet.map_or(&[][..], |sheet| &sheet.choices);
-    let answer = kind.read_answer(&example(name));
+    let answer = kind.parse_answer(&example(name));
     let fits = |action: &Action| match action {
-        Action::Event(Event::Answered { answer: given, .. }) => answer.as_ref() == Some(given),
-        Action::Event(Event::Released) => name == "go" && answer.is_some(),
+        Action::Event(Event::QuestionAnswered { answer: given, .. }) => {
+            answer.as_ref() == Some(given)
+        }
+        Action::Event(Event::TurnSendConfirmed) => name == "go" && answer.is_some(),
         _ => false,
     };
     let choice = choices.iter().find(|choice| gives(&choice.then, &fits));
     match (choice, &answer) {
         (Some(choice), _) => choice.label.clone(),
-        (None, Some(Answer::CancelRun)) => "cancel the run".to_owned(),
-        (None, Some(Answer::Stop)) => "stop, and go back to the goal".to_owned(),
-        (None, Some(Answer::RequestChanges { .. })) => "have the plan changed first".to_owned(),
-        (None, Some(Answer::MoreIterations { .. })) => "so many more reviews".to_owned(),
+        (None, Some(QuestionAnswer::CancelRun)) => "cancel the run".to_owned(),
+        (None, Some(QuestionAnswer::Stop)) => "stop, and go back to the goal".to_owned(),
+        (None, Some(QuestionAnswer::RequestChanges { .. })) => {
+            "have the plan changed first".to_owned()
+        }
+        (None, Some(QuestionAnswer::MoreIterations { .. })) => "so many more reviews".to_owned(),
         (None, None) if name == "go" => "release the turn".to_owned(),
         (None, _) => String::new(),
     }

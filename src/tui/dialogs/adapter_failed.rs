@@ -1,9 +1,9 @@
 //! Dialog: a turn failed, and trying again by ourselves did not help.
 
 use super::{answer, back_to_the_goal, cancel, identity, offers_the_move};
-use crate::domain::question::Answer;
-use crate::domain::run::State;
-use crate::domain::turn::Purpose;
+use crate::domain::question::QuestionAnswer;
+use crate::domain::run::RunState;
+use crate::domain::turn::TurnPurpose;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
 
@@ -12,9 +12,9 @@ const LOGIN: &str = "login";
 
 pub(super) fn sheet(
     id: u32,
-    purpose: &Purpose,
+    purpose: &TurnPurpose,
     failure: (&str, &str, Option<&str>),
-    state: &State,
+    state: &RunState,
 ) -> Sheet {
     let (kind, message, other) = failure;
     let role = purpose.role();
@@ -30,11 +30,11 @@ pub(super) fn sheet(
         sheet = sheet.says(&way_out, theme::PLAIN);
     }
     let sheet = sheet
-        .offers('r', "try again", answer(id, Answer::Retry))
+        .offers('r', "try again", answer(id, QuestionAnswer::Retry))
         .offers(
             'n',
             "try again in a new session",
-            answer(id, Answer::NewSession),
+            answer(id, QuestionAnswer::NewSession),
         );
     offers_the_move(sheet, id, (role, other), state)
         .offers('b', "stop, back to the goal", back_to_the_goal(id))

@@ -6,8 +6,8 @@
 use ratatui::style::Style;
 
 use super::patch::Shown;
-use crate::domain::event::{Approval, CallAnswer};
-use crate::domain::run::State;
+use crate::domain::event::{Approval, ApprovalDecision};
+use crate::domain::run::RunState;
 use crate::permission::{ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope};
 use crate::tui::action::Action;
 use crate::tui::calls::Exact;
@@ -18,7 +18,7 @@ use crate::tui::wrap::one_line;
 /// How the ids of its dialogs begin.
 pub const ID: &str = "call";
 
-pub(super) fn sheet(approval: &Approval, state: &State, exact: Option<&Exact>) -> Sheet {
+pub(super) fn sheet(approval: &Approval, state: &RunState, exact: Option<&Exact>) -> Sheet {
     let who = state
         .running
         .as_ref()
@@ -103,7 +103,7 @@ fn with_answers(sheet: Sheet, approval: &Approval) -> Sheet {
     let mut sheet = sheet.offers(
         'y',
         "allow it this once",
-        answered(approval, CallAnswer::Once),
+        answered(approval, ApprovalDecision::AllowOnce),
     );
     if !approval.offers.is_empty() {
         sheet = sheet.offers(
@@ -124,7 +124,7 @@ fn with_answers(sheet: Sheet, approval: &Approval) -> Sheet {
         .offers(
             'n',
             "refuse it and end the turn",
-            answered(approval, CallAnswer::Refuse),
+            answered(approval, ApprovalDecision::DenyAndStop),
         )
         .offers(
             'w',
@@ -134,7 +134,7 @@ fn with_answers(sheet: Sheet, approval: &Approval) -> Sheet {
         .first(n)
 }
 
-fn answered(approval: &Approval, answer: CallAnswer) -> Then {
+fn answered(approval: &Approval, answer: ApprovalDecision) -> Then {
     Then::Act(vec![Action::AnswerApproval {
         call: approval.n,
         answer,
@@ -161,7 +161,7 @@ fn keep(approval: &Approval, scope: ApprovalScope) -> Sheet {
         if !what.is_empty() {
             let act = Action::AnswerApproval {
                 call: approval.n,
-                answer: CallAnswer::Keep { what, scope },
+                answer: ApprovalDecision::AllowAndRemember { what, scope },
             };
             sheet.choices.push(crate::tui::sheet::Choice::new(
                 key,
@@ -187,7 +187,7 @@ fn keep(approval: &Approval, scope: ApprovalScope) -> Sheet {
 }
 
 /// The pattern that a user begins with who writes one.
-pub fn proposed(state: &State) -> String {
+pub fn proposed(state: &RunState) -> String {
     let offers = state.approvals.first().map(|first| first.offers.iter());
     let last = offers.and_then(|mut offers| offers.next_back());
     last.map_or(String::new(), |offer| offer.as_str().to_owned())

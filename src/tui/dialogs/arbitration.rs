@@ -1,8 +1,8 @@
 //! Dialog: the review does not end by itself; the user decides.
 
 use super::{MOST_OF_FINDING, answer, cancel, confirm, identity};
-use crate::domain::question::{Answer, ArbitrationReason};
-use crate::domain::run::State;
+use crate::domain::question::{ArbitrationReason, QuestionAnswer};
+use crate::domain::run::RunState;
 use crate::text::pluralize;
 use crate::tui::action::{Action, DocumentKind};
 use crate::tui::sheet::{Draft, Sheet, Then};
@@ -12,11 +12,11 @@ use crate::tui::wrap::{cut, one_line};
 /// How many open findings are listed.
 const N_LISTED: usize = 8;
 
-pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &State) -> Sheet {
+pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &RunState) -> Sheet {
     let title = match reason {
         ArbitrationReason::Cap => format!(
             "the review reached its cap of {} with {} open",
-            state.cap(),
+            state.iteration_limit(),
             pluralize(open, "finding")
         ),
         ArbitrationReason::Stall => format!(
@@ -38,7 +38,7 @@ pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &Sta
         let line = format!(
             "{}. [{}] {}",
             remark.n,
-            remark.severity.word(),
+            remark.severity.as_str(),
             cut(&one_line(&remark.text), MOST_OF_FINDING)
         );
         sheet = sheet.says(&line, theme::PLAIN);
@@ -47,7 +47,7 @@ pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &Sta
         let line = format!("… and {} more, in Comments (3)", open - N_LISTED);
         sheet = sheet.says(&line, theme::QUIET);
     }
-    let edit = match answer(id, Answer::EditByHand) {
+    let edit = match answer(id, QuestionAnswer::EditByHand) {
         Then::Act(mut actions) => {
             actions.push(Action::Edit(DocumentKind::Plan));
             Then::Act(actions)

@@ -1,7 +1,7 @@
 //! Dialog: the agent of a step says that something stands in the way.
 
 use super::{answer, back_to_the_goal, cancel, identity};
-use crate::domain::question::Answer;
+use crate::domain::question::QuestionAnswer;
 use crate::text::pluralize;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
@@ -14,11 +14,11 @@ pub(super) fn sheet(id: u32, step: u32, said: &str, n_changed: usize) -> Sheet {
         sheet = sheet.says(&text, theme::PLAIN);
     }
     sheet
-        .offers('r', "try the step again", answer(id, Answer::Retry))
+        .offers('r', "try the step again", answer(id, QuestionAnswer::Retry))
         .offers(
             'w',
             "skip it: nothing is committed, its box stays open, the next step follows",
-            answer(id, Answer::SkipStep),
+            answer(id, QuestionAnswer::SkipStep),
         )
         .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())

@@ -3,8 +3,8 @@
 //! Enter only shows the diff. Refuses to know why they wait.
 
 use super::{answer, back_to_the_goal, cancel, identity};
-use crate::domain::changes::Scope;
-use crate::domain::question::Answer;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::question::QuestionAnswer;
 use crate::tui::command::Command;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
@@ -15,7 +15,7 @@ pub(super) fn sheet<'a>(
     (id, step): (u32, u32),
     (title, said): (&str, &str),
     files: impl Iterator<Item = (&'a str, &'a str)>,
-    offers: impl IntoIterator<Item = (char, &'a str, Answer)>,
+    offers: impl IntoIterator<Item = (char, &'a str, QuestionAnswer)>,
 ) -> Sheet {
     let list: Vec<String> = files
         .map(|(path, why)| format!("  {} ({})", one_line(path), one_line(why)))
@@ -25,7 +25,7 @@ pub(super) fn sheet<'a>(
         .says(&list, theme::CODE)
         .says(said, theme::PLAIN);
     sheet.whole = Some((title.to_owned(), list));
-    let diff = Then::Do(Command::Diff(Scope::Step(step)));
+    let diff = Then::Do(Command::Diff(DiffScope::Step(step)));
     let sheet = sheet.offers('d', "read the diff", diff);
     let sheet = offers.into_iter().fold(sheet, |sheet, (key, what, says)| {
         sheet.offers(key, what, answer(id, says))

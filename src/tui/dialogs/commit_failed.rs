@@ -1,7 +1,7 @@
 //! Dialog: the commit of a step failed.
 
 use super::{answer, back_to_the_goal, cancel, identity};
-use crate::domain::question::Answer;
+use crate::domain::question::QuestionAnswer;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
 
@@ -10,11 +10,11 @@ pub(super) fn sheet(id: u32, step: u32, message: &str) -> Sheet {
     let mut sheet = Sheet::new(identity(id), &title).says(message, theme::BAD);
     sheet.whole = Some((title, message.to_owned()));
     sheet
-        .offers('r', "try again", answer(id, Answer::Retry))
+        .offers('r', "try again", answer(id, QuestionAnswer::Retry))
         .offers(
             'w',
             "go on without this commit",
-            answer(id, Answer::WithoutCommit),
+            answer(id, QuestionAnswer::WithoutCommit),
         )
         .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())

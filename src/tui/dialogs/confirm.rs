@@ -2,8 +2,8 @@
 
 use crate::domain::event::Event;
 use crate::domain::phase::{Mode, Phase};
-use crate::domain::question::Answer;
-use crate::domain::run::{Busy, State};
+use crate::domain::question::QuestionAnswer;
+use crate::domain::run::{ProgramOperation, RunState};
 use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::keymap::{IsWriting, Keymap};
@@ -19,7 +19,7 @@ pub fn cancel() -> Sheet {
         "cancel",
         "cancel the run?",
         "The run ends here. It goes to the history when the next one begins. Files and commits stay as they are.",
-        ("cancel the run", Action::Event(Event::Cancelled)),
+        ("cancel the run", Action::Event(Event::RunCancelled)),
     )
     .until_answered(StopKind::Cancel)
 }
@@ -40,13 +40,13 @@ pub fn stop(phase: Phase, keymap: &Keymap) -> Sheet {
         ),
         _ => ("stop, back to the goal?", less.as_str()),
     };
-    let yes = ("stop, back to the goal", Action::Event(Event::Stopped));
+    let yes = ("stop, back to the goal", Action::Event(Event::RunStopped));
     asked("stop", title, text, yes).until_answered(StopKind::ToGoal)
 }
 
 /// Answers a question by giving up what was planned?
 pub fn back_to_the_goal(id: u32) -> Sheet {
-    let answer = Answer::Stop;
+    let answer = QuestionAnswer::Stop;
     asked(
         "back-to-goal",
         "stop, back to the goal?",
@@ -54,7 +54,7 @@ pub fn back_to_the_goal(id: u32) -> Sheet {
          and commits stay.",
         (
             "stop, back to the goal",
-            Action::Event(Event::Answered { id, answer }),
+            Action::Event(Event::QuestionAnswered { id, answer }),
         ),
     )
     .until_answered(StopKind::ByAnswer { id })
@@ -67,9 +67,9 @@ pub fn force_pass(id: u32, open: usize) -> Sheet {
         1 => "stays",
         _ => "stay",
     };
-    let answered = Event::Answered {
+    let answered = Event::QuestionAnswered {
         id,
-        answer: Answer::ForcePass,
+        answer: QuestionAnswer::ForcePass,
     };
     asked(
         "force-pass",
@@ -95,7 +95,7 @@ pub fn plan_anew() -> Sheet {
             'y',
             "back to planning",
             Then::ActAndBack(vec![
-                Action::Event(Event::Interrupted),
+                Action::Event(Event::InterruptRequested),
                 Action::Event(entered),
             ]),
         )
@@ -105,13 +105,15 @@ pub fn plan_anew() -> Sheet {
 }
 
 /// The dialog that asks whether to stop, as things are now: the run goes on behind it, but starts no turn.
-pub fn refreshed(sheet: &Sheet, stops: StopKind, state: &State, keymap: &Keymap) -> Sheet {
+pub fn refreshed(sheet: &Sheet, stops: StopKind, state: &RunState, keymap: &Keymap) -> Sheet {
     if let Some(why) = nothing_to_stop(stops, state) {
         return without_a_stop(sheet, why);
     }
     let sheet = match stops {
         StopKind::ToGoal => stop(state.phase, keymap),
-        StopKind::ByAnswer { id } if state.question().is_none_or(|asked| asked.id != id) => {
+        StopKind::ByAnswer { id }
+            if state.current_question().is_none_or(|asked| asked.id != id) =>
+        {
             stopping_at_once(sheet)
         }
         StopKind::ByAnswer { .. } | StopKind::PlanAnew | StopKind::Cancel => sheet.clone(),
@@ -119,18 +121,18 @@ pub fn refreshed(sheet: &Sheet, stops: StopKind, state: &State, keymap: &Keymap)
         StopKind::Leave => return sheet.clone(),
     };
     match state.busy {
-        Some(Busy::Held { .. }) => sheet.says(HELD, theme::PLAIN),
+        Some(ProgramOperation::Held { .. }) => sheet.says(HELD, theme::PLAIN),
         _ => sheet,
     }
 }
 
 /// Why nothing would come of stopping now.
-fn nothing_to_stop(stops: StopKind, state: &State) -> Option<&'static str> {
+fn nothing_to_stop(stops: StopKind, state: &RunState) -> Option<&'static str> {
     let is_of_run = !matches!(stops, StopKind::Leave | StopKind::Task);
     let is_at_goal = matches!(state.phase, Phase::Init | Phase::RefineGoal);
     match stops {
         _ if !is_of_run => None,
-        _ if matches!(state.busy, Some(Busy::Reversing { .. })) => {
+        _ if matches!(state.busy, Some(ProgramOperation::Reversing { .. })) => {
             Some("Files are being put back. Wait until that is done, then ask again.")
         }
         _ if state.phase.is_final() => Some("The run is over by now."),
@@ -156,17 +158,17 @@ fn stopping_at_once(sheet: &Sheet) -> Sheet {
     let mut sheet = sheet.clone();
     let choices = sheet.choices.iter_mut();
     for choice in choices.filter(|choice| choice.then != Then::Back) {
-        choice.then = Then::ActAndBack(vec![Action::Event(Event::Stopped)]);
+        choice.then = Then::ActAndBack(vec![Action::Event(Event::RunStopped)]);
     }
     sheet
 }
 
 /// Says of tasks that have ended that they have; their keys stay, so that each key still means the same task.
-fn naming_what_is_over(sheet: &Sheet, state: &State) -> Sheet {
+fn naming_what_is_over(sheet: &Sheet, state: &RunState) -> Sheet {
     let runs = |action: &Action| match action {
         Action::StopChild(session) => {
             let mut children = state.children.iter();
-            children.any(|child| child.id() == session && child.is_running())
+            children.any(|child| child.session_id() == session && child.is_running())
         }
         _ => true,
     };
@@ -203,7 +205,7 @@ pub fn release(what: &str) -> Sheet {
         "release",
         "release it now? (confirm_enter)",
         what,
-        ("release this turn", Action::Event(Event::Released)),
+        ("release this turn", Action::Event(Event::TurnSendConfirmed)),
     );
     // The second Enter is the confirmation; the first one was seen.
     sheet.first = 0;

@@ -3,8 +3,8 @@
 //! Enter merges, which loses nothing: what clashes comes back here.
 
 use super::{Known, answer, cancel, identity};
-use crate::domain::question::{Answer, Clash};
-use crate::domain::turn::Purpose;
+use crate::domain::question::{MergeConflict, QuestionAnswer};
+use crate::domain::turn::TurnPurpose;
 use crate::tui::action::{Action, DocumentKind};
 use crate::tui::command::Command;
 use crate::tui::sheet::{Sheet, Then};
@@ -12,8 +12,8 @@ use crate::tui::theme;
 
 pub(super) fn sheet(
     id: u32,
-    (document, clash): (&str, Option<&Clash>),
-    purpose: &Purpose,
+    (document, clash): (&str, Option<&MergeConflict>),
+    purpose: &TurnPurpose,
     known: &Known<'_>,
 ) -> Sheet {
     let title = format!(
@@ -24,7 +24,7 @@ pub(super) fn sheet(
     for versions in known.versions {
         sheet = sheet.says(&versions.in_words(), theme::PLAIN);
     }
-    if let Some(Clash { file, why }) = clash {
+    if let Some(MergeConflict { file, why }) = clash {
         let text = format!("the merge is not whole: {why}\nE puts it right in {file}");
         sheet = sheet.says(&text, theme::BAD);
     }
@@ -37,7 +37,7 @@ pub(super) fn sheet(
             "Nothing was overwritten. Both texts are kept below history/conflicts/.",
             theme::QUIET,
         )
-        .offers('m', merge, answer(id, Answer::Merge))
+        .offers('m', merge, answer(id, QuestionAnswer::Merge))
         .offers(
             'e',
             "edit the merge by hand, then take it",
@@ -51,12 +51,12 @@ pub(super) fn sheet(
         .offers(
             'o',
             "overwrite: take the agent's text",
-            answer(id, Answer::Overwrite),
+            answer(id, QuestionAnswer::Overwrite),
         )
         .offers(
             'n',
             "no, keep mine: discard the agent's text; its turn goes again",
-            answer(id, Answer::Discard),
+            answer(id, QuestionAnswer::Discard),
         )
         .offers('c', "cancel the run", cancel())
         .first(if clash.is_some() { 1 } else { 0 })

@@ -1,12 +1,12 @@
 //! Dialog: a step edited files that held uncommitted changes, of the user or of a step that was stopped.
 
 use super::{answer, cancel, identity, listed};
-use crate::domain::question::{Answer, Left};
+use crate::domain::question::{LeftoverFiles, QuestionAnswer};
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
 
-pub(super) fn sheet(id: u32, step: u32, paths: &[String], left: Option<&Left>) -> Sheet {
-    let (yours, others) = Left::divide(left, paths);
+pub(super) fn sheet(id: u32, step: u32, paths: &[String], left: Option<&LeftoverFiles>) -> Sheet {
+    let (yours, others) = LeftoverFiles::partition_paths(left, paths);
     let (whose, included) = match (yours.is_empty(), others.is_empty()) {
         (true, false) => ("that a stopped step left", "they go"),
         (false, false) => ("of yours and of a stopped step", "they go"),
@@ -19,12 +19,12 @@ pub(super) fn sheet(id: u32, step: u32, paths: &[String], left: Option<&Left>) -
         .offers(
             'y',
             &format!("include: {included} into the step's commit"),
-            answer(id, Answer::Include),
+            answer(id, QuestionAnswer::Include),
         )
         .offers(
             'n',
             "leave out: these files stay uncommitted",
-            answer(id, Answer::LeaveOut),
+            answer(id, QuestionAnswer::LeaveOut),
         )
         .offers('c', "cancel the run", cancel())
         .first(1)
@@ -39,12 +39,12 @@ pub(super) fn of_tests(id: u32, step: u32, paths: &[String]) -> Sheet {
         .offers(
             'y',
             "include: what the tests wrote goes into the step's commit, untested",
-            answer(id, Answer::Include),
+            answer(id, QuestionAnswer::Include),
         )
         .offers(
             'n',
             "leave out: the commit has what was tested",
-            answer(id, Answer::LeaveOut),
+            answer(id, QuestionAnswer::LeaveOut),
         )
         .offers('c', "cancel the run", cancel())
         .first(1)
@@ -65,12 +65,12 @@ pub(super) fn outside_of_calls(id: u32, step: u32, paths: &[String]) -> Sheet {
         .offers(
             'y',
             "include: they are part of the step, are committed and undone with it",
-            answer(id, Answer::Include),
+            answer(id, QuestionAnswer::Include),
         )
         .offers(
             'n',
             "leave out: they are yours, stay uncommitted, and an undo leaves them",
-            answer(id, Answer::LeaveOut),
+            answer(id, QuestionAnswer::LeaveOut),
         )
         .offers('c', "cancel the run", cancel())
         .first(1)

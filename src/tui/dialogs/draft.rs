@@ -3,7 +3,7 @@
 //! Enter only shows it: half a document is never taken by a stray key.
 
 use super::{answer, cancel, identity};
-use crate::domain::question::{Answer, DraftFile};
+use crate::domain::question::{DraftFile, QuestionAnswer};
 use crate::domain::turn::TurnOrder;
 use crate::tui::command::Command;
 use crate::tui::sheet::{Sheet, Then};
@@ -17,7 +17,7 @@ pub(super) fn sheet(id: u32, order: &TurnOrder, files: &[DraftFile]) -> Sheet {
     );
     let mut sheet = Sheet::new(identity(id), &title);
     for file in files {
-        sheet = sheet.says(&file.in_words(), theme::PLAIN);
+        sheet = sheet.says(&file.describe(), theme::PLAIN);
     }
     let whose = format!(
         "The {} may not have been through with it. Discarded, it is kept below history/conflicts/.",
@@ -29,12 +29,12 @@ pub(super) fn sheet(id: u32, order: &TurnOrder, files: &[DraftFile]) -> Sheet {
         .offers(
             'y',
             "use it, as what the turn returned",
-            answer(id, Answer::UseDraft),
+            answer(id, QuestionAnswer::UseDraft),
         )
         .offers(
             'n',
             "discard it: the turn is done again",
-            answer(id, Answer::Discard),
+            answer(id, QuestionAnswer::Discard),
         )
         .offers('c', "cancel the run", cancel())
 }

@@ -3,7 +3,7 @@
 //! Enter only shows the diff: running changed code is never the answer to a stray key.
 
 use super::changed;
-use crate::domain::question::{Answer, EntryPoint};
+use crate::domain::question::{EntryPoint, QuestionAnswer};
 use crate::tui::sheet::Sheet;
 
 pub(super) fn sheet(id: u32, step: u32, changes: &[EntryPoint]) -> Sheet {
@@ -13,6 +13,10 @@ pub(super) fn sheet(id: u32, step: u32, changes: &[EntryPoint]) -> Sheet {
         (id, step),
         (&title, "Nothing of it has run yet."),
         files.map(|point| (&*point.path, &*point.why)),
-        [('y', "allow: the changes stand and are run", Answer::Allow)],
+        [(
+            'y',
+            "allow: the changes stand and are run",
+            QuestionAnswer::Allow,
+        )],
     )
 }

@@ -4,8 +4,8 @@
 
 use super::{answer, back_to_the_goal, cancel, identity, listed};
 use crate::domain::phase::Mode;
-use crate::domain::question::{Answer, CommitTerms, Left, Terms};
-use crate::domain::run::State;
+use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles, QuestionAnswer};
+use crate::domain::run::RunState;
 use crate::domain::test_command::TestCommand;
 use crate::text::pluralize;
 use crate::tui::command::Command;
@@ -13,7 +13,7 @@ use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
 use crate::tui::wrap::one_line;
 
-pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
+pub(super) fn sheet(id: u32, terms: &ExecutionTerms, state: &RunState) -> Sheet {
     let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
     let title = format!(
         "execute the approved plan ({})?",
@@ -61,7 +61,7 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
     all.extend(other.as_deref());
     sheet.whole = Some(("what you approve".to_owned(), all.join("\n")));
     sheet = sheet
-        .offers('y', "execute it", answer(id, Answer::Execute))
+        .offers('y', "execute it", answer(id, QuestionAnswer::Execute))
         .offers(
             'n',
             "change it first: write what",
@@ -69,8 +69,8 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
         )
         .offers('v', "read all that you approve", Then::Do(Command::View));
     if let Some(other) = &terms.other_test {
-        let label = format!("test with {} instead", other.in_words());
-        sheet = sheet.offers('o', &label, answer(id, Answer::SwitchTest));
+        let label = format!("test with {} instead", other.describe());
+        sheet = sheet.offers('o', &label, answer(id, QuestionAnswer::SwitchTest));
     }
     sheet
         .offers('b', "back to the goal", back_to_the_goal(id))
@@ -78,26 +78,26 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
         .first(2)
 }
 
-fn commits(terms: &CommitTerms) -> String {
+fn commits(terms: &CommitTarget) -> String {
     match terms {
-        CommitTerms::Off { reason } => format!("commits: none ({reason})"),
-        CommitTerms::Current { branch } => {
+        CommitTarget::Off { reason } => format!("commits: none ({reason})"),
+        CommitTarget::Current { branch } => {
             format!(
                 "commits: one a step, added to {branch}, which is checked out (`git switch` elsewhere first for a new one)"
             )
         }
-        CommitTerms::New { branch } => format!("commits: one a step, on the new branch {branch}"),
+        CommitTarget::New { branch } => format!("commits: one a step, on the new branch {branch}"),
     }
 }
 
-fn tests(terms: &Terms) -> String {
+fn tests(terms: &ExecutionTerms) -> String {
     let Some(test) = &terms.test else {
         return "tests: NONE, no command is known; nothing will be tested".to_owned();
     };
     format!(
         "tests: {} after each step ({})",
         one_line(&test.command),
-        test.origin.in_words()
+        test.origin.describe()
     )
 }
 
@@ -105,7 +105,7 @@ fn other_test(other: &TestCommand) -> String {
     format!(
         "not run: {} ({})",
         one_line(&other.command),
-        other.origin.in_words()
+        other.origin.describe()
     )
 }
 
@@ -118,8 +118,8 @@ fn allowed(mode: Mode) -> &'static str {
     }
 }
 
-fn dirty(terms: &Terms) -> Vec<String> {
-    let (yours, left) = Left::divide(terms.left.as_ref(), &terms.dirty);
+fn dirty(terms: &ExecutionTerms) -> Vec<String> {
+    let (yours, left) = LeftoverFiles::partition_paths(terms.left.as_ref(), &terms.dirty);
     let told = |whose: &str, files: &[&String]| {
         let names: Vec<String> = files.iter().copied().cloned().collect();
         format!(
@@ -129,7 +129,7 @@ fn dirty(terms: &Terms) -> Vec<String> {
         )
     };
     let mut said = Vec::new();
-    if let Some(Left { step, .. }) = &terms.left
+    if let Some(LeftoverFiles { step, .. }) = &terms.left
         && !left.is_empty()
     {
         let whose = format!("uncommitted: what step {step}, which was stopped, left");

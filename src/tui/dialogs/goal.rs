@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::Known;
 use crate::domain::event::Event;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::tui::action::Action;
 use crate::tui::command::Command;
 use crate::tui::keymap::IsWriting;
@@ -18,7 +18,7 @@ const N_LINES: usize = 12;
 /// From which share of common lines on a goal is the one before with changes.
 const LIKE: f32 = 0.3;
 
-pub(super) fn sheet(state: &State, known: &Known<'_>) -> Sheet {
+pub(super) fn sheet(state: &RunState, known: &Known<'_>) -> Sheet {
     let text = text(state, known);
     let title = if known.proposed_goal.is_some() {
         "is this the goal, as the agent understood it?"
@@ -84,7 +84,7 @@ fn with_changes(before: &str, now: &str) -> Vec<(String, Style)> {
 }
 
 /// The goal as it would be confirmed now.
-pub fn text(state: &State, known: &Known<'_>) -> String {
+pub fn text(state: &RunState, known: &Known<'_>) -> String {
     let given = state.goal.as_ref().map(|goal| goal.text.as_str());
     known
         .proposed_goal

@@ -3,7 +3,7 @@
 //! Enter only shows the diff. Putting back stores what is there first, so that either answer can be regretted.
 
 use super::changed;
-use crate::domain::question::{Answer, HeldEdit};
+use crate::domain::question::{HeldEdit, QuestionAnswer};
 use crate::tui::sheet::Sheet;
 
 pub(super) fn sheet(id: u32, step: u32, edits: &[HeldEdit]) -> Sheet {
@@ -14,8 +14,12 @@ pub(super) fn sheet(id: u32, step: u32, edits: &[HeldEdit]) -> Sheet {
         (&title, "Nothing of it is tested or committed yet."),
         edits.iter().map(|edit| (&*edit.path, &*edit.why)),
         [
-            ('r', put_back, Answer::PutBack),
-            ('y', "keep the changes as they are now", Answer::Keep),
+            ('r', put_back, QuestionAnswer::PutBack),
+            (
+                'y',
+                "keep the changes as they are now",
+                QuestionAnswer::Keep,
+            ),
         ],
     )
 }

@@ -1,6 +1,6 @@
 //! Dialog before the first goal: the repository brings instructions for agents, and is not trusted.
 
-use crate::domain::instructions::InstructionsChoice;
+use crate::domain::instructions_choice::InstructionsChoice;
 use crate::tui::action::Action;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;

@@ -1,7 +1,7 @@
 //! Dialog: the user edits by hand, and says when that is done.
 
 use super::{cancel, identity};
-use crate::domain::question::AfterEdit;
+use crate::domain::question::EditFollowUp;
 use crate::tui::action::{Action, DocumentKind};
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
@@ -24,11 +24,11 @@ pub(super) fn sheet(id: u32) -> Sheet {
             "open the comments in your editor",
             edit(DocumentKind::Comments),
         )
-        .offers('r', "done: have it reviewed", done(AfterEdit::Review))
+        .offers('r', "done: have it reviewed", done(EditFollowUp::Review))
         .offers(
             'y',
             "done: accept it without a review",
-            done(AfterEdit::Accept),
+            done(EditFollowUp::Accept),
         )
         .offers('c', "cancel the run", cancel())
 }

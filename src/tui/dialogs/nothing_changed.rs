@@ -3,7 +3,7 @@
 //! Enter tries again: that nothing happened is no proof that the step is done.
 
 use super::{answer, back_to_the_goal, cancel, identity};
-use crate::domain::question::Answer;
+use crate::domain::question::QuestionAnswer;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
 
@@ -16,16 +16,16 @@ pub(super) fn sheet(id: u32, step: u32, said: &str) -> Sheet {
             .says(said, theme::PLAIN);
     }
     sheet
-        .offers('r', "try the step again", answer(id, Answer::Retry))
+        .offers('r', "try the step again", answer(id, QuestionAnswer::Retry))
         .offers(
             'y',
             "what it asks was true already: the step is done",
-            answer(id, Answer::AlreadyTrue),
+            answer(id, QuestionAnswer::AlreadyTrue),
         )
         .offers(
             'w',
             "skip it: its box stays open, the next step follows",
-            answer(id, Answer::SkipStep),
+            answer(id, QuestionAnswer::SkipStep),
         )
         .offers(
             'b',

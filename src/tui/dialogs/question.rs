@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{Known, answer, identity};
-use crate::domain::question::{AgentQuestion, Answer, Offered, Picks};
+use crate::domain::question::{AgentQuestion, AnswerOption, AnswerSelectMode, QuestionAnswer};
 use crate::text::pluralize;
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
@@ -30,7 +30,11 @@ pub(super) fn sheet(id: u32, questions: &[AgentQuestion], who: &str, known: &Kno
     };
     let sheet = Sheet::new(format!("{} {n_answered}", identity(id)), &title);
     let Some(asked) = open.first() else {
-        return sheet.offers('n', "let it decide itself", answer(id, Answer::Dismiss));
+        return sheet.offers(
+            'n',
+            "let it decide itself",
+            answer(id, QuestionAnswer::Dismiss),
+        );
     };
     offer(sheet.says(&asked.text, theme::PLAIN), title, asked, known)
         .offers(
@@ -38,21 +42,25 @@ pub(super) fn sheet(id: u32, questions: &[AgentQuestion], who: &str, known: &Kno
             "answer in your own words: write",
             Then::Write(Draft::Reply { id }),
         )
-        .offers('n', "let it decide itself", answer(id, Answer::Dismiss))
+        .offers(
+            'n',
+            "let it decide itself",
+            answer(id, QuestionAnswer::Dismiss),
+        )
 }
 
 /// The offered answers; where several may be chosen, each with a box, and one choice that gives them.
 fn offer(mut sheet: Sheet, title: String, asked: &AgentQuestion, known: &Known<'_>) -> Sheet {
-    let whole: Vec<String> = asked.options.iter().map(Offered::in_words).collect();
+    let whole: Vec<String> = asked.options.iter().map(AnswerOption::describe).collect();
     sheet.whole = Some((title, format!("{}\n\n{}", asked.text, whole.join("\n"))));
     // A choice has one line; what it means, and what may not fit there, stands above.
     for (key, offered) in NUMBERS.chars().zip(&asked.options) {
         if offered.description.is_some() || width(&offered.label) > WIDE {
-            let line = one_line(&offered.in_words());
+            let line = one_line(&offered.describe());
             sheet = sheet.says(&format!("{key}: {line}"), theme::QUIET);
         }
     }
-    if asked.picks == Picks::Several {
+    if asked.picks == AnswerSelectMode::Several {
         sheet = sheet.says("Several may be chosen; G gives them.", theme::QUIET);
     }
     let none = BTreeSet::new();
@@ -60,8 +68,8 @@ fn offer(mut sheet: Sheet, title: String, asked: &AgentQuestion, known: &Known<'
     for (key, offered) in NUMBERS.chars().zip(&asked.options) {
         let label = offered.label.clone();
         sheet = match asked.picks {
-            Picks::One => sheet.offers(key, &offered.label, Then::Pick(label)),
-            Picks::Several => {
+            AnswerSelectMode::One => sheet.offers(key, &offered.label, Then::Pick(label)),
+            AnswerSelectMode::Several => {
                 let sign = if ticked.contains(&label) {
                     "[x]"
                 } else {
@@ -79,8 +87,8 @@ fn offer(mut sheet: Sheet, title: String, asked: &AgentQuestion, known: &Known<'
         .filter(|offered| ticked.contains(&offered.label));
     let chosen: Vec<&str> = chosen.map(|offered| offered.label.as_str()).collect();
     match (asked.picks, chosen.len()) {
-        (Picks::One, _) | (Picks::Several, 0) => sheet,
-        (Picks::Several, n) => {
+        (AnswerSelectMode::One, _) | (AnswerSelectMode::Several, 0) => sheet,
+        (AnswerSelectMode::Several, n) => {
             let words = format!("give {}", pluralize(n, "answer"));
             sheet.offers('g', &words, Then::Pick(chosen.join(", ")))
         }

@@ -3,8 +3,8 @@
 //! Refuses to ask where nothing would end.
 
 use crate::domain::phase::Phase;
-use crate::domain::run::{Busy, State};
-use crate::domain::task::Child;
+use crate::domain::run::{ProgramOperation, RunState};
+use crate::domain::task::ChildSession;
 use crate::text::pluralize;
 use crate::tui::action::{Action, QuitStep};
 use crate::tui::header::busy_in_words;
@@ -21,10 +21,10 @@ const MAX_NAMED: usize = 4;
 const MOST_OF_TEXT: usize = 64;
 
 /// The dialog, where something works; `key` is that of leaving.
-pub fn sheet(state: &State, clock: Clock, key: &str) -> Option<Sheet> {
+pub fn sheet(state: &RunState, clock: Clock, key: &str) -> Option<Sheet> {
     let works = works(state, clock);
-    let is_task = |child: &&Child| child.is_running() && child.order.speaks.is_none();
-    let tasks: Vec<&Child> = state.children.iter().filter(is_task).collect();
+    let is_task = |child: &&ChildSession| child.is_running() && child.order.speaks.is_none();
+    let tasks: Vec<&ChildSession> = state.children.iter().filter(is_task).collect();
     let talks = state.discussions.iter().filter(|each| each.is_running());
     let talks: Vec<&str> = talks.map(|each| each.order.topic.as_str()).collect();
     let counts = [(tasks.len(), "task"), (talks.len(), "discussion")];
@@ -41,7 +41,7 @@ pub fn sheet(state: &State, clock: Clock, key: &str) -> Option<Sheet> {
     let title = format!("leave, and end {}?", ends.join(" and "));
     let tasked = tasks.iter().map(|child| {
         let about = cut(&one_line(&child.order.description), MOST_OF_TEXT);
-        format!("{}: {about}", child.order.name())
+        format!("{}: {about}", child.order.short_name())
     });
     let talked = talks
         .iter()
@@ -92,9 +92,9 @@ struct Works {
     kept: &'static str,
 }
 
-fn works(state: &State, clock: Clock) -> Option<Works> {
+fn works(state: &RunState, clock: Clock) -> Option<Works> {
     let kept = match (&state.busy, state.phase) {
-        (Some(Busy::Reversing { .. }), _) => {
+        (Some(ProgramOperation::Reversing { .. }), _) => {
             "What is being put back is gone through with when the run goes on."
         }
         (_, Phase::Execute) => {
@@ -111,14 +111,14 @@ fn works(state: &State, clock: Clock) -> Option<Works> {
                 "{} ({}) {}, since {}",
                 role.name(),
                 one_line(adapter),
-                running.order.purpose.in_words(),
+                running.order.purpose.describe(),
                 clock.minute(running.started_at)
             ),
             kept,
         });
     }
     // A turn that is held back has not begun: nothing of it would end.
-    let is_at_work = |busy: &&Busy| !matches!(busy, Busy::Held { .. });
+    let is_at_work = |busy: &&ProgramOperation| !matches!(busy, ProgramOperation::Held { .. });
     let busy = state.busy.as_ref().filter(is_at_work)?;
     Some(Works {
         ends: "what is under way",

@@ -3,8 +3,8 @@
 use super::{Known, confirm, identity};
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
-use crate::domain::run::State;
-use crate::domain::turn::{Again, TurnOrder};
+use crate::domain::run::RunState;
+use crate::domain::turn::{TurnOrder, TurnRetryReason};
 use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::Command;
@@ -14,13 +14,13 @@ use crate::tui::theme;
 /// How many lines of the prompt are laid out here; the whole is a key away.
 const N_LINES: usize = 12;
 
-pub(super) fn sheet(id: u32, order: &TurnOrder, state: &State, known: &Known<'_>) -> Sheet {
+pub(super) fn sheet(id: u32, order: &TurnOrder, state: &RunState, known: &Known<'_>) -> Sheet {
     let role = order.purpose.role();
     let adapter = state.session(role).map_or("", |session| &session.adapter);
     let title = format!(
         "{} ({adapter}) {}: release?",
         role.name(),
-        order.purpose.in_words()
+        order.purpose.describe()
     );
     let mut sheet = Sheet::new(identity(id), &title);
     if let Some(again) = &order.again {
@@ -56,7 +56,7 @@ pub(super) fn sheet(id: u32, order: &TurnOrder, state: &State, known: &Known<'_>
         };
         sheet = sheet.says(&said, theme::YOU);
     }
-    let release = Then::Act(vec![Action::Event(Event::Released)]);
+    let release = Then::Act(vec![Action::Event(Event::TurnSendConfirmed)]);
     let release = if known.confirm_enter {
         Then::Confirm(Box::new(confirm::release(&title)))
     } else {
@@ -75,17 +75,21 @@ pub(super) fn sheet(id: u32, order: &TurnOrder, state: &State, known: &Known<'_>
     )
 }
 
-fn again_in_words(again: &Again) -> String {
+fn again_in_words(again: &TurnRetryReason) -> String {
     match again {
-        Again::NoDocument { reason } => {
+        TurnRetryReason::NoDocument { reason } => {
             format!("asked again, for the last turn brought no document: {reason}")
         }
-        Again::AskedBack { reason } => format!("asked back: {reason}"),
-        Again::Answered { answer } => format!("asked again with your answer: {answer}"),
-        Again::StepTried => "asked again, for its last turn did not do the step".to_owned(),
-        Again::Undone { step } => {
+        TurnRetryReason::AskedBack { reason } => format!("asked back: {reason}"),
+        TurnRetryReason::Answered { answer } => format!("asked again with your answer: {answer}"),
+        TurnRetryReason::StepTried => {
+            "asked again, for its last turn did not do the step".to_owned()
+        }
+        TurnRetryReason::Undone { step } => {
             format!("asked anew: you undid from step {step} on, and the prompt says so")
         }
-        Again::Failed => "asked again, for the last turn failed or was interrupted".to_owned(),
+        TurnRetryReason::Failed => {
+            "asked again, for the last turn failed or was interrupted".to_owned()
+        }
     }
 }

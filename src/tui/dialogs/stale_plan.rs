@@ -9,8 +9,8 @@ use super::{Known, answer, back_to_the_goal, cancel, identity};
 use crate::domain::ids::Sha256;
 use crate::domain::phase::Phase;
 use crate::domain::plan;
-use crate::domain::question::Answer;
-use crate::domain::run::{Reading, State};
+use crate::domain::question::QuestionAnswer;
+use crate::domain::run::{PlanFileState, RunState};
 use crate::text::{count_changed_lines, front_matter};
 use crate::tui::command::Command;
 use crate::tui::documents::Texts;
@@ -19,10 +19,10 @@ use crate::tui::tabs::Tab;
 use crate::tui::theme;
 use crate::tui::versions::Pair;
 
-pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>) -> Sheet {
+pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &RunState, known: &Known<'_>) -> Sheet {
     let mut sheet = Sheet::new(identity(id), "the plan is not the one that was reviewed");
     let file = state.plan.as_ref();
-    let is_plan = file.is_some_and(|file| file.reading == Reading::Plan);
+    let is_plan = file.is_some_and(|file| file.reading == PlanFileState::Plan);
     if !is_plan {
         // First: it says why it cannot be accepted, and what changed may be long.
         let text = format!(
@@ -47,12 +47,16 @@ pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>
         }
     }
     if is_plan {
-        let accept = answer(id, Answer::AcceptAsIs);
+        let accept = answer(id, QuestionAnswer::AcceptAsIs);
         sheet = sheet.offers('y', "accept it as it is", accept);
     }
     // While steps run there is no way back into the review but by stopping.
     if state.phase != Phase::Execute {
-        sheet = sheet.offers('r', "review it again", answer(id, Answer::ReviewAgain));
+        sheet = sheet.offers(
+            'r',
+            "review it again",
+            answer(id, QuestionAnswer::ReviewAgain),
+        );
     }
     let n_before = sheet.choices.len();
     let (look, see) = match changed {

@@ -3,9 +3,9 @@
 //! Enter gives nothing away: what an agent wrote would reach what listens on this machine, or command docker.
 
 use super::{answer, back_to_the_goal, cancel, identity};
-use crate::domain::question::{Answer, tests_of};
-use crate::domain::receipt::LackedSocket;
-use crate::domain::run::State;
+use crate::domain::question::{QuestionAnswer, tests_label};
+use crate::domain::receipt::MissingSocket;
+use crate::domain::run::RunState;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
 
@@ -14,42 +14,42 @@ const NETWORK: &str = "With the machine's network they reach the internet and al
 const SOCKET: &str = "Whoever reaches it can start containers that see all your files. Tests run what an agent wrote: let them reach it only where \
     you would run this step's code yourself. `test.sockets` of your configuration names sockets for every repository.";
 
-pub(super) fn network(id: u32, step: u32, line: &str, state: &State) -> Sheet {
+pub(super) fn network(id: u32, step: u32, line: &str, state: &RunState) -> Sheet {
     let lacked = "the machine's network";
     let sheet = failing(id, (step, lacked), line, state)
         .says(NETWORK, theme::QUIET)
         .offers(
             'l',
             "keep them off it: they fail, now and in later runs in this repository",
-            answer(id, Answer::LoopbackNetwork),
+            answer(id, QuestionAnswer::LoopbackNetwork),
         )
         .offers(
             'h',
             "give it to them, now and in later runs in this repository",
-            answer(id, Answer::HostNetwork),
+            answer(id, QuestionAnswer::HostNetwork),
         );
     ways_out(id, sheet)
 }
 
-pub(super) fn socket(id: u32, step: u32, lacked: &LackedSocket, state: &State) -> Sheet {
+pub(super) fn socket(id: u32, step: u32, lacked: &MissingSocket, state: &RunState) -> Sheet {
     let sheet = failing(id, (step, &lacked.path), &lacked.line, state)
         .says(SOCKET, theme::QUIET)
         .offers(
             'l',
             "leave it hidden: they fail, now and in later runs in this repository",
-            answer(id, Answer::HideSocket),
+            answer(id, QuestionAnswer::HideSocket),
         )
         .offers(
             'r',
             "let them reach it, now and in later runs in this repository",
-            answer(id, Answer::ReachSocket),
+            answer(id, QuestionAnswer::ReachSocket),
         );
     ways_out(id, sheet)
 }
 
 /// What failed, and by which command: that of the step, or of the tests before the first one (step 0).
-fn failing(id: u32, (step, lacked): (u32, &str), line: &str, state: &State) -> Sheet {
-    let title = format!("{} fail without {lacked}", tests_of(step));
+fn failing(id: u32, (step, lacked): (u32, &str), line: &str, state: &RunState) -> Sheet {
+    let title = format!("{} fail without {lacked}", tests_label(step));
     let sheet = Sheet::new(identity(id), &title).says(line, theme::BAD);
     let execution = state.execution.as_ref();
     let receipt = execution.and_then(|execution| match step {

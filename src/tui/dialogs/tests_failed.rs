@@ -1,8 +1,8 @@
 //! Dialog: the tests of a step fail after all fix turns.
 
 use super::{answer, back_to_the_goal, cancel, identity};
-use crate::domain::question::Answer;
-use crate::domain::run::State;
+use crate::domain::question::QuestionAnswer;
+use crate::domain::run::RunState;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
 
@@ -36,12 +36,12 @@ fn from_a_failure(output: &str) -> String {
     shown.join("\n")
 }
 
-pub(super) fn sheet(id: u32, step: u32, found: &str, state: &State) -> Sheet {
+pub(super) fn sheet(id: u32, step: u32, found: &str, state: &RunState) -> Sheet {
     let execution = state.execution.as_ref();
     let current = execution.and_then(|execution| execution.current.as_ref());
     let receipt = current.and_then(|current| current.receipt.as_ref());
     let before = execution.zip(receipt);
-    let title = match before.and_then(|(execution, now)| execution.failed_before(now)) {
+    let title = match before.and_then(|(execution, now)| execution.matching_baseline_failure(now)) {
         Some(_) => format!("step {step}: the tests fail as they did before step 1"),
         None => format!("step {step}: the tests fail after all fix turns"),
     };
@@ -56,17 +56,17 @@ pub(super) fn sheet(id: u32, step: u32, found: &str, state: &State) -> Sheet {
         .offers(
             'r',
             "let the agent mend it again",
-            answer(id, Answer::Retry),
+            answer(id, QuestionAnswer::Retry),
         )
         .offers(
             'w',
             "go on without a commit: what the step changed stays in the tree",
-            answer(id, Answer::SkipTests),
+            answer(id, QuestionAnswer::SkipTests),
         )
         .offers(
             'y',
             "commit the step although its tests fail",
-            answer(id, Answer::AcceptAsIs),
+            answer(id, QuestionAnswer::AcceptAsIs),
         )
         .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())

@@ -3,10 +3,10 @@
 //! Enter does nothing: what puts files back takes a choice of its own.
 
 use super::listed;
-use crate::domain::changes::Scope;
+use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::undo::{Fate, Offer, Way, named};
+use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoDirection, steps_label};
 use crate::tui::action::Action;
 use crate::tui::command::Command;
 use crate::tui::sheet::{Sheet, Then};
@@ -17,60 +17,66 @@ use crate::tui::words::short_commit;
 const N_FILES: usize = 6;
 
 /// The dialog of the first offer; the others are its further choices.
-pub fn sheet(offers: &[Offer], phase: Phase) -> Option<Sheet> {
+pub fn sheet(offers: &[ReversalPreview], phase: Phase) -> Option<Sheet> {
     let (offer, others) = offers.split_first()?;
-    let what = format!("{} {}", offer.way.verb(), named(&offer.steps));
+    let what = format!("{} {}", offer.way.verb(), steps_label(&offer.steps));
     let mut sheet = body(offer, phase);
     sheet = sheet.offers('y', &what, Then::ActAndBack(vec![asked(offer)]));
     for (key, other) in ['o', 't'].into_iter().zip(others) {
         let key = match other.way {
-            Way::Undo { .. } => key,
-            Way::Redo => 'r',
+            UndoDirection::Undo { .. } => key,
+            UndoDirection::Redo => 'r',
         };
-        let label = format!("{} {} instead …", other.way.verb(), named(&other.steps));
+        let label = format!(
+            "{} {} instead …",
+            other.way.verb(),
+            steps_label(&other.steps)
+        );
         let instead = sheet_of(other, phase);
         sheet = sheet.offers(key, &label, Then::Confirm(Box::new(instead)));
     }
     Some(ends(sheet, offer))
 }
 
-fn sheet_of(offer: &Offer, phase: Phase) -> Sheet {
-    let what = format!("{} {}", offer.way.verb(), named(&offer.steps));
+fn sheet_of(offer: &ReversalPreview, phase: Phase) -> Sheet {
+    let what = format!("{} {}", offer.way.verb(), steps_label(&offer.steps));
     let sheet = body(offer, phase).offers('y', &what, Then::ActAndBack(vec![asked(offer)]));
     ends(sheet, offer)
 }
 
-fn ends(sheet: Sheet, offer: &Offer) -> Sheet {
+fn ends(sheet: Sheet, offer: &ReversalPreview) -> Sheet {
     let scope = match offer.steps.as_slice() {
-        [only] => Scope::Step(*only),
-        _ => Scope::All,
+        [only] => DiffScope::Step(*only),
+        _ => DiffScope::All,
     };
     let sheet = match offer.way {
-        Way::Undo { .. } => sheet.offers('d', "read the diff", Then::Do(Command::Diff(scope))),
-        Way::Redo => sheet,
+        UndoDirection::Undo { .. } => {
+            sheet.offers('d', "read the diff", Then::Do(Command::Diff(scope)))
+        }
+        UndoDirection::Redo => sheet,
     };
     let sheet = sheet.offers('n', "no, back", Then::Back);
     let last = sheet.choices.len().saturating_sub(1);
     sheet.first(last)
 }
 
-fn asked(offer: &Offer) -> Action {
+fn asked(offer: &ReversalPreview) -> Action {
     Action::Event(Event::UndoAsked {
         way: offer.way,
-        seen: offer.seen.clone(),
+        seen: offer.inspected_tree.clone(),
     })
 }
 
-fn body(offer: &Offer, phase: Phase) -> Sheet {
-    let title = format!("{} {}?", offer.way.verb(), named(&offer.steps));
-    let id = format!("{title} {}", offer.seen);
+fn body(offer: &ReversalPreview, phase: Phase) -> Sheet {
+    let title = format!("{} {}?", offer.way.verb(), steps_label(&offer.steps));
+    let id = format!("{title} {}", offer.inspected_tree);
     let names: Vec<String> = offer.files.iter().map(file).collect();
     let mut sheet = Sheet::new(id, &title);
     // Where the window is small, what the user would lose is what is seen.
-    if !offer.yours.is_empty() {
+    if !offer.user_edited.is_empty() {
         let yours = format!(
             "CHANGED SINCE by you or another program, and put back all the same:\n{}",
-            listed(&offer.yours, N_FILES)
+            listed(&offer.user_edited, N_FILES)
         );
         sheet = sheet.says(&yours, theme::BAD);
     }
@@ -92,7 +98,7 @@ fn body(offer: &Offer, phase: Phase) -> Sheet {
     sheet
 }
 
-fn about_files(offer: &Offer) -> String {
+fn about_files(offer: &ReversalPreview) -> String {
     let n = offer.files.len();
     let files = if n == 1 {
         "1 file"
@@ -101,23 +107,23 @@ fn about_files(offer: &Offer) -> String {
     };
     match (offer.way, offer.files.is_empty()) {
         (_, true) => "No file changes: the tree is that way already.".to_owned(),
-        (Way::Undo { step }, false) => {
+        (UndoDirection::Undo { step }, false) => {
             format!("The tree goes back to before step {step}: {files}")
         }
-        (Way::Redo, false) => format!("The tree goes to what was undone: {files}"),
+        (UndoDirection::Redo, false) => format!("The tree goes to what was undone: {files}"),
     }
 }
 
-fn file((fate, name): &(Fate, String)) -> String {
+fn file((fate, name): &(FileReversalKind, String)) -> String {
     match fate {
-        Fate::Changes => format!("~ {name}"),
-        Fate::Comes => format!("+ {name} (comes back)"),
-        Fate::Goes => format!("- {name} (goes away)"),
+        FileReversalKind::Modify => format!("~ {name}"),
+        FileReversalKind::Restore => format!("+ {name} (comes back)"),
+        FileReversalKind::Delete => format!("- {name} (goes away)"),
     }
 }
 
-fn about_commits(offer: &Offer) -> String {
-    let Some(subject) = &offer.commit else {
+fn about_commits(offer: &ReversalPreview) -> String {
+    let Some(subject) = &offer.commit_subject else {
         return "No commit is made: nothing of this was committed.".to_owned();
     };
     let commits: Vec<String> = offer
@@ -135,37 +141,37 @@ fn about_commits(offer: &Offer) -> String {
     )
 }
 
-fn about_others(offer: &Offer) -> &'static str {
+fn about_others(offer: &ReversalPreview) -> &'static str {
     match offer.way {
-        Way::Undo { .. } => {
+        UndoDirection::Undo { .. } => {
             "Your other files stay. All that lies there now is kept; /redo brings it back."
         }
-        Way::Redo => "Your other files stay. All that lies there now is kept.",
+        UndoDirection::Redo => "Your other files stay. All that lies there now is kept.",
     }
 }
 
-fn about_run(offer: &Offer, phase: Phase) -> &'static str {
+fn about_run(offer: &ReversalPreview, phase: Phase) -> &'static str {
     match (phase, offer.way) {
-        (Phase::Execute, Way::Undo { .. }) => {
+        (Phase::Execute, UndoDirection::Undo { .. }) => {
             "The boxes are opened; the first of these steps is the next turn, at the manual gate."
         }
-        (Phase::Execute, Way::Redo) => {
+        (Phase::Execute, UndoDirection::Redo) => {
             "The boxes are ticked; the next turn waits at the manual gate."
         }
-        (_, Way::Undo { .. }) => "The boxes are opened; the run stays as it is.",
-        (_, Way::Redo) => "The boxes are ticked; the run stays as it is.",
+        (_, UndoDirection::Undo { .. }) => "The boxes are opened; the run stays as it is.",
+        (_, UndoDirection::Redo) => "The boxes are ticked; the run stays as it is.",
     }
 }
 
-fn whole(offer: &Offer, phase: Phase, names: &[String]) -> String {
+fn whole(offer: &ReversalPreview, phase: Phase, names: &[String]) -> String {
     let list = |names: &[String]| {
         let lines = names.iter().map(|name| format!("    {name}"));
         lines.collect::<Vec<_>>().join("\n")
     };
     let mut parts = vec![about_files(offer), list(names)];
-    if !offer.yours.is_empty() {
+    if !offer.user_edited.is_empty() {
         parts.push("Changed since by you or another program:".to_owned());
-        parts.push(list(&offer.yours));
+        parts.push(list(&offer.user_edited));
     }
     parts.extend([
         about_commits(offer),

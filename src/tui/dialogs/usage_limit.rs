@@ -3,15 +3,15 @@
 use super::{answer, back_to_the_goal, cancel, identity, offers_the_move};
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
-use crate::domain::question::{Answer, QuestionKind, WaitFrom};
-use crate::domain::run::State;
+use crate::domain::question::{QuestionAnswer, QuestionKind, WaitSource};
+use crate::domain::run::RunState;
 use crate::tui::Action;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
 use crate::tui::words::Clock;
 use crate::tui::wrap::one_line;
 
-pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &State, clock: Clock) -> Sheet {
+pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &RunState, clock: Clock) -> Sheet {
     let QuestionKind::UsageLimit {
         purpose,
         adapter,
@@ -28,8 +28,8 @@ pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &State, clock: Clock) -
     let title = format!("{}'s usage limit is reached", one_line(adapter));
     let until = clock.minute(*until);
     let when = match from {
-        WaitFrom::Cli => format!("It ends at {until}."),
-        WaitFrom::Us => format!("Nobody told when it ends; the next try is at {until}."),
+        WaitSource::Cli => format!("It ends at {until}."),
+        WaitSource::Us => format!("Nobody told when it ends; the next try is at {until}."),
     };
     let goes = match then {
         Gate::Auto => format!("The turn of the {} goes again then by itself.", role.name()),
@@ -42,9 +42,9 @@ pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &State, clock: Clock) -
     let wait = match then {
         Gate::Auto => ("wait", Vec::new()),
         Gate::Manual => {
-            let waits = Event::Answered {
+            let waits = Event::QuestionAnswered {
                 id,
-                answer: Answer::Wait,
+                answer: QuestionAnswer::Wait,
             };
             let label = "wait, and go on by itself then";
             (label, vec![Action::Event(waits)])
@@ -53,7 +53,7 @@ pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &State, clock: Clock) -
     let sheet = sheet.offers('w', wait.0, Then::PutAside(wait.1)).offers(
         'r',
         "try again now",
-        answer(id, Answer::Retry),
+        answer(id, QuestionAnswer::Retry),
     );
     offers_the_move(sheet, id, (role, other.as_deref()), state)
         .offers('b', "stop, back to the goal", back_to_the_goal(id))

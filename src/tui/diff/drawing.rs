@@ -5,8 +5,8 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::domain::changes::Scope;
-use crate::domain::run::State;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::run::RunState;
 use crate::tui::Screen;
 use crate::tui::keymap::IsWriting;
 use crate::tui::layout::{inset, take_below};
@@ -22,7 +22,7 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         mut area: Rect,
-        state: Option<&State>,
+        state: Option<&RunState>,
         waiting: Option<&Sheet>,
     ) {
         let back = self.keymap().named("close-diff", IsWriting::No);
@@ -55,8 +55,8 @@ fn draw_question(sheet: &Sheet, frame: &mut Frame, area: &mut Rect, back: &str) 
 }
 
 /// The text of the step that a diff is of.
-fn title_of(scope: Scope, state: &State) -> Option<String> {
-    let Scope::Step(n) = scope else {
+fn title_of(scope: DiffScope, state: &RunState) -> Option<String> {
+    let DiffScope::Step(n) = scope else {
         return None;
     };
     let execution = state.execution.as_ref()?;

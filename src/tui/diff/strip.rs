@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::domain::changes::Scope;
+use crate::domain::diff_scope::DiffScope;
 use crate::tui::hints;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width};
@@ -12,13 +12,13 @@ pub struct Strip {
     /// What it shows.
     pub line: Line<'static>,
     /// Where each diff of it begins, how many columns it has, and which it is.
-    pub places: Vec<(usize, usize, Scope)>,
+    pub places: Vec<(usize, usize, DiffScope)>,
 }
 
 /// The strip with the chosen one marked; of more than fit, those around it. `back` is the key to what waits.
 pub fn lay_out(
-    scopes: &[Scope],
-    chosen: Scope,
+    scopes: &[DiffScope],
+    chosen: DiffScope,
     (waits, back): (Option<&str>, &str),
     columns: usize,
 ) -> Strip {
@@ -63,10 +63,10 @@ pub fn lay_out(
 }
 
 /// Colour never says anything alone: the chosen one stands in brackets.
-fn word(scope: Scope, chosen: Scope) -> String {
+fn word(scope: DiffScope, chosen: DiffScope) -> String {
     match scope == chosen {
-        true => format!("[{}]", scope.word()),
-        false => format!(" {} ", scope.word()),
+        true => format!("[{}]", scope.keyword()),
+        false => format!(" {} ", scope.keyword()),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::discussion::{Discussion, DiscussionEvent};
-use crate::domain::event::{Event, News};
+use crate::domain::discussion::{DiscussionEvent, GroupDiscussion};
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{DiscussionId, SessionId};
 use crate::text::TextCleaner;
 use crate::tui::action::Topic;
@@ -33,7 +33,7 @@ pub struct Talks {
 
 impl Talks {
     /// Counts what was said in the discussion on the board, where something was said since.
-    pub fn count(&mut self, discussion: &Discussion) {
+    pub fn count(&mut self, discussion: &GroupDiscussion) {
         let speeches = discussion.rounds.iter().map(|round| round.speeches.len());
         let n = speeches.sum::<usize>() + usize::from(discussion.outcome.is_some());
         let is_known =
@@ -145,9 +145,9 @@ impl Live {
     pub fn on_event(&mut self, event: &Event) {
         let news = match event {
             Event::Discussion { news, .. } => news,
-            Event::TaskNews {
+            Event::TaskActivity {
                 session,
-                news: News::Text { text },
+                news: AgentActivity::Text { text },
             } => return self.finish(session, text),
             _ => return,
         };

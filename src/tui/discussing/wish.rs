@@ -2,9 +2,9 @@
 //!
 //! Refuses to do it.
 
-use crate::domain::discussion::Discussion;
-use crate::domain::ids::At;
-use crate::domain::run::State;
+use crate::domain::discussion::GroupDiscussion;
+use crate::domain::ids::UnixMillis;
+use crate::domain::run::RunState;
 use crate::tui::action::Topic;
 use crate::tui::words::elapsed;
 
@@ -43,7 +43,7 @@ impl Wish {
     }
 
     /// Why there is nothing to do for it now; `None` where there is.
-    pub fn stands_against(&self, state: Option<&State>) -> Option<&'static str> {
+    pub fn stands_against(&self, state: Option<&RunState>) -> Option<&'static str> {
         let all = all(state);
         let (is_useful, why) = match self {
             Self::Begin(_) | Self::Budget(_) => (true, ""),
@@ -52,9 +52,12 @@ impl Wish {
                 (has_one, "no finding is open")
             }
             Self::Board | Self::Export => (!all.is_empty(), "nothing was discussed yet"),
-            Self::Stop => (all.iter().any(Discussion::is_running), "no discussion runs"),
+            Self::Stop => (
+                all.iter().any(GroupDiscussion::is_running),
+                "no discussion runs",
+            ),
             Self::GoOn => (
-                all.iter().any(Discussion::can_go_on),
+                all.iter().any(GroupDiscussion::can_resume),
                 "no discussion was cut off",
             ),
             Self::Quote => (
@@ -84,12 +87,12 @@ pub struct Planned {
 }
 
 /// The discussions of a run; none where there is no run.
-pub fn all(state: Option<&State>) -> &[Discussion] {
+pub fn all(state: Option<&RunState>) -> &[GroupDiscussion] {
     state.map_or(&[], |state| state.discussions.as_slice())
 }
 
 /// The discussion that runs, its round, and how long it has been going on; `None` where none does.
-pub fn at_work(state: &State, now: At) -> Option<String> {
+pub fn at_work(state: &RunState, now: UnixMillis) -> Option<String> {
     let discussion = state.discussions.iter().rfind(|each| each.is_running())?;
     let since = elapsed(discussion.running_since, now);
     let round = discussion.round().map_or(0, |round| round.n);

@@ -5,10 +5,10 @@
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
-use crate::domain::execution::StepCount;
 use crate::domain::phase::Phase;
+use crate::domain::plan_execution::StepCount;
 use crate::domain::question::QuestionKind;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::tui::Screen;
 use crate::tui::tabs::Tab;
 use crate::tui::theme;
@@ -43,7 +43,7 @@ impl Read {
 }
 
 /// Lays the bar out in the first row of an area.
-pub fn bar(screen: &Screen, area: Rect, state: Option<&State>) -> Bar {
+pub fn bar(screen: &Screen, area: Rect, state: Option<&RunState>) -> Bar {
     let columns = usize::from(area.width);
     // The titles of folded tabs are the first to go where there is no room.
     let is_narrow = columns < 44;
@@ -100,7 +100,7 @@ pub fn bar(screen: &Screen, area: Rect, state: Option<&State>) -> Bar {
 }
 
 /// How many of its steps are done, or findings open.
-fn count(tab: Tab, state: Option<&State>) -> String {
+fn count(tab: Tab, state: Option<&RunState>) -> String {
     let Some(state) = state else {
         return String::new();
     };
@@ -116,7 +116,11 @@ fn count(tab: Tab, state: Option<&State>) -> String {
 }
 
 /// `?` on the tab that the open question is about, a dot where something is new; always one column.
-fn sign(screen: &Screen, tab: Tab, state: Option<&State>) -> (&'static str, ratatui::style::Style) {
+fn sign(
+    screen: &Screen,
+    tab: Tab,
+    state: Option<&RunState>,
+) -> (&'static str, ratatui::style::Style) {
     let is_about = state.and_then(about) == Some(tab) && !screen.is_read_only();
     match (is_about, screen.tab == tab) {
         (true, false) => ("?", theme::NEEDS_YOU),
@@ -126,11 +130,11 @@ fn sign(screen: &Screen, tab: Tab, state: Option<&State>) -> (&'static str, rata
 }
 
 /// The tab that helps to decide what waits for the user.
-fn about(state: &State) -> Option<Tab> {
+fn about(state: &RunState) -> Option<Tab> {
     if !state.approvals.is_empty() {
         return Some(Tab::Chat);
     }
-    let Some(question) = state.question() else {
+    let Some(question) = state.current_question() else {
         let is_idle = state.running.is_none() && state.busy.is_none();
         return (state.phase == Phase::RefineGoal && is_idle).then_some(Tab::Chat);
     };

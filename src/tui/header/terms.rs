@@ -7,9 +7,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{aligned_right, joined, path};
-use crate::domain::execution::StepCount;
 use crate::domain::phase::{Mode, Phase};
-use crate::domain::run::State;
+use crate::domain::plan_execution::StepCount;
+use crate::domain::run::RunState;
 use crate::tui::theme;
 use crate::tui::words;
 use crate::tui::wrap::{cut, one_line, width};
@@ -24,11 +24,11 @@ pub struct HowFar {
 }
 
 /// How far a run is in its phase.
-pub fn how_far(state: &State) -> HowFar {
+pub fn how_far(state: &RunState) -> HowFar {
     let told = |long: String, short: String| HowFar { long, short };
     match state.phase {
         Phase::Review | Phase::Respond if state.iteration > 0 => {
-            let (n, cap) = (state.iteration, state.cap());
+            let (n, cap) = (state.iteration, state.iteration_limit());
             told(format!("iteration {n} of {cap}"), format!("iter {n}/{cap}"))
         }
         Phase::Execute => {
@@ -71,7 +71,7 @@ pub fn of_mode(mode: Mode) -> Style {
 }
 
 /// The path of phases, how far the present one is, the gate and the mode.
-pub fn path_line(state: &State, columns: usize) -> Line<'static> {
+pub fn path_line(state: &RunState, columns: usize) -> Line<'static> {
     let HowFar { long, short } = how_far(state);
     let gate = format!("gate {}", words::gate(state.gate));
     let mode = state.mode.name();

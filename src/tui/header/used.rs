@@ -2,7 +2,7 @@
 //!
 //! Refuses to guess: a CLI that told no cost has none.
 
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::tui::words;
 
@@ -17,7 +17,7 @@ struct Used {
 }
 
 /// What each role used that used anything.
-fn by_roles(state: &State) -> Vec<Used> {
+fn by_roles(state: &RunState) -> Vec<Used> {
     let of = |role: Role| {
         let usage = &state.session(role)?.usage;
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
@@ -31,13 +31,13 @@ fn by_roles(state: &State) -> Vec<Used> {
 }
 
 /// The tokens of each role, and what all of it cost.
-pub fn used_in_words(state: &State) -> Option<String> {
+pub fn used_in_words(state: &RunState) -> Option<String> {
     let used = by_roles(state);
     (!used.is_empty()).then(|| together(&used))
 }
 
 /// The same in all forms, the longest first: with the cost of each role, with that of all, and nothing by role.
-pub fn forms(state: &State) -> Vec<String> {
+pub fn forms(state: &RunState) -> Vec<String> {
     let used = by_roles(state);
     match &used[..] {
         [] => Vec::new(),

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::THEME;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::tui::command;
 use crate::tui::fuzzy::{self, Row};
 use crate::tui::keymap::{Binding, Key, Keymap, mode_of};
@@ -21,7 +21,7 @@ pub(super) struct Now<'a> {
     pub(super) used: &'a [String],
     /// What is about the tab, by the names of its actions, and how that is headed.
     pub(super) here: (String, Vec<&'static str>),
-    pub(super) state: Option<&'a State>,
+    pub(super) state: Option<&'a RunState>,
     pub(super) sheet: Option<&'a Sheet>,
     /// Whether a second pane stands beside the first.
     pub(super) has_panes: bool,
@@ -101,7 +101,7 @@ impl Entry {
     /// Why it has nothing to do now; `None` where it has.
     pub(super) fn stands_against(
         &self,
-        state: Option<&State>,
+        state: Option<&RunState>,
         sheet: Option<&Sheet>,
     ) -> Option<String> {
         let command = match self.does() {

@@ -18,9 +18,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::discussion::Discussion;
-use crate::domain::findings::{Finding, Stand, Status};
-use crate::domain::run::State;
+use crate::domain::discussion::GroupDiscussion;
+use crate::domain::findings::{Finding, FindingDisposition, FindingStatus};
+use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::text::pluralize;
 use crate::tui::board::decided;
@@ -83,7 +83,7 @@ pub fn draw(
     texts: &Texts,
     frame: &mut Frame,
     area: Rect,
-    (state, chosen, clock): (Option<&State>, &Chosen, Clock),
+    (state, chosen, clock): (Option<&RunState>, &Chosen, Clock),
 ) {
     let columns = usize::from(area.width);
     let of = |form: Form, table: Table| {
@@ -150,7 +150,7 @@ enum Form {
 }
 
 fn ledger(
-    state: &State,
+    state: &RunState,
     (chosen, form, table): (&Chosen, Form, Table),
     texts: &Texts,
     clock: Clock,
@@ -225,14 +225,18 @@ fn standing(finding: &Finding) -> (&'static str, &'static str, Style) {
         .filter(|(review, _)| *review >= finding.last_in)
         .map(|(_, response)| response.stand);
     match (finding.status, answered, last_stand(finding)) {
-        (Status::Open, None, _) => ("○", "open", weight),
-        (Status::Open, Some(Stand::Accepted), _) => ("◐", "accepted, to be looked at", weight),
-        (Status::Open, Some(Stand::Rejected), _) => ("⊘", "rejected, to be looked at", weight),
-        (Status::SettledByReview, _, Some(Stand::Rejected)) => {
+        (FindingStatus::Open, None, _) => ("○", "open", weight),
+        (FindingStatus::Open, Some(FindingDisposition::Accepted), _) => {
+            ("◐", "accepted, to be looked at", weight)
+        }
+        (FindingStatus::Open, Some(FindingDisposition::Rejected), _) => {
+            ("⊘", "rejected, to be looked at", weight)
+        }
+        (FindingStatus::SettledByReview, _, Some(FindingDisposition::Rejected)) => {
             ("⊖", "rejected, and let go", theme::QUIET)
         }
-        (Status::SettledByReview, ..) => ("✓", "settled", theme::GOOD),
-        (Status::SettledByUser, ..) => ("☑", "settled by you", theme::GOOD),
+        (FindingStatus::SettledByReview, ..) => ("✓", "settled", theme::GOOD),
+        (FindingStatus::SettledByUser, ..) => ("☑", "settled by you", theme::GOOD),
     }
 }
 
@@ -240,7 +244,7 @@ fn of_finding(
     finding: &Finding,
     chosen: &Chosen,
     texts: &Texts,
-    talk: Option<&Discussion>,
+    talk: Option<&GroupDiscussion>,
 ) -> Vec<Entry> {
     let remark = &finding.remark;
     let (sign, word, style) = standing(finding);
@@ -255,7 +259,7 @@ fn of_finding(
         Entry::of_parts(
             vec![
                 (format!("{sign} {}. ", remark.n), style),
-                (format!("[{}] ", remark.severity.word()), style),
+                (format!("[{}] ", remark.severity.as_str()), style),
                 (one_line(&remark.text), style),
                 (fold.to_owned(), theme::QUIET),
             ],
@@ -268,8 +272,8 @@ fn of_finding(
     ];
     if let Some((_, response)) = finding.responses.last() {
         let stand = match response.stand {
-            Stand::Accepted => " accepts: ",
-            Stand::Rejected => " rejects: ",
+            FindingDisposition::Accepted => " accepts: ",
+            FindingDisposition::Rejected => " rejects: ",
         };
         entries.push(Entry::of_parts(
             vec![
@@ -301,7 +305,7 @@ fn of_finding(
 }
 
 /// How the discussion of a finding stands, or what it came to.
-fn of_talk(talk: &Discussion, finding: &Finding) -> Vec<Entry> {
+fn of_talk(talk: &GroupDiscussion, finding: &Finding) -> Vec<Entry> {
     let line = |text: String, style| Entry {
         parts: vec![("  ◆ ".to_owned(), theme::PLAIN), (text, style)],
         indent: 4,
@@ -328,7 +332,7 @@ fn of_talk(talk: &Discussion, finding: &Finding) -> Vec<Entry> {
         of: None,
         is_row: false,
     });
-    if finding.status == Status::Open {
+    if finding.status == FindingStatus::Open {
         let text = "    /settle settles it by this; /board shows it";
         entries.push(Entry::new(text, theme::QUIET));
     }
@@ -345,14 +349,14 @@ fn course(finding: &Finding) -> String {
         }
         let answers = finding.responses.iter().filter(|(of, _)| *of == review);
         parts.extend(answers.map(|(_, response)| match response.stand {
-            Stand::Accepted => "accepted".to_owned(),
-            Stand::Rejected => "rejected".to_owned(),
+            FindingDisposition::Accepted => "accepted".to_owned(),
+            FindingDisposition::Rejected => "rejected".to_owned(),
         }));
     }
     match finding.status {
-        Status::Open => {}
-        Status::SettledByReview => parts.push(format!("gone in {}", finding.last_in + 1)),
-        Status::SettledByUser => parts.push("settled by you".to_owned()),
+        FindingStatus::Open => {}
+        FindingStatus::SettledByReview => parts.push(format!("gone in {}", finding.last_in + 1)),
+        FindingStatus::SettledByUser => parts.push("settled by you".to_owned()),
     }
     parts.join(" → ")
 }

@@ -14,9 +14,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
-use crate::domain::event::{Event, News};
-use crate::domain::ids::{At, RequestId};
-use crate::domain::run::State;
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::{RequestId, UnixMillis};
+use crate::domain::run::RunState;
 use crate::text::truncate;
 use crate::tui::documents::Text;
 use crate::tui::found;
@@ -74,14 +74,18 @@ struct Row {
     n: i64,
     /// The number of its event in the log; 0 where that log is gone.
     seq: u64,
-    at: At,
+    at: UnixMillis,
     told: Told,
     event: Event,
 }
 
 impl Row {
     /// Whose it is and what it says, where that has these letters, given in lower case.
-    fn listed(&self, find: &str, state: Option<&State>) -> Option<(&Self, &'static str, String)> {
+    fn listed(
+        &self,
+        find: &str,
+        state: Option<&RunState>,
+    ) -> Option<(&Self, &'static str, String)> {
         let (who, text) = self.told.in_words(state);
         let has = find.is_empty() || who.contains(find) || text.to_lowercase().contains(find);
         has.then_some((self, who, text))
@@ -127,8 +131,8 @@ impl Filter {
 
 impl Record {
     /// Takes an event in, where there is something to say of it.
-    pub fn on_event(&mut self, at: At, event: &Event) {
-        if let Event::Created(_) = event {
+    pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
+        if let Event::RunCreated(_) = event {
             // Another log begins; of the one before it only what is here can be told.
             self.rows.iter_mut().for_each(|row| row.seq = 0);
             self.part = Part::from_the_first();
@@ -160,7 +164,7 @@ impl Record {
     }
 
     /// Points at the next listed event that has these letters, given in lower case, or the one before.
-    pub fn go(&mut self, is_next: bool, (find, state): (&str, Option<&State>)) -> Option<Mark> {
+    pub fn go(&mut self, is_next: bool, (find, state): (&str, Option<&RunState>)) -> Option<Mark> {
         let listed: Vec<i64> = self.listed(find, state).map(|(row, ..)| row.n).collect();
         let at = listed.iter().position(|n| Some(*n) == self.picked);
         let next = match (at, is_next) {
@@ -190,7 +194,7 @@ impl Record {
 
     /// Which of the listed events that have these letters, given in lower case, is pointed at, from 1, and how
     /// many have them; 0 where it is none of them.
-    pub fn place_of(&self, find: &str, state: Option<&State>) -> (usize, usize) {
+    pub fn place_of(&self, find: &str, state: Option<&RunState>) -> (usize, usize) {
         let listed: Vec<i64> = self.listed(find, state).map(|(row, ..)| row.n).collect();
         let at = listed.iter().position(|n| Some(*n) == self.picked);
         (at.map_or(0, |at| at + 1), listed.len())
@@ -209,7 +213,7 @@ impl Record {
     /// The event that is pointed at: whose it is and when it was, and all that it holds.
     pub fn picked_whole(
         &self,
-        state: Option<&State>,
+        state: Option<&RunState>,
         (clock, repository): (Clock, &str),
     ) -> Option<(String, String)> {
         let row = self.picked_row()?;
@@ -228,7 +232,7 @@ impl Record {
     fn listed<'a>(
         &'a self,
         find: &'a str,
-        state: Option<&'a State>,
+        state: Option<&'a RunState>,
     ) -> impl Iterator<Item = (&'a Row, &'static str, String)> + 'a {
         let listed = self.all().filter(move |row| self.filter.lists(row));
         listed.filter_map(move |row| row.listed(find, state))
@@ -248,7 +252,7 @@ pub struct About<'a> {
     /// The letters that an event must have, in lower case.
     pub find: &'a str,
     /// The run.
-    pub state: Option<&'a State>,
+    pub state: Option<&'a RunState>,
     /// The user's time of day.
     pub clock: Clock,
     /// The keys in force.
@@ -273,7 +277,9 @@ pub fn draw(page: &mut Page, record: &mut Record, frame: &mut Frame, area: Rect,
     }
     area.width = area.width.min(WIDEST);
     let columns = usize::from(area.width);
-    let n_turns = about.state.map_or(0, |state| state.course.n_all_turns());
+    let n_turns = about
+        .state
+        .map_or(0, |state| state.course.total_turn_count());
     let mut hasher = DefaultHasher::new();
     (columns, about.log.revision, record.n_seen, n_turns).hash(&mut hasher);
     record.further.to.hash(&mut hasher);
@@ -294,11 +300,11 @@ fn kept(event: &Event) -> Event {
         Event::Agent {
             turn,
             role,
-            news: News::Text { text },
+            news: AgentActivity::Text { text },
         } => Event::Agent {
             turn: turn.clone(),
             role: *role,
-            news: News::Text {
+            news: AgentActivity::Text {
                 text: truncate::to_bytes(text, MAX_TEXT),
             },
         },

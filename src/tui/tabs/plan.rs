@@ -13,11 +13,11 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::findings::{Finding, Severity};
-use crate::domain::ids::At;
-use crate::domain::note::Note;
+use crate::domain::findings::{Finding, FindingSeverity};
+use crate::domain::ids::UnixMillis;
 use crate::domain::plan;
-use crate::domain::run::State;
+use crate::domain::plan_note::PlanNote;
+use crate::domain::run::RunState;
 use crate::text::{count_changed_lines, front_matter};
 use crate::tui::anchors;
 use crate::tui::compare::{self, Side};
@@ -37,7 +37,7 @@ pub fn draw(
     (texts, reading, keymap): (&Texts, &Reading, &Keymap),
     frame: &mut Frame,
     area: Rect,
-    (state, now): (Option<&State>, At),
+    (state, now): (Option<&RunState>, UnixMillis),
 ) {
     let columns = usize::from(area.width);
     let mut hasher = DefaultHasher::new();
@@ -166,7 +166,7 @@ impl Remark {
     }
 }
 
-fn remarks(state: Option<&State>, text: &str) -> Vec<Remark> {
+fn remarks(state: Option<&RunState>, text: &str) -> Vec<Remark> {
     let Some(state) = state else {
         return Vec::new();
     };
@@ -184,15 +184,15 @@ fn of_finding((finding, line): (&Finding, Option<usize>)) -> Remark {
     Remark {
         mark: Mark::Finding(remark.n),
         style: theme::severity(remark.severity),
-        text: format!("○ {} [{}] {text}", remark.n, remark.severity.word()),
+        text: format!("○ {} [{}] {text}", remark.n, remark.severity.as_str()),
         about: String::new(),
         line,
-        blocks: remark.severity == Severity::Blocking,
+        blocks: remark.severity == FindingSeverity::Blocking,
     }
 }
 
-fn of_note(note: &Note, lines: &[&str]) -> Remark {
-    let line = note.line_in(lines);
+fn of_note(note: &PlanNote, lines: &[&str]) -> Remark {
+    let line = note.find_line(lines);
     let gone = match line {
         Some(_) => String::new(),
         None => format!(" (of a line that is gone: {})", one_line(&note.quote)),
@@ -205,7 +205,7 @@ fn of_note(note: &Note, lines: &[&str]) -> Remark {
             theme::YOU
         },
         text: format!("✎ {} you: {}", note.n, one_line(&note.text)),
-        about: format!(" · {}{gone}", note.in_words()),
+        about: format!(" · {}{gone}", note.describe_status()),
         line,
         blocks: false,
     }
@@ -272,7 +272,7 @@ fn parts(
     let mut below = 0;
     for (at, line) in text.lines().enumerate().skip(n_before) {
         // A line says what it says: what is known of a step stands at the step's own line only.
-        let own = plan::step_of(line).filter(|_| !markdown.is_in_fence());
+        let own = plan::parse_step(line).filter(|_| !markdown.is_in_fence());
         let step = own.and_then(|own| left.iter().position(|(_, mark)| mark.is_of(&own)));
         let (lines, of) = match step.map(|step| left.remove(step)) {
             Some((n, step)) => {

@@ -10,10 +10,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::ids::At;
-use crate::domain::run::State;
-use crate::domain::session::{PlanWindow, Session, Usage, named_version};
-use crate::domain::todo::Status;
+use crate::domain::ids::UnixMillis;
+use crate::domain::run::RunState;
+use crate::domain::session::{AccountUsageWindow, Session, SessionUsage, version_label};
+use crate::domain::todo_list::TodoStatus;
 use crate::domain::turn::Role;
 use crate::tui::Silent;
 use crate::tui::page::Page;
@@ -25,7 +25,7 @@ use crate::tui::wrap::{one_line, width, wrap, wrap_own};
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
     /// The run.
-    pub state: Option<&'a State>,
+    pub state: Option<&'a RunState>,
     /// That its turn gives no sign of life.
     pub silent: Option<&'a Silent>,
     /// What holds each adapter's CLI.
@@ -50,7 +50,7 @@ pub struct Held {
 }
 
 /// Draws the run's facts.
-pub fn draw(page: &mut Page, frame: &mut Frame, area: Rect, about: About<'_>, now: At) {
+pub fn draw(page: &mut Page, frame: &mut Frame, area: Rect, about: About<'_>, now: UnixMillis) {
     let area = Rect {
         x: area.x + 1,
         width: area.width.saturating_sub(1),
@@ -64,9 +64,17 @@ pub fn draw(page: &mut Page, frame: &mut Frame, area: Rect, about: About<'_>, no
     page.draw(frame, area);
 }
 
-fn lay_out(state: &State, about: About<'_>, now: At, columns: usize) -> Vec<Line<'static>> {
+fn lay_out(
+    state: &RunState,
+    about: About<'_>,
+    now: UnixMillis,
+    columns: usize,
+) -> Vec<Line<'static>> {
     // Nothing goes on any more in a run that is over.
-    let last = state.course.last().filter(|_| state.phase.is_final());
+    let last = state
+        .course
+        .last_event_at()
+        .filter(|_| state.phase.is_final());
     let end = last.unwrap_or(now);
     let mut lines = Vec::new();
     let mut section = |title: &str, body: Vec<Line<'static>>| {
@@ -112,7 +120,7 @@ fn lay_out(state: &State, about: About<'_>, now: At, columns: usize) -> Vec<Line
 }
 
 /// The children, and where more can be done with them.
-fn tasks(state: &State, now: At, columns: usize) -> Vec<Line<'static>> {
+fn tasks(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'static>> {
     let mut lines = children::table(state, now).lay_out(columns);
     if !lines.is_empty() {
         let hint = Row::new("", "/sessions opens one, or stops it", theme::QUIET);
@@ -121,7 +129,7 @@ fn tasks(state: &State, now: At, columns: usize) -> Vec<Line<'static>> {
     lines
 }
 
-fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
+fn now_rows(state: &RunState, about: About<'_>, now: UnixMillis) -> Vec<Row> {
     let clock = about.clock;
     let mut rows = vec![row(
         "phase",
@@ -137,7 +145,7 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
         let text = format!(
             "iteration {} of at most {} · without progress: {} of at most {}",
             state.iteration,
-            state.cap(),
+            state.iteration_limit(),
             state.stall,
             state.settings.stall_limit
         );
@@ -151,7 +159,7 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
         let text = format!(
             "{} {} for {}, {process}",
             running.order.purpose.role().name(),
-            running.order.purpose.in_words(),
+            running.order.purpose.describe(),
             elapsed(running.started_at, now)
         );
         rows.push(row("turn", &text));
@@ -173,7 +181,7 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
     rows
 }
 
-fn of_silence(silent: &Silent, (clock, now): (Clock, At), key: &str) -> [Row; 2] {
+fn of_silence(silent: &Silent, (clock, now): (Clock, UnixMillis), key: &str) -> [Row; 2] {
     let text = clock.local(&in_words(silent, now));
     [
         Row::new("silence", &text, theme::WARNING),
@@ -185,17 +193,17 @@ fn of_silence(silent: &Silent, (clock, now): (Clock, At), key: &str) -> [Row; 2]
 }
 
 fn of_session(
-    state: &State,
+    state: &RunState,
     (role, session): (Role, &Session),
     about: About<'_>,
-    now: At,
+    now: UnixMillis,
 ) -> Vec<Row> {
     let cli = match session.version.as_deref() {
-        Some(version) => named_version(&session.adapter, version),
+        Some(version) => version_label(&session.adapter, version),
         None => format!("{}, version not known yet", session.adapter),
     };
     let mut rows = vec![row("cli", &cli)];
-    let all = state.course.used_by(role);
+    let all = state.course.role_usage(role);
     let used = if all.input_tokens > 0 {
         &all
     } else {
@@ -229,9 +237,9 @@ fn todos(session: &Session) -> Vec<Row> {
     let items = session.todos.items().iter();
     let rows = items.enumerate().map(|(n, todo)| {
         let (sign, style) = match todo.status {
-            Status::Pending => ("☐", theme::PLAIN),
-            Status::InProgress => ("▸", theme::STRONG),
-            Status::Completed => ("☑", theme::QUIET),
+            TodoStatus::Pending => ("☐", theme::PLAIN),
+            TodoStatus::InProgress => ("▸", theme::STRONG),
+            TodoStatus::Completed => ("☑", theme::QUIET),
         };
         let name = if n == 0 { "todos" } else { "" };
         Row::new(name, &format!("{sign} {}", todo.content), style)
@@ -240,7 +248,7 @@ fn todos(session: &Session) -> Vec<Row> {
 }
 
 /// What was used; nothing before the first answer.
-fn used_row(usage: &Usage) -> Option<Row> {
+fn used_row(usage: &SessionUsage) -> Option<Row> {
     if usage.input_tokens == 0 && usage.output_tokens == 0 {
         return None;
     }
@@ -255,7 +263,7 @@ fn used_row(usage: &Usage) -> Option<Row> {
 }
 
 /// How full the model's context is, where the CLI tells.
-fn context_row(usage: &Usage) -> Option<Row> {
+fn context_row(usage: &SessionUsage) -> Option<Row> {
     let window = usage.context_window.filter(|window| *window > 0)?;
     let Some(used) = usage.context_tokens else {
         let text = format!(
@@ -275,8 +283,8 @@ fn context_row(usage: &Usage) -> Option<Row> {
 }
 
 /// How much of its account's plan is used, and when that begins anew, where the CLI tells.
-fn plan_rows(windows: &[PlanWindow], clock: Clock, now: At) -> Vec<Row> {
-    let row = |(n, window): (usize, &PlanWindow)| {
+fn plan_rows(windows: &[AccountUsageWindow], clock: Clock, now: UnixMillis) -> Vec<Row> {
+    let row = |(n, window): (usize, &AccountUsageWindow)| {
         let percent = u64::from(window.used_percent);
         let span = window.minutes.map_or(String::new(), |minutes| {
             format!(" of {}", words::length(minutes))
@@ -311,14 +319,14 @@ fn by_fill(percent: u64) -> Style {
     }
 }
 
-fn checks(state: &State) -> Vec<Row> {
+fn checks(state: &RunState) -> Vec<Row> {
     let Some(execution) = &state.execution else {
         return Vec::new();
     };
     match &execution.test {
         Some(test) => vec![row(
             "command",
-            &format!("{} ({})", test.command, test.origin.in_words()),
+            &format!("{} ({})", test.command, test.origin.describe()),
         )],
         None => vec![Row::new("command", "none: nothing is tested", theme::BAD)],
     }

@@ -4,7 +4,7 @@ use super::pictures::{check, not_writing};
 use super::world::{press, running, screen, state};
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::turn::Purpose;
+use crate::domain::turn::TurnPurpose;
 use crate::permission::AgentMode;
 use crate::tui::agents::Mention;
 use crate::tui::{Action, Agent, Screen};
@@ -41,7 +41,7 @@ fn task(agent: &str, prompt: &str) -> Vec<Action> {
 
 #[test]
 fn an_agent_is_completed_beside_files_and_its_name_in_front_gives_a_task() {
-    let run = running(Phase::WritePlan, Purpose::WritePlan);
+    let run = running(Phase::WritePlan, TurnPurpose::WritePlan);
     let mut screen = screen();
     screen.on_agents(agents());
     let asked = press(&mut screen, Some(&run), &["@", "e", "x"]);
@@ -97,7 +97,7 @@ fn the_dialogs_tell_what_an_agent_may_do_and_put_it_on_where_that_is_possible() 
     press(&mut screen, Some(&planning), &["t"]);
     assert_eq!(screen.composer.text(), "@explore ");
 
-    let executing = running(Phase::Execute, Purpose::Step { n: 1 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 1 });
     let mut screen = not_writing();
     screen.on_agents(agents());
     screen.show_agents("plan", Some(&executing));
@@ -108,7 +108,7 @@ fn the_dialogs_tell_what_an_agent_may_do_and_put_it_on_where_that_is_possible() 
     assert!(matches!(
         actions.as_slice(),
         [
-            Action::Event(Event::Interrupted),
+            Action::Event(Event::InterruptRequested),
             Action::Event(Event::PlanEntered { .. })
         ]
     ));

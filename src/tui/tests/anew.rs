@@ -1,7 +1,7 @@
 //! A second run on one screen: nothing of the first is taken for its own.
 
 use super::world::{NOW, created, drawn, press, screen, settings, state};
-use crate::domain::event::{Event, News, Recorded};
+use crate::domain::event::{AgentActivity, Event, EventRecord};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::turn::Role;
@@ -9,7 +9,7 @@ use crate::tui::keymap::IsWriting;
 use crate::tui::{Documents, Past, Screen};
 
 fn new_run() -> Event {
-    Event::Created(Box::new(created()))
+    Event::RunCreated(Box::new(created()))
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn what_another_run_or_conversation_was_sent_is_new() {
     for event in [new_run(), lost] {
         let mut screen = screen();
         screen.on_preview("## Goal\nsum");
-        screen.on_event(NOW, &Event::Released);
+        screen.on_event(NOW, &Event::TurnSendConfirmed);
         screen.on_preview("## Goal\nsum");
         let is_first = |screen: &crate::tui::Screen| screen.preview.as_ref().unwrap().is_first;
         assert!(!is_first(&screen));
@@ -48,12 +48,12 @@ fn nothing_of_the_run_before_is_pointed_at_compared_or_written_on() {
 
 #[test]
 fn an_old_proposal_of_the_goal_does_not_come_back_from_the_past() {
-    let proposal = Recorded {
+    let proposal = EventRecord {
         at: NOW,
         event: Event::Agent {
             turn: TurnId::new("trn_1"),
             role: Role::Planner,
-            news: News::Text {
+            news: AgentActivity::Text {
                 text: "```goal.md\n# Old\n\nthe old goal\n```".to_owned(),
             },
         },
@@ -69,7 +69,7 @@ fn an_old_proposal_of_the_goal_does_not_come_back_from_the_past() {
         let mut screen = Screen::new(settings());
         let confirmed = confirmed.clone();
         if is_in_past {
-            let later = Recorded {
+            let later = EventRecord {
                 at: NOW,
                 event: confirmed,
             };

@@ -11,14 +11,14 @@ use super::world::{
     COMMENTS, NOW, PLAN, approving, asking, created, order, questions, running, settings, state,
     story,
 };
-use crate::domain::delta::Delta;
 use crate::domain::effect::Effect;
-use crate::domain::event::{Event, News, Recorded};
+use crate::domain::event::{AgentActivity, Event, EventRecord};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan;
-use crate::domain::run::{Run, State};
-use crate::domain::turn::{Purpose, Role, TurnResult};
+use crate::domain::run::{Run, RunState};
+use crate::domain::text_delta::TextDelta;
+use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
 use crate::tui::keymap::IsWriting;
 use crate::tui::{Action, Documents, KeptText, Past, Screen, WantsEarlier};
 
@@ -44,26 +44,26 @@ fn event(n: u8, text: &str) -> Event {
     let text = text.to_owned();
     let item = (n % 3).to_string();
     let news = match n % 8 {
-        0 => News::Text { text },
-        1 => News::Thinking { text },
-        2 => News::ToolStarted {
+        0 => AgentActivity::Text { text },
+        1 => AgentActivity::Thinking { text },
+        2 => AgentActivity::ToolStarted {
             item,
             tool: text.clone(),
             title: text,
         },
-        3 => News::ToolEnded {
+        3 => AgentActivity::ToolEnded {
             item,
             status: text.clone(),
             exit_code: Some(i32::from(n) - 9),
             output: text,
         },
-        4 => News::Notice { text },
-        5 => News::Malformed { problem: text },
+        4 => AgentActivity::Notice { text },
+        5 => AgentActivity::Malformed { problem: text },
         6 => return Event::GoalGiven { text },
         _ => {
             return Event::TurnEnded {
                 turn: TurnId::new("trn_1"),
-                result: TurnResult::Failed {
+                result: TurnOutcome::Failed {
                     kind: text.clone(),
                     message: text,
                     transient: false,
@@ -81,7 +81,7 @@ fn event(n: u8, text: &str) -> Event {
 }
 
 /// Some state: of every phase, with every question, with nasty texts in it.
-fn state_of(n: u8, text: &str) -> Option<State> {
+fn state_of(n: u8, text: &str) -> Option<RunState> {
     let all = questions();
     let n_questions = all.len();
     let mut state = match usize::from(n) % (n_questions + 6) {
@@ -93,8 +93,8 @@ fn state_of(n: u8, text: &str) -> Option<State> {
         at if at == n_questions + 1 => approving(&[text, text]),
         at if at == n_questions + 2 => state(Phase::RefineGoal),
         at if at == n_questions + 3 => state(Phase::Done),
-        at if at == n_questions + 4 => running(Phase::Execute, Purpose::Step { n: 2 }),
-        _ => running(Phase::Review, Purpose::Review),
+        at if at == n_questions + 4 => running(Phase::Execute, TurnPurpose::Step { n: 2 }),
+        _ => running(Phase::Review, TurnPurpose::Review),
     };
     if let Some(goal) = &mut state.goal {
         goal.title = text.to_owned();
@@ -134,7 +134,11 @@ fn key() -> impl Strategy<Value = KeyEvent> {
 }
 
 /// Draws at a size and tells what of it must never be there.
-fn draw(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> Result<(), TestCaseError> {
+fn draw(
+    screen: &mut Screen,
+    size: (u16, u16),
+    state: Option<&RunState>,
+) -> Result<(), TestCaseError> {
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal
         .draw(|frame| screen.draw(frame, state, NOW))
@@ -174,13 +178,13 @@ fn input() -> impl Strategy<Value = Input> {
     ]
 }
 
-fn delta(n: u8, text: String) -> Delta {
+fn delta(n: u8, text: String) -> TextDelta {
     let item = (n % 2).to_string();
     let role = Role::Planner;
     if n.is_multiple_of(5) {
-        Delta::Withdrawn { role, item }
+        TextDelta::Withdrawn { role, item }
     } else {
-        Delta::Text { role, item, text }
+        TextDelta::Text { role, item, text }
     }
 }
 
@@ -287,13 +291,13 @@ fn reaction(effect: &Effect, die: u8) -> Option<Event> {
     Some(match effect {
         Effect::StartTurn(order) => Event::TurnEnded {
             turn: order.turn.clone(),
-            result: TurnResult::Completed {
+            result: TurnOutcome::Completed {
                 question: die.is_multiple_of(4).then(|| "which?".to_owned()),
                 summary: "did it".to_owned(),
             },
         },
         Effect::CollectDocument(collected)
-            if collected.purpose == order(Purpose::WritePlan).purpose =>
+            if collected.purpose == order(TurnPurpose::WritePlan).purpose =>
         {
             Event::PlanCommitted {
                 turn: collected.turn.clone(),
@@ -301,15 +305,15 @@ fn reaction(effect: &Effect, die: u8) -> Option<Event> {
                 file_sha256: hash(),
             }
         }
-        Effect::CollectDocument(collected) if die.is_multiple_of(3) => Event::NoDocument {
+        Effect::CollectDocument(collected) if die.is_multiple_of(3) => Event::DocumentMissing {
             turn: collected.turn.clone(),
             reason: "nothing".to_owned(),
         },
         Effect::CollectDocument(collected) => Event::ReviewCommitted {
             turn: collected.turn.clone(),
-            review: crate::domain::review::read(
+            review: crate::domain::review::parse(
                 COMMENTS,
-                &crate::domain::findings::Findings::default(),
+                &crate::domain::findings::FindingLedger::default(),
             ),
             file_sha256: hash(),
             plan_now: parsed().approval_sha256,
@@ -339,7 +343,7 @@ fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
             _ => Role::Reviewer,
         };
         let text = format!("block {n}\nmore\nlines");
-        let news = News::Text { text };
+        let news = AgentActivity::Text { text };
         Event::Agent {
             turn: TurnId::new("trn_1"),
             role,
@@ -356,8 +360,8 @@ fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
     }
     for piece in [20..30, 0..20] {
         let before = u64::from(piece.start);
-        let recorded: Vec<Recorded> = piece
-            .map(|n| Recorded {
+        let recorded: Vec<EventRecord> = piece
+            .map(|n| EventRecord {
                 at: NOW,
                 event: said(n),
             })
@@ -384,7 +388,7 @@ fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
     }
     screen.scroll(crate::tui::command::Move::Top);
     let before = super::world::drawn(&mut screen, (60, 20), None);
-    let earlier = Recorded {
+    let earlier = EventRecord {
         at: NOW,
         event: event(0, "earlier"),
     };
@@ -396,7 +400,7 @@ fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
 }
 
 /// The events of a log of this length that somebody wants, as many as a page holds.
-fn page(log: &[Recorded], wish: WantsEarlier) -> Past {
+fn page(log: &[EventRecord], wish: WantsEarlier) -> Past {
     let last = usize::try_from(wish.last()).unwrap();
     let first = last.saturating_sub(700);
     let past = Past::of(first as u64, &log[first..last]);
@@ -408,8 +412,8 @@ fn page(log: &[Recorded], wish: WantsEarlier) -> Past {
 
 #[test]
 fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
-    let log: Vec<Recorded> = (0..5_000)
-        .map(|n| Recorded {
+    let log: Vec<EventRecord> = (0..5_000)
+        .map(|n| EventRecord {
             at: NOW,
             event: event(0, &format!("block {n}\nmore")),
         })
@@ -447,18 +451,18 @@ fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
 
 #[test]
 fn scrolling_up_asks_for_one_piece_and_a_tool_whose_end_was_told_has_ended() {
-    let tool = |n: u8| Recorded {
+    let tool = |n: u8| EventRecord {
         at: NOW,
         event: event(n, "0"),
     };
     let started = tool(2);
     let mut ended = tool(3);
     if let Event::Agent {
-        news: News::ToolEnded { item, .. },
+        news: AgentActivity::ToolEnded { item, .. },
         ..
     } = &mut ended.event
         && let Event::Agent {
-            news: News::ToolStarted { item: begun, .. },
+            news: AgentActivity::ToolStarted { item: begun, .. },
             ..
         } = &started.event
     {

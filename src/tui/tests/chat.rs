@@ -4,19 +4,19 @@ use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEven
 
 use super::pictures::{check, not_writing};
 use super::world::{NOW, approving, created, drawn, press, press_at, running, settings, state};
-use crate::domain::event::{Event, News, Recorded};
-use crate::domain::ids::{At, TurnId};
+use crate::domain::event::{AgentActivity, Event, EventRecord};
+use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan::file_hash;
-use crate::domain::run::State;
-use crate::domain::session::Usage;
-use crate::domain::turn::{Purpose, Role, TurnResult};
+use crate::domain::run::RunState;
+use crate::domain::session::SessionUsage;
+use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
 use crate::tui::keymap::IsWriting;
 use crate::tui::tabs::Tab;
 use crate::tui::{Action, Past, Screen};
 
-fn reviewing() -> State {
-    running(Phase::Review, Purpose::Review)
+fn reviewing() -> RunState {
+    running(Phase::Review, TurnPurpose::Review)
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_run_that_is_over_says_what_came_of_it_and_what_can_be_done_now() {
         for n in [2, 3] {
             execution
                 .done
-                .push(crate::domain::execution::StepRecord { n, ..first.clone() });
+                .push(crate::domain::plan_execution::StepRecord { n, ..first.clone() });
         }
         execution.done[1].receipt = None;
     }
@@ -82,7 +82,7 @@ fn a_step_that_went_well_is_one_line() {
     let receipt = crate::domain::receipt::Receipt {
         command: "python3 -m pytest -q".to_owned(),
         outcome: crate::domain::receipt::TestOutcome::Passed,
-        counts: Some(crate::domain::receipt::Counts {
+        counts: Some(crate::domain::receipt::TestCounts {
             passed: 7,
             failed: 0,
             skipped: 0,
@@ -177,7 +177,7 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
     let state = approving(&["npm test"]);
     let approval = state.approvals.first().unwrap().clone();
     let mut screen = Screen::new(settings());
-    let news = News::ToolStarted {
+    let news = AgentActivity::ToolStarted {
         item: "t1".to_owned(),
         tool: "bash".to_owned(),
         title: "npm test".to_owned(),
@@ -187,7 +187,7 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
         role: Role::Planner,
         news,
     };
-    let answered = Event::ApprovalAnswered {
+    let answered = Event::ApprovalDecided {
         request: approval.request.clone(),
         allowed: true,
         by: "user".to_owned(),
@@ -196,7 +196,10 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
     };
     for (event, word) in [
         (started, "npm test  runs"),
-        (Event::ApprovalAsked(approval), "npm test  waits for you"),
+        (
+            Event::ApprovalRequested(approval),
+            "npm test  waits for you",
+        ),
         (answered, "npm test  runs"),
     ] {
         screen.on_event(NOW, &event);
@@ -212,17 +215,17 @@ fn asked(target: &str, child: Option<&str>) -> (Event, Event) {
     let started = Event::Agent {
         turn: approval.turn.clone(),
         role: Role::Planner,
-        news: News::ToolStarted {
+        news: AgentActivity::ToolStarted {
             item: "t1".to_owned(),
             tool: "bash".to_owned(),
             title: target.to_owned(),
         },
     };
-    (started, Event::ApprovalAsked(approval))
+    (started, Event::ApprovalRequested(approval))
 }
 
 fn answered(allowed: bool, by: &str, reason: &str) -> Event {
-    Event::ApprovalAnswered {
+    Event::ApprovalDecided {
         request: approving(&["x"]).approvals.remove(0).request,
         allowed,
         by: by.to_owned(),
@@ -276,7 +279,7 @@ fn a_refused_call_is_one_card_that_opens_to_the_reason() {
     let ended = |item: &str| Event::Agent {
         turn: TurnId::new("trn_1"),
         role: Role::Planner,
-        news: News::ToolEnded {
+        news: AgentActivity::ToolEnded {
             item: item.to_owned(),
             status: "declined".to_owned(),
             exit_code: None,
@@ -308,7 +311,7 @@ fn a_refused_call_is_one_card_that_opens_to_the_reason() {
 
 #[test]
 fn what_a_task_handed_over_opens_to_its_changes() {
-    use crate::domain::patch::{PatchState, PatchedFile, TaskPatch};
+    use crate::domain::task_patch::{PatchState, PatchedFile, TaskPatch};
     let session = crate::domain::ids::SessionId::new("ses_7");
     let order = serde_json::json!({
         "session": "ses_7", "n": 1, "agent": "general", "description": "write things",
@@ -499,17 +502,17 @@ fn a_turn_says_what_it_took_and_names_its_author_once() {
     let said = |text: &str| Event::Agent {
         turn: turn.clone(),
         role: Role::Planner,
-        news: News::Text {
+        news: AgentActivity::Text {
             text: text.to_owned(),
         },
     };
     let used = |read, written| Event::UsageReported {
         role: Role::Planner,
-        usage: Usage {
+        usage: SessionUsage {
             input_tokens: read,
             output_tokens: written,
             cost_micro_usd: None,
-            ..Usage::default()
+            ..SessionUsage::default()
         },
     };
     let events = [
@@ -524,14 +527,14 @@ fn a_turn_says_what_it_took_and_names_its_author_once() {
         used(43_000, 850),
         Event::TurnEnded {
             turn: turn.clone(),
-            result: TurnResult::Completed {
+            result: TurnOutcome::Completed {
                 question: None,
                 summary: "two".to_owned(),
             },
         },
     ];
     for (n, event) in (0..).zip(&events) {
-        screen.on_event(At(NOW.0 + n * 20_000), event);
+        screen.on_event(UnixMillis(NOW.0 + n * 20_000), event);
     }
     let seen = drawn(&mut screen, (80, 24), Some(&state(Phase::WritePlan)));
     assert_eq!(seen.matches("● planner").count(), 1, "{seen}");
@@ -545,14 +548,14 @@ fn a_turn_says_what_it_took_and_names_its_author_once() {
 fn a_turn_after_a_restart_is_told_in_the_light_of_what_came_before() {
     let used = |role, read| Event::UsageReported {
         role,
-        usage: Usage {
+        usage: SessionUsage {
             input_tokens: read,
             output_tokens: 10,
-            ..Usage::default()
+            ..SessionUsage::default()
         },
     };
     let before = [
-        Event::Created(Box::new(created())),
+        Event::RunCreated(Box::new(created())),
         used(Role::Planner, 1_000),
         used(Role::Planner, 2_000),
     ];
@@ -571,20 +574,20 @@ fn a_turn_after_a_restart_is_told_in_the_light_of_what_came_before() {
         Event::Agent {
             turn: turn.clone(),
             role: Role::Planner,
-            news: News::Text {
+            news: AgentActivity::Text {
                 text: "done".to_owned(),
             },
         },
         used(Role::Planner, 9_000),
         Event::TurnEnded {
             turn,
-            result: TurnResult::Completed {
+            result: TurnOutcome::Completed {
                 question: None,
                 summary: String::new(),
             },
         },
     ];
-    let before = before.map(|event| Recorded { at: NOW, event });
+    let before = before.map(|event| EventRecord { at: NOW, event });
     for (n_left_out, tokens) in [
         (0, " · 7.0k tokens in"),
         (2, " · 7.0k tokens in"),
@@ -606,8 +609,8 @@ fn a_turn_after_a_restart_is_told_in_the_light_of_what_came_before() {
 }
 
 /// Two turns of a planner and one of a reviewer, each with what it used in all so far.
-fn three_turns() -> Vec<Recorded> {
-    let mut events = vec![Event::Created(Box::new(created()))];
+fn three_turns() -> Vec<EventRecord> {
+    let mut events = vec![Event::RunCreated(Box::new(created()))];
     let turns = [
         ("trn_1", Role::Planner, 1_000),
         ("trn_2", Role::Reviewer, 500),
@@ -618,7 +621,7 @@ fn three_turns() -> Vec<Recorded> {
         let said = |text: &str| Event::Agent {
             turn: turn.clone(),
             role,
-            news: News::Text {
+            news: AgentActivity::Text {
                 text: text.to_owned(),
             },
         };
@@ -632,24 +635,24 @@ fn three_turns() -> Vec<Recorded> {
             said("second"),
             Event::UsageReported {
                 role,
-                usage: Usage {
+                usage: SessionUsage {
                     input_tokens,
                     output_tokens: input_tokens / 10,
-                    ..Usage::default()
+                    ..SessionUsage::default()
                 },
             },
             Event::TurnEnded {
                 turn: turn.clone(),
-                result: TurnResult::Completed {
+                result: TurnOutcome::Completed {
                     question: None,
                     summary: String::new(),
                 },
             },
         ]);
     }
-    let times = (0i64..).map(|n| At(NOW.0 + n * 1_000));
+    let times = (0i64..).map(|n| UnixMillis(NOW.0 + n * 1_000));
     let all = events.into_iter().zip(times);
-    all.map(|(event, at)| Recorded { at, event }).collect()
+    all.map(|(event, at)| EventRecord { at, event }).collect()
 }
 
 #[test]
@@ -738,7 +741,7 @@ fn files_of_the_repository_are_named_from_its_root() {
     let call = |item: &str| Event::Agent {
         turn: TurnId::new("trn_1"),
         role: Role::Planner,
-        news: News::ToolStarted {
+        news: AgentActivity::ToolStarted {
             item: item.to_owned(),
             tool: "edit".to_owned(),
             title: "/src/calculator/calc.py".to_owned(),

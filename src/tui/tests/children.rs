@@ -2,16 +2,20 @@
 
 use super::pictures::{check, not_writing};
 use super::world::{asking, drawn, order, press, running};
-use crate::domain::event::{Event, News};
-use crate::domain::ids::{At, RequestId, SessionId, TurnId};
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::{RequestId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
-use crate::domain::question::{AgentQuestion, Answer, Offered, Picks, Question, QuestionKind};
-use crate::domain::run::State;
-use crate::domain::task::{Child, Report, TaskEnd, TaskOrder, TaskResult, TaskStatus, Waits};
-use crate::domain::turn::Purpose;
-use crate::tui::{Action, Delta, QuitStep, Screen, Stands};
+use crate::domain::question::{
+    AgentQuestion, AnswerOption, AnswerSelectMode, Question, QuestionAnswer, QuestionKind,
+};
+use crate::domain::run::RunState;
+use crate::domain::task::{
+    ChildSession, TaskOrder, TaskOutcome, TaskReportStatus, TaskResult, TaskStatus, TaskWaitMode,
+};
+use crate::domain::turn::TurnPurpose;
+use crate::tui::{Action, QuitStep, Screen, Stands, TextDelta};
 
-fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> Child {
+fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> ChildSession {
     let order = TaskOrder {
         session: SessionId::new(format!("ses_child{n}")),
         parent: parent.map(SessionId::new),
@@ -21,29 +25,29 @@ fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> Child {
         description: "list the public functions".to_owned(),
         adapter: "claude".to_owned(),
         model: None,
-        waits: Waits::Foreground,
+        waits: TaskWaitMode::Foreground,
         turn: TurnId::new(format!("ses_child{n}.1")),
         speaks: None,
         tree: None,
     };
     let is_over = status != TaskStatus::Running;
-    Child {
+    ChildSession {
         order,
         external_id: None,
         status,
-        given_at: At(1_700_000_000_000),
-        began_at: (n != 2).then_some(At(1_700_000_012_000)),
+        given_at: UnixMillis(1_700_000_000_000),
+        began_at: (n != 2).then_some(UnixMillis(1_700_000_012_000)),
         tool_calls: n - 1,
         n_tasks: 1,
         doing: (status == TaskStatus::Running).then(|| "command rg 'pub fn' src".to_owned()),
         took_ms: is_over.then_some(21_000),
-        report: Report::Given,
+        report: TaskReportStatus::Given,
         patch: None,
     }
 }
 
-pub(super) fn with_children() -> State {
-    let mut state = running(Phase::WritePlan, Purpose::WritePlan);
+pub(super) fn with_children() -> RunState {
+    let mut state = running(Phase::WritePlan, TurnPurpose::WritePlan);
     state.children = vec![
         child(1, Some("ses_a"), TaskStatus::Running),
         child(2, Some("ses_a"), TaskStatus::Running),
@@ -98,7 +102,7 @@ fn tasks_that_go_on_after_the_end_of_a_run_are_told() {
     let mut state = with_children();
     state.running = None;
     state.phase = Phase::Done;
-    let seen = |state: &State| drawn(&mut not_writing(), (120, 40), Some(state));
+    let seen = |state: &RunState| drawn(&mut not_writing(), (120, 40), Some(state));
     let all = seen(&state);
     assert!(
         all.contains("the run is over · 1 task runs, 1 waits"),
@@ -143,7 +147,7 @@ fn what_the_user_opened_stays_open_when_the_run_moves_on() {
         let mut screen = not_writing();
         screen.perform(crate::tui::command::read(command).unwrap(), Some(&state));
         assert!(screen.own.is_some(), "{command}");
-        screen.on_event(At(0), &on);
+        screen.on_event(UnixMillis(0), &on);
         assert!(screen.own.is_some(), "{command}");
     }
 }
@@ -168,7 +172,7 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
         screen.on_child(&session, ("explore#1: running", text), Stands::Runs);
     };
     let says = |screen: &mut Screen, session: &SessionId, text: &str| {
-        screen.on_delta(Delta::Child {
+        screen.on_delta(TextDelta::Child {
             session: session.clone(),
             text: text.to_owned(),
         });
@@ -180,11 +184,11 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
     says(&mut screen, &SessionId::new("ses_child2"), "not here");
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("I look around.") && !seen.contains("not here"));
-    let news = News::Text {
+    let news = AgentActivity::Text {
         text: "I look around.".to_owned(),
     };
     let of = session.clone();
-    screen.on_event(At(0), &Event::TaskNews { session: of, news });
+    screen.on_event(UnixMillis(0), &Event::TaskActivity { session: of, news });
     let long: String = (1..60).map(|n| format!("line {n}\n\n")).collect();
     told(&mut screen, &format!("{long}I look around.\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&state));
@@ -203,12 +207,12 @@ fn a_task_that_waited_for_a_place_is_told_to_begin() {
     let orders: Vec<TaskOrder> = (1..=2)
         .map(|n| child(n, None, TaskStatus::Running).order)
         .collect();
-    let began = |n: usize| Event::TaskBegan {
+    let began = |n: usize| Event::TaskDispatched {
         session: orders[n].session.clone(),
     };
     let given = |n: usize| Event::TaskStarted(orders[n].clone());
     for event in [given(0), began(0), given(1)] {
-        screen.on_event(At(0), &event);
+        screen.on_event(UnixMillis(0), &event);
     }
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     let what = "is given a task that only reads: list the public functions";
@@ -220,13 +224,13 @@ fn a_task_that_waited_for_a_place_is_told_to_begin() {
         task_id: orders[0].session.clone(),
         agent: "explore".to_owned(),
         name: "explore#1".to_owned(),
-        end: TaskEnd::said("Two."),
+        end: TaskOutcome::from_last_message("Two."),
         tool_calls: 1,
         duration_ms: 1,
         patch: None,
     });
     for event in [ended, began(1), began(1)] {
-        screen.on_event(At(0), &event);
+        screen.on_event(UnixMillis(0), &event);
     }
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert_eq!(seen.matches("explore#2 begins").count(), 1, "{seen}");
@@ -238,17 +242,17 @@ fn how_a_task_ended_is_told_by_its_name() {
     let mut screen = not_writing();
     let order = child(2, None, TaskStatus::Running).order;
     let task_id = order.session.clone();
-    screen.on_event(At(0), &Event::TaskStarted(order));
+    screen.on_event(UnixMillis(0), &Event::TaskStarted(order));
     let ended = TaskResult {
         task_id,
         agent: "explore".to_owned(),
         name: "explore#2".to_owned(),
-        end: TaskEnd::said("Two."),
+        end: TaskOutcome::from_last_message("Two."),
         tool_calls: 1,
         duration_ms: 1,
         patch: None,
     };
-    screen.on_event(At(0), &Event::TaskEnded(ended));
+    screen.on_event(UnixMillis(0), &Event::TaskEnded(ended));
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     let told = "the task of explore#2 is completed: Two.";
     assert!(seen.contains(told), "{seen}");
@@ -256,7 +260,7 @@ fn how_a_task_ended_is_told_by_its_name() {
 
 /// What a child of the planner asks.
 pub(super) fn asks() -> Question {
-    let offered = |label: &str, description: Option<&str>| Offered {
+    let offered = |label: &str, description: Option<&str>| AnswerOption {
         label: label.to_owned(),
         description: description.map(str::to_owned),
     };
@@ -267,7 +271,7 @@ pub(super) fn asks() -> Question {
             offered("the old one", Some("it reads what version 1 wrote")),
             offered("the new one", None),
         ],
-        picks: Picks::One,
+        picks: AnswerSelectMode::One,
     };
     Question {
         id: 8,
@@ -285,7 +289,7 @@ fn what_a_child_asks_comes_with_its_path_before_the_gate_and_is_answered() {
     let mut state = asking(
         Phase::Review,
         QuestionKind::Gate {
-            order: order(Purpose::Review),
+            order: order(TurnPurpose::Review),
         },
     );
     state.children = with_children().children;
@@ -297,9 +301,9 @@ fn what_a_child_asks_comes_with_its_path_before_the_gate_and_is_answered() {
     let answers = answers.map(|(asked, said)| (asked.to_owned(), said.to_owned()));
     assert_eq!(
         answered,
-        [Action::Event(Event::Answered {
+        [Action::Event(Event::QuestionAnswered {
             id: 8,
-            answer: Answer::Texts {
+            answer: QuestionAnswer::Texts {
                 answers: answers.into(),
             },
         })]

@@ -7,12 +7,12 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::monkey::{Place, places};
 use super::outcome::{assert_table, awake, outcome, wake};
 use super::world::{approving, asking, drawn, press, questions};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::tui::Screen;
 use crate::tui::sheet::Sheet;
 
 /// The dialog of a place, where nothing lies over it.
-fn sheet(screen: &Screen, state: Option<&State>) -> Option<Sheet> {
+fn sheet(screen: &Screen, state: Option<&RunState>) -> Option<Sheet> {
     let is_over = screen.palette.is_some()
         || screen.find.is_some()
         || screen.pager.is_some()
@@ -21,7 +21,7 @@ fn sheet(screen: &Screen, state: Option<&State>) -> Option<Sheet> {
     screen.waiting(state).filter(|_| !is_over)
 }
 
-fn key(screen: &mut Screen, state: Option<&State>, code: KeyCode) -> String {
+fn key(screen: &mut Screen, state: Option<&RunState>, code: KeyCode) -> String {
     outcome(screen, state, |screen| {
         screen.on_key(KeyEvent::new(code, KeyModifiers::NONE), state)
     })

@@ -5,51 +5,51 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::outcome::{assert_table, awake, outcome};
 use super::world::{approving, asking, questions, running, state};
 use super::{agents, children, discussion};
-use crate::domain::changes::Scope;
-use crate::domain::event::{Event, News};
-use crate::domain::findings::{Remark, Severity};
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::findings::{FindingSeverity, ReviewRemark};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Mode, Phase};
-use crate::domain::run::State;
-use crate::domain::turn::{Purpose, Role};
+use crate::domain::run::RunState;
+use crate::domain::turn::{Role, TurnPurpose};
 use crate::tui::command::{Command, read};
 use crate::tui::keymap::{BINDINGS, Context, IsWriting};
 use crate::tui::tabs::Tab;
 use crate::tui::{Diff, Screen};
 
 /// Where an action makes sense: the run, and what is done on the screen before.
-type Ground = (Option<State>, fn(&mut Screen, Option<&State>));
+type Ground = (Option<RunState>, fn(&mut Screen, Option<&RunState>));
 
-fn question(name: &str) -> Option<State> {
+fn question(name: &str) -> Option<RunState> {
     let mut all = questions().into_iter();
     let (phase, kind) = all.find(|(_, kind)| kind.name() == name).unwrap();
     Some(asking(phase, kind))
 }
 
-fn as_it_is(_: &mut Screen, _: Option<&State>) {}
+fn as_it_is(_: &mut Screen, _: Option<&RunState>) {}
 
-fn on_plan(screen: &mut Screen, _: Option<&State>) {
+fn on_plan(screen: &mut Screen, _: Option<&RunState>) {
     screen.show(Tab::Plan);
     screen.plan.point_at(12);
 }
 
 /// A finding that names a line of the plan.
-fn with_a_line() -> Option<State> {
+fn with_a_line() -> Option<RunState> {
     let mut state = state(Phase::Review);
-    state.findings.take_review(&[Remark {
+    state.findings.apply_legacy_review(&[ReviewRemark {
         n: 1,
-        severity: Severity::Blocking,
+        severity: FindingSeverity::Blocking,
         text: "step 1 leaves the empty list out".to_owned(),
     }]);
     Some(state)
 }
 
-fn on_finding(screen: &mut Screen, _: Option<&State>) {
+fn on_finding(screen: &mut Screen, _: Option<&RunState>) {
     screen.show(Tab::Comments);
     screen.findings.point_at(1);
 }
 
-fn keys(screen: &mut Screen, state: Option<&State>, codes: &[KeyCode]) {
+fn keys(screen: &mut Screen, state: Option<&RunState>, codes: &[KeyCode]) {
     for code in codes {
         super::world::drawn(screen, super::outcome::SIZE, state);
         screen.on_key(KeyEvent::new(*code, KeyModifiers::NONE), state);
@@ -57,24 +57,24 @@ fn keys(screen: &mut Screen, state: Option<&State>, codes: &[KeyCode]) {
 }
 
 /// An answer with code, and more of them than a window shows.
-fn long(screen: &mut Screen, _: Option<&State>) {
+fn long(screen: &mut Screen, _: Option<&RunState>) {
     for n in 0..40 {
         let text =
             format!("answer {n}\n\n```python\nprint({n})\n```\n\nand more of it\n\nto the end");
-        let news = News::Text { text };
+        let news = AgentActivity::Text { text };
         let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
         screen.on_event(super::world::NOW, &Event::Agent { turn, role, news });
     }
 }
 
-fn long_from_its_top(screen: &mut Screen, state: Option<&State>) {
+fn long_from_its_top(screen: &mut Screen, state: Option<&RunState>) {
     long(screen, state);
     keys(screen, state, &[KeyCode::Home]);
 }
 
 /// The ground of an action, by the first of its words.
 fn ground(word: &str) -> Ground {
-    let executing = || Some(running(Phase::Execute, Purpose::Step { n: 2 }));
+    let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let reviewing = || Some(state(Phase::Review));
     match word {
         "/go" | "/view" => (question("gate"), as_it_is),
@@ -121,7 +121,7 @@ fn ground(word: &str) -> Ground {
         "/unnote" => {
             let mut state = reviewing();
             if let Some(state) = &mut state {
-                state.notes.make(12, "", "shorter");
+                state.notes.add(12, "", "shorter");
             }
             (state, on_plan)
         }
@@ -188,7 +188,7 @@ fn every_action_does_by_its_words_and_keys_what_the_table_says() {
 
 #[test]
 fn every_way_to_scroll_moves_by_what_it_says() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let state = Some(&state);
     let seen = |screen: &mut Screen| super::world::drawn(screen, (80, 24), state);
     let mut screen = awake(state, |screen| long(screen, state));
@@ -225,7 +225,7 @@ fn every_way_to_scroll_moves_by_what_it_says() {
 
 #[test]
 fn every_way_to_another_tab_leads_to_that_one() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let state = Some(&state);
     let mut screen = awake(state, |_| {});
     let mut tabs = |keys: &[KeyCode]| -> Vec<Tab> {
@@ -250,16 +250,16 @@ fn every_way_to_another_tab_leads_to_that_one() {
 
 #[test]
 fn a_diff_is_opened_by_each_of_its_names() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     for (word, scope) in [
-        ("/diff", Scope::All),
-        ("/diff 2", Scope::Step(2)),
-        ("/diff plan", Scope::Plan),
+        ("/diff", DiffScope::All),
+        ("/diff 2", DiffScope::Step(2)),
+        ("/diff plan", DiffScope::Plan),
     ] {
         let mut screen = awake(Some(&state), |_| {});
         screen.perform(read(word).unwrap(), Some(&state));
         screen.on_diff(scope, vec![scope], Diff::Nothing("nothing".to_owned()));
         assert!(screen.diff.is_some(), "{word}");
     }
-    assert_eq!(read("/diff plan"), Ok(Command::Diff(Scope::Plan)));
+    assert_eq!(read("/diff plan"), Ok(Command::Diff(DiffScope::Plan)));
 }

@@ -2,10 +2,10 @@
 
 use super::pictures::{check, not_writing};
 use super::world::{asking, drawn, press, running};
-use crate::domain::changes::Scope;
+use crate::domain::diff_scope::DiffScope;
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
-use crate::domain::turn::Purpose;
+use crate::domain::turn::TurnPurpose;
 use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::tabs::Tab;
 use crate::tui::{Action, Diff, Screen};
@@ -40,29 +40,34 @@ old mode 100644
 new mode 100755
 ";
 
-fn scopes() -> Vec<Scope> {
-    vec![Scope::All, Scope::Step(1), Scope::Step(2), Scope::Plan]
+fn scopes() -> Vec<DiffScope> {
+    vec![
+        DiffScope::All,
+        DiffScope::Step(1),
+        DiffScope::Step(2),
+        DiffScope::Plan,
+    ]
 }
 
 fn opened(patch: &str) -> Screen {
-    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = not_writing();
     let actions = press(&mut screen, Some(&executing), &["/diff 2", "<enter>"]);
-    assert_eq!(actions, [Action::ShowDiff(Scope::Step(2))]);
+    assert_eq!(actions, [Action::ShowDiff(DiffScope::Step(2))]);
     let found = Diff::Found(UnifiedDiff::parse(patch));
-    screen.on_diff(Scope::Step(2), scopes(), found);
+    screen.on_diff(DiffScope::Step(2), scopes(), found);
     screen
 }
 
 #[test]
 fn a_diff_has_the_whole_height_and_says_what_it_is_of() {
-    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     check("diff", &mut opened(PATCH), Some(&executing));
 }
 
 #[test]
 fn a_long_diff_is_moved_by_lines_pages_and_files() {
-    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut text = PATCH.to_owned();
     text.push_str("diff --git a/long b/long\n@@ -0,0 +1,500 @@\n");
     text.extend((0..500).map(|n| format!("+line {n}\n")));
@@ -78,16 +83,16 @@ fn a_long_diff_is_moved_by_lines_pages_and_files() {
 
 #[test]
 fn what_there_is_not_is_said() {
-    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut looking = not_writing();
     press(&mut looking, Some(&executing), &["d"]);
     let mut pictures = vec![drawn(&mut looking, (40, 20), Some(&executing))];
     let nothing = Diff::Nothing("no step has changed anything yet".to_owned());
-    looking.on_diff(Scope::All, scopes(), nothing);
+    looking.on_diff(DiffScope::All, scopes(), nothing);
     pictures.push(drawn(&mut looking, (40, 20), Some(&executing)));
-    let many: Vec<Scope> = (1..=40).map(Scope::Step).collect();
+    let many: Vec<DiffScope> = (1..=40).map(DiffScope::Step).collect();
     let failed = Diff::Failed("`git diff-tree` failed: bad object t1".to_owned());
-    looking.on_diff(Scope::All, many, failed);
+    looking.on_diff(DiffScope::All, many, failed);
     pictures.push(drawn(&mut looking, (40, 20), Some(&executing)));
     insta::assert_snapshot!("diff_nothing", pictures.join("\n\n"));
 }
@@ -96,14 +101,14 @@ fn what_there_is_not_is_said() {
 fn a_question_behind_the_diff_is_named_and_no_key_answers_it() {
     let asked = QuestionKind::StepRecovery {
         step: 2,
-        stage: crate::domain::execution::Stage::Test,
+        stage: crate::domain::plan_execution::StepStage::Test,
     };
     let state = asking(Phase::Execute, asked);
     let mut screen = not_writing();
     let actions = press(&mut screen, Some(&state), &["d"]);
-    assert_eq!(actions, [Action::ShowDiff(Scope::Step(2))]);
+    assert_eq!(actions, [Action::ShowDiff(DiffScope::Step(2))]);
     let found = Diff::Found(UnifiedDiff::parse(PATCH));
-    screen.on_diff(Scope::Step(2), scopes(), found);
+    screen.on_diff(DiffScope::Step(2), scopes(), found);
     insta::assert_snapshot!(
         "diff_over_question",
         drawn(&mut screen, (80, 24), Some(&state))
@@ -120,17 +125,17 @@ fn a_question_behind_the_diff_is_named_and_no_key_answers_it() {
 
 #[test]
 fn each_diff_is_looked_for_once_and_again_when_asked() {
-    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = opened(PATCH);
     let moved = press(&mut screen, Some(&executing), &["<tab>", "<tab>"]);
-    let wanted = [Scope::Plan, Scope::All].map(Action::ShowDiff);
+    let wanted = [DiffScope::Plan, DiffScope::All].map(Action::ShowDiff);
     assert_eq!(moved, wanted);
-    screen.on_diff(Scope::All, scopes(), Diff::Nothing(String::new()));
+    screen.on_diff(DiffScope::All, scopes(), Diff::Nothing(String::new()));
     assert_eq!(press(&mut screen, Some(&executing), &["h", "l"]), []);
     let again = press(&mut screen, Some(&executing), &["r"]);
-    assert_eq!(again, [Action::ShowDiff(Scope::All)]);
+    assert_eq!(again, [Action::ShowDiff(DiffScope::All)]);
     press(&mut screen, Some(&executing), &["<esc>"]);
-    screen.on_diff(Scope::All, scopes(), Diff::Nothing(String::new()));
+    screen.on_diff(DiffScope::All, scopes(), Diff::Nothing(String::new()));
     assert!(screen.diff.is_none(), "what comes late opens nothing");
 }
 
@@ -138,7 +143,7 @@ fn each_diff_is_looked_for_once_and_again_when_asked() {
 fn a_question_stays_to_be_read_beside_the_diff() {
     let asked = QuestionKind::StepRecovery {
         step: 2,
-        stage: crate::domain::execution::Stage::Test,
+        stage: crate::domain::plan_execution::StepStage::Test,
     };
     let state = asking(Phase::Execute, asked);
     let mut screen = not_writing();
@@ -151,7 +156,7 @@ fn a_question_stays_to_be_read_beside_the_diff() {
     assert!(!said.is_empty(), "{alone}");
     press(&mut screen, Some(&state), &["d"]);
     screen.on_diff(
-        Scope::Step(2),
+        DiffScope::Step(2),
         scopes(),
         Diff::Found(UnifiedDiff::parse(PATCH)),
     );
@@ -165,7 +170,7 @@ fn a_question_stays_to_be_read_beside_the_diff() {
 
 #[test]
 fn the_keys_of_the_tabs_that_the_header_shows_work_in_the_diff() {
-    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     for (key, tab) in ["1", "2", "3", "4", "5"].iter().zip(Tab::ALL) {
         let mut screen = opened(PATCH);
         screen.tab = tab;

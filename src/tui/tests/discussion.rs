@@ -3,15 +3,15 @@
 use super::pictures::check;
 use super::world::{drawn, press, screen, state};
 use crate::domain::discussion::{
-    Attitude, Basis, CheckEnd, CheckOrder, CheckRun, Confidence, Discussion, DiscussionEvent,
-    DiscussionOrder, Entry, Minority, Mode, NoVote, Outcome, Part, Participant, Point, Proposal,
+    Attitude, Basis, CheckEnd, CheckOrder, CheckRun, Confidence, DiscussionEvent, DiscussionOrder,
+    Entry, GroupDiscussion, Minority, Mode, NoVote, Outcome, Part, Participant, Point, Proposal,
     Side, Speech, SpeechError, SpeechErrorCode, Stance, StopReason, Tally, Terms, TieBreak, Vote,
 };
 use crate::domain::event::Event;
-use crate::domain::ids::{At, DiscussionId, SessionId, TurnId};
+use crate::domain::ids::{DiscussionId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan::file_hash;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::tui::command::Command;
 use crate::tui::discussing::Wish;
 use crate::tui::keymap::IsWriting;
@@ -19,7 +19,7 @@ use crate::tui::{Action, Planned, Screen, Topic};
 
 pub const BOARD: Command = Command::Discuss(Wish::Board);
 pub const SETTLE: Command = Command::Discuss(Wish::Settle);
-const BEGUN: At = At(1_700_000_000_000 - 150_000);
+const BEGUN: UnixMillis = UnixMillis(1_700_000_000_000 - 150_000);
 const TOPIC: &str = "SQLite or Postgres for this project's store? 存储用哪一个 🎉";
 
 fn participant(name: &str, adapter: &str, side: Side) -> Participant {
@@ -108,15 +108,15 @@ fn failed(round: u32, name: &str, code: SpeechErrorCode, message: &str) -> Speec
 }
 
 /// Feeds a discussion.
-struct Told(Discussion);
+struct Told(GroupDiscussion);
 
 impl Told {
     fn of(order: &DiscussionOrder) -> Self {
-        Self(Discussion::begin(BEGUN, order))
+        Self(GroupDiscussion::begin(BEGUN, order))
     }
 
     fn take(mut self, news: DiscussionEvent) -> Self {
-        self.0.take(At(BEGUN.0 + 140_000), &news);
+        self.0.take(UnixMillis(BEGUN.0 + 140_000), &news);
         self
     }
 
@@ -148,7 +148,7 @@ impl Told {
         })
     }
 
-    fn state(self) -> State {
+    fn state(self) -> RunState {
         let mut state = state(Phase::Respond);
         state.discussions = vec![self.0];
         state
@@ -193,7 +193,7 @@ fn checked(told: Told, exit_code: i32) -> Told {
 }
 
 /// A debate in its second round: the critic has spoken, the advocate speaks.
-pub fn running() -> State {
+pub fn running() -> RunState {
     let mut moved = stance(Attitude::AgreeWithChanges, "SQLite, behind a trait", 700);
     moved.why_changed = Some("the check showed that two writers take turns within 5 ms".to_owned());
     let told = checked(first_round(Told::of(&debate())), 0);
@@ -250,7 +250,7 @@ fn outcome(basis: Basis, stop: StopReason, votes: Vec<Tally>) -> Outcome {
     }
 }
 
-fn by_consensus() -> State {
+fn by_consensus() -> RunState {
     let agrees = |name: &str, sure| {
         let text = "I agree: with the trait a second store costs a week, not a rewrite.";
         said(
@@ -283,7 +283,7 @@ fn by_consensus() -> State {
 }
 
 /// A discussion of five that was decided by vote, with a minority, an unsettled point and an error.
-pub fn by_vote() -> State {
+pub fn by_vote() -> RunState {
     let mut told = Told::of(&jurors(5));
     for round in 1..=3 {
         for (n, name) in ["ada", "老王", "grace", "linus"].into_iter().enumerate() {
@@ -344,7 +344,7 @@ pub fn by_vote() -> State {
     told.ends(outcome).state()
 }
 
-fn without_quorum() -> State {
+fn without_quorum() -> RunState {
     let error = |name: &str| {
         failed(
             1,
@@ -380,7 +380,7 @@ fn without_quorum() -> State {
 }
 
 /// A screen with the board of a run open.
-fn board(state: &State) -> Screen {
+fn board(state: &RunState) -> Screen {
     let mut screen = screen();
     screen.writing = IsWriting::No;
     let opened = press(&mut screen, Some(state), &["#"]);
@@ -434,7 +434,7 @@ fn one_that_has_just_begun_shows_who_takes_part() {
 }
 
 /// The second discussion of a run, about a finding.
-pub fn about_finding() -> State {
+pub fn about_finding() -> RunState {
     let mut state = by_vote();
     let mut second = by_consensus().discussions.remove(0);
     second.order.id = DiscussionId::new("dsc_2");
@@ -444,7 +444,7 @@ pub fn about_finding() -> State {
     state
 }
 
-fn at(screen: &mut Screen, state: &State) -> String {
+fn at(screen: &mut Screen, state: &RunState) -> String {
     drawn(screen, (80, 24), Some(state))
 }
 
@@ -572,7 +572,7 @@ fn several_discussions_are_gone_through() {
 }
 
 /// What a run is told of a discussion, as events.
-fn events(order: &DiscussionOrder, state: &State) -> Vec<Event> {
+fn events(order: &DiscussionOrder, state: &RunState) -> Vec<Event> {
     let discussion = &state.discussions[0];
     let mut news = vec![DiscussionEvent::Begun {
         order: Box::new(order.clone()),
@@ -666,7 +666,7 @@ fn what_needs_the_user_is_named_on_the_board_and_no_key_answers_it() {
         Phase::Execute,
         crate::domain::question::QuestionKind::StepRecovery {
             step: 2,
-            stage: crate::domain::execution::Stage::Test,
+            stage: crate::domain::plan_execution::StepStage::Test,
         },
     )
     .awaiting;
@@ -721,7 +721,7 @@ pub fn planned() -> Planned {
 
 #[test]
 fn a_finding_is_discussed_after_a_look_at_who_and_how() {
-    let state = super::world::running(Phase::Review, crate::domain::turn::Purpose::Review);
+    let state = super::world::running(Phase::Review, crate::domain::turn::TurnPurpose::Review);
     let mut screen = screen();
     screen.writing = IsWriting::No;
     // Without a finding that is pointed at the key says what to do.
@@ -754,7 +754,9 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
         ..debate()
     };
     let mut state = state;
-    state.discussions.push(Discussion::begin(BEGUN, &order));
+    state
+        .discussions
+        .push(GroupDiscussion::begin(BEGUN, &order));
     let news = DiscussionEvent::Begun {
         order: Box::new(order),
     };
@@ -768,7 +770,7 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
     assert!(screen.board.is_some());
     // What was being typed stops nothing.
     assert_eq!(press(&mut screen, Some(&state), &["s"]), []);
-    screen.on_time(At(BEGUN.0 + 1_000));
+    screen.on_time(UnixMillis(BEGUN.0 + 1_000));
     assert_ne!(press(&mut screen, Some(&state), &["s"]), []);
 }
 
@@ -783,7 +785,9 @@ fn a_discussion_of_somebody_else_opens_no_board_after_a_refused_one() {
             screen.on_not_begun();
         }
         let order = debate();
-        state.discussions.push(Discussion::begin(BEGUN, &order));
+        state
+            .discussions
+            .push(GroupDiscussion::begin(BEGUN, &order));
         let order = Box::new(order);
         let event = Event::Discussion {
             id: DiscussionId::new("dsc_1"),
@@ -796,7 +800,7 @@ fn a_discussion_of_somebody_else_opens_no_board_after_a_refused_one() {
 
 #[test]
 fn the_question_about_a_finding_is_worded_otherwise_first() {
-    let state = super::world::running(Phase::Review, crate::domain::turn::Purpose::Review);
+    let state = super::world::running(Phase::Review, crate::domain::turn::TurnPurpose::Review);
     let mut screen = screen();
     screen.on_planned(&planned());
     press(&mut screen, Some(&state), &["e"]);
@@ -815,7 +819,10 @@ fn the_question_about_a_finding_is_worded_otherwise_first() {
 
 #[test]
 fn a_question_is_discussed_by_a_preset_that_is_offered() {
-    let state = super::world::running(Phase::WritePlan, crate::domain::turn::Purpose::WritePlan);
+    let state = super::world::running(
+        Phase::WritePlan,
+        crate::domain::turn::TurnPurpose::WritePlan,
+    );
     let mut screen = screen();
     screen.on_presets(vec![
         ("quick".to_owned(), "jury, 1 round".to_owned()),
@@ -862,10 +869,10 @@ fn a_question_is_discussed_by_a_preset_that_is_offered() {
 }
 
 /// A discussion that the program's end cut off.
-pub fn cut_off() -> State {
+pub fn cut_off() -> RunState {
     let mut state = running();
     let discussion = &mut state.discussions[0];
-    discussion.status = crate::domain::discussion::Status::Cancelled;
+    discussion.status = crate::domain::discussion::DiscussionStatus::Cancelled;
     discussion.stopping = Some(StopReason::ProgramEnded);
     discussion.speaking.clear();
     discussion.rounds.pop();
@@ -914,7 +921,7 @@ fn status_tells_of_each_discussion_and_who_takes_part() {
 }
 
 /// The discussion with every text of agents and users in it replaced.
-fn with_text(mut state: State, text: &str) -> State {
+fn with_text(mut state: RunState, text: &str) -> RunState {
     let text = || text.to_owned();
     for discussion in &mut state.discussions {
         discussion.order.topic = text();

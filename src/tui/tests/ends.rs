@@ -3,15 +3,15 @@
 use super::pictures::not_writing;
 use super::world::{NOW, created, drawn, press, press_at, state};
 use crate::domain::event::Event;
-use crate::domain::execution::StepOutcome;
 use crate::domain::ids::RunId;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
+use crate::domain::plan_execution::StepOutcome;
+use crate::domain::run::RunState;
 use crate::tui::Screen;
 
 const SIZE: (u16, u16) = (120, 40);
 
-fn done() -> State {
+fn done() -> RunState {
     let mut done = state(Phase::Done);
     done.execution.as_mut().unwrap().current = None;
     done
@@ -22,7 +22,7 @@ fn ended() -> Screen {
     let mut screen = not_writing();
     for n in 0..60 {
         let text = format!("said {n}");
-        screen.on_event(NOW, &Event::Said { text });
+        screen.on_event(NOW, &Event::GoalMessageAdded { text });
     }
     screen.on_event(
         NOW,
@@ -69,7 +69,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
     assert!(!seen.contains("what changed"), "{seen}");
     let mut next = state(Phase::RefineGoal);
     next.run = RunId::new("run_next");
-    screen.on_event(NOW, &Event::Created(Box::new(created())));
+    screen.on_event(NOW, &Event::RunCreated(Box::new(created())));
     let text = "and now the next one".to_owned();
     screen.on_event(NOW, &Event::GoalGiven { text });
     let seen = drawn(&mut screen, SIZE, Some(&next));

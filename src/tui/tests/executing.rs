@@ -6,13 +6,13 @@ use super::look::click;
 use super::pictures::{check, not_writing};
 use super::world::{NOW, approving, asking, drawn, press, questions, running};
 use crate::domain::event::Event;
-use crate::domain::execution::{StepOutcome, StepRecord};
-use crate::domain::findings::{Remark, Severity};
-use crate::domain::ids::At;
+use crate::domain::findings::{FindingSeverity, ReviewRemark};
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
-use crate::domain::question::CommitTerms;
-use crate::domain::run::State;
-use crate::domain::turn::Purpose;
+use crate::domain::plan_execution::{StepOutcome, StepRecord};
+use crate::domain::question::CommitTarget;
+use crate::domain::run::RunState;
+use crate::domain::turn::TurnPurpose;
 use crate::tui::{Action, Documents, Screen};
 
 /// The text of a plan with ten long steps.
@@ -27,9 +27,9 @@ fn ten_steps() -> String {
 }
 
 /// A run that works on step `n` of ten.
-fn working_on(n: u32) -> (Screen, State) {
+fn working_on(n: u32) -> (Screen, RunState) {
     let text = ten_steps();
-    let mut state = running(Phase::Execute, Purpose::Step { n });
+    let mut state = running(Phase::Execute, TurnPurpose::Step { n });
     let file = state.plan.as_mut().unwrap();
     file.plan = crate::domain::plan::parse(&text).unwrap();
     let steps = file.plan.steps.clone();
@@ -162,9 +162,9 @@ fn what_has_to_be_known_of_a_finished_step_is_not_folded() {
         seen.contains("[✓] 5–7. 3 steps, 3 commits, 2 with tests that passed"),
         "{seen}"
     );
-    remarked.findings.take_review(&[Remark {
+    remarked.findings.apply_legacy_review(&[ReviewRemark {
         n: 3,
-        severity: Severity::Blocking,
+        severity: FindingSeverity::Blocking,
         text: "Step 2 forgets the empty case".to_owned(),
     }]);
     press(&mut screen, Some(&remarked), &["<home>"]);
@@ -223,7 +223,7 @@ fn what_happened_elsewhere_takes_no_key_of_the_footer_and_is_not_said_where_it_i
     let writing = drawn(&mut screen, (120, 40), Some(&state));
     let border = writing.lines().rev().nth(3).unwrap();
     assert!(border.contains("─ ✓ step 6 is done "), "{writing}");
-    screen.on_time(At(NOW.0 + 4_000));
+    screen.on_time(UnixMillis(NOW.0 + 4_000));
     assert!(!drawn(&mut screen, (80, 24), Some(&state)).contains("step 6 is done"));
 }
 
@@ -261,7 +261,7 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
 }
 
 /// An agent wants to write a new file, which its diff names so.
-fn asking_for_notes(named: &str) -> (Screen, State) {
+fn asking_for_notes(named: &str) -> (Screen, RunState) {
     let mut state = approving(&["NOTES.md"]);
     state.approvals[0].permission = "edit".to_owned();
     let mut screen = not_writing();
@@ -303,13 +303,13 @@ fn the_approval_of_an_edit_shows_its_lines_and_why_before_anything_of_gits() {
 }
 
 /// A run that is over, on a branch with a long name.
-fn done() -> State {
+fn done() -> RunState {
     let (_, mut state) = working_on(10);
     state.phase = Phase::Done;
     state.running = None;
     let execution = state.execution.as_mut().unwrap();
     execution.current = None;
-    execution.commits = CommitTerms::New {
+    execution.commits = CommitTarget::New {
         branch: "agent-collab/that-goes-on-and-on-rewrite-the-whole-parser".to_owned(),
     };
     state
@@ -382,7 +382,7 @@ fn in_a_low_window_a_call_leaves_the_tabs_readable_and_its_line_answers_nothing(
     assert!(shown.contains("allow it this once"), "{shown}");
     // The chat is read once it is scrolled back.
     for n in 0..40 {
-        screen.on_event(At(NOW.0 + n), &recorded(1));
+        screen.on_event(UnixMillis(NOW.0 + n), &recorded(1));
     }
     let (_, back) = at(&mut screen, KeyCode::PageUp);
     assert!(back.contains("Enter shows it"), "{back}");
@@ -390,18 +390,18 @@ fn in_a_low_window_a_call_leaves_the_tabs_readable_and_its_line_answers_nothing(
 
 #[test]
 fn many_findings_take_a_row_each_the_open_ones_first() {
-    let mut state = running(Phase::Respond, Purpose::Respond);
-    let remark = |n: u32| Remark {
+    let mut state = running(Phase::Respond, TurnPurpose::Respond);
+    let remark = |n: u32| ReviewRemark {
         n,
-        severity: Severity::Major,
+        severity: FindingSeverity::Major,
         text: format!(
             "finding number {n} 日本語 with a text that is long enough to be wrapped in a window of eighty columns"
         ),
     };
-    let first: Vec<Remark> = (1..=20).map(remark).collect();
-    state.findings.take_review(&first);
-    let again: Vec<Remark> = (13..=20).map(remark).collect();
-    state.findings.take_review(&again);
+    let first: Vec<ReviewRemark> = (1..=20).map(remark).collect();
+    state.findings.apply_legacy_review(&first);
+    let again: Vec<ReviewRemark> = (13..=20).map(remark).collect();
+    state.findings.apply_legacy_review(&again);
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));

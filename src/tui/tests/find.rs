@@ -2,23 +2,23 @@
 
 use super::pictures::{check, not_writing};
 use super::world::{NOW, PLAN, drawn, press, press_at, running, settings};
-use crate::domain::changes::Scope;
-use crate::domain::event::{Event, News, Recorded};
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::event::{AgentActivity, Event, EventRecord};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
-use crate::domain::turn::{Purpose, Role};
+use crate::domain::run::RunState;
+use crate::domain::turn::{Role, TurnPurpose};
 use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::keymap::IsWriting;
 use crate::tui::tabs::Tab;
 use crate::tui::{Diff, Documents, Past, Screen, WantsEarlier};
 
-fn reviewing() -> State {
-    running(Phase::Review, Purpose::Review)
+fn reviewing() -> RunState {
+    running(Phase::Review, TurnPurpose::Review)
 }
 
 /// The line in which something is looked for; empty where it is closed.
-fn line(screen: &mut Screen, state: &State) -> String {
+fn line(screen: &mut Screen, state: &RunState) -> String {
     let seen = drawn(screen, (80, 24), Some(state));
     let line = seen.lines().find(|line| line.starts_with("find:"));
     line.unwrap_or_default().to_owned()
@@ -120,14 +120,14 @@ fn the_help_and_any_long_text_are_searched_where_they_stand() {
 
 #[test]
 fn a_diff_is_searched_and_stays_open() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["/diff 2", "<enter>"]);
     let lines: String = (1..=60).map(|n| format!("+line {n}\n")).collect();
     let patch = format!("diff --git a/calc.py b/calc.py\n@@ -0,0 +1,60 @@\n{lines}");
     screen.on_diff(
-        Scope::Step(2),
-        vec![Scope::Step(2)],
+        DiffScope::Step(2),
+        vec![DiffScope::Step(2)],
         Diff::Found(UnifiedDiff::parse(&patch)),
     );
     let before = drawn(&mut screen, (80, 24), Some(&state));
@@ -201,11 +201,11 @@ fn the_filter_leaves_alone_what_an_open_text_covers() {
     assert_eq!(screen.tab, Tab::Log);
 }
 
-fn said(text: &str) -> Recorded {
-    let news = News::Text {
+fn said(text: &str) -> EventRecord {
+    let news = AgentActivity::Text {
         text: text.to_owned(),
     };
-    Recorded {
+    EventRecord {
         at: NOW,
         event: Event::Agent {
             turn: TurnId::new("trn_1"),
@@ -216,7 +216,7 @@ fn said(text: &str) -> Recorded {
 }
 
 /// A screen that was told this log.
-fn told(log: &[Recorded]) -> Screen {
+fn told(log: &[EventRecord]) -> Screen {
     let mut screen = Screen::new(settings());
     screen.writing = IsWriting::No;
     for recorded in log {
@@ -226,7 +226,7 @@ fn told(log: &[Recorded]) -> Screen {
 }
 
 /// Reads what the screen wants of its log, 700 events at a time, until it wants no more; gives how many pieces that were.
-fn read(screen: &mut Screen, log: &[Recorded]) -> usize {
+fn read(screen: &mut Screen, log: &[EventRecord]) -> usize {
     let mut n_pieces = 0;
     drawn(screen, (80, 24), None);
     while let Some(wish) = screen.wants_earlier() {
@@ -256,7 +256,7 @@ fn what_is_not_kept_any_more_is_found_a_piece_at_a_time() {
         100 | 1_500 => format!("zebra {n}"),
         _ => format!("block {n}\nmore"),
     };
-    let log: Vec<Recorded> = (0..5_000).map(|n| said(&text(n))).collect();
+    let log: Vec<EventRecord> = (0..5_000).map(|n| said(&text(n))).collect();
     let mut screen = told(&log);
     press(&mut screen, None, &["<c-f>", "zebra"]);
     assert_eq!(
@@ -289,7 +289,7 @@ fn what_is_not_kept_any_more_is_found_a_piece_at_a_time() {
 
 #[test]
 fn what_has_nothing_is_not_kept_and_esc_ends_the_search() {
-    let log: Vec<Recorded> = (0..5_000).map(|n| said(&format!("block {n}"))).collect();
+    let log: Vec<EventRecord> = (0..5_000).map(|n| said(&format!("block {n}"))).collect();
     let mut screen = told(&log);
     press(&mut screen, None, &["<c-f>", "zebra"]);
     assert!(screen.wants_earlier().is_some());
@@ -318,7 +318,7 @@ fn the_log_says_how_much_of_it_is_listed_and_reads_the_rest() {
         100 => "a zebra".to_owned(),
         _ => format!("block {n}"),
     };
-    let log: Vec<Recorded> = (0..3_214).map(|n| said(&text(n))).collect();
+    let log: Vec<EventRecord> = (0..3_214).map(|n| said(&text(n))).collect();
     let mut screen = told(&log);
     press(&mut screen, None, &["4", "<home>"]);
     let seen = drawn(&mut screen, (80, 24), None);
@@ -361,7 +361,7 @@ fn a_place_is_brought_into_view_however_fast_its_letters_come() {
         199 => "z end".to_owned(),
         _ => format!("block {n}\nmore"),
     };
-    let log: Vec<Recorded> = (0..200).map(|n| said(&text(n))).collect();
+    let log: Vec<EventRecord> = (0..200).map(|n| said(&text(n))).collect();
     let mut screen = told(&log);
     press(&mut screen, None, &["<c-f>", "zeb", "<c-f>", "<c-f>", "ze"]);
     assert!(drawn(&mut screen, (80, 24), None).contains("zebra"));
@@ -369,12 +369,12 @@ fn a_place_is_brought_into_view_however_fast_its_letters_come() {
 
 #[test]
 fn a_place_in_what_is_folded_or_long_is_shown() {
-    let thinks = Recorded {
+    let thinks = EventRecord {
         at: NOW,
         event: Event::Agent {
             turn: TurnId::new("trn_1"),
             role: Role::Planner,
-            news: News::Thinking {
+            news: AgentActivity::Thinking {
                 text: format!("first\n\n{}a **zebra** here", "more\n".repeat(5)),
             },
         },
@@ -399,7 +399,7 @@ fn a_place_in_what_is_folded_or_long_is_shown() {
 
 #[test]
 fn a_place_in_what_the_program_says_of_a_role_is_shown_with_both_beside_each_other() {
-    let lost = Recorded {
+    let lost = EventRecord {
         at: NOW,
         event: Event::SessionLost {
             role: Role::Reviewer,

@@ -6,11 +6,11 @@ use ratatui::layout::Position;
 use super::outcome::awake;
 use super::pictures::not_writing;
 use super::world::{NOW, documents, drawn, press, press_at, questions, running, settings, state};
-use crate::domain::event::{Event, News};
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
-use crate::domain::turn::{Purpose, Role};
+use crate::domain::run::RunState;
+use crate::domain::turn::{Role, TurnPurpose};
 use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::keymap::IsWriting;
 use crate::tui::tabs::Tab;
@@ -20,7 +20,7 @@ use crate::tui::{Action, Diff, Look, PastRun, Rest, Screen, Theme, Welcome};
 const WIDE: (u16, u16) = (200, 30);
 
 /// A chat and a plan of more lines than the window has.
-fn long(state: &State) -> Screen {
+fn long(state: &RunState) -> Screen {
     let mut screen = awake(Some(state), |screen| {
         let plan: String = (1..90).map(|n| format!("{n}. [ ] step {n}\n")).collect();
         let mut documents = documents();
@@ -37,11 +37,11 @@ fn long(state: &State) -> Screen {
 fn say(screen: &mut Screen, text: &str) {
     let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
     let text = text.to_owned();
-    let news = News::Text { text };
+    let news = AgentActivity::Text { text };
     screen.on_event(NOW, &Event::Agent { turn, role, news });
 }
 
-fn click(screen: &mut Screen, state: Option<&State>, (column, row): (u16, u16)) -> Vec<Action> {
+fn click(screen: &mut Screen, state: Option<&RunState>, (column, row): (u16, u16)) -> Vec<Action> {
     let event = MouseEvent {
         kind: MouseEventKind::Down(MouseButton::Left),
         column,
@@ -52,7 +52,7 @@ fn click(screen: &mut Screen, state: Option<&State>, (column, row): (u16, u16)) 
 }
 
 /// What stands in the window left and right of the border between two panes.
-fn halves(screen: &mut Screen, state: &State) -> (String, String) {
+fn halves(screen: &mut Screen, state: &RunState) -> (String, String) {
     let seen = drawn(screen, WIDE, Some(state));
     let (side, _) = screen.places.side.unwrap();
     let rows = seen.lines().skip(usize::from(side.y));
@@ -67,7 +67,7 @@ fn halves(screen: &mut Screen, state: &State) -> (String, String) {
 
 #[test]
 fn of_two_panes_one_has_the_keys_and_names_them() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = long(&state);
     let press = |screen: &mut Screen, keys: &[&str]| press_at(screen, WIDE, Some(&state), keys);
     let (chat, plan) = halves(&mut screen, &state);
@@ -106,7 +106,7 @@ fn of_two_panes_one_has_the_keys_and_names_them() {
 
 #[test]
 fn a_click_gives_a_pane_the_keys_and_one_pane_alone_offers_no_other() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = long(&state);
     let (side, _) = screen.places.side.unwrap();
     let wide = drawn(&mut screen, WIDE, Some(&state));
@@ -129,7 +129,7 @@ fn a_click_gives_a_pane_the_keys_and_one_pane_alone_offers_no_other() {
 
 #[test]
 fn a_list_is_gone_through_by_lines_and_enter_opens_what_is_pointed_at() {
-    let state = running(Phase::Review, Purpose::Review);
+    let state = running(Phase::Review, TurnPurpose::Review);
     for (tab, keys) in [
         ("3", ["j", "<down>"]),
         ("2", ["<down>", "j"]),
@@ -150,8 +150,8 @@ fn a_list_is_gone_through_by_lines_and_enter_opens_what_is_pointed_at() {
     assert_eq!(screen.composer.text(), "");
     assert!(screen.findings.picked().is_some());
     // A finding that is longer than the window is read to its end before the next one.
-    let mut screen = long(&running(Phase::Execute, Purpose::Step { n: 2 }));
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = long(&running(Phase::Execute, TurnPurpose::Step { n: 2 }));
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     press(&mut screen, Some(&state), &["2", "<home>", "<down>"]);
     let first = screen.plan.picked();
     for _ in 0..60 {
@@ -175,13 +175,13 @@ fn a_capital_g_goes_to_the_end_where_something_is_read_and_releases_nothing() {
     assert!(word.contains("a capital G goes to the end here"), "{word}");
     assert_eq!(
         press(&mut screen, Some(&state), &["g"]),
-        [Action::Event(Event::Released)]
+        [Action::Event(Event::TurnSendConfirmed)]
     );
 }
 
 #[test]
 fn the_chat_says_how_much_came_below_while_it_is_scrolled_back() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = long(&state);
     press(&mut screen, Some(&state), &["<pgup>"]);
     let seen = drawn(&mut screen, (100, 30), Some(&state));
@@ -285,8 +285,8 @@ fn a_click_opens_a_run_of_before_on_the_first_page() {
 
 #[test]
 fn a_diff_is_copied_and_everything_is_drawn_anew() {
-    use crate::domain::changes::Scope;
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    use crate::domain::diff_scope::DiffScope;
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["d"]);
     assert_eq!(press(&mut screen, Some(&state), &["<c-y>"]), []);
@@ -294,7 +294,7 @@ fn a_diff_is_copied_and_everything_is_drawn_anew() {
     assert!(word.contains("no diff here"), "{word}");
     let text = "diff --git a/x b/x\n@@ -1,1 +1,1 @@\n-a\n+b";
     let patch = UnifiedDiff::parse(text);
-    screen.on_diff(Scope::All, vec![Scope::All], Diff::Found(patch));
+    screen.on_diff(DiffScope::All, vec![DiffScope::All], Diff::Found(patch));
     let copied = press(&mut screen, Some(&state), &["<c-y>"]);
     assert_eq!(copied, [Action::Copy(text.to_owned())]);
     for keys in [

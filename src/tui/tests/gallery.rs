@@ -9,12 +9,12 @@ use super::monkey::{Place, places};
 use super::nasty;
 use super::pictures::{SIZES, at_each_size};
 use super::world::{NOW, PLAN, drawn, running, state};
-use crate::domain::event::{Event, News};
-use crate::domain::ids::{At, SessionId, TurnId};
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::{SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan;
-use crate::domain::run::{Reading, State};
-use crate::domain::turn::{Purpose, Role, TurnResult};
+use crate::domain::run::{PlanFileState, RunState};
+use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
 use crate::tui::keymap::IsWriting;
 use crate::tui::tabs::Tab;
 use crate::tui::{Documents, Held, Screen};
@@ -28,7 +28,7 @@ pub enum Kind {
 
 impl Kind {
     /// A screen with a place open.
-    pub fn open(self, place: &Place) -> (Screen, Option<State>) {
+    pub fn open(self, place: &Place) -> (Screen, Option<RunState>) {
         let state = match self {
             Self::Plain => place.state().cloned(),
             Self::Nasty => place.state().map(nasty::state),
@@ -86,7 +86,7 @@ fn slug(name: &str) -> String {
 struct OfTab {
     name: String,
     screen: Screen,
-    state: Option<State>,
+    state: Option<RunState>,
 }
 
 /// Each tab where there is nothing yet, and where something went wrong; full ones are pictures of other tests.
@@ -118,7 +118,7 @@ fn tabs() -> Vec<OfTab> {
     clippy::too_many_lines,
     reason = "one entry a thing that goes wrong: a list to read"
 )]
-fn gone_wrong() -> (Screen, State) {
+fn gone_wrong() -> (Screen, RunState) {
     let turn = TurnId::new("trn_1");
     let agent = |news| Event::Agent {
         turn: turn.clone(),
@@ -128,19 +128,19 @@ fn gone_wrong() -> (Screen, State) {
     let text = |text: &str| text.to_owned();
     let mut screen = super::world::screen();
     let events = [
-        agent(News::Malformed {
+        agent(AgentActivity::Malformed {
             problem: text("expected `,` or `}` at column 17"),
         }),
-        agent(News::CallDenied {
+        agent(AgentActivity::CallDenied {
             tool: text("edit"),
             reason: text("a floor denies it: .git/config"),
         }),
-        agent(News::Retrying {
+        agent(AgentActivity::Retrying {
             reason: text("stream disconnected before completion: 502 Bad Gateway"),
         }),
         Event::TurnEnded {
             turn: turn.clone(),
-            result: TurnResult::Failed {
+            result: TurnOutcome::Failed {
                 kind: text("crash"),
                 message: text(
                     "codex ended with signal 9 (killed)\nits last words: thread 'main' panicked at src/main.rs:7:5",
@@ -160,7 +160,7 @@ fn gone_wrong() -> (Screen, State) {
                 "stream did not contain valid UTF-8; mend the file or remove it, and type /go",
             ),
         },
-        agent(News::Silent {
+        agent(AgentActivity::Silent {
             seconds: 130,
             verdict: Some(text(
                 "stuck: no process of it computes, and none waits for the network",
@@ -168,7 +168,10 @@ fn gone_wrong() -> (Screen, State) {
         }),
     ];
     for (n, event) in events.iter().enumerate() {
-        screen.on_event(At(NOW.0 - 7_000 + i64::try_from(n).unwrap() * 1_000), event);
+        screen.on_event(
+            UnixMillis(NOW.0 - 7_000 + i64::try_from(n).unwrap() * 1_000),
+            event,
+        );
     }
     let broken = PLAN.replace("2. [ ] test sum", "1. [x] test sum");
     screen.on_documents(Documents {
@@ -184,9 +187,9 @@ fn gone_wrong() -> (Screen, State) {
         by_kernel: text("nothing: bubblewrap is not installed"),
         by_protocol: text("commands and edits"),
     }]);
-    let mut state = running(Phase::Execute, Purpose::Fix { n: 2, attempt: 2 });
+    let mut state = running(Phase::Execute, TurnPurpose::Fix { n: 2, attempt: 2 });
     let file = state.plan.as_mut().unwrap();
-    file.reading = Reading::Broken;
+    file.reading = PlanFileState::Broken;
     file.file_sha256 = plan::file_hash(b"broken");
     state.failures = 2;
     state.planner.degraded = true;
@@ -296,7 +299,7 @@ fn a_plan_that_is_none_says_why_before_what_changed() {
         .unwrap();
     let (mut screen, state) = Kind::Plain.open(&place);
     let mut state = state.unwrap();
-    state.plan.as_mut().unwrap().reading = Reading::Broken;
+    state.plan.as_mut().unwrap().reading = PlanFileState::Broken;
     screen.on_documents(Documents {
         plan: Some(PLAN.replace("2. [ ] test sum", "1. [ ] test sum")),
         ..super::world::documents()

@@ -6,28 +6,28 @@ use super::world::{
 use crate::domain::ids::RequestId;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::QuestionKind;
-use crate::domain::run::{Busy, State};
-use crate::domain::turn::Purpose;
+use crate::domain::run::{ProgramOperation, RunState};
+use crate::domain::turn::TurnPurpose;
 use crate::permission::MaxApprovalScope;
 use crate::tui::command::Command;
 use crate::tui::keymap::{BINDINGS, IsWriting};
 use crate::tui::{Action, Rest, Screen, ScreenSettings, dialogs};
 
 /// Presses keys in a screen that is not being written in; the actions, or else the word to the user.
-fn check(state: Option<&State>, keys: &[&str], wanted: &str) {
+fn check(state: Option<&RunState>, keys: &[&str], wanted: &str) {
     let mut screen = screen();
     screen.writing = IsWriting::No;
     check_on(&mut screen, state, keys, wanted);
 }
 
-fn check_on(screen: &mut Screen, state: Option<&State>, keys: &[&str], wanted: &str) {
+fn check_on(screen: &mut Screen, state: Option<&RunState>, keys: &[&str], wanted: &str) {
     let actions = press(screen, state, keys);
     let mut found = actions.iter().map(|a| format!("{a:?}")).collect::<Vec<_>>();
     found.extend(screen.toast.iter().map(|toast| format!("! {toast}")));
     assert_eq!(found.join("; "), wanted, "{keys:?}");
 }
 
-fn question(name: &str) -> State {
+fn question(name: &str) -> RunState {
     let found = questions()
         .into_iter()
         .find(|(_, kind)| kind.name() == name);
@@ -128,7 +128,7 @@ fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
     let state = approving(&["ls"]);
     let mut screen = screen();
     screen.writing = IsWriting::No;
-    let at = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
+    let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(0));
     super::world::drawn(&mut screen, (80, 24), Some(&state));
     let y =
@@ -145,7 +145,7 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     let gated = question("gate");
     let mut screen = screen();
     screen.writing = IsWriting::No;
-    let at = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
+    let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(-400));
     check_on(&mut screen, None, &["<left>"], "");
     screen.on_time(at(0));
@@ -174,7 +174,7 @@ fn who_pressed_no_key_before_a_dialog_is_heard_at_once() {
     let gated = question("gate");
     let mut screen = screen();
     screen.writing = IsWriting::No;
-    let at = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
+    let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(-401));
     check_on(&mut screen, None, &["<left>"], "");
     screen.on_time(at(0));
@@ -237,7 +237,7 @@ fn letters_are_text_while_the_user_writes() {
 
 #[test]
 fn gate_stop_and_interrupt_have_their_keys() {
-    let reviewing = running(Phase::Review, Purpose::Review);
+    let reviewing = running(Phase::Review, TurnPurpose::Review);
     check(
         Some(&reviewing),
         &["A"],
@@ -255,7 +255,7 @@ fn gate_stop_and_interrupt_have_their_keys() {
         &["<c-x>"],
         "Event(Interrupted)",
     );
-    let executing = running(Phase::Execute, Purpose::Step { n: 1 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 1 });
     check(Some(&executing), &["s"], "");
     check(Some(&executing), &["s", "<enter>"], "");
     check(Some(&executing), &["s", "y"], "Event(Stopped)");
@@ -268,7 +268,7 @@ fn gate_stop_and_interrupt_have_their_keys() {
 
 #[test]
 fn ctrl_c_asks_where_something_works_and_the_second_one_kills() {
-    let reviewing = running(Phase::Review, Purpose::Review);
+    let reviewing = running(Phase::Review, TurnPurpose::Review);
     check(Some(&reviewing), &["<c-c>"], "");
     // Nothing was touched: the same key asks again.
     check(
@@ -290,7 +290,7 @@ fn ctrl_c_asks_where_something_works_and_the_second_one_kills() {
         "Quit(Now)",
     );
     let mut busy = state(Phase::Approved);
-    busy.busy = Some(Busy::Entering);
+    busy.busy = Some(ProgramOperation::Entering);
     check(Some(&busy), &["<c-c>", "<c-c>"], "Quit(Now)");
     let gated = question("gate");
     check(Some(&gated), &["<c-c>"], "Quit(Ask)");
@@ -334,7 +334,7 @@ fn a_dialog_that_was_not_drawn_yet_takes_no_key() {
 fn what_is_typed_behind_a_key_that_opened_no_composer_decides_nothing() {
     let execute = question("execute");
     let mut screen = super::pictures::not_writing();
-    let at = |ms| crate::domain::ids::At(super::world::NOW.0 + ms);
+    let at = |ms| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(0));
     drawn(&mut screen, (80, 24), Some(&execute));
     screen.on_time(at(1_000));
@@ -414,7 +414,7 @@ fn texts_go_to_whoever_takes_them() {
         &["also lists", "<enter>"],
         "Event(Said { text: \"also lists\" })",
     );
-    let reviewing = running(Phase::Review, Purpose::Review);
+    let reviewing = running(Phase::Review, TurnPurpose::Review);
     let told = "Event(Steered { text: \"look at the tests too\" })";
     check_on(
         &mut screen(),
@@ -424,7 +424,7 @@ fn texts_go_to_whoever_takes_them() {
     );
     let talking = running(
         Phase::RefineGoal,
-        Purpose::RefineGoal {
+        TurnPurpose::RefineGoal {
             said: String::new(),
             by: crate::domain::turn::Role::Planner,
         },
@@ -451,7 +451,7 @@ fn what_nobody_can_take_now_goes_with_the_next_turn() {
     let kept = "Event(Kept { to: None, text: \"hello\" })";
     check_on(&mut screen(), Some(&resting), &["hello", "<enter>"], kept);
     let gate = QuestionKind::Gate {
-        order: order(Purpose::Review),
+        order: order(TurnPurpose::Review),
     };
     let at_gate = asking(Phase::Review, gate);
     check_on(&mut screen(), Some(&at_gate), &["hello", "<enter>"], kept);
@@ -617,7 +617,7 @@ fn a_screen_that_only_looks_refuses_every_command_that_acts() {
 #[test]
 fn a_view_says_that_the_run_behind_it_waits_and_goes_there() {
     let gated = question("gate");
-    let works = running(Phase::Review, Purpose::Review);
+    let works = running(Phase::Review, TurnPurpose::Review);
     let past = state(Phase::Done);
     let mut own = screen();
     let mut view = screen();
@@ -758,7 +758,7 @@ fn shift_tab_goes_through_the_modes_but_yolo_wherever_one_is() {
     use crate::domain::event::Event;
     use crate::tui::Action;
     for writing in [IsWriting::No, IsWriting::Yes] {
-        let mut state = running(Phase::Review, Purpose::Review);
+        let mut state = running(Phase::Review, TurnPurpose::Review);
         let mut screen = screen();
         screen.writing = writing;
         state.mode = Mode::Yolo;
@@ -785,15 +785,15 @@ fn shift_tab_goes_through_the_modes_but_yolo_wherever_one_is() {
 #[test]
 fn code_is_copied_block_by_block_from_the_last_one_up() {
     use super::world::NOW;
-    use crate::domain::event::{Event, News};
+    use crate::domain::event::{AgentActivity, Event};
     use crate::domain::ids::TurnId;
     use crate::domain::turn::Role;
-    let state = running(Phase::Review, Purpose::Review);
+    let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = screen();
     screen.writing = IsWriting::No;
     let says = |screen: &mut Screen, text: &str| {
         let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
-        let news = News::Text {
+        let news = AgentActivity::Text {
             text: text.to_owned(),
         };
         screen.on_event(NOW, &Event::Agent { turn, role, news });
@@ -828,7 +828,7 @@ fn several_answers_to_one_question_are_ticked_and_given_together() {
     let kind = QuestionKind::Agent {
         request: Some(RequestId::new("q")),
         questions: vec![super::monkey::several()],
-        purpose: Purpose::WritePlan,
+        purpose: TurnPurpose::WritePlan,
     };
     let state = Some(asking(Phase::WritePlan, kind));
     let mut screen = screen();

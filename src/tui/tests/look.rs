@@ -5,10 +5,10 @@ use ratatui::crossterm::event::{
 };
 
 use super::world::{drawn, press, running, settings, state};
-use crate::domain::changes::Scope;
+use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::turn::Purpose;
+use crate::domain::turn::TurnPurpose;
 use crate::tui::keymap::{BINDINGS, IsWriting};
 use crate::tui::tabs::Tab;
 use crate::tui::{
@@ -32,7 +32,7 @@ fn with(wishes: &[WishedKeys]) -> Screen {
 
 #[test]
 fn another_key_does_it_and_footer_help_and_palette_show_that_one() {
-    let state = running(Phase::Review, Purpose::Review);
+    let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = with(&[
         wished("auto", "w"),
         wished("help", "f9"),
@@ -176,7 +176,7 @@ fn what_was_chosen_on_one_screen_is_shown_on_another() {
 
 #[test]
 fn a_theme_that_was_only_pointed_at_goes_with_its_list_whatever_takes_its_place() {
-    let works = super::world::running(Phase::Review, crate::domain::turn::Purpose::Review);
+    let works = super::world::running(Phase::Review, crate::domain::turn::TurnPurpose::Review);
     let mut screen = with(&[]);
     let before = screen.theme().name().to_owned();
     let list = ["/theme", "<enter>", "<down>", "<down>"];
@@ -205,7 +205,7 @@ fn the_mouse_is_left_and_taken_by_a_key() {
 
 pub(super) fn click(
     screen: &mut Screen,
-    state: &crate::domain::run::State,
+    state: &crate::domain::run::RunState,
     at: (u16, u16),
 ) -> Vec<crate::tui::Action> {
     let event = MouseEvent {
@@ -218,7 +218,7 @@ pub(super) fn click(
 }
 
 /// Where a text stands on the screen.
-fn find(screen: &mut Screen, state: &crate::domain::run::State, text: &str) -> (u16, u16) {
+fn find(screen: &mut Screen, state: &crate::domain::run::RunState, text: &str) -> (u16, u16) {
     let seen = drawn(screen, (120, 40), Some(state));
     let mut lines = (0u16..).zip(seen.lines());
     let found = lines.find_map(|(row, line)| Some((line.find(text)?, row)));
@@ -235,7 +235,7 @@ fn a_click_chooses_and_a_click_on_what_is_chosen_carries_it_out() {
     let other = (0..sheet.choices.len())
         .find(|at| *at != sheet.first)
         .unwrap();
-    let now = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
+    let now = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(now(0));
     let at = find(&mut screen, &state, &sheet.choices[other].label);
     // It takes nothing before it can have been read.
@@ -255,7 +255,7 @@ fn a_click_chooses_and_a_click_on_what_is_chosen_carries_it_out() {
 
 #[test]
 fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked() {
-    let state = running(Phase::Review, Purpose::Review);
+    let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = with(&[]);
     press(&mut screen, Some(&state), &["<c-p>"]);
     drawn(&mut screen, (120, 40), Some(&state));
@@ -266,7 +266,7 @@ fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked
     let at = find(&mut screen, &state, "/interrupt");
     assert_eq!(
         click(&mut screen, &state, at),
-        [Action::Event(Event::Interrupted)]
+        [Action::Event(Event::InterruptRequested)]
     );
     press(&mut screen, Some(&state), &["<c-p>"]);
     let before = drawn(&mut screen, (120, 40), Some(&state));
@@ -281,7 +281,7 @@ fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked
 }
 
 /// The rows of the open palette, without frame and keys.
-fn palette_rows(screen: &mut Screen, state: &crate::domain::run::State) -> Vec<String> {
+fn palette_rows(screen: &mut Screen, state: &crate::domain::run::RunState) -> Vec<String> {
     let seen = drawn(screen, (120, 80), Some(state));
     let rows = seen.lines().filter_map(|line| {
         let (_, row) = line.split_once('│')?;
@@ -292,7 +292,7 @@ fn palette_rows(screen: &mut Screen, state: &crate::domain::run::State) -> Vec<S
 
 #[test]
 fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_typed() {
-    let state = running(Phase::Review, Purpose::Review);
+    let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = with(&[]);
     screen.show(Tab::Plan);
     press(&mut screen, Some(&state), &["<c-p>"]);
@@ -315,7 +315,7 @@ fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_t
 
 #[test]
 fn what_cannot_be_done_now_is_listed_last_of_its_kind_and_says_why() {
-    let state = running(Phase::Review, Purpose::Review);
+    let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = with(&[]);
     press(&mut screen, Some(&state), &["<c-p>", "allow the agent's"]);
     let rows = palette_rows(&mut screen, &state);
@@ -326,7 +326,7 @@ fn what_cannot_be_done_now_is_listed_last_of_its_kind_and_says_why() {
 
 #[test]
 fn the_help_begins_with_what_is_about_the_tab_and_names_every_command_once() {
-    let state = running(Phase::Review, Purpose::Review);
+    let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = with(&[]);
     screen.show(Tab::Comments);
     press(&mut screen, Some(&state), &["?"]);
@@ -358,19 +358,19 @@ fn the_help_begins_with_what_is_about_the_tab_and_names_every_command_once() {
 
 #[test]
 fn the_footer_the_strip_and_what_is_offered_are_clicked() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = with(&[]);
     let at = find(&mut screen, &state, "S stop");
     assert_eq!(click(&mut screen, &state, at), []);
     assert!(screen.own.is_some());
     press(&mut screen, Some(&state), &["<esc>", "d"]);
-    let scopes = vec![Scope::All, Scope::Step(1)];
+    let scopes = vec![DiffScope::All, DiffScope::Step(1)];
     let nothing = Diff::Nothing("nothing".to_owned());
-    screen.on_diff(Scope::All, scopes, nothing);
+    screen.on_diff(DiffScope::All, scopes, nothing);
     let at = find(&mut screen, &state, "[all]");
     assert_eq!(
         click(&mut screen, &state, (at.0 + 7, at.1)),
-        [Action::ShowDiff(Scope::Step(1))]
+        [Action::ShowDiff(DiffScope::Step(1))]
     );
     let at = find(&mut screen, &state, "Q close");
     click(&mut screen, &state, at);
@@ -406,7 +406,7 @@ fn a_click_points_at_a_line_a_finding_and_an_event() {
 
 #[test]
 fn keys_of_views_are_the_users_own_too() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let wishes = [
         wished("close", "f4"),
         wished("close-diff", "z"),

@@ -3,7 +3,7 @@
 use super::world::{asking, press, questions, screen, state};
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::question::Answer;
+use crate::domain::question::QuestionAnswer;
 use crate::tui::Action;
 use crate::tui::keymap::IsWriting;
 use crate::tui::sheet::{Keys, Then};
@@ -11,8 +11,8 @@ use crate::tui::sheet::{Keys, Then};
 fn answers_stop(action: &Action) -> bool {
     matches!(
         action,
-        Action::Event(Event::Answered {
-            answer: Answer::Stop,
+        Action::Event(Event::QuestionAnswered {
+            answer: QuestionAnswer::Stop,
             ..
         })
     )
@@ -60,7 +60,7 @@ fn the_letter_of_a_choice_is_not_sent_to_the_agent() {
     assert_eq!(screen.composer.text(), "g");
     let actions = press(&mut screen, Some(&talking), &["o on", "<enter>"]);
     let text = "go on".to_owned();
-    assert_eq!(actions, [Action::Event(Event::Said { text })]);
+    assert_eq!(actions, [Action::Event(Event::GoalMessageAdded { text })]);
 }
 
 #[test]

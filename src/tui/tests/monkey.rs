@@ -16,18 +16,18 @@ use ratatui::crossterm::event::{
 use super::children::with_children;
 use super::nasty::said;
 use super::world::{NOW, approving, asking, questions, running, screen, state, story};
-use crate::domain::changes::Scope;
-use crate::domain::delta::Delta;
+use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Approval;
-use crate::domain::execution::Stage;
-use crate::domain::ids::{At, RequestId};
+use crate::domain::ids::{RequestId, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
+use crate::domain::plan_execution::StepStage;
 use crate::domain::question::{
-    AgentQuestion, ArbitrationReason, FileOrigin, Offered, Picks, QuestionKind,
+    AgentQuestion, AnswerOption, AnswerSelectMode, ArbitrationReason, FileOrigin, QuestionKind,
 };
-use crate::domain::run::State;
-use crate::domain::turn::{Purpose, Role};
-use crate::domain::undo::{Fate, Offer, Way};
+use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoDirection};
+use crate::domain::run::RunState;
+use crate::domain::text_delta::TextDelta;
+use crate::domain::turn::{Role, TurnPurpose};
 use crate::permission::ApprovalMatcher;
 use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::command::Command;
@@ -73,8 +73,8 @@ impl Dice {
 /// A tab, a dialog or what else takes keys, and how it comes up.
 pub(super) struct Place {
     name: String,
-    state: Option<State>,
-    open: fn(&mut Screen, Option<&State>),
+    state: Option<RunState>,
+    open: fn(&mut Screen, Option<&RunState>),
     /// Whether only a wide window shows it.
     is_wide: bool,
 }
@@ -84,7 +84,7 @@ impl Place {
         &self.name
     }
 
-    pub(super) fn state(&self) -> Option<&State> {
+    pub(super) fn state(&self) -> Option<&RunState> {
         self.state.as_ref()
     }
 
@@ -93,12 +93,12 @@ impl Place {
     }
 
     /// Opens it on another run of the same kind.
-    pub(super) fn open_with(&self, screen: &mut Screen, state: Option<&State>) {
+    pub(super) fn open_with(&self, screen: &mut Screen, state: Option<&RunState>) {
         (self.open)(screen, state);
     }
 }
 
-fn at(name: &str, state: Option<State>, open: fn(&mut Screen, Option<&State>)) -> Place {
+fn at(name: &str, state: Option<RunState>, open: fn(&mut Screen, Option<&RunState>)) -> Place {
     Place {
         name: name.to_owned(),
         state,
@@ -121,21 +121,24 @@ fn past_run(name: &str) -> PastRun {
     }
 }
 
-fn offers() -> Vec<Offer> {
-    let offer = |way| Offer {
+fn offers() -> Vec<ReversalPreview> {
+    let offer = |way| ReversalPreview {
         way,
         steps: vec![2],
-        seen: "5ee7".to_owned(),
+        inspected_tree: "5ee7".to_owned(),
         files: vec![
-            (Fate::Changes, said("calc.py")),
-            (Fate::Goes, said("total.py")),
+            (FileReversalKind::Modify, said("calc.py")),
+            (FileReversalKind::Delete, said("total.py")),
         ],
-        yours: vec![said("calc.py")],
+        user_edited: vec![said("calc.py")],
         unfinished: None,
         commits: vec![("3f2c9a1be0aa".to_owned(), said("[Step 2] test sum"))],
-        commit: Some(said("[Undo step 2]")),
+        commit_subject: Some(said("[Undo step 2]")),
     };
-    vec![offer(Way::Undo { step: 2 }), offer(Way::Redo)]
+    vec![
+        offer(UndoDirection::Undo { step: 2 }),
+        offer(UndoDirection::Redo),
+    ]
 }
 
 /// What a step changed.
@@ -164,7 +167,7 @@ fn form(name: &str, phase: Phase, kind: QuestionKind) -> Place {
 
 /// A question of an agent's with several answers.
 pub fn several() -> AgentQuestion {
-    let offered = |label: &str, description: &str| Offered {
+    let offered = |label: &str, description: &str| AnswerOption {
         label: said(label),
         description: Some(said(description)),
     };
@@ -176,7 +179,7 @@ pub fn several() -> AgentQuestion {
             offered("macOS", "without a sandbox of its own"),
             offered("Windows", "在 WSL 里 only"),
         ],
-        picks: Picks::Several,
+        picks: AnswerSelectMode::Several,
     }
 }
 
@@ -199,7 +202,7 @@ fn other_forms() -> Vec<Place> {
         *other = None;
     }
     if let QuestionKind::StepRecovery { stage, .. } = &mut recovers {
-        *stage = Stage::Commit;
+        *stage = StepStage::Commit;
     }
     if let QuestionKind::DirtyFiles { origin, .. } = &mut rewrites {
         *origin = FileOrigin::WrittenByTests;
@@ -219,7 +222,7 @@ fn other_forms() -> Vec<Place> {
     let picks = QuestionKind::Agent {
         request: Some(RequestId::new("req_several")),
         questions: vec![several()],
-        purpose: Purpose::WritePlan,
+        purpose: TurnPurpose::WritePlan,
     };
     let mut one = questions().into_iter().map(|(_, kind)| kind);
     let mut one = one.find(|kind| kind.name() == "execute").unwrap();
@@ -244,14 +247,14 @@ fn other_forms() -> Vec<Place> {
 
 /// Calls that are asked about otherwise than a command of the turn: an edit, the patch of a task, a call of a child.
 fn other_calls() -> Vec<Place> {
-    fn of(permission: &str, target: &str, child: Option<&str>) -> Option<State> {
+    fn of(permission: &str, target: &str, child: Option<&str>) -> Option<RunState> {
         let mut state = approving(&[target]);
         state.approvals[0].permission = permission.to_owned();
         state.approvals[0].child = child.map(str::to_owned);
         state.approvals[0].offers = vec![ApprovalMatcher::Exact(target.to_owned())];
         Some(state)
     }
-    fn would_change(screen: &mut Screen, state: Option<&State>) {
+    fn would_change(screen: &mut Screen, state: Option<&RunState>) {
         let call = &state.unwrap().approvals[0];
         let file = &call.targets[0];
         let before = said("a word");
@@ -280,7 +283,7 @@ fn other_calls() -> Vec<Place> {
 
 /// What a window or a key makes of a tab: something beside it, or what is offered over it.
 fn beside() -> Vec<Place> {
-    let executing = || Some(running(Phase::Execute, Purpose::Step { n: 2 }));
+    let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let mut side = at("second pane", executing(), |screen, _| {
         screen.show(Tab::Chat)
     });
@@ -300,7 +303,7 @@ fn beside() -> Vec<Place> {
 
 /// What a tab is while something of it is on: written in, compared, beside something else, only looked at.
 fn modes() -> Vec<Place> {
-    let executing = || Some(running(Phase::Execute, Purpose::Step { n: 2 }));
+    let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     vec![
         at(
             "a note is written",
@@ -338,7 +341,7 @@ fn modes() -> Vec<Place> {
 /// Every place that takes keys.
 #[expect(clippy::too_many_lines, reason = "one entry a place: a list to read")]
 pub(super) fn places() -> Vec<Place> {
-    let executing = || Some(running(Phase::Execute, Purpose::Step { n: 2 }));
+    let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let mut all = vec![
         at("tab chat", executing(), |screen, _| screen.show(Tab::Chat)),
         at("tab plan", executing(), |screen, _| screen.show(Tab::Plan)),
@@ -385,8 +388,12 @@ pub(super) fn places() -> Vec<Place> {
             screen.on_text(&said("t"), &said("# a\n\nb"))
         }),
         at("diff", executing(), |screen, _| {
-            screen.perform(Command::Diff(Scope::All), None);
-            screen.on_diff(Scope::All, vec![Scope::All, Scope::Step(1)], a_diff());
+            screen.perform(Command::Diff(DiffScope::All), None);
+            screen.on_diff(
+                DiffScope::All,
+                vec![DiffScope::All, DiffScope::Step(1)],
+                a_diff(),
+            );
         }),
         at("themes", executing(), |screen, _| {
             screen.perform(Command::Theme(None), None);
@@ -480,14 +487,14 @@ pub(super) fn places() -> Vec<Place> {
 }
 
 /// Carries a choice out that asks once more.
-fn confirm_by(screen: &mut Screen, key: char, state: Option<&State>) {
+fn confirm_by(screen: &mut Screen, key: char, state: Option<&RunState>) {
     let sheet = screen.waiting(state).unwrap();
     let choice = sheet.choices.into_iter().find(|choice| choice.key == key);
     screen.choose(choice.unwrap(), state);
 }
 
 /// What takes the next key.
-fn place(screen: &Screen, state: Option<&State>) -> String {
+fn place(screen: &Screen, state: Option<&RunState>) -> String {
     let over = [
         (screen.palette.is_some(), "palette"),
         (screen.find.is_some(), "find"),
@@ -516,7 +523,7 @@ fn place(screen: &Screen, state: Option<&State>) -> String {
         (None, None, Some(state), Some(_)) if !state.approvals.is_empty() => {
             call_place(&state.approvals[0]).to_owned()
         }
-        (None, None, Some(state), Some(_)) => match state.question() {
+        (None, None, Some(state), Some(_)) => match state.current_question() {
             Some(question) => question_place(&question.kind),
             None => "goal".to_owned(),
         },
@@ -536,7 +543,9 @@ fn call_place(call: &Approval) -> &'static str {
 fn question_place(kind: &QuestionKind) -> String {
     match kind {
         QuestionKind::Child { .. } => "question of a child".to_owned(),
-        QuestionKind::Agent { questions, .. } if questions[0].picks == Picks::Several => {
+        QuestionKind::Agent { questions, .. }
+            if questions[0].picks == AnswerSelectMode::Several =>
+        {
             "question of several answers".to_owned()
         }
         QuestionKind::Arbitration {
@@ -557,7 +566,7 @@ fn question_place(kind: &QuestionKind) -> String {
             "question adapter_failed, alone".to_owned()
         }
         QuestionKind::StepRecovery {
-            stage: Stage::Commit,
+            stage: StepStage::Commit,
             ..
         } => "question step_recovery, commit".to_owned(),
         QuestionKind::DirtyFiles {
@@ -572,7 +581,7 @@ fn question_place(kind: &QuestionKind) -> String {
     }
 }
 
-fn tab_place(screen: &Screen, state: Option<&State>) -> String {
+fn tab_place(screen: &Screen, state: Option<&RunState>) -> String {
     let columns = screen.places.composer.width;
     let is_compared = screen.tab == Tab::Plan && screen.plan.against().is_some();
     match screen.draft {
@@ -670,7 +679,7 @@ struct Monkey {
     places: Vec<Place>,
     pressed: Pressed,
     screen: Screen,
-    state: Option<State>,
+    state: Option<RunState>,
     size: (u16, u16),
     last: Vec<String>,
 }
@@ -825,7 +834,7 @@ impl Monkey {
         self.pressed.note(&here, &key, self.screen.writing);
         self.last.push(format!("{} {:?}", here, key.code));
         let at = i64::try_from(self.n_steps).unwrap() * 150;
-        self.screen.on_time(At(NOW.0 + at));
+        self.screen.on_time(UnixMillis(NOW.0 + at));
         for action in self.screen.on_key(key, self.state.as_ref()) {
             self.answer(action);
         }
@@ -837,7 +846,7 @@ impl Monkey {
             Action::ShowDiff(scope) => {
                 let diff = Diff::Nothing("nothing".to_owned());
                 self.screen
-                    .on_diff(scope, vec![Scope::All, Scope::Step(1)], diff);
+                    .on_diff(scope, vec![DiffScope::All, DiffScope::Step(1)], diff);
             }
             Action::Undo(_) => self.screen.on_undo(&offers(), Phase::Execute),
             Action::ShowHistory => self.screen.on_history(&[past_run("one")]),
@@ -890,8 +899,8 @@ impl Monkey {
         let item = self.dice.below(3).to_string();
         let role = *self.dice.of(&[Role::Planner, Role::Reviewer]);
         self.screen.on_delta(match self.dice.below(5) {
-            0 => Delta::Withdrawn { role, item },
-            _ => Delta::Text {
+            0 => TextDelta::Withdrawn { role, item },
+            _ => TextDelta::Text {
                 role,
                 item,
                 text: "more \u{1b}[31m中\n- of it".to_owned(),
@@ -996,12 +1005,12 @@ fn does(place: &Place, key: KeyCode) -> bool {
     let size = (100, 40);
     super::world::drawn(&mut screen, size, state);
     let before = picture(&mut screen, state);
-    screen.on_time(At(NOW.0 + 60_000));
+    screen.on_time(UnixMillis(NOW.0 + 60_000));
     let actions = screen.on_key(KeyEvent::new(key, KeyModifiers::NONE), state);
     !actions.is_empty() || picture(&mut screen, state) != before
 }
 
-fn picture(screen: &mut Screen, state: Option<&State>) -> String {
+fn picture(screen: &mut Screen, state: Option<&RunState>) -> String {
     let writing = screen.writing;
     format!(
         "{}{writing:?}",

@@ -6,11 +6,11 @@ use ratatui::layout::Rect;
 use super::monkey::{Place, places};
 use super::outcome::{SIZE, awake, outcome};
 use super::world::{drawn, running};
-use crate::domain::event::{Event, News};
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
-use crate::domain::turn::{Purpose, Role};
+use crate::domain::run::RunState;
+use crate::domain::turn::{Role, TurnPurpose};
 use crate::tui::keymap::{IsWriting, Key};
 use crate::tui::layout::Places;
 use crate::tui::sheet::Sheet;
@@ -21,7 +21,7 @@ const LEFT: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
 
 fn at(
     screen: &mut Screen,
-    state: &State,
+    state: &RunState,
     kind: MouseEventKind,
     (column, row): (u16, u16),
 ) -> Vec<Action> {
@@ -39,7 +39,7 @@ fn middle(place: Rect) -> (u16, u16) {
 }
 
 /// A chat, a plan and findings of more lines than any window has.
-fn long(state: &State, size: (u16, u16)) -> Screen {
+fn long(state: &RunState, size: (u16, u16)) -> Screen {
     let mut screen = awake(Some(state), |screen| {
         let plan: String = (1..90).map(|n| format!("{n}. [ ] step {n}\n")).collect();
         let mut documents = super::world::documents();
@@ -50,7 +50,7 @@ fn long(state: &State, size: (u16, u16)) -> Screen {
         for n in 0..90 {
             let text = format!("line {n}");
             let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
-            let news = News::Text { text };
+            let news = AgentActivity::Text { text };
             screen.on_event(super::world::NOW, &Event::Agent { turn, role, news });
         }
     });
@@ -59,7 +59,7 @@ fn long(state: &State, size: (u16, u16)) -> Screen {
 }
 
 /// The rows of a place.
-fn rows(screen: &mut Screen, state: &State, size: (u16, u16), place: Rect) -> Vec<String> {
+fn rows(screen: &mut Screen, state: &RunState, size: (u16, u16), place: Rect) -> Vec<String> {
     let picture = drawn(screen, size, Some(state));
     let rows = picture.lines().skip(usize::from(place.y));
     let (from, n) = (usize::from(place.x), usize::from(place.width));
@@ -70,7 +70,7 @@ fn rows(screen: &mut Screen, state: &State, size: (u16, u16), place: Rect) -> Ve
 
 #[test]
 fn a_click_on_a_tab_shows_it() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = long(&state, (170, 30));
     for tab in [Tab::Plan, Tab::Comments, Tab::Log, Tab::Status, Tab::Chat] {
         drawn(&mut screen, (170, 30), Some(&state));
@@ -87,7 +87,7 @@ fn a_click_on_a_tab_shows_it() {
 
 #[test]
 fn the_wheel_moves_what_lies_below_it_by_some_lines_and_back() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let size = (170, 30);
     for tab in [Tab::Chat, Tab::Plan] {
         let mut screen = long(&state, size);
@@ -136,7 +136,7 @@ fn the_wheel_moves_what_lies_below_it_by_some_lines_and_back() {
 
 #[test]
 fn the_wheel_over_the_second_pane_moves_that_one_alone() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let size = (200, 30);
     let mut screen = long(&state, size);
     let body = screen.places.body;
@@ -187,7 +187,7 @@ fn the_board_is_clicked_and_the_wheel_moves_in_it() {
 
 #[test]
 fn the_wheel_goes_through_a_dialog_of_more_choices_than_rows() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let size = (80, 12);
     let run = |n: usize| PastRun {
         name: n.to_string(),
@@ -216,7 +216,7 @@ fn the_wheel_goes_through_a_dialog_of_more_choices_than_rows() {
 
 #[test]
 fn a_click_into_the_composer_lets_the_user_write() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = long(&state, (100, 30));
     assert_eq!(screen.writing, IsWriting::No);
     let place = screen.places.composer;
@@ -246,7 +246,7 @@ fn opened(place: &Place) -> Screen {
 }
 
 /// What a click comes to.
-fn clicked(screen: &mut Screen, state: Option<&State>, (column, row): (u16, u16)) -> String {
+fn clicked(screen: &mut Screen, state: Option<&RunState>, (column, row): (u16, u16)) -> String {
     let event = MouseEvent {
         kind: LEFT,
         column,
@@ -256,7 +256,7 @@ fn clicked(screen: &mut Screen, state: Option<&State>, (column, row): (u16, u16)
     outcome(screen, state, |screen| screen.on_mouse(event, state))
 }
 
-fn pressed(screen: &mut Screen, state: Option<&State>, key: Key) -> String {
+fn pressed(screen: &mut Screen, state: Option<&RunState>, key: Key) -> String {
     let event = KeyEvent::new(key.code, key.modifiers);
     outcome(screen, state, |screen| screen.on_key(event, state))
 }
@@ -434,7 +434,7 @@ fn keys_that_a_word_names_are_clicked_and_those_that_an_agent_names_are_not() {
 fn a_key_in_a_line_of_the_help_does_what_it_does_below_the_help() {
     let state = super::world::running(
         crate::domain::phase::Phase::Review,
-        crate::domain::turn::Purpose::Review,
+        crate::domain::turn::TurnPurpose::Review,
     );
     let mut screen = awake(Some(&state), |_| {});
     screen.writing = IsWriting::No;

@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::world::{NOW, settings, story};
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::domain::plan;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::tui::{Documents, KeptText, Screen, ScreenSettings};
 
 const WIDE: &str = "为计算器加入求和功能并且说明空列表的结果，이것은 넓은 글자입니다。ハ゜";
@@ -202,7 +202,7 @@ pub fn plan_text() -> String {
 }
 
 /// A run in such words.
-pub fn state(of: &State) -> State {
+pub fn state(of: &RunState) -> RunState {
     let mut state = nasty(of);
     if let Some(file) = &mut state.plan {
         file.plan = plan::parse(&plan_text()).unwrap();
@@ -243,7 +243,7 @@ pub fn screen() -> Screen {
         ..settings()
     });
     for (n, event) in story().iter().enumerate() {
-        let at = At(NOW.0 - 42_000 + i64::try_from(n).unwrap() * 1_000);
+        let at = UnixMillis(NOW.0 - 42_000 + i64::try_from(n).unwrap() * 1_000);
         screen.on_event(at, &nasty(event));
     }
     screen.on_documents(documents());

@@ -3,8 +3,8 @@
 //! No wording is in it, so that a table of outcomes holds what is done and not how it is said.
 
 use super::world::{NOW, drawn, screen};
-use crate::domain::ids::At;
-use crate::domain::run::State;
+use crate::domain::ids::UnixMillis;
+use crate::domain::run::RunState;
 use crate::tui::keymap::IsWriting;
 use crate::tui::sheet::Draft;
 use crate::tui::{Action, Screen};
@@ -13,7 +13,7 @@ use crate::tui::{Action, Screen};
 pub const SIZE: (u16, u16) = (170, 30);
 
 /// A screen that has shown what waits for long enough to take keys.
-pub fn awake(state: Option<&State>, open: impl FnOnce(&mut Screen)) -> Screen {
+pub fn awake(state: Option<&RunState>, open: impl FnOnce(&mut Screen)) -> Screen {
     let mut screen = screen();
     screen.writing = IsWriting::No;
     open(&mut screen);
@@ -22,10 +22,10 @@ pub fn awake(state: Option<&State>, open: impl FnOnce(&mut Screen)) -> Screen {
 }
 
 /// Lets a screen show what waits for long enough to take keys.
-pub fn wake(screen: &mut Screen, state: Option<&State>) {
+pub fn wake(screen: &mut Screen, state: Option<&RunState>) {
     screen.on_time(NOW);
     drawn(screen, SIZE, state);
-    screen.on_time(At(NOW.0 + 60_000));
+    screen.on_time(UnixMillis(NOW.0 + 60_000));
 }
 
 /// What of a screen can be told apart.
@@ -37,7 +37,7 @@ struct Look {
     picture: String,
 }
 
-fn look(screen: &mut Screen, state: Option<&State>) -> Look {
+fn look(screen: &mut Screen, state: Option<&RunState>) -> Look {
     let on = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
     let picture = drawn(screen, SIZE, state);
     let waiting = screen.waiting(state);
@@ -89,7 +89,7 @@ fn draft(screen: &Screen) -> String {
 /// Does something and tells in one line what came of it; `nothing` where nothing did.
 pub fn outcome(
     screen: &mut Screen,
-    state: Option<&State>,
+    state: Option<&RunState>,
     act: impl FnOnce(&mut Screen) -> Vec<Action>,
 ) -> String {
     screen.toast = None;

@@ -6,15 +6,15 @@ use ratatui::style::Modifier;
 
 use super::pictures::{check, not_writing};
 use super::world::{NOW, asking, drawn, press, questions, running, settings, state};
-use crate::domain::changes::Scope;
-use crate::domain::course::tests::example;
+use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
-use crate::domain::findings::{Remark, Response, Severity, Stand};
-use crate::domain::ids::At;
+use crate::domain::findings::{FindingDisposition, FindingResponse, FindingSeverity, ReviewRemark};
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
-use crate::domain::todo::{Todos, Wanted};
-use crate::domain::turn::Purpose;
+use crate::domain::run::RunState;
+use crate::domain::run_timeline::tests::example_timeline;
+use crate::domain::todo_list::{TodoInput, TodoList};
+use crate::domain::turn::TurnPurpose;
 use crate::tui::{Action, Documents, Held, Screen, Theme};
 
 #[test]
@@ -52,7 +52,7 @@ fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
     assert!(screen.plan.against().is_none());
 }
 
-fn asking_to_execute() -> State {
+fn asking_to_execute() -> RunState {
     let (phase, kind) = questions()
         .into_iter()
         .find(|(_, kind)| kind.name() == "execute")
@@ -145,33 +145,33 @@ fn commands_that_have_nothing_to_do_are_offered_last_and_far_names_are_not_guess
 }
 
 /// A run that has come a long way: reviewed twice, left for hours, at its second step.
-fn long() -> State {
-    let mut state = running(Phase::Execute, Purpose::Step { n: 2 });
-    let created = At(NOW.0 - 9_300_000);
+fn long() -> RunState {
+    let mut state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
+    let created = UnixMillis(NOW.0 - 9_300_000);
     state.created = created;
-    state.course = example(created);
+    state.course = example_timeline(created);
     state.planner.usage.context_tokens = Some(41_000);
     state.planner.usage.context_window = Some(258_400);
-    let todo = |content: &str, status: &str| Wanted {
+    let todo = |content: &str, status: &str| TodoInput {
         content: content.to_owned(),
         status: status.to_owned(),
-        ..Wanted::default()
+        ..TodoInput::default()
     };
     let todos = [
         todo("read calc.py", "completed"),
         todo("写测试 🎉", "in_progress"),
         todo("run them", "pending"),
     ];
-    state.planner.todos = Todos::read(todos.to_vec()).unwrap();
+    state.planner.todos = TodoList::parse(todos.to_vec()).unwrap();
     state
 }
 
 #[test]
 fn a_line_of_the_plan_says_what_it_says_and_a_plan_that_is_none_says_why() {
-    let mut state = running(Phase::Review, Purpose::Review);
+    let mut state = running(Phase::Review, TurnPurpose::Review);
     let plan = "# Goal\n\n1. [ ] write sum\n2. [ ] test sum\n";
     state.plan.as_mut().unwrap().plan = crate::domain::plan::parse(plan).unwrap();
-    let seen = |state: &State, plan: &str| {
+    let seen = |state: &RunState, plan: &str| {
         let mut screen = not_writing();
         screen.on_documents(Documents {
             plan: Some(plan.to_owned()),
@@ -238,7 +238,7 @@ fn the_plan_tells_how_far_each_step_is() {
 }
 
 /// Tells whether a line that came has words that are marked, and others that are not.
-fn has_marked_words(screen: &mut Screen, state: &State) -> bool {
+fn has_marked_words(screen: &mut Screen, state: &RunState) -> bool {
     let mut terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
     let draw = |frame: &mut ratatui::Frame| screen.draw(frame, Some(state), NOW);
     terminal.draw(draw).unwrap();
@@ -284,13 +284,13 @@ fn the_plan_is_compared_with_earlier_versions_word_by_word() {
     assert!(shown.contains("no earlier version to compare"), "{shown}");
 }
 
-fn reviewing() -> State {
-    running(Phase::Review, Purpose::Review)
+fn reviewing() -> RunState {
+    running(Phase::Review, TurnPurpose::Review)
 }
 
 #[test]
 fn what_happens_in_the_chat_is_told_for_a_moment_to_whoever_looks_at_another_tab() {
-    let state = running(Phase::Execute, Purpose::Step { n: 1 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 1 });
     let done = Event::StepRecorded {
         step: 1,
         plan_file_sha256: None,
@@ -300,7 +300,7 @@ fn what_happens_in_the_chat_is_told_for_a_moment_to_whoever_looks_at_another_tab
         let row = seen.lines().rev().nth(1);
         row.unwrap_or_default().to_owned()
     };
-    let at = At(1_700_000_000_000);
+    let at = UnixMillis(1_700_000_000_000);
     let mut screen = not_writing();
     screen.on_time(at);
     screen.on_event(at, &done);
@@ -314,14 +314,14 @@ fn what_happens_in_the_chat_is_told_for_a_moment_to_whoever_looks_at_another_tab
         "{}",
         row(&mut screen)
     );
-    screen.on_time(At(at.0 + 4_001));
+    screen.on_time(UnixMillis(at.0 + 4_001));
     assert!(
         !row(&mut screen).contains("opens Chat"),
         "{}",
         row(&mut screen)
     );
     // What is replayed is long over.
-    screen.on_event(At(at.0 - 60_000), &done);
+    screen.on_event(UnixMillis(at.0 - 60_000), &done);
     assert!(
         !row(&mut screen).contains("opens Chat"),
         "{}",
@@ -349,8 +349,8 @@ fn a_note_is_written_on_the_line_that_is_pointed_at_and_taken_back() {
     };
     assert!(quote.starts_with("1. [ ] write `sum(numbers)`"), "{quote}");
     assert_eq!((*line, text.as_str()), (10, "为什么 not 1?"));
-    state.notes.make(*line, quote, text);
-    state.notes.make(99, "a line that is gone", "and this? 🎉");
+    state.notes.add(*line, quote, text);
+    state.notes.add(99, "a line that is gone", "and this? 🎉");
     check("plan_noted", &mut screen, Some(&state));
     let removed = press(&mut screen, Some(&state), &["-"]);
     assert_eq!(removed, [Action::Event(Event::NoteRemoved { n: 1 })]);
@@ -365,7 +365,7 @@ fn who_executes_is_told_of_notes_that_nobody_has_answered() {
         .find(|(_, kind)| kind.name() == "execute");
     let (phase, kind) = execute.unwrap();
     let mut state = asking(phase, kind);
-    state.notes.make(3, "1. [ ] a", "why?");
+    state.notes.add(3, "1. [ ] a", "why?");
     let seen = drawn(&mut not_writing(), (120, 40), Some(&state));
     assert!(seen.contains("has not answered 1 note of yours"), "{seen}");
 }
@@ -423,7 +423,7 @@ fn a_step_that_is_pointed_at_opens_its_diff() {
     let state = long();
     let mut screen = not_writing();
     let actions = press(&mut screen, Some(&state), &["2", ".", ".", ".", ".", " "]);
-    assert_eq!(actions, [Action::ShowDiff(Scope::Step(1))]);
+    assert_eq!(actions, [Action::ShowDiff(DiffScope::Step(1))]);
 }
 
 #[test]
@@ -440,39 +440,43 @@ fn a_stale_plan_says_what_changed_and_shows_all_of_it() {
 }
 
 /// A run whose findings stand in every way there is.
-fn answered_in_every_way() -> State {
+fn answered_in_every_way() -> RunState {
     let mut state = long();
     state.phase = Phase::Respond;
     state.running = None;
     state.execution = None;
-    let remark = |n, severity, text: &str| Remark {
+    let remark = |n, severity, text: &str| ReviewRemark {
         n,
         severity,
         text: text.to_owned(),
     };
-    let answer = |n, stand, reason: &str| Response {
+    let answer = |n, stand, reason: &str| FindingResponse {
         n,
         stand,
         reason: reason.to_owned(),
     };
     let again = [
-        remark(1, Severity::Blocking, "an empty list is not said to give 0"),
+        remark(
+            1,
+            FindingSeverity::Blocking,
+            "an empty list is not said to give 0",
+        ),
         remark(
             3,
-            Severity::Major,
+            FindingSeverity::Major,
             "step 2 不测试空列表 🎉, and it has averylongwordwithoutanyplaceatwhichitcouldbebrokenbutitmustbe",
         ),
-        remark(4, Severity::Minor, "بدون اختبار"),
+        remark(4, FindingSeverity::Minor, "بدون اختبار"),
     ];
-    state.findings.take_review(&again);
-    state.findings.take_responses(&[
-        answer(1, Stand::Accepted, "step 1 says it now"),
-        answer(3, Stand::Rejected, "the test of step 1 does"),
+    state.findings.apply_legacy_review(&again);
+    state.findings.apply_responses(&[
+        answer(1, FindingDisposition::Accepted, "step 1 says it now"),
+        answer(3, FindingDisposition::Rejected, "the test of step 1 does"),
     ]);
-    state.findings.take_review(&again[..2]);
-    state.findings.take_responses(&[
-        answer(1, Stand::Accepted, "said twice"),
-        answer(3, Stand::Rejected, "`t.sh:3` does"),
+    state.findings.apply_legacy_review(&again[..2]);
+    state.findings.apply_responses(&[
+        answer(1, FindingDisposition::Accepted, "said twice"),
+        answer(3, FindingDisposition::Rejected, "`t.sh:3` does"),
     ]);
     state.findings.settle_by_user(4);
     state
@@ -505,12 +509,12 @@ fn findings_stand_with_a_sign_of_their_own_and_open_to_their_evidence() {
 #[test]
 fn one_goes_from_a_finding_to_its_line_and_back() {
     let mut state = reviewing();
-    let remark = Remark {
+    let remark = ReviewRemark {
         n: 3,
-        severity: Severity::Major,
+        severity: FindingSeverity::Major,
         text: "step 2 is too long".to_owned(),
     };
-    state.findings.take_review(&[remark]);
+    state.findings.apply_legacy_review(&[remark]);
     let mut screen = not_writing();
     press(
         &mut screen,
@@ -610,7 +614,7 @@ fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(seen.contains("timeline"), "{seen}");
     let diff = press(&mut screen, Some(&state), &["d"]);
-    assert_eq!(diff, [Action::ShowDiff(Scope::All)]);
+    assert_eq!(diff, [Action::ShowDiff(DiffScope::All)]);
     let closed = press(&mut screen, Some(&state), &["q", "4", ".", " ", "<esc>"]);
     assert_eq!(closed, [Action::CloseView]);
 }

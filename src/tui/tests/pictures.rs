@@ -3,11 +3,11 @@
 use super::world::{
     PLAN, approving, asking, drawn, press, questions, running, screen, settings, state,
 };
-use crate::domain::delta::Delta;
 use crate::domain::phase::Phase;
-use crate::domain::question::{Clash, QuestionKind};
-use crate::domain::run::State;
-use crate::domain::turn::{Purpose, Role};
+use crate::domain::question::{MergeConflict, QuestionKind};
+use crate::domain::run::RunState;
+use crate::domain::text_delta::TextDelta;
+use crate::domain::turn::{Role, TurnPurpose};
 use crate::tui::keymap::IsWriting;
 use crate::tui::{ConflictVersions, Elsewhere, PastRun, ReadOnly, Rest, Screen};
 
@@ -15,7 +15,7 @@ use crate::tui::{ConflictVersions, Elsewhere, PastRun, ReadOnly, Rest, Screen};
 pub const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (40, 20), (200, 50)];
 
 /// The screen at each of the sizes, one below the other.
-pub fn at_each_size(screen: &mut Screen, state: Option<&State>) -> String {
+pub fn at_each_size(screen: &mut Screen, state: Option<&RunState>) -> String {
     let pictures = SIZES.map(|size| {
         let picture = drawn(screen, size, state);
         format!("{}x{}\n{picture}", size.0, size.1)
@@ -23,7 +23,7 @@ pub fn at_each_size(screen: &mut Screen, state: Option<&State>) -> String {
     pictures.join("\n\n")
 }
 
-pub fn check(name: &str, screen: &mut Screen, state: Option<&State>) {
+pub fn check(name: &str, screen: &mut Screen, state: Option<&RunState>) {
     insta::assert_snapshot!(name, at_each_size(screen, state));
 }
 
@@ -35,9 +35,9 @@ pub fn not_writing() -> Screen {
 
 #[test]
 fn tabs_show_what_they_hold() {
-    let reviewing = running(Phase::Review, Purpose::Review);
+    let reviewing = running(Phase::Review, TurnPurpose::Review);
     check("chat", &mut not_writing(), Some(&reviewing));
-    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     for (key, name) in [
         ("2", "plan"),
         ("3", "comments"),
@@ -54,7 +54,7 @@ fn tabs_show_what_they_hold() {
 fn a_text_that_is_being_written_and_one_that_the_user_writes_are_seen() {
     let mut screen = screen();
     let text = "Now the plan:\n\n- a first line that is long enough to be wrapped at forty columns\n- 中文\nnot yet whole";
-    screen.on_delta(Delta::Text {
+    screen.on_delta(TextDelta::Text {
         role: Role::Planner,
         item: "m".to_owned(),
         text: text.to_owned(),
@@ -229,13 +229,13 @@ fn two_texts_are_seen_one_below_the_other_and_side_by_side() {
 
 #[test]
 fn a_merge_that_is_not_whole_says_what_is_left_to_do() {
-    let clash = Clash {
+    let clash = MergeConflict {
         file: ".agent-collab/merges/0a1b2c3d-4e5f6071-plan.md".to_owned(),
         why: "in 2 places both changed the same lines".to_owned(),
     };
     let kind = QuestionKind::Conflict {
         document: "plan.md".to_owned(),
-        purpose: Purpose::Respond,
+        purpose: TurnPurpose::Respond,
         clash: Some(clash),
     };
     let state = asking(Phase::Respond, kind);
@@ -246,7 +246,7 @@ fn a_merge_that_is_not_whole_says_what_is_left_to_do() {
 
 #[test]
 fn a_theme_is_seen_while_it_is_pointed_at_and_esc_takes_it_back() {
-    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = not_writing();
     screen.perform(crate::tui::command::Command::Theme(None), Some(&executing));
     press(&mut screen, Some(&executing), &["<down>", "<down>"]);
@@ -267,7 +267,7 @@ fn a_theme_is_seen_while_it_is_pointed_at_and_esc_takes_it_back() {
 
 #[test]
 fn what_the_screen_asks_itself_is_seen() {
-    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut stopping = not_writing();
     press(&mut stopping, Some(&executing), &["s"]);
     check("confirm_stop", &mut stopping, Some(&executing));

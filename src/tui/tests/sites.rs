@@ -145,7 +145,9 @@ fn number(kind: &QuestionKind) -> usize {
 fn every_kind_of_question_is_among_the_places() {
     let own = questions().into_iter().map(|(_, kind)| number(&kind));
     let asked = places();
-    let asked = asked.iter().filter_map(|place| place.state()?.question());
+    let asked = asked
+        .iter()
+        .filter_map(|place| place.state()?.current_question());
     let found: BTreeSet<usize> = own.chain(asked.map(|asked| number(&asked.kind))).collect();
     assert!((0..=24).eq(found), "a kind of question is missing");
 }

@@ -103,17 +103,17 @@ proptest! {
 fn the_time_of_who_works_is_seen_at_every_width() {
     use super::world::running;
     use crate::domain::phase::{Mode, Phase};
-    use crate::domain::turn::{Purpose, Role};
-    let refining = Purpose::RefineGoal {
+    use crate::domain::turn::{Role, TurnPurpose};
+    let refining = TurnPurpose::RefineGoal {
         said: String::new(),
         by: Role::Planner,
     };
     let turns = [
         (Phase::RefineGoal, refining),
-        (Phase::WritePlan, Purpose::WritePlan),
-        (Phase::Review, Purpose::Review),
-        (Phase::Respond, Purpose::Respond),
-        (Phase::Execute, Purpose::Fix { n: 2, attempt: 1 }),
+        (Phase::WritePlan, TurnPurpose::WritePlan),
+        (Phase::Review, TurnPurpose::Review),
+        (Phase::Respond, TurnPurpose::Respond),
+        (Phase::Execute, TurnPurpose::Fix { n: 2, attempt: 1 }),
     ];
     for (phase, purpose) in turns {
         for mode in [Mode::Default, Mode::AutoEdit] {
@@ -176,10 +176,10 @@ fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
 fn what_the_header_counts_is_named_at_every_width() {
     use super::world::running;
     use crate::domain::phase::Phase;
-    use crate::domain::turn::Purpose;
+    use crate::domain::turn::TurnPurpose;
     let runs = [
-        (Phase::Review, Purpose::Review, "iter"),
-        (Phase::Execute, Purpose::Step { n: 2 }, "step"),
+        (Phase::Review, TurnPurpose::Review, "iter"),
+        (Phase::Execute, TurnPurpose::Step { n: 2 }, "step"),
     ];
     for (phase, purpose, name) in runs {
         let state = running(phase, purpose);
@@ -207,8 +207,8 @@ fn what_the_header_counts_is_named_at_every_width() {
 fn what_each_role_used_is_told_where_there_is_room_and_less_of_it_elsewhere() {
     use super::world::running;
     use crate::domain::phase::Phase;
-    use crate::domain::turn::Purpose;
-    let mut state = running(Phase::Review, Purpose::Review);
+    use crate::domain::turn::TurnPurpose;
+    let mut state = running(Phase::Review, TurnPurpose::Review);
     state.planner.usage.cost_micro_usd = Some(120_000);
     let reviewer = state.reviewer.as_mut().unwrap();
     reviewer.usage.input_tokens = 12_000;

@@ -7,10 +7,10 @@ use crate::domain::event::Event;
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase, TurnHold};
 use crate::domain::plan::file_hash;
-use crate::domain::question::{Answer, QuestionKind};
-use crate::domain::run::{Busy, State};
-use crate::domain::turn::{Purpose, TurnResult};
-use crate::domain::undo::Way;
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::reversal_plan::UndoDirection;
+use crate::domain::run::{ProgramOperation, RunState};
+use crate::domain::turn::{TurnOutcome, TurnPurpose};
 use crate::tui::{Action, Screen};
 
 const SIZE: (u16, u16) = (120, 40);
@@ -20,7 +20,7 @@ fn moves_on() -> Vec<Event> {
     vec![
         Event::TurnEnded {
             turn: TurnId::new("trn_1"),
-            result: TurnResult::Completed {
+            result: TurnOutcome::Completed {
                 question: None,
                 summary: String::new(),
             },
@@ -29,7 +29,7 @@ fn moves_on() -> Vec<Event> {
             from: Phase::WritePlan,
             to: Phase::Review,
         },
-        Event::Released,
+        Event::TurnSendConfirmed,
         Event::TurnStarted {
             turn: TurnId::new("trn_2"),
             prompt_sha256: file_hash(b"x"),
@@ -39,17 +39,17 @@ fn moves_on() -> Vec<Event> {
 }
 
 /// The run that holds the next turn back.
-fn held(phase: Phase) -> State {
+fn held(phase: Phase) -> RunState {
     let mut held = state(phase);
-    held.busy = Some(Busy::Held {
-        order: order(Purpose::Review),
+    held.busy = Some(ProgramOperation::Held {
+        order: order(TurnPurpose::Review),
         by: Gate::Auto,
     });
     held
 }
 
 /// A screen on which these keys opened a dialog.
-fn opened(state: &State, keys: &[&str]) -> Screen {
+fn opened(state: &RunState, keys: &[&str]) -> Screen {
     let mut screen = not_writing();
     assert_eq!(press(&mut screen, Some(state), keys), []);
     assert_eq!(screen.turn_hold(), TurnHold::Held, "{keys:?}");
@@ -58,9 +58,9 @@ fn opened(state: &State, keys: &[&str]) -> Screen {
 
 #[test]
 fn what_asks_whether_to_stop_stays_when_the_run_moves_on() {
-    let writes = running(Phase::WritePlan, Purpose::WritePlan);
-    let stopped = [Action::Event(Event::Stopped)];
-    let cancelled = [Action::Event(Event::Cancelled)];
+    let writes = running(Phase::WritePlan, TurnPurpose::WritePlan);
+    let stopped = [Action::Event(Event::RunStopped)];
+    let cancelled = [Action::Event(Event::RunCancelled)];
     for (keys, title, wanted) in [
         (&["s"][..], "stop, back to the goal?", &stopped),
         (&["/cancel", "<enter>"], "cancel the run?", &cancelled),
@@ -77,7 +77,7 @@ fn what_asks_whether_to_stop_stays_when_the_run_moves_on() {
         let gated = asking(
             Phase::Review,
             QuestionKind::Gate {
-                order: order(Purpose::Review),
+                order: order(TurnPurpose::Review),
             },
         );
         assert_eq!(press(&mut screen, Some(&gated), &["<enter>"]), []);
@@ -94,9 +94,9 @@ fn what_asks_whether_to_stop_stays_when_the_run_moves_on() {
 
 #[test]
 fn what_comes_by_itself_waits_behind_it() {
-    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = opened(&executing, &["s"]);
-    screen.on_undo(&[offer(Way::Undo { step: 2 })], Phase::Execute);
+    screen.on_undo(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
     let seen = drawn(&mut screen, SIZE, Some(&executing));
     assert!(seen.contains("stop the execution?"), "{seen}");
     assert_eq!(press(&mut screen, Some(&executing), &["<esc>"]), []);
@@ -108,7 +108,7 @@ fn what_comes_by_itself_waits_behind_it() {
 
 #[test]
 fn it_offers_no_stop_where_nothing_is_left_to_stop() {
-    let writes = running(Phase::WritePlan, Purpose::WritePlan);
+    let writes = running(Phase::WritePlan, TurnPurpose::WritePlan);
     for keys in [&["s"][..], &["/cancel", "<enter>"]] {
         let mut screen = opened(&writes, keys);
         let done = state(Phase::Done);
@@ -129,21 +129,24 @@ fn a_stop_that_answers_a_question_stops_the_run_where_the_question_is_gone() {
             message: "no".to_owned(),
         },
     );
-    let asked = |screen: &mut Screen, state: &State| press(screen, Some(state), &["y"]);
-    let answer = Event::Answered {
+    let asked = |screen: &mut Screen, state: &RunState| press(screen, Some(state), &["y"]);
+    let answer = Event::QuestionAnswered {
         id: 7,
-        answer: Answer::Stop,
+        answer: QuestionAnswer::Stop,
     };
     let mut screen = opened(&failed, &["b"]);
     assert_eq!(asked(&mut screen, &failed), [Action::Event(answer)]);
     let mut screen = opened(&failed, &["b"]);
     let held = held(Phase::Execute);
-    assert_eq!(asked(&mut screen, &held), [Action::Event(Event::Stopped)]);
+    assert_eq!(
+        asked(&mut screen, &held),
+        [Action::Event(Event::RunStopped)]
+    );
 }
 
 #[test]
 fn leaving_is_asked_until_it_is_answered() {
-    let reviews = running(Phase::Review, Purpose::Review);
+    let reviews = running(Phase::Review, TurnPurpose::Review);
     let mut screen = opened(&reviews, &["<c-c>"]);
     for event in moves_on() {
         screen.on_event(NOW, &event);

@@ -2,12 +2,12 @@
 
 use super::pictures::not_writing;
 use super::world::{NOW, approving, asking, created, drawn, press, settings, state};
-use crate::domain::event::{Audit, Event, News};
+use crate::domain::event::{AgentActivity, Event, StepAudit};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
 use crate::domain::receipt::{Receipt, TestOutcome};
-use crate::domain::turn::{Again, Purpose, Role, TurnResult};
+use crate::domain::turn::{Role, TurnOutcome, TurnPurpose, TurnRetryReason};
 use crate::tui::{Action, Screen, Viewer};
 
 fn told(screen: &mut Screen, events: &[Event]) -> String {
@@ -38,7 +38,7 @@ fn tests_ran(outcome: TestOutcome, output: &str) -> Event {
     }
 }
 
-fn agent(news: News) -> Event {
+fn agent(news: AgentActivity) -> Event {
     Event::Agent {
         turn: TurnId::new("trn_1"),
         role: Role::Planner,
@@ -47,7 +47,7 @@ fn agent(news: News) -> Event {
 }
 
 fn ended(item: &str, status: &str, output: &str) -> Event {
-    agent(News::ToolEnded {
+    agent(AgentActivity::ToolEnded {
         item: item.to_owned(),
         status: status.to_owned(),
         exit_code: None,
@@ -56,7 +56,7 @@ fn ended(item: &str, status: &str, output: &str) -> Event {
 }
 
 fn started(item: &str, command: &str) -> Event {
-    agent(News::ToolStarted {
+    agent(AgentActivity::ToolStarted {
         item: item.to_owned(),
         tool: "bash".to_owned(),
         title: command.to_owned(),
@@ -181,11 +181,11 @@ fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
     let mut begun = created();
     begun.gate = Gate::Auto;
     let events = [
-        Event::Created(Box::new(begun)),
+        Event::RunCreated(Box::new(begun)),
         started("t1", "npm test"),
-        Event::ApprovalAsked(approval.clone()),
+        Event::ApprovalRequested(approval.clone()),
         started("t2", "ls"),
-        Event::Interrupted,
+        Event::InterruptRequested,
         Event::ApprovalExpired {
             approval,
             reason: "its CLI no longer waits".to_owned(),
@@ -194,7 +194,7 @@ fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
         ended("t2", "abandoned", ""),
         Event::TurnEnded {
             turn: TurnId::new("trn_1"),
-            result: TurnResult::Interrupted,
+            result: TurnOutcome::Interrupted,
         },
     ];
     let seen = told(&mut screen, &events);
@@ -217,18 +217,21 @@ fn the_gate_is_called_manual_when_it_is_and_by_itself() {
         question: Question {
             id: 9,
             kind: QuestionKind::Gate {
-                order: super::world::order(Purpose::Review),
+                order: super::world::order(TurnPurpose::Review),
             },
         },
     };
     let reason = "another plan".to_owned();
-    let anew = [Event::Interrupted, Event::PlanEntered { reason }];
+    let anew = [Event::InterruptRequested, Event::PlanEntered { reason }];
     for (events, wanted) in [
-        (vec![auto.clone(), Event::Stopped], true),
-        (vec![auto.clone(), Event::Interrupted, asked.clone()], true),
+        (vec![auto.clone(), Event::RunStopped], true),
+        (
+            vec![auto.clone(), Event::InterruptRequested, asked.clone()],
+            true,
+        ),
         ([vec![auto.clone()], anew.to_vec()].concat(), false),
-        (vec![auto, Event::Cancelled], false),
-        (vec![Event::Stopped], false),
+        (vec![auto, Event::RunCancelled], false),
+        (vec![Event::RunStopped], false),
         (vec![asked], false),
     ] {
         let mut screen = not_writing();
@@ -246,15 +249,15 @@ fn what_is_told_again_with_nothing_between_is_told_once() {
             id,
             kind: QuestionKind::Conflict {
                 document: "plan.md".to_owned(),
-                purpose: Purpose::Respond,
+                purpose: TurnPurpose::Respond,
                 clash: None,
             },
         },
     };
-    let resumed = Event::Resumed { gate: Gate::Manual };
-    let answer = Event::Answered {
+    let resumed = Event::RunResumed { gate: Gate::Manual };
+    let answer = Event::QuestionAnswered {
         id: 1,
-        answer: Answer::Merge,
+        answer: QuestionAnswer::Merge,
     };
     let events = [
         resumed.clone(),
@@ -268,7 +271,7 @@ fn what_is_told_again_with_nothing_between_is_told_once() {
     assert_eq!(seen.matches("the run goes on").count(), 1, "{seen}");
     let asked = "? plan.md was edited while";
     assert_eq!(seen.matches(asked).count(), 1, "{seen}");
-    let text = agent(News::Text {
+    let text = agent(AgentActivity::Text {
         text: "again".to_owned(),
     });
     let seen = told(&mut screen, &[text, question(3)]);
@@ -277,9 +280,9 @@ fn what_is_told_again_with_nothing_between_is_told_once() {
 
 #[test]
 fn that_the_user_kept_a_text_is_no_failure_of_the_turn() {
-    let kept = Event::NoDocument {
+    let kept = Event::DocumentMissing {
         turn: TurnId::new("trn_1"),
-        reason: Again::KEPT_OWN.to_owned(),
+        reason: TurnRetryReason::USER_KEPT_OWN_TEXT.to_owned(),
     };
     let seen = told(&mut not_writing(), &[kept]);
     assert!(
@@ -323,7 +326,7 @@ fn what_opens_keeps_its_own_beginning_in_view() {
 #[test]
 fn what_brought_no_document_is_answered_and_tried_again() {
     let kind = QuestionKind::NoDocument {
-        purpose: Purpose::WritePlan,
+        purpose: TurnPurpose::WritePlan,
         reason: "no plan.md was returned".to_owned(),
     };
     let state = asking(Phase::WritePlan, kind);
@@ -335,13 +338,13 @@ fn what_brought_no_document_is_answered_and_tried_again() {
         "{seen}"
     );
     let done = press(&mut screen, Some(&state), &["awk, please", "<enter>"]);
-    let kept = Event::Kept {
+    let kept = Event::MessageQueued {
         to: None,
         text: "awk, please".to_owned(),
     };
-    let answered = Event::Answered {
+    let answered = Event::QuestionAnswered {
         id: 7,
-        answer: Answer::Retry,
+        answer: QuestionAnswer::Retry,
     };
     assert_eq!(done, [Action::Event(kept), Action::Event(answered)]);
 }
@@ -349,7 +352,7 @@ fn what_brought_no_document_is_answered_and_tried_again() {
 #[test]
 fn a_failed_login_names_a_way_out() {
     let kind = QuestionKind::AdapterFailed {
-        purpose: Purpose::WritePlan,
+        purpose: TurnPurpose::WritePlan,
         kind: "login".to_owned(),
         message: "unexpected status 401 Unauthorized".to_owned(),
         other: None,
@@ -381,7 +384,7 @@ fn in_the_smallest_window_a_dialog_makes_place_for_a_chat_that_is_scrolled_back(
     let refining = state(Phase::RefineGoal);
     let mut screen = not_writing();
     let text: String = (1..=30).map(|n| format!("- said {n}\n")).collect();
-    told(&mut screen, &[agent(News::Text { text })]);
+    told(&mut screen, &[agent(AgentActivity::Text { text })]);
     let seen = |screen: &mut Screen| drawn(screen, (40, 12), Some(&refining));
     let n_rows = |seen: &str| seen.matches("• said").count();
     assert_eq!(n_rows(&seen(&mut screen)), 0);
@@ -396,7 +399,7 @@ fn in_the_smallest_window_a_dialog_makes_place_for_a_chat_that_is_scrolled_back(
 
 #[test]
 fn a_text_begins_with_its_first_line() {
-    let text = agent(News::Text {
+    let text = agent(AgentActivity::Text {
         text: "\n\n\n  code 空\n".to_owned(),
     });
     let seen = told(&mut not_writing(), &[text]);
@@ -416,7 +419,7 @@ fn what_is_half_written_is_kept_once() {
 fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
     let mut screen = Screen::new(settings());
     let says = |goal: &str| {
-        agent(News::Text {
+        agent(AgentActivity::Text {
             text: format!("So?\n\n```goal.md\n{goal}```\n"),
         })
     };
@@ -441,16 +444,16 @@ fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
 
 #[test]
 fn why_an_agent_tries_again_stands_above_what_it_says_then() {
-    use crate::domain::delta::Delta;
-    let text = |text: &str| Delta::Text {
+    use crate::domain::text_delta::TextDelta;
+    let text = |text: &str| TextDelta::Text {
         role: Role::Planner,
         item: "2".to_owned(),
         text: text.to_owned(),
     };
-    let retries = agent(News::Retrying {
+    let retries = agent(AgentActivity::Retrying {
         reason: "stream disconnected".to_owned(),
     });
-    let said = agent(News::Text {
+    let said = agent(AgentActivity::Text {
         text: "The retry is here.".to_owned(),
     });
     let places = |seen: &str| {
@@ -458,12 +461,12 @@ fn why_an_agent_tries_again_stands_above_what_it_says_then() {
         (place("tries again"), place("The retry is here."))
     };
     let mut live = not_writing();
-    live.on_delta(Delta::Text {
+    live.on_delta(TextDelta::Text {
         role: Role::Planner,
         item: "1".to_owned(),
         text: "half a sent".to_owned(),
     });
-    live.on_delta(Delta::Withdrawn {
+    live.on_delta(TextDelta::Withdrawn {
         role: Role::Planner,
         item: "1".to_owned(),
     });
@@ -487,12 +490,12 @@ fn of_a_document_s_edit_the_front_matter_is_no_part() {
     let path = ".agent-collab/turns/ses_1/plan.md".to_owned();
     let diff = "@@ -1,6 +1,2 @@\n----\n-plan: 1\n-hash: 2\n----\n # Goal\n-old\n+new";
     let edit = [
-        agent(News::ToolStarted {
+        agent(AgentActivity::ToolStarted {
             item: "e".to_owned(),
             tool: "edit".to_owned(),
             title: path.clone(),
         }),
-        agent(News::FilesChanged {
+        agent(AgentActivity::FilesChanged {
             item: "e".to_owned(),
             paths: [(path.clone(), "update".to_owned())].into(),
             diffs: [(path, diff.to_owned())].into(),
@@ -513,7 +516,7 @@ fn of_a_document_s_edit_the_front_matter_is_no_part() {
 fn a_step_that_changed_nothing_is_told_as_over_and_quietly() {
     let mut screen = not_writing();
     let audit = |changed: &[&str]| {
-        Event::StepAudited(Audit {
+        Event::StepAudited(StepAudit {
             step: 2,
             changed: changed.iter().map(|path| (*path).to_owned()).collect(),
             dirty: Vec::new(),

@@ -9,8 +9,8 @@ use ratatui::style::{Color, Modifier};
 use super::outcome::awake;
 use super::world::{NOW, approving, press, running};
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
-use crate::domain::turn::Purpose;
+use crate::domain::run::RunState;
+use crate::domain::turn::TurnPurpose;
 use crate::tui::command::Command;
 use crate::tui::tabs::Tab;
 use crate::tui::{Screen, Theme};
@@ -21,7 +21,7 @@ const SIZE: (u16, u16) = (100, 30);
 type Look = (Color, Color, Modifier);
 
 /// The looks of a place, without blanks.
-fn looks(screen: &mut Screen, state: &State, place: Rect) -> Vec<(String, Look)> {
+fn looks(screen: &mut Screen, state: &RunState, place: Rect) -> Vec<(String, Look)> {
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
     terminal
         .draw(|frame| screen.draw(frame, Some(state), NOW))
@@ -34,12 +34,12 @@ fn looks(screen: &mut Screen, state: &State, place: Rect) -> Vec<(String, Look)>
         .collect()
 }
 
-fn all_of(screen: &mut Screen, state: &State) -> Vec<(String, Look)> {
+fn all_of(screen: &mut Screen, state: &RunState) -> Vec<(String, Look)> {
     looks(screen, state, Rect::new(0, 0, SIZE.0, SIZE.1))
 }
 
 /// How a text looks where it stands, letter by letter.
-fn looks_of(screen: &mut Screen, state: &State, text: &str) -> Vec<Vec<Look>> {
+fn looks_of(screen: &mut Screen, state: &RunState, text: &str) -> Vec<Vec<Look>> {
     let all = all_of(screen, state);
     let letters: Vec<String> = text
         .chars()
@@ -90,7 +90,7 @@ fn the_chosen_line_of_a_dialog_looks_otherwise_than_the_rest() {
 
 #[test]
 fn the_chosen_entry_of_the_palette_looks_otherwise_than_the_rest() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     in_every_theme(|name, screen| {
         press(screen, Some(&state), &["<c-p>", "/ne"]);
         let chosen = looks_of(screen, &state, "/next-block");
@@ -102,7 +102,7 @@ fn the_chosen_entry_of_the_palette_looks_otherwise_than_the_rest() {
 
 #[test]
 fn the_phase_and_the_roles_are_told_apart_in_every_theme() {
-    let state = running(Phase::Review, Purpose::Review);
+    let state = running(Phase::Review, TurnPurpose::Review);
     in_every_theme(|name, screen| {
         screen.show(Tab::Status);
         let one = |screen: &mut Screen, text: &str| {
@@ -125,7 +125,7 @@ fn the_phase_and_the_roles_are_told_apart_in_every_theme() {
 
 #[test]
 fn what_is_looked_for_is_lit() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     in_every_theme(|name, screen| {
         screen.show(Tab::Plan);
         let plain = looks_of(screen, &state, "negative");

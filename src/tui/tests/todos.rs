@@ -4,27 +4,27 @@ use ratatui::crossterm::event::{KeyEvent, KeyModifiers};
 
 use super::pictures::{check, not_writing};
 use super::world::{NOW, drawn, press, running, settings};
-use crate::domain::event::{Event, Recorded};
+use crate::domain::event::{Event, EventRecord};
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
-use crate::domain::todo::{Todos, Wanted};
-use crate::domain::turn::Purpose;
+use crate::domain::run::RunState;
+use crate::domain::todo_list::{TodoInput, TodoList};
+use crate::domain::turn::TurnPurpose;
 use crate::tui::command::Command;
 use crate::tui::keymap::{Context, IsWriting, Keymap};
 use crate::tui::{Action, Past, Screen};
 
-fn list(all: &[(&str, &str, &str)]) -> Todos {
-    let wanted = |(content, status, priority): &(&str, &str, &str)| Wanted {
+fn list(all: &[(&str, &str, &str)]) -> TodoList {
+    let wanted = |(content, status, priority): &(&str, &str, &str)| TodoInput {
         id: None,
         content: (*content).to_owned(),
         status: (*status).to_owned(),
         priority: Some((*priority).to_owned()),
     };
-    Todos::read(all.iter().map(wanted).collect()).unwrap()
+    TodoList::parse(all.iter().map(wanted).collect()).unwrap()
 }
 
-fn first() -> Todos {
+fn first() -> TodoList {
     list(&[
         ("look at calc.py", "completed", "medium"),
         (
@@ -36,13 +36,13 @@ fn first() -> Todos {
     ])
 }
 
-fn write(screen: &mut Screen, todos: Todos) {
+fn write(screen: &mut Screen, todos: TodoList) {
     let session = SessionId::new("ses_a");
     screen.on_event(NOW, &Event::TodosWritten { session, todos });
 }
 
-fn keeping() -> State {
-    let mut state = running(Phase::Execute, Purpose::Step { n: 2 });
+fn keeping() -> RunState {
+    let mut state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     state.planner.todos = first();
     state.reviewer.as_mut().unwrap().todos = list(&[("read the tests", "pending", "medium")]);
     state
@@ -78,7 +78,7 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
     let mut screen = not_writing();
     let said = |screen: &mut Screen, text: &str| {
         let text = text.to_owned();
-        screen.on_event(NOW, &Event::Said { text });
+        screen.on_event(NOW, &Event::GoalMessageAdded { text });
     };
     let second = || {
         list(&[
@@ -127,7 +127,7 @@ fn a_list_of_the_past_is_folded_where_it_is_written_again_later() {
     screen.writing = IsWriting::No;
     write(&mut screen, list(&[("now", "pending", "medium")]));
     let session = SessionId::new("ses_a");
-    let recorded = Recorded {
+    let recorded = EventRecord {
         at: NOW,
         event: Event::TodosWritten {
             session,
@@ -182,7 +182,7 @@ fn todos_are_read_and_no_key_changes_them() {
 
 #[test]
 fn where_nobody_keeps_a_list_that_is_said() {
-    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["/", "todos", "<enter>"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));

@@ -7,15 +7,15 @@ use ratatui::backend::TestBackend;
 use super::world::{NOW, drawn, press, press_at, running, screen, settings, state};
 use crate::domain::phase::Phase;
 use crate::domain::question::{AgentQuestion, QuestionKind};
-use crate::domain::run::State;
-use crate::domain::turn::Purpose;
+use crate::domain::run::RunState;
+use crate::domain::turn::TurnPurpose;
 use crate::tui::keymap::{BINDINGS, IsWriting};
 use crate::tui::{Action, Screen};
 
-fn talking() -> State {
+fn talking() -> RunState {
     running(
         Phase::RefineGoal,
-        Purpose::RefineGoal {
+        TurnPurpose::RefineGoal {
             said: String::new(),
             by: crate::domain::turn::Role::Planner,
         },
@@ -390,7 +390,7 @@ fn a_dialog_below_the_palette_is_not_read() {
 
 #[test]
 fn a_window_is_called_after_what_waits_or_works() {
-    let check = |state: Option<&State>, title: &str, waits: Option<&str>| {
+    let check = |state: Option<&RunState>, title: &str, waits: Option<&str>| {
         let mut screen = Screen::new(settings());
         drawn(&mut screen, (80, 24), state);
         let outside = screen.outside();
@@ -484,7 +484,7 @@ fn that_not_all_files_were_looked_through_is_said() {
 #[test]
 fn what_answers_the_open_question_is_offered_with_what_it_does() {
     use super::world::{asking, questions};
-    let offered = |state: Option<&State>, typed: &str| {
+    let offered = |state: Option<&RunState>, typed: &str| {
         let mut screen = screen();
         screen.writing = IsWriting::Yes;
         press_at(&mut screen, (120, 40), state, &[typed]);
@@ -510,7 +510,7 @@ fn what_answers_the_open_question_is_offered_with_what_it_does() {
     let mut agents = agents.filter(|(_, kind)| kind.name() == "question");
     let (phase, mut kind) = agents.next().unwrap();
     if let QuestionKind::Agent { questions, .. } = &mut kind {
-        *questions = vec![AgentQuestion::plain(
+        *questions = vec![AgentQuestion::from_labels(
             "Which?",
             vec!["the old one".to_owned(), "a new".to_owned()],
         )];

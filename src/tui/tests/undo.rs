@@ -4,34 +4,34 @@ use super::pictures::{check, not_writing};
 use super::world::{asking, order, press, screen, state};
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
-use crate::domain::run::State;
-use crate::domain::turn::Purpose;
-use crate::domain::undo::{Fate, Offer, Way, Wish};
+use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoDirection, UndoRequest};
+use crate::domain::run::RunState;
+use crate::domain::turn::TurnPurpose;
 use crate::tui::Action;
 
-fn gated() -> State {
-    let order = order(Purpose::Step { n: 2 });
+fn gated() -> RunState {
+    let order = order(TurnPurpose::Step { n: 2 });
     asking(Phase::Execute, QuestionKind::Gate { order })
 }
 
-pub fn offer(way: Way) -> Offer {
+pub fn offer(way: UndoDirection) -> ReversalPreview {
     let text = |text: &str| text.to_owned();
-    Offer {
+    ReversalPreview {
         way,
         steps: vec![2, 3],
-        seen: text("5ee7"),
+        inspected_tree: text("5ee7"),
         files: vec![
-            (Fate::Changes, text("calc.py")),
-            (Fate::Comes, text("tests/说明.md")),
+            (FileReversalKind::Modify, text("calc.py")),
+            (FileReversalKind::Restore, text("tests/说明.md")),
             (
-                Fate::Goes,
+                FileReversalKind::Delete,
                 text("a/rather/long/path/that/has/to/be/broken/somewhere/total.py"),
             ),
         ],
-        yours: vec![text("calc.py")],
+        user_edited: vec![text("calc.py")],
         unfinished: Some(3),
         commits: vec![(text("3f2c9a1be0aa"), text("[Step 2] test sum"))],
-        commit: Some(text("[Undo steps 2–3]")),
+        commit_subject: Some(text("[Undo steps 2–3]")),
     }
 }
 
@@ -39,18 +39,21 @@ pub fn offer(way: Way) -> Offer {
 fn everything_that_would_happen_is_said_before_it_does() {
     let executing = gated();
     let mut undo = not_writing();
-    undo.on_undo(&[offer(Way::Undo { step: 2 })], Phase::Execute);
+    undo.on_undo(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
     check("dialog_undo", &mut undo, Some(&executing));
     let done = state(Phase::Done);
     let mut redo = not_writing();
-    let nothing = Offer {
-        yours: Vec::new(),
+    let nothing = ReversalPreview {
+        user_edited: Vec::new(),
         unfinished: None,
         commits: Vec::new(),
-        commit: None,
-        ..offer(Way::Redo)
+        commit_subject: None,
+        ..offer(UndoDirection::Redo)
     };
-    redo.on_undo(&[nothing, offer(Way::Undo { step: 1 })], Phase::Done);
+    redo.on_undo(
+        &[nothing, offer(UndoDirection::Undo { step: 1 })],
+        Phase::Done,
+    );
     check("dialog_redo", &mut redo, Some(&done));
 }
 
@@ -59,12 +62,15 @@ fn undoing_takes_a_key_of_its_own() {
     let gated = gated();
     let mut undo = not_writing();
     let asked = press(&mut undo, Some(&gated), &["u"]);
-    assert_eq!(asked, [Action::Undo(Wish::Last)]);
-    undo.on_undo(&[offer(Way::Undo { step: 2 })], Phase::Execute);
+    assert_eq!(asked, [Action::Undo(UndoRequest::Last)]);
+    undo.on_undo(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
     assert_eq!(press(&mut undo, Some(&gated), &["<enter>"]), []);
     assert!(undo.own.is_none(), "Enter goes back");
     undo.on_undo(
-        &[offer(Way::Redo), offer(Way::Undo { step: 2 })],
+        &[
+            offer(UndoDirection::Redo),
+            offer(UndoDirection::Undo { step: 2 }),
+        ],
         Phase::Execute,
     );
     let pressed = press(&mut undo, Some(&gated), &["o", "y"]);
@@ -72,10 +78,13 @@ fn undoing_takes_a_key_of_its_own() {
     assert_eq!(format!("{pressed:?}"), wanted);
     assert_eq!(
         press(&mut undo, Some(&gated), &["<c-r>"]),
-        [Action::Undo(Wish::Redo)]
+        [Action::Undo(UndoRequest::Redo)]
     );
     undo.on_undo(
-        &[offer(Way::Undo { step: 2 }), offer(Way::Redo)],
+        &[
+            offer(UndoDirection::Undo { step: 2 }),
+            offer(UndoDirection::Redo),
+        ],
         Phase::Execute,
     );
     let pressed = press(&mut undo, Some(&gated), &["r", "y"]);
@@ -86,6 +95,6 @@ fn undoing_takes_a_key_of_its_own() {
         Some(&gated),
         &["/undo 3", "<enter>", "/redo", "<enter>"],
     );
-    let wanted = [Wish::BackTo(3), Wish::Redo].map(Action::Undo);
+    let wanted = [UndoRequest::BackTo(3), UndoRequest::Redo].map(Action::Undo);
     assert_eq!(typed, wanted);
 }

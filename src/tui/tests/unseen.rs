@@ -3,13 +3,13 @@
 use super::outcome::awake;
 use super::undo::offer;
 use super::world::{NOW, approving, asking, drawn, press, running, screen};
-use crate::domain::event::CallAnswer;
-use crate::domain::ids::At;
+use crate::domain::event::ApprovalDecision;
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Question, QuestionKind};
-use crate::domain::run::State;
-use crate::domain::turn::Purpose;
-use crate::domain::undo::Way;
+use crate::domain::reversal_plan::UndoDirection;
+use crate::domain::run::RunState;
+use crate::domain::turn::TurnPurpose;
 use crate::tui::keymap::IsWriting;
 use crate::tui::read_only::{PastRun, Rest};
 use crate::tui::{Action, Exact, Screen};
@@ -20,7 +20,7 @@ type Bring = fn(&mut Screen);
 const WINDOW: (u16, u16) = (80, 24);
 
 /// A call that its CLI names like the first one, which is answered by now.
-fn next(targets: &[&str]) -> State {
+fn next(targets: &[&str]) -> RunState {
     let mut state = approving(targets);
     state.approvals[0].n = 2;
     state
@@ -40,7 +40,7 @@ fn a_call_that_is_named_like_the_one_before_shows_its_own_text_and_begins_at_its
     assert!(picture.contains("ls -la"), "{picture}");
     let allow = Action::AnswerApproval {
         call: 1,
-        answer: CallAnswer::Once,
+        answer: ApprovalDecision::AllowOnce,
     };
     let up = ["<up>", "<up>", "<up>", "<enter>"];
     assert_eq!(press(&mut screen, Some(&first), &up), [allow]);
@@ -51,10 +51,10 @@ fn a_call_that_is_named_like_the_one_before_shows_its_own_text_and_begins_at_its
     assert!(!picture.contains("ls -la"), "{picture}");
     // It was not there long enough for what is pressed at once.
     assert_eq!(press(&mut screen, Some(&second), &["y", "<enter>"]), []);
-    screen.on_time(At(NOW.0 + 120_000));
+    screen.on_time(UnixMillis(NOW.0 + 120_000));
     let refuse = Action::AnswerApproval {
         call: 2,
-        answer: CallAnswer::Refuse,
+        answer: ApprovalDecision::DenyAndStop,
     };
     assert_eq!(press(&mut screen, Some(&second), &["<enter>"]), [refuse]);
 }
@@ -76,7 +76,7 @@ fn a_command_decides_nothing_about_a_call_that_came_under_it() {
     let mut screen = awake(Some(&first), |_| {});
     let allow = Action::AnswerApproval {
         call: 1,
-        answer: CallAnswer::Once,
+        answer: ApprovalDecision::AllowOnce,
     };
     let keys = ["<c-p>", "allow", "<enter>"];
     assert_eq!(
@@ -85,7 +85,7 @@ fn a_command_decides_nothing_about_a_call_that_came_under_it() {
     );
     // What the palette covered comes up anew.
     drawn(&mut screen, WINDOW, Some(&first));
-    screen.on_time(At(NOW.0 + 120_000));
+    screen.on_time(UnixMillis(NOW.0 + 120_000));
     assert_eq!(
         press(&mut screen, Some(&first), &["/allow", "<enter>"]),
         [allow]
@@ -94,7 +94,7 @@ fn a_command_decides_nothing_about_a_call_that_came_under_it() {
 
 #[test]
 fn whoever_is_made_to_write_has_the_composer() {
-    let state = running(Phase::Review, Purpose::Review);
+    let state = running(Phase::Review, TurnPurpose::Review);
     let open_diff = |screen: &mut Screen| {
         screen.writing = IsWriting::No;
         assert_eq!(press(screen, Some(&state), &["d"]).len(), 1);
@@ -121,7 +121,7 @@ fn whoever_is_made_to_write_has_the_composer() {
 fn a_dialog_that_comes_by_itself_is_not_answered_by_what_was_being_typed() {
     let brought: [(&str, Bring); 3] = [
         ("y", |screen| {
-            screen.on_undo(&[offer(Way::Redo)], Phase::Execute);
+            screen.on_undo(&[offer(UndoDirection::Redo)], Phase::Execute);
         }),
         ("y", Screen::on_free),
         ("<enter>", |screen| {
@@ -150,7 +150,7 @@ fn a_dialog_that_comes_by_itself_is_not_answered_by_what_was_being_typed() {
         bring(&mut screen);
         assert_eq!(press(&mut screen, None, &["<enter>", "y", "1"]), []);
         assert!(screen.own.is_some());
-        screen.on_time(At(NOW.0 + 1_000));
+        screen.on_time(UnixMillis(NOW.0 + 1_000));
         assert_ne!(press(&mut screen, None, &[key]), []);
     }
 }
@@ -184,7 +184,7 @@ fn the_wait_at_a_usage_limit_that_was_chosen_is_a_line_until_it_is_opened() {
     // An agent's question comes before it.
     let mut asked = state.clone();
     let mut kinds = super::world::questions().into_iter().map(|(_, kind)| kind);
-    let kind = kinds.find(|kind| kind.request().is_some()).unwrap();
+    let kind = kinds.find(|kind| kind.request_id().is_some()).unwrap();
     asked.asked.push(Question { id: 9, kind });
     let question = drawn(&mut screen, (100, 30), Some(&asked));
     assert!(!question.contains("you wait until"), "{question}");

@@ -7,25 +7,28 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::domain::event::{Approval, Created, Event, News, Settings};
-use crate::domain::execution::{Current, Execution, Stage, StepOutcome, StepRecord};
-use crate::domain::findings::{Remark, Response, Severity, Stand};
-use crate::domain::ids::{At, RequestId, RunId, SessionId, TurnId};
+use crate::domain::event::{AgentActivity, Approval, Event, RunParameters, WorkflowSettings};
+use crate::domain::findings::{FindingDisposition, FindingResponse, FindingSeverity, ReviewRemark};
+use crate::domain::ids::{RequestId, RunId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::plan;
-use crate::domain::question::{
-    AgentQuestion, ArbitrationReason, CommitTerms, DraftFile, EntryPoint, FileOrigin, HeldEdit,
-    Question, QuestionKind, Terms, WaitFrom,
+use crate::domain::plan_execution::{
+    CurrentStep, PlanExecution, StepOutcome, StepRecord, StepStage,
 };
-use crate::domain::receipt::LackedSocket;
-use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
+use crate::domain::question::{
+    AgentQuestion, ArbitrationReason, CommitTarget, DraftFile, EntryPoint, ExecutionTerms,
+    FileOrigin, HeldEdit, Question, QuestionKind, WaitSource,
+};
+use crate::domain::receipt::MissingSocket;
+use crate::domain::receipt::{Receipt, TestCounts, TestOutcome};
 use crate::domain::review::Verdict;
 use crate::domain::run::{
-    Counts, Goal, PlanFile, Reading, Run, Running, SCHEMA, State, VerdictRecord,
+    PlanFile, PlanFileState, RUN_SCHEMA, ResultValidity, Run, RunGoal, RunState, RunningTurn,
+    VerdictRecord,
 };
-use crate::domain::session::PlanWindow;
-use crate::domain::test_command::{TestCommand, TestOrigin, TestSource};
-use crate::domain::turn::{Purpose, Role, TurnOrder};
+use crate::domain::session::AccountUsageWindow;
+use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
+use crate::domain::turn::{Role, TurnOrder, TurnPurpose};
 use crate::permission::{
     ApprovalMatcher, DecisionReason, MaxApprovalScope, PermissionAction as Hold,
 };
@@ -34,8 +37,8 @@ use crate::tui::{Action, Screen, ScreenSettings};
 pub const PLAN: &str = "---\nversion: 2\n---\n\n# Task: 为计算器加入求和 `sum`\n\nThe calculator can add two numbers; **lists** come now.\n\n## Steps\n1. [ ] write `sum(numbers)` in calc.py, returning 0 for an empty list\n2. [ ] test sum with an empty list, one number, negative numbers and a very long list of numbers that wraps\n3. [ ] 在 README 中说明用法 🎉\n\n```python\ndef sum(numbers):\n    return total\n```\n\nTest: `python3 -m pytest -q`\n";
 pub const COMMENTS: &str = "---\nverdict: CHANGES_REQUIRED\n---\n\n# Review\n\n1. [blocking] an empty list is not said to give 0\n2. [minor] 名称与内建函数冲突\n";
 pub const LOG: &str = "# Log\n\n- 10:00 goal confirmed\n- 10:04 plan.md written, 3 steps\n";
-pub const NOW: At = At(1_700_000_042_000);
-const STARTED: At = At(1_700_000_000_000);
+pub const NOW: UnixMillis = UnixMillis(1_700_000_042_000);
+const STARTED: UnixMillis = UnixMillis(1_700_000_000_000);
 
 pub fn settings() -> ScreenSettings {
     ScreenSettings {
@@ -51,13 +54,13 @@ pub fn settings() -> ScreenSettings {
     }
 }
 
-pub fn created() -> Created {
-    Created {
-        schema: SCHEMA,
+pub fn created() -> RunParameters {
+    RunParameters {
+        schema: RUN_SCHEMA,
         run: RunId::new("run_0190"),
         gate: Gate::Manual,
         mode: Mode::Default,
-        settings: Settings {
+        settings: WorkflowSettings {
             max_iterations: 5,
             stall_limit: 2,
             auto_approve: false,
@@ -70,10 +73,10 @@ pub fn created() -> Created {
 }
 
 /// A run at a phase, with plan and findings.
-pub fn state(phase: Phase) -> State {
+pub fn state(phase: Phase) -> RunState {
     let mut state = Run::new(STARTED, &created()).state().clone();
     let parsed = plan::parse(PLAN).unwrap();
-    state.goal = Some(Goal {
+    state.goal = Some(RunGoal {
         title: "为计算器加入求和: the calculator can sum a list of numbers".to_owned(),
         text: "The calculator can sum a list of numbers.\n\nDone when:\n- the tests say so"
             .to_owned(),
@@ -86,8 +89,8 @@ pub fn state(phase: Phase) -> State {
     state.planner.usage.input_tokens = 41_230;
     state.planner.usage.output_tokens = 2_104;
     state.planner.plan = vec![
-        PlanWindow::told(Some(300), 42.0, Some(1_700_005_000)),
-        PlanWindow::told(Some(10_080), 93.0, Some(1_700_300_000)),
+        AccountUsageWindow::from_report(Some(300), 42.0, Some(1_700_005_000)),
+        AccountUsageWindow::from_report(Some(10_080), 93.0, Some(1_700_300_000)),
     ];
     if matches!(phase, Phase::Init | Phase::RefineGoal | Phase::WritePlan) {
         return state;
@@ -98,20 +101,24 @@ pub fn state(phase: Phase) -> State {
         plan: parsed,
         file_sha256,
         version: 2,
-        reading: Reading::Plan,
+        reading: PlanFileState::Plan,
     });
     let remarks = vec![
-        remark(1, Severity::Blocking, "an empty list is not said to give 0"),
+        remark(
+            1,
+            FindingSeverity::Blocking,
+            "an empty list is not said to give 0",
+        ),
         remark(
             2,
-            Severity::Minor,
+            FindingSeverity::Minor,
             "名称 `sum` 与内建函数冲突, so that a reader of this long remark has to wrap it",
         ),
     ];
-    state.findings.take_review(&remarks);
-    state.findings.take_responses(&[Response {
+    state.findings.apply_legacy_review(&remarks);
+    state.findings.apply_responses(&[FindingResponse {
         n: 2,
-        stand: Stand::Rejected,
+        stand: FindingDisposition::Rejected,
         reason: "the module is never imported with a star".to_owned(),
     }]);
     state.verdict = Some(VerdictRecord {
@@ -127,8 +134,8 @@ pub fn state(phase: Phase) -> State {
     state
 }
 
-fn remark(n: u32, severity: Severity, text: &str) -> Remark {
-    Remark {
+fn remark(n: u32, severity: FindingSeverity, text: &str) -> ReviewRemark {
+    ReviewRemark {
         n,
         severity,
         text: text.to_owned(),
@@ -151,10 +158,10 @@ fn receipt(outcome: TestOutcome) -> Receipt {
     }
 }
 
-fn execution() -> Execution {
-    Execution {
+fn execution() -> PlanExecution {
+    PlanExecution {
         allowed_entry_points: Vec::new(),
-        commits: CommitTerms::New {
+        commits: CommitTarget::New {
             branch: "agent-collab/sum".to_owned(),
         },
         base: None,
@@ -162,16 +169,16 @@ fn execution() -> Execution {
         left: None,
         test: Some(TestCommand {
             command: "python3 -m pytest -q".to_owned(),
-            origin: TestOrigin {
-                source: TestSource::Proposed,
+            origin: TestCommandOrigin {
+                source: TestCommandSource::Proposed,
                 place: None,
             },
         }),
         baseline: None,
-        current: Some(Current {
+        current: Some(CurrentStep {
             n: 2,
             text: "test sum".to_owned(),
-            stage: Stage::Fix,
+            stage: StepStage::Fix,
             fix_turns: 1,
             tree_before: Some("t2".to_owned()),
             tree_after: None,
@@ -213,7 +220,7 @@ fn execution() -> Execution {
     }
 }
 
-pub fn order(purpose: Purpose) -> TurnOrder {
+pub fn order(purpose: TurnPurpose) -> TurnOrder {
     TurnOrder {
         turn: TurnId::new("trn_1"),
         purpose,
@@ -222,27 +229,27 @@ pub fn order(purpose: Purpose) -> TurnOrder {
 }
 
 /// The run with a turn under way.
-pub fn running(phase: Phase, purpose: Purpose) -> State {
+pub fn running(phase: Phase, purpose: TurnPurpose) -> RunState {
     let mut state = state(phase);
-    state.running = Some(Running {
+    state.running = Some(RunningTurn {
         order: order(purpose),
         started_at: STARTED,
-        result: Counts::Yes,
+        result: ResultValidity::Yes,
         process: None,
     });
     state
 }
 
 /// The run with a question.
-pub fn asking(phase: Phase, kind: QuestionKind) -> State {
+pub fn asking(phase: Phase, kind: QuestionKind) -> RunState {
     let mut state = state(phase);
     state.awaiting = Some(Question { id: 7, kind });
     state
 }
 
 /// The run with a call that waits.
-pub fn approving(targets: &[&str]) -> State {
-    let mut state = running(Phase::Execute, Purpose::Step { n: 2 });
+pub fn approving(targets: &[&str]) -> RunState {
+    let mut state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     state.approvals = vec![Approval {
         request: RequestId::new("req_1"),
         turn: TurnId::new("trn_1"),
@@ -269,14 +276,14 @@ pub fn approving(targets: &[&str]) -> State {
 /// Every kind of question, each with the phase it belongs to.
 #[expect(clippy::too_many_lines, reason = "one entry a kind: a list to read")]
 pub fn questions() -> Vec<(Phase, QuestionKind)> {
-    let purpose = Purpose::WritePlan;
+    let purpose = TurnPurpose::WritePlan;
     let sha = |text: &str| plan::file_hash(text.as_bytes());
     let text = |text: &str| text.to_owned();
     vec![
         (
             Phase::Review,
             QuestionKind::Gate {
-                order: order(Purpose::Review),
+                order: order(TurnPurpose::Review),
             },
         ),
         (
@@ -309,7 +316,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             QuestionKind::Agent {
                 request: Some(RequestId::new("req_q")),
                 questions: vec![
-                    AgentQuestion::plain(
+                    AgentQuestion::from_labels(
                         text(
                             "空列表应该返回 0 吗? Shall an empty list give 0, or shall it be an error?",
                         ),
@@ -320,7 +327,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                             ),
                         ],
                     ),
-                    AgentQuestion::plain(text("Which Python?"), Vec::new()),
+                    AgentQuestion::from_labels(text("Which Python?"), Vec::new()),
                 ],
                 purpose: purpose.clone(),
             },
@@ -342,8 +349,8 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                 message: text(
                     "You've hit your usage limit. Visit https://example.com/settings/usage or try again at 3:04 AM.",
                 ),
-                until: At(NOW.0 + 12 * 60_000),
-                from: WaitFrom::Cli,
+                until: UnixMillis(NOW.0 + 12 * 60_000),
+                from: WaitSource::Cli,
                 then: Gate::Manual,
                 other: Some(text("claude")),
             },
@@ -359,7 +366,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
         (
             Phase::WritePlan,
             QuestionKind::Draft {
-                order: order(Purpose::WritePlan),
+                order: order(TurnPurpose::WritePlan),
                 files: vec![DraftFile {
                     name: text("plan.md"),
                     n_lines: 21,
@@ -449,7 +456,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             Phase::Execute,
             QuestionKind::TestSocket {
                 step: 2,
-                lacked: LackedSocket {
+                lacked: MissingSocket {
                     path: text("/run/docker.sock"),
                     line: text(
                         "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.",
@@ -468,7 +475,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             Phase::Execute,
             QuestionKind::StepRecovery {
                 step: 2,
-                stage: Stage::Test,
+                stage: StepStage::Test,
             },
         ),
         (
@@ -480,24 +487,24 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
     ]
 }
 
-fn terms() -> Terms {
-    Terms {
+fn terms() -> ExecutionTerms {
+    ExecutionTerms {
         plan: plan::file_hash(b"x"),
         test: Some(TestCommand {
             command: "pytest".to_owned(),
-            origin: TestOrigin {
-                source: TestSource::Detected,
+            origin: TestCommandOrigin {
+                source: TestCommandSource::Detected,
                 place: Some("pyproject.toml".to_owned()),
             },
         }),
         other_test: Some(TestCommand {
             command: "python3 -m pytest -q".to_owned(),
-            origin: TestOrigin {
-                source: TestSource::Proposed,
+            origin: TestCommandOrigin {
+                source: TestCommandSource::Proposed,
                 place: None,
             },
         }),
-        commits: CommitTerms::New {
+        commits: CommitTarget::New {
             branch: "agent-collab/sum".to_owned(),
         },
         dirty: vec!["notes.txt".to_owned()],
@@ -514,15 +521,15 @@ pub fn story() -> Vec<Event> {
         role,
         news,
     };
-    let text = |text: &str| News::Text {
+    let text = |text: &str| AgentActivity::Text {
         text: text.to_owned(),
     };
-    let tool = |item: &str, title: &str| News::ToolStarted {
+    let tool = |item: &str, title: &str| AgentActivity::ToolStarted {
         item: item.to_owned(),
         tool: "bash".to_owned(),
         title: title.to_owned(),
     };
-    let ended = |item: &str, status: &str, code, output: &str| News::ToolEnded {
+    let ended = |item: &str, status: &str, code, output: &str| AgentActivity::ToolEnded {
         item: item.to_owned(),
         status: status.to_owned(),
         exit_code: Some(code),
@@ -530,7 +537,7 @@ pub fn story() -> Vec<Event> {
     };
     let phase = |from, to| Event::PhaseChanged { from, to };
     vec![
-        Event::Created(Box::new(created())),
+        Event::RunCreated(Box::new(created())),
         Event::GoalGiven {
             text: "the calculator shall sum lists\n请用中文写计划".to_owned(),
         },
@@ -541,13 +548,13 @@ pub fn story() -> Vec<Event> {
                 "I looked at `calc.py`. One question is open:\n\n1. Shall an empty list give 0? I would say **yes**.",
             ),
         ),
-        Event::Said {
+        Event::GoalMessageAdded {
             text: "yes".to_owned(),
         },
         phase(Phase::RefineGoal, Phase::WritePlan),
         agent(
             Role::Planner,
-            News::Thinking {
+            AgentActivity::Thinking {
                 text: "first\nsecond\nthird".to_owned(),
             },
         ),
@@ -572,7 +579,7 @@ pub fn story() -> Vec<Event> {
         agent(Role::Planner, tool("t3", "ls 目录 🎉")),
         agent(
             Role::Planner,
-            News::ToolStarted {
+            AgentActivity::ToolStarted {
                 item: "t4".to_owned(),
                 tool: "edit".to_owned(),
                 title: "~/src/calculator/.agent-collab/turns/ses_a/plan.md".to_owned(),
@@ -580,7 +587,7 @@ pub fn story() -> Vec<Event> {
         ),
         agent(
             Role::Planner,
-            News::FilesChanged {
+            AgentActivity::FilesChanged {
                 item: "t4".to_owned(),
                 paths: BTreeMap::from([(
                     "~/src/calculator/.agent-collab/turns/ses_a/plan.md".to_owned(),
@@ -602,7 +609,7 @@ pub fn story() -> Vec<Event> {
         ),
         agent(
             Role::Reviewer,
-            News::Notice {
+            AgentActivity::Notice {
                 text: "context is 80% full".to_owned(),
             },
         ),
@@ -644,7 +651,7 @@ pub fn documents() -> crate::tui::Documents {
 pub fn screen() -> Screen {
     let mut screen = Screen::new(settings());
     for (n, event) in story().iter().enumerate() {
-        let at = At(STARTED.0 + i64::try_from(n).unwrap() * 1_000);
+        let at = UnixMillis(STARTED.0 + i64::try_from(n).unwrap() * 1_000);
         screen.on_event(at, event);
     }
     screen.on_documents(documents());
@@ -652,7 +659,7 @@ pub fn screen() -> Screen {
 }
 
 /// The screen at a size.
-pub fn painted(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> Buffer {
+pub fn painted(screen: &mut Screen, size: (u16, u16), state: Option<&RunState>) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal
         .draw(|frame| screen.draw(frame, state, NOW))
@@ -661,7 +668,7 @@ pub fn painted(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> 
 }
 
 /// The screen at a size as text.
-pub fn drawn(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> String {
+pub fn drawn(screen: &mut Screen, size: (u16, u16), state: Option<&RunState>) -> String {
     let buffer = painted(screen, size, state);
     let mut lines = Vec::new();
     for y in 0..size.1 {
@@ -684,7 +691,7 @@ pub fn drawn(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> St
 /// Presses keys, drawing a frame after each as the program does.
 ///
 /// A key is one character, or one of `<enter> <esc> <up> <down> <tab> <c-c> <c-x> <pgup>`.
-pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<Action> {
+pub fn press(screen: &mut Screen, state: Option<&RunState>, keys: &[&str]) -> Vec<Action> {
     press_at(screen, (80, 24), state, keys)
 }
 
@@ -692,7 +699,7 @@ pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<A
 pub fn press_at(
     screen: &mut Screen,
     size: (u16, u16),
-    state: Option<&State>,
+    state: Option<&RunState>,
     keys: &[&str],
 ) -> Vec<Action> {
     let mut actions = Vec::new();

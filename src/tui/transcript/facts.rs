@@ -5,7 +5,7 @@
 use super::block::Content;
 use super::lines::sign;
 use super::{Transcript, retell, talk};
-use crate::domain::event::{Event, News};
+use crate::domain::event::{AgentActivity, Event};
 use crate::tui::wrap::one_line;
 
 impl Transcript {
@@ -23,7 +23,10 @@ impl Transcript {
 /// What an event says beside texts and tools, for the log; drawable.
 pub fn facts(event: &Event) -> Vec<String> {
     if let Event::Agent {
-        news: News::Text { .. } | News::Thinking { .. } | News::ToolEnded { .. },
+        news:
+            AgentActivity::Text { .. }
+            | AgentActivity::Thinking { .. }
+            | AgentActivity::ToolEnded { .. },
         ..
     } = event
     {
@@ -32,7 +35,7 @@ pub fn facts(event: &Event) -> Vec<String> {
     if let Event::TaskPatched { patch, .. } = event {
         return patch
             .is_settled()
-            .then(|| one_line(&patch.in_words()))
+            .then(|| one_line(&patch.describe()))
             .into_iter()
             .collect();
     }

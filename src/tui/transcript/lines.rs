@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::block::{Content, Folding, Tone, Who};
-use crate::domain::findings::Severity;
+use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
 use crate::tui::markdown::{self, Markdown};
 use crate::tui::theme;
@@ -228,7 +228,7 @@ fn fact(text: &str, tone: Tone, columns: usize) -> Vec<Line<'static>> {
         let spans = match item.split_once(BLOCKS) {
             Some((before, after)) => vec![
                 Span::raw(format!("  {before}")),
-                Span::styled(BLOCKS, theme::severity(Severity::Blocking)),
+                Span::styled(BLOCKS, theme::severity(FindingSeverity::Blocking)),
                 Span::raw(after.to_owned()),
             ],
             None => vec![Span::raw(format!("  {item}"))],

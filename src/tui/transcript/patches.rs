@@ -6,7 +6,7 @@ use super::Transcript;
 use super::block::{Block, Content, Who};
 use super::card::{Card, Changed, PATCH, ToolEnd};
 use crate::domain::ids::SessionId;
-use crate::domain::patch::TaskPatch;
+use crate::domain::task_patch::TaskPatch;
 use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
 
 impl Transcript {
@@ -16,7 +16,7 @@ impl Transcript {
             return;
         }
         let whose = self.tasks.get(session).map_or("a task", String::as_str);
-        let mut card = Card::new("", PATCH, &format!("{whose}: {}", patch.in_words()));
+        let mut card = Card::new("", PATCH, &format!("{whose}: {}", patch.describe()));
         card.change(changes(patch));
         card.end = Some(ToolEnd::new("completed", None, ""));
         self.push_all(vec![Block::new(Who::System, Content::Tool(card))]);

@@ -4,15 +4,15 @@
 
 use super::block::{Block, Content, Tone, Who};
 use super::card::Card;
-use crate::domain::asked_back;
-use crate::domain::event::tampering::{self, Restored};
-use crate::domain::event::{Event, News};
-use crate::domain::question::CommitTerms;
+use crate::domain::event::tampering::{self, RestoredFile};
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::missing_part;
+use crate::domain::question::CommitTarget;
 use crate::domain::receipt::{Receipt, TestOutcome};
-use crate::domain::review::{Review, Verdict};
-use crate::domain::task::{TaskEnd, TaskResult};
-use crate::domain::turn::{Again, Role, TurnResult};
-use crate::domain::undo::named;
+use crate::domain::reversal_plan::steps_label;
+use crate::domain::review::{ReviewDocument, Verdict};
+use crate::domain::task::{TaskOutcome, TaskResult};
+use crate::domain::turn::{Role, TurnOutcome, TurnRetryReason};
 use crate::text::pluralize;
 use crate::tui::todos;
 use crate::tui::words::span;
@@ -28,21 +28,21 @@ const PENDING: &str = "the agent ends its turn without your answer; it is told w
 )]
 pub fn event(event: &Event) -> Vec<Block> {
     match event {
-        Event::GoalGiven { text } | Event::Said { text } => you(text),
+        Event::GoalGiven { text } | Event::GoalMessageAdded { text } => you(text),
         Event::GoalConfirmed { title, .. } => good(&format!("goal confirmed: {}", one_line(title))),
         Event::ModeChanged { mode } => {
             notice(&format!("mode {}: {}", mode.name(), mode.describe()))
         }
         Event::GateChanged { gate } => notice(&format!("gate: {}", crate::tui::words::gate(*gate))),
-        Event::Interrupted => notice("you interrupted the turn"),
-        Event::Steered { text } | Event::Kept { to: None, text } => you(text),
-        Event::Kept { to: Some(to), .. } => notice(&format!(
+        Event::InterruptRequested => notice("you interrupted the turn"),
+        Event::Steered { text } | Event::MessageQueued { to: None, text } => you(text),
+        Event::MessageQueued { to: Some(to), .. } => notice(&format!(
             "what you said came too late for the {}'s turn; it goes out with the next one",
             to.name()
         )),
-        Event::Stopped => fact(Tone::Plain, "stopped by you: back to the goal"),
-        Event::Cancelled => fact(Tone::Bad, "cancelled by you"),
-        Event::Resumed { .. } => notice("the run goes on"),
+        Event::RunStopped => fact(Tone::Plain, "stopped by you: back to the goal"),
+        Event::RunCancelled => fact(Tone::Bad, "cancelled by you"),
+        Event::RunResumed { .. } => notice("the run goes on"),
         Event::EditsPutBack { paths, .. } => fact(
             Tone::Plain,
             &format!(
@@ -54,8 +54,8 @@ pub fn event(event: &Event) -> Vec<Block> {
             Tone::Plain,
             &format!("the tree is put back to before step {step}"),
         ),
-        Event::Left { reason } => notice(&format!("the program ended here: {reason}")),
-        Event::Answered { answer, .. } => you(&answer.in_words()),
+        Event::ProgramExited { reason } => notice(&format!("the program ended here: {reason}")),
+        Event::QuestionAnswered { answer, .. } => you(&answer.describe()),
         Event::FindingSettled { n } => you(&format!("finding {n} is settled")),
         Event::SessionLost { role, reason } => fact(
             Tone::Bad,
@@ -93,19 +93,22 @@ pub fn event(event: &Event) -> Vec<Block> {
             unanswered,
             plan.is_some(),
         )),
-        Event::NoDocument { reason, .. } if reason == Again::KEPT_OWN => {
+        Event::DocumentMissing { reason, .. } if reason == TurnRetryReason::USER_KEPT_OWN_TEXT => {
             notice("your text stays; the turn goes again and starts from it")
         }
-        Event::NoDocument { reason, .. } => fact(
+        Event::DocumentMissing { reason, .. } => fact(
             Tone::Bad,
             &format!("the turn brought no document: {reason}"),
         ),
-        Event::AskedBack { lacks, .. } => fact(
+        Event::DocumentIncomplete { lacks, .. } => fact(
             Tone::Plain,
-            &format!("asked back: {}", asked_back::in_words(lacks)),
+            &format!(
+                "asked back: {}",
+                missing_part::describe_missing_parts(lacks)
+            ),
         ),
         // A second one of the same turn is told by its question.
-        Event::Conflict {
+        Event::DocumentConflict {
             document,
             clash: None,
             ..
@@ -113,7 +116,7 @@ pub fn event(event: &Event) -> Vec<Block> {
             Tone::Bad,
             &format!("{document} was edited while a turn wrote it; nothing was overwritten"),
         ),
-        Event::Conflict { clash: Some(_), .. } => Vec::new(),
+        Event::DocumentConflict { clash: Some(_), .. } => Vec::new(),
         Event::PlanEdited { plan, .. } => match plan {
             Some(_) => you("edited the plan"),
             None => fact(Tone::Bad, "the plan was edited and is none any more"),
@@ -132,18 +135,18 @@ pub fn event(event: &Event) -> Vec<Block> {
         )],
         Event::QuestionAsked { question } => match question.kind {
             crate::domain::question::QuestionKind::Gate { .. } => Vec::new(),
-            _ => fact(Tone::Asked, &question.kind.in_words()),
+            _ => fact(Tone::Asked, &question.kind.describe()),
         },
         Event::ApprovalExpired { approval, reason } => fact(
             Tone::Bad,
-            &format!("expired, not answered: {}; {reason}", approval.in_words()),
+            &format!("expired, not answered: {}; {reason}", approval.describe()),
         ),
         Event::RefinerChosen { role, .. } => {
             notice(&format!("the {} talks about the goal now", role.name()))
         }
         Event::ExecutionEntered { terms, .. } => match &terms.commits {
-            CommitTerms::Off { reason } => notice(&format!("commits are off: {reason}")),
-            CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+            CommitTarget::Off { reason } => notice(&format!("commits are off: {reason}")),
+            CommitTarget::Current { branch } | CommitTarget::New { branch } => {
                 notice(&format!("commits go to {branch}"))
             }
         },
@@ -153,19 +156,19 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::BaselineStopped => notice("you stopped the tests before step 1"),
         Event::BaselineSkipped { reason } => notice(&format!("not tested before step 1: {reason}")),
         Event::BaselineRan(baseline) => {
-            let tone = match baseline.receipt.lets_pass() {
+            let tone = match baseline.receipt.allows_next_step() {
                 true => Tone::Plain,
                 false => Tone::Bad,
             };
-            with_proof(tone, &baseline.in_words(), &proof(&baseline.receipt))
+            with_proof(tone, &baseline.describe(), &proof(&baseline.receipt))
         }
         Event::TestsRan { step, receipt, .. } => {
             let tone = match receipt.outcome {
                 TestOutcome::Passed => Tone::Good,
-                _ if receipt.lets_pass() => Tone::Plain,
+                _ if receipt.allows_next_step() => Tone::Plain,
                 _ => Tone::Bad,
             };
-            let text = format!("step {step}: {}", receipt.in_words_with_origin());
+            let text = format!("step {step}: {}", receipt.describe_with_origin());
             with_proof(tone, &text, &proof(receipt))
         }
         Event::CommitMade {
@@ -183,49 +186,51 @@ pub fn event(event: &Event) -> Vec<Block> {
             &format!("the commit of step {step} failed: {message}"),
         ),
         Event::StepRecorded { step, .. } => good(&format!("step {step} is done")),
-        Event::Undone {
+        Event::UndoFinished {
             way, steps, commit, ..
         } => {
             let commit = commit.as_deref().map(crate::tui::words::short_commit);
             let commit = commit.map_or(String::new(), |commit| format!(", commit {commit}"));
-            you(&format!("{} {}{commit}", way.verb(), named(steps)))
+            you(&format!("{} {}{commit}", way.verb(), steps_label(steps)))
         }
         Event::UndoFailed { reason } => fact(Tone::Bad, &format!("nothing was changed: {reason}")),
-        Event::Tampered { files } => fact(Tone::Bad, &tampered(files)),
+        Event::StoreTampered { files } => fact(Tone::Bad, &tampered(files)),
         Event::TodosWritten { todos, .. } => notice(&todos::told(todos)),
         Event::AnswerPending { .. } => notice(PENDING),
         Event::PlanExitAnswered { told: Some(_) } => {
             notice("the plan stays with its planner: it is kept and goes to nobody yet")
         }
         Event::PlanEntered { reason } => notice(&format!("back to planning: {reason}")),
-        Event::ResultCame { role, text } => notice(&format!("for the {}: {text}", role.name())),
+        Event::LateResultReceived { role, text } => {
+            notice(&format!("for the {}: {text}", role.name()))
+        }
         Event::ToolBlocked { tool, reason, .. } => {
             fact(Tone::Bad, &format!("the tool {tool} was blocked: {reason}"))
         }
         Event::EffectFailed { what, message } => fact(Tone::Bad, &format!("{what}: {message}")),
-        Event::Trouble { what, message } => {
+        Event::WarningRaised { what, message } => {
             notice(&format!("failed to {what}, the run goes on: {message}"))
         }
         Event::Agent { role, news, .. } => self::news(*role, news),
         // Whoever knows the adapters tells this.
         Event::SessionVersion { .. } => Vec::new(),
-        Event::TaskStarted(order) => notice(&one_line(&order.given())),
-        Event::TaskEnded(result) => task_ended(result, result.called()),
+        Event::TaskStarted(order) => notice(&one_line(&order.describe_start())),
+        Event::TaskEnded(result) => task_ended(result, result.display_name()),
         // Whoever knows the calls and the tasks tells of them.
-        Event::ApprovalAnswered { .. }
+        Event::ApprovalDecided { .. }
         | Event::PlanExitAnswered { told: None }
         | Event::PlanMarked { .. }
         | Event::TaskPatched { .. }
-        | Event::Created(_)
-        | Event::TaskBegan { .. }
+        | Event::RunCreated(_)
+        | Event::TaskDispatched { .. }
         | Event::TaskOpened { .. }
-        | Event::TaskNews { .. }
-        | Event::TaskSentOn { .. }
+        | Event::TaskActivity { .. }
+        | Event::TaskMovedToBackground { .. }
         | Event::TaskReported { .. }
         | Event::ChildDeleted { .. }
         | Event::Discussion { .. }
         | Event::AgentsRegistered { .. }
-        | Event::Released
+        | Event::TurnSendConfirmed
         | Event::TurnHoldChanged { .. }
         | Event::SessionOpened { .. }
         | Event::UsageReported { .. }
@@ -236,8 +241,8 @@ pub fn event(event: &Event) -> Vec<Block> {
         | Event::DraftFound { .. }
         | Event::AgentQuestionWithdrawn { .. }
         | Event::AnswerMissed { .. }
-        | Event::ApprovalAsked(_)
-        | Event::Surveyed { .. }
+        | Event::ApprovalRequested(_)
+        | Event::RepositorySurveyed { .. }
         | Event::SnapshotTaken { .. }
         | Event::UndoAsked { .. }
         | Event::UndoKept { .. }
@@ -247,31 +252,33 @@ pub fn event(event: &Event) -> Vec<Block> {
 }
 
 /// The blocks of an agent's news.
-pub fn news(role: Role, news: &News) -> Vec<Block> {
+pub fn news(role: Role, news: &AgentActivity) -> Vec<Block> {
     let agent = |content| vec![Block::new(Who::Agent(role), content)];
     match news {
-        News::Text { text } => agent(Content::speech(text)),
-        News::Thinking { text } => match text.trim() {
+        AgentActivity::Text { text } => agent(Content::speech(text)),
+        AgentActivity::Thinking { text } => match text.trim() {
             "" => Vec::new(),
             text => agent(Content::Thinking { text: shown(text) }),
         },
-        News::ToolStarted { item, tool, title } => {
+        AgentActivity::ToolStarted { item, tool, title } => {
             agent(Content::Tool(Card::new(item, tool, title)))
         }
-        News::ToolEnded { .. } => Vec::new(),
-        News::FilesChanged { paths, .. } => {
+        AgentActivity::ToolEnded { .. } => Vec::new(),
+        AgentActivity::FilesChanged { paths, .. } => {
             let list: Vec<String> = paths
                 .iter()
                 .map(|(path, change)| format!("{change} {path}"))
                 .collect();
             notice(&format!("files: {}", list.join(", ")))
         }
-        News::CallDenied { tool, reason } => {
+        AgentActivity::CallDenied { tool, reason } => {
             fact(Tone::Bad, &format!("{tool} was refused: {reason}"))
         }
-        News::Retrying { reason } => notice(&format!("{} tries again: {reason}", role.name())),
-        News::Notice { text } => notice(&format!("{}: {text}", role.name())),
-        News::Silent { seconds, verdict } => {
+        AgentActivity::Retrying { reason } => {
+            notice(&format!("{} tries again: {reason}", role.name()))
+        }
+        AgentActivity::Notice { text } => notice(&format!("{}: {text}", role.name())),
+        AgentActivity::Silent { seconds, verdict } => {
             let why = verdict.as_ref().map(|why| format!("; {why}"));
             notice(&format!(
                 "no sign of life from the {} for {seconds} s{}",
@@ -279,8 +286,8 @@ pub fn news(role: Role, news: &News) -> Vec<Block> {
                 why.unwrap_or_default()
             ))
         }
-        News::Unknown { frame } => notice(&format!("unknown frame `{frame}` (kept)")),
-        News::Malformed { problem } => {
+        AgentActivity::Unknown { frame } => notice(&format!("unknown frame `{frame}` (kept)")),
+        AgentActivity::Malformed { problem } => {
             fact(Tone::Bad, &format!("a line that is no frame: {problem}"))
         }
     }
@@ -341,7 +348,7 @@ fn good(text: &str) -> Vec<Block> {
 /// How a task ended, of an agent of this name.
 pub fn task_ended(result: &TaskResult, name: &str) -> Vec<Block> {
     let tone = match result.end {
-        TaskEnd::Completed { .. } => Tone::Good,
+        TaskOutcome::Completed { .. } => Tone::Good,
         _ => Tone::Bad,
     };
     fact(
@@ -350,7 +357,7 @@ pub fn task_ended(result: &TaskResult, name: &str) -> Vec<Block> {
             "the task of {} is {}: {}",
             one_line(name),
             result.end.status().name(),
-            one_line(first_line(result.end.in_words()))
+            one_line(first_line(result.end.user_message()))
         ),
     )
 }
@@ -359,17 +366,17 @@ fn first_line(text: &str) -> &str {
     text.trim().lines().next().unwrap_or_default()
 }
 
-fn turn_ended(result: &TurnResult) -> Vec<Block> {
+fn turn_ended(result: &TurnOutcome) -> Vec<Block> {
     match result {
-        TurnResult::Completed { .. } => Vec::new(),
-        TurnResult::Interrupted => notice("the turn was interrupted"),
-        TurnResult::Failed { kind, message, .. } => {
+        TurnOutcome::Completed { .. } => Vec::new(),
+        TurnOutcome::Interrupted => notice("the turn was interrupted"),
+        TurnOutcome::Failed { kind, message, .. } => {
             fact(Tone::Bad, &format!("the turn failed ({kind}): {message}"))
         }
     }
 }
 
-fn review_committed(review: &Review) -> Vec<Block> {
+fn review_committed(review: &ReviewDocument) -> Vec<Block> {
     let tone = match review.verdict {
         Verdict::Approved => Tone::Good,
         Verdict::ChangesRequired => Tone::Plain,
@@ -383,13 +390,13 @@ fn review_committed(review: &Review) -> Vec<Block> {
         format!(
             "{}. [{}] {}",
             remark.n,
-            remark.severity.word(),
+            remark.severity.as_str(),
             one_line(&remark.text)
         )
     });
     let head = format!(
         "review: {}{doubt}, {}",
-        review.verdict.in_words(),
+        review.verdict.label(),
         pluralize(review.remarks.len(), "finding")
     );
     let lines: Vec<String> = std::iter::once(head).chain(remarks).collect();
@@ -413,9 +420,9 @@ fn response_in_words(n_responses: usize, unanswered: &[u32], is_changed: bool) -
     }
 }
 
-fn tampered(files: &[Restored]) -> String {
+fn tampered(files: &[RestoredFile]) -> String {
     format!(
         "files that only this program writes were changed by somebody else and are restored: {}",
-        tampering::in_words(files)
+        tampering::describe_restored_files(files)
     )
 }

@@ -5,8 +5,8 @@
 use super::block::{Block, Content, Tone, Who};
 use super::{Transcript, retell};
 use crate::domain::event::Event;
-use crate::domain::execution::Came;
 use crate::domain::plan::Plan;
+use crate::domain::plan_execution::StepAssessment;
 use crate::tui::wrap::one_line;
 
 /// What was told of the step at hand, and what the plan says of all of them.
@@ -42,7 +42,7 @@ impl Steps {
             Event::StepAudited(audit) => self.looked_at = Some(audit.step),
             Event::TestsRan { step, receipt, .. } => {
                 self.looked_at = None;
-                self.failing = (!receipt.lets_pass()).then_some(*step);
+                self.failing = (!receipt.allows_next_step()).then_some(*step);
             }
             Event::CommitMade { step, .. } => self.committed = Some(*step),
             Event::SnapshotTaken { step, .. } => {
@@ -96,7 +96,10 @@ impl Steps {
     /// What is said of a step that is over and changed nothing; nothing of any other.
     fn without_change(&self, step: u32) -> Option<Block> {
         self.looked_at.filter(|looked_at| *looked_at == step)?;
-        let text = format!("step {step} is over: it {}", Came::NOTHING);
+        let text = format!(
+            "step {step} is over: it {}",
+            StepAssessment::CHANGED_NOTHING
+        );
         Some(Block::new(Who::System, Content::fact(Tone::Still, &text)))
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::Transcript;
 use super::block::{Block, Content, Who};
 use crate::domain::ids::SessionId;
-use crate::domain::todo::Todos;
+use crate::domain::todo_list::TodoList;
 use crate::tui::todos::told;
 use crate::tui::wrap::shown;
 
@@ -25,7 +25,7 @@ pub struct Told {
 
 impl Transcript {
     /// Tells a list; the one that its agent wrote before is no longer what counts.
-    pub(super) fn tell_todos(&mut self, session: &SessionId, todos: &Todos) {
+    pub(super) fn tell_todos(&mut self, session: &SessionId, todos: &TodoList) {
         let is_last =
             |block: &mut Block| block.todos().is_some_and(|told| told.session == *session);
         // Where nothing happened since, there is nothing that the earlier one would be beside.

@@ -6,22 +6,22 @@ use std::collections::BTreeMap;
 
 use super::block::{Block, Content, Who};
 use crate::domain::event::Event;
-use crate::domain::ids::At;
-use crate::domain::session::{Usage, named_version};
-use crate::domain::turn::{Role, TurnResult};
+use crate::domain::ids::UnixMillis;
+use crate::domain::session::{SessionUsage, version_label};
+use crate::domain::turn::{Role, TurnOutcome};
 use crate::tui::words::{elapsed, tokens};
 use crate::tui::wrap::one_line;
 
 /// The turn at hand.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    since: Option<At>,
+    since: Option<UnixMillis>,
     /// Who spoke or acted last, in this turn.
     last: Option<Role>,
     /// The totals that were told last.
-    used: BTreeMap<Role, Usage>,
+    used: BTreeMap<Role, SessionUsage>,
     /// The totals when the turn began.
-    before: BTreeMap<Role, Usage>,
+    before: BTreeMap<Role, SessionUsage>,
     /// At which adapter each role is, as far as it was told.
     adapters: BTreeMap<Role, String>,
     /// Whether turns came before that are not told here.
@@ -35,7 +35,7 @@ pub(super) struct Turns {
     /// The turns of which something was told before what is told here.
     cut: Vec<Cut>,
     /// The end of a turn of which nothing else is told here, with the totals up to then.
-    bare: Option<(u64, At, BTreeMap<Role, Usage>)>,
+    bare: Option<(u64, UnixMillis, BTreeMap<Role, SessionUsage>)>,
 }
 
 /// A turn that ended here and of which not everything is known.
@@ -45,12 +45,12 @@ struct Cut {
     seq: u64,
     role: Role,
     /// When it began, where that is known.
-    since: Option<At>,
-    ended_at: At,
+    since: Option<UnixMillis>,
+    ended_at: UnixMillis,
     /// What was used up to then, where that is known.
-    used: Option<Usage>,
+    used: Option<SessionUsage>,
     /// What was used before it, where that is known.
-    before: Option<Usage>,
+    before: Option<SessionUsage>,
 }
 
 /// What the earlier part of the log changes of what is told already.
@@ -120,7 +120,7 @@ impl Turns {
                 None => &earlier.before,
                 Some(_) => &earlier.used,
             };
-            let from_zero = (!earlier.lacks_earlier).then(Usage::default);
+            let from_zero = (!earlier.lacks_earlier).then(SessionUsage::default);
             cut.before = cut.before.or(totals.get(&cut.role).copied().or(from_zero));
             let up_to = earlier.used.get(&cut.role).copied();
             cut.used = cut.used.or(up_to).or(from_zero);
@@ -148,7 +148,7 @@ impl Turns {
 
     fn tell_bare(
         &mut self,
-        (seq, ended_at, used): (u64, At, BTreeMap<Role, Usage>),
+        (seq, ended_at, used): (u64, UnixMillis, BTreeMap<Role, SessionUsage>),
         earlier: &Self,
     ) -> Option<(u64, Block)> {
         let Some(role) = earlier.last else {
@@ -160,8 +160,8 @@ impl Turns {
             });
             return None;
         };
-        let from_zero = (!earlier.lacks_earlier).then(Usage::default);
-        let of = |totals: &BTreeMap<Role, Usage>| totals.get(&role).copied();
+        let from_zero = (!earlier.lacks_earlier).then(SessionUsage::default);
+        let of = |totals: &BTreeMap<Role, SessionUsage>| totals.get(&role).copied();
         let cut = Cut {
             seq,
             role,
@@ -175,7 +175,7 @@ impl Turns {
     }
 
     /// Takes an event in, by its number; gives the line that ends a turn.
-    pub fn on_event(&mut self, (at, seq): (At, u64), event: &Event) -> Option<Block> {
+    pub fn on_event(&mut self, (at, seq): (UnixMillis, u64), event: &Event) -> Option<Block> {
         match event {
             Event::TurnStarted { .. } | Event::TurnEnded { .. } | Event::PhaseChanged { .. } => {
                 self.is_reset = true;
@@ -186,7 +186,7 @@ impl Turns {
             Event::UsageReported { role, usage } => {
                 self.used.insert(*role, *usage);
             }
-            Event::Created(created) => {
+            Event::RunCreated(created) => {
                 *self = Self::default();
                 let reviewer = created.reviewer.iter();
                 let all = [(Role::Planner, &created.planner)].into_iter();
@@ -208,7 +208,7 @@ impl Turns {
                 self.before.clone_from(&self.used);
             }
             Event::TurnEnded {
-                result: TurnResult::Completed { .. },
+                result: TurnOutcome::Completed { .. },
                 ..
             } => {
                 return self.on_turn_end(at, seq);
@@ -232,12 +232,12 @@ impl Turns {
         let text = match adapter {
             // It was told before what is shown, and is no part of what was recorded then.
             "" => format!("the {who}'s CLI has the version {}", one_line(version)),
-            name => format!("the {who} is {}", one_line(&named_version(name, version))),
+            name => format!("the {who} is {}", one_line(&version_label(name, version))),
         };
         Block::new(Who::System, Content::notice(&text)).about(Some(role))
     }
 
-    fn on_turn_end(&mut self, at: At, seq: u64) -> Option<Block> {
+    fn on_turn_end(&mut self, at: UnixMillis, seq: u64) -> Option<Block> {
         let began_before = self.lacks_earlier && !self.has_bounds;
         self.has_bounds = true;
         let (since, role) = (self.since.take(), self.last.take());
@@ -249,7 +249,7 @@ impl Turns {
             return None;
         }
         let before = self.before.get(&role).copied();
-        let from_zero = (!self.lacks_earlier).then(Usage::default);
+        let from_zero = (!self.lacks_earlier).then(SessionUsage::default);
         let cut = Cut {
             seq,
             role,

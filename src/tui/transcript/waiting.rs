@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::Transcript;
 use super::block::{Block, Content, Tone, Who};
 use super::card::Card;
-use crate::domain::event::{Approval, Event, REFUSED_BY_USER};
+use crate::domain::event::{Approval, DENIED_BY_USER, Event};
 use crate::domain::ids::RequestId;
 use crate::tui::wrap::one_line;
 
@@ -29,7 +29,7 @@ impl Transcript {
     /// Marks the card of a call that is asked about, and takes the mark away with the answer.
     pub(super) fn note_waiting(&mut self, event: &Event) {
         match event {
-            Event::ApprovalAsked(approval) => {
+            Event::ApprovalRequested(approval) => {
                 self.asked
                     .0
                     .insert(approval.request.clone(), approval.clone());
@@ -38,7 +38,7 @@ impl Transcript {
                     self.mark_card(approval);
                 }
             }
-            Event::ApprovalAnswered { request, .. } => self.unmark_card(request),
+            Event::ApprovalDecided { request, .. } => self.unmark_card(request),
             Event::ApprovalExpired { approval, .. } => {
                 self.asked.0.remove(&approval.request);
                 self.unmark_card(&approval.request);
@@ -76,7 +76,7 @@ impl Transcript {
     pub(super) fn tell_answer(&mut self, request: &RequestId, answer: Answer<'_>) {
         let asked = self.asked.0.remove(request);
         let what = asked.as_ref().map_or("the call".to_owned(), in_words);
-        let reason = Some(answer.reason).filter(|reason| *reason != REFUSED_BY_USER);
+        let reason = Some(answer.reason).filter(|reason| *reason != DENIED_BY_USER);
         let reason = reason.unwrap_or_default();
         let is_on_card = !answer.is_allowed && self.refuse_on_card(request, reason);
         let why = match reason {

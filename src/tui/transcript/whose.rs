@@ -10,7 +10,7 @@ use super::{Transcript, retell, waiting, wide};
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Gate;
-use crate::domain::question::{Answer, QuestionKind};
+use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::tui::wrap::one_line;
 
 /// What became of a call that waited when its turn was interrupted.
@@ -31,16 +31,16 @@ impl Stand {
     /// Takes an event in; tells whether the gate is manual from here on without the user having said just that.
     fn on_event(&mut self, event: &Event) -> bool {
         match event {
-            Event::Created(created) => self.is_auto = created.gate == Gate::Auto,
-            Event::GateChanged { gate } | Event::Resumed { gate } => {
+            Event::RunCreated(created) => self.is_auto = created.gate == Gate::Auto,
+            Event::GateChanged { gate } | Event::RunResumed { gate } => {
                 self.is_auto = *gate == Gate::Auto;
             }
-            Event::Interrupted => self.is_interrupted = true,
+            Event::InterruptRequested => self.is_interrupted = true,
             Event::TurnStarted { .. } => self.is_interrupted = false,
             // A run that is stopped, or asks for the release of a turn, has a manual gate.
-            Event::Stopped
-            | Event::Answered {
-                answer: Answer::Stop,
+            Event::RunStopped
+            | Event::QuestionAnswered {
+                answer: QuestionAnswer::Stop,
                 ..
             } => return std::mem::take(&mut self.is_auto),
             Event::QuestionAsked { question } => {
@@ -69,7 +69,7 @@ impl Queue {
                 self.waiting.insert(order.session.clone());
                 self.given = Some(order.session.clone());
             }
-            Event::TaskBegan { session } => {
+            Event::TaskDispatched { session } => {
                 return self.waiting.remove(session) && given.as_ref() != Some(session);
             }
             _ => {}
@@ -82,7 +82,7 @@ impl Transcript {
     /// Notes how a task is called.
     pub(super) fn note_task(&mut self, event: &Event) {
         if let Event::TaskStarted(order) = event {
-            let name = one_line(&order.name());
+            let name = one_line(&order.short_name());
             self.tasks.insert(order.session.clone(), name);
         }
     }
@@ -100,19 +100,19 @@ impl Transcript {
         let is_manual_now = self.stand.on_event(event);
         let waited = self.stand.queue.on_event(event);
         let told = match event {
-            Event::TaskBegan { session } if waited => self.begins(session),
+            Event::TaskDispatched { session } if waited => self.begins(session),
             Event::ApprovalExpired { approval, .. } if self.stand.is_interrupted => {
                 self.not_run(approval)
             }
             Event::TaskEnded(result) => {
                 let known = self.tasks.get(&result.task_id);
-                let name = known.map_or(result.called(), String::as_str);
+                let name = known.map_or(result.display_name(), String::as_str);
                 retell::task_ended(result, name)
             }
             _ => retell::event(event),
         };
         let again = match event {
-            Event::Resumed { .. } => self.ends_with(&told),
+            Event::RunResumed { .. } => self.ends_with(&told),
             Event::QuestionAsked { .. } => {
                 self.was_just_asked(&told) || self.has_just_failed(&told)
             }

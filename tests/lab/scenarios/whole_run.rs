@@ -200,7 +200,7 @@ fn steps_of_state(state: &Value) -> Vec<Record> {
                     .as_str()
                     .expect("a commit")
                     .to_owned(),
-                receipt: receipt.in_words(),
+                receipt: receipt.describe(),
             }
         })
         .collect()

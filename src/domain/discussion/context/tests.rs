@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::domain::discussion::tests::play::{Play, Said, for_, order, says};
 use crate::domain::discussion::{BudgetSettings, Mode, Order, SizeProfile, SpeechErrorCode, Terms};
-use crate::domain::ids::{At, SessionId};
+use crate::domain::ids::{SessionId, UnixMillis};
 
 fn words(name: &str, round: u32, n: usize) -> Said {
     let stance = format!(
@@ -118,7 +118,7 @@ fn whoever_has_not_spoken_yet_in_its_session_is_given_the_files() {
         attacker: None,
     };
     let mut discussion = play.discussion;
-    let is_told = |discussion: &Discussion, round, session| {
+    let is_told = |discussion: &GroupDiscussion, round, session| {
         let told = discussion.context_for(&speak(round, session), &files);
         let has = told.contains("We have one server.");
         assert_eq!(
@@ -162,7 +162,7 @@ fn what_was_given_is_named_where_it_has_no_room() {
         session: None,
         attacker: None,
     };
-    let discussion = Discussion::begin(At(0), &order);
+    let discussion = GroupDiscussion::begin(UnixMillis(0), &order);
     let told = discussion.context_for(&speak, &files);
     for words in [
         "one.rs\ntwo.rs\n",

@@ -3,7 +3,7 @@
 //! Refuses to read agreement out of words.
 
 use super::{Hearing, Rules};
-use crate::domain::discussion::{Discussion, Participant, Side, StopReason, Terms};
+use crate::domain::discussion::{GroupDiscussion, Participant, Side, StopReason, Terms};
 
 pub(super) struct Collaborative;
 
@@ -24,7 +24,7 @@ impl Rules for Collaborative {
         Hearing::Speeches
     }
 
-    fn stop(&self, discussion: &Discussion) -> Option<StopReason> {
+    fn stop(&self, discussion: &GroupDiscussion) -> Option<StopReason> {
         // In the first round it has heard nobody yet.
         let mut heard = discussion.round().filter(|round| round.n > 1)?.heard();
         let ends = heard.any(|speech| {
@@ -37,7 +37,7 @@ impl Rules for Collaborative {
         ends.then_some(StopReason::Moderator)
     }
 
-    fn is_heard(&self, _: &Discussion) -> bool {
+    fn is_heard(&self, _: &GroupDiscussion) -> bool {
         true
     }
 }

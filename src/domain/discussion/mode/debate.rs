@@ -3,7 +3,7 @@
 //! Refuses to end before each side that is there was heard.
 
 use super::{Hearing, Rules};
-use crate::domain::discussion::{Discussion, Participant, Side, StopReason, Terms};
+use crate::domain::discussion::{GroupDiscussion, Participant, Side, StopReason, Terms};
 
 pub(super) struct Debate;
 
@@ -24,12 +24,12 @@ impl Rules for Debate {
         Hearing::Speeches
     }
 
-    fn stop(&self, _: &Discussion) -> Option<StopReason> {
+    fn stop(&self, _: &GroupDiscussion) -> Option<StopReason> {
         None
     }
 
     /// One of each side: an argument that only one side is there to have is none.
-    fn is_heard(&self, discussion: &Discussion) -> bool {
+    fn is_heard(&self, discussion: &GroupDiscussion) -> bool {
         let Some(round) = discussion.round() else {
             return false;
         };

@@ -3,7 +3,7 @@
 //! Refuses to let a juror know who gave which answer and how many did.
 
 use super::{Hearing, Rules};
-use crate::domain::discussion::{Discussion, Participant, StopReason, Terms};
+use crate::domain::discussion::{GroupDiscussion, Participant, StopReason, Terms};
 
 pub(super) struct Jury;
 
@@ -27,11 +27,11 @@ impl Rules for Jury {
         Hearing::Proposals
     }
 
-    fn stop(&self, _: &Discussion) -> Option<StopReason> {
+    fn stop(&self, _: &GroupDiscussion) -> Option<StopReason> {
         None
     }
 
-    fn is_heard(&self, _: &Discussion) -> bool {
+    fn is_heard(&self, _: &GroupDiscussion) -> bool {
         true
     }
 }

@@ -152,7 +152,7 @@ fn a_debate_without_one_side_fails() {
         _ => for_("sqlite"),
     });
     assert_eq!(play.told_of(), "none by none: lost_quorum");
-    assert_eq!(play.discussion.status, Status::Failed);
+    assert_eq!(play.discussion.status, DiscussionStatus::Failed);
     assert!(!play.trace.contains(&"last word: moderator".to_owned()));
     assert_eq!(
         play.outcome().votes[0].votes_for.len(),

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::play::*;
 use crate::domain::discussion::*;
-use crate::domain::ids::{At, SessionId};
+use crate::domain::ids::{SessionId, UnixMillis};
 
-fn disagreeing(_: &Discussion, speak: &Speak) -> Said {
+fn disagreeing(_: &GroupDiscussion, speak: &Speak) -> Said {
     match speak.participant.name.as_str() {
         "advocate" | "a" => for_("sqlite"),
         "moderator" => says("Undecided.", r#"{"stance": "abstain"}"#),
@@ -144,12 +144,12 @@ fn the_user_s_stop_is_the_end_at_once() {
             "ends: user"
         ]
     );
-    assert_eq!(play.discussion.status, Status::Cancelled);
+    assert_eq!(play.discussion.status, DiscussionStatus::Cancelled);
 }
 
 #[test]
 fn what_nobody_moves_in_is_stale_unless_a_check_ran() {
-    let stale = |_: &Discussion, speak: &Speak| match speak.participant.name.as_str() {
+    let stale = |_: &GroupDiscussion, speak: &Speak| match speak.participant.name.as_str() {
         "a" => for_("sqlite"),
         _ => says(
             "No.",
@@ -348,19 +348,19 @@ fn a_crash_keeps_the_finished_rounds_and_it_goes_on_with_the_next() {
         assert!(play.step(&disagreeing));
     }
     play.discussion.on_program_ended();
-    assert_eq!(play.discussion.status, Status::Cancelled);
+    assert_eq!(play.discussion.status, DiscussionStatus::Cancelled);
     assert_eq!(play.discussion.rounds.len(), 1);
     assert_eq!(play.discussion.next(play.now), Next::Over);
     let kept = play.discussion.rounds[0].clone();
 
     let mut again = Play::of(&play.discussion.order.clone());
     again.discussion = play.discussion;
-    again.now = At(9_000_000);
+    again.now = UnixMillis(9_000_000);
     again.take(&DiscussionEvent::Continued);
     let again = again.until_over(disagreeing);
     assert_eq!(again.trace[0], "2: advocate");
     assert_eq!(again.discussion.rounds[0], kept);
-    assert_eq!(again.discussion.status, Status::Completed);
+    assert_eq!(again.discussion.status, DiscussionStatus::Completed);
     assert!(
         again.told[0].0.session.is_some(),
         "each goes on in its own session"
@@ -380,12 +380,12 @@ fn what_failed_goes_on_with_the_round_in_which_too_few_could_speak() {
     assert_eq!(play.told_of(), "none by none: lost_quorum");
     let first = play.discussion.rounds[0].clone();
     let mut again = Play::of(&play.discussion.order.clone());
-    (again.discussion, again.now) = (play.discussion, At(9_000_000));
+    (again.discussion, again.now) = (play.discussion, UnixMillis(9_000_000));
     again.take(&DiscussionEvent::Continued);
     let again = again.until_over(disagreeing);
     assert_eq!(again.trace[0], "2: advocate");
     assert_eq!(again.discussion.rounds[0], first);
-    assert_eq!(again.discussion.status, Status::Completed);
+    assert_eq!(again.discussion.status, DiscussionStatus::Completed);
     assert!(again.outcome().errors.is_empty());
 }
 
@@ -417,7 +417,7 @@ fn a_discussion_is_read_back_as_it_was_written() {
     let play =
         Play::new(Mode::Debate, &["advocate", "critic", "moderator"]).until_over(disagreeing);
     let written = serde_json::to_string(&play.discussion).unwrap();
-    let read: Discussion = serde_json::from_str(&written).unwrap();
+    let read: GroupDiscussion = serde_json::from_str(&written).unwrap();
     assert_eq!(read, play.discussion);
 }
 

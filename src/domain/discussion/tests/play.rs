@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::discussion::*;
-use crate::domain::ids::{At, DiscussionId, SessionId};
+use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 
 /// What a participant does with its turn.
 #[derive(Debug, Clone)]
@@ -41,8 +41,8 @@ pub type Checks = BTreeMap<&'static str, CheckEnd>;
 
 /// One play.
 pub struct Play {
-    pub discussion: Discussion,
-    pub now: At,
+    pub discussion: GroupDiscussion,
+    pub now: UnixMillis,
     pub checks: Checks,
     /// All that was told, and to whom.
     pub told: Vec<(Speak, String)>,
@@ -91,8 +91,8 @@ impl Play {
 
     pub fn of(order: &DiscussionOrder) -> Self {
         Self {
-            discussion: Discussion::begin(At(1_000), order),
-            now: At(1_000),
+            discussion: GroupDiscussion::begin(UnixMillis(1_000), order),
+            now: UnixMillis(1_000),
             checks: Checks::new(),
             told: Vec::new(),
             trace: Vec::new(),
@@ -112,7 +112,7 @@ impl Play {
     }
 
     /// Plays to the end.
-    pub fn until_over(mut self, script: impl Fn(&Discussion, &Speak) -> Said) -> Self {
+    pub fn until_over(mut self, script: impl Fn(&GroupDiscussion, &Speak) -> Said) -> Self {
         for _ in 0..500 {
             if !self.step(&script) {
                 return self;
@@ -122,7 +122,7 @@ impl Play {
     }
 
     /// Does what comes next; tells whether there was something.
-    pub fn step(&mut self, script: &impl Fn(&Discussion, &Speak) -> Said) -> bool {
+    pub fn step(&mut self, script: &impl Fn(&GroupDiscussion, &Speak) -> Said) -> bool {
         match self.discussion.next(self.now) {
             Next::Speak(speakers) => {
                 assert!(!speakers.is_empty());
@@ -148,7 +148,7 @@ impl Play {
         true
     }
 
-    fn begin(&mut self, speak: Speak, script: &impl Fn(&Discussion, &Speak) -> Said) {
+    fn begin(&mut self, speak: Speak, script: &impl Fn(&GroupDiscussion, &Speak) -> Said) {
         let told = self.discussion.context_for(&speak, &[]);
         self.told.push((speak.clone(), told));
         let said = script(&self.discussion, &speak);
@@ -183,7 +183,7 @@ impl Play {
     }
 
     /// Somebody ends, or time passes.
-    fn wait(&mut self, until: At) {
+    fn wait(&mut self, until: UnixMillis) {
         let can_end: Vec<usize> = (0..self.pending.len())
             .filter(|at| !matches!(self.pending[*at].1, Said::Hangs))
             .collect();
@@ -195,7 +195,7 @@ impl Play {
         let which = self.ends[self.n_ended % self.ends.len()] % can_end.len();
         self.n_ended += 1;
         let (speak, said) = self.pending.remove(can_end[which]);
-        self.now = At(self.now.0 + 1_000);
+        self.now = UnixMillis(self.now.0 + 1_000);
         let session = SessionId::new(format!("ses_{}", speak.participant.name));
         let speech = match said {
             Said::Text(text) => Speech::said(seat(&speak), session, &text, 1_000),

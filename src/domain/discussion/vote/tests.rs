@@ -235,7 +235,7 @@ proptest! {
         names in Just(NAMES.to_vec()).prop_shuffle(),
         ends in proptest::collection::vec(0usize..8, 1..8),
     ) {
-        let script = |_: &Discussion, speak: &crate::domain::discussion::Speak| {
+        let script = |_: &GroupDiscussion, speak: &crate::domain::discussion::Speak| {
             let who = NAMES.iter().position(|name| *name == speak.participant.name).unwrap();
             said(&stances[((speak.round as usize) - 1) * 4 % 12 + who])
         };

@@ -1,15 +1,15 @@
 //! Questions of agents: none is turned away for another, and each goes with whoever asked it.
 
 use super::super::tests::{created, settings};
-use super::super::{At, Run};
+use super::super::{Run, UnixMillis};
 use super::*;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Gate;
-use crate::domain::task::{TaskEnd, TaskOrder, TaskResult, Waits};
-use crate::domain::turn::TurnResult;
+use crate::domain::task::{TaskOrder, TaskOutcome, TaskResult, TaskWaitMode};
+use crate::domain::turn::TurnOutcome;
 
-const AT: At = At(1_000);
+const AT: UnixMillis = UnixMillis(1_000);
 
 /// A run whose planner writes the plan, beside a task of the user's.
 fn at_work() -> Run {
@@ -37,7 +37,7 @@ fn at_work() -> Run {
             description: "looks around".to_owned(),
             adapter: "codex".to_owned(),
             model: None,
-            waits: Waits::Background,
+            waits: TaskWaitMode::Background,
             turn: TurnId::new("ses_c.1"),
             speaks: None,
             tree: None,
@@ -55,7 +55,10 @@ fn asks(turn: &TurnId, request: &str, child: Option<&str>) -> Event {
     Event::AgentAsked {
         turn: turn.clone(),
         request: RequestId::new(request),
-        questions: vec![AgentQuestion::plain(format!("{request}?"), Vec::new())],
+        questions: vec![AgentQuestion::from_labels(
+            format!("{request}?"),
+            Vec::new(),
+        )],
         child: child.map(str::to_owned),
     }
 }
@@ -68,27 +71,27 @@ fn of_child(request: &str) -> Event {
 fn open(run: &Run) -> Vec<String> {
     let mut run = run.clone();
     let mut open = Vec::new();
-    while let Some(question) = run.state().question().cloned() {
+    while let Some(question) = run.state().current_question().cloned() {
         let asked = question
             .kind
-            .asked()
+            .agent_questions()
             .iter()
             .map(|asked| asked.text.as_str());
         open.extend(asked.map(str::to_owned));
         let id = question.id;
         let effects = run.step(
             AT,
-            &Event::Answered {
+            &Event::QuestionAnswered {
                 id,
-                answer: Answer::Dismiss,
+                answer: QuestionAnswer::Dismiss,
             },
         );
-        let request = question.kind.request().expect("who waits").clone();
-        let answer = Answer::Dismiss;
+        let request = question.kind.request_id().expect("who waits").clone();
+        let answer = QuestionAnswer::Dismiss;
         assert_eq!(effects, [Effect::AnswerAgent { request, answer }]);
-        let again = Event::Answered {
+        let again = Event::QuestionAnswered {
             id,
-            answer: Answer::Dismiss,
+            answer: QuestionAnswer::Dismiss,
         };
         assert_eq!(run.step(AT, &again), [], "answered once");
     }
@@ -107,7 +110,7 @@ fn questions_wait_in_the_order_in_which_agents_asked_them() {
     ] {
         let effects = run.step(AT, &event);
         assert!(
-            matches!(effects.as_slice(), [Effect::Ask(_)]),
+            matches!(effects.as_slice(), [Effect::AskUser(_)]),
             "{effects:?}"
         );
     }
@@ -135,7 +138,7 @@ fn a_question_goes_with_whoever_asked_it() {
             task_id: SessionId::new("ses_c"),
             agent: "general".to_owned(),
             name: "general#1".to_owned(),
-            end: TaskEnd::said("found"),
+            end: TaskOutcome::from_last_message("found"),
             tool_calls: 0,
             duration_ms: 1,
             patch: None,
@@ -147,11 +150,11 @@ fn a_question_goes_with_whoever_asked_it() {
     assert_eq!(open(&ended), ["1?", "3?"]);
     let through = Event::TurnEnded {
         turn: trn,
-        result: TurnResult::Interrupted,
+        result: TurnOutcome::Interrupted,
     };
     run.step(AT, &through);
-    let first = run.state().question().expect("the child's");
-    assert_eq!(first.kind.in_words(), "you ▸ general#1 asks: 2?");
+    let first = run.state().current_question().expect("the child's");
+    assert_eq!(first.kind.describe(), "you ▸ general#1 asks: 2?");
     // The workflow has gone on to its own question meanwhile.
     assert_eq!(
         run.state().awaiting.as_ref().map(|q| q.kind.name()),
@@ -166,7 +169,7 @@ fn what_was_asked_when_the_program_ended_is_told_to_the_role_that_asked() {
     for event in [asks(&trn, "1", None), of_child("2"), asks(&trn, "3", None)] {
         run.step(AT, &event);
     }
-    run.step(AT, &Event::Resumed { gate: Gate::Manual });
+    run.step(AT, &Event::RunResumed { gate: Gate::Manual });
     let told: Vec<&str> = run
         .state()
         .unanswered

@@ -4,25 +4,25 @@ use proptest::prelude::*;
 
 use super::super::Run;
 use super::*;
-use crate::domain::event::{Approval, Created, Event};
+use crate::domain::event::{Approval, Event, RunParameters};
 use crate::domain::ids::RequestId;
 use crate::domain::question::{AgentQuestion, QuestionKind};
-use crate::domain::task::{TaskEnd, depth};
+use crate::domain::task::{TaskOutcome, session_depth};
 use crate::permission::MaxApprovalScope;
 
-const AT: At = At(1_000);
+const AT: UnixMillis = UnixMillis(1_000);
 
 fn run() -> Run {
     let session = |id: &str| (SessionId::new(id), "codex".to_owned());
-    let created = Created {
+    let created = RunParameters {
         planner: session("ses_planner"),
         reviewer: Some(session("ses_reviewer")),
-        ..Created::example()
+        ..RunParameters::example()
     };
     Run::new(AT, &created)
 }
 
-fn order(child: u8, waits: Waits) -> TaskOrder {
+fn order(child: u8, waits: TaskWaitMode) -> TaskOrder {
     let parents = [None, Some("ses_planner"), Some("ses_reviewer")];
     TaskOrder {
         session: SessionId::new(format!("ses_{child}")),
@@ -45,7 +45,7 @@ fn ended(child: u8) -> Event {
         task_id: SessionId::new(format!("ses_{child}")),
         agent: "explore".to_owned(),
         name: "explore#1".to_owned(),
-        end: TaskEnd::said(if child == 3 { "" } else { "found" }),
+        end: TaskOutcome::from_last_message(if child == 3 { "" } else { "found" }),
         tool_calls: 1,
         duration_ms: 5,
         patch: None,
@@ -53,7 +53,7 @@ fn ended(child: u8) -> Event {
 }
 
 fn asked(child: u8) -> Event {
-    Event::ApprovalAsked(Approval {
+    Event::ApprovalRequested(Approval {
         request: RequestId::new(format!("ses_{child}/1")),
         turn: TurnId::new(format!("ses_{child}.1")),
         permission: "read".to_owned(),
@@ -72,7 +72,7 @@ fn questioned(child: u8) -> Event {
     Event::AgentAsked {
         turn: TurnId::new(format!("ses_{child}.1")),
         request: RequestId::new(format!("ses_{child}/2")),
-        questions: vec![AgentQuestion::plain("Which?", Vec::new())],
+        questions: vec![AgentQuestion::from_labels("Which?", Vec::new())],
         child: Some(format!("planner ▸ explore#{child}")),
     }
 }
@@ -81,12 +81,12 @@ fn event() -> impl Strategy<Value = Event> {
     (0..10_u8, 0..6_u8).prop_map(|(what, child)| {
         let session = SessionId::new(format!("ses_{child}"));
         match what {
-            0 => Event::TaskStarted(order(child, Waits::Foreground)),
-            1 => Event::TaskStarted(order(child, Waits::Background)),
-            2 => Event::TaskBegan { session },
+            0 => Event::TaskStarted(order(child, TaskWaitMode::Foreground)),
+            1 => Event::TaskStarted(order(child, TaskWaitMode::Background)),
+            2 => Event::TaskDispatched { session },
             3 => ended(child),
             4 => asked(child),
-            5 => Event::TaskSentOn { session },
+            5 => Event::TaskMovedToBackground { session },
             6 => Event::TaskReported { session },
             7 => Event::ChildDeleted { session },
             8 => questioned(child),
@@ -105,13 +105,13 @@ proptest! {
         let mut before = run.state().clone();
         for event in &events {
             for effect in run.step(AT, event) {
-                let concerns_it = matches!(effect, Effect::ExpireApprovals { .. } | Effect::Ask(_));
+                let concerns_it = matches!(effect, Effect::ExpireApprovals { .. } | Effect::AskUser(_));
                 prop_assert!(concerns_it, "{effect:?}");
             }
         }
         let state = run.state();
         for child in &state.children {
-            prop_assert!(depth(&state.children, child.id()).is_some_and(|depth| depth == 1));
+            prop_assert!(session_depth(&state.children, child.session_id()).is_some_and(|depth| depth == 1));
         }
         // Who waits for an answer is at work.
         for approval in &state.approvals {
@@ -137,9 +137,9 @@ proptest! {
 fn a_turn_takes_what_it_waited_for_along_and_the_end_of_the_program_takes_all() {
     let mut run = run();
     for (child, waits) in [
-        (1, Waits::Foreground),
-        (4, Waits::Background),
-        (2, Waits::Foreground),
+        (1, TaskWaitMode::Foreground),
+        (4, TaskWaitMode::Background),
+        (2, TaskWaitMode::Foreground),
     ] {
         run.step(AT, &Event::TaskStarted(order(child, waits)));
     }
@@ -154,8 +154,15 @@ fn a_turn_takes_what_it_waited_for_along_and_the_end_of_the_program_takes_all() 
     assert_eq!(stopped(&of_planner), "ses_1");
     run.step(AT, &ended(4));
     let reports: Vec<_> = run.state().children.iter().map(|c| c.report).collect();
-    assert_eq!(reports, [Report::Given, Report::Due, Report::Given]);
-    let left = Event::Left {
+    assert_eq!(
+        reports,
+        [
+            TaskReportStatus::Given,
+            TaskReportStatus::Due,
+            TaskReportStatus::Given
+        ]
+    );
+    let left = Event::ProgramExited {
         reason: "you left".to_owned(),
     };
     assert_eq!(stopped(&run.step(AT, &left)), "ses_1 ses_2");
@@ -164,7 +171,7 @@ fn a_turn_takes_what_it_waited_for_along_and_the_end_of_the_program_takes_all() 
 #[test]
 fn a_session_that_is_gone_on_with_keeps_its_conversation() {
     let mut run = run();
-    run.step(AT, &Event::TaskStarted(order(1, Waits::Foreground)));
+    run.step(AT, &Event::TaskStarted(order(1, TaskWaitMode::Foreground)));
     let session = SessionId::new("ses_1");
     let opened = Event::TaskOpened {
         session: session.clone(),
@@ -172,11 +179,11 @@ fn a_session_that_is_gone_on_with_keeps_its_conversation() {
     };
     run.step(AT, &opened);
     // While it runs nothing takes its place and nothing takes it away.
-    run.step(AT, &Event::TaskStarted(order(1, Waits::Background)));
+    run.step(AT, &Event::TaskStarted(order(1, TaskWaitMode::Background)));
     run.step(AT, &Event::ChildDeleted { session });
     assert_eq!(run.state().children[0].n_tasks, 1);
     run.step(AT, &ended(1));
-    run.step(AT, &Event::TaskStarted(order(1, Waits::Foreground)));
+    run.step(AT, &Event::TaskStarted(order(1, TaskWaitMode::Foreground)));
     let child = &run.state().children[0];
     assert_eq!((child.n_tasks, child.status), (2, TaskStatus::Running));
     assert_eq!(child.external_id.as_deref(), Some("at the CLI"));

@@ -1,13 +1,15 @@
 //! Discussions beside a run: kept in its state, stopped and cut off with it, and nothing of the workflow is theirs.
 
 use super::super::tests::{created, settings};
-use super::super::{Run, State};
+use super::super::{Run, RunState};
 use super::*;
-use crate::domain::discussion::{DiscussionOrder, Part, Participant, Side, Status, Terms};
+use crate::domain::discussion::{
+    DiscussionOrder, DiscussionStatus, Part, Participant, Side, Terms,
+};
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 
-const AT: At = At(1_000);
+const AT: UnixMillis = UnixMillis(1_000);
 
 fn id() -> DiscussionId {
     DiscussionId::new("dsc_1")
@@ -59,7 +61,7 @@ fn discussing() -> Run {
     run
 }
 
-fn only(state: &State) -> &Discussion {
+fn only(state: &RunState) -> &GroupDiscussion {
     assert_eq!(state.discussions.len(), 1);
     &state.discussions[0]
 }
@@ -82,7 +84,7 @@ fn a_run_that_is_stopped_stops_what_is_discussed() {
     let mut run = discussing();
     let goal = "Add a flag".to_owned();
     run.step(AT, &Event::GoalGiven { text: goal });
-    let effects = run.step(AT, &Event::Cancelled);
+    let effects = run.step(AT, &Event::RunCancelled);
     assert!(
         effects.contains(&Effect::StopDiscussions(vec![id()])),
         "{effects:?}"
@@ -93,9 +95,9 @@ fn a_run_that_is_stopped_stops_what_is_discussed() {
 #[test]
 fn a_run_that_is_taken_up_has_given_up_the_round_that_was_being_spoken() {
     let mut run = discussing();
-    run.step(AT, &Event::Resumed { gate: Gate::Manual });
+    run.step(AT, &Event::RunResumed { gate: Gate::Manual });
     let discussion = only(run.state());
-    assert_eq!(discussion.status, Status::Cancelled);
+    assert_eq!(discussion.status, DiscussionStatus::Cancelled);
     assert!(discussion.rounds.is_empty() && discussion.speaking.is_empty());
     run.step(AT, &news(DiscussionEvent::Continued));
     assert!(only(run.state()).is_running());
@@ -117,7 +119,7 @@ fn a_state_from_before_there_were_discussions_is_read() {
     assert_eq!(serde_json::from_value::<Run>(written).unwrap(), run);
     let written = serde_json::to_string(discussing().state()).unwrap();
     assert_eq!(
-        serde_json::from_str::<State>(&written).unwrap(),
+        serde_json::from_str::<RunState>(&written).unwrap(),
         *discussing().state()
     );
 }

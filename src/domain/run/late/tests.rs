@@ -12,7 +12,7 @@ use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::AgentQuestion;
 
-const AT: At = At(1_000);
+const AT: UnixMillis = UnixMillis(1_000);
 
 /// A run whose planner writes the plan.
 fn planning() -> Run {
@@ -34,34 +34,37 @@ fn asks(run: &mut Run, request: &str) {
     let asked = Event::AgentAsked {
         turn: turn(run),
         request: RequestId::new(request),
-        questions: vec![AgentQuestion::plain(format!("{request}?"), Vec::new())],
+        questions: vec![AgentQuestion::from_labels(
+            format!("{request}?"),
+            Vec::new(),
+        )],
         child: None,
     };
     run.step(AT, &asked);
 }
 
-fn pends(run: &mut Run, request: &str, about: LateAbout) {
+fn pends(run: &mut Run, request: &str, about: DeferredDecision) {
     let request = RequestId::new(request);
     run.step(AT, &Event::AnswerPending { request, about });
 }
 
 /// The agent asks and is told to end its turn.
-fn asks_late(run: &mut Run, request: &str, about: LateAbout) {
+fn asks_late(run: &mut Run, request: &str, about: DeferredDecision) {
     asks(run, request);
     pends(run, request, about);
 }
 
-fn plain() -> LateAbout {
-    LateAbout::Answer { default: None }
+fn plain() -> DeferredDecision {
+    DeferredDecision::Answer { default: None }
 }
 
-fn ends(run: &mut Run, result: TurnResult) -> Vec<Effect> {
+fn ends(run: &mut Run, result: TurnOutcome) -> Vec<Effect> {
     let turn = turn(run);
     run.step(AT, &Event::TurnEnded { turn, result })
 }
 
-fn completed() -> TurnResult {
-    TurnResult::Completed {
+fn completed() -> TurnOutcome {
+    TurnOutcome::Completed {
         question: None,
         summary: "said".to_owned(),
     }
@@ -69,11 +72,11 @@ fn completed() -> TurnResult {
 
 /// The user says this to the question that comes first.
 fn says(run: &mut Run, word: &str) -> Vec<Effect> {
-    let question = run.state().question().cloned().expect("a question");
-    let asked = question.kind.asked().iter();
+    let question = run.state().current_question().cloned().expect("a question");
+    let asked = question.kind.agent_questions().iter();
     let answers: BTreeMap<_, _> = asked.map(|q| (q.text.clone(), word.to_owned())).collect();
-    let (id, answer) = (question.id, Answer::Texts { answers });
-    run.step(AT, &Event::Answered { id, answer })
+    let (id, answer) = (question.id, QuestionAnswer::Texts { answers });
+    run.step(AT, &Event::QuestionAnswered { id, answer })
 }
 
 fn told(run: &Run) -> Vec<&str> {
@@ -86,7 +89,7 @@ fn collects(effects: &[Effect]) -> bool {
 }
 
 /// The turn that is started, and what it is told beforehand.
-fn started(effects: &[Effect]) -> Option<(Purpose, Option<Again>)> {
+fn started(effects: &[Effect]) -> Option<(TurnPurpose, Option<TurnRetryReason>)> {
     let mut orders = effects.iter().filter_map(|effect| match effect {
         Effect::StartTurn(order) => Some((order.purpose.clone(), order.again.clone())),
         _ => None,
@@ -127,13 +130,16 @@ fn a_turn_that_brought_nothing_but_its_question_is_done_again_with_the_answer() 
     asks_late(&mut run, "1", plain());
     ends(&mut run, completed());
     says(&mut run, "left");
-    let nothing = Event::NoDocument {
+    let nothing = Event::DocumentMissing {
         turn: waiting,
         reason: "there is none".to_owned(),
     };
     let again = started(&run.step(AT, &nothing));
     let answer = "The user's answer to \"1?\": left".to_owned();
-    let expected = (Purpose::WritePlan, Some(Again::Answered { answer }));
+    let expected = (
+        TurnPurpose::WritePlan,
+        Some(TurnRetryReason::Answered { answer }),
+    );
     assert_eq!(again, Some(expected));
     assert_eq!(told(&run), Vec::<&str>::new(), "told once");
 }
@@ -141,7 +147,7 @@ fn a_turn_that_brought_nothing_but_its_question_is_done_again_with_the_answer() 
 #[test]
 fn a_late_yes_goes_back_to_planning_and_a_late_no_does_not() {
     let reason = "a part is missing".to_owned();
-    let about = LateAbout::PlanEnter {
+    let about = DeferredDecision::PlanEnter {
         reason: reason.clone(),
     };
     for after_turn in [false, true] {
@@ -166,7 +172,7 @@ fn a_late_yes_goes_back_to_planning_and_a_late_no_does_not() {
 fn a_late_no_keeps_the_planner_planning_and_a_late_yes_hands_the_plan_on() {
     for after_turn in [false, true] {
         let mut run = planning();
-        asks_late(&mut run, "1", LateAbout::PlanExit);
+        asks_late(&mut run, "1", DeferredDecision::PlanExit);
         let effects = match after_turn {
             true => {
                 ends(&mut run, completed());
@@ -178,12 +184,15 @@ fn a_late_no_keeps_the_planner_planning_and_a_late_yes_hands_the_plan_on() {
             }
         };
         let answer = "The user's answer to \"1?\": the tests are missing".to_owned();
-        let expected = (Purpose::WritePlan, Some(Again::Answered { answer }));
+        let expected = (
+            TurnPurpose::WritePlan,
+            Some(TurnRetryReason::Answered { answer }),
+        );
         assert_eq!(started(&effects), Some(expected));
         // Its plan goes to the history before the folder is emptied for the next turn.
-        assert!(matches!(effects.first(), Some(Effect::DropDraft(_))));
+        assert!(matches!(effects.first(), Some(Effect::DiscardDraft(_))));
         let mut run = planning();
-        asks_late(&mut run, "1", LateAbout::PlanExit);
+        asks_late(&mut run, "1", DeferredDecision::PlanExit);
         ends(&mut run, completed());
         assert!(collects(&says(&mut run, "yes")));
     }
@@ -193,7 +202,7 @@ fn a_late_no_keeps_the_planner_planning_and_a_late_yes_hands_the_plan_on() {
 fn what_nobody_answers_in_time_has_its_default_and_goes_on() {
     let mut run = planning();
     let default = Some("left".to_owned());
-    asks_late(&mut run, "1", LateAbout::Answer { default });
+    asks_late(&mut run, "1", DeferredDecision::Answer { default });
     ends(&mut run, completed());
     let request = RequestId::new("1");
     let effects = run.step(AT, &Event::AnswerMissed { request });
@@ -212,11 +221,11 @@ fn a_turn_that_waits_is_taken_up_with_its_question_and_given_up_by_a_stop() {
     asks_late(&mut run, "1", plain());
     ends(&mut run, completed());
     let mut stopped = run.clone();
-    let effects = run.step(AT, &Event::Resumed { gate: Gate::Auto });
-    assert!(matches!(effects.as_slice(), [Effect::Ask(_)]));
+    let effects = run.step(AT, &Event::RunResumed { gate: Gate::Auto });
+    assert!(matches!(effects.as_slice(), [Effect::AskUser(_)]));
     assert!(collects(&says(&mut run, "left")));
-    stopped.step(AT, &Event::Stopped);
-    assert_eq!(stopped.state().question(), None);
+    stopped.step(AT, &Event::RunStopped);
+    assert_eq!(stopped.state().current_question(), None);
     assert_eq!(stopped.state().phase, Phase::RefineGoal);
     let confirmed = Event::GoalConfirmed {
         title: "again".to_owned(),
@@ -224,7 +233,7 @@ fn a_turn_that_waits_is_taken_up_with_its_question_and_given_up_by_a_stop() {
     };
     // Who stopped releases the next turn.
     stopped.step(AT, &confirmed);
-    assert!(started(&stopped.step(AT, &Event::Released)).is_some());
+    assert!(started(&stopped.step(AT, &Event::TurnSendConfirmed)).is_some());
 }
 
 /// What happens next, of everything that can.
@@ -232,15 +241,15 @@ fn happens(run: &mut Run, what: u8, request: &str) -> Vec<Effect> {
     match what {
         0 | 1 => asks(run, request),
         2 => pends(run, request, plain()),
-        3 => pends(run, request, LateAbout::PlanExit),
+        3 => pends(run, request, DeferredDecision::PlanExit),
         4 => {
             let reason = "r".to_owned();
-            pends(run, request, LateAbout::PlanEnter { reason });
+            pends(run, request, DeferredDecision::PlanEnter { reason });
         }
         5 | 6 => return ends(run, completed()),
-        7 => return ends(run, TurnResult::Interrupted),
-        8 if run.state().question().is_some() => return says(run, "yes"),
-        9 if run.state().question().is_some() => return says(run, "no"),
+        7 => return ends(run, TurnOutcome::Interrupted),
+        8 if run.state().current_question().is_some() => return says(run, "yes"),
+        9 if run.state().current_question().is_some() => return says(run, "no"),
         10 => {
             let request = RequestId::new(request);
             return run.step(AT, &Event::AnswerMissed { request });
@@ -249,7 +258,7 @@ fn happens(run: &mut Run, what: u8, request: &str) -> Vec<Effect> {
             let request = RequestId::new(request);
             return run.step(AT, &Event::AgentQuestionWithdrawn { request });
         }
-        12 => return run.step(AT, &Event::Resumed { gate: Gate::Auto }),
+        12 => return run.step(AT, &Event::RunResumed { gate: Gate::Auto }),
         _ => {}
     }
     Vec::new()

@@ -1,8 +1,8 @@
 //! A document that lacks something is asked for once more, and no more often.
 
 use super::*;
-use crate::domain::asked_back::Lack;
-use crate::domain::turn::Again;
+use crate::domain::missing_part::MissingPart;
+use crate::domain::turn::TurnRetryReason;
 
 /// A run whose plan is being reviewed: turn 2 is over.
 fn reviewing() -> World {
@@ -17,7 +17,7 @@ fn reviewing() -> World {
 fn review(world: &World, n: u32, text: &str) -> Event {
     let state = world.run.state();
     let turn = TurnId::new(format!("trn_{n}"));
-    let review = crate::domain::review::read(text, &state.findings);
+    let review = crate::domain::review::parse(text, &state.findings);
     let lacks = state.lacks_of_review(&review);
     match lacks.is_empty() {
         true => Event::ReviewCommitted {
@@ -26,15 +26,15 @@ fn review(world: &World, n: u32, text: &str) -> Event {
             file_sha256: sha("c"),
             plan_now: world.disk_plan(),
         },
-        false => Event::AskedBack { turn, lacks },
+        false => Event::DocumentIncomplete { turn, lacks },
     }
 }
 
 /// The same of the planner's answers.
 fn answers(world: &World, n: u32, text: &str) -> Event {
-    let responses = crate::domain::review::read_responses(text);
+    let responses = crate::domain::review::parse_responses(text);
     let mut answered = world.run.state().findings.clone();
-    answered.take_responses(&responses);
+    answered.apply_responses(&responses);
     Event::ResponseCommitted {
         turn: TurnId::new(format!("trn_{n}")),
         responses,
@@ -74,7 +74,7 @@ fn a_review_that_says_nothing_is_asked_back_once_and_then_requires_changes() {
         ],
     );
     let state = world.run.state();
-    assert_eq!((state.iteration, state.findings.reviews()), (1, 1));
+    assert_eq!((state.iteration, state.findings.review_count()), (1, 1));
     assert_eq!(
         state.verdict.as_ref().map(|verdict| verdict.value),
         Some(Verdict::ChangesRequired)
@@ -136,7 +136,7 @@ fn an_approval_beside_a_finding_that_weighs_is_put_to_the_user() {
     ] {
         let mut world = reviewing();
         play_texts(&mut world, 2, &[(text, "REVIEW | ask arbitration")]);
-        let passed = answered(1, Answer::ForcePass);
+        let passed = answered(1, QuestionAnswer::ForcePass);
         check(&mut world, &[passed], "APPROVED | Log, Survey");
     }
 }
@@ -186,7 +186,7 @@ fn answers_that_are_kept_go_on_where_the_planner_adds_nothing() {
             ),
         ],
     );
-    let nothing = Event::NoDocument {
+    let nothing = Event::DocumentMissing {
         turn: TurnId::new("trn_4"),
         reason: "nothing".to_owned(),
     };
@@ -207,9 +207,9 @@ fn what_was_asked_back_is_known_after_a_restart() {
     );
     let text = serde_json::to_string(&world.run).unwrap();
     world.run = serde_json::from_str(&text).unwrap();
-    world.feed(Event::Resumed { gate: Gate::Auto });
+    world.feed(Event::RunResumed { gate: Gate::Auto });
     world.feed(ended(4));
-    assert_eq!(world.run.state().asked_back, [Lack::Verdict]);
+    assert_eq!(world.run.state().asked_back, [MissingPart::Verdict]);
     let again = review(&world, 4, "Good.\n");
     check(
         &mut world,
@@ -243,14 +243,14 @@ fn a_review_of_a_log_of_an_earlier_version_settles_what_it_leaves_out() {
 fn a_call_that_the_user_refused_with_the_rest_of_the_turn_is_told_with_the_next_one() {
     let mut world = World::planning(5);
     let call = |n: u32, turn: u32| {
-        Event::ApprovalAsked(Approval {
+        Event::ApprovalRequested(Approval {
             request: RequestId::new(format!("r{n}")),
             turn: TurnId::new(format!("trn_{turn}")),
             targets: vec![format!("make {n}")],
             ..approval()
         })
     };
-    let refused = |n: u32, reason: &str| Event::ApprovalAnswered {
+    let refused = |n: u32, reason: &str| Event::ApprovalDecided {
         request: RequestId::new(format!("r{n}")),
         allowed: false,
         by: "user".to_owned(),
@@ -260,10 +260,10 @@ fn a_call_that_the_user_refused_with_the_rest_of_the_turn_is_told_with_the_next_
     world.feed(call(1, 1));
     world.feed(call(2, 1));
     world.feed(refused(1, "not now"));
-    world.feed(refused(2, crate::domain::event::REFUSED_BY_USER));
+    world.feed(refused(2, crate::domain::event::DENIED_BY_USER));
     world.feed(Event::TurnEnded {
         turn: TurnId::new("trn_1"),
-        result: TurnResult::Interrupted,
+        result: TurnOutcome::Interrupted,
     });
     let told = |world: &World| -> Vec<String> {
         let refused = world.run.state().refused.iter();
@@ -272,7 +272,7 @@ fn a_call_that_the_user_refused_with_the_rest_of_the_turn_is_told_with_the_next_
     assert_eq!(told(&world), ["bash make 2"]);
     let text = serde_json::to_string(&world.run).unwrap();
     world.run = serde_json::from_str(&text).unwrap();
-    world.feed(Event::Released);
+    world.feed(Event::TurnSendConfirmed);
     assert_eq!(told(&world), ["bash make 2"]);
     world.feed(Event::TurnStarted {
         turn: TurnId::new("trn_2"),
@@ -319,7 +319,7 @@ fn a_plan_that_the_user_does_not_hand_on_is_kept_and_goes_to_no_review() {
         .as_ref()
         .and_then(|running| running.order.again.clone());
     let answer = "no".to_owned();
-    assert_eq!(again, Some(Again::Answered { answer }));
+    assert_eq!(again, Some(TurnRetryReason::Answered { answer }));
     assert!(world.run.state().plan.is_some());
     // A yes takes the no back.
     world.feed(told(Some("no")));

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::domain::event::News;
-use crate::domain::question::TestNetwork;
-use crate::domain::receipt::Counts as TestCounts;
+use crate::domain::event::AgentActivity;
+use crate::domain::question::TestNetworkChoice;
+use crate::domain::receipt::TestCounts;
 
 /// A run whose execution was just entered, with the tests before its first step.
 fn entered() -> (World, Vec<Effect>) {
-    let settings = Settings {
+    let settings = WorkflowSettings {
         baseline: true,
         ..settings(1)
     };
@@ -24,16 +24,16 @@ fn entered() -> (World, Vec<Effect>) {
         world.feed(event);
     }
     let terms = world.terms();
-    world.feed(Event::Surveyed {
+    world.feed(Event::RepositorySurveyed {
         terms: terms.clone(),
     });
-    world.feed(answered(1, Answer::Execute));
+    world.feed(answered(1, QuestionAnswer::Execute));
     let effects = world.feed(Event::ExecutionEntered { base: None, terms });
     (world, effects)
 }
 
 fn found(receipt: Receipt) -> Event {
-    Event::BaselineRan(Baseline {
+    Event::BaselineRan(TestBaseline {
         receipt,
         made_by_tests: vec!["cache.tmp".to_owned()],
         changed: vec!["golden.txt".to_owned()],
@@ -61,15 +61,15 @@ fn run(passed: u64, failing: &[&str]) -> Receipt {
 
 fn names(effects: &[Effect]) -> String {
     let told = effects.iter().map(|effect| match effect {
-        Effect::Ask(question) => format!("ask {}", question.kind.in_words()),
-        Effect::Snapshot { step, attempt: 0 } => format!("begin step {step}"),
-        Effect::Snapshot { attempt, .. } => format!("fix {attempt}"),
+        Effect::AskUser(question) => format!("ask {}", question.kind.describe()),
+        Effect::SnapshotTree { step, attempt: 0 } => format!("begin step {step}"),
+        Effect::SnapshotTree { attempt, .. } => format!("fix {attempt}"),
         Effect::RunBaseline(test) => format!("baseline {}", test.command),
         Effect::RunTests { .. } => "test".to_owned(),
         Effect::CommitStep { paths, .. } => format!("commit {}", paths.join(" ")),
-        Effect::KeepTestNetwork(TestNetwork::Host) => "host".to_owned(),
-        Effect::KeepTestNetwork(TestNetwork::Loopback) => "loopback".to_owned(),
-        Effect::KeepTestSocket { path, is_reached } => format!("{path} {is_reached}"),
+        Effect::SaveTestNetwork(TestNetworkChoice::Host) => "host".to_owned(),
+        Effect::SaveTestNetwork(TestNetworkChoice::Loopback) => "loopback".to_owned(),
+        Effect::SaveTestSocket { path, is_reached } => format!("{path} {is_reached}"),
         other => format!("{other:?}"),
     });
     told.collect::<Vec<_>>().join(", ")
@@ -88,7 +88,7 @@ fn after_tests(world: &mut World, receipt: Receipt, changed: &[&str]) -> String 
             tree: Some("t".to_owned()),
         },
         ended(3),
-        Event::StepAudited(Audit {
+        Event::StepAudited(StepAudit {
             changed: changed.clone(),
             ..audit(1, 1)
         }),
@@ -113,7 +113,7 @@ fn the_tests_run_once_before_the_first_step_and_red_holds_nothing_up() {
     assert_eq!(names(&effects), "SwitchToBuild, baseline sh t.sh");
     check(&mut world, found(run(3, &["a", "b"])), "begin step 1");
     let execution = world.run.state().execution.as_ref().unwrap();
-    let told = execution.baseline.as_ref().unwrap().in_words();
+    let told = execution.baseline.as_ref().unwrap().describe();
     let expected = "before step 1: tests failed (exit 1): 3 passed, 2 failed, 0 skipped; failing: a, b; \
         no step is asked to fix what fails already";
     assert_eq!(told, expected);
@@ -131,7 +131,7 @@ fn no_fix_turn_is_spent_on_what_failed_before() {
          nothing fails that did not fail before step 1: b"
     );
     // The user may want it mended all the same.
-    check(&mut world, answered(2, Answer::Retry), "fix 1");
+    check(&mut world, answered(2, QuestionAnswer::Retry), "fix 1");
     let (mut world, _) = entered();
     world.feed(found(run(3, &["a"])));
     assert_eq!(
@@ -169,14 +169,14 @@ fn a_file_that_changed_while_they_ran_is_asked_about_where_a_step_edits_it() {
     };
     world.feed(stored);
     world.feed(ended(3));
-    let edits = Event::StepAudited(Audit {
+    let edits = Event::StepAudited(StepAudit {
         changed: vec!["golden.txt".to_owned()],
         dirty: Vec::new(),
         ..audit(1, 1)
     });
     let asked = "ask step 1 edited files that held uncommitted changes before it: golden.txt";
     check(&mut world, edits, asked);
-    check(&mut world, answered(2, Answer::LeaveOut), "test");
+    check(&mut world, answered(2, QuestionAnswer::LeaveOut), "test");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_file_that_they_made_and_a_step_writes_is_the_steps() {
     world.feed(Event::Agent {
         turn: TurnId::new("trn_3"),
         role: Role::Planner,
-        news: News::FilesChanged {
+        news: AgentActivity::FilesChanged {
             item: "call_1".to_owned(),
             paths: edited,
             diffs: BTreeMap::new(),
@@ -217,9 +217,13 @@ fn a_runner_that_is_not_there_is_asked_about_before_the_first_step() {
     let (mut world, _) = entered();
     check(&mut world, found(missing()), asked);
     let baseline = "baseline sh t.sh";
-    check(&mut world, answered(2, Answer::Retry), baseline);
+    check(&mut world, answered(2, QuestionAnswer::Retry), baseline);
     check(&mut world, found(missing()), asked);
-    check(&mut world, answered(3, Answer::AcceptAsIs), "begin step 1");
+    check(
+        &mut world,
+        answered(3, QuestionAnswer::AcceptAsIs),
+        "begin step 1",
+    );
 }
 
 #[test]
@@ -232,18 +236,18 @@ fn a_network_that_they_lack_is_asked_about_before_the_first_step() {
     let (mut world, _) = entered();
     check(&mut world, found(lacking()), asked);
     let again = "host, baseline sh t.sh";
-    check(&mut world, answered(2, Answer::HostNetwork), again);
+    check(&mut world, answered(2, QuestionAnswer::HostNetwork), again);
     check(&mut world, found(run(3, &[])), "begin step 1");
     let (mut world, _) = entered();
     check(&mut world, found(lacking()), asked);
     let on = "loopback, begin step 1";
-    check(&mut world, answered(2, Answer::LoopbackNetwork), on);
+    check(&mut world, answered(2, QuestionAnswer::LoopbackNetwork), on);
 }
 
 #[test]
 fn a_socket_that_they_lack_is_asked_about_before_the_first_step() {
     let lacking = || Receipt {
-        lacks_socket: Some(LackedSocket {
+        lacks_socket: Some(MissingSocket {
             path: "/run/docker.sock".to_owned(),
             line: "no daemon".to_owned(),
         }),
@@ -252,10 +256,13 @@ fn a_socket_that_they_lack_is_asked_about_before_the_first_step() {
     let asked = "ask the tests before step 1 fail without /run/docker.sock, which is hidden from them: no daemon";
     for (answer, follows) in [
         (
-            Answer::ReachSocket,
+            QuestionAnswer::ReachSocket,
             "/run/docker.sock true, baseline sh t.sh",
         ),
-        (Answer::HideSocket, "/run/docker.sock false, begin step 1"),
+        (
+            QuestionAnswer::HideSocket,
+            "/run/docker.sock false, begin step 1",
+        ),
     ] {
         let (mut world, _) = entered();
         check(&mut world, found(lacking()), asked);
@@ -266,7 +273,7 @@ fn a_socket_that_they_lack_is_asked_about_before_the_first_step() {
 #[test]
 fn a_run_that_was_cut_off_in_them_runs_them_again() {
     let (mut world, _) = entered();
-    let resumed = Event::Resumed { gate: Gate::Auto };
+    let resumed = Event::RunResumed { gate: Gate::Auto };
     // The world tells of no messages, so the profile is set once more.
     check(&mut world, resumed, "SwitchToBuild, baseline sh t.sh");
     check(&mut world, found(run(3, &[])), "begin step 1");
@@ -284,7 +291,7 @@ fn the_user_stops_them_and_the_first_step_begins_once_they_are_gone() {
     check(&mut world, Event::BaselineStopped, "");
     // Who stops the run stops them, too.
     let (mut world, _) = entered();
-    let effects = world.feed(Event::Stopped);
+    let effects = world.feed(Event::RunStopped);
     assert!(effects.contains(&Effect::StopBaseline), "{effects:?}");
     check(&mut world, found(run(3, &[])), "");
 }
@@ -292,6 +299,6 @@ fn the_user_stops_them_and_the_first_step_begins_once_they_are_gone() {
 #[test]
 fn a_run_of_an_earlier_version_begins_with_its_first_step() {
     let old = r#"{"max_iterations":5,"stall_limit":2,"auto_approve":false,"max_fix_turns":2}"#;
-    let settings: Settings = serde_json::from_str(old).unwrap();
+    let settings: WorkflowSettings = serde_json::from_str(old).unwrap();
     assert!(!settings.baseline);
 }

@@ -1,16 +1,16 @@
 //! A step that is redone after the program's end begins on the tree from before it, as if nothing of it had happened.
 
 use super::*;
-use crate::domain::execution::Stage;
+use crate::domain::plan_execution::StepStage;
 
 /// A run whose first step was tested, so that its commit is being made.
 fn committing() -> World {
     let mut world = agreed();
     let terms = world.terms();
-    world.feed(Event::Surveyed {
+    world.feed(Event::RepositorySurveyed {
         terms: terms.clone(),
     });
-    world.feed(answered(1, Answer::Execute));
+    world.feed(answered(1, QuestionAnswer::Execute));
     world.feed(Event::ExecutionEntered { base: None, terms });
     check(
         &mut world,
@@ -28,7 +28,7 @@ fn committing() -> World {
     world
 }
 
-fn current(world: &World) -> Current {
+fn current(world: &World) -> CurrentStep {
     let execution = world.run.state().execution.as_ref();
     let current = execution.and_then(|execution| execution.current.clone());
     current.expect("a step")
@@ -37,33 +37,33 @@ fn current(world: &World) -> Current {
 #[test]
 fn a_step_whose_commit_was_being_made_is_redone_from_its_start() {
     let mut world = committing();
-    assert_eq!(current(&world).stage, Stage::Commit);
+    assert_eq!(current(&world).stage, StepStage::Commit);
     check(
         &mut world,
         &[
-            Event::Resumed { gate: Gate::Auto },
-            answered(2, Answer::RedoStep),
+            Event::RunResumed { gate: Gate::Auto },
+            answered(2, QuestionAnswer::RedoStep),
             Event::TreeRestored { step: 1 },
         ],
         "EXECUTE | SwitchToBuild, ask step_recovery\nEXECUTE | RestoreTree\nEXECUTE | Snapshot",
     );
     let step = current(&world);
-    assert_eq!((step.n, step.stage), (1, Stage::Code));
+    assert_eq!((step.n, step.stage), (1, StepStage::Code));
     // Nothing of the first attempt is committed by the second one.
     assert_eq!((step.commit_tree, step.receipt), (None, None));
     assert_eq!(step.changed, Vec::<String>::new());
     let state = world.run.state();
     assert_eq!(state.step_count().done, 0);
     assert!(
-        matches!(&state.busy, Some(Busy::Storing { order }) if order.purpose == Purpose::Step { n: 1 })
+        matches!(&state.busy, Some(ProgramOperation::Storing { order }) if order.purpose == TurnPurpose::Step { n: 1 })
     );
 }
 
 #[test]
 fn a_redone_step_goes_through_each_stage_again_up_to_its_commit() {
     let mut world = committing();
-    world.feed(Event::Resumed { gate: Gate::Auto });
-    world.feed(answered(2, Answer::RedoStep));
+    world.feed(Event::RunResumed { gate: Gate::Auto });
+    world.feed(answered(2, QuestionAnswer::RedoStep));
     world.feed(Event::TreeRestored { step: 1 });
     check(
         &mut world,

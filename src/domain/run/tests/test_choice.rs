@@ -2,10 +2,10 @@
 
 use super::*;
 
-fn command(line: &str, source: TestSource) -> TestCommand {
+fn command(line: &str, source: TestCommandSource) -> TestCommand {
     TestCommand {
         command: line.to_owned(),
-        origin: TestOrigin {
+        origin: TestCommandOrigin {
             source,
             place: None,
         },
@@ -14,7 +14,7 @@ fn command(line: &str, source: TestSource) -> TestCommand {
 
 /// The commands that the question shows: what runs, what does not.
 fn shown(effects: &[Effect]) -> String {
-    let [Effect::Ask(question)] = effects else {
+    let [Effect::AskUser(question)] = effects else {
         panic!("{effects:?}");
     };
     let QuestionKind::Execute { terms } = &question.kind else {
@@ -26,40 +26,40 @@ fn shown(effects: &[Effect]) -> String {
 
 fn asked(other_test: Option<TestCommand>) -> (World, Vec<Effect>) {
     let mut world = World::approved();
-    let terms = Terms {
-        test: Some(command("cargo test", TestSource::Detected)),
+    let terms = ExecutionTerms {
+        test: Some(command("cargo test", TestCommandSource::Detected)),
         other_test,
         ..world.terms()
     };
-    let effects = world.feed(Event::Surveyed { terms });
+    let effects = world.feed(Event::RepositorySurveyed { terms });
     (world, effects)
 }
 
-fn answer(world: &mut World, answer: Answer) -> Vec<Effect> {
+fn answer(world: &mut World, answer: QuestionAnswer) -> Vec<Effect> {
     let id = world
         .run
         .state()
-        .question()
+        .current_question()
         .map_or(0, |question| question.id);
     world.feed(answered(id, answer))
 }
 
 #[test]
 fn the_user_switches_to_the_plans_command_and_back_before_approving() {
-    let (mut world, effects) = asked(Some(command("make check", TestSource::Proposed)));
+    let (mut world, effects) = asked(Some(command("make check", TestCommandSource::Proposed)));
     assert_eq!(shown(&effects), "cargo test not make check");
-    let effects = answer(&mut world, Answer::SwitchTest);
+    let effects = answer(&mut world, QuestionAnswer::SwitchTest);
     assert_eq!(shown(&effects), "make check not cargo test");
-    let effects = answer(&mut world, Answer::SwitchTest);
+    let effects = answer(&mut world, QuestionAnswer::SwitchTest);
     assert_eq!(shown(&effects), "cargo test not make check");
-    answer(&mut world, Answer::SwitchTest);
-    let effects = answer(&mut world, Answer::Execute);
+    answer(&mut world, QuestionAnswer::SwitchTest);
+    let effects = answer(&mut world, QuestionAnswer::Execute);
     let [Effect::EnterExecution(terms)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert!(terms.runs_plan_test());
     assert_eq!(
-        terms.test_in_words(),
+        terms.describe_test(),
         "tested by `make check` (the plan's command), not by `cargo test` (detected)"
     );
 }
@@ -68,9 +68,9 @@ fn the_user_switches_to_the_plans_command_and_back_before_approving() {
 fn one_command_is_no_choice() {
     let (mut world, effects) = asked(None);
     assert_eq!(shown(&effects), "cargo test not ");
-    assert_eq!(answer(&mut world, Answer::SwitchTest), []);
+    assert_eq!(answer(&mut world, QuestionAnswer::SwitchTest), []);
     assert!(matches!(
-        answer(&mut world, Answer::Execute)[..],
+        answer(&mut world, QuestionAnswer::Execute)[..],
         [Effect::EnterExecution(_)]
     ));
 }

@@ -9,17 +9,17 @@ fn after_a_step(mode: Mode, entry_points: Vec<EntryPoint>) -> Vec<Effect> {
     let mut world = World::approved();
     world.feed(Event::ModeChanged { mode });
     let terms = world.terms();
-    let audit = Audit {
+    let audit = StepAudit {
         entry_points,
         ..audit(1, 1)
     };
     let before = [
-        Event::Surveyed {
+        Event::RepositorySurveyed {
             terms: terms.clone(),
         },
-        Event::Answered {
+        Event::QuestionAnswered {
             id: 1,
-            answer: Answer::Execute,
+            answer: QuestionAnswer::Execute,
         },
         Event::ExecutionEntered { base: None, terms },
         Event::SnapshotTaken {
@@ -53,7 +53,7 @@ fn in_every_mode_a_step_that_changed_what_the_command_runs_asks_first() {
             content: None,
         };
         let effects = after_a_step(mode, vec![changed]);
-        let [Effect::Ask(question)] = effects.as_slice() else {
+        let [Effect::AskUser(question)] = effects.as_slice() else {
             panic!("{mode:?}: {effects:?}");
         };
         assert!(matches!(question.kind, QuestionKind::EntryPoints { .. }));
@@ -66,15 +66,15 @@ fn in_every_mode_a_command_that_changed_since_it_was_approved_is_asked_about_aga
         let mut world = World::approved();
         world.feed(Event::ModeChanged { mode });
         let terms = world.terms();
-        world.feed(Event::Surveyed { terms });
-        world.feed(Event::Answered {
+        world.feed(Event::RepositorySurveyed { terms });
+        world.feed(Event::QuestionAnswered {
             id: 1,
-            answer: Answer::Execute,
+            answer: QuestionAnswer::Execute,
         });
         let changed = "the test command changed".to_owned();
         let effects = world.feed(Event::ExecutionRefused { reason: changed });
         assert_eq!(world.run.state().phase, Phase::Approved, "{mode:?}");
-        let [Effect::Ask(question)] = effects.as_slice() else {
+        let [Effect::AskUser(question)] = effects.as_slice() else {
             panic!("{mode:?}: {effects:?}");
         };
         assert!(matches!(question.kind, QuestionKind::CannotExecute { .. }));
@@ -83,7 +83,7 @@ fn in_every_mode_a_command_that_changed_since_it_was_approved_is_asked_about_aga
 
 /// Plays the same events, as they fall, in a mode; what the run did after each.
 fn played(mode: Mode, auto_approve: bool, dice: &[u8]) -> Vec<Vec<Effect>> {
-    let settings = Settings {
+    let settings = WorkflowSettings {
         auto_approve,
         ..settings(2)
     };

@@ -20,7 +20,7 @@ fn check(world: &World, wanted: &str) {
     let state = world.run.state();
     let runs = state.running.as_ref().map(|running| &running.order);
     let held = match &state.busy {
-        Some(Busy::Held { order, .. }) => Some(order),
+        Some(ProgramOperation::Held { order, .. }) => Some(order),
         _ => None,
     };
     let asked = match state.awaiting.as_ref().map(|question| &question.kind) {
@@ -56,7 +56,7 @@ fn a_turn_that_ends_is_followed_by_none_until_the_user_has_answered() {
 #[test]
 fn a_stop_drops_the_turn_that_was_held_back_and_the_gate_is_manual() {
     let mut world = held();
-    world.feed(Event::Stopped);
+    world.feed(Event::RunStopped);
     world.feed(hold(TurnHold::Free));
     check(
         &world,
@@ -95,7 +95,7 @@ fn a_release_by_hand_counts_once_the_user_has_answered() {
         world.feed(event);
     }
     world.feed(hold(TurnHold::Held));
-    world.feed(Event::Released);
+    world.feed(Event::TurnSendConfirmed);
     check(
         &world,
         "WRITE_PLAN Manual: runs None, held Some(WritePlan), asks None",
@@ -110,7 +110,7 @@ fn a_release_by_hand_counts_once_the_user_has_answered() {
 #[test]
 fn the_end_of_the_program_ends_the_hold_and_keeps_the_turn() {
     let mut world = held();
-    world.feed(Event::Resumed { gate: Gate::Manual });
+    world.feed(Event::RunResumed { gate: Gate::Manual });
     assert!(world.run.state().turn_hold.is_free());
     check(
         &world,

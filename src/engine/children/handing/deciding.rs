@@ -64,7 +64,9 @@ impl Engine {
                 ..decision
             };
         }
-        let patch = self.handing(session).map(|handing| handing.patch.amount());
+        let patch = self
+            .handing(session)
+            .map(|handing| handing.patch.diffstat());
         let asking = Asking {
             request: request_of(session, &RequestId::new("patch")),
             item: None,
@@ -88,7 +90,7 @@ impl Engine {
         let request = asking.request.clone();
         let said = self.say(&decision, LoopStatus::NoLoop);
         let approval = approval(&asking, turn, context.profile, &decision);
-        self.feed(Event::ApprovalAsked(approval))?;
+        self.feed(Event::ApprovalRequested(approval))?;
         if let Some(said) = said {
             return self.answer(request, said, Vec::new());
         }

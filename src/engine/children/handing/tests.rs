@@ -9,9 +9,9 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::domain::event::CallAnswer;
+use crate::domain::event::ApprovalDecision;
 use crate::domain::ids::{RequestId, TurnId};
-use crate::domain::task::{TaskOrder, Waits};
+use crate::domain::task::{TaskOrder, TaskWaitMode};
 use crate::engine::children::AtTask;
 use crate::engine::children::history::History;
 use crate::engine::git::{Discovery, GitSettings, Repository};
@@ -86,7 +86,7 @@ impl Played {
             description: "writes".to_owned(),
             adapter: "codex".to_owned(),
             model: None,
-            waits: Waits::Background,
+            waits: TaskWaitMode::Background,
             turn,
             speaks: None,
             tree: Some(plot.path.clone()),
@@ -117,7 +117,7 @@ impl Played {
         self.world.engine.setup.root.clone()
     }
 
-    fn ends(&mut self, end: TaskEnd) {
+    fn ends(&mut self, end: TaskOutcome) {
         let ended = Said::Ended {
             end,
             took: Duration::ZERO,
@@ -146,7 +146,7 @@ impl Played {
         !is_over(&self.world.engine)
     }
 
-    fn answer(&mut self, answer: CallAnswer) {
+    fn answer(&mut self, answer: ApprovalDecision) {
         let request = RequestId::new("ses_w/patch");
         self.world.engine.answer_call(&request, answer).unwrap();
     }
@@ -211,12 +211,12 @@ proptest! {
             lay(&played.plot.path, &childs);
             lay(&played.root(), &users);
             played.ends(match completes {
-                true => TaskEnd::said("done"),
-                false => TaskEnd::Cancelled { error: "stopped".to_owned() },
+                true => TaskOutcome::from_last_message("done"),
+                false => TaskOutcome::Cancelled { error: "stopped".to_owned() },
             });
             let was_asked = played.until_asked().await;
             if was_asked {
-                played.answer(if says_yes { CallAnswer::Once } else { CallAnswer::Refuse });
+                played.answer(if says_yes { ApprovalDecision::AllowOnce } else { ApprovalDecision::DenyAndStop });
                 assert!(!played.until_asked().await);
             }
             let now = found(&played.root());
@@ -263,7 +263,7 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
     std::fs::write(played.plot.path.join("a"), "child a\n").unwrap();
     std::fs::write(played.plot.path.join("b"), "child b\n").unwrap();
     std::fs::write(played.root().join("a"), "user a\n").unwrap();
-    played.ends(TaskEnd::said("done"));
+    played.ends(TaskOutcome::from_last_message("done"));
     assert!(played.until_asked().await);
     let engine = &played.world.engine;
     let asked = &engine.state().approvals[0];
@@ -288,7 +288,7 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
     assert_eq!(played.world.engine.state().approvals.len(), 1);
     // What was not shown is not written: another conflict is another question.
     std::fs::write(played.root().join("b"), "user b\n").unwrap();
-    played.answer(CallAnswer::Once);
+    played.answer(ApprovalDecision::AllowOnce);
     let both = |engine: &Engine| {
         let asked = engine.state().approvals.first();
         asked.is_some_and(|asked| {
@@ -299,7 +299,9 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
         })
     };
     played.until(both).await;
-    played.answer(CallAnswer::RefuseBecause("mine is better".to_owned()));
+    played.answer(ApprovalDecision::DenyWithReason(
+        "mine is better".to_owned(),
+    ));
     assert!(!played.until_asked().await);
     let patch = played.patch().unwrap();
     assert_eq!(
@@ -318,7 +320,7 @@ async fn between_the_turns_of_steps_changes_wait() {
     let mut played = Played::new(&base()).await;
     std::fs::write(played.plot.path.join("c"), "child c\n").unwrap();
     played.world.engine.turn_is_over = true;
-    played.ends(TaskEnd::said("done"));
+    played.ends(TaskOutcome::from_last_message("done"));
     let trees = played.plot.trees.clone();
     played
         .until(|engine| {
@@ -342,7 +344,7 @@ async fn who_is_stopped_while_it_is_asked_about_keeps_its_changes() {
     let mut played = Played::new(&base()).await;
     std::fs::write(played.plot.path.join("a"), "child a\n").unwrap();
     std::fs::write(played.root().join("a"), "user a\n").unwrap();
-    played.ends(TaskEnd::said("done"));
+    played.ends(TaskOutcome::from_last_message("done"));
     assert!(played.until_asked().await);
     assert!(
         played
@@ -413,7 +415,7 @@ async fn a_tree_of_an_earlier_run_and_a_damaged_record_are_told_and_the_run_goes
     let mut told = String::new();
     while !(told.contains("look for") && told.contains("take over")) {
         for record in played.world.engine.take_recorded() {
-            if let Event::Trouble { what, message } = record.event {
+            if let Event::WarningRaised { what, message } = record.event {
                 told.push_str(&format!("{what}: {message}\n"));
             }
         }

@@ -8,7 +8,7 @@ use super::{Again, Handed, Prepared};
 use crate::adapter::{FileChange, FileChangeKind};
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
-use crate::domain::patch::{PatchState, TaskPatch};
+use crate::domain::task_patch::{PatchState, TaskPatch};
 use crate::engine::children::plot::Plot;
 use crate::engine::git::{GitError, Joined, NotPut, TreeId};
 use crate::engine::{Engine, EngineError};

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::adapter::{AdapterEvent, CallDecision};
 use crate::domain::ids::TurnId;
-use crate::domain::task::{TaskOrder, Waits as Waited};
+use crate::domain::task::{TaskOrder, TaskWaitMode as Waited};
 use crate::engine::children::AtTask;
 use crate::engine::children::handing::Stage;
 use crate::engine::children::history::History;
@@ -75,7 +75,7 @@ impl Played {
     fn asks(&mut self, request: &str) {
         self.tells(AdapterEvent::QuestionAsked {
             request: RequestId::new(request),
-            questions: vec![AgentQuestion::plain(
+            questions: vec![AgentQuestion::from_labels(
                 format!("{request}?"),
                 vec!["left".to_owned()],
             )],
@@ -141,11 +141,11 @@ async fn the_users_answer_reaches_the_child_in_its_own_words() {
     played.asks("2");
     assert_eq!((played.told(), played.waits()), (Vec::new(), (2, 0)));
     let second = played.world.engine.state().asked[1].clone();
-    assert_eq!(second.kind.in_words(), "you ▸ general#1 asks: 2?");
+    assert_eq!(second.kind.describe(), "you ▸ general#1 asks: 2?");
     let answers = BTreeMap::from([("2?".to_owned(), "left".to_owned())]);
-    let answered = Event::Answered {
+    let answered = Event::QuestionAnswered {
         id: second.id,
-        answer: Answer::Texts { answers },
+        answer: QuestionAnswer::Texts { answers },
     };
     played.world.engine.feed(answered).unwrap();
     assert_eq!(

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::domain::question::CommitTerms;
-use crate::domain::undo::{Reversal, Span, Way};
+use crate::domain::question::CommitTarget;
+use crate::domain::reversal_plan::{ReversalPlan, TreeSpan, UndoDirection};
 use crate::engine::undo::{Begun, Commits, reverse};
 
 async fn spans(repository: &Repository, commits: &[&str]) -> Vec<Back> {
@@ -138,12 +138,12 @@ async fn what_was_put_back_is_put_back_even_if_its_tree_cannot_be_stored() {
     let before = repository.tree_now().await.unwrap();
     fixture.write("a", "step\n");
     let kept = repository.tree_now().await.unwrap();
-    let reversal = Reversal {
-        way: Way::Undo { step: 1 },
+    let reversal = ReversalPlan {
+        way: UndoDirection::Undo { step: 1 },
         steps: vec![1],
         text: String::new(),
         unfinished: None,
-        spans: vec![Span {
+        spans: vec![TreeSpan {
             keeps: Vec::new(),
             from: before.0.clone(),
             to: kept.0.clone(),
@@ -152,7 +152,7 @@ async fn what_was_put_back_is_put_back_even_if_its_tree_cannot_be_stored() {
     };
     let commits = Commits {
         git: None,
-        terms: CommitTerms::Off {
+        terms: CommitTarget::Off {
             reason: String::new(),
         },
     };

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use super::verdicts::Table;
-use crate::domain::findings::{Finding, Stand, Status};
-use crate::domain::run::State;
+use crate::domain::findings::{Finding, FindingDisposition, FindingStatus};
+use crate::domain::run::RunState;
 use crate::tui::page::Mark;
 
 /// Which findings are listed, which of them is pointed at, and which show all that is said of them.
@@ -55,9 +55,9 @@ impl Filter {
     fn has(self, finding: &Finding) -> bool {
         match self {
             Self::All => true,
-            Self::Open => finding.status == Status::Open,
-            Self::Rejected => last_stand(finding) == Some(Stand::Rejected),
-            Self::Settled => finding.status != Status::Open,
+            Self::Open => finding.status == FindingStatus::Open,
+            Self::Rejected => last_stand(finding) == Some(FindingDisposition::Rejected),
+            Self::Settled => finding.status != FindingStatus::Open,
         }
     }
 }
@@ -83,7 +83,7 @@ pub(super) enum Reviews {
 }
 
 /// How the planner answered last.
-pub(super) fn last_stand(finding: &Finding) -> Option<Stand> {
+pub(super) fn last_stand(finding: &Finding) -> Option<FindingDisposition> {
     finding.responses.last().map(|(_, response)| response.stand)
 }
 
@@ -104,7 +104,7 @@ impl Chosen {
 
     /// Points at what is listed next, or the one before; gives it. `above` is the row above the findings, where there is
     /// one.
-    pub fn go(&mut self, is_next: bool, state: &State, above: Option<Mark>) -> Option<Mark> {
+    pub fn go(&mut self, is_next: bool, state: &RunState, above: Option<Mark>) -> Option<Mark> {
         let row = self.row_of_settled(state).map(|(before, _)| before);
         let listed = self.listed(state).into_iter();
         let mut listed: Vec<Mark> = listed
@@ -127,10 +127,10 @@ impl Chosen {
     }
 
     /// The findings that are listed, those that are open first.
-    pub(super) fn listed<'a>(&self, state: &'a State) -> Vec<&'a Finding> {
+    pub(super) fn listed<'a>(&self, state: &'a RunState) -> Vec<&'a Finding> {
         let all = state.findings.all().iter();
         let mut listed: Vec<&Finding> = all.filter(|finding| self.filter.has(finding)).collect();
-        listed.sort_by_key(|finding| finding.status != Status::Open);
+        listed.sort_by_key(|finding| finding.status != FindingStatus::Open);
         if let Some((n_open, Settled::Folded)) = self.row_of_settled(state) {
             listed.truncate(n_open);
         }
@@ -139,11 +139,11 @@ impl Chosen {
 
     /// The row that stands before the settled findings, where others are open: how many stand before it, and whether
     /// it stands for those behind it. What is looked for or pointed at is listed.
-    pub(super) fn row_of_settled(&self, state: &State) -> Option<(usize, Settled)> {
+    pub(super) fn row_of_settled(&self, state: &RunState) -> Option<(usize, Settled)> {
         let all = state.findings.all();
         let n_open = state.findings.open().count();
         let has_both = (1..all.len()).contains(&n_open);
-        let settled = |finding: &&Finding| finding.status != Status::Open;
+        let settled = |finding: &&Finding| finding.status != FindingStatus::Open;
         let mut settled = all.iter().filter(settled);
         let is_picked = settled.any(|finding| self.picked() == Some(finding.remark.n));
         let is_listed = is_picked || !self.sought.is_empty();

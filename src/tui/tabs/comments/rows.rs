@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Entry, Form, Settled, standing};
-use crate::domain::findings::{Finding, Status};
+use crate::domain::findings::{Finding, FindingStatus};
 use crate::tui::page::Mark;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, one_line, width};
@@ -19,13 +19,13 @@ pub(super) fn of(finding: &Finding) -> Entry {
     let remark = &finding.remark;
     let (sign, _, style) = standing(finding);
     let (style, text) = match finding.status {
-        Status::Open => (style, style),
-        Status::SettledByReview | Status::SettledByUser => (style, theme::QUIET),
+        FindingStatus::Open => (style, style),
+        FindingStatus::SettledByReview | FindingStatus::SettledByUser => (style, theme::QUIET),
     };
     Entry {
         parts: vec![
             (format!("{sign} {}. ", remark.n), style),
-            (format!("[{}] ", remark.severity.word()), text),
+            (format!("[{}] ", remark.severity.as_str()), text),
             (one_line(&remark.text), text),
         ],
         indent: 2,

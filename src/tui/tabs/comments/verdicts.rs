@@ -3,8 +3,8 @@
 //! Refuses to know findings but by their counts.
 
 use super::Entry;
-use crate::domain::course::ReviewSpan;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
+use crate::domain::run_timeline::ReviewSpan;
 use crate::text::pluralize;
 use crate::tui::page::Mark;
 use crate::tui::theme;
@@ -25,7 +25,7 @@ pub enum Table {
 }
 
 /// How many rows the table takes.
-pub(super) fn rows(state: &State, clock: Clock, columns: usize) -> usize {
+pub(super) fn rows(state: &RunState, clock: Clock, columns: usize) -> usize {
     let reviews = state.course.reviews().iter();
     let columns = columns.saturating_sub(2);
     reviews
@@ -34,7 +34,7 @@ pub(super) fn rows(state: &State, clock: Clock, columns: usize) -> usize {
 }
 
 /// A row for each review: when, its verdict, how many findings were open, raised and settled.
-pub(super) fn of(state: &State, clock: Clock, table: Table) -> Vec<Entry> {
+pub(super) fn of(state: &RunState, clock: Clock, table: Table) -> Vec<Entry> {
     let reviews = state.course.reviews();
     let forced = state.verdict.as_ref().is_some_and(|verdict| verdict.forced);
     let mut entries = Vec::new();

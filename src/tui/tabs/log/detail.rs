@@ -4,8 +4,8 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::domain::event::fields::{self, Field};
-use crate::domain::event::{Event, News};
+use crate::domain::event::fields::{self, EventField};
+use crate::domain::event::{AgentActivity, Event};
 use crate::tui::markdown::hanging;
 use crate::tui::theme;
 use crate::tui::wrap::{one_line, shown, wrap};
@@ -42,10 +42,10 @@ const IN_WORDS: &[(&str, &str)] = &[
 pub struct Detail {
     /// What its row says, uncut; empty where what follows says it.
     words: String,
-    told: Vec<Field>,
+    told: Vec<EventField>,
     /// How the log calls it, and what only the program needs.
     kind: String,
-    internal: Vec<Field>,
+    internal: Vec<EventField>,
 }
 
 impl Detail {
@@ -67,14 +67,14 @@ impl Detail {
             }
         }
         // An agent's words are there whole: their first line needs not be said before.
-        let begins = |field: &Field| {
+        let begins = |field: &EventField| {
             let first = field.text.lines().find(|line| !line.trim().is_empty());
             first.is_some_and(|first| words.ends_with(&one_line(first)))
         };
         let is_whole = matches!(
             event,
             Event::Agent {
-                news: News::Text { .. },
+                news: AgentActivity::Text { .. },
                 ..
             }
         );
@@ -87,7 +87,7 @@ impl Detail {
                 words.to_owned()
             },
             told,
-            kind: fields::kind(event),
+            kind: fields::event_kind(event),
             internal,
         }
     }
@@ -138,9 +138,9 @@ impl Detail {
 }
 
 /// What an event holds; what an agent did lies no deeper than the rest.
-fn without_news(event: &Event) -> Vec<Field> {
-    let mut all = fields::fields(event);
-    if matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
+fn without_news(event: &Event) -> Vec<EventField> {
+    let mut all = fields::event_fields(event);
+    if matches!(event, Event::Agent { .. } | Event::TaskActivity { .. }) {
         all.retain(|field| field.depth > 0 || field.name != "news");
         all.iter_mut()
             .for_each(|field| field.depth = field.depth.saturating_sub(1));
@@ -153,7 +153,7 @@ fn is_internal(name: &str) -> bool {
 }
 
 /// Tells whether the words say it already.
-fn is_said(field: &Field, words: &str) -> bool {
+fn is_said(field: &EventField, words: &str) -> bool {
     let text = one_line(&field.text);
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let stands = |(at, hit): (usize, &str)| {
@@ -181,7 +181,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// A field as a line, or as several.
-fn line_of(field: &Field, name: &str) -> String {
+fn line_of(field: &EventField, name: &str) -> String {
     let lead = "  ".repeat(field.depth);
     let text = match field.text.as_str() {
         "true" => "yes",
@@ -216,7 +216,7 @@ mod tests {
             news,
         };
         check(
-            &news(News::ToolEnded {
+            &news(AgentActivity::ToolEnded {
                 item: "t".to_owned(),
                 status: "failed".to_owned(),
                 exit_code: Some(1),
@@ -226,7 +226,7 @@ mod tests {
             "the call ended: failed, exit 1\noutput:\n  a\n  b\n\nin the log: agent\nturn: trn_10\nrole: planner\nnews: tool_ended\nitem: t",
         );
         check(
-            &news(News::Text {
+            &news(AgentActivity::Text {
                 text: "I look.\n\nThen on.".to_owned(),
             }),
             "says: I look.",
@@ -242,7 +242,7 @@ mod tests {
             "notes on line 3: why?\nquote: 1. [ ] a\n\nin the log: note.made",
         );
         check(
-            &Event::Released,
+            &Event::TurnSendConfirmed,
             "releases the turn",
             "releases the turn\n\nin the log: turn.released",
         );

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::{Filter, MAX_EVENTS, MAX_FURTHER, Record, Row};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::tui::keymap::{IsWriting, Keymap};
 use crate::tui::transcript::{Standing, WantsEarlier};
 
@@ -83,7 +83,7 @@ impl Record {
     }
 
     /// Keeps of what came before only what is listed.
-    pub(super) fn settle(&mut self, (find, state): (&str, Option<&State>)) {
+    pub(super) fn settle(&mut self, (find, state): (&str, Option<&RunState>)) {
         if !find.starts_with(&self.further.letters) {
             self.further = Further::default();
         }

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::event::{Event, News};
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{RequestId, TurnId};
-use crate::domain::run::State;
-use crate::domain::turn::TurnResult;
+use crate::domain::run::RunState;
+use crate::domain::turn::TurnOutcome;
 use crate::tui::own_tools;
 use crate::tui::transcript::{facts, short_path};
 use crate::tui::wrap::one_line;
@@ -64,22 +64,22 @@ pub fn told(event: &Event, asked: &mut BTreeMap<RequestId, String>) -> Option<To
         ..plain(word.to_owned())
     };
     Some(match event {
-        Event::Created(created) => plain(format!("the run {} begins", created.run)),
+        Event::RunCreated(created) => plain(format!("the run {} begins", created.run)),
         Event::GoalGiven { text } => plain(format!("the goal: {text}")),
-        Event::Said { text } => plain(format!("says: {text}")),
-        Event::Answered { answer, .. } => plain(format!("answers: {}", answer.in_words())),
-        Event::Released => plain("releases the turn".to_owned()),
+        Event::GoalMessageAdded { text } => plain(format!("says: {text}")),
+        Event::QuestionAnswered { answer, .. } => plain(format!("answers: {}", answer.describe())),
+        Event::TurnSendConfirmed => plain("releases the turn".to_owned()),
         Event::TurnStarted { turn, .. } => of_turn(turn, "begins"),
         Event::TurnEnded {
             turn,
-            result: TurnResult::Completed { .. },
+            result: TurnOutcome::Completed { .. },
         } => of_turn(turn, "is done"),
         // It is told with its answer; what waits for the user has a dialog.
-        Event::ApprovalAsked(approval) => {
-            asked.insert(approval.request.clone(), approval.in_words());
+        Event::ApprovalRequested(approval) => {
+            asked.insert(approval.request.clone(), approval.describe());
             return None;
         }
-        Event::ApprovalAnswered {
+        Event::ApprovalDecided {
             request,
             allowed,
             by,
@@ -130,7 +130,7 @@ fn words_of(event: &Event) -> Option<String> {
             let n = crate::text::pluralize(audit.changed.len(), "file");
             format!("step {} changed {n}", audit.step)
         }
-        Event::Surveyed { .. } => "the repository was looked at".to_owned(),
+        Event::RepositorySurveyed { .. } => "the repository was looked at".to_owned(),
         Event::DraftFound { .. } => "a turn that was cut off left a draft".to_owned(),
         Event::AgentAsked {
             questions, child, ..
@@ -139,16 +139,20 @@ fn words_of(event: &Event) -> Option<String> {
             let who = child.as_deref().unwrap_or("the agent");
             format!("{who} asks: {}", asked.join(" / "))
         }
-        Event::Undone { way, steps, .. } => {
-            format!("{} {}", crate::domain::undo::named(steps), way.done())
+        Event::UndoFinished { way, steps, .. } => {
+            format!(
+                "{} {}",
+                crate::domain::reversal_plan::steps_label(steps),
+                way.past_participle()
+            )
         }
         _ => return None,
     })
 }
 
-fn news_in_words(event: &Event, news: &News) -> Option<String> {
+fn news_in_words(event: &Event, news: &AgentActivity) -> Option<String> {
     match news {
-        News::ToolStarted { tool, title, .. } => Some(match own_tools::in_words(title) {
+        AgentActivity::ToolStarted { tool, title, .. } => Some(match own_tools::in_words(title) {
             Some(words) => words.to_owned(),
             None if matches!(tool.as_str(), "edit" | "read") => {
                 let paths: Vec<String> = title.split(", ").map(short_path).collect();
@@ -156,17 +160,19 @@ fn news_in_words(event: &Event, news: &News) -> Option<String> {
             }
             None => format!("{tool} {title}"),
         }),
-        News::ToolEnded {
+        AgentActivity::ToolEnded {
             status,
             exit_code: Some(code),
             ..
         } if *code != 0 => Some(format!("the call ended: {status}, exit {code}")),
-        News::Text { text } => {
+        AgentActivity::Text { text } => {
             let first = text.lines().find(|line| !line.trim().is_empty())?;
             Some(format!("says: {first}"))
         }
-        News::Notice { text } => Some(text.clone()),
-        News::ToolEnded { .. } | News::Thinking { .. } | News::FilesChanged { .. } => None,
+        AgentActivity::Notice { text } => Some(text.clone()),
+        AgentActivity::ToolEnded { .. }
+        | AgentActivity::Thinking { .. }
+        | AgentActivity::FilesChanged { .. } => None,
         _ => Some(facts(event).join(" · ")).filter(|text| !text.is_empty()),
     }
 }
@@ -174,18 +180,18 @@ fn news_in_words(event: &Event, news: &News) -> Option<String> {
 fn kind(event: &Event) -> Kind {
     match event {
         Event::GoalGiven { .. }
-        | Event::Said { .. }
+        | Event::GoalMessageAdded { .. }
         | Event::RefinerChosen { .. }
         | Event::GoalConfirmed { .. }
-        | Event::Released
+        | Event::TurnSendConfirmed
         | Event::GateChanged { .. }
         | Event::ModeChanged { .. }
-        | Event::Interrupted
+        | Event::InterruptRequested
         | Event::BaselineStopped
-        | Event::Kept { to: None, .. }
-        | Event::Stopped
-        | Event::Cancelled
-        | Event::Answered { .. }
+        | Event::MessageQueued { to: None, .. }
+        | Event::RunStopped
+        | Event::RunCancelled
+        | Event::QuestionAnswered { .. }
         | Event::FindingSettled { .. }
         | Event::PlanEdited { .. }
         | Event::CommentsEdited { .. }
@@ -193,34 +199,37 @@ fn kind(event: &Event) -> Kind {
         | Event::NoteRemoved { .. }
         | Event::RemarksAppended { .. }
         | Event::UndoAsked { .. } => Kind::You,
-        Event::ApprovalAnswered { by, .. } if by == "user" => Kind::You,
+        Event::ApprovalDecided { by, .. } if by == "user" => Kind::You,
         Event::TurnEnded {
-            result: TurnResult::Failed { .. },
+            result: TurnOutcome::Failed { .. },
             ..
         }
         | Event::SessionLost { .. }
         | Event::SessionStayed { .. }
-        | Event::NoDocument { .. }
-        | Event::Conflict { .. }
+        | Event::DocumentMissing { .. }
+        | Event::DocumentConflict { .. }
         | Event::ApprovalExpired { .. }
-        | Event::ApprovalAnswered { allowed: false, .. }
+        | Event::ApprovalDecided { allowed: false, .. }
         | Event::ExecutionRefused { .. }
         | Event::CommitFailed { .. }
         | Event::UndoFailed { .. }
-        | Event::Tampered { .. }
+        | Event::StoreTampered { .. }
         | Event::EffectFailed { .. }
-        | Event::Trouble { .. }
+        | Event::WarningRaised { .. }
         | Event::Agent {
-            news: News::CallDenied { .. } | News::Malformed { .. } | News::Silent { .. },
+            news:
+                AgentActivity::CallDenied { .. }
+                | AgentActivity::Malformed { .. }
+                | AgentActivity::Silent { .. },
             ..
         } => Kind::Trouble,
-        Event::TestsRan { receipt, .. } if !receipt.lets_pass() => Kind::Trouble,
-        Event::BaselineRan(baseline) if !baseline.receipt.lets_pass() => Kind::Trouble,
+        Event::TestsRan { receipt, .. } if !receipt.allows_next_step() => Kind::Trouble,
+        Event::BaselineRan(baseline) if !baseline.receipt.allows_next_step() => Kind::Trouble,
         Event::Agent { .. }
         | Event::TurnStarted { .. }
         | Event::TurnEnded { .. }
         | Event::AgentAsked { .. }
-        | Event::ApprovalAsked(_)
+        | Event::ApprovalRequested(_)
         | Event::PlanCommitted { .. }
         | Event::ReviewCommitted { .. }
         | Event::ResponseCommitted { .. } => Kind::Agent,
@@ -230,7 +239,7 @@ fn kind(event: &Event) -> Kind {
 
 impl Told {
     /// Whose it is and what it says, with what the state knows of its turn.
-    pub fn in_words(&self, state: Option<&State>) -> (&'static str, String) {
+    pub fn in_words(&self, state: Option<&RunState>) -> (&'static str, String) {
         let span = self.turn.as_ref().and_then(|(turn, _)| {
             let turns = state?.course.turns();
             turns.iter().rfind(|span| span.turn == *turn)

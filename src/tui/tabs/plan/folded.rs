@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 
 use super::steps;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
 use crate::tui::hints;
 use crate::tui::page::Marked;
 use crate::tui::theme;
@@ -101,7 +101,7 @@ impl Fold {
 }
 
 /// The step that is at work, else the one that comes next; its mark's place. None where nothing is executed.
-pub fn at_work(marks: &[steps::Mark], state: &State) -> Option<usize> {
+pub fn at_work(marks: &[steps::Mark], state: &RunState) -> Option<usize> {
     let executes = state.phase == Phase::Execute && state.execution.is_some();
     let runs = marks.iter().position(steps::Mark::runs);
     let next = || marks.iter().position(steps::Mark::waits);

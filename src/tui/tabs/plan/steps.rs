@@ -5,12 +5,14 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::course::between;
-use crate::domain::execution::{Came, Current, Execution, Stage, StepOutcome, StepRecord};
-use crate::domain::ids::At;
+use crate::domain::ids::UnixMillis;
 use crate::domain::plan::{self, Step};
+use crate::domain::plan_execution::{
+    CurrentStep, PlanExecution, StepAssessment, StepOutcome, StepRecord, StepStage,
+};
 use crate::domain::receipt::{Receipt, TestOutcome};
-use crate::domain::run::State;
+use crate::domain::run::RunState;
+use crate::domain::run_timeline::elapsed_millis;
 use crate::domain::turn::Role;
 use crate::tui::markdown::inline;
 use crate::tui::theme;
@@ -89,7 +91,7 @@ pub fn flaws(text: &str, marks: &[Mark]) -> Vec<String> {
 }
 
 /// The steps of the plan with what became of each.
-pub fn marks(state: Option<&State>, now: At) -> Vec<Mark> {
+pub fn marks(state: Option<&RunState>, now: UnixMillis) -> Vec<Mark> {
     let Some((state, file)) = state.and_then(|state| Some((state, state.plan.as_ref()?))) else {
         return Vec::new();
     };
@@ -129,11 +131,11 @@ fn well(record: &StepRecord) -> Option<Well> {
 /// How far a step is.
 enum Far<'a> {
     Done(&'a StepRecord),
-    Current(&'a Current),
+    Current(&'a CurrentStep),
     Ahead,
 }
 
-fn at(execution: &Execution, n: u32) -> Far<'_> {
+fn at(execution: &PlanExecution, n: u32) -> Far<'_> {
     let done = execution.done.iter().find(|record| record.n == n);
     let current = execution.current.as_ref().filter(|current| current.n == n);
     match (done, current) {
@@ -148,12 +150,12 @@ type Note = Vec<(String, Style)>;
 
 type Notes = Vec<Note>;
 
-fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Notes) {
-    let came = record.came();
+fn done(record: &StepRecord, state: &RunState, now: UnixMillis) -> (&'static str, Tone, Notes) {
+    let came = record.assessment();
     let tone = match came {
-        Came::Well => Tone::Done,
-        Came::Unchanged => Tone::Still,
-        Came::Uncommitted | Came::Failing => Tone::Odd,
+        StepAssessment::Committed => Tone::Done,
+        StepAssessment::Unchanged => Tone::Still,
+        StepAssessment::Uncommitted | StepAssessment::Failing => Tone::Odd,
     };
     let mut notes = Vec::new();
     match &record.outcome {
@@ -165,8 +167,8 @@ fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Not
             notes.push(vec![(text, theme::BAD)]);
         }
         StepOutcome::NoChange => {
-            notes.push(vec![(record.tested_in_words(), theme::QUIET)]);
-            return (came.sign(), tone, notes);
+            notes.push(vec![(record.describe_tests(), theme::QUIET)]);
+            return (came.symbol(), tone, notes);
         }
     }
     let style = words::came(came);
@@ -177,13 +179,13 @@ fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Not
     notes.extend(files(record.changed.len()));
     notes.extend(fixes(record.fix_turns));
     notes.extend(took(record.n, state, now));
-    (came.sign(), tone, notes)
+    (came.symbol(), tone, notes)
 }
 
-fn running(current: &Current, state: &State, now: At) -> Notes {
+fn running(current: &CurrentStep, state: &RunState, now: UnixMillis) -> Notes {
     let mut notes = vec![stages(current.stage)];
     if let Some(receipt) = &current.receipt {
-        let style = match receipt.lets_pass() {
+        let style = match receipt.allows_next_step() {
             true => theme::GOOD,
             false => theme::BAD,
         };
@@ -196,14 +198,14 @@ fn running(current: &Current, state: &State, now: At) -> Notes {
 }
 
 /// The stages of a step; the present one is lit and in brackets.
-fn stages(stage: Stage) -> Note {
+fn stages(stage: StepStage) -> Note {
     let names = ["agent", "look", "tests", "commit", "record"];
     let at = match stage {
-        Stage::Code | Stage::Fix => 0,
-        Stage::Audit => 1,
-        Stage::Test => 2,
-        Stage::Commit => 3,
-        Stage::Record => 4,
+        StepStage::Code | StepStage::Fix => 0,
+        StepStage::Audit => 1,
+        StepStage::Test => 2,
+        StepStage::Commit => 3,
+        StepStage::Record => 4,
     };
     let mut parts = Note::new();
     for (n, name) in names.into_iter().enumerate() {
@@ -212,7 +214,7 @@ fn stages(stage: Stage) -> Note {
         }
         let present = theme::role(Role::Planner);
         parts.push(match n == at {
-            true if stage == Stage::Fix => ("[agent mends]".to_owned(), present),
+            true if stage == StepStage::Fix => ("[agent mends]".to_owned(), present),
             true => (format!("[{name}]"), present),
             false => (name.to_owned(), theme::QUIET),
         });
@@ -238,9 +240,9 @@ fn fixes(n: u32) -> Option<Note> {
     Some(vec![(text, theme::PLAIN)])
 }
 
-fn took(n: u32, state: &State, now: At) -> Option<Note> {
-    let step = state.course.step(n)?;
-    let text = span(between(step.from, step.to, now));
+fn took(n: u32, state: &RunState, now: UnixMillis) -> Option<Note> {
+    let step = state.course.step_span(n)?;
+    let text = span(elapsed_millis(step.from, step.to, now));
     Some(vec![(text, theme::QUIET)])
 }
 

@@ -5,9 +5,9 @@
 use ratatui::style::Style;
 
 use super::tables::Table;
-use crate::domain::ids::{At, SessionId};
-use crate::domain::run::State;
-use crate::domain::task::{Child, TaskStatus};
+use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::run::RunState;
+use crate::domain::task::{ChildSession, TaskStatus};
 use crate::domain::turn::Role;
 use crate::tui::own_tools;
 use crate::tui::theme;
@@ -18,7 +18,7 @@ use crate::tui::wrap::one_line;
 const HEADS: &[&str] = &["given by", "agent", "cli", "time", "calls", "what"];
 
 /// The run's children, below whoever gave each its task; empty where it has none.
-pub(super) fn table(state: &State, now: At) -> Table {
+pub(super) fn table(state: &RunState, now: UnixMillis) -> Table {
     let callers = [
         ("planner", state.session(Role::Planner)),
         ("reviewer", state.session(Role::Reviewer)),
@@ -35,8 +35,13 @@ pub(super) fn table(state: &State, now: At) -> Table {
 
 type Cells = Vec<(String, Style)>;
 
-fn given_by(caller: &str, parent: Option<&SessionId>, state: &State, now: At) -> Vec<Cells> {
-    let own: Vec<&Child> = state
+fn given_by(
+    caller: &str,
+    parent: Option<&SessionId>,
+    state: &RunState,
+    now: UnixMillis,
+) -> Vec<Cells> {
+    let own: Vec<&ChildSession> = state
         .children
         .iter()
         .filter(|child| child.order.parent.as_ref() == parent)
@@ -55,7 +60,7 @@ fn given_by(caller: &str, parent: Option<&SessionId>, state: &State, now: At) ->
 }
 
 /// A child in cells: its mark and name, who plays it, for how long, how busy, and what it is at or came to.
-fn in_cells(child: &Child, now: At) -> [(String, Style); 5] {
+fn in_cells(child: &ChildSession, now: UnixMillis) -> [(String, Style); 5] {
     let (mark, style) = match (child.status, child.began_at) {
         (TaskStatus::Running, None) => ("·", theme::QUIET),
         (TaskStatus::Running, Some(_)) => ("◌", theme::PLAIN),
@@ -64,7 +69,7 @@ fn in_cells(child: &Child, now: At) -> [(String, Style); 5] {
     };
     let took = child.took_ms.and_then(|took| i64::try_from(took).ok());
     let time = match (took, child.began_at) {
-        (Some(took), _) => elapsed(At(0), At(took)),
+        (Some(took), _) => elapsed(UnixMillis(0), UnixMillis(took)),
         (None, Some(since)) => elapsed(since, now),
         (None, None) => String::new(),
     };
@@ -74,7 +79,7 @@ fn in_cells(child: &Child, now: At) -> [(String, Style); 5] {
     };
     let stands = match (child.status, child.began_at) {
         (TaskStatus::Completed, _) | (TaskStatus::Running, Some(_)) => String::new(),
-        _ => format!("{}: ", child.stands()),
+        _ => format!("{}: ", child.status_label()),
     };
     let doing = child.doing.as_ref().filter(|_| child.began_at.is_some());
     let doing = doing.map(|doing| {
@@ -84,7 +89,7 @@ fn in_cells(child: &Child, now: At) -> [(String, Style); 5] {
     let place = child.order.tree.as_ref().filter(|_| child.is_running());
     let place = place.map_or("", |_| " (in a tree of its own)");
     let patch = child.patch.as_ref();
-    let patch = patch.map(|patch| format!("; {}", patch.in_words()));
+    let patch = patch.map(|patch| format!("; {}", patch.describe()));
     let what = format!(
         "{stands}{}{place}{}{}",
         child.order.description,
@@ -92,7 +97,10 @@ fn in_cells(child: &Child, now: At) -> [(String, Style); 5] {
         patch.unwrap_or_default()
     );
     [
-        (format!("{mark} {}", one_line(&child.order.name())), style),
+        (
+            format!("{mark} {}", one_line(&child.order.short_name())),
+            style,
+        ),
         (one_line(&child.order.adapter), theme::QUIET),
         (time, style),
         (calls, style),

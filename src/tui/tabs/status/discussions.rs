@@ -5,15 +5,15 @@
 use std::collections::BTreeMap;
 
 use super::{Row, row};
-use crate::domain::ids::At;
-use crate::domain::run::State;
+use crate::domain::ids::UnixMillis;
+use crate::domain::run::RunState;
 use crate::tui::board::{Counted, Entry, Minutes, attitude, decided};
 use crate::tui::theme;
 use crate::tui::words::elapsed;
 use crate::tui::wrap::one_line;
 
 /// The rows, the newest discussion first; none where there was none.
-pub(super) fn rows(state: &State, now: At) -> Vec<Row> {
+pub(super) fn rows(state: &RunState, now: UnixMillis) -> Vec<Row> {
     let nothing = BTreeMap::new();
     let mut rows = Vec::new();
     for discussion in state.discussions.iter().rev() {
@@ -70,7 +70,7 @@ pub(super) fn rows(state: &State, now: At) -> Vec<Row> {
 }
 
 /// What a participant is at, else where it stands.
-fn in_words(minutes: &Minutes<'_>, name: &str, now: At) -> String {
+fn in_words(minutes: &Minutes<'_>, name: &str, now: UnixMillis) -> String {
     match minutes.now_of(name) {
         Some(Entry::Speaks { since, .. }) => return format!("speaks {}", elapsed(since, now)),
         Some(Entry::Waits { since }) => {

@@ -5,12 +5,12 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::course::{ReviewSpan, TurnEnd, TurnSpan, between};
-use crate::domain::execution::{Came, StepOutcome, StepRecord};
-use crate::domain::findings::Stand;
-use crate::domain::ids::At;
+use crate::domain::findings::FindingDisposition;
+use crate::domain::ids::UnixMillis;
+use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::receipt::Receipt;
-use crate::domain::run::State;
+use crate::domain::run::RunState;
+use crate::domain::run_timeline::{ReviewSpan, TurnSpan, TurnSpanEnd, elapsed_millis};
 use crate::tui::theme;
 use crate::tui::words::{self, Clock, dollars, receipt_short, short_commit, span, tokens, verdict};
 use crate::tui::wrap::{cut, one_line, width};
@@ -79,7 +79,7 @@ fn line(row: &[(String, Style)], widths: &[usize], columns: usize) -> Line<'stat
 }
 
 /// What each review said and what was answered.
-pub fn reviews(state: &State, clock: Clock) -> Table {
+pub fn reviews(state: &RunState, clock: Clock) -> Table {
     let rows = state.course.reviews().iter();
     Table {
         heads: &["#", "at", "verdict", "open", "new", "settled", "answers"],
@@ -87,7 +87,7 @@ pub fn reviews(state: &State, clock: Clock) -> Table {
     }
 }
 
-fn of_review(review: &ReviewSpan, state: &State, clock: Clock) -> Vec<(String, Style)> {
+fn of_review(review: &ReviewSpan, state: &RunState, clock: Clock) -> Vec<(String, Style)> {
     let (sign, style) = verdict(review.verdict);
     let doubt = if review.consistent { "" } else { " ?" };
     let plain = |text: String| (text, theme::PLAIN);
@@ -103,14 +103,14 @@ fn of_review(review: &ReviewSpan, state: &State, clock: Clock) -> Vec<(String, S
 }
 
 /// How the planner answered a review.
-fn answers(review: u32, state: &State) -> String {
+fn answers(review: u32, state: &RunState) -> String {
     let all = state.findings.all().iter();
     let stands = all
         .flat_map(|finding| &finding.responses)
         .filter(|(of, _)| *of == review)
         .map(|(_, response)| response.stand);
-    let (accepted, rejected): (Vec<Stand>, Vec<Stand>) =
-        stands.partition(|stand| *stand == Stand::Accepted);
+    let (accepted, rejected): (Vec<FindingDisposition>, Vec<FindingDisposition>) =
+        stands.partition(|stand| *stand == FindingDisposition::Accepted);
     let count = |n: usize, word: &str| (n > 0).then(|| format!("{n} {word}"));
     let parts = [
         count(accepted.len(), "accepted"),
@@ -120,7 +120,7 @@ fn answers(review: u32, state: &State) -> String {
 }
 
 /// What became of each step.
-pub fn steps(state: &State, now: At) -> Table {
+pub fn steps(state: &RunState, now: UnixMillis) -> Table {
     let execution = state.execution.as_ref();
     let steps = state.plan.iter().flat_map(|file| &file.plan.steps);
     let rows = steps.map(|step| {
@@ -128,9 +128,11 @@ pub fn steps(state: &State, now: At) -> Table {
         let current = execution
             .and_then(|e| e.current.as_ref())
             .filter(|current| current.n == step.n);
-        let took = state.course.step(step.n);
+        let took = state.course.step_span(step.n);
         let took = took.filter(|_| done.is_some() || current.is_some());
-        let took = took.map_or(String::new(), |took| span(between(took.from, took.to, now)));
+        let took = took.map_or(String::new(), |took| {
+            span(elapsed_millis(took.from, took.to, now))
+        });
         let (sign, style, commit, tested, fixes) = match (done, current) {
             (Some(record), _) => of_record(record),
             (None, Some(current)) => (
@@ -175,16 +177,16 @@ fn of_record(record: &StepRecord) -> Told {
         StepOutcome::Committed { commit, .. } => (short_commit(commit), receipt),
         StepOutcome::Uncommitted { .. } => ("none".to_owned(), receipt),
         StepOutcome::NoChange => {
-            let nothing = (Came::NOTHING.to_owned(), theme::QUIET);
+            let nothing = (StepAssessment::CHANGED_NOTHING.to_owned(), theme::QUIET);
             (String::new(), Some(nothing))
         }
     };
-    let came = record.came();
-    (came.sign(), words::came(came), commit, tests, fixes)
+    let came = record.assessment();
+    (came.symbol(), words::came(came), commit, tests, fixes)
 }
 
 fn tested(receipt: &Receipt) -> (String, Style) {
-    let style = if receipt.lets_pass() {
+    let style = if receipt.allows_next_step() {
         theme::GOOD
     } else {
         theme::BAD
@@ -193,7 +195,7 @@ fn tested(receipt: &Receipt) -> (String, Style) {
 }
 
 /// The last turns, the latest last.
-pub fn turns(state: &State, (now, clock): (At, Clock)) -> Table {
+pub fn turns(state: &RunState, (now, clock): (UnixMillis, Clock)) -> Table {
     let turns = state.course.turns();
     let from = turns.len().saturating_sub(N_TURNS);
     let rows = turns.iter().skip(from);
@@ -203,22 +205,22 @@ pub fn turns(state: &State, (now, clock): (At, Clock)) -> Table {
     }
 }
 
-fn of_turn(turn: &TurnSpan, now: At, clock: Clock) -> Vec<(String, Style)> {
-    let used = turn.used();
+fn of_turn(turn: &TurnSpan, now: UnixMillis, clock: Clock) -> Vec<(String, Style)> {
+    let used = turn.usage();
     let n = used.input_tokens.saturating_add(used.output_tokens);
     let cost = used.cost_micro_usd.filter(|micro| *micro > 0);
     let style = match turn.end {
-        TurnEnd::NotYet => theme::RUNNING,
-        TurnEnd::Completed => theme::QUIET,
-        TurnEnd::Interrupted | TurnEnd::Failed | TurnEnd::CutOff => theme::BAD,
+        TurnSpanEnd::NotYet => theme::RUNNING,
+        TurnSpanEnd::Completed => theme::QUIET,
+        TurnSpanEnd::Interrupted | TurnSpanEnd::Failed | TurnSpanEnd::CutOff => theme::BAD,
     };
     vec![
         (clock.minute(turn.from), theme::QUIET),
         (turn.role.name().to_owned(), theme::role(turn.role)),
-        (span(between(turn.from, turn.to, now)), theme::PLAIN),
+        (span(elapsed_millis(turn.from, turn.to, now)), theme::PLAIN),
         (if n > 0 { tokens(n) } else { String::new() }, theme::PLAIN),
         (cost.map_or(String::new(), dollars), theme::PLAIN),
-        (turn.end.word().to_owned(), style),
+        (turn.end.label().to_owned(), style),
         (one_line(&turn.what), theme::PLAIN),
     ]
 }

@@ -5,9 +5,9 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::course::Course;
-use crate::domain::ids::At;
-use crate::domain::run::State;
+use crate::domain::ids::UnixMillis;
+use crate::domain::run::RunState;
+use crate::domain::run_timeline::RunTimeline;
 use crate::domain::turn::Role;
 use crate::tui::theme;
 use crate::tui::words::{Clock, span};
@@ -25,15 +25,15 @@ type Piece = (i64, i64);
 
 /// The time of a run without its pauses.
 struct Axis {
-    from: At,
-    pauses: Vec<(At, At)>,
+    from: UnixMillis,
+    pauses: Vec<(UnixMillis, UnixMillis)>,
     length: i64,
 }
 
 impl Axis {
-    fn of(course: &Course, created: At, now: At) -> Self {
+    fn of(course: &RunTimeline, created: UnixMillis, now: UnixMillis) -> Self {
         let pauses = course.pauses().iter();
-        let pauses: Vec<(At, At)> = pauses
+        let pauses: Vec<(UnixMillis, UnixMillis)> = pauses
             .map(|pause| (pause.from, pause.to.unwrap_or(now)))
             .collect();
         let mut axis = Self {
@@ -46,7 +46,7 @@ impl Axis {
     }
 
     /// Where an instant is, in milliseconds.
-    fn place(&self, at: At) -> i64 {
+    fn place(&self, at: UnixMillis) -> i64 {
         let paused = self.pauses.iter().map(|(from, to)| {
             let to = (*to).min(at);
             to.0.saturating_sub(from.0).max(0)
@@ -55,7 +55,7 @@ impl Axis {
         since.saturating_sub(paused.sum()).max(0)
     }
 
-    fn piece(&self, from: At, to: Option<At>, now: At) -> Piece {
+    fn piece(&self, from: UnixMillis, to: Option<UnixMillis>, now: UnixMillis) -> Piece {
         (self.place(from), self.place(to.unwrap_or(now)))
     }
 }
@@ -73,7 +73,11 @@ struct Row {
 }
 
 /// The bars with their legend; none where nothing was kept.
-pub fn lines(state: &State, (now, clock): (At, Clock), columns: usize) -> Vec<Line<'static>> {
+pub fn lines(
+    state: &RunState,
+    (now, clock): (UnixMillis, Clock),
+    columns: usize,
+) -> Vec<Line<'static>> {
     let course = &state.course;
     if course.turns().is_empty() && course.waits().is_empty() {
         return Vec::new();
@@ -98,29 +102,32 @@ pub fn lines(state: &State, (now, clock): (At, Clock), columns: usize) -> Vec<Li
     lines
 }
 
-fn rows(state: &State, axis: &Axis, now: At) -> Vec<Row> {
+fn rows(state: &RunState, axis: &Axis, now: UnixMillis) -> Vec<Row> {
     let course = &state.course;
     let of_role = |role: Role| {
-        let n = course.n_turns(role);
+        let n = course.turn_count(role);
         Row {
             name: role.name(),
             style: theme::role(role),
             full: '█',
             part: '▄',
             pieces: course
-                .work(role, now)
+                .work_times(role, now)
                 .into_iter()
                 .map(|(from, to)| axis.piece(from, Some(to), now))
                 .collect(),
-            marked: course.bad_ends(role).map(|at| axis.place(at)).collect(),
+            marked: course
+                .failure_times(role)
+                .map(|at| axis.place(at))
+                .collect(),
             sum: format!(
                 "{} in {n} {}",
-                span(course.worked(role, now)),
+                span(course.work_millis(role, now)),
                 if n == 1 { "turn" } else { "turns" }
             ),
         }
     };
-    let waits = course.times_of_waits(now);
+    let waits = course.wait_times(now);
     let mut rows = vec![of_role(Role::Planner)];
     rows.extend(state.reviewer.iter().map(|_| of_role(Role::Reviewer)));
     rows.push(Row {
@@ -132,7 +139,11 @@ fn rows(state: &State, axis: &Axis, now: At) -> Vec<Row> {
             .map(|(from, to)| axis.piece(from, Some(to), now))
             .collect(),
         marked: Vec::new(),
-        sum: format!("{} asked {}×", span(course.waited(now)), course.n_waits()),
+        sum: format!(
+            "{} asked {}×",
+            span(course.wait_millis(now)),
+            course.wait_count()
+        ),
     });
     rows
 }
@@ -186,7 +197,7 @@ fn put(cells: &mut [char], at: i64, length: i64, sign: char) {
 }
 
 /// The time of day at both ends.
-fn scale(axis: &Axis, (now, clock): (At, Clock), bar: usize) -> Line<'static> {
+fn scale(axis: &Axis, (now, clock): (UnixMillis, Clock), bar: usize) -> Line<'static> {
     let (from, to) = (clock.minute(axis.from), clock.minute(now));
     let gap = bar.saturating_sub(width(&from) + width(&to));
     let text = format!("{}{from}{}{to}", " ".repeat(NAMES), " ".repeat(gap));

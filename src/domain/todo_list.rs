@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// How many todos a list holds at the most.
-pub const MOST: usize = 100;
+pub const MAX_TODOS: usize = 100;
 /// How long a todo's text may be, in characters.
-pub const LONGEST: usize = 500;
+pub const MAX_TODO_CHARS: usize = 500;
 
 /// One todo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Todo {
+pub struct TodoItem {
     /// Its id within the list.
     pub id: String,
     /// What is to be done, in one line.
     pub content: String,
     /// How far it is.
-    pub status: Status,
+    pub status: TodoStatus,
     /// How much it matters; changes nothing but how it is shown.
     #[serde(default)]
-    pub priority: Priority,
+    pub priority: TodoPriority,
 }
 
 /// How far a todo is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum TodoStatus {
     /// Nobody has begun it.
     Pending,
     /// It is worked on.
@@ -37,7 +37,7 @@ pub enum Status {
     Completed,
 }
 
-impl Status {
+impl TodoStatus {
     /// Every status, in the order in which a todo passes them.
     pub const ALL: [Self; 3] = [Self::Pending, Self::InProgress, Self::Completed];
 
@@ -54,7 +54,7 @@ impl Status {
 /// How much a todo matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Priority {
+pub enum TodoPriority {
     /// More than others.
     High,
     /// As much as others.
@@ -64,7 +64,7 @@ pub enum Priority {
     Low,
 }
 
-impl Priority {
+impl TodoPriority {
     /// Every priority, the highest first.
     pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
 
@@ -80,7 +80,7 @@ impl Priority {
 
 /// A todo as somebody wants it to be; its words are not read yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Wanted {
+pub struct TodoInput {
     /// Its id; the todo's place in the list, from 1, where there is none.
     pub id: Option<String>,
     /// What is to be done.
@@ -93,37 +93,37 @@ pub struct Wanted {
 
 /// A list that keeps the rules: at most one todo is in progress, ids differ, no text is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Todo>", into = "Vec<Todo>")]
-pub struct Todos(Vec<Todo>);
+#[serde(try_from = "Vec<TodoItem>", into = "Vec<TodoItem>")]
+pub struct TodoList(Vec<TodoItem>);
 
 /// Why a list is refused; it names every todo that is at fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the list stays as it was: {}", .0.join("; "))]
-pub struct Refused(Vec<String>);
+pub struct TodoListError(Vec<String>);
 
-impl Todos {
+impl TodoList {
     /// Reads a whole list.
     ///
     /// # Errors
     /// A word is none of a status's or a priority's, or the list breaks a rule.
-    pub fn read(wanted: Vec<Wanted>) -> Result<Self, Refused> {
+    pub fn parse(wanted: Vec<TodoInput>) -> Result<Self, TodoListError> {
         let mut problems = Vec::new();
         let mut todos = Vec::new();
         for (at, wanted) in wanted.into_iter().enumerate() {
-            match todo(at + 1, wanted) {
+            match parse_todo(at + 1, wanted) {
                 Ok(todo) => todos.push(todo),
                 Err(problem) => problems.push(problem),
             }
         }
-        problems.extend(faults(&todos));
+        problems.extend(list_problems(&todos));
         match problems.is_empty() {
             true => Ok(Self(todos)),
-            false => Err(Refused(problems)),
+            false => Err(TodoListError(problems)),
         }
     }
 
     /// The todos in the order in which they were written.
-    pub fn items(&self) -> &[Todo] {
+    pub fn items(&self) -> &[TodoItem] {
         &self.0
     }
 
@@ -133,39 +133,39 @@ impl Todos {
     }
 
     /// How many have this status.
-    pub fn count(&self, status: Status) -> usize {
+    pub fn count_by_status(&self, status: TodoStatus) -> usize {
         self.0.iter().filter(|todo| todo.status == status).count()
     }
 
     /// Tells whether there are some and each is completed.
     pub fn is_completed(&self) -> bool {
-        !self.is_empty() && self.count(Status::Completed) == self.0.len()
+        !self.is_empty() && self.count_by_status(TodoStatus::Completed) == self.0.len()
     }
 }
 
-impl TryFrom<Vec<Todo>> for Todos {
-    type Error = Refused;
+impl TryFrom<Vec<TodoItem>> for TodoList {
+    type Error = TodoListError;
 
-    fn try_from(todos: Vec<Todo>) -> Result<Self, Refused> {
-        let problems = faults(&todos);
+    fn try_from(todos: Vec<TodoItem>) -> Result<Self, TodoListError> {
+        let problems = list_problems(&todos);
         match problems.is_empty() {
             true => Ok(Self(todos)),
-            false => Err(Refused(problems)),
+            false => Err(TodoListError(problems)),
         }
     }
 }
 
-impl From<Todos> for Vec<Todo> {
-    fn from(todos: Todos) -> Self {
+impl From<TodoList> for Vec<TodoItem> {
+    fn from(todos: TodoList) -> Self {
         todos.0
     }
 }
 
-fn todo(place: usize, wanted: Wanted) -> Result<Todo, String> {
+fn parse_todo(place: usize, wanted: TodoInput) -> Result<TodoItem, String> {
     let named = wanted.id.filter(|id| !id.trim().is_empty());
     let id = named.unwrap_or_else(|| place.to_string());
-    let status = named_one(
-        &Status::ALL.map(|status| (status.name(), status)),
+    let status = value_by_name(
+        &TodoStatus::ALL.map(|status| (status.name(), status)),
         &wanted.status,
     )
     .map_err(|known| {
@@ -175,14 +175,14 @@ fn todo(place: usize, wanted: Wanted) -> Result<Todo, String> {
         )
     })?;
     let priority = match &wanted.priority {
-        None => Priority::default(),
-        Some(word) => named_one(
-            &Priority::ALL.map(|priority| (priority.name(), priority)),
+        None => TodoPriority::default(),
+        Some(word) => value_by_name(
+            &TodoPriority::ALL.map(|priority| (priority.name(), priority)),
             word,
         )
         .map_err(|known| format!("todo {id} has the priority {word:?}, known are {known}"))?,
     };
-    Ok(Todo {
+    Ok(TodoItem {
         id,
         content: wanted.content,
         status,
@@ -191,7 +191,7 @@ fn todo(place: usize, wanted: Wanted) -> Result<Todo, String> {
 }
 
 /// Finds a value by its name; the error lists all names.
-fn named_one<T: Copy>(known: &[(&str, T)], word: &str) -> Result<T, String> {
+fn value_by_name<T: Copy>(known: &[(&str, T)], word: &str) -> Result<T, String> {
     let found = known.iter().find(|(name, _)| *name == word);
     found.map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
@@ -200,11 +200,11 @@ fn named_one<T: Copy>(known: &[(&str, T)], word: &str) -> Result<T, String> {
 }
 
 /// What is wrong with a list, in words.
-fn faults(todos: &[Todo]) -> Vec<String> {
+fn list_problems(todos: &[TodoItem]) -> Vec<String> {
     let mut faults = Vec::new();
-    if todos.len() > MOST {
+    if todos.len() > MAX_TODOS {
         faults.push(format!(
-            "it has {} todos, at most {MOST} are kept",
+            "it has {} todos, at most {MAX_TODOS} are kept",
             todos.len()
         ));
     }
@@ -213,9 +213,9 @@ fn faults(todos: &[Todo]) -> Vec<String> {
         if todo.content.trim().is_empty() {
             faults.push(format!("todo {} says nothing", todo.id));
         }
-        if n_chars > LONGEST {
+        if n_chars > MAX_TODO_CHARS {
             faults.push(format!(
-                "todo {} has {n_chars} characters, at most {LONGEST} are kept",
+                "todo {} has {n_chars} characters, at most {MAX_TODO_CHARS} are kept",
                 todo.id
             ));
         }
@@ -225,7 +225,7 @@ fn faults(todos: &[Todo]) -> Vec<String> {
     }
     let under_way: Vec<&str> = todos
         .iter()
-        .filter(|todo| todo.status == Status::InProgress)
+        .filter(|todo| todo.status == TodoStatus::InProgress)
         .map(|todo| todo.id.as_str())
         .collect();
     if under_way.len() > 1 {
@@ -243,8 +243,8 @@ mod tests {
 
     use super::*;
 
-    fn wanted(id: &str, status: &str) -> Wanted {
-        Wanted {
+    fn wanted(id: &str, status: &str) -> TodoInput {
+        TodoInput {
             id: Some(id.to_owned()),
             content: format!("do {id}"),
             status: status.to_owned(),
@@ -254,7 +254,7 @@ mod tests {
 
     fn check(list: &[(&str, &str)], expected: &str) {
         let list = list.iter().map(|(id, status)| wanted(id, status)).collect();
-        let found = match Todos::read(list) {
+        let found = match TodoList::parse(list) {
             Ok(todos) => todos
                 .items()
                 .iter()
@@ -291,17 +291,17 @@ mod tests {
 
     #[test]
     fn a_todo_without_an_id_is_called_by_its_place() {
-        let todos = Todos::read(vec![Wanted {
+        let todos = TodoList::parse(vec![TodoInput {
             id: None,
             priority: Some("high".to_owned()),
             ..wanted("", "pending")
         }])
         .unwrap();
         assert_eq!(todos.items()[0].id, "1");
-        assert_eq!(todos.items()[0].priority, Priority::High);
+        assert_eq!(todos.items()[0].priority, TodoPriority::High);
     }
 
-    fn anything() -> impl Strategy<Value = Vec<Wanted>> {
+    fn anything() -> impl Strategy<Value = Vec<TodoInput>> {
         let word = |known: &'static [&'static str]| {
             proptest::sample::select(known).prop_map(str::to_owned)
         };
@@ -311,7 +311,7 @@ mod tests {
             word(&["pending", "in_progress", "completed", "cancelled", ""]),
             proptest::option::of(word(&["high", "medium", "low", "urgent"])),
         );
-        let one = one.prop_map(|(id, content, status, priority)| Wanted {
+        let one = one.prop_map(|(id, content, status, priority)| TodoInput {
             id,
             content,
             status,
@@ -323,10 +323,10 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_taken_keeps_the_rules_and_reads_back_the_same(list in anything()) {
-            let Ok(todos) = Todos::read(list.clone()) else {
+            let Ok(todos) = TodoList::parse(list.clone()) else {
                 return Ok(());
             };
-            prop_assert!(todos.count(Status::InProgress) <= 1);
+            prop_assert!(todos.count_by_status(TodoStatus::InProgress) <= 1);
             prop_assert_eq!(todos.items().len(), list.len());
             for (todo, wanted) in todos.items().iter().zip(&list) {
                 prop_assert_eq!(todo.status.name(), &wanted.status);
@@ -335,19 +335,19 @@ mod tests {
                 prop_assert_eq!(todo.priority.name(), priority);
             }
             let text = serde_json::to_string(&todos).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Todos>(&text).unwrap(), todos);
+            prop_assert_eq!(serde_json::from_str::<TodoList>(&text).unwrap(), todos);
         }
 
         #[test]
         fn a_list_on_disk_that_breaks_a_rule_is_not_read(n in 2_usize..5) {
-            let todos: Vec<Todo> = (0..n).map(|at| Todo {
+            let todos: Vec<TodoItem> = (0..n).map(|at| TodoItem {
                 id: at.to_string(),
                 content: "do it".to_owned(),
-                status: Status::InProgress,
-                priority: Priority::Low,
+                status: TodoStatus::InProgress,
+                priority: TodoPriority::Low,
             }).collect();
             let text = serde_json::to_string(&todos).unwrap();
-            prop_assert!(serde_json::from_str::<Todos>(&text).is_err());
+            prop_assert!(serde_json::from_str::<TodoList>(&text).is_err());
         }
     }
 }

@@ -68,7 +68,7 @@ pub enum PatchState {
 
 impl PatchState {
     /// Says it in words.
-    pub fn in_words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Waiting => "changes wait to be taken over",
             Self::Applying => "changes are being taken over",
@@ -80,7 +80,7 @@ impl PatchState {
 
 impl TaskPatch {
     /// Tells whether it is kept and can be gone on with.
-    pub fn is_kept(&self) -> bool {
+    pub fn is_saved_as_file(&self) -> bool {
         self.state == PatchState::Kept
     }
 
@@ -90,7 +90,7 @@ impl TaskPatch {
     }
 
     /// How much it is: `2 files, +3 −1`.
-    pub fn amount(&self) -> String {
+    pub fn diffstat(&self) -> String {
         let files = match self.n_files {
             1 => "1 file".to_owned(),
             n => format!("{n} files"),
@@ -99,8 +99,8 @@ impl TaskPatch {
     }
 
     /// Where it stands, in one line.
-    pub fn in_words(&self) -> String {
-        let mut text = format!("{} ({})", self.state.in_words(), self.amount());
+    pub fn describe(&self) -> String {
+        let mut text = format!("{} ({})", self.state.label(), self.diffstat());
         if let Some(file) = &self.file {
             text.push_str(&format!(" in {file}"));
         }
@@ -124,7 +124,7 @@ impl fmt::Display for PatchedFile {
 impl fmt::Display for TaskPatch {
     /// Tells it to an agent: where the changes are, and of which files.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "patch: {}", self.in_words())?;
+        writeln!(f, "patch: {}", self.describe())?;
         for file in &self.files {
             writeln!(f, "  {file}")?;
         }
@@ -166,7 +166,7 @@ mod tests {
         );
         (patch.state, patch.file, patch.n_files) = (PatchState::Applied, None, 1);
         patch.why.clear();
-        assert_eq!(patch.in_words(), "changes taken over (1 file, +5 −1)");
-        assert!(!patch.is_kept());
+        assert_eq!(patch.describe(), "changes taken over (1 file, +5 −1)");
+        assert!(!patch.is_saved_as_file());
     }
 }

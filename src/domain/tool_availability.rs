@@ -3,18 +3,18 @@
 //! Refuses to know how a tool is called and what it does. Who may use one is said by rules; here stands only where
 //! it makes sense at all.
 
-use super::turn::Purpose;
+use super::turn::TurnPurpose;
 use crate::permission::RuleSet;
 use crate::permission::tool_names::permission_for_tool;
 
 /// What CLIs call the server of these tools; a tool's full name begins with it.
-pub const SERVER: &str = "agent_collab";
+pub const TOOL_SERVER_NAME: &str = "agent_collab";
 
 /// What a session is, as far as its tools depend on it.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing<'a> {
+pub struct ToolContext<'a> {
     /// What its turn is for; `None` between turns.
-    pub purpose: Option<&'a Purpose>,
+    pub purpose: Option<&'a TurnPurpose>,
     /// How many parents it has: none for a role's.
     pub depth: u32,
     /// What is written for the profile that it has put on.
@@ -22,44 +22,44 @@ pub struct Standing<'a> {
 }
 
 /// The turns in which a tool makes sense.
-type Turns = fn(&Purpose) -> bool;
+type PurposePredicate = fn(&TurnPurpose) -> bool;
 
 /// Tools that belong to certain turns, and how those are called; all others belong to every turn.
-const ONLY_IN: &[(&str, Turns, &str)] = &[
+const TURN_BOUND_TOOLS: &[(&str, PurposePredicate, &str)] = &[
     (
         "plan_submit",
-        plans,
+        is_planning,
         "while the plan is written or the review answered",
     ),
     (
         "plan_exit",
-        plans,
+        is_planning,
         "while the plan is written or the review answered",
     ),
-    ("review_submit", reviews, "while the plan is reviewed"),
-    ("plan_enter", executes, "while a step is executed"),
+    ("review_submit", is_reviewing, "while the plan is reviewed"),
+    ("plan_enter", is_executing, "while a step is executed"),
 ];
 
-fn plans(purpose: &Purpose) -> bool {
-    matches!(purpose, Purpose::WritePlan | Purpose::Respond)
+fn is_planning(purpose: &TurnPurpose) -> bool {
+    matches!(purpose, TurnPurpose::WritePlan | TurnPurpose::Respond)
 }
 
-fn reviews(purpose: &Purpose) -> bool {
-    matches!(purpose, Purpose::Review)
+fn is_reviewing(purpose: &TurnPurpose) -> bool {
+    matches!(purpose, TurnPurpose::Review)
 }
 
-fn executes(purpose: &Purpose) -> bool {
-    purpose.writes()
+fn is_executing(purpose: &TurnPurpose) -> bool {
+    purpose.may_write()
 }
 
 /// In which turns a tool is there, in words; `None` where it is in all.
-pub fn when(tool: &str) -> Option<&'static str> {
-    let (_, _, when) = ONLY_IN.iter().find(|(name, ..)| *name == tool)?;
+pub fn describe_tool_turns(tool: &str) -> Option<&'static str> {
+    let (_, _, when) = TURN_BOUND_TOOLS.iter().find(|(name, ..)| *name == tool)?;
     Some(when)
 }
 
 /// Tells why a tool is not offered to a session; `None` where it is.
-pub fn hidden(tool: &str, standing: &Standing<'_>) -> Option<String> {
+pub fn hidden_reason(tool: &str, standing: &ToolContext<'_>) -> Option<String> {
     let permission = permission_for_tool(tool);
     if standing.depth > 0 {
         return Some(format!("a child session has no tool {tool}"));
@@ -67,18 +67,18 @@ pub fn hidden(tool: &str, standing: &Standing<'_>) -> Option<String> {
     if let Some(rule) = standing.rules.find_hiding_rule(permission) {
         return Some(format!("{rule} ({})", rule.origin));
     }
-    let (_, is_its_turn, when) = ONLY_IN.iter().find(|(name, ..)| *name == tool)?;
+    let (_, is_its_turn, when) = TURN_BOUND_TOOLS.iter().find(|(name, ..)| *name == tool)?;
     let is_there = standing.purpose.is_some_and(is_its_turn);
     (!is_there).then(|| format!("{tool} is there only {when}"))
 }
 
 /// The tool of this program that a CLI's name for a call means; `None` for every other tool.
-pub fn own_tool(name: &str) -> Option<&str> {
+pub fn own_tool_name(name: &str) -> Option<&str> {
     let (server, tool) = match name.strip_prefix("mcp__") {
         Some(rest) => rest.split_once("__")?,
         None => name.split_once('.')?,
     };
-    (server == SERVER).then_some(tool)
+    (server == TOOL_SERVER_NAME).then_some(tool)
 }
 
 #[cfg(test)]
@@ -106,30 +106,30 @@ mod tests {
         RuleSet::from_layers(&profile, &[], &[])
     }
 
-    fn check(profile: &str, purpose: &Purpose, depth: u32, expected: &str) {
+    fn check(profile: &str, purpose: &TurnPurpose, depth: u32, expected: &str) {
         let rules = rules(profile);
-        let standing = Standing {
+        let standing = ToolContext {
             purpose: Some(purpose),
             depth,
             rules: &rules,
         };
         let offered: Vec<&str> = TOOLS
             .into_iter()
-            .filter(|tool| hidden(tool, &standing).is_none())
+            .filter(|tool| hidden_reason(tool, &standing).is_none())
             .collect();
         assert_eq!(offered.join(" "), expected, "{profile}");
     }
 
     #[test]
     fn each_profile_has_its_tools_in_its_turns() {
-        let step = Purpose::Step { n: 1 };
-        let talk = Purpose::RefineGoal {
+        let step = TurnPurpose::Step { n: 1 };
+        let talk = TurnPurpose::RefineGoal {
             said: String::new(),
             by: crate::domain::turn::Role::Planner,
         };
         let all = "todoread todowrite plan_submit plan_exit ask_user task group_discuss group_discuss_context session_manage";
-        check("plan", &Purpose::WritePlan, 0, all);
-        check("plan", &Purpose::Respond, 0, all);
+        check("plan", &TurnPurpose::WritePlan, 0, all);
+        check("plan", &TurnPurpose::Respond, 0, all);
         check(
             "plan",
             &talk,
@@ -144,7 +144,7 @@ mod tests {
         );
         check(
             "review",
-            &Purpose::Review,
+            &TurnPurpose::Review,
             0,
             "todoread review_submit ask_user task group_discuss group_discuss_context",
         );
@@ -154,10 +154,13 @@ mod tests {
 
     #[test]
     fn each_cli_calls_the_tools_in_its_own_way() {
-        assert_eq!(own_tool("mcp__agent_collab__todowrite"), Some("todowrite"));
-        assert_eq!(own_tool("agent_collab.todowrite"), Some("todowrite"));
+        assert_eq!(
+            own_tool_name("mcp__agent_collab__todowrite"),
+            Some("todowrite")
+        );
+        assert_eq!(own_tool_name("agent_collab.todowrite"), Some("todowrite"));
         for other in ["mcp__notes__look", "notes.look", "Bash", "todowrite", ""] {
-            assert_eq!(own_tool(other), None);
+            assert_eq!(own_tool_name(other), None);
         }
     }
 
@@ -165,9 +168,9 @@ mod tests {
         #[test]
         fn a_child_has_none_of_them_whatever_its_rules_say(depth in 1_u32..4, at in 0..TOOLS.len(), name in "plan|build|review|explore|general") {
             let rules = rules(&name);
-            let purpose = Purpose::Step { n: 1 };
-            let standing = Standing { purpose: Some(&purpose), depth, rules: &rules };
-            prop_assert!(hidden(TOOLS[at], &standing).is_some());
+            let purpose = TurnPurpose::Step { n: 1 };
+            let standing = ToolContext { purpose: Some(&purpose), depth, rules: &rules };
+            prop_assert!(hidden_reason(TOOLS[at], &standing).is_some());
         }
     }
 }

@@ -3,45 +3,45 @@
 //! A fold of the events like the rest of the state, kept for tables and bars, and small: of what is long ago only sums and
 //! the times of work are known. Refuses to decide anything by it.
 
-mod earlier;
-mod noting;
+mod recorder;
+mod timeline_totals;
 
 use serde::{Deserialize, Serialize};
 
-use super::ids::{At, TurnId};
+use super::ids::{TurnId, UnixMillis};
 use super::review::Verdict;
-use super::session::Usage;
+use super::session::SessionUsage;
 use super::turn::Role;
-use earlier::Earlier;
-pub(super) use noting::note;
+pub(super) use recorder::record_event;
+use timeline_totals::TimelineTotals;
 
 /// What happened when, as far as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Course {
+pub struct RunTimeline {
     /// The last turns, in their order.
     turns: Vec<TurnSpan>,
     /// When the user was waited for last.
-    waits: Vec<Span>,
+    waits: Vec<ActivitySpan>,
     /// When no program worked on the run; the last hundreds.
-    pauses: Vec<Span>,
+    pauses: Vec<ActivitySpan>,
     /// The last hundreds of steps, in the order in which they were begun; one that is done again is there again.
     steps: Vec<StepSpan>,
     /// The last hundreds of reviews.
     reviews: Vec<ReviewSpan>,
     /// When the last event came.
-    last: Option<At>,
+    last: Option<UnixMillis>,
     /// What is known of the turns and waits before those.
-    #[serde(default, skip_serializing_if = "Earlier::is_empty")]
-    earlier: Earlier,
+    #[serde(default, skip_serializing_if = "TimelineTotals::is_empty")]
+    earlier: TimelineTotals,
 }
 
 /// A time, and what it was spent on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct ActivitySpan {
     /// When it began.
-    pub from: At,
+    pub from: UnixMillis,
     /// When it ended; `None` while it goes on.
-    pub to: Option<At>,
+    pub to: Option<UnixMillis>,
     /// On what, in a word or two; empty where there is nothing to say.
     pub what: String,
 }
@@ -56,15 +56,15 @@ pub struct TurnSpan {
     /// What for, in words.
     pub what: String,
     /// When it began.
-    pub from: At,
+    pub from: UnixMillis,
     /// When it ended; `None` while it goes on.
-    pub to: Option<At>,
+    pub to: Option<UnixMillis>,
     /// How it ended.
-    pub end: TurnEnd,
+    pub end: TurnSpanEnd,
     /// What the CLI had counted before it.
-    before: Usage,
+    before: SessionUsage,
     /// What it had counted when it last told.
-    after: Usage,
+    after: SessionUsage,
     /// How long the user was waited for in it, in milliseconds, by waits that are not kept one by one any more.
     #[serde(default, skip_serializing_if = "is_zero")]
     waited: i64,
@@ -77,7 +77,7 @@ fn is_zero(millis: &i64) -> bool {
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TurnEnd {
+pub enum TurnSpanEnd {
     /// It goes on.
     NotYet,
     /// The agent finished.
@@ -96,9 +96,9 @@ pub struct StepSpan {
     /// Its number.
     pub n: u32,
     /// When it began.
-    pub from: At,
+    pub from: UnixMillis,
     /// When it was through; `None` while it is at hand.
-    pub to: Option<At>,
+    pub to: Option<UnixMillis>,
 }
 
 /// One review.
@@ -109,7 +109,7 @@ pub struct ReviewSpan {
     /// Which iteration of its cycle, from 1.
     pub iteration: u32,
     /// When it was there.
-    pub at: At,
+    pub at: UnixMillis,
     /// Its verdict.
     pub verdict: Verdict,
     /// False when its signals disagreed.
@@ -124,9 +124,9 @@ pub struct ReviewSpan {
 
 impl TurnSpan {
     /// What the turn itself used, as far as the CLI told.
-    pub fn used(&self) -> Usage {
-        let cost = |usage: &Usage| usage.cost_micro_usd.unwrap_or(0);
-        Usage {
+    pub fn usage(&self) -> SessionUsage {
+        let cost = |usage: &SessionUsage| usage.cost_micro_usd.unwrap_or(0);
+        SessionUsage {
             input_tokens: self
                 .after
                 .input_tokens
@@ -139,66 +139,71 @@ impl TurnSpan {
                 .after
                 .cost_micro_usd
                 .map(|_| cost(&self.after).saturating_sub(cost(&self.before))),
-            ..Usage::default()
+            ..SessionUsage::default()
         }
     }
 
     /// How much of a wait until `now` was in the turn, in milliseconds.
-    fn waited_by(&self, wait: &Span, now: At) -> i64 {
+    fn wait_overlap_millis(&self, wait: &ActivitySpan, now: UnixMillis) -> i64 {
         let end = self.to.unwrap_or(now).min(wait.to.unwrap_or(now));
-        between(self.from.max(wait.from), Some(end), now)
+        elapsed_millis(self.from.max(wait.from), Some(end), now)
     }
 }
 
-impl Course {
+impl RunTimeline {
     /// The last turns, in their order.
     pub fn turns(&self) -> &[TurnSpan] {
         &self.turns
     }
 
     /// How many turns there were, of a role.
-    pub fn n_turns(&self, role: Role) -> usize {
+    pub fn turn_count(&self, role: Role) -> usize {
         let turns = self.turns.iter().filter(|turn| turn.role == role);
-        self.earlier.of(role).n() + turns.count()
+        self.earlier.role_totals(role).turn_count() + turns.count()
     }
 
     /// How many turns there were.
-    pub fn n_all_turns(&self) -> usize {
-        self.n_turns(Role::Planner) + self.n_turns(Role::Reviewer)
+    pub fn total_turn_count(&self) -> usize {
+        self.turn_count(Role::Planner) + self.turn_count(Role::Reviewer)
     }
 
     /// The last times at which the user was waited for.
-    pub fn waits(&self) -> &[Span] {
+    pub fn waits(&self) -> &[ActivitySpan] {
         &self.waits
     }
 
     /// How often the user was waited for.
-    pub fn n_waits(&self) -> usize {
-        self.earlier.n_waits() + self.waits.len()
+    pub fn wait_count(&self) -> usize {
+        self.earlier.wait_count() + self.waits.len()
     }
 
     /// When the user was waited for before the waits that are kept one by one.
-    pub fn times_of_early_waits(&self) -> &[(At, At)] {
-        self.earlier.waits()
+    pub fn early_wait_times(&self) -> &[(UnixMillis, UnixMillis)] {
+        self.earlier.wait_times()
     }
 
     /// When the user was waited for until `now`; what is long ago and close together is one time.
-    pub fn times_of_waits(&self, now: At) -> impl Iterator<Item = (At, At)> {
+    pub fn wait_times(&self, now: UnixMillis) -> impl Iterator<Item = (UnixMillis, UnixMillis)> {
         let waits = self.waits.iter();
         let waits = waits.map(move |wait| (wait.from, wait.to.unwrap_or(now)));
-        self.earlier.waits().iter().copied().chain(waits)
+        self.earlier.wait_times().iter().copied().chain(waits)
     }
 
     /// When turns of a role did not end well.
-    pub fn bad_ends(&self, role: Role) -> impl Iterator<Item = At> {
+    pub fn failure_times(&self, role: Role) -> impl Iterator<Item = UnixMillis> {
         let turns = self.turns.iter().filter(move |turn| turn.role == role);
-        let bad = turns.filter(|turn| turn.end.is_bad());
-        let earlier = self.earlier.of(role).bad_ends().iter().copied();
+        let bad = turns.filter(|turn| turn.end.is_failure());
+        let earlier = self
+            .earlier
+            .role_totals(role)
+            .failure_times()
+            .iter()
+            .copied();
         earlier.chain(bad.filter_map(|turn| turn.to))
     }
 
     /// When no program worked on the run.
-    pub fn pauses(&self) -> &[Span] {
+    pub fn pauses(&self) -> &[ActivitySpan] {
         &self.pauses
     }
 
@@ -208,42 +213,46 @@ impl Course {
     }
 
     /// When the last event came; `None` where nothing was kept.
-    pub fn last(&self) -> Option<At> {
+    pub fn last_event_at(&self) -> Option<UnixMillis> {
         self.last
     }
 
     /// The span of a step, the last one where it was done again.
-    pub fn step(&self, n: u32) -> Option<&StepSpan> {
+    pub fn step_span(&self, n: u32) -> Option<&StepSpan> {
         self.steps.iter().rev().find(|step| step.n == n)
     }
 
     /// What a role used over all its sessions, as far as its CLIs told.
-    pub fn used_by(&self, role: Role) -> Usage {
+    pub fn role_usage(&self, role: Role) -> SessionUsage {
         let turns = self.turns.iter().filter(|turn| turn.role == role);
-        turns.fold(self.earlier.of(role).used(), |sum, turn| {
-            sum_of(sum, turn.used())
+        turns.fold(self.earlier.role_totals(role).usage(), |sum, turn| {
+            add_usage(sum, turn.usage())
         })
     }
 
     /// When a role worked until `now`: its turns without the times in which the user was waited for. What is long ago
-    /// and close together is one time, so that this is for drawing; [`Self::worked`] counts.
-    pub fn work(&self, role: Role, now: At) -> Vec<(At, At)> {
-        let earlier = self.earlier.of(role).work().iter().copied();
-        earlier.chain(self.late_work(role, now)).collect()
+    /// and close together is one time, so that this is for drawing; [`Self::work_millis`] counts.
+    pub fn work_times(&self, role: Role, now: UnixMillis) -> Vec<(UnixMillis, UnixMillis)> {
+        let earlier = self.earlier.role_totals(role).work_times().iter().copied();
+        earlier.chain(self.recent_work_times(role, now)).collect()
     }
 
     /// The same of the turns that are kept.
-    fn late_work(&self, role: Role, now: At) -> impl Iterator<Item = (At, At)> {
+    fn recent_work_times(
+        &self,
+        role: Role,
+        now: UnixMillis,
+    ) -> impl Iterator<Item = (UnixMillis, UnixMillis)> {
         let turns = self.turns.iter().filter(move |turn| turn.role == role);
-        turns.flat_map(move |turn| self.work_in(turn, now))
+        turns.flat_map(move |turn| self.turn_work_times(turn, now))
     }
 
     /// A turn without the times in which the user was waited for.
-    fn work_in(&self, turn: &TurnSpan, now: At) -> Vec<(At, At)> {
+    fn turn_work_times(&self, turn: &TurnSpan, now: UnixMillis) -> Vec<(UnixMillis, UnixMillis)> {
         let mut from = turn.from;
         let to = turn.to.unwrap_or(now);
         let mut pieces = Vec::new();
-        for (begins, end) in self.times_of_waits(now) {
+        for (begins, end) in self.wait_times(now) {
             if end > from && begins < to {
                 pieces.push((from, begins.max(from)));
                 from = end.min(to);
@@ -255,49 +264,51 @@ impl Course {
     }
 
     /// How long a role worked until `now`, in milliseconds, without waiting for the user.
-    pub fn worked(&self, role: Role, now: At) -> i64 {
+    pub fn work_millis(&self, role: Role, now: UnixMillis) -> i64 {
         let turns = self.turns.iter().filter(|turn| turn.role == role);
-        let late: i64 = turns.map(|turn| self.worked_in(turn, now)).sum();
-        self.earlier.of(role).worked() + late
+        let late: i64 = turns.map(|turn| self.turn_work_millis(turn, now)).sum();
+        self.earlier.role_totals(role).work_millis() + late
     }
 
-    /// How long it was worked in a turn until `now`, in milliseconds. That is more than [`Self::work_in`] comes to where
+    /// How long it was worked in a turn until `now`, in milliseconds. That is more than [`Self::turn_work_times`] comes to where
     /// waits are long ago: their times are kept as one with what is between them.
-    fn worked_in(&self, turn: &TurnSpan, now: At) -> i64 {
+    fn turn_work_millis(&self, turn: &TurnSpan, now: UnixMillis) -> i64 {
         let waits = self.waits.iter();
-        let waited: i64 = waits.map(|wait| turn.waited_by(wait, now)).sum();
-        let whole = between(turn.from, turn.to, now);
+        let waited: i64 = waits.map(|wait| turn.wait_overlap_millis(wait, now)).sum();
+        let whole = elapsed_millis(turn.from, turn.to, now);
         whole.saturating_sub(turn.waited + waited).max(0)
     }
 
     /// How long the user was waited for until `now`, in milliseconds.
-    pub fn waited(&self, now: At) -> i64 {
+    pub fn wait_millis(&self, now: UnixMillis) -> i64 {
         let waits = self.waits.iter();
-        let late: i64 = waits.map(|wait| between(wait.from, wait.to, now)).sum();
-        self.earlier.waited() + late
+        let late: i64 = waits
+            .map(|wait| elapsed_millis(wait.from, wait.to, now))
+            .sum();
+        self.earlier.wait_millis() + late
     }
 }
 
-fn sum_of(one: Usage, other: Usage) -> Usage {
-    Usage {
+fn add_usage(one: SessionUsage, other: SessionUsage) -> SessionUsage {
+    SessionUsage {
         input_tokens: one.input_tokens.saturating_add(other.input_tokens),
         output_tokens: one.output_tokens.saturating_add(other.output_tokens),
         cost_micro_usd: match (one.cost_micro_usd, other.cost_micro_usd) {
             (None, None) => None,
             (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
         },
-        ..Usage::default()
+        ..SessionUsage::default()
     }
 }
 
 /// How long a span lasts that may still go on, in milliseconds.
-pub fn between(from: At, to: Option<At>, now: At) -> i64 {
+pub fn elapsed_millis(from: UnixMillis, to: Option<UnixMillis>, now: UnixMillis) -> i64 {
     to.unwrap_or(now).0.saturating_sub(from.0).max(0)
 }
 
-impl TurnEnd {
+impl TurnSpanEnd {
     /// Tells whether it did not end well.
-    pub fn is_bad(self) -> bool {
+    pub fn is_failure(self) -> bool {
         match self {
             Self::Interrupted | Self::Failed | Self::CutOff => true,
             Self::NotYet | Self::Completed => false,
@@ -305,7 +316,7 @@ impl TurnEnd {
     }
 
     /// How a turn ended, in a word.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::NotYet => "runs",
             Self::Completed => "done",

@@ -1,23 +1,23 @@
 //! Runs played with the clock in hand, and what is kept of their course.
 
-use super::noting::TURNS;
+use super::recorder::MAX_TURNS;
 use super::*;
-use crate::domain::event::{Approval, Audit, Created, Event};
-use crate::domain::findings::{Remark, Severity};
+use crate::domain::event::{Approval, Event, RunParameters, StepAudit};
+use crate::domain::findings::{FindingSeverity, ReviewRemark};
 use crate::domain::ids::RequestId;
 use crate::domain::phase::Gate;
 use crate::domain::plan;
-use crate::domain::question::{Answer, CommitTerms, Terms};
+use crate::domain::question::{CommitTarget, ExecutionTerms, QuestionAnswer};
 use crate::domain::receipt::Receipt;
-use crate::domain::review::Review;
+use crate::domain::review::ReviewDocument;
 use crate::domain::run::Run;
-use crate::domain::turn::{TurnResult, UsageLimit};
+use crate::domain::turn::{TurnOutcome, UsageLimit};
 use crate::permission::MaxApprovalScope;
 
 fn ended(n: u32) -> Event {
     Event::TurnEnded {
         turn: TurnId::new(format!("trn_{n}")),
-        result: TurnResult::Completed {
+        result: TurnOutcome::Completed {
             question: None,
             summary: String::new(),
         },
@@ -27,40 +27,40 @@ fn ended(n: u32) -> Event {
 fn usage(input: u64) -> Event {
     Event::UsageReported {
         role: Role::Planner,
-        usage: Usage {
+        usage: SessionUsage {
             input_tokens: input,
             output_tokens: 1,
             cost_micro_usd: None,
-            ..Usage::default()
+            ..SessionUsage::default()
         },
     }
 }
 
 /// Plays events, each at its second.
 fn play(events: Vec<(i64, Event)>) -> Run {
-    play_from(At(0), events)
+    play_from(UnixMillis(0), events)
 }
 
-fn play_from(at: At, events: Vec<(i64, Event)>) -> Run {
-    let mut run = Run::new(at, &Created::example());
+fn play_from(at: UnixMillis, events: Vec<(i64, Event)>) -> Run {
+    let mut run = Run::new(at, &RunParameters::example());
     for (seconds, event) in events {
-        run.step(At(at.0 + seconds * 1_000), &event);
+        run.step(UnixMillis(at.0 + seconds * 1_000), &event);
     }
     run
 }
 
 #[expect(clippy::too_many_lines, reason = "one entry an event: a list to read")]
 /// A run of 600 seconds that has answered a review, met a pause and is at its second step.
-pub fn example(at: At) -> Course {
+pub fn example_timeline(at: UnixMillis) -> RunTimeline {
     let mut events = to_the_first_review();
     let hash = plan::file_hash(b"x");
     let order = |n| TurnId::new(format!("trn_{n}"));
     let changed = plan::parse("# Task: t\n1. [ ] a\n2. [ ] b\nTest: sh t.sh\n").unwrap();
-    let terms = Terms {
+    let terms = ExecutionTerms {
         plan: changed.approval_sha256.clone(),
         test: None,
         other_test: None,
-        commits: CommitTerms::Off {
+        commits: CommitTarget::Off {
             reason: String::new(),
         },
         dirty: Vec::new(),
@@ -80,7 +80,7 @@ pub fn example(at: At) -> Course {
     };
     let approved = Event::ReviewCommitted {
         turn: order(5),
-        review: Review {
+        review: ReviewDocument {
             verdict: Verdict::Approved,
             consistent: true,
             marker: None,
@@ -98,28 +98,28 @@ pub fn example(at: At) -> Course {
         (191, approved),
         (
             192,
-            Event::Surveyed {
+            Event::RepositorySurveyed {
                 terms: terms.clone(),
             },
         ),
         (
             200,
-            Event::Left {
+            Event::ProgramExited {
                 reason: "q".to_owned(),
             },
         ),
-        (9_000, Event::Resumed { gate: Gate::Auto }),
+        (9_000, Event::RunResumed { gate: Gate::Auto }),
         (
             9_001,
-            Event::Surveyed {
+            Event::RepositorySurveyed {
                 terms: terms.clone(),
             },
         ),
         (
             9_040,
-            Event::Answered {
+            Event::QuestionAnswered {
                 id: 3,
-                answer: Answer::Execute,
+                answer: QuestionAnswer::Execute,
             },
         ),
         (9_041, Event::ExecutionEntered { base: None, terms }),
@@ -127,7 +127,7 @@ pub fn example(at: At) -> Course {
         (9_100, ended(6)),
         (
             9_101,
-            Event::StepAudited(Audit {
+            Event::StepAudited(StepAudit {
                 step: 1,
                 changed: vec!["a.rs".to_owned()],
                 dirty: Vec::new(),
@@ -166,9 +166,9 @@ fn to_the_first_review() -> Vec<(i64, Event)> {
     let text = "# Task: t\n1. [ ] a\nTest: sh t.sh\n";
     let plan = plan::parse(text).unwrap();
     let hash = plan::file_hash(text.as_bytes());
-    let remark = Remark {
+    let remark = ReviewRemark {
         n: 1,
-        severity: Severity::Major,
+        severity: FindingSeverity::Major,
         text: "why".to_owned(),
     };
     vec![
@@ -180,7 +180,7 @@ fn to_the_first_review() -> Vec<(i64, Event)> {
         ),
         (
             2,
-            Event::Said {
+            Event::GoalMessageAdded {
                 text: "t".to_owned(),
             },
         ),
@@ -209,7 +209,7 @@ fn to_the_first_review() -> Vec<(i64, Event)> {
             61,
             Event::ReviewCommitted {
                 turn: TurnId::new("trn_3"),
-                review: Review {
+                review: ReviewDocument {
                     verdict: Verdict::ChangesRequired,
                     consistent: true,
                     marker: None,
@@ -223,8 +223,9 @@ fn to_the_first_review() -> Vec<(i64, Event)> {
     ]
 }
 
-fn in_words(course: &Course) -> String {
-    let seconds = |at: Option<At>| at.map_or("…".to_owned(), |at| (at.0 / 1_000).to_string());
+fn in_words(course: &RunTimeline) -> String {
+    let seconds =
+        |at: Option<UnixMillis>| at.map_or("…".to_owned(), |at| (at.0 / 1_000).to_string());
     let turns = course.turns.iter().map(|turn| {
         format!(
             "{} {} {}-{} {} {}",
@@ -232,11 +233,11 @@ fn in_words(course: &Course) -> String {
             turn.what,
             seconds(Some(turn.from)),
             seconds(turn.to),
-            turn.end.word(),
-            turn.used().input_tokens
+            turn.end.label(),
+            turn.usage().input_tokens
         )
     });
-    let spans = |name: &'static str, spans: &[Span]| {
+    let spans = |name: &'static str, spans: &[ActivitySpan]| {
         let told = spans.iter().map(move |span| {
             format!(
                 "{name} {} {}-{}",
@@ -251,7 +252,7 @@ fn in_words(course: &Course) -> String {
         format!(
             "review {} {}: {} open, {} new, {} settled",
             review.review,
-            review.verdict.word(),
+            review.verdict.as_str(),
             review.n_open,
             review.n_new,
             review.n_settled
@@ -279,9 +280,12 @@ fn turns_waits_and_reviews_are_kept_with_their_times() {
          review 1 CHANGES_REQUIRED: 1 open, 1 new, 0 settled"
     );
     let course = &run.state().course;
-    assert_eq!(course.used_by(Role::Planner).input_tokens, 150);
-    assert_eq!(course.worked(Role::Reviewer, At(99_000)), 9_000);
-    assert_eq!(course.waited(At(99_000)), 11_000);
+    assert_eq!(course.role_usage(Role::Planner).input_tokens, 150);
+    assert_eq!(
+        course.work_millis(Role::Reviewer, UnixMillis(99_000)),
+        9_000
+    );
+    assert_eq!(course.wait_millis(UnixMillis(99_000)), 11_000);
 }
 
 #[test]
@@ -289,7 +293,7 @@ fn a_role_does_not_work_while_its_call_waits_for_the_user() {
     let mut events = to_the_first_review();
     let request = RequestId::new("req_1");
     let at = events.iter().position(|(at, _)| *at == 60).unwrap();
-    let asked = Event::ApprovalAsked(Approval {
+    let asked = Event::ApprovalRequested(Approval {
         request: request.clone(),
         turn: TurnId::new("trn_3"),
         permission: "bash".to_owned(),
@@ -302,7 +306,7 @@ fn a_role_does_not_work_while_its_call_waits_for_the_user() {
         child: None,
         n: 0,
     });
-    let answered = Event::ApprovalAnswered {
+    let answered = Event::ApprovalDecided {
         request,
         allowed: true,
         by: "user".to_owned(),
@@ -312,11 +316,17 @@ fn a_role_does_not_work_while_its_call_waits_for_the_user() {
     events.splice(at..at, [(52, asked), (58, answered)]);
     let run = play(events);
     let course = &run.state().course;
-    let work = course.work(Role::Reviewer, At(99_000));
-    let pieces = [(At(51_000), At(52_000)), (At(58_000), At(60_000))];
+    let work = course.work_times(Role::Reviewer, UnixMillis(99_000));
+    let pieces = [
+        (UnixMillis(51_000), UnixMillis(52_000)),
+        (UnixMillis(58_000), UnixMillis(60_000)),
+    ];
     assert_eq!(work, pieces);
-    assert_eq!(course.worked(Role::Reviewer, At(99_000)), 3_000);
-    assert_eq!(course.waited(At(99_000)), 17_000);
+    assert_eq!(
+        course.work_millis(Role::Reviewer, UnixMillis(99_000)),
+        3_000
+    );
+    assert_eq!(course.wait_millis(UnixMillis(99_000)), 17_000);
 }
 
 #[test]
@@ -327,27 +337,30 @@ fn nobody_is_waited_for_until_a_limit_of_usage_is_over() {
         60,
         Event::TurnEnded {
             turn: TurnId::new("trn_3"),
-            result: TurnResult::Failed {
+            result: TurnOutcome::Failed {
                 kind: "usage limit".to_owned(),
                 message: "used up".to_owned(),
                 transient: false,
                 limit: Some(UsageLimit {
-                    resets_at: Some(At(900_000)),
+                    resets_at: Some(UnixMillis(900_000)),
                 }),
                 other: None,
             },
         },
     ));
     let run = play(events);
-    assert_eq!(run.state().question().unwrap().kind.name(), "usage_limit");
-    assert_eq!(run.state().course.waited(At(99_000)), 11_000);
+    assert_eq!(
+        run.state().current_question().unwrap().kind.name(),
+        "usage_limit"
+    );
+    assert_eq!(run.state().course.wait_millis(UnixMillis(99_000)), 11_000);
 }
 
 #[test]
 fn what_the_end_of_the_program_cut_off_ends_with_the_last_event() {
     let mut events = to_the_first_review();
     events.push((70, usage(170)));
-    events.push((500, Event::Resumed { gate: Gate::Manual }));
+    events.push((500, Event::RunResumed { gate: Gate::Manual }));
     let run = play(events);
     let told = in_words(&run.state().course);
     assert!(
@@ -368,16 +381,16 @@ fn a_snapshot_without_a_course_is_read_and_a_course_comes_back_from_its_snapshot
     fields.remove("course");
     fields.remove("notes");
     let old: Run = serde_json::from_value(value).unwrap();
-    assert_eq!(old.state().course, Course::default());
+    assert_eq!(old.state().course, RunTimeline::default());
 }
 
 #[test]
 fn a_step_lasts_from_its_first_turn_to_its_record() {
-    let course = example(At(0));
+    let course = example_timeline(UnixMillis(0));
     let told = in_words(&course);
     let step = |n| {
         course
-            .step(n)
+            .step_span(n)
             .map(|step| (step.from.0, step.to.map(|to| to.0)))
     };
     assert_eq!(step(1), Some((9_041_000, Some(9_102_000))), "{told}");
@@ -388,7 +401,7 @@ fn a_step_lasts_from_its_first_turn_to_its_record() {
     );
     assert_eq!(
         course.turns().last().unwrap().end,
-        TurnEnd::NotYet,
+        TurnSpanEnd::NotYet,
         "{told}"
     );
     assert!(told.contains("pause  200-9000"), "{told}");
@@ -401,29 +414,29 @@ fn what_an_agent_says_leaves_the_run_as_its_snapshot_has_it() {
     let said = Event::Agent {
         turn: TurnId::new("trn_4"),
         role: Role::Planner,
-        news: crate::domain::event::News::Text {
+        news: crate::domain::event::AgentActivity::Text {
             text: "hm".to_owned(),
         },
     };
-    run.step(At(99_000), &said);
+    run.step(UnixMillis(99_000), &said);
     assert_eq!(run, before);
 }
 
 /// A turn of so many seconds, with a wait of one second in its middle where it has one.
 fn turn(n: u32, role: Role, at: i64) -> TurnSpan {
-    let used = |n: u32| Usage {
+    let used = |n: u32| SessionUsage {
         input_tokens: u64::from(n) * 10,
-        ..Usage::default()
+        ..SessionUsage::default()
     };
     TurnSpan {
         turn: TurnId::new(format!("trn_{n}")),
         role,
         what: "works on step 1".to_owned(),
-        from: At(at),
-        to: Some(At(at + 7_000)),
+        from: UnixMillis(at),
+        to: Some(UnixMillis(at + 7_000)),
         end: match n % 50 {
-            0 => TurnEnd::Failed,
-            _ => TurnEnd::Completed,
+            0 => TurnSpanEnd::Failed,
+            _ => TurnSpanEnd::Completed,
         },
         before: used(n),
         after: used(n + 1),
@@ -433,41 +446,42 @@ fn turn(n: u32, role: Role, at: i64) -> TurnSpan {
 
 #[test]
 fn of_many_waits_in_a_turn_each_counts_for_itself() {
-    let mut course = Course::default();
-    let minute = |n: i64| At(n * 60_000);
+    let mut course = RunTimeline::default();
+    let minute = |n: i64| UnixMillis(n * 60_000);
     let long = TurnSpan {
         to: None,
         ..turn(1, Role::Planner, 0)
     };
     course.turns.push(long);
     for n in 0..100 {
-        course.waits.push(Span {
+        course.waits.push(ActivitySpan {
             from: minute(n),
-            to: Some(At(minute(n).0 + 1_000)),
+            to: Some(UnixMillis(minute(n).0 + 1_000)),
             what: "bash".to_owned(),
         });
-        course.forget();
+        course.compact();
     }
     let now = minute(100);
     let worked = 100 * 59_000;
-    assert_eq!(course.worked(Role::Planner, now), worked);
-    assert_eq!(course.waited(now), 100_000);
-    let again: Course = serde_json::from_str(&serde_json::to_string(&course).unwrap()).unwrap();
-    assert_eq!(again.worked(Role::Planner, now), worked);
+    assert_eq!(course.work_millis(Role::Planner, now), worked);
+    assert_eq!(course.wait_millis(now), 100_000);
+    let again: RunTimeline =
+        serde_json::from_str(&serde_json::to_string(&course).unwrap()).unwrap();
+    assert_eq!(again.work_millis(Role::Planner, now), worked);
     // It is no other once the turn is long ago too.
     course.turns[0].to = Some(now);
     for n in 0..30 {
         course.turns.push(turn(n, Role::Reviewer, now.0));
-        course.forget();
+        course.compact();
     }
-    assert_eq!(course.worked(Role::Planner, now), worked);
+    assert_eq!(course.work_millis(Role::Planner, now), worked);
 }
 
 #[test]
 fn of_a_long_run_each_step_review_and_pause_is_there() {
-    let mut course = Course::default();
+    let mut course = RunTimeline::default();
     for n in 1..=300 {
-        let at = At(i64::from(n));
+        let at = UnixMillis(i64::from(n));
         course.steps.push(StepSpan {
             n,
             from: at,
@@ -483,21 +497,24 @@ fn of_a_long_run_each_step_review_and_pause_is_there() {
             n_new: 0,
             n_settled: 0,
         });
-        course.pauses.push(Span {
+        course.pauses.push(ActivitySpan {
             from: at,
             to: Some(at),
             what: String::new(),
         });
-        course.forget();
+        course.compact();
     }
-    assert_eq!(course.step(1).map(|step| step.from), Some(At(1)));
+    assert_eq!(
+        course.step_span(1).map(|step| step.from),
+        Some(UnixMillis(1))
+    );
     assert_eq!(course.reviews()[0].review, 1);
     assert_eq!(course.pauses().len(), 300);
 }
 
 #[test]
 fn a_long_course_stays_small_and_its_sums_are_those_of_all_turns() {
-    let mut course = Course::default();
+    let mut course = RunTimeline::default();
     for n in 0..1_000 {
         let role = match n % 4 {
             3 => Role::Reviewer,
@@ -505,29 +522,30 @@ fn a_long_course_stays_small_and_its_sums_are_those_of_all_turns() {
         };
         let at = i64::from(n) * 10_000;
         course.turns.push(turn(n, role, at));
-        course.waits.push(Span {
-            from: At(at + 3_000),
-            to: Some(At(at + 4_000)),
+        course.waits.push(ActivitySpan {
+            from: UnixMillis(at + 3_000),
+            to: Some(UnixMillis(at + 4_000)),
             what: "bash".to_owned(),
         });
-        course.forget();
+        course.compact();
     }
-    let now = At(10_000_000);
-    assert_eq!(course.turns().len(), TURNS);
-    assert_eq!(course.n_turns(Role::Planner), 750);
-    assert_eq!(course.n_turns(Role::Reviewer), 250);
-    assert_eq!(course.worked(Role::Planner, now), 750 * 6_000);
-    assert_eq!(course.worked(Role::Reviewer, now), 250 * 6_000);
-    assert_eq!(course.used_by(Role::Planner).input_tokens, 7_500);
-    assert_eq!(course.n_waits(), 1_000);
-    assert_eq!(course.waited(now), 1_000_000);
-    assert_eq!(course.bad_ends(Role::Planner).count(), 20);
+    let now = UnixMillis(10_000_000);
+    assert_eq!(course.turns().len(), MAX_TURNS);
+    assert_eq!(course.turn_count(Role::Planner), 750);
+    assert_eq!(course.turn_count(Role::Reviewer), 250);
+    assert_eq!(course.work_millis(Role::Planner, now), 750 * 6_000);
+    assert_eq!(course.work_millis(Role::Reviewer, now), 250 * 6_000);
+    assert_eq!(course.role_usage(Role::Planner).input_tokens, 7_500);
+    assert_eq!(course.wait_count(), 1_000);
+    assert_eq!(course.wait_millis(now), 1_000_000);
+    assert_eq!(course.failure_times(Role::Planner).count(), 20);
     // The bars begin with the first turn, and none lies outside of the run.
-    let work = course.work(Role::Planner, now);
-    assert_eq!(work.first().map(|(from, _)| *from), Some(At(0)));
+    let work = course.work_times(Role::Planner, now);
+    assert_eq!(work.first().map(|(from, _)| *from), Some(UnixMillis(0)));
     assert!(work.windows(2).all(|pair| pair[0].1 <= pair[1].0));
     let n_bytes = serde_json::to_string(&course).unwrap().len();
     assert!(n_bytes < 12_000, "{n_bytes} bytes");
-    let again: Course = serde_json::from_str(&serde_json::to_string(&course).unwrap()).unwrap();
+    let again: RunTimeline =
+        serde_json::from_str(&serde_json::to_string(&course).unwrap()).unwrap();
     assert_eq!(again, course);
 }

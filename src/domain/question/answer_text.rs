@@ -2,11 +2,11 @@
 //!
 //! Refuses to know who reads them.
 
-use super::Answer;
+use super::QuestionAnswer;
 
-impl Answer {
+impl QuestionAnswer {
     /// The answer as the user would say it.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::ForcePass => "let the plan pass".to_owned(),
             Self::MoreIterations { n: 1 } => "1 more iteration".to_owned(),

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::ids::TurnId;
 
 /// The longest note and the longest quoted line, in characters.
-pub const LONGEST: usize = 4_000;
+pub const MAX_NOTE_CHARS: usize = 4_000;
 
 /// One note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct PlanNote {
     /// Its number, from 1; never reused.
     pub n: u32,
     /// The line of `plan.md` that it was made on, from 1.
@@ -36,36 +36,36 @@ pub struct Note {
 
 /// All notes of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Notes {
-    all: Vec<Note>,
+pub struct PlanNotes {
+    all: Vec<PlanNote>,
     n_made: u32,
 }
 
-impl Notes {
+impl PlanNotes {
     /// All that were not removed, in the order in which they were made.
-    pub fn all(&self) -> &[Note] {
+    pub fn all(&self) -> &[PlanNote] {
         &self.all
     }
 
     /// Those that the planner has not answered yet.
-    pub fn unanswered(&self) -> impl Iterator<Item = &Note> {
+    pub fn unanswered(&self) -> impl Iterator<Item = &PlanNote> {
         self.all.iter().filter(|note| !note.answered)
     }
 
     /// Those of which no reviewer has seen yet what became of them.
-    pub fn open(&self) -> impl Iterator<Item = &Note> {
+    pub fn open(&self) -> impl Iterator<Item = &PlanNote> {
         self.all.iter().filter(|note| !note.judged)
     }
 
     /// Adds a note; one without a text is none.
-    pub fn make(&mut self, line: u32, quote: &str, text: &str) -> bool {
+    pub fn add(&mut self, line: u32, quote: &str, text: &str) -> bool {
         let text = text.trim();
         if text.is_empty() {
             return false;
         }
-        let short = |text: &str| text.chars().take(LONGEST).collect::<String>();
+        let short = |text: &str| text.chars().take(MAX_NOTE_CHARS).collect::<String>();
         self.n_made += 1;
-        self.all.push(Note {
+        self.all.push(PlanNote {
             n: self.n_made,
             line,
             quote: short(quote.trim()),
@@ -87,7 +87,7 @@ impl Notes {
     }
 
     /// The open ones stand in the prompt of this turn of the reviewer.
-    pub fn on_review(&mut self, turn: &TurnId) {
+    pub fn on_review_prompt(&mut self, turn: &TurnId) {
         for note in self.all.iter_mut().filter(|note| !note.judged) {
             note.reviewed = true;
             note.looked_at = note.answered.then(|| turn.clone());
@@ -95,7 +95,7 @@ impl Notes {
     }
 
     /// The open ones stand in the prompt of this turn of the planner.
-    pub fn on_respond(&mut self, turn: &TurnId) {
+    pub fn on_respond_prompt(&mut self, turn: &TurnId) {
         for note in self.all.iter_mut().filter(|note| !note.answered) {
             note.sent = Some(turn.clone());
         }
@@ -116,9 +116,9 @@ impl Notes {
     }
 }
 
-impl Note {
+impl PlanNote {
     /// Where it stands, in words.
-    pub fn in_words(&self) -> &'static str {
+    pub fn describe_status(&self) -> &'static str {
         match (self.answered, self.sent.is_some(), self.reviewed) {
             (true, ..) if self.judged => "the planner answered it, and the reviewer had it since",
             (true, ..) => "the planner answered it, the next review looks whether it is met",
@@ -129,17 +129,17 @@ impl Note {
     }
 
     /// The line of a text that it is about now, from 0: the nearest one with its words.
-    pub fn line_in(&self, lines: &[&str]) -> Option<usize> {
+    pub fn find_line(&self, lines: &[&str]) -> Option<usize> {
         let was = usize::try_from(self.line).unwrap_or(1).saturating_sub(1);
-        let words = bare(&self.quote);
-        let is_same = |(_, line): &(usize, &&str)| bare(line) == words;
+        let words = without_tick(&self.quote);
+        let is_same = |(_, line): &(usize, &&str)| without_tick(line) == words;
         let same = lines.iter().enumerate().filter(is_same);
         same.map(|(at, _)| at).min_by_key(|at| at.abs_diff(was))
     }
 }
 
 /// A line without what ticking a box changes.
-fn bare(line: &str) -> String {
+fn without_tick(line: &str) -> String {
     line.trim().replacen("[x]", "[ ]", 1)
 }
 
@@ -149,18 +149,18 @@ mod tests {
 
     #[test]
     fn a_note_is_open_until_the_planner_answered_it_and_a_reviewer_had_it_again() {
-        let mut notes = Notes::default();
-        assert!(notes.make(3, "1. [ ] a", "why not b?"));
-        assert!(!notes.make(3, "1. [ ] a", " \n"));
-        notes.on_review(&TurnId::new("trn_0"));
+        let mut notes = PlanNotes::default();
+        assert!(notes.add(3, "1. [ ] a", "why not b?"));
+        assert!(!notes.add(3, "1. [ ] a", " \n"));
+        notes.on_review_prompt(&TurnId::new("trn_0"));
         notes.on_judged(&TurnId::new("trn_0"));
         let (first, second) = (TurnId::new("trn_1"), TurnId::new("trn_2"));
-        notes.on_respond(&first);
-        assert!(notes.make(4, "2. [ ] b", "later"));
+        notes.on_respond_prompt(&first);
+        assert!(notes.add(4, "2. [ ] b", "later"));
         notes.on_answered(&second);
         assert_eq!(notes.unanswered().count(), 2);
         notes.on_answered(&first);
-        let of = |notes: &Notes| {
+        let of = |notes: &PlanNotes| {
             let unanswered: Vec<u32> = notes.unanswered().map(|note| note.n).collect();
             let open: Vec<u32> = notes.open().map(|note| note.n).collect();
             (unanswered, open)
@@ -168,24 +168,24 @@ mod tests {
         // Until the next review nobody has judged what the planner made of it.
         assert_eq!(of(&notes), (vec![2], vec![1, 2]));
         let (third, other) = (TurnId::new("trn_3"), TurnId::new("trn_4"));
-        notes.on_review(&third);
+        notes.on_review_prompt(&third);
         notes.on_judged(&other);
         assert_eq!(of(&notes), (vec![2], vec![1, 2]));
         notes.on_judged(&third);
         assert_eq!(of(&notes), (vec![2], vec![2]));
         assert!(notes.remove(2) && !notes.remove(2));
-        assert!(notes.make(1, "#", "again"));
+        assert!(notes.add(1, "#", "again"));
         assert_eq!(notes.all().last().unwrap().n, 3, "numbers are not reused");
     }
 
     #[test]
     fn a_note_finds_its_line_again_when_lines_move() {
-        let mut notes = Notes::default();
-        notes.make(2, "1. [ ] a", "x");
+        let mut notes = PlanNotes::default();
+        notes.add(2, "1. [ ] a", "x");
         let note = &notes.all()[0];
-        assert_eq!(note.line_in(&["# T", "1. [ ] a"]), Some(1));
-        assert_eq!(note.line_in(&["# T", "", "", "1. [x] a"]), Some(3));
-        assert_eq!(note.line_in(&["1. [ ] a", "b", "c", "1. [ ] a"]), Some(0));
-        assert_eq!(note.line_in(&["gone"]), None);
+        assert_eq!(note.find_line(&["# T", "1. [ ] a"]), Some(1));
+        assert_eq!(note.find_line(&["# T", "", "", "1. [x] a"]), Some(3));
+        assert_eq!(note.find_line(&["1. [ ] a", "b", "c", "1. [ ] a"]), Some(0));
+        assert_eq!(note.find_line(&["gone"]), None);
     }
 }

@@ -5,13 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::execution::{Current, Execution, StepOutcome, StepRecord};
+use super::plan_execution::{CurrentStep, PlanExecution, StepOutcome, StepRecord};
 use super::run::commit_subject;
 
 /// Which way steps go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "way", rename_all = "snake_case")]
-pub enum Way {
+pub enum UndoDirection {
     /// Back to before this step; it and all after it are undone.
     Undo {
         /// The step.
@@ -23,7 +23,7 @@ pub enum Way {
 
 /// What the user wishes for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum UndoRequest {
     /// The last step that changed something is undone; else what was undone comes back.
     Last,
     /// Back to before this step.
@@ -34,9 +34,9 @@ pub enum Wish {
 
 /// What is reversed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reversal {
+pub struct ReversalPlan {
     /// Which way.
-    pub way: Way,
+    pub way: UndoDirection,
     /// The steps, in the order in which they were made.
     pub steps: Vec<u32>,
     /// The text of the first of them.
@@ -44,14 +44,14 @@ pub struct Reversal {
     /// The one of them that is at hand and not through.
     pub unfinished: Option<u32>,
     /// Between which trees the files changed, the oldest first; `to` goes back to `from`.
-    pub spans: Vec<Span>,
+    pub spans: Vec<TreeSpan>,
     /// The commits that are taken back by one new commit, the oldest first.
     pub commits: Vec<String>,
 }
 
 /// Two trees: from the later one the files go back to the earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct TreeSpan {
     /// The tree that is gone back to.
     pub from: String,
     /// The tree that is left.
@@ -63,11 +63,11 @@ pub struct Span {
 
 /// Steps that were undone and can come back, as long as no other turn has worked since.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Undone {
+pub struct UndoRecord {
     /// What was known of them.
     pub records: Vec<StepRecord>,
     /// The step that was at hand, where it went back too.
-    pub current: Option<Current>,
+    pub current: Option<CurrentStep>,
     /// The tree from before.
     pub kept: String,
     /// The tree from right after.
@@ -78,37 +78,37 @@ pub struct Undone {
 
 /// What a reversal would do, for the user to decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub struct ReversalPreview {
     /// Which way.
-    pub way: Way,
+    pub way: UndoDirection,
     /// The steps.
     pub steps: Vec<u32>,
     /// The tree that was looked at; when it changed, nothing is done.
-    pub seen: String,
+    pub inspected_tree: String,
     /// Each file with what becomes of it.
-    pub files: Vec<(Fate, String)>,
+    pub files: Vec<(FileReversalKind, String)>,
     /// Those of them that somebody changed since, whose changes go out of the tree.
-    pub yours: Vec<String>,
+    pub user_edited: Vec<String>,
     /// The step that is at hand and not through.
     pub unfinished: Option<u32>,
     /// The commits that are taken back: id and subject.
     pub commits: Vec<(String, String)>,
     /// The first line of the commit that does it; `None` where nothing is committed.
-    pub commit: Option<String>,
+    pub commit_subject: Option<String>,
 }
 
 /// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum FileReversalKind {
     /// It gets its earlier content.
-    Changes,
+    Modify,
     /// It comes back.
-    Comes,
+    Restore,
     /// It goes away.
-    Goes,
+    Delete,
 }
 
-impl Way {
+impl UndoDirection {
     /// The verb, as in `undo step 2`.
     pub fn verb(self) -> &'static str {
         match self {
@@ -118,7 +118,7 @@ impl Way {
     }
 
     /// What was done to the steps.
-    pub fn done(self) -> &'static str {
+    pub fn past_participle(self) -> &'static str {
         match self {
             Self::Undo { .. } => "undone",
             Self::Redo => "redone",
@@ -127,7 +127,7 @@ impl Way {
 }
 
 /// Names steps: `step 2`, `steps 2–4`.
-pub fn named(steps: &[u32]) -> String {
+pub fn steps_label(steps: &[u32]) -> String {
     match steps {
         [] => "no step".to_owned(),
         [only] => format!("step {only}"),
@@ -135,14 +135,14 @@ pub fn named(steps: &[u32]) -> String {
     }
 }
 
-impl Reversal {
+impl ReversalPlan {
     /// The commit's message: what was taken back, then which commits.
-    pub fn message(&self) -> String {
+    pub fn commit_message(&self) -> String {
         let verb = match self.way {
-            Way::Undo { .. } => "Undo",
-            Way::Redo => "Redo",
+            UndoDirection::Undo { .. } => "Undo",
+            UndoDirection::Redo => "Redo",
         };
-        let mark = format!("{verb} {}", named(&self.steps));
+        let mark = format!("{verb} {}", steps_label(&self.steps));
         let subject = match self.steps.len() {
             1 => commit_subject(&mark, &self.text),
             _ => format!("[{mark}]"),
@@ -156,10 +156,10 @@ impl Reversal {
     }
 }
 
-impl Execution {
+impl PlanExecution {
     /// The steps that can be undone, the likeliest first: the one at hand where it was begun, then the
     /// last one that changed something.
-    pub fn undoable(&self) -> Vec<u32> {
+    pub fn undoable_steps(&self) -> Vec<u32> {
         let begun = self.current.iter().filter(|c| c.tree_before.is_some());
         let begun = begun.map(|current| current.n);
         let changed = |record: &&StepRecord| record.outcome != StepOutcome::NoChange;
@@ -168,14 +168,14 @@ impl Execution {
     }
 
     /// The ways that a wish may mean, the likeliest first.
-    pub fn ways(&self, wish: Wish) -> Vec<Way> {
-        let undo = |step| Way::Undo { step };
+    pub fn candidate_directions(&self, wish: UndoRequest) -> Vec<UndoDirection> {
+        let undo = |step| UndoDirection::Undo { step };
         match wish {
-            Wish::BackTo(step) => vec![undo(step)],
-            Wish::Redo => vec![Way::Redo],
-            Wish::Last => {
-                let redo = (!self.undone.is_empty()).then_some(Way::Redo);
-                let steps = self.undoable().into_iter().map(undo);
+            UndoRequest::BackTo(step) => vec![undo(step)],
+            UndoRequest::Redo => vec![UndoDirection::Redo],
+            UndoRequest::Last => {
+                let redo = (!self.undone.is_empty()).then_some(UndoDirection::Redo);
+                let steps = self.undoable_steps().into_iter().map(undo);
                 steps.chain(redo).collect()
             }
         }
@@ -185,7 +185,7 @@ impl Execution {
     ///
     /// # Errors
     /// Says why it cannot be undone.
-    pub fn undo_to(&self, step: u32, now: &str) -> Result<Reversal, String> {
+    pub fn plan_undo(&self, step: u32, now: &str) -> Result<ReversalPlan, String> {
         let at = self.done.iter().position(|record| record.n == step);
         let begun = self.current.as_ref().filter(|c| c.tree_before.is_some());
         if at.is_none() && begun.is_none_or(|current| current.n != step) {
@@ -195,10 +195,10 @@ impl Execution {
         let records = records.unwrap_or_default();
         let mut spans = Vec::new();
         for record in records {
-            spans.push(span_of(record)?);
+            spans.push(step_tree_span(record)?);
         }
         spans.extend(begun.and_then(|current| {
-            Some(Span {
+            Some(TreeSpan {
                 from: current.tree_before.clone()?,
                 to: now.to_owned(),
                 keeps: current.users_edits.clone(),
@@ -207,13 +207,13 @@ impl Execution {
         let steps = records.iter().map(|record| record.n);
         let text = records.iter().map(|record| &record.text);
         let text = text.chain(begun.map(|current| &current.text)).next();
-        Ok(Reversal {
-            way: Way::Undo { step },
+        Ok(ReversalPlan {
+            way: UndoDirection::Undo { step },
             steps: steps.chain(begun.map(|current| current.n)).collect(),
             text: text.cloned().unwrap_or_default(),
             unfinished: begun.map(|current| current.n),
             spans,
-            commits: records.iter().filter_map(commit_of).collect(),
+            commits: records.iter().filter_map(step_commit).collect(),
         })
     }
 
@@ -221,7 +221,7 @@ impl Execution {
     ///
     /// # Errors
     /// Says why nothing can come back.
-    pub fn redo(&self) -> Result<Reversal, String> {
+    pub fn plan_redo(&self) -> Result<ReversalPlan, String> {
         let undone = self
             .undone
             .last()
@@ -230,14 +230,14 @@ impl Execution {
         let steps = undone.records.iter().map(|record| (record.n, &record.text));
         let steps = steps.chain(current.map(|current| (current.n, &current.text)));
         let (steps, texts): (Vec<u32>, Vec<&String>) = steps.unzip();
-        Ok(Reversal {
-            way: Way::Redo,
+        Ok(ReversalPlan {
+            way: UndoDirection::Redo,
             steps,
             text: texts
                 .first()
                 .map_or_else(String::new, |text| (*text).clone()),
             unfinished: None,
-            spans: vec![Span {
+            spans: vec![TreeSpan {
                 from: undone.kept.clone(),
                 to: undone.left.clone(),
                 keeps: Vec::new(),
@@ -250,17 +250,17 @@ impl Execution {
     ///
     /// # Errors
     /// Says why it cannot be gone.
-    pub fn reversal(&self, way: Way, now: &str) -> Result<Reversal, String> {
+    pub fn plan_reversal(&self, way: UndoDirection, now: &str) -> Result<ReversalPlan, String> {
         match way {
-            Way::Undo { step } => self.undo_to(step, now),
-            Way::Redo => self.redo(),
+            UndoDirection::Undo { step } => self.plan_undo(step, now),
+            UndoDirection::Redo => self.plan_redo(),
         }
     }
 }
 
-fn span_of(record: &StepRecord) -> Result<Span, String> {
+fn step_tree_span(record: &StepRecord) -> Result<TreeSpan, String> {
     match (&record.tree_before, &record.tree_after) {
-        (Some(from), Some(to)) => Ok(Span {
+        (Some(from), Some(to)) => Ok(TreeSpan {
             from: from.clone(),
             to: to.clone(),
             keeps: record.users_edits.clone(),
@@ -272,7 +272,7 @@ fn span_of(record: &StepRecord) -> Result<Span, String> {
     }
 }
 
-fn commit_of(record: &StepRecord) -> Option<String> {
+fn step_commit(record: &StepRecord) -> Option<String> {
     match &record.outcome {
         StepOutcome::Committed { commit, .. } => Some(commit.clone()),
         StepOutcome::Uncommitted { .. } | StepOutcome::NoChange => None,

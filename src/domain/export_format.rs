@@ -4,7 +4,7 @@
 
 /// A form of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PageForm {
+pub enum ExportFormat {
     /// One page of HTML, dark and light.
     #[default]
     Html,
@@ -12,9 +12,9 @@ pub enum PageForm {
     Markdown,
 }
 
-impl PageForm {
+impl ExportFormat {
     /// Its word, as in `/export html`; `None` for another one.
-    pub fn named(word: &str) -> Option<Self> {
+    pub fn from_name(word: &str) -> Option<Self> {
         match word {
             "html" => Some(Self::Html),
             "md" | "markdown" => Some(Self::Markdown),
@@ -23,7 +23,7 @@ impl PageForm {
     }
 
     /// How the name of its file ends, without the dot.
-    pub fn extension(self) -> &'static str {
+    pub fn file_extension(self) -> &'static str {
         match self {
             Self::Html => "html",
             Self::Markdown => "md",

@@ -7,7 +7,7 @@ use super::turn::Role;
 
 /// A piece of text on its way, for the view alone; nothing of it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Delta {
+pub enum TextDelta {
     /// More text of a block, not cleaned.
     Text {
         /// Whose.

@@ -4,44 +4,44 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Span, TurnSpan, between, sum_of};
-use crate::domain::ids::At;
-use crate::domain::session::Usage;
+use super::{ActivitySpan, TurnSpan, add_usage, elapsed_millis};
+use crate::domain::ids::UnixMillis;
+use crate::domain::session::SessionUsage;
 use crate::domain::turn::Role;
 
 /// How many times of each kind are told apart.
-const TIMES: usize = 24;
+const MAX_TIMES: usize = 24;
 
 /// What is known of turns and waits that are not kept one by one any more.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Earlier {
-    planner: Turns,
-    reviewer: Turns,
+pub struct TimelineTotals {
+    planner: RoleTotals,
+    reviewer: RoleTotals,
     n_waits: usize,
     /// How long the user was waited for, in milliseconds.
     waited: i64,
-    waits: Vec<(At, At)>,
+    waits: Vec<(UnixMillis, UnixMillis)>,
 }
 
 /// The turns of a role.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Turns {
+pub struct RoleTotals {
     n: usize,
     /// How long it worked, in milliseconds.
     worked: i64,
-    used: Usage,
-    work: Vec<(At, At)>,
-    bad_ends: Vec<At>,
+    used: SessionUsage,
+    work: Vec<(UnixMillis, UnixMillis)>,
+    bad_ends: Vec<UnixMillis>,
 }
 
-impl Earlier {
+impl TimelineTotals {
     /// Tells whether all that happened is kept one by one.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// The turns of a role.
-    pub fn of(&self, role: Role) -> &Turns {
+    pub fn role_totals(&self, role: Role) -> &RoleTotals {
         match role {
             Role::Planner => &self.planner,
             Role::Reviewer => &self.reviewer,
@@ -49,82 +49,82 @@ impl Earlier {
     }
 
     /// How many waits there were.
-    pub fn n_waits(&self) -> usize {
+    pub fn wait_count(&self) -> usize {
         self.n_waits
     }
 
     /// How long they took, in milliseconds.
-    pub fn waited(&self) -> i64 {
+    pub fn wait_millis(&self) -> i64 {
         self.waited
     }
 
     /// When they were.
-    pub fn waits(&self) -> &[(At, At)] {
+    pub fn wait_times(&self) -> &[(UnixMillis, UnixMillis)] {
         &self.waits
     }
 
     /// Takes a turn in, how long it was worked in it, in milliseconds, and when.
-    pub fn take_turn(&mut self, turn: &TurnSpan, worked: i64, work: &[(At, At)]) {
+    pub fn add_turn(&mut self, turn: &TurnSpan, worked: i64, work: &[(UnixMillis, UnixMillis)]) {
         let turns = match turn.role {
             Role::Planner => &mut self.planner,
             Role::Reviewer => &mut self.reviewer,
         };
         turns.n += 1;
-        turns.used = sum_of(turns.used, turn.used());
+        turns.used = add_usage(turns.used, turn.usage());
         turns.worked += worked;
         for (from, to) in work {
-            join(&mut turns.work, (*from, *to));
+            merge_time(&mut turns.work, (*from, *to));
         }
-        if let Some(at) = turn.to.filter(|_| turn.end.is_bad()) {
-            let n_most = turns.bad_ends.len().saturating_sub(TIMES - 1);
+        if let Some(at) = turn.to.filter(|_| turn.end.is_failure()) {
+            let n_most = turns.bad_ends.len().saturating_sub(MAX_TIMES - 1);
             turns.bad_ends.drain(..n_most);
             turns.bad_ends.push(at);
         }
     }
 
     /// Takes a wait in.
-    pub fn take_wait(&mut self, wait: &Span) {
+    pub fn add_wait(&mut self, wait: &ActivitySpan) {
         let to = wait.to.unwrap_or(wait.from);
         self.n_waits += 1;
-        self.waited += between(wait.from, Some(to), to);
-        join(&mut self.waits, (wait.from, to));
+        self.waited += elapsed_millis(wait.from, Some(to), to);
+        merge_time(&mut self.waits, (wait.from, to));
     }
 }
 
-impl Turns {
+impl RoleTotals {
     /// How many there were.
-    pub fn n(&self) -> usize {
+    pub fn turn_count(&self) -> usize {
         self.n
     }
 
     /// How long they took, in milliseconds, without waiting for the user.
-    pub fn worked(&self) -> i64 {
+    pub fn work_millis(&self) -> i64 {
         self.worked
     }
 
     /// What they used.
-    pub fn used(&self) -> Usage {
+    pub fn usage(&self) -> SessionUsage {
         self.used
     }
 
     /// When it was worked.
-    pub fn work(&self) -> &[(At, At)] {
+    pub fn work_times(&self) -> &[(UnixMillis, UnixMillis)] {
         &self.work
     }
 
     /// When they did not end well; the last ones.
-    pub fn bad_ends(&self) -> &[At] {
+    pub fn failure_times(&self) -> &[UnixMillis] {
         &self.bad_ends
     }
 }
 
 /// Adds a time; of more than are told apart, the two that are closest become one.
-fn join(times: &mut Vec<(At, At)>, time: (At, At)) {
+fn merge_time(times: &mut Vec<(UnixMillis, UnixMillis)>, time: (UnixMillis, UnixMillis)) {
     times.push(time);
-    if times.len() <= TIMES {
+    if times.len() <= MAX_TIMES {
         return;
     }
-    let gap = |pair: &[(At, At)]| match pair {
+    let gap = |pair: &[(UnixMillis, UnixMillis)]| match pair {
         [one, other] => other.0.0.saturating_sub(one.1.0),
         _ => i64::MAX,
     };

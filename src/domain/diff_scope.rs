@@ -4,12 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::execution::{Execution, StepRecord};
+use super::plan_execution::{PlanExecution, StepRecord};
 
 /// Which changes are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum DiffScope {
     /// All since before the first step, up to the work tree as it is now.
     All,
     /// Those of one step.
@@ -20,16 +20,16 @@ pub enum Scope {
 
 /// The two trees that changes lie between.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trees {
+pub struct TreePair {
     /// The earlier one.
     pub before: String,
     /// The later one; `None` is the work tree as it is now.
     pub after: Option<String>,
 }
 
-impl Scope {
+impl DiffScope {
     /// The word by which it is chosen: `all`, a number, `plan`.
-    pub fn word(self) -> String {
+    pub fn keyword(self) -> String {
         match self {
             Self::All => "all".to_owned(),
             Self::Step(n) => n.to_string(),
@@ -38,7 +38,7 @@ impl Scope {
     }
 
     /// What it is, in words.
-    pub fn in_words(self) -> String {
+    pub fn describe(self) -> String {
         match self {
             Self::All => "the whole run, from before its first step to now".to_owned(),
             Self::Step(n) => format!("step {n}"),
@@ -47,9 +47,9 @@ impl Scope {
     }
 }
 
-impl Execution {
+impl PlanExecution {
     /// What can be looked at, in order: all, then each step that was begun.
-    pub fn scopes(&self) -> Vec<Scope> {
+    pub fn diff_scopes(&self) -> Vec<DiffScope> {
         let done = self
             .done
             .iter()
@@ -60,19 +60,19 @@ impl Execution {
         steps.extend(begun.map(|current| current.n));
         // A step that is being written down is both done and at hand.
         steps.dedup();
-        let steps = steps.into_iter().map(Scope::Step);
-        [Scope::All].into_iter().chain(steps).collect()
+        let steps = steps.into_iter().map(DiffScope::Step);
+        [DiffScope::All].into_iter().chain(steps).collect()
     }
 
     /// The trees of a scope; `None` where they are not known.
-    pub fn trees(&self, scope: Scope) -> Option<Trees> {
+    pub fn diff_trees(&self, scope: DiffScope) -> Option<TreePair> {
         match scope {
-            Scope::All => self.first_tree().map(|before| Trees {
+            DiffScope::All => self.first_tree().map(|before| TreePair {
                 before,
                 after: None,
             }),
-            Scope::Step(n) => self.trees_of_step(n),
-            Scope::Plan => None,
+            DiffScope::Step(n) => self.step_trees(n),
+            DiffScope::Plan => None,
         }
     }
 
@@ -83,23 +83,26 @@ impl Execution {
         self.base_tree.clone().or(first)
     }
 
-    fn trees_of_step(&self, n: u32) -> Option<Trees> {
+    fn step_trees(&self, n: u32) -> Option<TreePair> {
         let at = self.done.iter().position(|record| record.n == n);
         let Some(record) = at.and_then(|at| self.done.get(at)) else {
             let current = self.current.as_ref().filter(|current| current.n == n)?;
-            return Some(Trees {
+            return Some(TreePair {
                 before: current.tree_before.clone()?,
                 after: None,
             });
         };
-        Some(Trees {
+        Some(TreePair {
             before: record.tree_before.clone()?,
-            after: record.tree_after.clone().or_else(|| self.tree_behind(at)),
+            after: record
+                .tree_after
+                .clone()
+                .or_else(|| self.next_tree_before(at)),
         })
     }
 
     /// The tree before whatever came after a step whose own last tree is not known.
-    fn tree_behind(&self, at: Option<usize>) -> Option<String> {
+    fn next_tree_before(&self, at: Option<usize>) -> Option<String> {
         let next: Option<&StepRecord> = at.and_then(|at| self.done.get(at + 1));
         match next {
             Some(next) => next.tree_before.clone(),

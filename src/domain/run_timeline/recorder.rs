@@ -2,45 +2,45 @@
 //!
 //! Refuses to know who asks for it.
 
-use super::{Course, ReviewSpan, Span, StepSpan, TurnEnd, TurnSpan};
+use super::{ActivitySpan, ReviewSpan, RunTimeline, StepSpan, TurnSpan, TurnSpanEnd};
 use crate::domain::event::Event;
-use crate::domain::findings::{Finding, Status};
-use crate::domain::ids::At;
+use crate::domain::findings::{Finding, FindingStatus};
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
-use crate::domain::run::{State, is_idle};
-use crate::domain::turn::TurnResult;
+use crate::domain::run::{RunState, is_idle};
+use crate::domain::turn::TurnOutcome;
 
 /// How many of the last turns are kept with all that is known of them.
-pub(super) const TURNS: usize = 20;
+pub(super) const MAX_TURNS: usize = 20;
 /// How many waits are.
-const WAITS: usize = 24;
+const MAX_WAITS: usize = 24;
 /// How many pauses, steps and reviews are kept; the oldest go first. A plan's steps and their records are kept as well: of
 /// these there are as many as of those.
-const MOST: usize = 600;
+const MAX_ENTRIES: usize = 600;
 /// Shorter waits are none, in milliseconds.
-const SHORTEST: i64 = 500;
+const MIN_WAIT_MS: i64 = 500;
 
 /// Takes note of what an event changed, after the state has taken it in.
-pub(in crate::domain) fn note(state: &mut State, at: At, event: &Event) {
+pub(in crate::domain) fn record_event(state: &mut RunState, at: UnixMillis, event: &Event) {
     // What agents say changes no run, and no snapshot is written for it.
-    if matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
+    if matches!(event, Event::Agent { .. } | Event::TaskActivity { .. }) {
         return;
     }
     let mut course = std::mem::take(&mut state.course);
-    if matches!(event, Event::Resumed { .. }) {
+    if matches!(event, Event::RunResumed { .. }) {
         let end = course.last.unwrap_or(at);
-        course.close(end, TurnEnd::CutOff);
-        course.pauses.push(Span {
+        course.close_open_spans(end, TurnSpanEnd::CutOff);
+        course.pauses.push(ActivitySpan {
             from: end,
             to: Some(at),
             what: String::new(),
         });
     }
-    course.note_turns(state, at, event);
-    course.note_wait(state, at);
-    course.note_steps(state, at, event);
-    course.note_review(state, at, event);
+    course.record_turns(state, at, event);
+    course.record_wait(state, at);
+    course.record_steps(state, at, event);
+    course.record_review(state, at, event);
     if let Event::UsageReported { role, usage } = event {
         let mut turns = course.turns.iter_mut().rev();
         if let Some(turn) = turns.find(|turn| turn.role == *role) {
@@ -48,13 +48,13 @@ pub(in crate::domain) fn note(state: &mut State, at: At, event: &Event) {
         }
     }
     course.last = Some(at);
-    course.forget();
+    course.compact();
     state.course = course;
 }
 
-impl Course {
+impl RunTimeline {
     /// Ends whatever goes on.
-    fn close(&mut self, at: At, end: TurnEnd) {
+    fn close_open_spans(&mut self, at: UnixMillis, end: TurnSpanEnd) {
         if let Some(turn) = self.turns.last_mut().filter(|turn| turn.to.is_none()) {
             (turn.to, turn.end) = (Some(at), end);
         }
@@ -63,13 +63,13 @@ impl Course {
         }
     }
 
-    fn note_turns(&mut self, state: &State, at: At, event: &Event) {
+    fn record_turns(&mut self, state: &RunState, at: UnixMillis, event: &Event) {
         let running = state.running.as_ref();
         let open = self.turns.last_mut().filter(|turn| turn.to.is_none());
         if let Some(turn) = open
             && running.is_none_or(|running| running.order.turn != turn.turn)
         {
-            (turn.to, turn.end) = (Some(at), end_of(event));
+            (turn.to, turn.end) = (Some(at), turn_end_from_event(event));
         }
         let Some(running) = running else {
             return;
@@ -84,21 +84,21 @@ impl Course {
         self.turns.push(TurnSpan {
             turn: turn.clone(),
             role,
-            what: running.order.purpose.in_words(),
+            what: running.order.purpose.describe(),
             from: running.started_at,
             to: None,
-            end: TurnEnd::NotYet,
+            end: TurnSpanEnd::NotYet,
             before,
             after: before,
             waited: 0,
         });
     }
 
-    fn note_wait(&mut self, state: &State, at: At) {
+    fn record_wait(&mut self, state: &RunState, at: UnixMillis) {
         // Whoever talks about the goal says what it is now; whether it is that, only the user can say.
         let has_said = self.turns.last().is_some_and(|turn| turn.to.is_some());
         let is_goal = state.phase == Phase::RefineGoal && has_said && is_idle(state);
-        let what = match (state.question(), state.approvals.first()) {
+        let what = match (state.current_question(), state.approvals.first()) {
             (_, Some(approval)) => Some(approval.permission.as_str()),
             // A limit passes by itself: nobody has to do anything.
             (Some(question), None) => match question.kind {
@@ -114,11 +114,11 @@ impl Course {
                 if let Some(wait) = open {
                     wait.to = Some(at);
                     // A call that rules answer waits for nobody.
-                    if at.0.saturating_sub(wait.from.0) < SHORTEST {
+                    if at.0.saturating_sub(wait.from.0) < MIN_WAIT_MS {
                         self.waits.pop();
                     }
                 }
-                self.waits.extend(what.map(|what| Span {
+                self.waits.extend(what.map(|what| ActivitySpan {
                     from: at,
                     to: None,
                     what: what.to_owned(),
@@ -127,7 +127,7 @@ impl Course {
         }
     }
 
-    fn note_steps(&mut self, state: &State, at: At, event: &Event) {
+    fn record_steps(&mut self, state: &RunState, at: UnixMillis, event: &Event) {
         let execution = state.execution.as_ref();
         let current = execution.and_then(|execution| execution.current.as_ref());
         let recorded = match event {
@@ -150,18 +150,18 @@ impl Course {
         }
     }
 
-    fn note_review(&mut self, state: &State, at: At, event: &Event) {
+    fn record_review(&mut self, state: &RunState, at: UnixMillis, event: &Event) {
         let Event::ReviewCommitted { review, .. } = event else {
             return;
         };
-        let n = state.findings.reviews();
+        let n = state.findings.review_count();
         if n <= self.reviews.last().map_or(0, |last| last.review) {
             return;
         }
         let all = state.findings.all().iter();
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let is_settled = |finding: &&Finding| {
-            finding.status == Status::SettledByReview && finding.last_in + 1 == n
+            finding.status == FindingStatus::SettledByReview && finding.last_in + 1 == n
         };
         self.reviews.push(ReviewSpan {
             review: n,
@@ -176,23 +176,23 @@ impl Course {
     }
 
     /// Keeps of what is long ago its sums and the times of work.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn compact(&mut self) {
         fn last<T>(of: &mut Vec<T>) {
-            let n = of.len().saturating_sub(MOST);
+            let n = of.len().saturating_sub(MAX_ENTRIES);
             of.drain(..n);
         }
-        while self.turns.len() > TURNS {
+        while self.turns.len() > MAX_TURNS {
             let turn = self.turns.remove(0);
-            let work = self.work_in(&turn, turn.from);
-            let worked = self.worked_in(&turn, turn.from);
-            self.earlier.take_turn(&turn, worked, &work);
+            let work = self.turn_work_times(&turn, turn.from);
+            let worked = self.turn_work_millis(&turn, turn.from);
+            self.earlier.add_turn(&turn, worked, &work);
         }
-        while self.waits.len() > WAITS {
+        while self.waits.len() > MAX_WAITS {
             let wait = self.waits.remove(0);
             for turn in &mut self.turns {
-                turn.waited += turn.waited_by(&wait, wait.to.unwrap_or(wait.from));
+                turn.waited += turn.wait_overlap_millis(&wait, wait.to.unwrap_or(wait.from));
             }
-            self.earlier.take_wait(&wait);
+            self.earlier.add_wait(&wait);
         }
         last(&mut self.pauses);
         last(&mut self.steps);
@@ -200,13 +200,13 @@ impl Course {
     }
 }
 
-fn end_of(event: &Event) -> TurnEnd {
+fn turn_end_from_event(event: &Event) -> TurnSpanEnd {
     match event {
         Event::TurnEnded { result, .. } => match result {
-            TurnResult::Completed { .. } => TurnEnd::Completed,
-            TurnResult::Interrupted => TurnEnd::Interrupted,
-            TurnResult::Failed { .. } => TurnEnd::Failed,
+            TurnOutcome::Completed { .. } => TurnSpanEnd::Completed,
+            TurnOutcome::Interrupted => TurnSpanEnd::Interrupted,
+            TurnOutcome::Failed { .. } => TurnSpanEnd::Failed,
         },
-        _ => TurnEnd::CutOff,
+        _ => TurnSpanEnd::CutOff,
     }
 }

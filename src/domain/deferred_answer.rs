@@ -8,17 +8,17 @@ use super::ids::RequestId;
 
 /// A question whose agent was told to end its turn without the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Late {
+pub struct DeferredAnswer {
     /// Its request.
     pub request: RequestId,
     /// What the answer decides.
-    pub about: LateAbout,
+    pub about: DeferredDecision,
 }
 
 /// What an answer that comes late decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
-pub enum LateAbout {
+pub enum DeferredDecision {
     /// Nothing but what the agent does with it.
     Answer {
         /// What counts when nobody answers.

@@ -7,32 +7,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::plan::Step;
-use super::question::{CommitTerms, EntryPoint, HeldEdit, Left};
-use super::receipt::{Receipt, Seen, TestOutcome};
-use super::run::State;
+use super::question::{CommitTarget, EntryPoint, HeldEdit, LeftoverFiles};
+use super::receipt::{Receipt, ReceiptSource, TestOutcome};
+use super::reversal_plan::UndoRecord;
+use super::run::RunState;
 use super::step_calls::StepCalls;
 use super::test_command::TestCommand;
-use super::undo::Undone;
 
 /// An execution under way or done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Execution {
+pub struct PlanExecution {
     /// Where commits go.
-    pub commits: CommitTerms,
+    pub commits: CommitTarget,
     /// The commit that was checked out on entering; `None` on an unborn branch or without git.
     pub base: Option<String>,
     /// The uncommitted files on entering.
     pub pre_dirty: Vec<String>,
     /// Those of them that a stopped step of an execution before left.
     #[serde(default)]
-    pub left: Option<Left>,
+    pub left: Option<LeftoverFiles>,
     /// What the program runs after each step.
     pub test: Option<TestCommand>,
     /// What the tests said before the first step; `None` where they did not run then, and in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<Baseline>,
+    pub baseline: Option<TestBaseline>,
     /// The step at hand; `None` before the first and after the last.
-    pub current: Option<Current>,
+    pub current: Option<CurrentStep>,
     /// What became of the steps that are through.
     pub done: Vec<StepRecord>,
     /// What the user said happens to their dirty files that steps edit, by path.
@@ -45,7 +45,7 @@ pub struct Execution {
     pub base_tree: Option<String>,
     /// What was undone and can come back, the last one at the end; empty once another turn has worked.
     #[serde(default)]
-    pub undone: Vec<Undone>,
+    pub undone: Vec<UndoRecord>,
     /// What the user allowed in earlier steps, each with its content: what no commit takes up is found again by
     /// later looks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -54,7 +54,7 @@ pub struct Execution {
 
 /// What the tests said of the tree before the first step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Baseline {
+pub struct TestBaseline {
     /// The test run.
     pub receipt: Receipt,
     /// Untracked files that it made; they belong to no step.
@@ -65,63 +65,65 @@ pub struct Baseline {
     pub changed: Vec<String>,
 }
 
-impl Baseline {
+impl TestBaseline {
     /// What was found and what follows, in one line.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let receipt = &self.receipt;
         let failing = match receipt.failed_tests.is_empty() {
             true => String::new(),
-            false => format!("; failing: {}", receipt.failing_in_words()),
+            false => format!("; failing: {}", receipt.failed_tests_label()),
         };
-        let told = match receipt.lets_pass() {
+        let told = match receipt.allows_next_step() {
             true => "",
             false => "; no step is asked to fix what fails already",
         };
         format!(
             "before step 1: {}{failing}{told}",
-            receipt.in_words_with_origin()
+            receipt.describe_with_origin()
         )
     }
 }
 
 /// A step that was stopped before it was through.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stopped {
+pub struct StoppedStep {
     /// Its number.
     pub n: u32,
     /// The tree before its first turn.
     pub tree_before: String,
 }
 
-impl Execution {
+impl PlanExecution {
     /// Why the tests of the step at hand, which do not fail, may not have tested what tests did before it.
-    pub fn test_doubt(&self) -> Option<String> {
+    pub fn describe_test_doubt(&self) -> Option<String> {
         let now = self.current.as_ref()?.receipt.as_ref()?;
         let of_steps = self.done.iter().rev();
         let of_step = of_steps
             .filter_map(|record| record.receipt.as_ref())
             .find(|receipt| receipt.outcome != TestOutcome::NoCommand);
-        let of_step = of_step.map(|receipt| (receipt, Seen::OfStep));
+        let of_step = of_step.map(|receipt| (receipt, ReceiptSource::CompletedStep));
         let baseline = self.baseline.as_ref();
-        now.doubt(of_step.or(baseline.map(|baseline| (&baseline.receipt, Seen::Unseen))))
+        now.describe_test_doubt(
+            of_step.or(baseline.map(|baseline| (&baseline.receipt, ReceiptSource::Baseline))),
+        )
     }
 
     /// What failed before the first step, where nothing else fails in this test run.
-    pub fn failed_before(&self, now: &Receipt) -> Option<&Receipt> {
+    pub fn matching_baseline_failure(&self, now: &Receipt) -> Option<&Receipt> {
         let before = &self.baseline.as_ref()?.receipt;
-        now.fails_as(before).then_some(before)
+        now.has_only_known_failures(before).then_some(before)
     }
 
     /// Tells whether a file changed while the tests ran before the first step: by them or by the user.
-    pub(super) fn changed_before_steps(&self, path: &String) -> bool {
+    pub(super) fn changed_during_baseline(&self, path: &String) -> bool {
         let baseline = self.baseline.as_ref();
         baseline.is_some_and(|baseline| baseline.changed.contains(path))
     }
 
     /// Takes the step at hand away; gives what has to be known of it, where anything is kept of it.
-    pub(super) fn stop_step(&mut self) -> Option<Stopped> {
-        let Current { n, tree_before, .. } = self.current.take()?;
-        tree_before.map(|tree_before| Stopped { n, tree_before })
+    pub(super) fn stop_step(&mut self) -> Option<StoppedStep> {
+        let CurrentStep { n, tree_before, .. } = self.current.take()?;
+        tree_before.map(|tree_before| StoppedStep { n, tree_before })
     }
 }
 
@@ -134,7 +136,7 @@ pub struct StepCount {
     pub all: usize,
 }
 
-impl State {
+impl RunState {
     /// How many steps of the plan are through; none of none while there is no plan.
     pub fn step_count(&self) -> StepCount {
         let steps = self.plan.as_ref().map(|file| &file.plan.steps);
@@ -160,13 +162,13 @@ pub enum DirtyPolicy {
 
 /// The step at hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Current {
+pub struct CurrentStep {
     /// Its number.
     pub n: u32,
     /// Its text.
     pub text: String,
     /// How far it is.
-    pub stage: Stage,
+    pub stage: StepStage,
     /// How many fix turns it had.
     pub fix_turns: u32,
     /// The tree before its first turn; `None` without git.
@@ -202,7 +204,7 @@ pub struct Current {
     pub receipt: Option<Receipt>,
     /// What the user decided where it does not pass by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decided: Option<Decided>,
+    pub decided: Option<StepOverride>,
     /// The first line of the agent's last message.
     pub summary: String,
 }
@@ -210,7 +212,7 @@ pub struct Current {
 /// How far a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum StepStage {
     /// The tree is being stored, then the agent works.
     Code,
     /// The program looks at what changed.
@@ -225,9 +227,9 @@ pub enum Stage {
     Record,
 }
 
-impl Stage {
+impl StepStage {
     /// What was going on, in words.
-    pub fn in_words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Code => "the agent worked on it",
             Self::Audit => "its changes were being looked at",
@@ -265,7 +267,7 @@ pub struct StepRecord {
     pub users_edits: Vec<String>,
     /// What the user decided where it did not pass by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decided: Option<Decided>,
+    pub decided: Option<StepOverride>,
     /// The tree before its first turn; `None` in runs of earlier versions.
     #[serde(default)]
     pub tree_before: Option<String>,
@@ -297,7 +299,7 @@ pub enum StepOutcome {
 /// What the user decided of a step that did not pass by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decided {
+pub enum StepOverride {
     /// What it asks was there already.
     AlreadyTrue,
     /// It is not done, and its box stays open.
@@ -306,9 +308,9 @@ pub enum Decided {
     TestsInDoubt,
 }
 
-impl Decided {
+impl StepOverride {
     /// What was decided, in words.
-    pub fn in_words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::AlreadyTrue => "it was true already, the user says",
             Self::Skipped => "the user skipped it",
@@ -319,9 +321,9 @@ impl Decided {
 
 /// How a step that is through is to be taken: one rule for all that tell of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Came {
+pub enum StepAssessment {
     /// It is committed, and nothing speaks against it.
-    Well,
+    Committed,
     /// Nothing speaks against it, and it is in no commit.
     Uncommitted,
     /// It changed nothing: that is never tested work.
@@ -330,14 +332,14 @@ pub enum Came {
     Failing,
 }
 
-impl Came {
+impl StepAssessment {
     /// What is said of a step that changed nothing.
-    pub const NOTHING: &str = "changed nothing";
+    pub const CHANGED_NOTHING: &str = "changed nothing";
 
     /// Its sign: a tick only where something was done and nothing speaks against it.
-    pub fn sign(self) -> &'static str {
+    pub fn symbol(self) -> &'static str {
         match self {
-            Self::Well | Self::Uncommitted => "✓",
+            Self::Committed | Self::Uncommitted => "✓",
             Self::Unchanged => "–",
             Self::Failing => "■",
         }
@@ -346,35 +348,37 @@ impl Came {
 
 impl StepRecord {
     /// How it is to be taken.
-    pub fn came(&self) -> Came {
-        let passes = self.receipt.as_ref().is_none_or(Receipt::lets_pass);
+    pub fn assessment(&self) -> StepAssessment {
+        let passes = self.receipt.as_ref().is_none_or(Receipt::allows_next_step);
         match &self.outcome {
-            StepOutcome::NoChange => Came::Unchanged,
-            _ if !passes => Came::Failing,
-            StepOutcome::Committed { .. } => Came::Well,
-            StepOutcome::Uncommitted { .. } => Came::Uncommitted,
+            StepOutcome::NoChange => StepAssessment::Unchanged,
+            _ if !passes => StepAssessment::Failing,
+            StepOutcome::Committed { .. } => StepAssessment::Committed,
+            StepOutcome::Uncommitted { .. } => StepAssessment::Uncommitted,
         }
     }
 
     /// Whether it was passed over, so that its box stays open.
     pub fn is_skipped(&self) -> bool {
-        self.decided == Some(Decided::Skipped)
+        self.decided == Some(StepOverride::Skipped)
     }
 
     /// Why its work is not proven, in words; `None` where this program saw its tests pass, or where it changed
     /// documentation only.
-    pub fn unproven(&self) -> Option<&'static str> {
+    pub fn unproven_reason(&self) -> Option<&'static str> {
         let is_tested = matches!(
             self.receipt.as_ref().map(|receipt| &receipt.outcome),
             Some(TestOutcome::Passed)
         );
-        match (self.decided, self.came()) {
-            (Some(Decided::Skipped), _) => Some("was skipped"),
-            (Some(Decided::TestsInDoubt), _) => Some("was accepted with tests that are in doubt"),
-            (_, Came::Unchanged) => Some(Came::NOTHING),
-            (_, Came::Failing) => Some("was accepted with failing tests"),
-            (_, Came::Well | Came::Uncommitted) if is_tested => None,
-            (_, Came::Well | Came::Uncommitted) => {
+        match (self.decided, self.assessment()) {
+            (Some(StepOverride::Skipped), _) => Some("was skipped"),
+            (Some(StepOverride::TestsInDoubt), _) => {
+                Some("was accepted with tests that are in doubt")
+            }
+            (_, StepAssessment::Unchanged) => Some(StepAssessment::CHANGED_NOTHING),
+            (_, StepAssessment::Failing) => Some("was accepted with failing tests"),
+            (_, StepAssessment::Committed | StepAssessment::Uncommitted) if is_tested => None,
+            (_, StepAssessment::Committed | StepAssessment::Uncommitted) => {
                 let is_documentation = self.changed.iter().all(|path| is_documentation(path));
                 (!is_documentation).then_some("was not tested")
             }
@@ -382,13 +386,17 @@ impl StepRecord {
     }
 
     /// What was tested, in words; that it changed nothing where there was nothing to test.
-    pub fn tested_in_words(&self) -> String {
+    pub fn describe_tests(&self) -> String {
         match (&self.outcome, &self.receipt) {
             (StepOutcome::NoChange, _) => match self.decided {
-                Some(decided) => format!("{}: {}", Came::NOTHING, decided.in_words()),
-                None => Came::NOTHING.to_owned(),
+                Some(decided) => format!(
+                    "{}: {}",
+                    StepAssessment::CHANGED_NOTHING,
+                    decided.describe()
+                ),
+                None => StepAssessment::CHANGED_NOTHING.to_owned(),
             },
-            (_, Some(receipt)) => receipt.in_words(),
+            (_, Some(receipt)) => receipt.describe(),
             (_, None) => "not tested".to_owned(),
         }
     }
@@ -436,14 +444,17 @@ mod tests {
                 tree_before: None,
                 tree_after: None,
             };
-            (record.came(), record.came().sign())
+            (record.assessment(), record.assessment().symbol())
         };
-        assert_eq!(came(&committed, None), (Came::Well, "✓"));
-        assert_eq!(came(&uncommitted, None), (Came::Uncommitted, "✓"));
+        assert_eq!(came(&committed, None), (StepAssessment::Committed, "✓"));
+        assert_eq!(came(&uncommitted, None), (StepAssessment::Uncommitted, "✓"));
         for outcome in [&committed, &uncommitted] {
-            assert_eq!(came(outcome, Some(&failed)), (Came::Failing, "■"));
+            assert_eq!(came(outcome, Some(&failed)), (StepAssessment::Failing, "■"));
         }
         let nothing = StepOutcome::NoChange;
-        assert_eq!(came(&nothing, Some(&failed)), (Came::Unchanged, "–"));
+        assert_eq!(
+            came(&nothing, Some(&failed)),
+            (StepAssessment::Unchanged, "–")
+        );
     }
 }

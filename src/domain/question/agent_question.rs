@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One question of an agent's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "StoredQuestion")]
 pub struct AgentQuestion {
     /// The question; also the key of its answer.
     pub text: String,
@@ -12,16 +12,16 @@ pub struct AgentQuestion {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
     /// The offered answers.
-    pub options: Vec<Offered>,
+    pub options: Vec<AnswerOption>,
     /// How many of them may be chosen.
-    #[serde(default, skip_serializing_if = "Picks::is_one")]
-    pub picks: Picks,
+    #[serde(default, skip_serializing_if = "AnswerSelectMode::is_one")]
+    pub picks: AnswerSelectMode,
 }
 
 /// An offered answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "WrittenOffer")]
-pub struct Offered {
+#[serde(from = "StoredOption")]
+pub struct AnswerOption {
     /// Its text, which is the answer.
     pub label: String,
     /// What it means.
@@ -32,7 +32,7 @@ pub struct Offered {
 /// How many of the offered answers may be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Picks {
+pub enum AnswerSelectMode {
     /// One.
     #[default]
     One,
@@ -40,7 +40,7 @@ pub enum Picks {
     Several,
 }
 
-impl Picks {
+impl AnswerSelectMode {
     fn is_one(&self) -> bool {
         *self == Self::One
     }
@@ -48,8 +48,8 @@ impl Picks {
 
 impl AgentQuestion {
     /// A question with answers that say nothing more of themselves.
-    pub fn plain(text: impl Into<String>, options: impl IntoIterator<Item = String>) -> Self {
-        let options = options.into_iter().map(|label| Offered {
+    pub fn from_labels(text: impl Into<String>, options: impl IntoIterator<Item = String>) -> Self {
+        let options = options.into_iter().map(|label| AnswerOption {
             label,
             description: None,
         });
@@ -57,14 +57,14 @@ impl AgentQuestion {
             text: text.into(),
             header: None,
             options: options.collect(),
-            picks: Picks::One,
+            picks: AnswerSelectMode::One,
         }
     }
 }
 
-impl Offered {
+impl AnswerOption {
     /// The answer, and what it means where that is said.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.description {
             Some(description) => format!("{}: {description}", self.label),
             None => self.label.clone(),
@@ -75,23 +75,23 @@ impl Offered {
 /// A question as it is kept: version 0.1 wrote its text and the texts of its answers.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
-    Pair(String, Vec<Offered>),
+enum StoredQuestion {
+    Pair(String, Vec<AnswerOption>),
     Whole {
         text: String,
         #[serde(default)]
         header: Option<String>,
-        options: Vec<Offered>,
+        options: Vec<AnswerOption>,
         #[serde(default)]
-        picks: Picks,
+        picks: AnswerSelectMode,
     },
 }
 
-impl From<Written> for AgentQuestion {
-    fn from(written: Written) -> Self {
+impl From<StoredQuestion> for AgentQuestion {
+    fn from(written: StoredQuestion) -> Self {
         let (text, header, options, picks) = match written {
-            Written::Pair(text, options) => (text, None, options, Picks::One),
-            Written::Whole {
+            StoredQuestion::Pair(text, options) => (text, None, options, AnswerSelectMode::One),
+            StoredQuestion::Whole {
                 text,
                 header,
                 options,
@@ -109,7 +109,7 @@ impl From<Written> for AgentQuestion {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum WrittenOffer {
+enum StoredOption {
     Label(String),
     Whole {
         label: String,
@@ -118,11 +118,11 @@ enum WrittenOffer {
     },
 }
 
-impl From<WrittenOffer> for Offered {
-    fn from(written: WrittenOffer) -> Self {
+impl From<StoredOption> for AnswerOption {
+    fn from(written: StoredOption) -> Self {
         let (label, description) = match written {
-            WrittenOffer::Label(label) => (label, None),
-            WrittenOffer::Whole { label, description } => (label, description),
+            StoredOption::Label(label) => (label, None),
+            StoredOption::Whole { label, description } => (label, description),
         };
         Self { label, description }
     }
@@ -132,9 +132,9 @@ impl From<WrittenOffer> for Offered {
 mod tests {
     use super::*;
 
-    fn check(written: &str, header: Option<&str>, option: &str, picks: Picks) {
+    fn check(written: &str, header: Option<&str>, option: &str, picks: AnswerSelectMode) {
         let asked: AgentQuestion = serde_json::from_str(written).unwrap();
-        let options: Vec<String> = asked.options.iter().map(Offered::in_words).collect();
+        let options: Vec<String> = asked.options.iter().map(AnswerOption::describe).collect();
         let found = (asked.text.as_str(), asked.header.as_deref(), asked.picks);
         assert_eq!(found, ("Which?", header, picks), "{written}");
         assert_eq!(options, [option], "{written}");
@@ -145,12 +145,12 @@ mod tests {
 
     #[test]
     fn a_question_is_read_as_it_was_written_by_any_version() {
-        check(r#"["Which?", ["a"]]"#, None, "a", Picks::One);
+        check(r#"["Which?", ["a"]]"#, None, "a", AnswerSelectMode::One);
         check(
             r#"{"text":"Which?","header":"Colour","options":[{"label":"a","description":"the first"}],"picks":"several"}"#,
             Some("Colour"),
             "a: the first",
-            Picks::Several,
+            AnswerSelectMode::Several,
         );
     }
 }

@@ -4,13 +4,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::findings::{Finding, Findings, Severity};
-use super::review::{Review, Verdict};
+use super::findings::{Finding, FindingLedger, FindingSeverity};
+use super::review::{ReviewDocument, Verdict};
 
 /// One thing that a document lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "lack", rename_all = "snake_case")]
-pub enum Lack {
+pub enum MissingPart {
     /// A review has no proper marker line, and no finding either.
     Verdict,
     /// A review says nothing of open blocking or major findings.
@@ -25,101 +25,104 @@ pub enum Lack {
     },
 }
 
-impl Lack {
+impl MissingPart {
     /// Tells whether both are of the same kind: each kind is asked for once.
-    fn is_like(&self, other: &Self) -> bool {
+    fn is_same_kind(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
     /// What the agent is told.
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Verdict => "the review names no finding, and its first line is neither exactly `[APPROVED]` nor \
                               exactly `[CHANGES_REQUIRED]`, so that it does not count"
                 .to_owned(),
             Self::Findings { numbers } => {
-                let list = listed(numbers);
+                let list = join_numbers(numbers);
                 format!(
                     "the review says nothing of {}, still open and blocking or major: repeat each under its number \
                      if it stays open, or name those that are settled in a line `Settled: {list}`",
-                    findings_of(numbers)
+                    findings_label(numbers)
                 )
             }
             Self::Answers { numbers } => {
-                format!("{} still without an answer; what you have answered is kept", have(numbers))
+                format!("{} still without an answer; what you have answered is kept", findings_with_verb(numbers))
             }
         }
     }
 }
 
 /// What is lacking, in one text for the agent.
-pub fn in_words(lacks: &[Lack]) -> String {
-    let all: Vec<String> = lacks.iter().map(Lack::in_words).collect();
+pub fn describe_missing_parts(lacks: &[MissingPart]) -> String {
+    let all: Vec<String> = lacks.iter().map(MissingPart::describe).collect();
     all.join("; ")
 }
 
 /// Those of them that were not asked for yet.
-pub(super) fn not_asked_yet(lacks: &[Lack], asked: &[Lack]) -> Vec<Lack> {
-    let is_new = |lack: &&Lack| !asked.iter().any(|asked| asked.is_like(lack));
+pub(super) fn unrequested_parts(lacks: &[MissingPart], asked: &[MissingPart]) -> Vec<MissingPart> {
+    let is_new = |lack: &&MissingPart| !asked.iter().any(|asked| asked.is_same_kind(lack));
     lacks.iter().filter(is_new).cloned().collect()
 }
 
 /// What a review lacks under the ledger as it stands before it.
-pub(super) fn of_review(review: &Review, ledger: &Findings) -> Vec<Lack> {
+pub(super) fn missing_parts_of_review(
+    review: &ReviewDocument,
+    ledger: &FindingLedger,
+) -> Vec<MissingPart> {
     let mut lacks = Vec::new();
     let is_plain = review.marker == Some(Verdict::ChangesRequired) && review.consistent;
     let says_what = !review.remarks.is_empty() || is_plain;
     if review.verdict == Verdict::ChangesRequired && !says_what {
-        lacks.push(Lack::Verdict);
+        lacks.push(MissingPart::Verdict);
     }
-    let numbers = left_out(review, ledger);
+    let numbers = unmentioned_findings(review, ledger);
     if !numbers.is_empty() {
-        lacks.push(Lack::Findings { numbers });
+        lacks.push(MissingPart::Findings { numbers });
     }
     lacks
 }
 
 /// What answers lack under the ledger that has taken them in.
-pub(super) fn of_answers(ledger: &Findings) -> Vec<Lack> {
-    let numbers: Vec<u32> = ledger.unanswered().map(number).collect();
+pub(super) fn missing_parts_of_answers(ledger: &FindingLedger) -> Vec<MissingPart> {
+    let numbers: Vec<u32> = ledger.unanswered().map(finding_number).collect();
     match numbers.is_empty() {
         true => Vec::new(),
-        false => vec![Lack::Answers { numbers }],
+        false => vec![MissingPart::Answers { numbers }],
     }
 }
 
 /// The open findings that weigh and of which a review says neither that they stay nor that they are settled.
-fn left_out(review: &Review, ledger: &Findings) -> Vec<u32> {
+fn unmentioned_findings(review: &ReviewDocument, ledger: &FindingLedger) -> Vec<u32> {
     let settled = review.settled.as_deref().unwrap_or_default();
     let is_stated = |n: u32| review.remarks.iter().any(|remark| remark.n == n);
     let weighs = ledger
         .open()
-        .filter(|finding| finding.remark.severity >= Severity::Major);
+        .filter(|finding| finding.remark.severity >= FindingSeverity::Major);
     weighs
-        .map(number)
+        .map(finding_number)
         .filter(|n| !is_stated(*n) && !settled.contains(n))
         .collect()
 }
 
-fn number(finding: &Finding) -> u32 {
+fn finding_number(finding: &Finding) -> u32 {
     finding.remark.n
 }
 
-fn listed(numbers: &[u32]) -> String {
+fn join_numbers(numbers: &[u32]) -> String {
     let all: Vec<String> = numbers.iter().map(u32::to_string).collect();
     all.join(", ")
 }
 
-fn findings_of(numbers: &[u32]) -> String {
+fn findings_label(numbers: &[u32]) -> String {
     match numbers {
         [one] => format!("finding {one}"),
-        many => format!("findings {}", listed(many)),
+        many => format!("findings {}", join_numbers(many)),
     }
 }
 
-fn have(numbers: &[u32]) -> String {
+fn findings_with_verb(numbers: &[u32]) -> String {
     let verb = if numbers.len() == 1 { "is" } else { "are" };
-    format!("{} {verb}", findings_of(numbers))
+    format!("{} {verb}", findings_label(numbers))
 }
 
 #[cfg(test)]
@@ -127,16 +130,16 @@ mod tests {
     use super::*;
     use crate::domain::review;
 
-    fn ledger() -> Findings {
-        let mut ledger = Findings::default();
+    fn ledger() -> FindingLedger {
+        let mut ledger = FindingLedger::default();
         let first = "[CHANGES_REQUIRED]\n1. [blocking] a\n2. [major] b\n3. [minor] c\n";
-        ledger.take_review(&review::read(first, &ledger).remarks);
+        ledger.apply_legacy_review(&review::parse(first, &ledger).remarks);
         ledger
     }
 
-    fn check(text: &str, ledger: &Findings, expected: &[Lack]) {
+    fn check(text: &str, ledger: &FindingLedger, expected: &[MissingPart]) {
         assert_eq!(
-            of_review(&review::read(text, ledger), ledger),
+            missing_parts_of_review(&review::parse(text, ledger), ledger),
             expected,
             "{text:?}"
         );
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_review_that_says_neither_verdict_nor_finding_lacks_its_verdict() {
-        let none = Findings::default();
+        let none = FindingLedger::default();
         for text in [
             "Looks good to me.\n",
             "[approved]\n",
@@ -153,7 +156,7 @@ mod tests {
             "[APPROVED]\n\n[CHANGES_REQUIRED]\n",
             "---\nstatus: CHANGES_REQUIRED\n---\n[APPROVED]\n",
         ] {
-            check(text, &none, &[Lack::Verdict]);
+            check(text, &none, &[MissingPart::Verdict]);
         }
         for text in [
             "[APPROVED]\n",
@@ -168,7 +171,7 @@ mod tests {
 
     #[test]
     fn an_open_finding_that_weighs_is_named_in_each_review() {
-        let lacking = |numbers: &[u32]| Lack::Findings {
+        let lacking = |numbers: &[u32]| MissingPart::Findings {
             numbers: numbers.to_vec(),
         };
         check("[APPROVED]\n", &ledger(), &[lacking(&[1, 2])]);
@@ -178,7 +181,11 @@ mod tests {
             &[lacking(&[2])],
         );
         check("[APPROVED]\n\nSettled: 1, 2\n", &ledger(), &[]);
-        check("Good.\n", &ledger(), &[Lack::Verdict, lacking(&[1, 2])]);
+        check(
+            "Good.\n",
+            &ledger(),
+            &[MissingPart::Verdict, lacking(&[1, 2])],
+        );
         let mut settled = ledger();
         settled.settle_by_user(1);
         check("[APPROVED]\n\n- **Settled:** 2.\n", &settled, &[]);
@@ -186,16 +193,16 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_once_is_not_asked_for_again() {
-        let asked = [Lack::Findings { numbers: vec![1] }];
+        let asked = [MissingPart::Findings { numbers: vec![1] }];
         let again = [
-            Lack::Verdict,
-            Lack::Findings {
+            MissingPart::Verdict,
+            MissingPart::Findings {
                 numbers: vec![2, 3],
             },
         ];
-        assert_eq!(not_asked_yet(&again, &asked), [Lack::Verdict]);
+        assert_eq!(unrequested_parts(&again, &asked), [MissingPart::Verdict]);
         assert_eq!(
-            in_words(&[Lack::Answers {
+            describe_missing_parts(&[MissingPart::Answers {
                 numbers: vec![2, 3]
             }]),
             "findings 2, 3 are still without an answer; what you have answered is kept"
