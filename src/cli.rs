@@ -39,7 +39,7 @@ use clap_complete::Shell;
 use crate::app::startup::{StartError, find_project_root};
 use crate::app::terminal::{self, ScreenBlocker};
 use crate::app::write_watchdog::WatchedWriter;
-use crate::config::{Choices, Places};
+use crate::config::{ConfigFlags, UserDirs};
 use crate::engine::git::GitSettings;
 use crate::engine::scratch;
 use crate::text::clean_text;
@@ -323,11 +323,11 @@ fn print_error(refusal: &StartError) -> u8 {
     refusal.code
 }
 
-fn config_context(choices: Choices) -> Result<config::CliConfigContext, StartError> {
+fn config_context(choices: ConfigFlags) -> Result<config::CliConfigContext, StartError> {
     let cwd = current_dir()?;
     let settings = GitSettings::new("none", tokio_util::sync::CancellationToken::new());
     let root = find_root_blocking(&cwd, settings)?;
-    let places = Places::from_env().map_err(|error| StartError::new(error, ""))?;
+    let places = UserDirs::from_env().map_err(|error| StartError::new(error, ""))?;
     Ok(config::CliConfigContext {
         places,
         root,
@@ -373,7 +373,7 @@ fn run_config(choices: &ConfigFlagArguments, command: ConfigSubcommand) -> Resul
 }
 
 fn run_trust(args: &TrustArguments) -> Result<u8, StartError> {
-    let here = config_context(Choices::default())?;
+    let here = config_context(ConfigFlags::default())?;
     let command = match args {
         TrustArguments { revoke: true, .. } => trust::TrustCommand::Revoke,
         TrustArguments { list: true, .. } => trust::TrustCommand::List,

@@ -10,59 +10,59 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::instructions_choice::InstructionsChoice;
 
-mod adapters;
-mod agents;
-pub mod builtin;
-mod discuss;
-mod instructions;
-pub mod key;
-pub mod keys;
-pub mod layers;
-pub mod parse;
-pub mod permissions;
-pub mod places;
-pub mod problem;
-pub mod project;
-mod resolve;
-mod rule_text;
-pub mod shipped;
-pub mod show;
-mod suggest;
-pub mod trust;
-pub mod types;
-pub mod units;
-pub mod value;
+mod adapter_settings;
+mod agent_profiles;
+pub mod builtin_rule_overrides;
+pub mod config_display;
+pub mod config_key;
+pub mod config_layers;
+pub mod config_model;
+mod config_resolver;
+pub mod config_value;
+pub mod defaults;
+pub mod diagnostic;
+mod discussion_config;
+pub mod effective_permissions;
+pub mod human_units;
+mod key_suggestions;
+pub mod project_files;
+mod project_instructions;
+mod rule_syntax;
+pub mod schema;
+pub mod toml_parser;
+pub mod trust_store;
+pub mod user_dirs;
 
-pub use instructions::InstructionsReach;
-pub use layers::{Layer, Settings};
-pub use parse::{Override, SourceText};
-pub use places::Places;
-pub use problem::{Notice, Place, Problem, Problems};
-pub use project::ProjectFiles;
-pub use suggest::nearest;
-pub use trust::{TrustState, TrustStore};
-pub use types::Config;
+pub use config_layers::{ConfigLayer, LayeredSettings};
+pub use config_model::AppConfig;
+pub use diagnostic::{ConfigLocation, ConfigNotice, ConfigProblem, ConfigProblems};
+pub use key_suggestions::closest_match;
+pub use project_files::ProjectFiles;
+pub use project_instructions::InstructionsReach;
+pub use toml_parser::{ConfigOverride, ConfigSource};
+pub use trust_store::{TrustState, TrustStore};
+pub use user_dirs::UserDirs;
 
 /// What the user chose for this start.
 #[derive(Debug, Clone, Default)]
-pub struct Choices {
+pub struct ConfigFlags {
     /// `--config FILE`.
     pub file: Option<PathBuf>,
     /// Flags that set keys, in their order.
-    pub overrides: Vec<Override>,
+    pub overrides: Vec<ConfigOverride>,
     /// `--instructions`.
     pub instructions: Option<InstructionsChoice>,
 }
 
 /// The configuration as it was at the start.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// What is in force, as plain fields.
-    pub config: Config,
+    pub config: AppConfig,
     /// What is in force, key by key with its origin.
-    pub settings: Settings,
+    pub settings: LayeredSettings,
     /// What was read and left out.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<ConfigNotice>,
     /// Whether the user trusts this repository.
     pub trust: TrustState,
     /// What the user said of the repository's instructions for agents, where they said something.
@@ -70,14 +70,14 @@ pub struct Loaded {
     /// The repository's own files, as trust was decided over.
     pub project: ProjectFiles,
     /// The user's own prompts.
-    pub global_prompts: Vec<SourceText>,
+    pub global_prompts: Vec<ConfigSource>,
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Returns the prompts that count: the user's own, then the repository's as far as trust lets
     /// them; of two with one name the later one counts.
-    pub fn prompts(&self) -> Vec<&SourceText> {
-        let project: &[SourceText] = if self.trust == TrustState::Trusted {
+    pub fn prompts(&self) -> Vec<&ConfigSource> {
+        let project: &[ConfigSource] = if self.trust == TrustState::Trusted {
             &self.project.prompts
         } else {
             &[]
@@ -90,41 +90,45 @@ impl Loaded {
     ///
     /// # Errors
     /// There is no such file.
-    pub fn agent_prompts(&self) -> Result<BTreeMap<String, SourceText>, Problems> {
-        agents::prompts(&self.settings, &self.prompts())
+    pub fn agent_prompts(&self) -> Result<BTreeMap<String, ConfigSource>, ConfigProblems> {
+        agent_profiles::find_agent_prompts(&self.settings, &self.prompts())
     }
 }
 
 /// Reads, merges and checks the whole configuration for a repository; tells all problems of all files at once.
-pub fn load(places: &Places, root: &Path, choices: &Choices) -> Result<Loaded, Problems> {
-    load_and(places, root, choices, |_| Vec::new())
+pub fn load(
+    places: &UserDirs,
+    root: &Path,
+    choices: &ConfigFlags,
+) -> Result<LoadedConfig, ConfigProblems> {
+    load_with_checks(places, root, choices, |_| Vec::new())
 }
 
 /// Does what [`load`] does; where anything is wrong, tells with it what else somebody finds wrong with the settings
 /// that could be read.
-pub fn load_and(
-    places: &Places,
+pub fn load_with_checks(
+    places: &UserDirs,
     root: &Path,
-    choices: &Choices,
-    also: impl Fn(&Settings) -> Vec<Problem>,
-) -> Result<Loaded, Problems> {
+    choices: &ConfigFlags,
+    also: impl Fn(&LayeredSettings) -> Vec<ConfigProblem>,
+) -> Result<LoadedConfig, ConfigProblems> {
     let project = ProjectFiles::load(root)?;
     let mut notices = Vec::new();
     let trust_store = TrustStore::new(places);
     let trust = trust_store.status(&project).unwrap_or_else(|error| {
         let what = format!("this repository counts as untrusted: failed to {error}");
-        notices.push(Notice {
-            place: Place::File(places.trust_file()),
+        notices.push(ConfigNotice {
+            place: ConfigLocation::File(places.trust_file()),
             what,
-            hint: layers::hint(TrustState::Untrusted),
+            hint: config_layers::trust_hint(TrustState::Untrusted),
         });
         TrustState::Untrusted
     });
     // A file that cannot be read was told of above, and says nothing.
     let remembered = trust_store.instructions(&project).unwrap_or_default();
-    lay(places, project, trust, choices, also).map(|mut loaded| {
+    merge_sources(places, project, trust, choices, also).map(|mut loaded| {
         notices.append(&mut loaded.notices);
-        Loaded {
+        LoadedConfig {
             notices,
             instructions: choices.instructions.or(remembered),
             ..loaded
@@ -133,66 +137,77 @@ pub fn load_and(
 }
 
 /// Does what [`load`] does, as if trust were as given; shows what trust would change.
-pub fn load_as(
-    places: &Places,
+pub fn load_with_trust(
+    places: &UserDirs,
     project: ProjectFiles,
     trust: TrustState,
-    choices: &Choices,
-) -> Result<Loaded, Problems> {
-    lay(places, project, trust, choices, |_| Vec::new())
+    choices: &ConfigFlags,
+) -> Result<LoadedConfig, ConfigProblems> {
+    merge_sources(places, project, trust, choices, |_| Vec::new())
 }
 
-fn lay(
-    places: &Places,
+fn merge_sources(
+    places: &UserDirs,
     project: ProjectFiles,
     trust: TrustState,
-    choices: &Choices,
-    also: impl Fn(&Settings) -> Vec<Problem>,
-) -> Result<Loaded, Problems> {
-    let mut layers = Layers::default();
-    layers.lay_text(Layer::Default, &shipped::source());
-    layers.lay_themes(&places.global_themes());
+    choices: &ConfigFlags,
+    also: impl Fn(&LayeredSettings) -> Vec<ConfigProblem>,
+) -> Result<LoadedConfig, ConfigProblems> {
+    let mut layers = LayerStack::default();
+    layers.add_source(ConfigLayer::Default, &defaults::default_source());
+    layers.add_themes(&places.global_themes());
     let global = places.global_config();
-    match project::load_file(&global) {
-        Ok(Some(text)) => layers.lay_text(Layer::Global, &SourceText { file: global, text }),
+    match project_files::load_file(&global) {
+        Ok(Some(text)) => {
+            layers.add_source(ConfigLayer::Global, &ConfigSource { file: global, text })
+        }
         Ok(None) => {}
-        Err(error) => layers.problems.push(project::unreadable(&global, &error)),
+        Err(error) => layers
+            .problems
+            .push(project_files::unreadable_file_problem(&global, &error)),
     }
     if let Some(source) = &project.config {
-        layers.lay_project(trust, source);
+        layers.add_project(trust, source);
     }
     if let Some(file) = &choices.file {
         let missing = || std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such file");
-        match project::load_file(file).and_then(|text| text.ok_or_else(missing)) {
-            Ok(text) => layers.lay_text(
-                Layer::File,
-                &SourceText {
+        match project_files::load_file(file).and_then(|text| text.ok_or_else(missing)) {
+            Ok(text) => layers.add_source(
+                ConfigLayer::File,
+                &ConfigSource {
                     file: file.clone(),
                     text,
                 },
             ),
-            Err(error) => layers.problems.push(project::unreadable(file, &error)),
+            Err(error) => layers
+                .problems
+                .push(project_files::unreadable_file_problem(file, &error)),
         }
     }
     for given in &choices.overrides {
-        match parse::parse_override(given) {
-            Ok(setting) => layers.settings.lay(Layer::Flag, vec![setting]),
+        match toml_parser::parse_override(given) {
+            Ok(setting) => layers
+                .settings
+                .apply_layer(ConfigLayer::Flag, vec![setting]),
             Err(found) => layers.problems.extend(found),
         }
     }
-    layers.notices.extend(ignored_prompts(&project, trust));
+    layers
+        .notices
+        .extend(ignored_prompt_notices(&project, trust));
     let prompts_dir = places.global_prompts();
-    let global_prompts = project::load_markdown(Path::new("/"), &prompts_dir, &mut layers.problems);
-    let Layers {
+    let global_prompts =
+        project_files::load_markdown(Path::new("/"), &prompts_dir, &mut layers.problems);
+    let LayerStack {
         settings,
         mut problems,
         notices,
     } = layers;
-    match resolve::resolve(&settings, &places.home) {
+    match config_resolver::resolve_config(&settings, &places.home) {
         Ok(config) if problems.is_empty() => {
             let mut notices = notices;
-            notices.extend(permissions::Permissions::oddities(&config));
-            return Ok(Loaded {
+            notices.extend(effective_permissions::EffectivePermissions::ineffective_rules(&config));
+            return Ok(LoadedConfig {
                 config,
                 settings,
                 notices,
@@ -208,59 +223,65 @@ fn lay(
     problems.extend(also(&settings));
     problems.sort();
     problems.dedup();
-    Err(Problems(problems))
+    Err(ConfigProblems(problems))
 }
 
 /// The layers that are laid so far, and everything to tell about them.
 #[derive(Default)]
-struct Layers {
-    settings: Settings,
-    problems: Vec<Problem>,
-    notices: Vec<Notice>,
+struct LayerStack {
+    settings: LayeredSettings,
+    problems: Vec<ConfigProblem>,
+    notices: Vec<ConfigNotice>,
 }
 
-impl Layers {
-    fn lay_text(&mut self, layer: Layer, source: &SourceText) {
-        let settings = self.parse(source);
-        self.settings.lay(layer, settings);
+impl LayerStack {
+    fn add_source(&mut self, layer: ConfigLayer, source: &ConfigSource) {
+        let settings = self.parse_source(source);
+        self.settings.apply_layer(layer, settings);
     }
 
-    fn lay_project(&mut self, trust: TrustState, source: &SourceText) {
-        let settings = self.parse(source);
-        let mut notices = self.settings.lay_project(trust, settings);
+    fn add_project(&mut self, trust: TrustState, source: &ConfigSource) {
+        let settings = self.parse_source(source);
+        let mut notices = self.settings.apply_project_layer(trust, settings);
         notices.sort_by(|a, b| a.place.cmp(&b.place));
         self.notices.extend(notices);
     }
 
     /// The user's own themes that are files; what the configuration says of one counts more.
-    fn lay_themes(&mut self, folder: &Path) {
+    fn add_themes(&mut self, folder: &Path) {
         let root = Path::new("/");
-        let sources = project::load_folder(root, (folder, "toml"), &mut self.problems);
+        let sources = project_files::load_folder(root, (folder, "toml"), &mut self.problems);
         for source in &sources {
-            let settings = self.take(parse::parse_theme(source));
-            self.settings.lay(Layer::Global, settings);
+            let settings = self.collect_settings(toml_parser::parse_theme(source));
+            self.settings.apply_layer(ConfigLayer::Global, settings);
         }
     }
 
-    fn parse(&mut self, source: &SourceText) -> Vec<parse::Setting> {
-        self.take(parse::parse_source(source))
+    fn parse_source(&mut self, source: &ConfigSource) -> Vec<toml_parser::ConfigSetting> {
+        self.collect_settings(toml_parser::parse_source(source))
     }
 
-    fn take(&mut self, parsed: parse::Parsed) -> Vec<parse::Setting> {
+    fn collect_settings(
+        &mut self,
+        parsed: toml_parser::SourceParseResult,
+    ) -> Vec<toml_parser::ConfigSetting> {
         self.problems.extend(parsed.problems);
         self.settings.broken.extend(parsed.broken);
         parsed.settings
     }
 }
 
-fn ignored_prompts(project: &ProjectFiles, trust: TrustState) -> Vec<Notice> {
+fn ignored_prompt_notices(project: &ProjectFiles, trust: TrustState) -> Vec<ConfigNotice> {
     if trust == TrustState::Trusted {
         return Vec::new();
     }
-    let notice = |source: &SourceText| Notice {
-        place: Place::File(source.file.clone()),
-        what: format!("this prompt is ignored {}", layers::because(trust)),
-        hint: layers::hint(trust),
+    let notice = |source: &ConfigSource| ConfigNotice {
+        place: ConfigLocation::File(source.file.clone()),
+        what: format!(
+            "this prompt is ignored {}",
+            config_layers::trust_reason(trust)
+        ),
+        hint: config_layers::trust_hint(trust),
     };
     project.prompts.iter().map(notice).collect()
 }

@@ -1,8 +1,9 @@
 //! The board of a discussion: ten participants in ten rounds, beside two in one.
 
 use agent_collab::domain::discussion::{
-    Attitude, Confidence, DiscussionEvent, DiscussionOrder, GroupDiscussion, Part, Participant,
-    Side, Speech, Stance, Terms,
+    DebateSide, DiscussionEvent, DiscussionOrder, DiscussionParticipant, DiscussionSettings,
+    DiscussionSpeech, GroupDiscussion, ParticipantStance, ProposalAttitude, SpeechPart,
+    StanceConfidence,
 };
 use agent_collab::domain::ids::{DiscussionId, SessionId, UnixMillis};
 use agent_collab::domain::run::{Run, RunState};
@@ -48,14 +49,14 @@ fn board(n_participants: usize, n_rounds: u32) -> anyhow::Result<Drawn> {
             let session = SessionId::new(format!("ses_{name}"));
             let began = DiscussionEvent::SpeechBegan {
                 round,
-                part: Part::Round,
+                part: SpeechPart::Round,
                 participant: name.clone(),
                 session: session.clone(),
                 attacker: None,
             };
-            discussion.take(UnixMillis(1), &began);
+            discussion.apply(UnixMillis(1), &began);
             let speech = Box::new(speech(round, name, session));
-            discussion.take(UnixMillis(2), &DiscussionEvent::Spoke { speech });
+            discussion.apply(UnixMillis(2), &DiscussionEvent::Spoke { speech });
         }
     }
     let n_told: usize = discussion
@@ -78,13 +79,13 @@ fn board(n_participants: usize, n_rounds: u32) -> anyhow::Result<Drawn> {
 }
 
 fn order(names: &[String]) -> DiscussionOrder {
-    let participant = |name: &String| Participant {
+    let participant = |name: &String| DiscussionParticipant {
         name: name.clone(),
         agent: "explore".to_owned(),
         adapter: "codex".to_owned(),
         model: None,
         role: None,
-        side: Side::Open,
+        side: DebateSide::Open,
     };
     DiscussionOrder {
         id: DiscussionId::new("dsc_1"),
@@ -93,29 +94,29 @@ fn order(names: &[String]) -> DiscussionOrder {
         context: String::new(),
         files: Vec::new(),
         participants: names.iter().map(participant).collect(),
-        terms: Terms {
+        terms: DiscussionSettings {
             rounds: 10,
-            ..Terms::default()
+            ..DiscussionSettings::default()
         },
         preset: None,
         finding: None,
     }
 }
 
-fn speech(round: u32, name: &str, session: SessionId) -> Speech {
+fn speech(round: u32, name: &str, session: SessionId) -> DiscussionSpeech {
     let text = "One file beside the repository is all that a single user needs.\n\n- no server\n- `WAL` lets readers go on\n\n";
-    Speech {
+    DiscussionSpeech {
         round,
-        part: Part::Round,
+        part: SpeechPart::Round,
         participant: name.to_owned(),
         session: Some(session),
         text: text.repeat(20),
         no_stance: None,
-        stance: Some(Stance {
-            stance: Attitude::Agree,
+        stance: Some(ParticipantStance {
+            stance: ProposalAttitude::Agree,
             proposal: "SQLite, behind a trait".to_owned(),
             instead: None,
-            confidence: Some(Confidence::thousandths(700)),
+            confidence: Some(StanceConfidence::from_thousandths(700)),
             blocking: Vec::new(),
             why_changed: None,
             evidence: Vec::new(),

@@ -46,11 +46,13 @@ fn makespan(root: &Path, n: u32, n_places: u32) -> anyhow::Result<Duration> {
         .build()?;
     runtime.block_on(async {
         let mut choices = choices(root, n_places, (SAYS, TASK))?;
-        choices.overrides.push(agent_collab::config::Override {
-            flag: "--set".to_owned(),
-            key: "discuss.concurrency".to_owned(),
-            value: n_places.to_string(),
-        });
+        choices
+            .overrides
+            .push(agent_collab::config::ConfigOverride {
+                flag: "--set".to_owned(),
+                key: "discuss.concurrency".to_owned(),
+                value: n_places.to_string(),
+            });
         let mut started = alone(root, choices).await?;
         let begun = Instant::now();
         let given = started.engine.begin_discussion(&ask(n))?;

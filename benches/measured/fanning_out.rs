@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use agent_collab::app::startup::{self, RunInstance, StartOptions};
-use agent_collab::config::Choices;
+use agent_collab::config::ConfigFlags;
 use agent_collab::domain::task::{TaskResult, TaskStatus, TaskWaitMode};
 use agent_collab::engine::{Caller, Engine, TaskAsk};
 use tokio::sync::oneshot;
@@ -100,7 +100,7 @@ pub fn queued() -> anyhow::Result<()> {
 }
 
 /// An engine of its own, in which `explore` can be given tasks.
-pub async fn alone(root: &Path, choices: Choices) -> anyhow::Result<RunInstance> {
+pub async fn alone(root: &Path, choices: ConfigFlags) -> anyhow::Result<RunInstance> {
     let wishes = StartOptions::without_turns(root.to_owned(), choices);
     let opened = async {
         let found = startup::inspect_project(&wishes).await?;
@@ -189,7 +189,7 @@ pub fn choices(
     root: &Path,
     n_places: u32,
     (says, after): (&str, Duration),
-) -> anyhow::Result<Choices> {
+) -> anyhow::Result<ConfigFlags> {
     let script = root.join("script.json");
     let turn = serde_json::json!({ "turn": [{ "uses": "always", "action": [
         { "do": "stall", "ms": after.as_millis() },
@@ -204,7 +204,7 @@ pub fn choices(
         script.display().to_string()
     );
     std::fs::write(&file, text)?;
-    Ok(Choices {
+    Ok(ConfigFlags {
         file: Some(file),
         overrides: Vec::new(),
         instructions: None,

@@ -2,16 +2,16 @@
 //!
 //! Refuses to decide what an agent may do: the rules say it, here they are told.
 
-use crate::config::permissions::{Allowing, Permissions};
-use crate::config::types::Config;
+use crate::config::config_model::AppConfig;
+use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::permission::profile_registry::CHILD_FORBIDDEN_TOOLS;
 use crate::permission::rule::CallFacts;
 use crate::permission::{AgentMode, ProfileDefinition, RuleSet, tool_names};
 use crate::tui::Agent;
 
 /// Every agent that is offered.
-pub fn list_agents(config: &Config) -> Vec<Agent> {
-    let permissions = Permissions::of(config, Allowing::Everybody);
+pub fn list_agents(config: &AppConfig) -> Vec<Agent> {
+    let permissions = EffectivePermissions::from_config(config, AllowAuthority::Everybody);
     let offered = permissions.profiles.iter_offered(AgentMode::All);
     offered
         .map(|profile| to_listed_agent(profile, &permissions.rules(&profile.name)))
@@ -59,18 +59,18 @@ fn adapter_label(profile: &ProfileDefinition) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{self, Choices, Places};
+    use crate::config::{self, ConfigFlags, UserDirs};
 
     #[test]
     fn each_agent_is_told_with_what_it_may_do() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places {
+        let places = UserDirs {
             home: folder.path().to_owned(),
             config_dir: folder.path().join("config"),
             state_dir: folder.path().join("state"),
             cache_dir: folder.path().join("cache"),
         };
-        let loaded = config::load(&places, folder.path(), &Choices::default()).unwrap();
+        let loaded = config::load(&places, folder.path(), &ConfigFlags::default()).unwrap();
         let agents = list_agents(&loaded.config);
         let explore = agents.iter().find(|agent| agent.name == "explore").unwrap();
         assert!(explore.takes_tasks() && explore.has.contains(&"grep".to_owned()));

@@ -7,8 +7,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use crate::config::permissions::{Allowing, Permissions};
-use crate::domain::discussion::{CheckEnd, CheckRun, GroupDiscussion, Part, Speech, StopReason};
+use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
+use crate::domain::discussion::{
+    CheckOutcome, CheckRun, DiscussionSpeech, DiscussionStopReason, GroupDiscussion, SpeechPart,
+};
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::TaskWaitMode;
 use crate::engine::discussion::{Begun, Derived, Means, Planned, derived};
@@ -86,7 +88,8 @@ fn plan_discussion<T>(
     arguments: GroupDiscussToolArguments,
     make: impl FnOnce(&Means<'_>, Planned) -> T,
 ) -> Result<T, StartError> {
-    let permissions = Permissions::of(&found.loaded.config, Allowing::Everybody);
+    let permissions =
+        EffectivePermissions::from_config(&found.loaded.config, AllowAuthority::Everybody);
     let layout = startup::run_layout(&found.root, &found.loaded.config)?;
     let means = Means {
         root: &found.root,
@@ -224,7 +227,7 @@ async fn drive_discussion(
         }
         tokio::select! {
             biased;
-            _ = signals.next_signal() => drop(engine.stop_discussion(&id, StopReason::User)?),
+            _ = signals.next_signal() => drop(engine.stop_discussion(&id, DiscussionStopReason::User)?),
             inward = engine.next() => engine.take(inward)?,
         }
     }
@@ -275,20 +278,20 @@ impl DiscussionProgressPrinter {
     }
 }
 
-fn round_label(round: u32, part: Part) -> String {
+fn round_label(round: u32, part: SpeechPart) -> String {
     match part {
-        Part::Round => format!("round {round}"),
-        Part::Closing => "last word".to_owned(),
+        SpeechPart::Round => format!("round {round}"),
+        SpeechPart::Closing => "last word".to_owned(),
     }
 }
 
-fn summarize_speech(speech: &Speech) -> String {
+fn summarize_speech(speech: &DiscussionSpeech) -> String {
     let who = &speech.participant;
     let seconds = speech.took_ms / 1000;
     match (&speech.error, &speech.stance) {
-        (Some(error), _) => format!("{who} said nothing: {}", error.in_words()),
+        (Some(error), _) => format!("{who} said nothing: {}", error.describe()),
         (None, Some(stance)) => {
-            let stands = stance.stance.name().replace('_', " ");
+            let stands = stance.stance.as_str().replace('_', " ");
             let on = Some(clean_to_one_line(&stance.proposal)).filter(|on| !on.is_empty());
             let sure = stance.confidence.map(|sure| format!("confidence {sure}"));
             let parts: Vec<String> = [Some(stands), on, sure].into_iter().flatten().collect();
@@ -306,12 +309,12 @@ fn summarize_speech(speech: &Speech) -> String {
 
 fn summarize_check(check: &CheckRun) -> String {
     let became = match &check.end {
-        CheckEnd::Ran { exit_code, .. } => match exit_code {
+        CheckOutcome::Ran { exit_code, .. } => match exit_code {
             Some(code) => format!("exit {code}"),
             None => "ended by a signal".to_owned(),
         },
-        CheckEnd::Refused { reason } => format!("may not run: {reason}"),
-        CheckEnd::Failed { reason } => format!("failed: {reason}"),
+        CheckOutcome::Refused { reason } => format!("may not run: {reason}"),
+        CheckOutcome::Failed { reason } => format!("failed: {reason}"),
     };
     format!(
         "check {}: `{}` {became}",
@@ -338,7 +341,7 @@ pub fn handle_request(
     };
     if asked.request.command == VOCABULARY.stop_command {
         let id = DiscussionId::new(&asked.request.text);
-        let stopped = engine.stop_discussion(&id, StopReason::User)?;
+        let stopped = engine.stop_discussion(&id, DiscussionStopReason::User)?;
         let why = || format!("no discussion {id} is going on");
         asked.reply(stopped.then_some(()).ok_or_else(why));
     } else if let Some((asked, given)) = parse_command::<DiscussCommand>(asked, &VOCABULARY) {

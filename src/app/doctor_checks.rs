@@ -7,7 +7,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 use super::startup::{StartError, StartOptions, check_path_printable, load_config, run_layout};
-use crate::config::{Places, show};
+use crate::config::{UserDirs, config_display};
 use crate::engine::containing;
 use crate::engine::diagnosis::{Diagnosis, Folder, Grounds, NoGit, Trial, look};
 use crate::engine::git::{Discovery, GitSettings, Repository};
@@ -55,7 +55,7 @@ pub async fn diagnose_environment(wishes: &StartOptions) -> Result<Diagnosis, St
     let layout = run_layout(&root, &loaded.config)?;
     let grounds = Grounds {
         kernel: containing::kernel(&children, &loaded.config, &root).await,
-        origins: show::to_json(&loaded),
+        origins: config_display::to_json(&loaded),
         folders: folders_to_check(&layout, &places),
         config: loaded.config,
         root,
@@ -85,7 +85,7 @@ async fn discover_repository(
 }
 
 /// The folders that a run writes into.
-fn folders_to_check(layout: &WorkdirLayout, places: &Places) -> Vec<Folder> {
+fn folders_to_check(layout: &WorkdirLayout, places: &UserDirs) -> Vec<Folder> {
     let temporary = std::env::temp_dir();
     let paths = [
         layout.workdir(),

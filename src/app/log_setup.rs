@@ -8,9 +8,9 @@ use tracing_subscriber::filter::LevelFilter;
 
 use super::startup::StartError;
 use super::ui_config;
-use crate::config::problem::{Place, Problem};
-use crate::config::types::Config;
-use crate::config::{Loaded, Problems};
+use crate::config::config_model::AppConfig;
+use crate::config::diagnostic::{ConfigLocation, ConfigProblem};
+use crate::config::{ConfigProblems, LoadedConfig};
 use crate::engine::diagnosis::OTHER_FILE;
 use crate::store::debug_log::{
     self, DebugLog, LogContent, LogMetadata, LogSink, PromptLines, check_user_log_file,
@@ -23,15 +23,15 @@ const JSON_FILE_KEY: &str = "log.json_file";
 ///
 /// # Errors
 /// Why not, with file and line of the configuration.
-pub fn check_json_log_file(loaded: &Loaded, root: &Path) -> Result<(), Problems> {
+pub fn check_json_log_file(loaded: &LoadedConfig, root: &Path) -> Result<(), ConfigProblems> {
     let Some(path) = &loaded.config.log.json_file else {
         return Ok(());
     };
     check_user_log_file(path, root).map_err(|error| {
         let held = loaded.settings.values.get(JSON_FILE_KEY);
-        Problems(vec![Problem {
+        ConfigProblems(vec![ConfigProblem {
             place: held.map_or_else(
-                || Place::File("config.toml".into()),
+                || ConfigLocation::File("config.toml".into()),
                 |held| held.place.clone(),
             ),
             what: format!("`{JSON_FILE_KEY}` cannot be written: {error}"),
@@ -46,7 +46,7 @@ pub fn check_json_log_file(loaded: &Loaded, root: &Path) -> Result<(), Problems>
 /// # Errors
 /// The same.
 pub(super) fn check_json_log_file_before_start(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     root: &Path,
 ) -> Result<(), StartError> {
     check_json_log_file(loaded, root).map_err(ui_config::to_start_error)
@@ -55,7 +55,7 @@ pub(super) fn check_json_log_file_before_start(
 /// Opens the log; where it cannot be, that is noted. `None` where nothing is written.
 pub(super) fn open_debug_log(
     sinks: &[LogSink],
-    config: &Config,
+    config: &AppConfig,
     notices: &mut Vec<String>,
 ) -> Option<DebugLog> {
     if sinks.is_empty() {
@@ -85,7 +85,7 @@ pub(super) fn open_debug_log(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{self, Choices, Places};
+    use crate::config::{self, ConfigFlags, UserDirs};
     use crate::engine::log_sinks::{FrontEnd, in_words, log_sinks};
 
     /// What a configuration file comes to: the problems, else the sinks without a screen and with one.
@@ -94,13 +94,13 @@ mod tests {
         let path = folder.path().canonicalize().expect("real path");
         let root = path.join("repository");
         std::fs::create_dir_all(&root).expect("repository");
-        let places = Places::below(&path);
+        let places = UserDirs::under(&path);
         std::fs::create_dir_all(&places.home).expect("home");
         let file = path.join("c.toml");
         std::fs::write(&file, format!("[log]\n{lines}")).expect("configuration");
-        let choices = Choices {
+        let choices = ConfigFlags {
             file: Some(file),
-            ..Choices::default()
+            ..ConfigFlags::default()
         };
         let told = config::load(&places, &root, &choices).and_then(|loaded| {
             check_json_log_file(&loaded, &root)?;

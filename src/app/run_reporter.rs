@@ -317,7 +317,7 @@ fn describe_discussion_event(news: &DiscussionEvent) -> Option<String> {
         DiscussionEvent::Ended { outcome } => {
             let decided = outcome.decision.as_ref();
             let decided = decided.map_or("nothing is decided".to_owned(), ToString::to_string);
-            let (basis, stop) = (outcome.basis.name(), outcome.stop.in_words());
+            let (basis, stop) = (outcome.basis.as_str(), outcome.stop.describe());
             Some(format!(
                 "the discussion is over: {decided} ({basis}); {stop}"
             ))

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::config::types::Limits;
+use crate::config::config_model::LimitsConfig;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
@@ -164,7 +164,7 @@ async fn open_settled_run(wishes: &StartOptions) -> Result<startup::RunInstance,
 }
 
 /// From which instant on sessions are kept.
-fn retention_cutoff(limits: &Limits) -> UnixMillis {
+fn retention_cutoff(limits: &LimitsConfig) -> UnixMillis {
     let days = Duration::from_secs(u64::from(limits.keep_sessions_days) * 24 * 60 * 60);
     let millis = i64::try_from(days.as_millis()).unwrap_or(i64::MAX);
     UnixMillis(utc_time::now().0.saturating_sub(millis))
@@ -177,7 +177,7 @@ fn retention_cutoff(limits: &Limits) -> UnixMillis {
 pub fn prune_expired_sessions(
     (layout, lock): (&WorkdirLayout, &InstanceLock),
     engine: &mut Engine,
-    limits: &Limits,
+    limits: &LimitsConfig,
 ) -> Result<(), StartError> {
     let before = retention_cutoff(limits);
     let pruned = engine.prune_children(before);

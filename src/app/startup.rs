@@ -20,8 +20,8 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::RepositoryTrust;
 use crate::app::log_setup;
 use crate::app::ui_config;
-use crate::config::types::Config;
-use crate::config::{Choices, Loaded, Places};
+use crate::config::config_model::AppConfig;
+use crate::config::{ConfigFlags, LoadedConfig, UserDirs};
 use crate::domain::ids::RunId;
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::turn::Role;
@@ -36,7 +36,7 @@ use crate::permission::UncontainedCommandPolicy;
 use crate::process::{
     ChildSpawner, SandboxSupport, describe_foreign_owner, terminate_leftovers_by_prefix,
 };
-use crate::prompts::{PromptSource, Prompts};
+use crate::prompts::{PromptLibrary, PromptSource};
 use crate::store::debug_log::DebugLog;
 use crate::store::{
     InstanceLock, TamperGuard, WorkdirLayout, WorkdirNames, WorkdirPrivacy, clean_up_workdir,
@@ -74,7 +74,7 @@ pub struct StartOptions {
     /// Where the program was started.
     pub cwd: PathBuf,
     /// `--config` and flags that set keys.
-    pub choices: Choices,
+    pub choices: ConfigFlags,
     /// Who releases turns.
     pub gate: Gate,
     /// How much a run that begins lets run without asking.
@@ -97,7 +97,7 @@ pub struct StartOptions {
 
 impl StartOptions {
     /// For a command that starts no turn: nothing is released, and nobody is there to be asked.
-    pub fn without_turns(cwd: PathBuf, choices: Choices) -> Self {
+    pub fn without_turns(cwd: PathBuf, choices: ConfigFlags) -> Self {
         Self {
             cwd,
             choices,
@@ -142,9 +142,9 @@ pub struct ProjectContext {
     /// The repository, where there is one.
     pub repository: Option<Repository>,
     /// Where the user's own files lie.
-    pub places: Places,
+    pub places: UserDirs,
     /// The configuration in force.
-    pub loaded: Loaded,
+    pub loaded: LoadedConfig,
     /// Who starts agents, git and tests.
     pub children: ChildSpawner,
     /// What happens to commands that nothing holds.
@@ -169,7 +169,7 @@ pub struct LockedProject {
 
 /// What every run needs, present and checked.
 pub struct RunRequirements {
-    prompts: Prompts,
+    prompts: PromptLibrary,
     agent_prompts: BTreeMap<String, String>,
     adapters: BTreeMap<Role, NamedAdapter>,
     kernel: SandboxSupport,
@@ -235,8 +235,11 @@ pub async fn find_project_root(
 ///
 /// # Errors
 /// There is no home directory, or the configuration has problems.
-pub fn load_config(root: &Path, choices: &Choices) -> Result<(Places, Loaded), StartError> {
-    let places = Places::from_env().map_err(|error| StartError::new(error, ""))?;
+pub fn load_config(
+    root: &Path,
+    choices: &ConfigFlags,
+) -> Result<(UserDirs, LoadedConfig), StartError> {
+    let places = UserDirs::from_env().map_err(|error| StartError::new(error, ""))?;
     let loaded = ui_config::load_checked_config(&places, root, choices)
         .map_err(ui_config::to_start_error)?;
     Ok((places, loaded))
@@ -476,27 +479,27 @@ fn open_guard(occupied: &LockedProject) -> Result<TamperGuard, StartError> {
 }
 
 /// What each agent is told besides.
-fn load_agent_prompts(loaded: &Loaded) -> Result<BTreeMap<String, String>, StartError> {
+fn load_agent_prompts(loaded: &LoadedConfig) -> Result<BTreeMap<String, String>, StartError> {
     let found = loaded.agent_prompts();
     let found = found.map_err(|problems| StartError::new(problems, ""))?;
     let texts = found.into_iter().map(|(name, source)| (name, source.text));
     Ok(texts.collect())
 }
 
-fn load_prompts(loaded: &Loaded) -> Result<Prompts, StartError> {
-    let source = |source: &crate::config::SourceText| PromptSource {
+fn load_prompts(loaded: &LoadedConfig) -> Result<PromptLibrary, StartError> {
+    let source = |source: &crate::config::ConfigSource| PromptSource {
         file: source.file.clone(),
         text: source.text.clone(),
     };
     let sources: Vec<PromptSource> = loaded.prompts().into_iter().map(source).collect();
-    Prompts::load(&sources).map_err(|problems| StartError::new(problems, ""))
+    PromptLibrary::load(&sources).map_err(|problems| StartError::new(problems, ""))
 }
 
 /// Where the run's files lie.
 ///
 /// # Errors
 /// The work directory is not usable.
-pub fn run_layout(root: &Path, config: &Config) -> Result<WorkdirLayout, StartError> {
+pub fn run_layout(root: &Path, config: &AppConfig) -> Result<WorkdirLayout, StartError> {
     let names = WorkdirNames {
         workdir: config.paths.workdir.clone(),
         plan: config.paths.plan.clone(),

@@ -25,7 +25,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::diff_backend::DiffBackend;
-use crate::config::types::NotifyBy;
+use crate::config::config_model::NotificationMethod;
 use crate::text::clean_text;
 use crate::tui::{Clicks, Depth, Surroundings, Theme};
 use nonblocking_writer::NonblockingWriter;
@@ -341,16 +341,18 @@ impl TuiTerminal {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn notify_user(&mut self, how: NotifyBy, text: &str) -> io::Result<()> {
+    pub fn notify_user(&mut self, how: NotificationMethod, text: &str) -> io::Result<()> {
         match how {
-            NotifyBy::Off => Ok(()),
-            NotifyBy::Bell => self.write_control("\x07"),
-            NotifyBy::Message if prefers_osc777() => self.notify_user(NotifyBy::Osc777, text),
-            NotifyBy::Message | NotifyBy::Osc9 => {
+            NotificationMethod::Off => Ok(()),
+            NotificationMethod::Bell => self.write_control("\x07"),
+            NotificationMethod::Message if prefers_osc777() => {
+                self.notify_user(NotificationMethod::Osc777, text)
+            }
+            NotificationMethod::Message | NotificationMethod::Osc9 => {
                 let text = self.to_displayable(text);
                 self.write_control(&format!("\x1b]9;agent-collab: {text}\x1b\\\x07"))
             }
-            NotifyBy::Osc777 => {
+            NotificationMethod::Osc777 => {
                 // Title and text stand between semicolons.
                 let text = self.to_displayable(text).replace(';', ",");
                 self.write_control(&format!("\x1b]777;notify;agent-collab;{text}\x1b\\\x07"))

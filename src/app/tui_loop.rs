@@ -51,7 +51,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::types::Motion;
+use crate::config::config_model::MotionLevel;
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::RunId;
 use crate::domain::reversal_plan::ReversalPreview;
@@ -186,7 +186,7 @@ struct TuiApp {
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
     leave_at: Option<Instant>,
     notifier: UserNotifier,
-    motion: Motion,
+    motion: MotionLevel,
     background_query: background_query::BackgroundQuery,
     paste_tail: paste_tail::PasteTail,
     /// Where what the user writes is kept; `None` where it is not.
@@ -307,7 +307,7 @@ impl TuiApp {
             child_transcript: None,
             leave_at: None,
             notifier: UserNotifier::default(),
-            motion: Motion::default(),
+            motion: MotionLevel::default(),
             background_query: background_query::BackgroundQuery::default(),
             paste_tail: paste_tail::PasteTail::default(),
             input_history: None,

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::agent_list;
 use super::startup::StartError;
-use crate::config::problem::{Place, Problem};
-use crate::config::types::{Motion, NotifyBy};
-use crate::config::value::Value;
-use crate::config::{self, Choices, Loaded, Places, Problems, Settings};
+use crate::config::config_model::{MotionLevel, NotificationMethod};
+use crate::config::config_value::ConfigValue;
+use crate::config::diagnostic::{ConfigLocation, ConfigProblem};
+use crate::config::{self, ConfigFlags, ConfigProblems, LayeredSettings, LoadedConfig, UserDirs};
 use crate::tui::{Agent, Clicks, Depth, Keymap, Look, Theme, WishedKeys};
 
 /// How the screen looks and listens, by the user's own configuration.
@@ -20,9 +20,9 @@ pub struct UiConfig {
     /// The theme to show; `None` for what fits the terminal.
     pub theme: Option<Theme>,
     /// How much moves by itself.
-    pub motion: Motion,
+    pub motion: MotionLevel,
     /// How a user is told who looks elsewhere.
-    pub notify: NotifyBy,
+    pub notify: NotificationMethod,
     /// The agents that there are.
     pub agents: Vec<Agent>,
 }
@@ -32,10 +32,10 @@ impl UiConfig {
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its file and line.
-    pub fn from_config(loaded: &Loaded, depth: Depth) -> Result<Self, Problems> {
+    pub fn from_config(loaded: &LoadedConfig, depth: Depth) -> Result<Self, ConfigProblems> {
         let found = UiConfigCheck::from_settings(&loaded.settings, depth);
         if !found.problems.is_empty() {
-            return Err(Problems(found.problems));
+            return Err(ConfigProblems(found.problems));
         }
         let screen = &loaded.config.screen;
         let clicks = match screen.mouse {
@@ -58,19 +58,19 @@ impl UiConfig {
 /// # Errors
 /// Everything that is wrong, each with its file and line.
 pub fn load_checked_config(
-    places: &Places,
+    places: &UserDirs,
     root: &Path,
-    choices: &Choices,
-) -> Result<Loaded, Problems> {
-    config::load_and(places, root, choices, |settings| {
+    choices: &ConfigFlags,
+) -> Result<LoadedConfig, ConfigProblems> {
+    config::load_with_checks(places, root, choices, |settings| {
         UiConfigCheck::from_settings(settings, Depth::All).problems
     })
 }
 
 /// What is wrong with the configuration, as a command refuses it: what was typed is usage, what stands in files
 /// can be looked at again.
-pub fn to_start_error(problems: Problems) -> StartError {
-    let is_typed = |problem: &Problem| matches!(problem.place, Place::Flag(_));
+pub fn to_start_error(problems: ConfigProblems) -> StartError {
+    let is_typed = |problem: &ConfigProblem| matches!(problem.place, ConfigLocation::Flag(_));
     match problems.0.iter().all(is_typed) {
         true => StartError {
             problem: problems.to_string(),
@@ -84,11 +84,11 @@ pub fn to_start_error(problems: Problems) -> StartError {
 /// What settings say of the screen, as far as it is right, and everything that is not.
 struct UiConfigCheck {
     look: Look,
-    problems: Vec<Problem>,
+    problems: Vec<ConfigProblem>,
 }
 
 impl UiConfigCheck {
-    fn from_settings(settings: &Settings, depth: Depth) -> Self {
+    fn from_settings(settings: &LayeredSettings, depth: Depth) -> Self {
         let mut problems = Vec::new();
         let themes = parse_themes(settings, &mut problems);
         let keymap = parse_keymap(settings).unwrap_or_else(|found| {
@@ -97,7 +97,7 @@ impl UiConfigCheck {
         });
         let look = Look::new(keymap, themes, depth);
         let wanted = settings.values.get("screen.theme").map(|held| &held.value);
-        if let Some(Value::Text(wanted)) = wanted
+        if let Some(ConfigValue::Text(wanted)) = wanted
             && wanted != "auto"
             && look.theme(wanted).is_none()
             // Whoever mends its colours has it.
@@ -111,21 +111,24 @@ impl UiConfigCheck {
 }
 
 /// Where a setting stands.
-fn setting_place(settings: &Settings, path: &str) -> Place {
+fn setting_place(settings: &LayeredSettings, path: &str) -> ConfigLocation {
     let held = settings.values.get(path);
-    held.map_or_else(|| Place::Flag(path.to_owned()), |held| held.place.clone())
+    held.map_or_else(
+        || ConfigLocation::Flag(path.to_owned()),
+        |held| held.place.clone(),
+    )
 }
 
-fn parse_keymap(settings: &Settings) -> Result<Keymap, Vec<Problem>> {
+fn parse_keymap(settings: &LayeredSettings) -> Result<Keymap, Vec<ConfigProblem>> {
     let wishes: Vec<WishedKeys> = settings
-        .keys()
+        .key_bindings()
         .into_iter()
         .map(|(action, keys)| WishedKeys { action, keys })
         .collect();
     Keymap::with(&wishes).map_err(|flaws| {
         let problem = |flaw: crate::tui::KeyFlaw| {
             let path = format!("keys.{}", flaw.action);
-            Problem {
+            ConfigProblem {
                 place: setting_place(settings, &path),
                 what: format!("`{path}`: {}", flaw.what),
                 text: String::new(),
@@ -136,7 +139,7 @@ fn parse_keymap(settings: &Settings) -> Result<Keymap, Vec<Problem>> {
     })
 }
 
-fn parse_themes(settings: &Settings, problems: &mut Vec<Problem>) -> Vec<Theme> {
+fn parse_themes(settings: &LayeredSettings, problems: &mut Vec<ConfigProblem>) -> Vec<Theme> {
     let mut themes = Vec::new();
     for (name, fields) in &settings.themes() {
         let texts = fields
@@ -151,7 +154,7 @@ fn parse_themes(settings: &Settings, problems: &mut Vec<Problem>) -> Vec<Theme> 
                     None => format!("themes.{name}"),
                 };
                 let at = format!("themes.{name}.{}", flaw.field.as_deref().unwrap_or(first));
-                Problem {
+                ConfigProblem {
                     place: setting_place(settings, &at),
                     what: format!("`{path}` {}", flaw.what),
                     text: String::new(),
@@ -163,11 +166,11 @@ fn parse_themes(settings: &Settings, problems: &mut Vec<Problem>) -> Vec<Theme> 
     themes
 }
 
-fn unknown_theme_problem(settings: &Settings, wanted: &str, look: &Look) -> Problem {
+fn unknown_theme_problem(settings: &LayeredSettings, wanted: &str, look: &Look) -> ConfigProblem {
     let names: Vec<&str> = look.themes().iter().map(Theme::name).collect();
-    let near = crate::config::nearest(wanted, &names);
+    let near = crate::config::closest_match(wanted, &names);
     let near = near.map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
-    Problem {
+    ConfigProblem {
         place: setting_place(settings, "screen.theme"),
         what: format!("`screen.theme` is no theme: {wanted:?}"),
         text: String::new(),
@@ -194,18 +197,18 @@ mod tests {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, text).unwrap();
         };
-        let places = Places::below(&path);
+        let places = UserDirs::under(&path);
         write(places.global_config(), global);
         write(path.join("repository/.agent-collab/config.toml"), project);
         for (name, text) in files {
             write(places.global_themes().join(name), text);
         }
-        let in_words = |problems: Problems| {
+        let in_words = |problems: ConfigProblems| {
             let told = problems.to_string();
             told.replace(&path.display().to_string(), "<scratch>")
         };
         let repository = path.join("repository");
-        let loaded = match load_checked_config(&places, &repository, &Choices::default()) {
+        let loaded = match load_checked_config(&places, &repository, &ConfigFlags::default()) {
             Ok(loaded) => loaded,
             Err(problems) => return in_words(problems),
         };

@@ -10,8 +10,8 @@ use serde_json::json;
 use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
-use crate::config::permissions::{Allowing, Permissions};
-use crate::config::problem::visible;
+use crate::config::diagnostic::escape_control_chars;
+use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::permission::profile_registry::{ProfileVisibility, UnknownProfile};
 use crate::permission::{AgentMode, ProfileDefinition};
 
@@ -52,7 +52,7 @@ pub enum AgentModeFlag {
 /// The configuration has problems, or there is no such agent.
 pub async fn run(args: AgentsArguments) -> Result<u8, StartError> {
     let CliContext { loaded, .. } = CliContext::load(&args.choices).await?;
-    let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
+    let permissions = EffectivePermissions::from_config(&loaded.config, AllowAuthority::Everybody);
     let mode = match args.mode {
         None => AgentMode::All,
         Some(AgentModeFlag::Primary) => AgentMode::Primary,
@@ -99,14 +99,14 @@ pub(super) fn unknown_agent_error(unknown: UnknownProfile) -> StartError {
 fn format_summary(agent: &ProfileDefinition) -> String {
     let line = format!(
         "{:<12} {:<9} {}",
-        visible(&agent.name),
+        escape_control_chars(&agent.name),
         agent.mode.name(),
-        visible(&agent.description)
+        escape_control_chars(&agent.description)
     );
     format!("{}\n", line.trim_end())
 }
 
-fn format_details(agent: &ProfileDefinition, permissions: &Permissions) -> String {
+fn format_details(agent: &ProfileDefinition, permissions: &EffectivePermissions) -> String {
     let mut out = format_summary(agent);
     let known = [
         ("prompt", agent.prompt.as_deref()),
@@ -115,17 +115,24 @@ fn format_details(agent: &ProfileDefinition, permissions: &Permissions) -> Strin
         ("hidden", is_hidden(agent).then_some("yes")),
     ];
     for (what, said) in known {
-        let said = said.map(|said| format!("  {what:<8} {}\n", visible(said)));
+        let said = said.map(|said| format!("  {what:<8} {}\n", escape_control_chars(said)));
         out.push_str(&said.unwrap_or_default());
     }
     out.push_str("rules, the last one that matches counts; what none is about is asked about\n");
     for (rule, origin) in rules_with_origins(agent, permissions) {
-        out.push_str(&format!("  {:<44} {}\n", visible(&rule), visible(&origin)));
+        out.push_str(&format!(
+            "  {:<44} {}\n",
+            escape_control_chars(&rule),
+            escape_control_chars(&origin)
+        ));
     }
     out
 }
 
-fn agent_to_json(agent: &ProfileDefinition, permissions: &Permissions) -> serde_json::Value {
+fn agent_to_json(
+    agent: &ProfileDefinition,
+    permissions: &EffectivePermissions,
+) -> serde_json::Value {
     let rules: Vec<serde_json::Value> = rules_with_origins(agent, permissions)
         .into_iter()
         .map(|(rule, origin)| json!({ "rule": rule, "origin": origin }))
@@ -149,7 +156,7 @@ fn is_hidden(agent: &ProfileDefinition) -> bool {
 /// Every rule that holds for an agent with where it stands; those of a repository that is not trusted come last.
 fn rules_with_origins(
     agent: &ProfileDefinition,
-    permissions: &Permissions,
+    permissions: &EffectivePermissions,
 ) -> Vec<(String, String)> {
     let rules = permissions.rules(&agent.name);
     let all = rules.rules().iter().chain(rules.restrictions());

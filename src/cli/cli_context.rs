@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::startup::{RunTreeReader, StartError, find_project_root, load_config, run_layout};
-use crate::config::{Loaded, Places};
+use crate::config::{LoadedConfig, UserDirs};
 use crate::engine::git::{GitSettings, Repository};
 use crate::store::WorkdirLayout;
 
@@ -21,9 +21,9 @@ pub(super) struct CliContext {
     /// The repository, where there is one.
     pub repository: Option<Repository>,
     /// Where the user's own files lie.
-    pub places: Places,
+    pub places: UserDirs,
     /// The configuration in force.
-    pub loaded: Loaded,
+    pub loaded: LoadedConfig,
     /// Where a run's files lie.
     pub layout: WorkdirLayout,
 }

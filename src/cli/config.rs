@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use crate::app::log_setup;
 use crate::app::terminal;
 use crate::app::ui_config::{UiConfig, load_checked_config};
-use crate::config::permissions::Permissions;
-use crate::config::problem::{list_notices, visible};
-use crate::config::project::PROJECT_DIR;
-use crate::config::{Choices, Loaded, Places, show};
-use crate::prompts::{PromptSource, Prompts};
+use crate::config::diagnostic::{escape_control_chars, format_notices};
+use crate::config::effective_permissions::EffectivePermissions;
+use crate::config::project_files::PROJECT_DIR;
+use crate::config::{ConfigFlags, LoadedConfig, UserDirs, config_display};
+use crate::prompts::{PromptLibrary, PromptSource};
 
 /// What is asked of the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +39,11 @@ pub enum ConfigFormat {
 #[derive(Debug, Clone)]
 pub struct CliConfigContext {
     /// The user's own folders.
-    pub places: Places,
+    pub places: UserDirs,
     /// The repository.
     pub root: PathBuf,
     /// What the command line says.
-    pub choices: Choices,
+    pub choices: ConfigFlags,
 }
 
 /// Runs the command; returns the exit code: 0, or 1 when the configuration is wrong.
@@ -58,7 +58,7 @@ pub fn run(command: ConfigCommand, here: &CliConfigContext, out: &mut dyn Write)
 }
 
 /// Turns the prompts that count into what the prompt loader takes.
-pub fn prompt_sources(loaded: &Loaded) -> Vec<PromptSource> {
+pub fn prompt_sources(loaded: &LoadedConfig) -> Vec<PromptSource> {
     let prompts = loaded.prompts().into_iter();
     prompts
         .map(|source| PromptSource {
@@ -77,10 +77,10 @@ fn run_show(here: &CliConfigContext, format: ConfigFormat, out: &mut dyn Write) 
         }
     };
     match format {
-        ConfigFormat::Json => writeln!(out, "{:#}", show::to_json(&loaded))?,
+        ConfigFormat::Json => writeln!(out, "{:#}", config_display::to_json(&loaded))?,
         ConfigFormat::Toml => {
-            write!(out, "{}", show::to_toml(&loaded))?;
-            let notices = list_notices(&loaded.notices);
+            write!(out, "{}", config_display::to_toml(&loaded))?;
+            let notices = format_notices(&loaded.notices);
             let lines = notices.lines().map(|line| format!("# {line}"));
             for line in lines {
                 writeln!(out, "{line}")?;
@@ -98,9 +98,11 @@ fn run_check(here: &CliConfigContext, out: &mut dyn Write) -> io::Result<u8> {
         }
     };
     let mut notices = loaded.notices.clone();
-    notices.extend(Permissions::without_effect(&loaded.config));
+    notices.extend(EffectivePermissions::rules_denied_by_profiles(
+        &loaded.config,
+    ));
     if !notices.is_empty() {
-        writeln!(out, "{}", list_notices(&notices))?;
+        writeln!(out, "{}", format_notices(&notices))?;
     }
     if let Err(problems) = UiConfig::from_config(&loaded, terminal::detect_color_depth()) {
         return print_problems(out, &problems, problems.0.len(), "the configuration");
@@ -108,7 +110,7 @@ fn run_check(here: &CliConfigContext, out: &mut dyn Write) -> io::Result<u8> {
     if let Err(problems) = log_setup::check_json_log_file(&loaded, &here.root) {
         return print_problems(out, &problems, problems.0.len(), "the configuration");
     }
-    if let Err(problems) = Prompts::load(&prompt_sources(&loaded)) {
+    if let Err(problems) = PromptLibrary::load(&prompt_sources(&loaded)) {
         return print_problems(out, &problems, problems.0.len(), "the prompts");
     }
     if let Err(problems) = loaded.agent_prompts() {
@@ -159,7 +161,7 @@ fn run_path(here: &CliConfigContext, out: &mut dyn Write) -> io::Result<u8> {
             out,
             "{name:<16} {:<8} {}",
             presence_label(&file),
-            visible(&file.display().to_string())
+            escape_control_chars(&file.display().to_string())
         )?;
     }
     Ok(0)
@@ -184,9 +186,9 @@ mod tests {
             std::fs::write(file, text).expect("file");
         }
         let here = CliConfigContext {
-            places: Places::below(&path),
+            places: UserDirs::under(&path),
             root: path.join("repository"),
-            choices: Choices::default(),
+            choices: ConfigFlags::default(),
         };
         let mut out = Vec::new();
         let code = run(command, &here, &mut out);

@@ -10,7 +10,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
 use super::permissions::PermissionsSubcommand;
 use super::{CliCommand, CommandLine};
 use crate::app::startup::StartError;
-use crate::config::{Choices, Override};
+use crate::config::{ConfigFlags, ConfigOverride};
 
 /// Flags by which the configuration is chosen.
 #[derive(Debug, Clone, Default, Args)]
@@ -31,11 +31,11 @@ impl ConfigFlagArguments {
     ///
     /// # Errors
     /// A `--set` without `=`.
-    pub fn to_config_flags(&self) -> Result<Choices, StartError> {
+    pub fn to_config_flags(&self) -> Result<ConfigFlags, StartError> {
         let overrides = self.set.iter().map(|given| match given.split_once('=') {
             Some((key, value)) => {
                 let flag = format!("--set {given}");
-                Ok(Override {
+                Ok(ConfigOverride {
                     flag,
                     key: key.trim().to_owned(),
                     value: value.trim().to_owned(),
@@ -47,7 +47,7 @@ impl ConfigFlagArguments {
                 code: 2,
             }),
         });
-        Ok(Choices {
+        Ok(ConfigFlags {
             file: self.file.clone(),
             overrides: overrides.collect::<Result<_, _>>()?,
             instructions: None,

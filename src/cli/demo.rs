@@ -18,7 +18,7 @@ use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRu
 use crate::app::terminal;
 use crate::app::tui_loop::{self, TuiOptions, TuiStart};
 use crate::app::write_watchdog::WatchedWriter;
-use crate::config::Choices;
+use crate::config::ConfigFlags;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::{BranchPolicy, TestChoice};
@@ -173,7 +173,7 @@ impl DemoWorkspace {
     fn start_options(&self, gate: Gate, asks: StartAskPolicy) -> StartOptions {
         StartOptions {
             cwd: self.root.clone(),
-            choices: Choices {
+            choices: ConfigFlags {
                 file: Some(self.config_file.clone()),
                 overrides: Vec::new(),
                 instructions: None,

@@ -8,7 +8,7 @@ use super::config::CliConfigContext;
 use crate::app::startup::StartError;
 use crate::app::terminal;
 use crate::app::ui_config::{UiConfig, load_checked_config, to_start_error};
-use crate::config::problem::visible;
+use crate::config::diagnostic::escape_control_chars;
 
 /// Prints them; returns the exit code.
 ///
@@ -22,7 +22,7 @@ pub fn run(here: &CliConfigContext, out: &mut dyn Write) -> Result<u8, StartErro
     let file = here.places.global_config();
     let text = format!(
         "# Copy what you want to change into {}.\n# A key is written as \"g\", \"ctrl+g\", \"alt+g\", \"f5\" or \"space\"; \"none\" takes it away.\n[keys]\n{}",
-        visible(&file.display().to_string()),
+        escape_control_chars(&file.display().to_string()),
         looks.look.keymap.as_toml()
     );
     // Nobody reads on, as with `| head`.

@@ -11,7 +11,7 @@ use crate::app::headless::{self, HeadlessCommand, HeadlessRun};
 use crate::app::run_reporter::ReportFormat;
 use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy};
 use crate::app::write_watchdog::WatchedWriter;
-use crate::config::Choices;
+use crate::config::ConfigFlags;
 use crate::domain::instructions_choice::InstructionsChoice;
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::plan_execution::DirtyPolicy;
@@ -225,7 +225,7 @@ pub async fn run_headless(
         },
         wishes: StartOptions {
             cwd: super::current_dir()?,
-            choices: Choices {
+            choices: ConfigFlags {
                 instructions: args.instructions.map(InstructionsChoice::from),
                 ..args.choices.to_config_flags()?
             },

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy};
 use crate::app::tui_loop::{self, TuiOptions, TuiStart};
-use crate::config::Choices;
+use crate::config::ConfigFlags;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::setup::{BranchPolicy, TestChoice};
@@ -56,7 +56,10 @@ pub async fn run(args: ScreenArguments) -> Result<u8, StartError> {
 ///
 /// # Errors
 /// The directory is gone.
-pub(super) fn screen_options(choices: Choices, first: TuiStart) -> Result<TuiOptions, StartError> {
+pub(super) fn screen_options(
+    choices: ConfigFlags,
+    first: TuiStart,
+) -> Result<TuiOptions, StartError> {
     let wishes = StartOptions {
         cwd: super::current_dir()?,
         choices,

@@ -12,8 +12,8 @@ use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::agents::unknown_agent_error;
 use crate::cli::cli_context::CliContext;
-use crate::config::permissions::{Allowing, Permissions};
-use crate::config::problem::visible;
+use crate::config::diagnostic::escape_control_chars;
+use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::tool_availability::{ToolContext, describe_tool_turns, hidden_reason};
 use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{
@@ -58,7 +58,7 @@ struct ToolAvailability {
 /// The configuration has problems, or there is no such agent.
 pub async fn run(args: ToolsArguments) -> Result<u8, StartError> {
     let CliContext { root, loaded, .. } = CliContext::load(&args.choices).await?;
-    let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
+    let permissions = EffectivePermissions::from_config(&loaded.config, AllowAuthority::Everybody);
     let agent = permissions
         .profiles
         .find_by_name(&args.agent)
@@ -89,7 +89,7 @@ pub async fn run(args: ToolsArguments) -> Result<u8, StartError> {
 
 fn build_context(
     agent: &ProfileDefinition,
-    permissions: &Permissions,
+    permissions: &EffectivePermissions,
     root: &std::path::Path,
     mode: Mode,
 ) -> DecisionContext {
@@ -100,15 +100,15 @@ fn build_context(
     DecisionContext {
         mode,
         lineage: match agent.mode {
-            AgentMode::Subagent => permissions.of_a_child(),
+            AgentMode::Subagent => permissions.child_lineage(),
             AgentMode::Primary | AgentMode::All => SessionLineage::Role,
         },
-        ..permissions.context(&agent.name, access, root)
+        ..permissions.decision_context(&agent.name, access, root)
     }
 }
 
 /// The agents that it may give tasks to, and have discuss.
-fn visible_agents(permissions: &Permissions, context: &DecisionContext) -> VisibleAgents {
+fn visible_agents(permissions: &EffectivePermissions, context: &DecisionContext) -> VisibleAgents {
     let by = |tool: &str| {
         let agents = permissions.profiles.iter_offered(AgentMode::Subagent);
         agents
@@ -185,7 +185,11 @@ fn action_label(action: Option<PermissionAction>) -> &'static str {
 }
 
 fn format_summary(told: &ToolAvailability, widest: usize) -> String {
-    let why = told.why.as_deref().map(visible).unwrap_or_default();
+    let why = told
+        .why
+        .as_deref()
+        .map(escape_control_chars)
+        .unwrap_or_default();
     let name = told.tool.name;
     let line = format!("{name:<widest$} {:<7} {why}", action_label(told.action));
     format!("{}\n", line.trim_end())

@@ -5,9 +5,10 @@
 use std::io::{self, BufRead, Write};
 
 use super::config::CliConfigContext;
-use crate::config::problem::visible;
+use crate::config::diagnostic::escape_control_chars;
 use crate::config::{
-    Choices, Layer, Loaded, ProjectFiles, SourceText, TrustState, TrustStore, load_as,
+    ConfigFlags, ConfigLayer, ConfigSource, LoadedConfig, ProjectFiles, TrustState, TrustStore,
+    load_with_trust,
 };
 
 /// What is asked.
@@ -62,7 +63,7 @@ fn run_grant(
         Ok(project) => project,
         Err(problems) => return print_failure(out, &problems),
     };
-    let root = visible(&project.root.display().to_string());
+    let root = escape_control_chars(&project.root.display().to_string());
     let status = match store.status(&project) {
         Ok(status) => status,
         Err(error) => return print_failure(out, &format!("failed to {error}")),
@@ -72,7 +73,14 @@ fn run_grant(
         return Ok(0);
     }
     // What other layers say does not matter to what this repository gains.
-    let load = |trust| load_as(&here.places, project.clone(), trust, &Choices::default());
+    let load = |trust| {
+        load_with_trust(
+            &here.places,
+            project.clone(),
+            trust,
+            &ConfigFlags::default(),
+        )
+    };
     let (before, after) = match (load(status), load(TrustState::Trusted)) {
         (Ok(before), Ok(after)) => (before, after),
         (Err(problems), _) | (_, Err(problems)) => return print_failure(out, &problems),
@@ -85,7 +93,7 @@ fn run_grant(
         TrustState::Untrusted | TrustState::Trusted => writeln!(out, "{root} is not trusted.")?,
     }
     for line in describe_gains(&before, &after) {
-        writeln!(out, "{}", visible(&line))?;
+        writeln!(out, "{}", escape_control_chars(&line))?;
     }
     if !ask_consent(consent, input, out)? {
         let (line, code) = match consent {
@@ -127,7 +135,7 @@ fn ask_consent(
 }
 
 /// Lists what trust changes, from what is in force without it and with it.
-fn describe_gains(before: &Loaded, after: &Loaded) -> Vec<String> {
+fn describe_gains(before: &LoadedConfig, after: &LoadedConfig) -> Vec<String> {
     let heading =
         "Files that agents are sent with every prompt (they may change without ending trust):";
     let sections = [
@@ -159,7 +167,7 @@ fn describe_gains(before: &Loaded, after: &Loaded) -> Vec<String> {
     lines
 }
 
-fn changed_programs(before: &Loaded, after: &Loaded) -> Vec<String> {
+fn changed_programs(before: &LoadedConfig, after: &LoadedConfig) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, adapter) in &after.config.adapters {
         if before.config.adapters.get(name) != Some(adapter) {
@@ -175,7 +183,7 @@ fn changed_programs(before: &Loaded, after: &Loaded) -> Vec<String> {
 }
 
 /// A project's own values are shown whole: they are no secrets of the user's, and one of them may be the trap.
-fn changed_settings(before: &Loaded, after: &Loaded) -> Vec<String> {
+fn changed_settings(before: &LoadedConfig, after: &LoadedConfig) -> Vec<String> {
     let mut lines = Vec::new();
     for (path, held) in &after.settings.values {
         let now = before.settings.values.get(path).map(|held| &held.value);
@@ -191,13 +199,13 @@ fn changed_settings(before: &Loaded, after: &Loaded) -> Vec<String> {
     lines
 }
 
-fn project_rules(after: &Loaded) -> Vec<String> {
+fn project_rules(after: &LoadedConfig) -> Vec<String> {
     let rules = after
         .config
         .permission
         .rules
         .iter()
-        .filter(|rule| rule.layer == Layer::Project);
+        .filter(|rule| rule.layer == ConfigLayer::Project);
     rules
         .map(|rule| {
             format!(
@@ -211,7 +219,7 @@ fn project_rules(after: &Loaded) -> Vec<String> {
         .collect()
 }
 
-fn file_paths(sources: &[SourceText]) -> Vec<String> {
+fn file_paths(sources: &[ConfigSource]) -> Vec<String> {
     sources
         .iter()
         .map(|source| source.file.display().to_string())
@@ -228,7 +236,7 @@ fn run_revoke(store: &TrustStore, here: &CliConfigContext, out: &mut dyn Write) 
             );
         }
     };
-    let shown = visible(&root.display().to_string());
+    let shown = escape_control_chars(&root.display().to_string());
     match store.revoke(&root) {
         Ok(true) => writeln!(out, "{shown} is no longer trusted")?,
         Ok(false) => writeln!(out, "{shown} was not trusted")?,
@@ -259,7 +267,7 @@ fn run_list(store: &TrustStore, out: &mut dyn Write) -> io::Result<u8> {
             out,
             "{state}  {}  {}",
             entry.granted_at,
-            visible(&entry.root.display().to_string())
+            escape_control_chars(&entry.root.display().to_string())
         )?;
     }
     Ok(0)
@@ -275,7 +283,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::config::Places;
+    use crate::config::UserDirs;
 
     struct TrustFixture {
         _folder: tempfile::TempDir,
@@ -301,9 +309,9 @@ mod tests {
         /// Runs a command with an answer typed; returns exit code and text.
         fn check(&self, command: TrustCommand, typed: &str) -> String {
             let here = CliConfigContext {
-                places: Places::below(&self.path),
+                places: UserDirs::under(&self.path),
                 root: self.path.join("repository"),
-                choices: Choices::default(),
+                choices: ConfigFlags::default(),
             };
             let mut out = Vec::new();
             let code = run(command, &here, &mut typed.as_bytes(), &mut out);
@@ -388,9 +396,9 @@ mod tests {
         let scratch = TrustFixture::new(&[]);
         let root = scratch.path.join("repository");
         let here = CliConfigContext {
-            places: Places::below(&root),
+            places: UserDirs::under(&root),
             root: root.clone(),
-            choices: Choices::default(),
+            choices: ConfigFlags::default(),
         };
         let mut out = Vec::new();
         assert_eq!(
@@ -414,7 +422,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let scratch = TrustFixture::new(&[]);
         scratch.check(TrustCommand::Grant(TrustConsent::Given), "");
-        let file = Places::below(&scratch.path).trust_file();
+        let file = UserDirs::under(&scratch.path).trust_file();
         let mode = std::fs::metadata(file).expect("file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }

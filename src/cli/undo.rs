@@ -86,7 +86,7 @@ async fn choose_reversal(engine: &Engine, wish: UndoRequest) -> Result<ReversalP
             "the program ended in the middle of this run: `agent-collab resume` first".to_owned(),
         );
     }
-    if let Some(why) = state.stands_against_undo() {
+    if let Some(why) = state.undo_blocker() {
         return Err(why);
     }
     let execution = state.execution.as_ref();

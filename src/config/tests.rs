@@ -2,22 +2,22 @@
 
 use proptest::prelude::*;
 
-use super::types::{PermissionAction, TestCommand};
+use super::config_model::{PermissionAction, TestCommandChoice};
 use super::*;
 use crate::domain::instructions_choice::InstructionsChoice;
 
 /// A scratch home and repository.
-struct Scratch {
+struct ConfigFixture {
     _folder: tempfile::TempDir,
-    places: Places,
+    places: UserDirs,
     root: PathBuf,
 }
 
-impl Scratch {
+impl ConfigFixture {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("scratch folder");
         let path = folder.path().canonicalize().expect("real path");
-        let (places, root) = (Places::below(&path), path.join("repository"));
+        let (places, root) = (UserDirs::under(&path), path.join("repository"));
         std::fs::create_dir_all(&root).expect("repository");
         for (name, text) in files {
             let file = path.join(name);
@@ -31,7 +31,7 @@ impl Scratch {
         }
     }
 
-    fn load(&self, choices: &Choices) -> Result<Loaded, Problems> {
+    fn load(&self, choices: &ConfigFlags) -> Result<LoadedConfig, ConfigProblems> {
         load(&self.places, &self.root, choices)
     }
 
@@ -44,8 +44,8 @@ impl Scratch {
 const GLOBAL: &str = "config/agent-collab/config.toml";
 const PROJECT: &str = "repository/.agent-collab/config.toml";
 
-fn set(key: &str, value: &str) -> Override {
-    Override {
+fn set(key: &str, value: &str) -> ConfigOverride {
+    ConfigOverride {
         flag: "--set".to_owned(),
         key: key.to_owned(),
         value: value.to_owned(),
@@ -53,9 +53,9 @@ fn set(key: &str, value: &str) -> Override {
 }
 
 /// Loads files and tells the problems, or what is in force beyond the defaults, and the notices.
-fn check(files: &[(&str, &str)], overrides: &[Override]) -> String {
-    let scratch = Scratch::new(files);
-    let choices = Choices {
+fn check(files: &[(&str, &str)], overrides: &[ConfigOverride]) -> String {
+    let scratch = ConfigFixture::new(files);
+    let choices = ConfigFlags {
         file: None,
         overrides: overrides.to_vec(),
         instructions: None,
@@ -67,28 +67,28 @@ fn check(files: &[(&str, &str)], overrides: &[Override]) -> String {
     scratch.hide(&text)
 }
 
-fn describe(loaded: &Loaded) -> String {
+fn describe(loaded: &LoadedConfig) -> String {
     let mut lines = Vec::new();
     for (path, held) in loaded
         .settings
         .values
         .iter()
-        .filter(|(_, held)| held.layer != Layer::Default)
+        .filter(|(_, held)| held.layer != ConfigLayer::Default)
     {
         lines.push(format!(
             "{path} = {} # {}, {}",
             held.value.to_toml(),
-            held.layer.name(),
+            held.layer.as_str(),
             held.place
         ));
     }
-    let rule = |kind: &str, rule: &types::Rule| {
+    let rule = |kind: &str, rule: &config_model::ConfigRule| {
         format!(
             "{kind} {} {} {} # {}, {}",
             rule.permission,
             rule.pattern,
             rule.action.name(),
-            rule.layer.name(),
+            rule.layer.as_str(),
             rule.place
         )
     };
@@ -106,7 +106,7 @@ fn describe(loaded: &Loaded) -> String {
             .iter()
             .map(|given| rule("restriction", given)),
     );
-    lines.push(problem::list_notices(&loaded.notices));
+    lines.push(diagnostic::format_notices(&loaded.notices));
     lines.join("\n") + "\n"
 }
 
@@ -114,17 +114,17 @@ fn describe(loaded: &Loaded) -> String {
 fn the_shipped_file_is_written_from_the_list_of_keys() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config.toml");
     if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
-        std::fs::write(&path, shipped::render()).expect("config.toml is writable");
+        std::fs::write(&path, defaults::render_defaults()).expect("config.toml is writable");
     }
     assert_eq!(
         std::fs::read_to_string(path).expect("config.toml"),
-        shipped::render()
+        defaults::render_defaults()
     );
 }
 
 #[test]
 fn the_defaults_are_those_of_the_documents() {
-    let loaded = Scratch::new(&[]).load(&Choices::default());
+    let loaded = ConfigFixture::new(&[]).load(&ConfigFlags::default());
     insta::assert_debug_snapshot!(loaded.expect("the shipped file is sound").config);
 }
 
@@ -217,9 +217,9 @@ args = ["-v"]
 
 #[test]
 fn a_file_that_cannot_be_read_is_a_problem() {
-    let scratch = Scratch::new(&[("config/agent-collab/config.toml/inside", "")]);
+    let scratch = ConfigFixture::new(&[("config/agent-collab/config.toml/inside", "")]);
     std::fs::create_dir_all(scratch.root.join(".agent-collab")).expect("folder");
-    let missing = Choices {
+    let missing = ConfigFlags {
         file: Some(scratch.root.join("missing.toml")),
         overrides: Vec::new(),
         instructions: None,
@@ -232,7 +232,7 @@ fn a_file_that_cannot_be_read_is_a_problem() {
     )
     .expect("file");
     let problems = scratch
-        .load(&Choices::default())
+        .load(&ConfigFlags::default())
         .expect_err("problems")
         .to_string();
     assert!(problems.contains("line 2 is not UTF-8"), "{problems}");
@@ -244,7 +244,7 @@ fn a_later_layer_beats_an_earlier_one_key_by_key() {
                   [adapters.codex]\ncommand = [\"~/bin/codex\", \"-c\", \"x=1\"]\nmodel = \"m\"\n\
                   [[permission.rule]]\npermission = \"bash\"\npattern = \"cargo *\"\naction = \"allow\"\n";
     let file = "[workflow]\nmax_iterations = 7\n[[permission.rule]]\npermission = \"bash\"\npattern = \"make *\"\naction = \"allow\"\n";
-    let scratch = Scratch::new(&[(GLOBAL, global), ("one-run.toml", file)]);
+    let scratch = ConfigFixture::new(&[(GLOBAL, global), ("one-run.toml", file)]);
     let file = scratch.root.with_file_name("one-run.toml");
     let overrides = vec![
         set("workflow.stall_limit", "6"),
@@ -253,7 +253,7 @@ fn a_later_layer_beats_an_earlier_one_key_by_key() {
         set("limits.drain", "5s"),
     ];
     let loaded = scratch
-        .load(&Choices {
+        .load(&ConfigFlags {
             file: Some(file),
             overrides,
             instructions: None,
@@ -272,16 +272,17 @@ fn a_later_layer_beats_an_earlier_one_key_by_key() {
     assert_eq!(loaded.config.roles.reviewer, None);
     assert_eq!(
         loaded.config.test.command,
-        TestCommand::Line("make test".to_owned())
+        TestCommandChoice::Line("make test".to_owned())
     );
 }
 
 #[test]
 fn a_program_of_a_later_layer_replaces_a_command_of_an_earlier_one() {
-    let scratch = Scratch::new(&[(GLOBAL, "[adapters.codex]\ncommand = [\"old\", \"-x\"]\n")]);
+    let scratch =
+        ConfigFixture::new(&[(GLOBAL, "[adapters.codex]\ncommand = [\"old\", \"-x\"]\n")]);
     let overrides = vec![set("adapters.codex.program", "new")];
     let loaded = scratch
-        .load(&Choices {
+        .load(&ConfigFlags {
             file: None,
             overrides,
             instructions: None,
@@ -346,7 +347,7 @@ fn an_untrusted_project_tightens_and_every_other_key_is_ignored_with_a_notice() 
 #[test]
 fn a_trusted_project_counts_until_it_changes() {
     let prompt = "repository/.agent-collab/prompts/03_review.md";
-    let scratch = Scratch::new(&[
+    let scratch = ConfigFixture::new(&[
         (PROJECT, HOSTILE),
         (prompt, "x"),
         ("repository/AGENTS.md", "be brief"),
@@ -354,7 +355,7 @@ fn a_trusted_project_counts_until_it_changes() {
     let project = ProjectFiles::load(&scratch.root).expect("project");
     let store = TrustStore::new(&scratch.places);
     store.grant(&project).expect("granted");
-    let loaded = scratch.load(&Choices::default()).expect("sound");
+    let loaded = scratch.load(&ConfigFlags::default()).expect("sound");
     assert_eq!(loaded.trust, TrustState::Trusted);
     assert!(loaded.config.workflow.auto_approve && loaded.notices.is_empty());
     assert_eq!(
@@ -370,11 +371,11 @@ fn a_trusted_project_counts_until_it_changes() {
     );
     std::fs::write(scratch.root.join("AGENTS.md"), "be very brief").expect("file");
     assert_eq!(
-        scratch.load(&Choices::default()).expect("sound").trust,
+        scratch.load(&ConfigFlags::default()).expect("sound").trust,
         TrustState::Trusted
     );
     std::fs::write(scratch.root.join(".agent-collab/prompts/03_review.md"), "y").expect("file");
-    let loaded = scratch.load(&Choices::default()).expect("sound");
+    let loaded = scratch.load(&ConfigFlags::default()).expect("sound");
     assert_eq!(loaded.trust, TrustState::Changed);
     assert!(
         !loaded.config.workflow.auto_approve
@@ -391,11 +392,11 @@ fn a_trusted_project_counts_until_it_changes() {
 
 #[test]
 fn a_damaged_trust_file_means_untrusted_and_is_left_alone() {
-    let scratch = Scratch::new(&[(
+    let scratch = ConfigFixture::new(&[(
         "state/agent-collab/trust.json",
         "{\"schema\":1,\"trusted\":[{]}",
     )]);
-    let loaded = scratch.load(&Choices::default()).expect("sound");
+    let loaded = scratch.load(&ConfigFlags::default()).expect("sound");
     assert_eq!(loaded.trust, TrustState::Untrusted);
     insta::assert_snapshot!(scratch.hide(&describe(&loaded)));
     assert!(
@@ -411,7 +412,7 @@ fn a_damaged_trust_file_means_untrusted_and_is_left_alone() {
 
 #[test]
 fn instructions_that_lead_out_of_the_repository_are_none() {
-    let scratch = Scratch::new(&[
+    let scratch = ConfigFixture::new(&[
         ("secret.md", "secret"),
         ("repository/CLAUDE.md", "be brief"),
     ]);
@@ -429,12 +430,12 @@ fn instructions_that_lead_out_of_the_repository_are_none() {
 fn what_is_shown_says_where_it_comes_from_and_reads_as_the_same_configuration() {
     let global = "[workflow]\nmax_iterations = 9\n[adapters.codex]\nenv = { OPENAI_API_KEY = \"sk-1\", LANG = \"C\" }\n\
                   [[permission.rule]]\npermission = \"bash\"\npattern = \"cargo *\"\naction = \"allow\"\n";
-    let scratch = Scratch::new(&[(GLOBAL, global), (PROJECT, HOSTILE)]);
-    let loaded = scratch.load(&Choices::default()).expect("sound");
-    let shown = scratch.hide(&show::to_toml(&loaded));
+    let scratch = ConfigFixture::new(&[(GLOBAL, global), (PROJECT, HOSTILE)]);
+    let loaded = scratch.load(&ConfigFlags::default()).expect("sound");
+    let shown = scratch.hide(&config_display::to_toml(&loaded));
     insta::assert_snapshot!(shown);
-    let again = Scratch::new(&[(GLOBAL, &shown)])
-        .load(&Choices::default())
+    let again = ConfigFixture::new(&[(GLOBAL, &shown)])
+        .load(&ConfigFlags::default())
         .expect("what is shown is a configuration");
     assert_eq!(
         (
@@ -448,7 +449,7 @@ fn what_is_shown_says_where_it_comes_from_and_reads_as_the_same_configuration() 
             loaded.config.limits.clone()
         )
     );
-    let json = show::to_json(&loaded);
+    let json = config_display::to_json(&loaded);
     assert_eq!(json["values"]["workflow.max_iterations"]["value"], 3);
     assert_eq!(
         json["values"]["workflow.max_iterations"]["layer"],
@@ -540,8 +541,8 @@ fn any_file() -> impl Strategy<Value = String> {
     })
 }
 
-fn parsed(text: &str) -> Vec<parse::Setting> {
-    let parsed = parse::parse_source(&SourceText {
+fn parsed(text: &str) -> Vec<toml_parser::ConfigSetting> {
+    let parsed = toml_parser::parse_source(&ConfigSource {
         file: PathBuf::from("x.toml"),
         text: text.to_owned(),
     });
@@ -549,17 +550,17 @@ fn parsed(text: &str) -> Vec<parse::Setting> {
     parsed.settings
 }
 
-fn shipped_and(global: &str) -> Settings {
-    static SHIPPED: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(|| {
-        let mut settings = Settings::default();
-        settings.lay(
-            Layer::Default,
-            parse::parse_source(&shipped::source()).settings,
+fn shipped_and(global: &str) -> LayeredSettings {
+    static SHIPPED: std::sync::LazyLock<LayeredSettings> = std::sync::LazyLock::new(|| {
+        let mut settings = LayeredSettings::default();
+        settings.apply_layer(
+            ConfigLayer::Default,
+            toml_parser::parse_source(&defaults::default_source()).settings,
         );
         settings
     });
     let mut settings = SHIPPED.clone();
-    settings.lay(Layer::Global, parsed(global));
+    settings.apply_layer(ConfigLayer::Global, parsed(global));
     settings
 }
 
@@ -572,9 +573,9 @@ proptest! {
         let complete = "adapters.evil.kind = \"pipe\"\nadapters.evil.program = \"mine\"\n";
         let global = if global.contains("evil") { global.lines().filter(|line| !line.contains("evil")).collect::<Vec<_>>().join("\n") + "\n" + complete } else { global };
         let mut settings = shipped_and(&global);
-        let before = resolve::resolve(&settings, home).expect("sound");
-        settings.lay_project(TrustState::Untrusted, parsed(&project));
-        let after = resolve::resolve(&settings, home).expect("sound");
+        let before = config_resolver::resolve_config(&settings, home).expect("sound");
+        settings.apply_project_layer(TrustState::Untrusted, parsed(&project));
+        let after = config_resolver::resolve_config(&settings, home).expect("sound");
         prop_assert!(after.workflow.auto_approve <= before.workflow.auto_approve);
         prop_assert!(after.workflow.confirm_enter >= before.workflow.confirm_enter);
         prop_assert!(after.workflow.max_iterations <= before.workflow.max_iterations);
@@ -585,7 +586,7 @@ proptest! {
         prop_assert!(before.safety.blocked_commands.iter().all(|command| after.safety.blocked_commands.contains(command)));
         prop_assert!(before.safety.require_confirm_for.iter().all(|command| after.safety.require_confirm_for.contains(command)));
         for rule in crate::permission::command_safety::all_builtin_rules() {
-            let class = |config: &types::Config| rule.class_at_level(config.safety.builtin.get(rule.name).map(|made| made.change));
+            let class = |config: &config_model::AppConfig| rule.class_at_level(config.safety.builtin.get(rule.name).map(|made| made.change));
             prop_assert!(class(&after) >= class(&before));
         }
         prop_assert!(after.permission.restrictions.iter().all(|rule| rule.action != PermissionAction::Allow));
@@ -598,9 +599,9 @@ proptest! {
     fn laying_a_layer_twice_is_as_good_as_once(global in any_file(), project in any_file()) {
         for trust in [TrustState::Trusted, TrustState::Untrusted] {
             let mut once = shipped_and(&global);
-            once.lay_project(trust, parsed(&project));
+            once.apply_project_layer(trust, parsed(&project));
             let mut twice = once.clone();
-            twice.lay_project(trust, parsed(&project));
+            twice.apply_project_layer(trust, parsed(&project));
             prop_assert_eq!(once, twice);
         }
     }
@@ -609,8 +610,8 @@ proptest! {
     fn of_two_layers_the_later_one_decides_each_key(global in any_file(), file in any_file()) {
         let mut settings = shipped_and(&global);
         let earlier = settings.clone();
-        settings.lay(Layer::File, parsed(&file));
-        let given: std::collections::BTreeMap<String, parse::Setting> = parsed(&file).into_iter().map(|setting| (setting.path.clone(), setting)).collect();
+        settings.apply_layer(ConfigLayer::File, parsed(&file));
+        let given: std::collections::BTreeMap<String, toml_parser::ConfigSetting> = parsed(&file).into_iter().map(|setting| (setting.path.clone(), setting)).collect();
         for (path, held) in &settings.values {
             match given.get(path) {
                 Some(setting) => prop_assert_eq!(&held.value, &setting.value),
@@ -621,23 +622,34 @@ proptest! {
 
     #[test]
     fn no_text_stops_the_parser(text in ".{0,200}") {
-        let source = SourceText { file: PathBuf::from("x.toml"), text };
-        parse::parse_source(&source);
+        let source = ConfigSource { file: PathBuf::from("x.toml"), text };
+        toml_parser::parse_source(&source);
         let given = set("workflow.max_iterations", &source.text);
-        let _ = parse::parse_override(&given);
+        let _ = toml_parser::parse_override(&given);
     }
 }
 
 #[test]
 fn the_settings_of_this_repository_are_right_and_tighten_before_trust() {
-    let scratch = Scratch::new(&[]);
+    let scratch = ConfigFixture::new(&[]);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let project = ProjectFiles::load(root).expect("readable");
-    let load = |trust| load_as(&scratch.places, project.clone(), trust, &Choices::default());
+    let load = |trust| {
+        load_with_trust(
+            &scratch.places,
+            project.clone(),
+            trust,
+            &ConfigFlags::default(),
+        )
+    };
     let (untrusted, trusted) = (load(TrustState::Untrusted), load(TrustState::Trusted));
-    let command = |loaded: Result<Loaded, Problems>| loaded.expect("sound").config.test.command;
-    assert_eq!(command(untrusted), TestCommand::Detect);
-    assert_eq!(command(trusted), TestCommand::Line("tests/run".to_owned()));
+    let command =
+        |loaded: Result<LoadedConfig, ConfigProblems>| loaded.expect("sound").config.test.command;
+    assert_eq!(command(untrusted), TestCommandChoice::Detect);
+    assert_eq!(
+        command(trusted),
+        TestCommandChoice::Line("tests/run".to_owned())
+    );
 }
 
 #[test]
@@ -716,10 +728,11 @@ fn a_rule_without_effect_is_told_with_its_line() {
 fn a_rule_that_does_not_reach_an_agent_is_told_by_the_check() {
     let text = "[[permission.rule]]\npermission = \"bash\"\npattern = \"cargo test *\"\naction = \"allow\"\n\
          [[permission.rule]]\npermission = \"read\"\npattern = \"*\"\naction = \"allow\"\n";
-    let scratch = Scratch::new(&[(GLOBAL, text)]);
-    let loaded = scratch.load(&Choices::default()).expect("sound");
+    let scratch = ConfigFixture::new(&[(GLOBAL, text)]);
+    let loaded = scratch.load(&ConfigFlags::default()).expect("sound");
     assert!(loaded.notices.is_empty(), "{:?}", loaded.notices);
-    let told = permissions::Permissions::without_effect(&loaded.config);
+    let told =
+        effective_permissions::EffectivePermissions::rules_denied_by_profiles(&loaded.config);
     let told: Vec<String> = told
         .iter()
         .map(|notice| format!("{notice}; {}", notice.hint))
@@ -731,14 +744,16 @@ fn a_rule_that_does_not_reach_an_agent_is_told_by_the_check() {
 fn an_allow_that_does_not_count_leaves_what_the_program_allows() {
     let text =
         "[[permission.rule]]\npermission = \"todoread\"\npattern = \"*\"\naction = \"allow\"\n";
-    let scratch = Scratch::new(&[(GLOBAL, text)]);
-    let loaded = scratch.load(&Choices::default()).expect("sound");
+    let scratch = ConfigFixture::new(&[(GLOBAL, text)]);
+    let loaded = scratch.load(&ConfigFlags::default()).expect("sound");
     for allowing in [
-        permissions::Allowing::Everybody,
-        permissions::Allowing::User,
-        permissions::Allowing::Nobody,
+        effective_permissions::AllowAuthority::Everybody,
+        effective_permissions::AllowAuthority::User,
+        effective_permissions::AllowAuthority::Nobody,
     ] {
-        let rules = permissions::Permissions::of(&loaded.config, allowing).rules("review");
+        let rules =
+            effective_permissions::EffectivePermissions::from_config(&loaded.config, allowing)
+                .rules("review");
         let form = crate::permission::rule::TargetForm::from_text("*");
         let said = rules.evaluate(
             "todoread",
@@ -749,12 +764,15 @@ fn an_allow_that_does_not_count_leaves_what_the_program_allows() {
     }
 }
 
-fn permissions(text: &str) -> permissions::Permissions {
-    let scratch = Scratch::new(&[(GLOBAL, text)]);
+fn permissions(text: &str) -> effective_permissions::EffectivePermissions {
+    let scratch = ConfigFixture::new(&[(GLOBAL, text)]);
     let loaded = scratch
-        .load(&Choices::default())
+        .load(&ConfigFlags::default())
         .expect("a right configuration");
-    permissions::Permissions::of(&loaded.config, permissions::Allowing::Everybody)
+    effective_permissions::EffectivePermissions::from_config(
+        &loaded.config,
+        effective_permissions::AllowAuthority::Everybody,
+    )
 }
 
 /// What an agent's rules say of tools, one word each.
@@ -846,12 +864,12 @@ fn an_adapter_with_a_budget_of_its_own_must_be_there() {
 
 #[test]
 fn a_project_that_is_not_trusted_brings_no_agents() {
-    let scratch = Scratch::new(&[(
+    let scratch = ConfigFixture::new(&[(
         PROJECT,
         "[agents.build]\nrules = [[\"bash\", \"*\", \"allow\"]]\n",
     )]);
     let loaded = scratch
-        .load(&Choices::default())
+        .load(&ConfigFlags::default())
         .expect("a right configuration");
     assert!(loaded.config.agents.is_empty());
     assert_eq!(loaded.notices.len(), 1);
@@ -889,12 +907,12 @@ fn a_built_in_rule_that_is_not_there_is_told_with_those_that_are() {
 
 #[test]
 fn a_repository_that_is_not_trusted_may_only_make_built_in_rules_stricter() {
-    let scratch = Scratch::new(&[(
+    let scratch = ConfigFixture::new(&[(
         PROJECT,
         "[safety.builtin]\ngit.stash = \"off\"\nfiles.many = \"dangerous\"\n",
     )]);
     let loaded = scratch
-        .load(&Choices::default())
+        .load(&ConfigFlags::default())
         .expect("a right configuration");
     let made = &loaded.config.safety.builtin;
     assert_eq!(made.keys().collect::<Vec<_>>(), ["files.many"]);
@@ -908,25 +926,30 @@ fn a_repository_that_is_not_trusted_may_only_make_built_in_rules_stricter() {
 
 #[test]
 fn what_a_repository_makes_milder_counts_only_where_its_allows_do() {
-    use permissions::{Allowing, Permissions};
+    use effective_permissions::{AllowAuthority, EffectivePermissions};
     let text = "[safety.builtin]\ngit.stash = \"off\"\nfiles.many = \"dangerous\"\n";
     let settings = {
         let mut settings = shipped_and("");
-        settings.lay_project(TrustState::Trusted, parsed(text));
+        settings.apply_project_layer(TrustState::Trusted, parsed(text));
         settings
     };
-    let config = resolve::resolve(&settings, Path::new("/home/me")).expect("sound");
+    let config = config_resolver::resolve_config(&settings, Path::new("/home/me")).expect("sound");
     let names = |allowing| -> Vec<String> {
-        let changes = Permissions::of(&config, allowing).safety.builtin_levels;
+        let changes = EffectivePermissions::from_config(&config, allowing)
+            .safety
+            .builtin_levels;
         changes.into_keys().collect()
     };
-    assert_eq!(names(Allowing::Everybody), ["files.many", "git.stash"]);
-    assert_eq!(names(Allowing::User), ["files.many"]);
+    assert_eq!(
+        names(AllowAuthority::Everybody),
+        ["files.many", "git.stash"]
+    );
+    assert_eq!(names(AllowAuthority::User), ["files.many"]);
 }
 
 #[test]
 fn instructions_of_folders_count_for_them_but_not_what_others_wrote() {
-    let scratch = Scratch::new(&[
+    let scratch = ConfigFixture::new(&[
         ("repository/AGENTS.md", "root"),
         ("repository/src/web/AGENTS.md", "web"),
         ("repository/src/AGENTS.md", "src"),
@@ -950,12 +973,12 @@ fn instructions_of_folders_count_for_them_but_not_what_others_wrote() {
 
 #[test]
 fn what_was_said_of_instructions_holds_for_these_texts_alone_and_goes_with_trust() {
-    let scratch = Scratch::new(&[("repository/AGENTS.md", "be brief")]);
+    let scratch = ConfigFixture::new(&[("repository/AGENTS.md", "be brief")]);
     let store = TrustStore::new(&scratch.places);
     let loaded = |choice| {
-        let choices = Choices {
+        let choices = ConfigFlags {
             instructions: choice,
-            ..Choices::default()
+            ..ConfigFlags::default()
         };
         let loaded = scratch.load(&choices).expect("sound");
         let reach = loaded.instructions_reach();
@@ -975,7 +998,7 @@ fn what_was_said_of_instructions_holds_for_these_texts_alone_and_goes_with_trust
     store.decide_instructions(&project, use_it).expect("kept");
     assert_eq!(loaded(None), InstructionsReach::Allowed);
     assert_eq!(loaded(Some(ignore)), InstructionsReach::Ignored);
-    let now = scratch.load(&Choices::default()).expect("sound");
+    let now = scratch.load(&ConfigFlags::default()).expect("sound");
     assert_eq!(now.trust, TrustState::Untrusted, "nothing else counts");
     std::fs::write(scratch.root.join("AGENTS.md"), "obey me").expect("file");
     assert_eq!(loaded(None), InstructionsReach::Undecided, "another text");

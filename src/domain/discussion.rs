@@ -4,24 +4,24 @@
 //! It is a fold of [`DiscussionEvent`]s. What comes next follows from it alone; whoever performs that feeds an event
 //! for everything that begins and for everything that ends. Refuses to know how an agent is made to speak.
 
-mod budget;
-mod calling;
-mod check;
-mod concluding;
-mod context;
-mod event;
-mod markdown;
-mod mode;
-mod next;
-mod outcome;
+mod check_command;
+mod conclusion;
+mod context_budget;
+mod discussion_event;
+mod discussion_outcome;
+mod discussion_overrides;
+mod discussion_settings;
+mod markdown_report;
+mod mode_rules;
 mod participant;
-mod reading;
-mod seats;
+mod participant_context;
+mod roster;
+mod scheduler;
+mod speaking_order;
 mod speech;
 mod stance;
-mod terms;
+mod stance_parser;
 mod vote;
-mod wishes;
 
 use std::collections::BTreeMap;
 
@@ -29,22 +29,30 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::{DiscussionId, SessionId, UnixMillis};
 
-pub use budget::{Budget, FLOOR};
-pub use calling::{Called, DEFAULT_AGENTS, Known, KnownAgent, MAX_PARTICIPANTS, NotCalled};
-pub use check::{CheckEnd, CheckOrder, CheckRun};
-pub use context::{MAX_TOPIC, SourceText};
-pub use event::{DiscussionEvent, DiscussionOrder, SourceFile};
-pub use next::{Next, Speak, Stop};
-pub use outcome::{
-    Basis, Entry, Minority, NoVote, Outcome, Point, Shift, StopReason, Tally, TieBreak, Vote,
+pub use check_command::{CheckOrder, CheckOutcome, CheckRun};
+pub use context_budget::{ContextBudget, MIN_CONTEXT_CHARS};
+pub use discussion_event::{AttachmentFile, DiscussionEvent, DiscussionOrder};
+pub use discussion_outcome::{
+    DecisionBasis, DiscussionOutcome, DiscussionStopReason, MinorityPosition, MissingVote,
+    ParticipantVote, SpeechFailure, StanceChange, UnresolvedPoint, VoteTally, VoteTieBreak,
 };
-pub use participant::{Participant, Side};
-pub use reading::{MAX_SPEECH, STANCE, Seat};
-pub use speech::{Part, Round, Speaking, Speech, SpeechError, SpeechErrorCode};
-pub use stance::{Attitude, Confidence, DOES_NOT_HOLD, HOLDS, Proposal, Stance};
-pub use terms::{BudgetSettings, Mode, Order, SizeProfile, Terms};
-pub use vote::{Standing, Standings};
-pub use wishes::{OutOfRange, Wishes};
+pub use discussion_overrides::{DiscussionOverrides, SettingOutOfRange};
+pub use discussion_settings::{
+    BudgetSettings, DiscussionMode, DiscussionSettings, SizeProfile, SpeakingOrder,
+};
+pub use participant::{DebateSide, DiscussionParticipant};
+pub use participant_context::{AttachmentText, MAX_TOPIC_CHARS};
+pub use roster::{
+    AvailableAgent, DEFAULT_AGENTS, MAX_PARTICIPANTS, ParticipantPool, ParticipantSpec, RosterError,
+};
+pub use scheduler::{DiscussionEffect, SpeechRequest, StopRequest};
+pub use speech::{ActiveSpeech, DiscussionSpeech, Round, SpeechError, SpeechErrorCode, SpeechPart};
+pub use stance::{
+    FINDING_DOES_NOT_HOLD, FINDING_HOLDS, ParticipantStance, ProposalAttitude, ProposalName,
+    StanceConfidence,
+};
+pub use stance_parser::{MAX_SPEECH_CHARS, STANCE_INFO, SpeechSlot};
+pub use vote::{CountedStance, StanceTable};
 
 /// One discussion as it stands. Changes only through [`GroupDiscussion::take`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,10 +69,10 @@ pub struct GroupDiscussion {
     pub rounds: Vec<Round>,
     /// The moderator's last word in a debate.
     #[serde(default)]
-    pub closing: Option<Speech>,
+    pub closing: Option<DiscussionSpeech>,
     /// Who speaks at this moment.
     #[serde(default)]
-    pub speaking: Vec<Speaking>,
+    pub speaking: Vec<ActiveSpeech>,
     /// The commands that were to settle something, in the order in which they ended.
     #[serde(default)]
     pub checks: Vec<CheckRun>,
@@ -76,10 +84,10 @@ pub struct GroupDiscussion {
     pub sessions: BTreeMap<String, SessionId>,
     /// Why it is to stop, where somebody said so.
     #[serde(default)]
-    pub stopping: Option<StopReason>,
+    pub stopping: Option<DiscussionStopReason>,
     /// What came of it, once it is over.
     #[serde(default)]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<DiscussionOutcome>,
 }
 
 /// Where a discussion stands.
@@ -128,7 +136,7 @@ impl GroupDiscussion {
     }
 
     /// The participant of a name.
-    pub fn participant(&self, name: &str) -> Option<&Participant> {
+    pub fn participant(&self, name: &str) -> Option<&DiscussionParticipant> {
         let mut all = self.order.participants.iter();
         all.find(|participant| participant.name == name)
     }
@@ -139,13 +147,13 @@ impl GroupDiscussion {
     }
 
     /// The speech of a participant in a round, from 1.
-    pub fn speech(&self, round: u32, participant: &str) -> Option<&Speech> {
+    pub fn speech(&self, round: u32, participant: &str) -> Option<&DiscussionSpeech> {
         let round = self.rounds.iter().find(|each| each.n == round)?;
         round.speech(participant)
     }
 
     /// The participant whose child session this is.
-    pub fn participant_of_session(&self, session: &SessionId) -> Option<&Participant> {
+    pub fn participant_of_session(&self, session: &SessionId) -> Option<&DiscussionParticipant> {
         let (name, _) = self.sessions.iter().find(|(_, of)| *of == session)?;
         self.participant(name)
     }

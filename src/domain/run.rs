@@ -3,27 +3,27 @@
 //! Refuses to know how effects are performed. The same events always give the same state and effects,
 //! so a run is a fold of its log.
 
-mod approving;
-mod asking;
-mod asking_back;
-mod baseline;
-mod children;
-mod control;
-mod discussing;
-mod executing;
-mod flow;
-mod holding;
-mod late;
-mod limits;
-mod noting;
-mod outside;
-mod planning;
-mod recovering;
-mod replanning;
-mod reviewing;
-mod rewriting;
-mod saying;
-mod undoing;
+mod agent_questions;
+mod child_sessions;
+mod deferred_answers;
+mod files_changed_by_tests;
+mod goal_and_plan;
+mod held_edit_questions;
+mod incomplete_documents;
+mod plan_approval;
+mod plan_notes;
+mod plan_reentry;
+mod queued_messages;
+mod review_loop;
+mod run_discussions;
+mod run_recovery;
+mod step_execution;
+mod step_undo;
+mod test_baseline;
+mod turn_lifecycle;
+mod unattributed_changes;
+mod usage_limits;
+mod user_commands;
 
 #[cfg(test)]
 mod tests;
@@ -49,11 +49,11 @@ use super::session::Session;
 use super::task::ChildSession;
 use super::turn::{Role, TurnOrder, TurnPurpose};
 
-pub use executing::commit_subject;
-pub(super) use flow::is_idle;
-pub use noting::stands_against_notes;
-pub use saying::Kept;
-pub use undoing::boxes;
+pub use plan_notes::notes_blocker;
+pub use queued_messages::QueuedUserMessage;
+pub use step_execution::commit_subject;
+pub use step_undo::changed_boxes;
+pub(super) use turn_lifecycle::is_idle;
 
 /// The schema of the event log and of the snapshot.
 pub const RUN_SCHEMA: u32 = 1;
@@ -158,13 +158,13 @@ pub struct RunState {
     pub plan_stays: Option<String>,
     /// A turn that is over and waits for answers to them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    held_end: Option<late::HeldEnd>,
+    held_end: Option<deferred_answers::SuspendedTurnEnd>,
     /// What came for agents after their turns; each is told with its next turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<DeferredResult>,
     /// What the user said when no turn could be told; the next one is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<Kept>,
+    pub kept: Vec<QueuedUserMessage>,
     /// What a cut-off turn left in its folder, until the run is taken up.
     #[serde(default)]
     draft: Option<(TurnId, Vec<DraftFile>)>,
@@ -444,164 +444,215 @@ impl Run {
             | Event::AgentsRegistered { .. }
             | Event::PhaseChanged { .. }
             | Event::QuestionAsked { .. } => Vec::new(),
-            Event::Agent { turn, news, .. } => outside::on_news(state, at, turn, news),
-            Event::GoalGiven { text } => planning::on_goal_given(state, text),
-            Event::GoalMessageAdded { text } => planning::on_said(state, at, text),
+            Event::Agent { turn, news, .. } => {
+                unattributed_changes::on_agent_activity(state, at, turn, news)
+            }
+            Event::GoalGiven { text } => goal_and_plan::on_goal_given(state, text),
+            Event::GoalMessageAdded { text } => goal_and_plan::on_goal_message(state, at, text),
             Event::RefinerChosen { role, goal } => {
-                planning::on_refiner_chosen(state, *role, goal.as_deref())
+                goal_and_plan::on_refiner_chosen(state, *role, goal.as_deref())
             }
             Event::GoalConfirmed { title, text } => {
-                planning::on_goal_confirmed(state, at, title, text)
+                goal_and_plan::on_goal_confirmed(state, at, title, text)
             }
-            Event::TurnSendConfirmed => control::on_released(state, at),
-            Event::GateChanged { gate } => control::on_gate_changed(state, at, *gate),
-            Event::TurnHoldChanged { hold } => flow::on_hold_changed(state, at, *hold),
-            Event::ModeChanged { mode } => control::on_mode_changed(state, *mode),
-            Event::InterruptRequested => control::on_interrupted(state),
-            Event::Steered { text } => control::on_steered(state, text),
-            Event::MessageQueued { to, text } => saying::on_kept(state, *to, text),
-            Event::RunStopped => control::on_stopped(state),
-            Event::RunCancelled => control::on_cancelled(state),
-            Event::ProgramExited { .. } => control::on_left(state),
-            Event::RunResumed { gate } => recovering::on_resumed(state, at, *gate),
-            Event::TreeRestored { step } => recovering::on_tree_restored(state, at, *step),
-            Event::QuestionAnswered { id, answer } => control::on_answered(state, at, *id, answer),
-            Event::FindingSettled { n } => reviewing::on_finding_settled(state, *n),
+            Event::TurnSendConfirmed => user_commands::on_turn_released(state, at),
+            Event::GateChanged { gate } => user_commands::on_gate_changed(state, at, *gate),
+            Event::TurnHoldChanged { hold } => {
+                turn_lifecycle::on_turn_hold_changed(state, at, *hold)
+            }
+            Event::ModeChanged { mode } => user_commands::on_mode_changed(state, *mode),
+            Event::InterruptRequested => user_commands::on_turn_interrupted(state),
+            Event::Steered { text } => user_commands::on_turn_steered(state, text),
+            Event::MessageQueued { to, text } => {
+                queued_messages::on_message_queued(state, *to, text)
+            }
+            Event::RunStopped => user_commands::on_run_stopped(state),
+            Event::RunCancelled => user_commands::on_run_cancelled(state),
+            Event::ProgramExited { .. } => user_commands::on_program_exit(state),
+            Event::RunResumed { gate } => run_recovery::on_run_resumed(state, at, *gate),
+            Event::TreeRestored { step } => run_recovery::on_tree_restored(state, at, *step),
+            Event::QuestionAnswered { id, answer } => {
+                user_commands::on_question_answered(state, at, *id, answer)
+            }
+            Event::FindingSettled { n } => review_loop::on_finding_settled(state, *n),
             Event::SessionOpened { role, external_id } => {
-                flow::on_session_opened(state, *role, external_id)
+                turn_lifecycle::on_session_opened(state, *role, external_id)
             }
             Event::SessionVersion { role, version, .. } => {
-                flow::on_session_version(state, *role, version)
+                turn_lifecycle::on_session_version(state, *role, version)
             }
-            Event::SessionLost { role, .. } => flow::on_session_lost(state, *role),
+            Event::SessionLost { role, .. } => turn_lifecycle::on_session_lost(state, *role),
             Event::SessionMoved {
                 role,
                 session,
                 adapter,
-            } => limits::on_moved(state, at, *role, (session, adapter)),
-            Event::SessionStayed { role, reason } => limits::on_stayed(state, *role, reason),
-            Event::LimitPassed { id } => limits::on_passed(state, at, *id),
-            Event::UsageReported { role, usage } => flow::on_usage(state, *role, *usage),
-            Event::PlanUseReported { role, windows } => flow::on_plan_use(state, *role, windows),
-            Event::MessageAppended { role, message } => flow::on_message(state, *role, message),
-            Event::TurnStarted { turn, process, .. } => {
-                flow::on_turn_started(state, turn, process.as_ref())
+            } => usage_limits::on_session_moved(state, at, *role, (session, adapter)),
+            Event::SessionStayed { role, reason } => {
+                usage_limits::on_session_move_failed(state, *role, reason)
             }
-            Event::TurnEnded { turn, result } => flow::on_turn_ended(state, at, turn, result),
+            Event::LimitPassed { id } => usage_limits::on_limit_passed(state, at, *id),
+            Event::UsageReported { role, usage } => {
+                turn_lifecycle::on_usage_reported(state, *role, *usage)
+            }
+            Event::PlanUseReported { role, windows } => {
+                turn_lifecycle::on_plan_usage_reported(state, *role, windows)
+            }
+            Event::MessageAppended { role, message } => {
+                turn_lifecycle::on_message_appended(state, *role, message)
+            }
+            Event::TurnStarted { turn, process, .. } => {
+                turn_lifecycle::on_turn_started(state, turn, process.as_ref())
+            }
+            Event::TurnEnded { turn, result } => {
+                turn_lifecycle::on_turn_ended(state, at, turn, result)
+            }
             Event::PlanCommitted {
                 turn,
                 plan,
                 file_sha256,
-            } => {
-                planning::on_plan_committed(state, at, turn, PlanFile::from_plan(plan, file_sha256))
-            }
-            Event::ReviewCommitted { .. } => reviewing::on_review_committed(state, at, event),
-            Event::ResponseCommitted { .. } => reviewing::on_response_committed(state, at, event),
+            } => goal_and_plan::on_plan_committed(
+                state,
+                at,
+                turn,
+                PlanFile::from_plan(plan, file_sha256),
+            ),
+            Event::ReviewCommitted { .. } => review_loop::on_review_committed(state, at, event),
+            Event::ResponseCommitted { .. } => review_loop::on_response_committed(state, at, event),
             Event::DocumentMissing { turn, reason } => {
-                planning::on_no_document(state, at, turn, reason)
+                goal_and_plan::on_no_document(state, at, turn, reason)
             }
             Event::DocumentIncomplete { turn, lacks } => {
-                asking_back::on_asked_back(state, at, turn, lacks)
+                incomplete_documents::on_document_incomplete(state, at, turn, lacks)
             }
             Event::DocumentConflict {
                 turn,
                 document,
                 clash,
-            } => planning::on_conflict(state, turn, document, clash.as_ref()),
+            } => goal_and_plan::on_document_conflict(state, turn, document, clash.as_ref()),
             Event::PlanEdited {
                 plan,
                 approval_sha256,
                 file_sha256,
-            } => approving::on_plan_edited(state, plan.as_ref(), (approval_sha256, file_sha256)),
-            Event::RemarksAppended { file_sha256 } => {
-                reviewing::on_remarks_appended(state, file_sha256)
+            } => {
+                plan_approval::on_plan_edited(state, plan.as_ref(), (approval_sha256, file_sha256))
             }
-            Event::NoteMade { line, quote, text } => noting::on_made(state, (*line, quote), text),
-            Event::NoteRemoved { n } => noting::on_removed(state, *n),
+            Event::RemarksAppended { file_sha256 } => {
+                review_loop::on_remarks_appended(state, file_sha256)
+            }
+            Event::NoteMade { line, quote, text } => {
+                plan_notes::on_note_made(state, (*line, quote), text)
+            }
+            Event::NoteRemoved { n } => plan_notes::on_note_removed(state, *n),
             Event::CommentsEdited { file_sha256 } => {
-                reviewing::on_comments_edited(state, file_sha256)
+                review_loop::on_comments_edited(state, file_sha256)
             }
             Event::AgentAsked {
                 turn,
                 request,
                 questions,
                 child,
-            } => asking::on_asked(state, turn, (request, questions), child.as_deref()),
-            Event::AgentQuestionWithdrawn { request } => asking::on_withdrawn(state, request),
-            Event::AnswerPending { request, about } => late::on_pending(state, request, about),
-            Event::PlanExitAnswered { told } => planning::on_exit_answered(state, told.as_deref()),
-            Event::AnswerMissed { request } => late::on_missed(state, at, request),
-            Event::ApprovalRequested(approval) => control::on_approval_asked(state, approval),
+            } => {
+                agent_questions::on_agent_asked(state, turn, (request, questions), child.as_deref())
+            }
+            Event::AgentQuestionWithdrawn { request } => {
+                agent_questions::on_question_withdrawn(state, request)
+            }
+            Event::AnswerPending { request, about } => {
+                deferred_answers::on_answer_deferred(state, request, about)
+            }
+            Event::PlanExitAnswered { told } => {
+                goal_and_plan::on_plan_exit_answered(state, told.as_deref())
+            }
+            Event::AnswerMissed { request } => {
+                deferred_answers::on_answer_timeout(state, at, request)
+            }
+            Event::ApprovalRequested(approval) => {
+                user_commands::on_approval_requested(state, approval)
+            }
             Event::ApprovalDecided {
                 request,
                 allowed,
                 by,
                 reason,
                 ..
-            } => control::on_approval_answered(state, request, (*allowed, by, reason)),
+            } => user_commands::on_approval_decided(state, request, (*allowed, by, reason)),
             Event::ApprovalExpired { approval, .. } => {
-                control::on_approval_expired(state, &approval.request)
+                user_commands::on_approval_expired(state, &approval.request)
             }
-            Event::DraftFound { turn, files } => recovering::on_draft_found(state, turn, files),
-            Event::RepositorySurveyed { terms } => approving::on_surveyed(state, terms),
+            Event::DraftFound { turn, files } => run_recovery::on_draft_found(state, turn, files),
+            Event::RepositorySurveyed { terms } => plan_approval::on_surveyed(state, terms),
             Event::ExecutionEntered { base, terms } => {
-                approving::on_execution_entered(state, at, base.as_deref(), terms)
+                plan_approval::on_execution_entered(state, at, base.as_deref(), terms)
             }
-            Event::ExecutionRefused { reason } => approving::on_execution_refused(state, reason),
+            Event::ExecutionRefused { reason } => {
+                plan_approval::on_execution_refused(state, reason)
+            }
             Event::SnapshotTaken { step, tree } => {
-                executing::on_snapshot_taken(state, at, *step, tree.as_deref())
+                step_execution::on_snapshot_taken(state, at, *step, tree.as_deref())
             }
-            Event::StepAudited(audit) => executing::on_step_audited(state, at, audit),
-            Event::EditsPutBack { step, .. } => holding::on_put_back(state, *step),
-            Event::BaselineRan(found) => baseline::on_ran(state, at, found),
-            Event::BaselineStopped => baseline::on_stopped(state),
-            Event::BaselineSkipped { .. } => baseline::on_skipped(state, at),
-            Event::TestsRan { .. } => executing::on_tests_ran(state, at, event),
+            Event::StepAudited(audit) => step_execution::on_step_audited(state, at, audit),
+            Event::EditsPutBack { step, .. } => {
+                held_edit_questions::on_edits_put_back(state, *step)
+            }
+            Event::BaselineRan(found) => test_baseline::on_baseline_ran(state, at, found),
+            Event::BaselineStopped => test_baseline::on_baseline_stopped(state),
+            Event::BaselineSkipped { .. } => test_baseline::on_baseline_skipped(state, at),
+            Event::TestsRan { .. } => step_execution::on_tests_ran(state, at, event),
             Event::CommitMade {
                 step,
                 commit,
                 message,
-            } => executing::on_commit_made(state, *step, commit, message),
+            } => step_execution::on_commit_made(state, *step, commit, message),
             Event::CommitSkipped { step, reason } => {
-                executing::on_commit_skipped(state, *step, reason)
+                step_execution::on_commit_skipped(state, *step, reason)
             }
             Event::CommitFailed { step, message } => {
-                executing::on_commit_failed(state, *step, message)
+                step_execution::on_commit_failed(state, *step, message)
             }
-            Event::PlanMarked { file_sha256 } => planning::on_plan_marked(state, file_sha256),
+            Event::PlanMarked { file_sha256 } => goal_and_plan::on_plan_marked(state, file_sha256),
             Event::StepRecorded {
                 step,
                 plan_file_sha256,
-            } => executing::on_step_recorded(state, at, *step, plan_file_sha256.as_ref()),
-            Event::UndoAsked { way, seen } => undoing::on_asked(state, *way, seen),
-            Event::UndoKept { tree } => undoing::on_kept(state, tree),
+            } => step_execution::on_step_recorded(state, at, *step, plan_file_sha256.as_ref()),
+            Event::UndoAsked { way, seen } => step_undo::on_undo_requested(state, *way, seen),
+            Event::UndoKept { tree } => step_undo::on_tree_saved(state, tree),
             Event::UndoPutBack { tree, commit } => {
-                undoing::on_put_back(state, tree, commit.as_deref())
+                step_undo::on_files_restored(state, tree, commit.as_deref())
             }
-            Event::UndoFailed { .. } => undoing::on_failed(state, at),
+            Event::UndoFailed { .. } => step_undo::on_undo_failed(state, at),
             Event::UndoFinished {
                 plan_file_sha256, ..
-            } => undoing::on_recorded(state, at, plan_file_sha256.as_ref()),
-            Event::TaskStarted(order) => children::on_started(state, at, order),
-            Event::TaskDispatched { session } => children::on_began(state, at, session),
+            } => step_undo::on_undo_recorded(state, at, plan_file_sha256.as_ref()),
+            Event::TaskStarted(order) => child_sessions::on_task_started(state, at, order),
+            Event::TaskDispatched { session } => child_sessions::on_task_began(state, at, session),
             Event::TaskOpened {
                 session,
                 external_id,
-            } => children::on_opened(state, session, external_id),
-            Event::TaskActivity { session, news } => children::on_news(state, session, news),
-            Event::TaskMovedToBackground { session } => children::on_sent_on(state, session),
-            Event::TaskPatched { session, patch } => {
-                children::on_patched(state, at, session, patch)
+            } => child_sessions::on_task_opened(state, session, external_id),
+            Event::TaskActivity { session, news } => {
+                child_sessions::on_task_activity(state, session, news)
             }
-            Event::TaskEnded(result) => children::on_ended(state, result),
-            Event::TaskReported { session } => children::on_reported(state, session),
-            Event::ChildDeleted { session } => children::on_deleted(state, session),
-            Event::Discussion { id, news } => discussing::on_news(state, at, id, news),
-            Event::StoreTampered { files } => control::on_tampered(state, files),
-            Event::TodosWritten { session, todos } => flow::on_todos_written(state, session, todos),
+            Event::TaskMovedToBackground { session } => {
+                child_sessions::on_task_sent_to_background(state, session)
+            }
+            Event::TaskPatched { session, patch } => {
+                child_sessions::on_task_patched(state, at, session, patch)
+            }
+            Event::TaskEnded(result) => child_sessions::on_task_ended(state, result),
+            Event::TaskReported { session } => child_sessions::on_task_reported(state, session),
+            Event::ChildDeleted { session } => child_sessions::on_child_deleted(state, session),
+            Event::Discussion { id, news } => {
+                run_discussions::on_discussion_event(state, at, id, news)
+            }
+            Event::StoreTampered { files } => user_commands::on_files_tampered(state, files),
+            Event::TodosWritten { session, todos } => {
+                turn_lifecycle::on_todos_written(state, session, todos)
+            }
             Event::ToolBlocked { .. } | Event::WarningRaised { .. } => Vec::new(),
-            Event::LateResultReceived { role, text } => flow::on_result_came(state, *role, text),
-            Event::PlanEntered { reason } => replanning::on_plan_entered(state, at, reason),
+            Event::LateResultReceived { role, text } => {
+                turn_lifecycle::on_background_result(state, *role, text)
+            }
+            Event::PlanEntered { reason } => plan_reentry::on_plan_entered(state, at, reason),
             Event::EffectFailed { what, message } => {
                 vec![Effect::HaltRun(format!("{what}: {message}"))]
             }

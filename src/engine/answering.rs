@@ -314,7 +314,10 @@ impl Engine {
             program_folders: vec![self.journal.layout().workdir().to_path_buf()],
             mode: self.state().mode,
             uncontained_policy: self.setup.uncontained,
-            ..self.setup.permissions.context(profile, access, root)
+            ..self
+                .setup
+                .permissions
+                .decision_context(profile, access, root)
         }
     }
 }

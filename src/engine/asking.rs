@@ -87,7 +87,7 @@ impl Asking {
     pub(super) fn lineage(&self, setup: &Setup) -> SessionLineage {
         match self.origin {
             None => SessionLineage::Role,
-            Some(_) => setup.permissions.of_a_child(),
+            Some(_) => setup.permissions.child_lineage(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::adapter::codex::execpolicy_rules::{SandboxEscapeRule, parse_sandbox_escape_rules};
-use crate::config::types::{AdapterKind, AdapterSettings};
+use crate::config::config_model::{AdapterConfig, AdapterKind};
 use crate::permission::{AgentToolCall, SandboxReach};
 
 /// The longest rules file that is read, in bytes.
@@ -51,7 +51,7 @@ impl WayOut {
 }
 
 /// Lists the ways out of an adapter's sandbox that the user's own rules files open; none for what is not codex.
-pub fn ways_out(adapter: &AdapterSettings) -> Vec<WayOut> {
+pub fn ways_out(adapter: &AdapterConfig) -> Vec<WayOut> {
     let (AdapterKind::Codex, Some(home)) = (adapter.kind, home(adapter)) else {
         return Vec::new();
     };
@@ -90,7 +90,7 @@ pub fn notice(ways_out: &[WayOut]) -> Option<String> {
     })
 }
 
-fn home(adapter: &AdapterSettings) -> Option<PathBuf> {
+fn home(adapter: &AdapterConfig) -> Option<PathBuf> {
     let variable = |name: &str| match adapter.env.get(name) {
         Some(value) => Some(value.into()),
         None => std::env::var_os(name),
@@ -157,8 +157,8 @@ mod tests {
 
     use super::*;
 
-    fn codex(home: &Path) -> AdapterSettings {
-        AdapterSettings {
+    fn codex(home: &Path) -> AdapterConfig {
+        AdapterConfig {
             kind: AdapterKind::Codex,
             program: "codex".to_owned(),
             args: Vec::new(),

@@ -273,7 +273,7 @@ impl Engine {
         }
         let mut ledger = self.state().findings.clone();
         let review = cleaned_review(review::parse(&text, &ledger));
-        let lacks = self.state().lacks_of_review(&review);
+        let lacks = self.state().missing_in_review(&review);
         if !lacks.is_empty() {
             return Ok(Event::DocumentIncomplete {
                 turn: held.order.turn.clone(),
@@ -343,7 +343,7 @@ impl Engine {
             .unanswered()
             .map(|finding| finding.remark.n)
             .collect();
-        let asked_back = self.state().lacks_of_answers(&answered);
+        let asked_back = self.state().missing_in_answers(&answered);
         Ok(Event::ResponseCommitted {
             turn: held.order.turn.clone(),
             responses,

@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{LaunchSpec, SandboxProvider, TurnAccess};
-use crate::config::Config;
-use crate::config::types::{AdapterKind, TestNetwork};
+use crate::config::AppConfig;
+use crate::config::config_model::{AdapterKind, ConfiguredTestNetwork};
 use crate::permission::{AgentToolCall, SandboxReach};
 use crate::process::{
     BubblewrapProgram, ChildSpawner, SandboxMount, SandboxNetwork, SandboxProcesses, SandboxSpec,
@@ -159,7 +159,11 @@ pub fn mark(call: &mut AgentToolCall) {
 const EACH_ASKS: &str = "each command beyond proven reading asks, whatever rules, approvals and the mode say (--uncontained lifts that)";
 
 /// What holds an agent here, in words: first what the kernel holds, then what only the protocol does.
-pub fn in_words(kernel: &SandboxSupport, config: &Config, kind: AdapterKind) -> (String, String) {
+pub fn in_words(
+    kernel: &SandboxSupport,
+    config: &AppConfig,
+    kind: AdapterKind,
+) -> (String, String) {
     let writes = "it writes its turn's staging folder and its own state; in EXECUTE the repository, but not .git and .agent-collab";
     let (by_kernel, by_protocol) = match (kind, kernel) {
         (AdapterKind::Codex, _) => (
@@ -192,7 +196,7 @@ pub fn in_words(kernel: &SandboxSupport, config: &Config, kind: AdapterKind) -> 
 }
 
 /// Tells whether nothing holds a CLI that a role uses and that has no sandbox of its own.
-pub fn is_uncontained(kernel: &SandboxSupport, config: &Config) -> bool {
+pub fn is_uncontained(kernel: &SandboxSupport, config: &AppConfig) -> bool {
     let is_held = matches!(kernel, SandboxSupport::Available(_)) && config.safety.contain_agents;
     let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
     let mut kinds = roles
@@ -213,7 +217,7 @@ fn abstract_sockets() -> String {
 }
 
 /// What holds each CLI that a role uses: its name, and [`in_words`].
-pub fn told(kernel: &SandboxSupport, config: &Config) -> Vec<(String, (String, String))> {
+pub fn told(kernel: &SandboxSupport, config: &AppConfig) -> Vec<(String, (String, String))> {
     let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
     let used = |name: &String| roles.contains(&Some(name));
     let adapters = config.adapters.iter().filter(|(name, _)| used(name));
@@ -223,7 +227,7 @@ pub fn told(kernel: &SandboxSupport, config: &Config) -> Vec<(String, (String, S
 }
 
 /// What holds the program's own tests and commits, in words.
-pub fn tests_in_words(kernel: &SandboxSupport, config: &Config) -> String {
+pub fn tests_in_words(kernel: &SandboxSupport, config: &AppConfig) -> String {
     match kernel {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
         SandboxSupport::Available(bwrap) => format!(
@@ -231,10 +235,10 @@ pub fn tests_in_words(kernel: &SandboxSupport, config: &Config) -> String {
              temporary files of their own, and what common tools fetched or built; {}; sockets of other programs are hidden; {}",
             bwrap.display(),
             match config.test.network {
-                TestNetwork::Host => "they have the machine's network",
-                TestNetwork::Ask =>
+                ConfiguredTestNetwork::Host => "they have the machine's network",
+                ConfiguredTestNetwork::Ask =>
                     "they have a loopback interface of their own until you say otherwise",
-                TestNetwork::Loopback => "they have a loopback interface of their own",
+                ConfiguredTestNetwork::Loopback => "they have a loopback interface of their own",
             },
             processes_in_words(bwrap)
         ),
@@ -275,7 +279,7 @@ fn real(path: &Path) -> Option<PathBuf> {
 }
 
 /// Looks what can hold agents and tests here: the system's bubblewrap, else the one that codex brings.
-pub async fn kernel(children: &ChildSpawner, config: &Config, root: &Path) -> SandboxSupport {
+pub async fn kernel(children: &ChildSpawner, config: &AppConfig, root: &Path) -> SandboxSupport {
     let codex = config
         .adapters
         .values()

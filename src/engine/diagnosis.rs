@@ -17,8 +17,8 @@ use super::containing;
 use super::git::Repository;
 use super::probe::{Probed, probe};
 use super::setup::NamedAdapter;
-use crate::config::Config;
-use crate::config::types::AdapterSettings;
+use crate::config::AppConfig;
+use crate::config::config_model::AdapterConfig;
 use crate::process::{ChildSpawner, SandboxSupport};
 use crate::text::{clean_text, pluralize};
 
@@ -51,7 +51,7 @@ pub struct Grounds {
     /// The folders that are tried: none where a run is at work, which writes there.
     pub folders: Vec<Folder>,
     /// The configuration in force.
-    pub config: Config,
+    pub config: AppConfig,
     /// Where each of its values comes from, as `config show --json` tells.
     pub origins: Value,
     /// What can hold agents here.
@@ -209,7 +209,7 @@ async fn adapters(grounds: &Grounds) -> Vec<Value> {
         };
         let (by_kernel, by_protocol) = containing::in_words(&grounds.kernel, config, settings.kind);
         let mut entry = json!({
-            "name": name, "kind": settings.kind.name(), "program": settings.program, "needed": needed,
+            "name": name, "kind": settings.kind.as_str(), "program": settings.program, "needed": needed,
             "held": { "kernel": by_kernel, "protocol_only": by_protocol },
             "let_out": let_out(settings),
         });
@@ -229,7 +229,7 @@ async fn adapters(grounds: &Grounds) -> Vec<Value> {
 }
 
 /// The rules that let commands out of the CLI's own sandbox.
-fn let_out(settings: &AdapterSettings) -> Vec<String> {
+fn let_out(settings: &AdapterConfig) -> Vec<String> {
     let ways_out = codex_rules::ways_out(settings);
     ways_out.iter().map(WayOut::in_words).collect()
 }

@@ -21,8 +21,8 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::discussion::{
-    DiscussionEvent, DiscussionStatus, GroupDiscussion, Next, Outcome, SpeechErrorCode, Stop,
-    StopReason,
+    DiscussionEffect, DiscussionEvent, DiscussionOutcome, DiscussionStatus, DiscussionStopReason,
+    GroupDiscussion, SpeechErrorCode, StopRequest,
 };
 use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
@@ -195,7 +195,7 @@ impl Engine {
     pub fn stop_discussion(
         &mut self,
         id: &DiscussionId,
-        reason: StopReason,
+        reason: DiscussionStopReason,
     ) -> Result<bool, EngineError> {
         let Some(table) = self.discussions.at_work.get(id) else {
             return Ok(false);
@@ -225,7 +225,7 @@ impl Engine {
             .filter_map(is_awaited)
             .collect();
         for id in awaited {
-            self.stop_discussion(&id, StopReason::User)?;
+            self.stop_discussion(&id, DiscussionStopReason::User)?;
         }
         Ok(())
     }
@@ -276,33 +276,35 @@ impl Engine {
     pub(super) fn go_on_discussing(&mut self, id: &DiscussionId) -> Result<(), EngineError> {
         while self.discussions.at_work.contains_key(id) {
             let now = self.journal.now();
-            let next = self.discussion(id).map(|discussion| discussion.next(now));
+            let next = self
+                .discussion(id)
+                .map(|discussion| discussion.next_effect(now));
             match next {
-                Some(Next::Speak(_)) if self.state().turn_hold == TurnHold::Held => {
+                Some(DiscussionEffect::Speak(_)) if self.state().turn_hold == TurnHold::Held => {
                     // It goes on once turns may start again.
                     if let Some(table) = self.discussions.at_work.get_mut(id) {
                         table.due = None;
                     }
                     return Ok(());
                 }
-                Some(Next::Speak(speakers)) => self.have_speak(id, speakers)?,
-                Some(Next::Check {
+                Some(DiscussionEffect::Speak(speakers)) => self.have_speak(id, speakers)?,
+                Some(DiscussionEffect::RunCheck {
                     n,
                     round,
                     asked_by,
                     order,
                 }) => self.check(id, (n, round), asked_by, order)?,
-                Some(Next::Stop(stop)) => {
+                Some(DiscussionEffect::Stop(stop)) => {
                     if !self.stop_speakers(id, stop)? {
                         return Ok(());
                     }
                 }
-                Some(Next::Wait { until }) => {
+                Some(DiscussionEffect::Wait { until }) => {
                     self.look_again(id, now, until);
                     return Ok(());
                 }
-                Some(Next::Conclude(outcome)) => return self.conclude(id, *outcome),
-                Some(Next::Over) | None => drop(self.discussions.at_work.remove(id)),
+                Some(DiscussionEffect::Conclude(outcome)) => return self.conclude(id, *outcome),
+                Some(DiscussionEffect::Over) | None => drop(self.discussions.at_work.remove(id)),
             }
         }
         Ok(())
@@ -325,7 +327,7 @@ impl Engine {
     }
 
     /// Stops who speaks; tells whether somebody was found to speak no more, so that there is more to be done.
-    fn stop_speakers(&mut self, id: &DiscussionId, stop: Stop) -> Result<bool, EngineError> {
+    fn stop_speakers(&mut self, id: &DiscussionId, stop: StopRequest) -> Result<bool, EngineError> {
         let mut is_more = false;
         if stop.check.is_some()
             && let Some(table) = self.discussions.at_work.get(id)
@@ -346,7 +348,11 @@ impl Engine {
     }
 
     /// It is over: who waited is told, and the sessions go unless they are kept or could be gone on with.
-    fn conclude(&mut self, id: &DiscussionId, outcome: Outcome) -> Result<(), EngineError> {
+    fn conclude(
+        &mut self,
+        id: &DiscussionId,
+        outcome: DiscussionOutcome,
+    ) -> Result<(), EngineError> {
         let outcome = Box::new(outcome);
         self.feed_discussion(id, DiscussionEvent::Ended { outcome })?;
         let table = self.discussions.at_work.remove(id);

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::config::types::Config;
+use crate::config::config_model::AppConfig;
 use crate::store::debug_log::LogSink;
 
 /// What the terminal is used for.
@@ -17,7 +17,7 @@ pub enum FrontEnd {
 }
 
 /// The sinks that are on.
-pub fn log_sinks(config: &Config, root: &Path, front_end: FrontEnd) -> Vec<LogSink> {
+pub fn log_sinks(config: &AppConfig, root: &Path, front_end: FrontEnd) -> Vec<LogSink> {
     let (log, paths) = (&config.log, &config.paths);
     let debug_log = root.join(&paths.workdir).join(&paths.debug_log);
     let file = log.file.then_some(LogSink::TextFile(debug_log));
@@ -34,7 +34,7 @@ pub fn in_words(sinks: &[LogSink]) -> String {
 }
 
 /// Says that whole prompts are written where a bug report may take them from.
-pub fn prompts_are_logged(config: &Config, sinks: &[LogSink]) -> Option<String> {
+pub fn prompts_are_logged(config: &AppConfig, sinks: &[LogSink]) -> Option<String> {
     let is_so = config.log.log_prompts && !sinks.is_empty();
     is_so.then(|| {
         format!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::config::types::AdapterKind;
+use crate::config::config_model::AdapterKind;
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::question::QuestionKind;

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapter::cli_capabilities::{CliCapabilities, CliProbeError};
 use crate::adapter::{claude, codex};
-use crate::config::types::AdapterKind;
+use crate::config::config_model::AdapterKind;
 use crate::process::{
     ChildSpawner, CommandEndCause, CommandLimits, ProcessMark, SpawnError, SpawnSpec, StdinSource,
 };

@@ -5,7 +5,7 @@
 mod again;
 mod remarks;
 
-use crate::config::types::{AdapterKind, ReviewerSession};
+use crate::config::config_model::{AdapterKind, ReviewerSession};
 use crate::domain::findings::{Finding, FindingDisposition};
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, approval_hash};
@@ -13,10 +13,10 @@ use crate::domain::plan_execution::{CurrentStep, PlanExecution, StepOutcome, Ste
 use crate::domain::session::Session;
 use crate::domain::tool_availability::{self, ToolContext};
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
-use crate::prompts::RenderError;
-use crate::prompts::variables::{
-    CommitLine, Common, DoneStep, ExecuteTask, ExecuteVars, Instructions, OpenFinding, RecoverVars,
-    RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
+use crate::prompts::PromptRenderError;
+use crate::prompts::template_variables::{
+    CommitLine, CommonVars, DoneStep, ExecuteTask, ExecuteVars, InstructionFile, OpenFinding,
+    RecoverVars, RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
 };
 use crate::text::{clean_text, front_matter, truncate};
 
@@ -152,7 +152,7 @@ impl Engine {
             .as_ref()
             .and_then(|execution| execution.done.last());
         let vars = RecoverVars {
-            common: Common {
+            common: CommonVars {
                 project_instructions: self.instructions(),
                 ..self.common(order)
             },
@@ -174,12 +174,12 @@ impl Engine {
 
     /// What every prompt holds. The project's instructions stand in the first prompt of a conversation:
     /// whatever follows has them in its history.
-    fn common(&self, order: &TurnOrder) -> Common {
+    fn common(&self, order: &TurnOrder) -> CommonVars {
         let goal = self.state().goal.as_ref();
         let session = self.state().session(order.purpose.role());
         let goes_on = !self.begins_fresh(order)
             && session.is_some_and(|session| session.external_id.is_some());
-        Common {
+        CommonVars {
             goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
             root: self.setup.root.to_string_lossy().into_owned(),
@@ -213,10 +213,10 @@ impl Engine {
         })
     }
 
-    fn instructions(&self) -> Vec<Instructions> {
+    fn instructions(&self) -> Vec<InstructionFile> {
         let files = self.setup.instructions.iter();
         files
-            .map(|(name, text)| Instructions {
+            .map(|(name, text)| InstructionFile {
                 name: name.clone(),
                 folder: name.rsplit_once('/').map(|(folder, _)| folder.to_owned()),
                 text: text.clone(),
@@ -254,7 +254,7 @@ impl Engine {
         word.to_owned()
     }
 
-    fn refine_goal(&self, order: &TurnOrder, said: &str) -> Result<String, RenderError> {
+    fn refine_goal(&self, order: &TurnOrder, said: &str) -> Result<String, PromptRenderError> {
         let vars = RefineGoalVars {
             common: self.common(order),
             role: order.purpose.role().name().to_owned(),
@@ -268,7 +268,7 @@ impl Engine {
         &self,
         order: &TurnOrder,
         staging: &Staging,
-    ) -> Result<Result<String, RenderError>, String> {
+    ) -> Result<Result<String, PromptRenderError>, String> {
         let vars = WritePlanVars {
             common: self.common(order),
             staging_plan: staging.plan.to_string_lossy().into_owned(),
@@ -284,7 +284,7 @@ impl Engine {
         &self,
         order: &TurnOrder,
         staging: &Staging,
-    ) -> Result<Result<String, RenderError>, String> {
+    ) -> Result<Result<String, PromptRenderError>, String> {
         let state = self.state();
         let vars = ReviewVars {
             common: self.common(order),
@@ -304,7 +304,7 @@ impl Engine {
         &self,
         order: &TurnOrder,
         staging: &Staging,
-    ) -> Result<Result<String, RenderError>, String> {
+    ) -> Result<Result<String, PromptRenderError>, String> {
         let state = self.state();
         let vars = RespondVars {
             common: self.common(order),
@@ -326,7 +326,7 @@ impl Engine {
         Ok(self.setup.prompts.render_respond(&vars))
     }
 
-    fn execute(&self, order: &TurnOrder) -> Result<Result<String, RenderError>, String> {
+    fn execute(&self, order: &TurnOrder) -> Result<Result<String, PromptRenderError>, String> {
         let execution = self
             .state()
             .execution

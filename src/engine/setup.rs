@@ -9,15 +9,17 @@ use crate::adapter::{
     Adapter, CliSpec, RepositoryTrust, claude::ClaudeAdapter, codex::CodexAdapter,
     pipe::PipeAdapter,
 };
-use crate::config::permissions::{Allowing, Permissions};
-use crate::config::types::{AdapterKind, AdapterSettings, TestNetwork as ConfiguredNetwork};
-use crate::config::{Config, TrustState};
+use crate::config::config_model::{
+    AdapterConfig, AdapterKind, ConfiguredTestNetwork as ConfiguredNetwork,
+};
+use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
+use crate::config::{AppConfig, TrustState};
 use crate::domain::ids::RunId;
 use crate::domain::question::TestNetworkChoice;
 use crate::domain::turn::Role;
 use crate::permission::{ApprovalMatcher, ApprovalScope, StoredApproval, UncontainedCommandPolicy};
 use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport};
-use crate::prompts::Prompts;
+use crate::prompts::PromptLibrary;
 use crate::store::approval_store::ApprovalStore;
 use crate::store::worktree_records::WorktreeRegistry;
 use crate::store::{StoreError, utc_time};
@@ -30,11 +32,11 @@ pub struct Setup {
     /// The repository's real root.
     pub root: PathBuf,
     /// The configuration in force.
-    pub config: Config,
+    pub config: AppConfig,
     /// Where each of its values comes from, as `config show --json` tells.
     pub origins: serde_json::Value,
     /// The prompts in force.
-    pub prompts: Prompts,
+    pub prompts: PromptLibrary,
     /// What agents are told besides the prompt of their turn, by their names.
     pub agent_prompts: BTreeMap<String, String>,
     /// Whether the user trusts the repository.
@@ -52,7 +54,7 @@ pub struct Setup {
     /// What happens to a call that needs a person.
     pub on_ask: OnAsk,
     /// What is written about permissions, as it counts here.
-    pub permissions: Permissions,
+    pub permissions: EffectivePermissions,
     /// What the user approved in this repository for more than one call.
     pub approvals: ApprovalStore,
     /// Where children that write have their work trees.
@@ -195,7 +197,7 @@ pub struct NamedAdapter {
     /// The name.
     pub name: String,
     /// How it is started.
-    pub settings: AdapterSettings,
+    pub settings: AdapterConfig,
 }
 
 impl NamedAdapter {
@@ -252,11 +254,11 @@ pub enum OnAsk {
 
 impl OnAsk {
     /// Whose allows count: in the user's absence a repository's never do, and the user's where that was said.
-    pub fn allowing(self) -> Allowing {
+    pub fn allowing(self) -> AllowAuthority {
         match self {
-            Self::Wait => Allowing::Everybody,
-            Self::Rules => Allowing::User,
-            Self::Deny => Allowing::Nobody,
+            Self::Wait => AllowAuthority::Everybody,
+            Self::Rules => AllowAuthority::User,
+            Self::Deny => AllowAuthority::Nobody,
         }
     }
 }
@@ -274,17 +276,17 @@ impl Setup {
     /// The setup of a run without adapters, as tests begin one.
     pub(super) fn example(
         (root, layout): (&std::path::Path, &crate::store::WorkdirLayout),
-        places: &crate::config::Places,
-        config: Config,
+        places: &crate::config::UserDirs,
+        config: AppConfig,
         on_ask: OnAsk,
     ) -> Self {
         Self {
             root: root.to_owned(),
-            permissions: Permissions::of(&config, on_ask.allowing()),
+            permissions: EffectivePermissions::from_config(&config, on_ask.allowing()),
             approvals: ApprovalStore::new(&places.approvals_dir(), root),
             config,
             origins: serde_json::Value::Null,
-            prompts: Prompts::load(&[]).unwrap(),
+            prompts: PromptLibrary::load(&[]).unwrap(),
             agent_prompts: BTreeMap::new(),
             trust: RepositoryTrust::Untrusted,
             instructions: Vec::new(),

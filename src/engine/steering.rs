@@ -60,14 +60,18 @@ impl Engine {
             _ => None,
         };
         let said = said.filter(|said| !said.trim().is_empty());
-        let kept = state.kept_for(&order.turn).map(|kept| kept.text.clone());
+        let kept = state
+            .queued_messages_for(&order.turn)
+            .map(|kept| kept.text.clone());
         said.into_iter().chain(kept).collect()
     }
 
     /// What the user said that no turn was told; empty where that is nothing.
     pub(super) fn kept_in_words(&self, order: &TurnOrder) -> String {
-        let kept = self.state().kept_for(&order.turn);
-        let lines: String = kept.map(|kept| format!("{}\n", kept.in_words())).collect();
+        let kept = self.state().queued_messages_for(&order.turn);
+        let lines: String = kept
+            .map(|kept| format!("{}\n", kept.to_prompt_text()))
+            .collect();
         match lines.is_empty() {
             true => lines,
             false => format!("[agent-collab user]\n{lines}[end of user]\n\n"),

@@ -19,8 +19,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::adapter::CallDecision as Answered;
-use crate::config::types::AdapterKind;
-use crate::domain::discussion::StopReason;
+use crate::config::config_model::AdapterKind;
+use crate::domain::discussion::DiscussionStopReason;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::run::ResultValidity;
@@ -205,7 +205,7 @@ impl Engine {
         self.tell_live(open.call.role, Ask::Waited(request.clone()));
         self.stop_children(&open.awaits);
         if let Some(id) = open.discusses {
-            self.stop_discussion(&id, StopReason::User)?;
+            self.stop_discussion(&id, DiscussionStopReason::User)?;
         }
         self.on_withdrawn(request)
     }

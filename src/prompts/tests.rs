@@ -2,20 +2,20 @@
 
 use proptest::prelude::*;
 
-use super::variables::{
-    CommitLine, Common, DoneStep, ExecuteTask, Instructions, OpenFinding, RetryReason,
+use super::template_variables::{
+    CommitLine, CommonVars, DoneStep, ExecuteTask, InstructionFile, OpenFinding, RetryReason,
 };
 use super::*;
 
-fn common() -> Common {
+fn common() -> CommonVars {
     let text = "Use tabs.\n```\n\n\nmake lint\n```\n".to_owned();
-    Common {
+    CommonVars {
         goal: "Add a `--json` flag to the `list` command.\nIts output is stable.".to_owned(),
         goal_title: "Add --json".to_owned(),
         tools: true,
         delegating: some("`task` gives work to an agent of its own."),
         root: "/home/me/tool".to_owned(),
-        project_instructions: vec![Instructions {
+        project_instructions: vec![InstructionFile {
             name: "AGENTS.md".to_owned(),
             folder: None,
             text,
@@ -43,8 +43,8 @@ fn findings() -> Vec<OpenFinding> {
 
 const PLAN: &str = "# Task: Add --json\n\n## Steps\n1. [ ] Add the flag\n2. [ ] Print JSON\n\n```\n[APPROVED]\n```\n";
 
-fn shipped() -> Prompts {
-    Prompts::load(&[]).expect("the shipped prompts are sound")
+fn shipped() -> PromptLibrary {
+    PromptLibrary::load(&[]).expect("the shipped prompts are sound")
 }
 
 fn some(text: &str) -> Option<String> {
@@ -78,7 +78,7 @@ fn a_plan_is_asked_for_again() {
     let reason = RetryReason::NoDocument {
         document: "plan.md",
     };
-    let common = Common {
+    let common = CommonVars {
         project_instructions: Vec::new(),
         ..common()
     };
@@ -87,7 +87,7 @@ fn a_plan_is_asked_for_again() {
         staging_plan: "/s/plan.md".to_owned(),
         prior_plan: some(PLAN),
         test_command: None,
-        retry_reason: Some(reason.text()),
+        retry_reason: Some(reason.to_prompt_text()),
         reviewer: "nobody".to_owned(),
     };
     insta::assert_snapshot!(shipped().render_write_plan(&vars).expect("rendered"));
@@ -123,7 +123,7 @@ fn answers_are_asked_for_by_number() {
         iteration: 1,
         cap: 5,
         unanswered: vec![1, 3],
-        retry_reason: Some(RetryReason::Unanswered.text()),
+        retry_reason: Some(RetryReason::Unanswered.to_prompt_text()),
     };
     insta::assert_snapshot!(shipped().render_respond(&vars).expect("rendered"));
 }
@@ -178,7 +178,7 @@ fn a_summary_is_asked_for() {
 #[test]
 fn a_lost_session_gets_its_context() {
     let vars = RecoverVars {
-        common: Common {
+        common: CommonVars {
             project_instructions: Vec::new(),
             ..common()
         },
@@ -224,7 +224,11 @@ fn all_problems_of_all_templates_are_told_before_anything_runs() {
         own("6_recover_context.md", "{{ plan }}"),
         own("docs.md", "{{ anything }}"),
     ];
-    insta::assert_snapshot!(Prompts::load(&overrides).expect_err("problems").to_string());
+    insta::assert_snapshot!(
+        PromptLibrary::load(&overrides)
+            .expect_err("problems")
+            .to_string()
+    );
 }
 
 #[test]
@@ -233,7 +237,7 @@ fn a_later_override_takes_the_place_of_an_earlier_one_and_of_the_shipped_one() {
         own("01_refine_goal.md", "first {{ goal }}"),
         own("01_refine_goal.md", "second {{ goal_title }}"),
     ];
-    let prompts = Prompts::load(&overrides).expect("sound");
+    let prompts = PromptLibrary::load(&overrides).expect("sound");
     let vars = RefineGoalVars {
         common: common(),
         role: "planner".to_owned(),
@@ -247,15 +251,15 @@ fn a_later_override_takes_the_place_of_an_earlier_one_and_of_the_shipped_one() {
 
 #[test]
 fn a_failure_on_other_values_names_the_file() {
-    let prompts = Prompts::load(&[own(
+    let prompts = PromptLibrary::load(&[own(
         "01_refine_goal.md",
         "a\n{% if goal == 'odd' %}{{ goal | int }}{% endif %}",
     )])
     .expect("sound");
     let vars = RefineGoalVars {
-        common: Common {
+        common: CommonVars {
             goal: "odd".to_owned(),
-            ..Common::default()
+            ..CommonVars::default()
         },
         role: "planner".to_owned(),
         message: None,
@@ -273,7 +277,7 @@ fn a_failure_on_other_values_names_the_file() {
 #[test]
 fn a_fence_stands_on_its_own_lines_wherever_a_template_puts_it() {
     let text = "Plan: {{ plan | fenced }} so far\n{% filter fenced %}\nx\n{% endfilter %}\nend";
-    let prompts = Prompts::load(&[own("04_respond.md", text)]).expect("sound");
+    let prompts = PromptLibrary::load(&[own("04_respond.md", text)]).expect("sound");
     let vars = RespondVars {
         plan: "```\n\n\ny".to_owned(),
         ..RespondVars::default()
@@ -290,8 +294,8 @@ proptest! {
 
     #[test]
     fn no_data_closes_its_fence(text in "[`~a\n {}%]{0,80}") {
-        let block = fence::fence_text(&text);
-        let fence = fence::opening(block.lines().nth(1).expect("a first line"));
+        let block = prompt_fence::fence_text(&text);
+        let fence = prompt_fence::opening_fence(block.lines().nth(1).expect("a first line"));
         let closing = block.lines().skip(2).filter(|line| {
             let line = line.trim();
             line.len() >= fence.len() && line.chars().all(|c| c == '`')
@@ -303,6 +307,6 @@ proptest! {
     fn data_reaches_the_prompt_unchanged_and_is_no_template(text in "[`a\n{}%# x]{0,80}") {
         let vars = ReviewVars { common: common(), plan: text.clone(), ..ReviewVars::default() };
         let prompt = shipped().render_review(&vars).expect("rendered");
-        prop_assert!(prompt.contains(fence::fence_text(&text).trim()), "{}", prompt);
+        prop_assert!(prompt.contains(prompt_fence::fence_text(&text).trim()), "{}", prompt);
     }
 }

@@ -19,7 +19,7 @@ use super::sheet::{Sheet, Then};
 use super::transcript::besides;
 use super::wrap::{cut, one_line, width};
 use super::{Screen, dialogs, theme};
-use crate::domain::discussion::{DiscussionEvent, GroupDiscussion, HOLDS};
+use crate::domain::discussion::{DiscussionEvent, FINDING_HOLDS, GroupDiscussion};
 use crate::domain::event::Event;
 use crate::domain::findings::FindingStatus;
 use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
@@ -248,7 +248,7 @@ impl Screen {
     pub(super) fn copy_of_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let read = self.minutes(state).and_then(|minutes| {
             let read = self.board.as_ref()?.read_text(&minutes);
-            Some(read.unwrap_or_else(|| minutes.discussion.result_as_markdown()))
+            Some(read.unwrap_or_else(|| minutes.discussion.result_to_markdown()))
         });
         let Some(text) = read else {
             return Vec::new();
@@ -266,7 +266,7 @@ impl Screen {
         let Some(discussion) = all(state).iter().find(|each| each.id() == id) else {
             return self.refuse("that discussion is not of this run");
         };
-        let text = discussion.result_as_markdown();
+        let text = discussion.result_to_markdown();
         self.toast = Some(format!("sent to the clipboard: {}", one_line(&text)));
         vec![Action::Copy(text)]
     }
@@ -324,7 +324,7 @@ impl Screen {
         let holds = result
             .decision
             .as_ref()
-            .is_some_and(|of| of.as_str() == HOLDS);
+            .is_some_and(|of| of.as_str() == FINDING_HOLDS);
         let found = match holds {
             true => "it came to that the finding holds: settled, it is dropped all the same",
             false => "settled, it is dropped: nobody has to answer it any more",
@@ -427,7 +427,7 @@ fn minutes<'a>(
 
 /// A result as it is quoted: what was decided and on what grounds, the minority, what stays open.
 fn quoted(discussion: &GroupDiscussion) -> String {
-    let result = discussion.result_as_markdown();
+    let result = discussion.result_to_markdown();
     let lines = result.trim_end().lines();
     let lines: Vec<String> = lines
         .map(|line| format!("> {line}").trim_end().to_owned())

@@ -19,7 +19,7 @@ use super::wrap::one_line;
 use crate::domain::event::Event;
 use crate::domain::findings::Finding;
 use crate::domain::plan_note::PlanNote;
-use crate::domain::run::{RunState, stands_against_notes};
+use crate::domain::run::{RunState, notes_blocker};
 use crate::text::{fenced_block, pluralize};
 
 /// How many lines a page of the chat is where its height is not known.
@@ -298,7 +298,7 @@ impl Screen {
         let Some(state) = state else {
             return self.refuse("there is no run yet: write the goal first");
         };
-        if let Some(why) = stands_against_notes(state) {
+        if let Some(why) = notes_blocker(state) {
             return self.refuse(why);
         }
         let pointed = self.pointed_line();

@@ -373,7 +373,7 @@ impl Screen {
     /// Has it looked at what undoing would do; the dialog comes with the answer.
     fn undo(&mut self, wish: UndoRequest, state: Option<&RunState>) -> Vec<Action> {
         // Where none is open yet, the finished one that lies here is opened for it.
-        if let Some(why) = state.and_then(RunState::stands_against_undo) {
+        if let Some(why) = state.and_then(RunState::undo_blocker) {
             return self.refuse(&why);
         }
         self.refuse("looking at what it would do …");

@@ -7,7 +7,7 @@ use super::action::Action;
 use super::keymap::IsWriting;
 use super::sheet::Draft;
 use super::{Screen, dialogs};
-use crate::domain::run::{RunState, stands_against_notes};
+use crate::domain::run::{RunState, notes_blocker};
 
 /// What is half written would be sent with what is put there.
 const FIRST: &str = "send or remove what you have written first";
@@ -19,7 +19,7 @@ impl Screen {
             return self.refuse("there is no run yet: write the goal first");
         };
         // A plan that takes no notes takes no edits either.
-        if let Some(why) = stands_against_notes(state) {
+        if let Some(why) = notes_blocker(state) {
             return self.refuse(why);
         }
         let Some((line, was)) = self.pointed_line().or_else(|| self.point_at_first()) else {

@@ -6,7 +6,7 @@ use super::command::Command;
 use super::sheet::Sheet;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::QuestionKind;
-use crate::domain::run::{ProgramOperation, RunState, stands_against_notes};
+use crate::domain::run::{ProgramOperation, RunState, notes_blocker};
 
 /// Tells whether a command has something to do now.
 pub fn is_useful(command: &Command, state: Option<&RunState>, sheet: Option<&Sheet>) -> bool {
@@ -72,7 +72,7 @@ pub fn stands_against(
             unless(has_plan, "there is no plan yet")
         }
         Command::Undo(_) => match state {
-            Some(state) => state.stands_against_undo(),
+            Some(state) => state.undo_blocker(),
             None => Some(no_run.to_owned()),
         },
         Command::Export(_) => unless(state.is_some(), no_run),
@@ -105,7 +105,7 @@ pub fn stands_against(
         Command::Resume => unless(state.is_none(), "a run is open"),
         Command::Discuss(wish) => wish.stands_against(state).map(str::to_owned),
         Command::Note(_) | Command::Rewrite => match state {
-            Some(state) => stands_against_notes(state).map(str::to_owned),
+            Some(state) => notes_blocker(state).map(str::to_owned),
             None => Some(no_run.to_owned()),
         },
         _ => None,

@@ -10,7 +10,7 @@ use super::sheet::Draft;
 use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::phase::Phase;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
-use crate::domain::run::{ResultValidity, RunState, stands_against_notes};
+use crate::domain::run::{ResultValidity, RunState, notes_blocker};
 use crate::domain::turn::Role;
 use crate::permission::{ApprovalMatcher, ApprovalScope};
 
@@ -56,7 +56,7 @@ pub fn target(state: Option<&RunState>, draft: Option<Draft>, known: &Known<'_>)
     };
     if let (Some(draft @ (Draft::Note | Draft::Line)), Some((line, quote))) = (draft, known.noting)
     {
-        return match (stands_against_notes(state), draft) {
+        return match (notes_blocker(state), draft) {
             (Some(why), _) => Target::Nobody(why),
             (None, Draft::Line) => Target::Line(*line, quote.clone()),
             (None, _) => Target::Note(*line, quote.clone()),

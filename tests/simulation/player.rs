@@ -13,7 +13,7 @@ use agent_collab::app::startup::{
     RunInstance, StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy, resume_run,
     start_run,
 };
-use agent_collab::config::Choices;
+use agent_collab::config::ConfigFlags;
 use agent_collab::domain::event::Event;
 use agent_collab::domain::ids::UnixMillis;
 use agent_collab::domain::phase::{Mode, Phase};
@@ -130,7 +130,7 @@ async fn live(launch: &Launch) -> i32 {
 fn wishes(launch: &Launch, scenario: &Scenario) -> StartOptions {
     StartOptions {
         cwd: launch.folder.join("repository"),
-        choices: Choices {
+        choices: ConfigFlags {
             file: Some(launch.folder.join("config.toml")),
             overrides: Vec::new(),
             instructions: None,

@@ -328,7 +328,7 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
 fn render_discussions(page: &ExportPage) -> String {
     let of = |discussion: &GroupDiscussion| {
         let topic = escape_html(&clean_to_one_line(&clean_text(&discussion.order.topic)));
-        let text = markdown_to_html::to_html(&clean_text(&discussion.as_markdown()));
+        let text = markdown_to_html::to_html(&clean_text(&discussion.to_markdown()));
         format!("<details>\n<summary dir=\"auto\">{topic}</summary>\n{text}</details>\n")
     };
     page.state.discussions.iter().map(of).collect()

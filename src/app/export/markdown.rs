@@ -125,7 +125,7 @@ pub fn render_page(page: &ExportPage) -> String {
 
 /// A discussion as a page of its own: what it came to, then all that was said.
 pub fn render_discussion(discussion: &GroupDiscussion) -> String {
-    escape_markup(&clean_text(&discussion.as_markdown()))
+    escape_markup(&clean_text(&discussion.to_markdown()))
 }
 
 fn render_step(page: &ExportPage, record: &StepRecord) -> String {

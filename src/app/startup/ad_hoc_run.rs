@@ -13,7 +13,7 @@ use super::{
     no_run_error, open_guard, reopen_run, role_adapters,
 };
 use crate::app::session_commands;
-use crate::config::permissions::{Allowing, Permissions};
+use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::event::Event;
 use crate::engine::journal::Journal;
 use crate::engine::setup::NamedAdapter;
@@ -117,7 +117,7 @@ async fn settle_run(
 /// There is no such agent, or none that takes tasks.
 pub fn adapter_of_agent(found: &ProjectContext, agent: &str) -> Result<String, StartError> {
     let config = &found.loaded.config;
-    let profiles = Permissions::of(config, Allowing::Everybody).profiles;
+    let profiles = EffectivePermissions::from_config(config, AllowAuthority::Everybody).profiles;
     // Said first: no other complaint matters to who has mistyped the name.
     let profile = subagent(&profiles, agent).map_err(|unknown| {
         StartError::new(

@@ -10,10 +10,10 @@ use super::{
     LockedProject, ProjectContext, ReadyRun, RunRequirements, StartAskPolicy, StartOptions,
 };
 use crate::app::log_setup::open_debug_log;
-use crate::config::permissions::Permissions;
-use crate::config::show;
-use crate::config::types::{AdapterKind, Config};
-use crate::config::{InstructionsReach, Loaded};
+use crate::config::config_display;
+use crate::config::config_model::{AdapterKind, AppConfig};
+use crate::config::effective_permissions::EffectivePermissions;
+use crate::config::{InstructionsReach, LoadedConfig};
 use crate::domain::event::{RunParameters, WorkflowSettings};
 use crate::domain::ids::{RunId, SessionId};
 use crate::domain::instructions_choice::InstructionsChoice;
@@ -57,7 +57,7 @@ pub(super) fn build_ready_run(
     }
     let trust = trust_of(loaded.trust);
     let on_ask = to_on_ask(wishes.ask_policy);
-    let mut permissions = Permissions::of(&loaded.config, on_ask.allowing());
+    let mut permissions = EffectivePermissions::from_config(&loaded.config, on_ask.allowing());
     permissions.safety.home = Some(occupied.project.places.home.clone());
     let setup = Setup {
         root: root.clone(),
@@ -73,7 +73,7 @@ pub(super) fn build_ready_run(
         permissions,
         approvals: ApprovalStore::new(&occupied.project.places.approvals_dir(), root),
         config: loaded.config.clone(),
-        origins: show::to_json(loaded),
+        origins: config_display::to_json(loaded),
         worktrees: WorktreeRegistry::new(
             &occupied.project.places.worktrees_dir(),
             &occupied.layout,
@@ -150,7 +150,7 @@ fn sandbox_escape_notices(checked: &RunRequirements, wishes: &StartOptions) -> B
 
 pub(super) fn created_event(
     run: RunId,
-    config: &Config,
+    config: &AppConfig,
     (gate, mode): (Gate, Mode),
     adapters: &BTreeMap<Role, NamedAdapter>,
 ) -> RunParameters {
@@ -180,7 +180,7 @@ pub(super) fn created_event(
 
 /// The repository's instructions that reach agents, each with its path. Of many in folders those that come first are sent,
 /// the rest are named.
-pub fn collect_instructions(loaded: &Loaded) -> Vec<(String, String)> {
+pub fn collect_instructions(loaded: &LoadedConfig) -> Vec<(String, String)> {
     let mut left = MAX_NESTED_BYTES;
     let files = loaded.project_instructions().iter();
     files
@@ -206,7 +206,7 @@ pub fn collect_instructions(loaded: &Loaded) -> Vec<(String, String)> {
 
 /// Says which instructions are left out, and what would let them in; nothing where the user said so for this start.
 pub fn omitted_instructions_notice(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     said: Option<InstructionsChoice>,
 ) -> Option<String> {
     let reach = loaded.instructions_reach();
@@ -215,7 +215,7 @@ pub fn omitted_instructions_notice(
         InstructionsReach::Undecided | InstructionsReach::Ignored
     );
     let words = loaded
-        .instructions_in_words()
+        .describe_instructions()
         .filter(|_| is_left_out && said.is_none())?;
     Some(format!(
         "{words}; --instructions use sends them, `agent-collab trust` always does"

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::config::Places;
+use crate::config::UserDirs;
 use crate::engine::news::line;
 use crate::process::{
     InstanceFate, InstanceRecord, KilledInstances, LeftoverSuspect, has_living_descendants,
@@ -34,7 +34,7 @@ impl InstancePresence {
     ///
     /// # Errors
     /// The record cannot be written.
-    pub fn register(places: &Places) -> Result<Self, StartError> {
+    pub fn register(places: &UserDirs) -> Result<Self, StartError> {
         let folder = places.instances_dir();
         let record = InstanceRecord::current()
             .map(|own| write_record(&folder, &own))
@@ -173,7 +173,7 @@ mod tests {
     fn a_record_lies_there_as_long_as_its_instance_and_a_killed_one_without_leftovers_is_forgotten()
     {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places::below(folder.path());
+        let places = UserDirs::under(folder.path());
         let presence = InstancePresence::register(&places).unwrap();
         let own = presence.record.clone().unwrap();
         let mut killed: serde_json::Value =

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::{LockedProject, ProjectContext, RunCommitMode, StartError, find_project_root};
-use crate::config::Places;
-use crate::config::types::Config;
+use crate::config::UserDirs;
+use crate::config::config_model::AppConfig;
 use crate::domain::ids::RunId;
 use crate::domain::turn::Role;
 use crate::engine::containing::Signing;
@@ -20,7 +20,7 @@ use crate::process::ChildSpawner;
 ///
 /// # Errors
 /// A role names an adapter that does not exist.
-pub fn role_adapters(config: &Config) -> Result<BTreeMap<Role, NamedAdapter>, StartError> {
+pub fn role_adapters(config: &AppConfig) -> Result<BTreeMap<Role, NamedAdapter>, StartError> {
     let named = |name: &str| {
         let settings = config.adapters.get(name).cloned().ok_or_else(|| {
             let known: Vec<&str> = config.adapters.keys().map(String::as_str).collect();
@@ -108,7 +108,7 @@ pub const NO_REVIEWER_HINT: &str = "or roles.reviewer = \"none\" goes on without
 /// Everything that is missing.
 pub async fn check_goal_requirements(
     children: &ChildSpawner,
-    (config, root): (&Config, &Path),
+    (config, root): (&AppConfig, &Path),
     repository: Option<&Repository>,
 ) -> Result<(), StartError> {
     probe_role_adapters(children, &role_adapters(config)?, root).await?;
@@ -182,7 +182,7 @@ pub fn check_path_printable(root: &Path) -> Result<(), StartError> {
 /// The repository that snapshots and audits go to, and why commits are off where they are.
 async fn snapshot_repository(
     repository: Option<Repository>,
-    (root, places): (&Path, &Places),
+    (root, places): (&Path, &UserDirs),
     settings: GitSettings,
     commits: RunCommitMode,
 ) -> Result<(Option<Repository>, Option<String>), StartError> {
@@ -215,7 +215,7 @@ pub struct RunTreeReader {
     /// The user's repository there, where there is one.
     pub repository: Option<Repository>,
     /// Where the user's own files lie.
-    pub places: Places,
+    pub places: UserDirs,
 }
 
 impl RunTreeReader {
@@ -245,7 +245,7 @@ impl RunTreeReader {
     }
 }
 
-fn shadow_git_dir(root: &Path, places: &Places) -> PathBuf {
+fn shadow_git_dir(root: &Path, places: &UserDirs) -> PathBuf {
     let name = crate::domain::plan::file_hash(root.as_os_str().as_encoded_bytes());
     places
         .state_dir
@@ -256,7 +256,7 @@ fn shadow_git_dir(root: &Path, places: &Places) -> PathBuf {
 /// Outside of git, trees are kept in a repository of the program's own, beside its state.
 pub(super) async fn open_shadow_repository(
     root: &Path,
-    places: &Places,
+    places: &UserDirs,
     settings: GitSettings,
 ) -> Result<Repository, StartError> {
     let git_dir = shadow_git_dir(root, places);

@@ -13,7 +13,7 @@ impl TuiApp {
         if matches!(self.start, TuiStart::Demo { .. }) {
             return;
         }
-        let written = InputHistoryFile::new(&found.places.written_dir(), &found.root);
+        let written = InputHistoryFile::new(&found.places.input_history_dir(), &found.root);
         match written.load() {
             Ok(texts) => {
                 self.screen.on_written(texts);

@@ -134,7 +134,7 @@ impl TuiApp {
         let Some(engine) = &self.engine else {
             return self.start_run(RunStartKind::ForAction(Box::new(Action::Undo(wish))));
         };
-        if let Some(why) = engine.state().stands_against_undo() {
+        if let Some(why) = engine.state().undo_blocker() {
             self.screen.on_word(&why);
             return Ok(None);
         }
@@ -151,7 +151,7 @@ impl TuiApp {
     pub(super) fn on_undo_offers(&mut self, offers: Result<Vec<ReversalPreview>, String>) {
         let state = self.engine.as_ref().map(Engine::state);
         match (offers, state) {
-            (Ok(offers), Some(state)) if state.stands_against_undo().is_none() => {
+            (Ok(offers), Some(state)) if state.undo_blocker().is_none() => {
                 self.screen.on_undo(&offers, state.phase);
             }
             (Ok(_), _) => self

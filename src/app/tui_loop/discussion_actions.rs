@@ -6,8 +6,10 @@ use crate::app::discussion_command;
 use crate::app::doctor_checks::diagnose_environment;
 use crate::app::export::markdown;
 use crate::app::startup::StartError;
-use crate::config::Config;
-use crate::domain::discussion::{DiscussionOrder, Mode, StopReason, Terms};
+use crate::config::AppConfig;
+use crate::domain::discussion::{
+    DiscussionMode, DiscussionOrder, DiscussionSettings, DiscussionStopReason,
+};
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::TaskWaitMode;
 use crate::engine::{Caller, DiscussionAsk, Engine};
@@ -26,17 +28,17 @@ fn rounds_label(n: u32) -> String {
 
 impl TuiApp {
     /// Tells the screen which presets of discussions there are.
-    pub(super) fn show_presets(&mut self, config: &Config) {
+    pub(super) fn show_presets(&mut self, config: &AppConfig) {
         let presets = config.discuss.presets.iter();
         let presets = presets.map(|(name, preset)| {
-            let mode = preset.mode.as_deref().and_then(Mode::named);
+            let mode = preset.mode.as_deref().and_then(DiscussionMode::from_name);
             let rounds = preset.rounds.map(|n| {
-                let terms = Terms {
+                let terms = DiscussionSettings {
                     mode: mode.unwrap_or_default(),
                     rounds: n,
-                    ..Terms::default()
+                    ..DiscussionSettings::default()
                 };
-                format!("{} at most", rounds_label(terms.n_rounds()))
+                format!("{} at most", rounds_label(terms.max_rounds()))
             });
             let parts = [
                 preset.mode.clone(),
@@ -76,7 +78,7 @@ impl TuiApp {
 
     pub(super) fn stop_discussion(&mut self, id: &DiscussionId) -> Result<Option<TuiEnd>, TuiEnd> {
         let stopped = match &mut self.engine {
-            Some(engine) => engine.stop_discussion(id, StopReason::User)?,
+            Some(engine) => engine.stop_discussion(id, DiscussionStopReason::User)?,
             None => false,
         };
         if !stopped {
@@ -201,7 +203,7 @@ fn to_planned_view(topic: Topic, order: &DiscussionOrder) -> Planned {
     });
     let terms = &order.terms;
     let budget = order.participants.first().map(|each| {
-        let budget = terms.budget_at(&each.adapter);
+        let budget = terms.budget_for_adapter(&each.adapter);
         format!(
             "{} characters of it at a time, {} of each message of another",
             budget.context_chars, budget.message_chars
@@ -215,8 +217,8 @@ fn to_planned_view(topic: Topic, order: &DiscussionOrder) -> Planned {
         participants: participants.collect(),
         terms: format!(
             "{}, {} at most, {} min a speech, {} min in all",
-            terms.mode.name(),
-            rounds_label(terms.n_rounds()),
+            terms.mode.as_str(),
+            rounds_label(terms.max_rounds()),
             terms.timeout_ms / 60_000,
             terms.deadline_ms / 60_000,
         ),

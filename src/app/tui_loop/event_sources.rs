@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use crate::config::types::Motion;
+use crate::config::config_model::MotionLevel;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
 use crate::engine::{Engine, Inward};
@@ -43,11 +43,11 @@ pub(super) async fn sleep_until_due(at: Option<Instant>) {
 
 /// After how long what shows the time shows another one: at once while somebody works, with the minute
 /// while a limit is waited for, else never.
-pub(super) fn next_tick(state: &RunState, motion: Motion) -> Option<Duration> {
+pub(super) fn next_tick(state: &RunState, motion: MotionLevel) -> Option<Duration> {
     if is_run_busy(state) {
         return Some(match motion {
-            Motion::Full => TICK,
-            Motion::Reduced => SLOW_TICK,
+            MotionLevel::Full => TICK,
+            MotionLevel::Reduced => SLOW_TICK,
         });
     }
     match state.awaiting.as_ref()?.kind {

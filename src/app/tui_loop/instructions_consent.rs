@@ -76,7 +76,7 @@ impl TuiApp {
             .occupied
             .as_ref()
             .map(|occupied| &occupied.project.loaded);
-        let words = loaded.and_then(|loaded| loaded.instructions_in_words());
+        let words = loaded.and_then(|loaded| loaded.describe_instructions());
         self.screen.on_project_asks(words.unwrap_or_default());
     }
 }

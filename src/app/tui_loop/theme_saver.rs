@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, DocumentMut, Item, Value};
 
-use crate::config::{Layer, Places};
+use crate::config::{ConfigLayer, UserDirs};
 use crate::store::{StoreError, atomic_file};
 
 use super::shutdown::TuiEnd;
@@ -39,7 +39,7 @@ impl TuiApp {
         }
         self.theme_saver.is_at_work = true;
         self.tasks.spawn_blocking(move || {
-            let (file, written) = match Places::from_env() {
+            let (file, written) = match UserDirs::from_env() {
                 Ok(places) => {
                     let path = places.global_config();
                     (
@@ -90,7 +90,7 @@ impl TuiApp {
             .as_ref()
             .map(|occupied| &occupied.project.loaded.settings);
         let held = settings.and_then(|settings| settings.values.get("screen.theme"));
-        let held = held.filter(|held| held.layer > Layer::Global);
+        let held = held.filter(|held| held.layer > ConfigLayer::Global);
         held.map_or(String::new(), |held| {
             format!("; {} goes before it", held.place)
         })

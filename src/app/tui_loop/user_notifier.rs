@@ -6,7 +6,7 @@
 use std::io;
 
 use crate::app::terminal::TuiTerminal;
-use crate::config::types::NotifyBy;
+use crate::config::config_model::NotificationMethod;
 use crate::tui::Outside;
 
 /// What was told.
@@ -14,14 +14,14 @@ use crate::tui::Outside;
 pub struct UserNotifier {
     /// A terminal that does not tell of its focus is looked at.
     pub is_elsewhere: bool,
-    method: NotifyBy,
+    method: NotificationMethod,
     title: String,
     last_call: Option<String>,
 }
 
 impl UserNotifier {
     /// Tells it in this way from now on.
-    pub fn set_method(&mut self, how: NotifyBy) {
+    pub fn set_method(&mut self, how: NotificationMethod) {
         self.method = how;
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::app::run_history::{self, RunHistoryEntry};
 use crate::app::startup::{NO_GIT_IDENTITY, NO_REVIEWER_HINT, ProjectContext, role_adapters};
-use crate::config::types::Config;
+use crate::config::config_model::AppConfig;
 use crate::engine::git::Repository;
 use crate::engine::probe::{Probed, missing_login, probe};
 use crate::engine::setup::NamedAdapter;
@@ -24,7 +24,7 @@ const N_RUNS: usize = 5;
 /// What is looked at.
 struct WelcomeInputs {
     children: ChildSpawner,
-    config: Config,
+    config: AppConfig,
     root: std::path::PathBuf,
     repository: Option<Repository>,
 }

@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
-use crate::config::problem::visible;
-use crate::config::types::{BuiltinChange, Config};
+use crate::config::config_model::{AppConfig, BuiltinRuleOverride};
+use crate::config::diagnostic::escape_control_chars;
 use crate::permission::command_safety::{BuiltinRule, all_builtin_rules};
 
 /// Lists every rule with its class, what it catches and an example.
@@ -29,14 +29,14 @@ pub async fn list_builtin_rules(
 /// The change of a rule and the class that it gives, `off` when none.
 fn rule_state<'a>(
     rule: &BuiltinRule,
-    config: &'a Config,
-) -> (Option<&'a BuiltinChange>, &'static str) {
+    config: &'a AppConfig,
+) -> (Option<&'a BuiltinRuleOverride>, &'static str) {
     let made = config.safety.builtin.get(rule.name);
     let class = rule.class_at_level(made.map(|made| made.change));
     (made, class.map_or("off", |class| class.as_str()))
 }
 
-fn rules_to_json(config: &Config) -> serde_json::Value {
+fn rules_to_json(config: &AppConfig) -> serde_json::Value {
     let rules = all_builtin_rules().map(|rule| {
         let (made, class) = rule_state(rule, config);
         let mut fields = json!({
@@ -55,7 +55,7 @@ fn rules_to_json(config: &Config) -> serde_json::Value {
     rules.collect()
 }
 
-fn format_rules(config: &Config) -> String {
+fn format_rules(config: &AppConfig) -> String {
     let mut out = "\
 What holds a command back beside safety.blocked_commands and
 safety.require_confirm_for, with the class that is in force and an example.
@@ -70,7 +70,7 @@ To change one, write into config.toml (\"off\" is not for undecided.*):
         out.push_str(&format!("\n{:<28}{class}\n", rule.name));
         out.push_str(&format!("    {}\n    $ {}\n", rule.reason, rule.example()));
         if let Some(made) = made {
-            let place = visible(&made.place.to_string());
+            let place = escape_control_chars(&made.place.to_string());
             let before = rule.class.as_str();
             out.push_str(&format!("    {before} by itself, changed in {place}\n"));
         }

@@ -13,8 +13,8 @@ use super::batch_check;
 use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
-use crate::config::permissions::{Allowing, Permissions};
-use crate::config::problem::visible;
+use crate::config::diagnostic::escape_control_chars;
+use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::permission::command_safety::{
     Class, CommandClassification, CommandSafetySettings, classify_argv, classify_script,
 };
@@ -74,7 +74,7 @@ pub async fn run(args: PermissionsCheckArguments) -> Result<u8, StartError> {
         root: Some(root),
         cwd: Some(cwd),
         home: Some(places.home),
-        ..Permissions::of(&loaded.config, Allowing::Everybody).safety
+        ..EffectivePermissions::from_config(&loaded.config, AllowAuthority::Everybody).safety
     };
     let written = match args.batch {
         true => {
@@ -126,8 +126,8 @@ fn describe_command(command: &[String], safety: &CommandSafetySettings, columns:
     if *class != Class::Safe {
         out.push_str(&format!(
             "\nwhy   {}\nrule  {}\n",
-            visible(reason),
-            visible(rule)
+            escape_control_chars(reason),
+            escape_control_chars(rule)
         ));
     }
     out
@@ -199,7 +199,7 @@ fn wrap_into_rows(text: &str, span: &Range<usize>, room: usize) -> Vec<MarkedCom
     for line in text.split('\n') {
         let (mut shown, mut marks, mut width) = (String::new(), String::new(), 0);
         for (offset, cluster) in line.grapheme_indices(true) {
-            let piece = visible(cluster);
+            let piece = escape_control_chars(cluster);
             // A terminal shows some clusters wider than it says; the marks go by what it should.
             let wide = piece.width();
             if width + wide > room && width > 0 {

@@ -12,8 +12,8 @@ use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::agents::unknown_agent_error;
 use crate::cli::cli_context::CliContext;
-use crate::config::permissions::{Allowing, Permissions};
-use crate::config::problem::visible;
+use crate::config::diagnostic::escape_control_chars;
+use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::phase::Phase;
 use crate::engine::answering::paths_of;
 use crate::engine::lying::stands;
@@ -170,7 +170,8 @@ fn build_context(
         | Phase::Cancelled => "plan",
     };
     let agent = args.agent.as_deref().unwrap_or(of_phase);
-    let permissions = Permissions::of(&here.loaded.config, Allowing::Everybody);
+    let permissions =
+        EffectivePermissions::from_config(&here.loaded.config, AllowAuthority::Everybody);
     permissions
         .profiles
         .find_by_name(agent)
@@ -183,7 +184,7 @@ fn build_context(
         paths: paths_of(cwd, call),
         program_folders: vec![here.layout.workdir().to_path_buf()],
         mode,
-        ..permissions.context(agent, phase_access, &here.root)
+        ..permissions.decision_context(agent, phase_access, &here.root)
     })
 }
 
@@ -199,9 +200,9 @@ fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentT
     let mut out = format!(
         "{}: {} ({})\n  {}\n\nagent {}, mode {}\n\n",
         decision.action.name(),
-        visible(&decision.reason.rule),
-        visible(&decision.reason.origin),
-        visible(&decision.reason.reason),
+        escape_control_chars(&decision.reason.rule),
+        escape_control_chars(&decision.reason.origin),
+        escape_control_chars(&decision.reason.reason),
         context.profile,
         context.mode.name(),
     );
@@ -210,7 +211,7 @@ fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentT
         out.push_str(&format!(
             "{:<24} {says:<6} {}\n",
             link.step,
-            visible(&link.told)
+            escape_control_chars(&link.told)
         ));
     }
     for looked in rule_explanation::explain_rules(call, context) {
@@ -238,8 +239,8 @@ fn format_rules(looked: &TargetExplanation<'_>, by: DecisionSource) -> String {
         out.push_str(&format!(
             "{} {:<40} {}\n",
             if is_counting { ">" } else { " " },
-            visible(&rule.to_string()),
-            visible(&rule.origin.to_string())
+            escape_control_chars(&rule.to_string()),
+            escape_control_chars(&rule.origin.to_string())
         ));
     }
     if looked.deciding_rule.is_none() {

@@ -13,8 +13,8 @@ use crate::app::run_history;
 use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
-use crate::config::permissions::{Allowing, Permissions};
-use crate::config::problem::visible;
+use crate::config::diagnostic::escape_control_chars;
+use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::run::RunState;
@@ -80,7 +80,8 @@ pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
             found.layout.clone()
         }
     };
-    let mut permissions = Permissions::of(&loaded.config, Allowing::Everybody);
+    let mut permissions =
+        EffectivePermissions::from_config(&loaded.config, AllowAuthority::Everybody);
     permissions.safety.home = Some(places.home);
     let judge = PermissionReplayContext {
         root,
@@ -102,7 +103,7 @@ pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
 struct PermissionReplayContext {
     root: PathBuf,
     own: Vec<PathBuf>,
-    permissions: Permissions,
+    permissions: EffectivePermissions,
 }
 
 impl PermissionReplayContext {
@@ -120,10 +121,12 @@ impl PermissionReplayContext {
             mode: state.mode,
             lineage: match approval.child {
                 None => SessionLineage::Role,
-                Some(_) => self.permissions.of_a_child(),
+                Some(_) => self.permissions.child_lineage(),
             },
             loop_status: recorded_repetition(approval),
-            ..self.permissions.context(profile, phase_access, &self.root)
+            ..self
+                .permissions
+                .decision_context(profile, phase_access, &self.root)
         };
         decide_call(&call, &with_reads(&call, context))
     }
@@ -242,13 +245,13 @@ fn format_calls(replayed: &[ReplayedCall], all: bool) -> String {
         let call = format!("{} {}", approval.permission, approval.targets.join(", "));
         out.push_str(&format!(
             "{}\n  then  {:<6} {}\n  now   {:<6} {} ({}): {}\n",
-            visible(&call),
+            escape_control_chars(&call),
             before.name(),
-            visible(told),
+            escape_control_chars(told),
             now.action.name(),
-            visible(&now.reason.rule),
-            visible(&now.reason.origin),
-            visible(&now.reason.reason),
+            escape_control_chars(&now.reason.rule),
+            escape_control_chars(&now.reason.origin),
+            escape_control_chars(&now.reason.reason),
         ));
     }
     let n_differing = replayed.iter().filter(|one| is_different(one)).count();

@@ -11,8 +11,8 @@ use super::builtin_list;
 use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::find_current_root;
-use crate::config::Places;
-use crate::config::problem::visible;
+use crate::config::UserDirs;
+use crate::config::diagnostic::escape_control_chars;
 use crate::permission::{ApprovalMatcher, ApprovalScope};
 use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
 use crate::store::local_time;
@@ -105,8 +105,8 @@ pub async fn run_revoke(args: PermissionsRevokeArguments) -> Result<u8, StartErr
 
 async fn open_approvals() -> Result<(ApprovalStore, String), StartError> {
     let (root, _) = find_current_root().await?;
-    let places = Places::from_env().map_err(|error| StartError::new(error, ""))?;
-    let shown = visible(&root.display().to_string());
+    let places = UserDirs::from_env().map_err(|error| StartError::new(error, ""))?;
+    let shown = escape_control_chars(&root.display().to_string());
     Ok((ApprovalStore::new(&places.approvals_dir(), &root), shown))
 }
 
@@ -134,7 +134,7 @@ fn format_approval(stored: &ApprovalRecord) -> String {
         local_time::to_local_text(*granted_at),
         approved.profile,
         approved.permission,
-        visible(approved.what.as_str()),
+        escape_control_chars(approved.what.as_str()),
     )
 }
 

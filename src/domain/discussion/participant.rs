@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One participant. Names are unique within a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Participant {
+pub struct DiscussionParticipant {
     /// Its name in this discussion.
     pub name: String,
     /// The agent, by the name of its profile.
@@ -21,13 +21,13 @@ pub struct Participant {
     pub role: Option<String>,
     /// The side it is on.
     #[serde(default)]
-    pub side: Side,
+    pub side: DebateSide,
 }
 
 /// The side a participant is on; in a debate each side that is there must be heard in every round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Side {
+pub enum DebateSide {
     /// Speaks for a proposal.
     Advocate,
     /// Looks for what is wrong with it.
@@ -39,9 +39,9 @@ pub enum Side {
     Open,
 }
 
-impl Side {
+impl DebateSide {
     /// The side that an agent of this name is on.
-    pub fn of_agent(agent: &str) -> Self {
+    pub fn from_agent_name(agent: &str) -> Self {
         match agent {
             "advocate" => Self::Advocate,
             "critic" => Self::Critic,
@@ -51,7 +51,7 @@ impl Side {
     }
 
     /// Names it as events do.
-    pub fn name(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Advocate => "advocate",
             Self::Critic => "critic",

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Stance;
+use super::ParticipantStance;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::text::clean_to_one_line;
 
@@ -17,17 +17,17 @@ pub struct Round {
     #[serde(default)]
     pub attacker: Option<String>,
     /// What was said, in the order in which it came; each participant once.
-    pub speeches: Vec<Speech>,
+    pub speeches: Vec<DiscussionSpeech>,
 }
 
 /// What a participant said, or why it said nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Speech {
+pub struct DiscussionSpeech {
     /// The round, from 1; of the moderator's last word the last one that was spoken.
     pub round: u32,
     /// Whether it belongs to the round or closes the discussion.
     #[serde(default)]
-    pub part: Part,
+    pub part: SpeechPart,
     /// Who.
     pub participant: String,
     /// Its child session; `None` where it got none.
@@ -37,7 +37,7 @@ pub struct Speech {
     pub text: String,
     /// What it stands for.
     #[serde(default)]
-    pub stance: Option<Stance>,
+    pub stance: Option<ParticipantStance>,
     /// Why there is no stance in a speech that was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_stance: Option<String>,
@@ -51,7 +51,7 @@ pub struct Speech {
 /// Whether a speech belongs to a round or closes the discussion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum SpeechPart {
     /// It belongs to a round.
     #[default]
     Round,
@@ -70,10 +70,10 @@ pub struct SpeechError {
 
 impl SpeechError {
     /// What happened, to a person. Who was stopped made no error.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.code {
             SpeechErrorCode::Stopped => "stopped before it had spoken".to_owned(),
-            code => format!("{}: {}", code.code(), clean_to_one_line(&self.message)),
+            code => format!("{}: {}", code.as_str(), clean_to_one_line(&self.message)),
         }
     }
 }
@@ -106,15 +106,15 @@ pub enum SpeechErrorCode {
 
 impl SpeechErrorCode {
     /// What is shown of it to a person where there is room for a word.
-    pub fn shown(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Stopped => "stopped",
-            code => code.code(),
+            code => code.as_str(),
         }
     }
 
     /// The code as results show it: `E_TIMEOUT`.
-    pub fn code(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "E_TIMEOUT",
             Self::Deadline => "E_DEADLINE",
@@ -129,12 +129,12 @@ impl SpeechErrorCode {
 
 /// Somebody who speaks at this moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Speaking {
+pub struct ActiveSpeech {
     /// The round.
     pub round: u32,
     /// Whether it belongs to the round or closes the discussion.
     #[serde(default)]
-    pub part: Part,
+    pub part: SpeechPart,
     /// Who.
     pub participant: String,
     /// Its child session.
@@ -145,13 +145,13 @@ pub struct Speaking {
 
 impl Round {
     /// The speech of a participant.
-    pub fn speech(&self, participant: &str) -> Option<&Speech> {
+    pub fn speech(&self, participant: &str) -> Option<&DiscussionSpeech> {
         let mut speeches = self.speeches.iter();
         speeches.find(|speech| speech.participant == participant)
     }
 
     /// Tells whether somebody failed so in it.
-    pub fn has(&self, code: SpeechErrorCode) -> bool {
+    pub fn has_error(&self, code: SpeechErrorCode) -> bool {
         let mut errors = self
             .speeches
             .iter()
@@ -160,17 +160,17 @@ impl Round {
     }
 
     /// Tells whether somebody was stopped in it, by the user or by the deadline.
-    pub fn was_cut(&self) -> bool {
-        self.has(SpeechErrorCode::Stopped) || self.has(SpeechErrorCode::Deadline)
+    pub fn was_interrupted(&self) -> bool {
+        self.has_error(SpeechErrorCode::Stopped) || self.has_error(SpeechErrorCode::Deadline)
     }
 
     /// Those who said something.
-    pub fn heard(&self) -> impl Iterator<Item = &Speech> {
+    pub fn heard_speeches(&self) -> impl Iterator<Item = &DiscussionSpeech> {
         self.speeches.iter().filter(|speech| speech.is_heard())
     }
 }
 
-impl Speech {
+impl DiscussionSpeech {
     /// Tells whether it was given at all.
     pub fn is_heard(&self) -> bool {
         self.error.is_none()

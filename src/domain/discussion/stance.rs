@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 /// It votes for `proposal` when it agrees, with changes or without. When it disagrees it is against `proposal`, and
 /// votes for `instead` where that is given. An abstention is neither.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stance {
+pub struct ParticipantStance {
     /// What it thinks of the proposal.
-    pub stance: Attitude,
-    /// Which proposal it is about, as the participant named it; see [`Proposal`].
+    pub stance: ProposalAttitude,
+    /// Which proposal it is about, as the participant named it; see [`ProposalName`].
     #[serde(default)]
     pub proposal: String,
     /// What it would do instead, where it disagrees.
@@ -22,7 +22,7 @@ pub struct Stance {
     pub instead: Option<String>,
     /// How sure it is; `None` when it did not say.
     #[serde(default)]
-    pub confidence: Option<Confidence>,
+    pub confidence: Option<StanceConfidence>,
     /// What must be settled before it could agree.
     #[serde(default)]
     pub blocking: Vec<String>,
@@ -43,7 +43,7 @@ pub struct Stance {
 /// What a participant thinks of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Attitude {
+pub enum ProposalAttitude {
     /// It is for it.
     Agree,
     /// It is for it, with changes.
@@ -57,18 +57,18 @@ pub enum Attitude {
 /// How sure a participant is, from 0 to 1 in thousandths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
-pub struct Confidence(u16);
+pub struct StanceConfidence(u16);
 
 /// The name by which proposals are the same: its words in lower case with hyphens between, up to the first colon,
 /// semicolon or line end, without a label such as `Answer:`. `SQLite`, `sqlite: one file` and ` SQLITE.` are the same
 /// one; `C` and `C++` are not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Proposal(String);
+pub struct ProposalName(String);
 
-impl Attitude {
+impl ProposalAttitude {
     /// Names it as results do.
-    pub fn name(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Agree => "agree",
             Self::AgreeWithChanges => "agree_with_changes",
@@ -78,9 +78,9 @@ impl Attitude {
     }
 }
 
-impl Confidence {
+impl StanceConfidence {
     /// So many thousandths; more than 1000 is 1000.
-    pub fn thousandths(n: u16) -> Self {
+    pub fn from_thousandths(n: u16) -> Self {
         Self(n.min(1_000))
     }
 
@@ -95,7 +95,7 @@ impl Confidence {
     }
 }
 
-impl TryFrom<f64> for Confidence {
+impl TryFrom<f64> for StanceConfidence {
     type Error = String;
 
     fn try_from(value: f64) -> Result<Self, String> {
@@ -111,13 +111,13 @@ impl TryFrom<f64> for Confidence {
     }
 }
 
-impl From<Confidence> for f64 {
-    fn from(confidence: Confidence) -> Self {
+impl From<StanceConfidence> for f64 {
+    fn from(confidence: StanceConfidence) -> Self {
         Self::from(confidence.0) / 1_000.0
     }
 }
 
-impl fmt::Display for Confidence {
+impl fmt::Display for StanceConfidence {
     /// With two places: `0.70`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.2}", f64::from(*self))
@@ -125,11 +125,11 @@ impl fmt::Display for Confidence {
 }
 
 /// The proposal that a finding of a review is right.
-pub const HOLDS: &str = "finding-holds";
+pub const FINDING_HOLDS: &str = "finding-holds";
 /// The proposal that it is not.
-pub const DOES_NOT_HOLD: &str = "finding-does-not-hold";
+pub const FINDING_DOES_NOT_HOLD: &str = "finding-does-not-hold";
 /// Words that say that a proposal follows, and not which.
-const LABELS: [&str; 24] = [
+const PROPOSAL_LABELS: [&str; 24] = [
     "answer",
     "option",
     "proposal",
@@ -156,19 +156,19 @@ const LABELS: [&str; 24] = [
     "提案",
 ];
 /// Signs that stand between words and mean nothing; all others are part of a name, as in `C++`.
-const MARKS: &str = ".,!?'\"`()[]{}*_-/\\–—…·、。，！？「」『』“”‘’«»（）《》【】";
+const PUNCTUATION_MARKS: &str = ".,!?'\"`()[]{}*_-/\\–—…·、。，！？「」『』“”‘’«»（）《》【】";
 
-impl Proposal {
+impl ProposalName {
     /// The name of a proposal as somebody worded it; `None` where nothing of it is a letter or a digit.
-    pub fn named(text: &str) -> Option<Self> {
-        let name = words(Self::head(text)).join("-");
+    pub fn from_wording(text: &str) -> Option<Self> {
+        let name = normalized_words(Self::strip_explanation(text)).join("-");
         name.chars()
             .any(char::is_alphanumeric)
             .then_some(Self(name))
     }
 
     /// What somebody called a proposal, without what they said of it: `SQLite` of `Answer: SQLite: one file`.
-    pub fn head(text: &str) -> &str {
+    pub fn strip_explanation(text: &str) -> &str {
         let text = text.trim();
         let end = text.char_indices().find(|(at, c)| ends_name(text, *at, *c));
         let Some((at, c)) = end else {
@@ -177,10 +177,12 @@ impl Proposal {
         let head = text.get(..at).unwrap_or(text);
         let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
         // A label is no name: what it announces is.
-        let labels = words(head);
-        let is_label = labels.iter().all(|word| LABELS.contains(&word.as_str()));
-        match is_label && !labels.is_empty() && !words(rest).is_empty() {
-            true => Self::head(rest),
+        let labels = normalized_words(head);
+        let is_label = labels
+            .iter()
+            .all(|word| PROPOSAL_LABELS.contains(&word.as_str()));
+        match is_label && !labels.is_empty() && !normalized_words(rest).is_empty() {
+            true => Self::strip_explanation(rest),
             false => head,
         }
     }
@@ -191,8 +193,9 @@ impl Proposal {
     }
 }
 
-fn words(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control() || MARKS.contains(c));
+fn normalized_words(text: &str) -> Vec<String> {
+    let words =
+        text.split(|c: char| c.is_whitespace() || c.is_control() || PUNCTUATION_MARKS.contains(c));
     words
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
@@ -211,27 +214,33 @@ fn ends_name(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-impl fmt::Display for Proposal {
+impl fmt::Display for ProposalName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl Stance {
+impl ParticipantStance {
     /// The proposal it votes for; `None` where it votes for none.
-    pub fn votes_for(&self) -> Option<Proposal> {
+    pub fn votes_for(&self) -> Option<ProposalName> {
         match self.stance {
-            Attitude::Agree | Attitude::AgreeWithChanges => Proposal::named(&self.proposal),
-            Attitude::Disagree => self.instead.as_deref().and_then(Proposal::named),
-            Attitude::Abstain => None,
+            ProposalAttitude::Agree | ProposalAttitude::AgreeWithChanges => {
+                ProposalName::from_wording(&self.proposal)
+            }
+            ProposalAttitude::Disagree => {
+                self.instead.as_deref().and_then(ProposalName::from_wording)
+            }
+            ProposalAttitude::Abstain => None,
         }
     }
 
     /// The proposal it is against; `None` where it is against none.
-    pub fn is_against(&self) -> Option<Proposal> {
+    pub fn votes_against(&self) -> Option<ProposalName> {
         match self.stance {
-            Attitude::Disagree => Proposal::named(&self.proposal),
-            Attitude::Agree | Attitude::AgreeWithChanges | Attitude::Abstain => None,
+            ProposalAttitude::Disagree => ProposalName::from_wording(&self.proposal),
+            ProposalAttitude::Agree
+            | ProposalAttitude::AgreeWithChanges
+            | ProposalAttitude::Abstain => None,
         }
     }
 }

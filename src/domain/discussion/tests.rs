@@ -1,6 +1,6 @@
 //! Whole discussions, played with scripted participants and a clock that the test holds.
 
+pub(super) mod discussion_simulator;
 mod failures;
-mod flow;
-pub(super) mod play;
-mod pressure;
+mod round_order;
+mod sycophancy;

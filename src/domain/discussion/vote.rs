@@ -9,64 +9,64 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::mode::{Hearing, rules};
+use super::mode_rules::{PeerVisibility, rules_for};
 use super::{
-    Attitude, CheckEnd, CheckRun, GroupDiscussion, Proposal, Round, Shift, Speech, Stance, Tally,
-    TieBreak, Vote,
+    CheckOutcome, CheckRun, DiscussionSpeech, GroupDiscussion, ParticipantStance, ParticipantVote,
+    ProposalAttitude, ProposalName, Round, StanceChange, VoteTally, VoteTieBreak,
 };
 
 /// The shortest reason and the shortest quotation, in characters.
-const SHORTEST: usize = 12;
+const MIN_QUOTE_CHARS: usize = 12;
 
 /// Where a participant stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing<'a> {
+pub struct CountedStance<'a> {
     /// Who.
     pub participant: &'a str,
     /// The speech with the stance that counts.
-    pub speech: &'a Speech,
+    pub speech: &'a DiscussionSpeech,
     /// The stance that counts.
-    pub stance: &'a Stance,
+    pub stance: &'a ParticipantStance,
     /// Whether the round at hand brought it, or confirmed it.
     pub is_fresh: bool,
 }
 
 /// Where everybody stands after a round, and the moves that led there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Standings<'a> {
+pub struct StanceTable<'a> {
     /// By name; who never had a stance is left out.
-    pub of: BTreeMap<&'a str, Standing<'a>>,
+    pub by_participant: BTreeMap<&'a str, CountedStance<'a>>,
     /// All moves, counted and refused.
-    pub shifts: Vec<Shift>,
+    pub changes: Vec<StanceChange>,
 }
 
 /// What a vote makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Count {
+pub struct VoteResult {
     /// The proposal that won.
-    pub decision: Option<Proposal>,
+    pub decision: Option<ProposalName>,
     /// Those between which nothing decided.
-    pub tie: Vec<Proposal>,
+    pub tie: Vec<ProposalName>,
     /// What decided between as many votes.
-    pub tie_break: TieBreak,
+    pub tie_break: VoteTieBreak,
 }
 
 impl GroupDiscussion {
     /// Where everybody stands after this round, from 1, and the moves until then. Only who speaks in rounds stands anywhere.
-    pub fn standings(&self, round: u32) -> Standings<'_> {
-        let mut standings = Standings::default();
+    pub fn stance_table(&self, round: u32) -> StanceTable<'_> {
+        let mut standings = StanceTable::default();
         for each in self.rounds.iter().filter(|each| each.n <= round) {
-            self.hear(&mut standings, each);
+            self.record_round(&mut standings, each);
         }
         standings
     }
 
-    fn hear<'a>(&'a self, standings: &mut Standings<'a>, round: &'a Round) {
-        let before = standings.of.clone();
-        for standing in standings.of.values_mut() {
+    fn record_round<'a>(&'a self, standings: &mut StanceTable<'a>, round: &'a Round) {
+        let before = standings.by_participant.clone();
+        for standing in standings.by_participant.values_mut() {
             standing.is_fresh = false;
         }
-        let mut speeches: Vec<&Speech> = round.heard().collect();
+        let mut speeches: Vec<&DiscussionSpeech> = round.heard_speeches().collect();
         speeches.sort_by(|a, b| a.participant.cmp(&b.participant));
         for speech in speeches {
             let Some(stance) = &speech.stance else {
@@ -76,40 +76,48 @@ impl GroupDiscussion {
             let held = before.get(name);
             let moved = held.filter(|held| has_moved(held.stance, stance));
             let refused = moved.and_then(|held| {
-                let leading = leading_without(&before, name);
-                self.refusal((held.stance, stance), speech, leading.as_ref())
+                let leading = leading_among_others(&before, name);
+                self.refusal_reason((held.stance, stance), speech, leading.as_ref())
             });
             if let Some(held) = moved {
-                standings.note(shift(held.stance, speech, stance, refused.clone()));
+                standings.record_change(stance_change(
+                    held.stance,
+                    speech,
+                    stance,
+                    refused.clone(),
+                ));
             }
             if refused.is_none() {
-                let standing = Standing {
+                let standing = CountedStance {
                     participant: name,
                     speech,
                     stance,
                     is_fresh: true,
                 };
-                standings.of.insert(name, standing);
+                standings.by_participant.insert(name, standing);
             }
         }
     }
 
     /// Why a move does not count; `None` when it does.
-    fn refusal(
+    fn refusal_reason(
         &self,
-        (from, to): (&Stance, &Stance),
-        speech: &Speech,
-        leading: Option<&Proposal>,
+        (from, to): (&ParticipantStance, &ParticipantStance),
+        speech: &DiscussionSpeech,
+        leading: Option<&ProposalName>,
     ) -> Option<String> {
         let reason = to.why_changed.as_deref().unwrap_or_default();
-        if reason.chars().count() < SHORTEST {
+        if reason.chars().count() < MIN_QUOTE_CHARS {
             return Some("it gave no reason for the change".to_owned());
         }
         // Jurors do not know what the others are for: there is nobody to please.
-        let hears = rules(self.order.terms.mode).hearing() == Hearing::Speeches;
-        let joins = leading.is_some_and(|leading| approaches(from, to, leading));
+        let hears = rules_for(self.order.terms.mode).peer_visibility() == PeerVisibility::Speeches;
+        let joins = leading.is_some_and(|leading| moves_towards(from, to, leading));
         let joins = joins && !is_renamed(from, to);
-        let has_news = to.evidence.iter().any(|each| self.is_news(each, speech));
+        let has_news = to
+            .evidence
+            .iter()
+            .any(|each| self.is_new_evidence(each, speech));
         (hears && joins && !has_news).then(|| {
             "it joined what most of the others are for and named nothing new: no words that another said, no check that ran"
                 .to_owned()
@@ -117,21 +125,23 @@ impl GroupDiscussion {
     }
 
     /// Words that another participant said, or that a check printed, or a check by its number; all from before.
-    fn is_news(&self, evidence: &str, speech: &Speech) -> bool {
-        let words = plain(evidence);
+    fn is_new_evidence(&self, evidence: &str, speech: &DiscussionSpeech) -> bool {
+        let words = normalize_text(evidence);
         let names = |run: &CheckRun| {
             let name = format!("check {}", run.n);
             words == name || words.starts_with(&format!("{name} "))
         };
-        let quotes = |text: &str| words.chars().count() >= SHORTEST && plain(text).contains(&words);
+        let quotes = |text: &str| {
+            words.chars().count() >= MIN_QUOTE_CHARS && normalize_text(text).contains(&words)
+        };
         let ran = self.checks.iter().filter(|run| run.round < speech.round);
         let mut printed = ran.filter_map(|run| match &run.end {
-            CheckEnd::Ran { output, .. } => Some((run, output)),
-            CheckEnd::Refused { .. } | CheckEnd::Failed { .. } => None,
+            CheckOutcome::Ran { output, .. } => Some((run, output)),
+            CheckOutcome::Refused { .. } | CheckOutcome::Failed { .. } => None,
         });
         let rounds = self.rounds.iter().filter(|round| round.n <= speech.round);
         let mut others = rounds
-            .flat_map(Round::heard)
+            .flat_map(Round::heard_speeches)
             .filter(|other| other.participant != speech.participant);
         printed.any(|(run, output)| names(run) || quotes(output))
             || others.any(|other| other.reasons().any(quotes))
@@ -141,11 +151,11 @@ impl GroupDiscussion {
     ///
     /// At least two stances, and those of half of the round's speakers; none with a blocking point; and nobody who said
     /// nothing in it stood elsewhere before.
-    pub fn consensus(&self) -> Option<Proposal> {
+    pub fn consensus(&self) -> Option<ProposalName> {
         let round = self.round()?;
-        let standings = self.standings(round.n);
+        let standings = self.stance_table(round.n);
         let given: BTreeSet<&str> = round
-            .heard()
+            .heard_speeches()
             .filter(|speech| speech.stance.is_some())
             .map(|speech| speech.participant.as_str())
             .collect();
@@ -153,32 +163,36 @@ impl GroupDiscussion {
             return None;
         }
         let decision = standings
-            .of
+            .by_participant
             .values()
             .find_map(|each| each.stance.votes_for())?;
-        let agrees = |each: &Standing<'_>| {
+        let agrees = |each: &CountedStance<'_>| {
             let is_missing = given.contains(each.participant) && !each.is_fresh;
             !is_missing
                 && each.stance.is_for()
                 && each.stance.blocking.is_empty()
                 && each.stance.votes_for().as_ref() == Some(&decision)
         };
-        standings.of.values().all(agrees).then_some(decision)
+        standings
+            .by_participant
+            .values()
+            .all(agrees)
+            .then_some(decision)
     }
 
     /// Tells whether so many stances decide anything: two at least, and those of half of all who speak in rounds.
     pub(super) fn is_quorum(&self, n_stances: usize) -> bool {
-        let mode = rules(self.order.terms.mode);
+        let mode = rules_for(self.order.terms.mode);
         let speak = self.order.participants.iter();
-        let n_speakers = speak.filter(|each| mode.speaks(each)).count();
+        let n_speakers = speak.filter(|each| mode.speaks_in_rounds(each)).count();
         n_stances >= 2 && n_stances * 2 >= n_speakers
     }
 
     /// Tells whether nobody has moved for as many rounds as the terms say, while something still stands between them.
     /// A check that ran in between may move somebody yet.
-    pub fn is_stale(&self) -> bool {
+    pub fn is_stalemate(&self) -> bool {
         // Jurors vote once: that nobody moves is what a vote is.
-        if rules(self.order.terms.mode).hearing() == Hearing::Proposals {
+        if rules_for(self.order.terms.mode).peer_visibility() == PeerVisibility::Proposals {
             return false;
         }
         let n = usize::try_from(self.order.terms.stalemate_rounds.max(2)).unwrap_or(usize::MAX);
@@ -192,7 +206,7 @@ impl GroupDiscussion {
         // Whoever could not speak may have moved.
         if lasts
             .iter()
-            .any(|round| round.heard().count() < round.speeches.len())
+            .any(|round| round.heard_speeches().count() < round.speeches.len())
         {
             return false;
         }
@@ -200,10 +214,10 @@ impl GroupDiscussion {
         if checks.any(|check| check.round >= begin.n && check.round < end.n) {
             return false;
         }
-        let positions = self.positions(begin.n);
+        let positions = self.stated_positions(begin.n);
         let stays = lasts
             .iter()
-            .all(|round| self.positions(round.n) == positions);
+            .all(|round| self.stated_positions(round.n) == positions);
         let is_contested = {
             let mut all = positions.values();
             let blocks = positions
@@ -216,36 +230,39 @@ impl GroupDiscussion {
     }
 
     /// What everybody said last until a round, whether it counts or not: for, against, how many blocking points.
-    fn positions(&self, round: u32) -> BTreeMap<&str, Position> {
+    fn stated_positions(&self, round: u32) -> BTreeMap<&str, StanceSummary> {
         let rounds = self.rounds.iter().filter(|each| each.n <= round);
-        let speeches = rounds.flat_map(|each| each.heard());
+        let speeches = rounds.flat_map(|each| each.heard_speeches());
         speeches
             .filter_map(|speech| Some((speech.participant.as_str(), speech.stance.as_ref()?)))
-            .map(|(name, stance)| (name, position(stance)))
+            .map(|(name, stance)| (name, summarize_stance(stance)))
             .collect()
     }
 }
 
 /// For, against, how many blocking points.
-type Position = (Option<Proposal>, Option<Proposal>, usize);
+type StanceSummary = (Option<ProposalName>, Option<ProposalName>, usize);
 
-fn position(stance: &Stance) -> Position {
+fn summarize_stance(stance: &ParticipantStance) -> StanceSummary {
     (
         stance.votes_for(),
-        stance.is_against(),
+        stance.votes_against(),
         stance.blocking.len(),
     )
 }
 
-impl Stance {
+impl ParticipantStance {
     /// Tells whether it is for the proposal that it names.
     pub fn is_for(&self) -> bool {
-        matches!(self.stance, Attitude::Agree | Attitude::AgreeWithChanges)
+        matches!(
+            self.stance,
+            ProposalAttitude::Agree | ProposalAttitude::AgreeWithChanges
+        )
     }
 
     /// Where it stands, in words: `for sqlite, 2 blocking`.
-    pub fn in_words(&self) -> String {
-        let stands = match (self.votes_for(), self.is_against()) {
+    pub fn describe(&self) -> String {
+        let stands = match (self.votes_for(), self.votes_against()) {
             (Some(instead), Some(against)) => format!("against {against}, for {instead}"),
             (Some(proposal), None) => format!("for {proposal}"),
             (None, Some(against)) => format!("against {against}"),
@@ -258,7 +275,7 @@ impl Stance {
     }
 }
 
-impl Speech {
+impl DiscussionSpeech {
     /// What it says for itself: its words, what it calls blocking, why it moved. Not what it is for.
     fn reasons(&self) -> impl Iterator<Item = &str> {
         let stance = self.stance.iter();
@@ -267,23 +284,23 @@ impl Speech {
     }
 }
 
-impl Standings<'_> {
+impl StanceTable<'_> {
     /// The same refused move is told once, however often it is tried.
-    fn note(&mut self, shift: Shift) {
-        let mut of_it = self.shifts.iter().rev();
+    fn record_change(&mut self, shift: StanceChange) {
+        let mut of_it = self.changes.iter().rev();
         let last = of_it.find(|each| each.participant == shift.participant);
         let is_known = last.is_some_and(|last| {
             last.refused.is_some() && shift.refused.is_some() && last.to == shift.to
         });
         if !is_known {
-            self.shifts.push(shift);
+            self.changes.push(shift);
         }
     }
 
     /// Who is for what and against what, the most votes first, then the most confident, then by name.
-    pub fn tallies(&self) -> Vec<Tally> {
-        let mut tallies: BTreeMap<Proposal, Tally> = BTreeMap::new();
-        for standing in self.of.values() {
+    pub fn tallies(&self) -> Vec<VoteTally> {
+        let mut tallies: BTreeMap<ProposalName, VoteTally> = BTreeMap::new();
+        for standing in self.by_participant.values() {
             let stance = standing.stance;
             let sides = [
                 (
@@ -291,16 +308,18 @@ impl Standings<'_> {
                     stance.instead.as_ref().filter(|_| !stance.is_for()),
                     true,
                 ),
-                (stance.is_against(), None, false),
+                (stance.votes_against(), None, false),
             ];
             for (proposal, instead, is_for) in sides {
                 let Some(proposal) = proposal else { continue };
-                let tally = tallies.entry(proposal.clone()).or_insert_with(|| Tally {
-                    proposal,
-                    wording: String::new(),
-                    votes_for: Vec::new(),
-                    against: Vec::new(),
-                });
+                let tally = tallies
+                    .entry(proposal.clone())
+                    .or_insert_with(|| VoteTally {
+                        proposal,
+                        wording: String::new(),
+                        votes_for: Vec::new(),
+                        against: Vec::new(),
+                    });
                 let wording = instead.unwrap_or(&stance.proposal);
                 // The shortest wording, then the first by letters: whoever spoke first does not matter.
                 let key = |text: &str| (text.chars().count(), text.to_owned());
@@ -311,21 +330,21 @@ impl Standings<'_> {
                     true => &mut tally.votes_for,
                     false => &mut tally.against,
                 };
-                side.push(vote(standing, is_for));
+                side.push(participant_vote(standing, is_for));
             }
         }
-        let mut tallies: Vec<Tally> = tallies.into_values().collect();
+        let mut tallies: Vec<VoteTally> = tallies.into_values().collect();
         tallies.sort_by_key(|tally| {
-            let weight = (tally.votes_for.len(), tally.confidence());
+            let weight = (tally.votes_for.len(), tally.total_confidence());
             (std::cmp::Reverse(weight), tally.proposal.clone())
         });
         tallies
     }
 }
 
-impl Tally {
+impl VoteTally {
     /// How sure all who are for it are together, in thousandths; who did not say counts as not sure at all.
-    pub fn confidence(&self) -> u32 {
+    pub fn total_confidence(&self) -> u32 {
         let votes = self.votes_for.iter();
         votes
             .map(|vote| {
@@ -337,50 +356,50 @@ impl Tally {
 }
 
 /// The most votes decide; between as many, confidence does. What at least as many are against as for wins nothing.
-pub fn count(tallies: &[Tally]) -> Count {
-    let carried: Vec<&Tally> = tallies
+pub fn count_votes(tallies: &[VoteTally]) -> VoteResult {
+    let carried: Vec<&VoteTally> = tallies
         .iter()
         .filter(|tally| tally.votes_for.len() > tally.against.len())
         .collect();
     let n_most = carried.iter().map(|tally| tally.votes_for.len()).max();
-    let most: Vec<&Tally> = carried
+    let most: Vec<&VoteTally> = carried
         .into_iter()
         .filter(|tally| Some(tally.votes_for.len()) == n_most)
         .collect();
-    let surest = most.iter().map(|tally| tally.confidence()).max();
-    let first: Vec<&Tally> = most
+    let surest = most.iter().map(|tally| tally.total_confidence()).max();
+    let first: Vec<&VoteTally> = most
         .iter()
         .copied()
-        .filter(|tally| Some(tally.confidence()) == surest)
+        .filter(|tally| Some(tally.total_confidence()) == surest)
         .collect();
     match first.as_slice() {
-        [] => Count {
+        [] => VoteResult {
             decision: None,
             tie: Vec::new(),
-            tie_break: TieBreak::None,
+            tie_break: VoteTieBreak::None,
         },
-        [one] => Count {
+        [one] => VoteResult {
             decision: Some(one.proposal.clone()),
             tie: Vec::new(),
             tie_break: match most.len() {
-                1 => TieBreak::None,
-                _ => TieBreak::Confidence,
+                1 => VoteTieBreak::None,
+                _ => VoteTieBreak::Confidence,
             },
         },
-        several => Count {
+        several => VoteResult {
             decision: None,
             tie: several.iter().map(|tally| tally.proposal.clone()).collect(),
-            tie_break: TieBreak::None,
+            tie_break: VoteTieBreak::None,
         },
     }
 }
 
 /// One vote, with what it thinks of the proposal that it is counted at.
-fn vote(standing: &Standing<'_>, is_for: bool) -> Vote {
-    Vote {
+fn participant_vote(standing: &CountedStance<'_>, is_for: bool) -> ParticipantVote {
+    ParticipantVote {
         participant: standing.participant.to_owned(),
         attitude: match (is_for, standing.stance.stance) {
-            (true, Attitude::Disagree) => Attitude::Agree,
+            (true, ProposalAttitude::Disagree) => ProposalAttitude::Agree,
             (_, attitude) => attitude,
         },
         confidence: standing.stance.confidence,
@@ -389,27 +408,31 @@ fn vote(standing: &Standing<'_>, is_for: bool) -> Vote {
 }
 
 /// A new confidence, new words and another blocking point are no move; fewer blocking points are one.
-fn has_moved(from: &Stance, to: &Stance) -> bool {
+fn has_moved(from: &ParticipantStance, to: &ParticipantStance) -> bool {
     from.votes_for() != to.votes_for()
-        || from.is_against() != to.is_against()
+        || from.votes_against() != to.votes_against()
         || to.blocking.len() < from.blocking.len()
 }
 
 /// Tells whether a move leads to a proposal: it is for it now, or no longer against it, or asks less of it.
-fn approaches(from: &Stance, to: &Stance, proposal: &Proposal) -> bool {
+fn moves_towards(
+    from: &ParticipantStance,
+    to: &ParticipantStance,
+    proposal: &ProposalName,
+) -> bool {
     let is_for = to.votes_for().as_ref() == Some(proposal);
-    let was_against = from.is_against().as_ref() == Some(proposal);
-    let is_against = to.is_against().as_ref() == Some(proposal);
+    let was_against = from.votes_against().as_ref() == Some(proposal);
+    let is_against = to.votes_against().as_ref() == Some(proposal);
     is_for || (was_against && !is_against)
 }
 
 /// Tells whether a move is from one name of a proposal to another: all words of one are in the other, `use-sqlite` and
 /// `sqlite`. Before they heard each other nobody knew what the others would call it.
-fn is_renamed(from: &Stance, to: &Stance) -> bool {
+fn is_renamed(from: &ParticipantStance, to: &ParticipantStance) -> bool {
     let (Some(from_name), Some(to_name)) = (from.votes_for(), to.votes_for()) else {
         return false;
     };
-    let words = |name: &Proposal| {
+    let words = |name: &ProposalName| {
         name.as_str()
             .split('-')
             .map(str::to_owned)
@@ -421,8 +444,11 @@ fn is_renamed(from: &Stance, to: &Stance) -> bool {
 }
 
 /// What more of the others are for than for anything else; `None` where that is not one proposal.
-fn leading_without(of: &BTreeMap<&str, Standing<'_>>, name: &str) -> Option<Proposal> {
-    let mut n_for: BTreeMap<Proposal, usize> = BTreeMap::new();
+fn leading_among_others(
+    of: &BTreeMap<&str, CountedStance<'_>>,
+    name: &str,
+) -> Option<ProposalName> {
+    let mut n_for: BTreeMap<ProposalName, usize> = BTreeMap::new();
     let others = of.values().filter(|each| each.participant != name);
     for proposal in others.filter_map(|each| each.stance.votes_for()) {
         *n_for.entry(proposal).or_default() += 1;
@@ -433,19 +459,24 @@ fn leading_without(of: &BTreeMap<&str, Standing<'_>>, name: &str) -> Option<Prop
     first.next().is_none().then_some(proposal)
 }
 
-fn shift(from: &Stance, speech: &Speech, to: &Stance, refused: Option<String>) -> Shift {
-    Shift {
+fn stance_change(
+    from: &ParticipantStance,
+    speech: &DiscussionSpeech,
+    to: &ParticipantStance,
+    refused: Option<String>,
+) -> StanceChange {
+    StanceChange {
         participant: speech.participant.clone(),
         round: speech.round,
-        from: from.in_words(),
-        to: to.in_words(),
+        from: from.describe(),
+        to: to.describe(),
         why: to.why_changed.clone(),
         refused,
     }
 }
 
 /// A text as it is compared: letters and digits in lower case, one blank between.
-fn plain(text: &str) -> String {
+fn normalize_text(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let words: Vec<String> = words
         .filter(|word| !word.is_empty())

@@ -22,9 +22,9 @@ use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSou
 use crate::domain::turn::{Role, TurnOutcome, TurnProfile, TurnPurpose, UsageLimit};
 use crate::permission::{MaxApprovalScope, PermissionAction};
 
-mod asked_back;
-mod baseline;
-mod redoing;
+mod baseline_run;
+mod incomplete_document;
+mod step_redo;
 mod test_choice;
 mod test_consent;
 mod turn_hold;
@@ -81,14 +81,14 @@ fn remark(n: u32, severity: FindingSeverity) -> ReviewRemark {
 }
 
 /// A run with a world around it that answers effects.
-struct World {
+struct RunSimulation {
     run: Run,
     log: Vec<Event>,
     pending: Vec<Effect>,
     plan_version: u8,
 }
 
-impl World {
+impl RunSimulation {
     fn new(gate: Gate, reviewer: bool, settings: WorkflowSettings) -> Self {
         let first = created(gate, reviewer, settings);
         let run = Run::new(AT, &first);
@@ -332,7 +332,7 @@ impl World {
             remarks,
             settled: (!is_old).then(|| (1..=u32::from(dice % 3)).collect()),
         };
-        let lacks = self.run.state().lacks_of_review(&review);
+        let lacks = self.run.state().missing_in_review(&review);
         if !is_old && !lacks.is_empty() {
             return Event::DocumentIncomplete { turn, lacks };
         }
@@ -359,7 +359,7 @@ impl World {
                 };
                 let mut answered = self.run.state().findings.clone();
                 answered.apply_responses(std::slice::from_ref(&response));
-                let asked_back = self.run.state().lacks_of_answers(&answered);
+                let asked_back = self.run.state().missing_in_answers(&answered);
                 Event::ResponseCommitted {
                     turn,
                     responses: vec![response],
@@ -641,7 +641,7 @@ fn stray(dice: u8) -> Event {
 
 /// What an observer of the effects keeps to hold the run to its promises.
 #[derive(Default)]
-struct Watch {
+struct RunInvariants {
     running: Option<TurnId>,
     /// Turns that were released, by the user or by the gate, and have not started yet.
     released: u32,
@@ -696,7 +696,7 @@ fn look_at_asked_back(event: &Event, after: &RunState) {
     }
 }
 
-impl Watch {
+impl RunInvariants {
     fn look(&mut self, before: &RunState, event: &Event, effects: &[Effect], after: &RunState) {
         if before.phase != after.phase {
             let legal = TRANSITIONS
@@ -830,15 +830,15 @@ impl Watch {
     }
 }
 
-fn play(gate: Gate, reviewer: bool, cap: u32, dice: &[(u8, u8)]) -> (World, Watch) {
+fn play(gate: Gate, reviewer: bool, cap: u32, dice: &[(u8, u8)]) -> (RunSimulation, RunInvariants) {
     let auto_approve = dice.len() % 2 == 1;
     let settings = WorkflowSettings {
         auto_approve,
         baseline: !dice.len().is_multiple_of(3),
         ..settings(cap)
     };
-    let mut world = World::new(gate, reviewer, settings);
-    let mut watch = Watch::default();
+    let mut world = RunSimulation::new(gate, reviewer, settings);
+    let mut watch = RunInvariants::default();
     for (kind, value) in [(255, 7), (255, 8)].iter().chain(dice) {
         let event = next_event(&mut world, *kind, *value);
         let before = world.run.state().clone();
@@ -849,7 +849,7 @@ fn play(gate: Gate, reviewer: bool, cap: u32, dice: &[(u8, u8)]) -> (World, Watc
     (world, watch)
 }
 
-fn next_event(world: &mut World, kind: u8, value: u8) -> Event {
+fn next_event(world: &mut RunSimulation, kind: u8, value: u8) -> Event {
     if kind > 215 || world.pending.is_empty() {
         return stray(value);
     }
@@ -859,7 +859,7 @@ fn next_event(world: &mut World, kind: u8, value: u8) -> Event {
 }
 
 /// Lets everything come to rest that is no turn and no question.
-fn settle(world: &mut World) {
+fn settle(world: &mut RunSimulation) {
     let by_itself = |effect: &Effect| {
         !matches!(
             effect,
@@ -988,11 +988,11 @@ fn random_play_reaches_every_phase_change_of_the_table() {
 }
 
 /// Plays single events and prints what each led to.
-fn check(world: &mut World, events: &[Event], expected: &str) {
+fn check(world: &mut RunSimulation, events: &[Event], expected: &str) {
     let mut out = Vec::new();
     for event in events {
         let effects = world.feed(event.clone());
-        let effects: Vec<String> = effects.iter().map(in_words).collect();
+        let effects: Vec<String> = effects.iter().map(describe_effect).collect();
         out.push(format!(
             "{} | {}",
             world.run.state().phase,
@@ -1002,7 +1002,7 @@ fn check(world: &mut World, events: &[Event], expected: &str) {
     assert_eq!(out.join("\n"), expected);
 }
 
-fn in_words(effect: &Effect) -> String {
+fn describe_effect(effect: &Effect) -> String {
     match effect {
         Effect::StartTurn(order) => format!("start {}: {}", order.turn, order.purpose.describe()),
         Effect::CollectDocument(order) => format!("collect {}", order.turn),
@@ -1066,8 +1066,8 @@ fn reviewed(n: u32, verdict: Verdict, remarks: Vec<ReviewRemark>) -> Event {
 }
 
 /// A run whose only review approved the plan.
-fn agreed() -> World {
-    let mut world = World::new(Gate::Auto, true, settings(5));
+fn agreed() -> RunSimulation {
+    let mut world = RunSimulation::new(Gate::Auto, true, settings(5));
     check(
         &mut world,
         &goal(),
@@ -1382,7 +1382,7 @@ fn an_execution_that_was_cut_off_as_it_began_switches_the_planner_once() {
 
 #[test]
 fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
-    let mut world = World::planning(5);
+    let mut world = RunSimulation::planning(5);
     let stuck = |n| {
         reviewed(
             n,
@@ -1439,7 +1439,7 @@ fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
 
 #[test]
 fn an_edit_of_the_approved_plan_makes_the_approval_stale() {
-    let mut world = World::approved();
+    let mut world = RunSimulation::approved();
     let terms = world.terms();
     let plan = plan_of(9, 2);
     let approval_sha256 = plan.approval_sha256.clone();
@@ -1471,7 +1471,7 @@ fn an_edit_of_the_approved_plan_makes_the_approval_stale() {
 
 #[test]
 fn in_the_manual_gate_each_turn_waits_for_its_release() {
-    let mut world = World::new(Gate::Manual, true, settings(1));
+    let mut world = RunSimulation::new(Gate::Manual, true, settings(1));
     check(&mut world, &goal(), "REFINE_GOAL | \nWRITE_PLAN | ask gate");
     check(
         &mut world,
@@ -1493,16 +1493,16 @@ fn in_the_manual_gate_each_turn_waits_for_its_release() {
 
 #[test]
 fn what_no_turn_could_be_told_goes_out_with_the_next_one_and_with_no_other() {
-    let mut world = World::new(Gate::Manual, true, settings(1));
+    let mut world = RunSimulation::new(Gate::Manual, true, settings(1));
     check(&mut world, &goal(), "REFINE_GOAL | \nWRITE_PLAN | ask gate");
     let kept = |text: &str| Event::MessageQueued {
         to: None,
         text: text.to_owned(),
     };
-    let told = |world: &World, n: u32| -> Vec<String> {
+    let told = |world: &RunSimulation, n: u32| -> Vec<String> {
         let turn = TurnId::new(format!("trn_{n}"));
-        let kept = world.run.state().kept_for(&turn);
-        kept.map(super::Kept::in_words).collect()
+        let kept = world.run.state().queued_messages_for(&turn);
+        kept.map(super::QueuedUserMessage::to_prompt_text).collect()
     };
     world.feed(kept(" use awk\n"));
     world.feed(kept(" "));
@@ -1532,7 +1532,7 @@ fn what_no_turn_could_be_told_goes_out_with_the_next_one_and_with_no_other() {
 #[test]
 fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost() {
     let begun = |n: u32| {
-        let mut world = World::new(Gate::Manual, true, settings(1));
+        let mut world = RunSimulation::new(Gate::Manual, true, settings(1));
         goal().into_iter().for_each(|event| drop(world.feed(event)));
         world.feed(Event::MessageQueued {
             to: None,
@@ -1547,11 +1547,11 @@ fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost
         });
         (world, turn)
     };
-    let told = |world: &World, n: u32| {
+    let told = |world: &RunSimulation, n: u32| {
         let turn = TurnId::new(format!("trn_{n}"));
-        world.run.state().kept_for(&turn).count()
+        world.run.state().queued_messages_for(&turn).count()
     };
-    let ends = |world: &mut World, turn: &TurnId, result: TurnOutcome| {
+    let ends = |world: &mut RunSimulation, turn: &TurnId, result: TurnOutcome| {
         world.feed(Event::TurnEnded {
             turn: turn.clone(),
             result,
@@ -1635,7 +1635,7 @@ fn limited_turn(n: u32, resets_at: Option<UnixMillis>) -> Event {
     }
 }
 
-fn waits_until(world: &World) -> i64 {
+fn waits_until(world: &RunSimulation) -> i64 {
     match world.run.state().awaiting.as_ref().map(|asked| &asked.kind) {
         Some(QuestionKind::UsageLimit { until, .. }) => until.0 - AT.0,
         other => panic!("no limit is waited for: {other:?}"),
@@ -1644,7 +1644,7 @@ fn waits_until(world: &World) -> i64 {
 
 #[test]
 fn a_turn_that_a_limit_turned_away_goes_again_by_itself_when_it_is_over() {
-    let mut world = World::new(Gate::Manual, true, settings(1));
+    let mut world = RunSimulation::new(Gate::Manual, true, settings(1));
     check(&mut world, &goal(), "REFINE_GOAL | \nWRITE_PLAN | ask gate");
     check(
         &mut world,
@@ -1665,7 +1665,7 @@ fn a_pause_or_a_new_start_keeps_the_turn_that_waited_for_a_limit_at_the_gate() {
         Event::GateChanged { gate: Gate::Manual },
         Event::RunResumed { gate: Gate::Manual },
     ] {
-        let mut world = World::new(Gate::Auto, true, settings(1));
+        let mut world = RunSimulation::new(Gate::Auto, true, settings(1));
         for event in goal()
             .into_iter()
             .chain([limited_turn(1, None), interruption])
@@ -1689,7 +1689,7 @@ fn a_pause_or_a_new_start_keeps_the_turn_that_waited_for_a_limit_at_the_gate() {
 
 #[test]
 fn waits_whose_end_nobody_told_grow_up_to_half_an_hour() {
-    let mut world = World::planning(1);
+    let mut world = RunSimulation::planning(1);
     let mut waits = Vec::new();
     for n in 1..=5 {
         // An end that is over for a while tells nothing.
@@ -1703,7 +1703,7 @@ fn waits_whose_end_nobody_told_grow_up_to_half_an_hour() {
 #[test]
 fn an_end_that_was_heard_of_too_late_is_waited_for_no_longer_than_needed() {
     for (told, waits) in [(2_000, 3_000), (0, 1_000), (-9_999, 1_000)] {
-        let mut world = World::planning(1);
+        let mut world = RunSimulation::planning(1);
         world.feed(limited_turn(1, Some(UnixMillis(AT.0 + told))));
         assert_eq!(waits_until(&world), waits, "{told}");
     }
@@ -1711,7 +1711,7 @@ fn an_end_that_was_heard_of_too_late_is_waited_for_no_longer_than_needed() {
 
 #[test]
 fn a_role_that_moves_goes_on_in_a_new_session_at_the_other_adapter_and_back() {
-    let mut world = World::planning(1);
+    let mut world = RunSimulation::planning(1);
     let moved = |to: &str, id: &str| Event::SessionMoved {
         role: Role::Planner,
         session: SessionId::new(id),
@@ -1748,7 +1748,7 @@ fn a_role_that_moves_goes_on_in_a_new_session_at_the_other_adapter_and_back() {
 
 #[test]
 fn a_role_that_cannot_move_is_asked_about_again() {
-    let mut world = World::planning(1);
+    let mut world = RunSimulation::planning(1);
     let stayed = Event::SessionStayed {
         role: Role::Planner,
         reason: "it is not there".to_owned(),
@@ -1766,7 +1766,7 @@ fn a_role_that_cannot_move_is_asked_about_again() {
 
 #[test]
 fn changes_asked_for_before_a_crash_are_written_after_it() {
-    let world = World::approved();
+    let world = RunSimulation::approved();
     let terms = world.terms();
     let changes = Event::QuestionAnswered {
         id: 1,

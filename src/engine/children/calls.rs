@@ -33,7 +33,7 @@ impl Engine {
         };
         let own = asking.request.clone();
         let approved = self.approved_before()?;
-        let lineage = self.setup.permissions.of_a_child();
+        let lineage = self.setup.permissions.child_lineage();
         let at_task = self.children.at_work.get_mut(session);
         let Some(at_task) = at_task.filter(|at_task| at_task.stopped.is_none()) else {
             let answer = deny("the task was stopped");
@@ -93,7 +93,7 @@ impl Engine {
         };
         let adapter = self.setup.config.adapters.get(&order.adapter);
         let kind = adapter.map(|adapter| adapter.kind);
-        let rules = self.setup.permissions.rules_at(&order.agent, kind);
+        let rules = self.setup.permissions.rules_for_adapter(&order.agent, kind);
         let context = DecisionContext {
             paths: paths_of(root, call),
             hidden_tools: hidden_tools(call, &rules, removed),

@@ -16,7 +16,7 @@ use super::Said;
 use super::controller::{Controller, Ended, NotAdmitted, Tries};
 use super::plot::Plot;
 use crate::adapter::{AdapterEvent, CliTurnOutcome, TurnFailure, TurnFailureKind};
-use crate::domain::discussion::STANCE;
+use crate::domain::discussion::STANCE_INFO;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{NO_SUMMARY_ERROR, TaskOutcome};
 use crate::domain::turn::Role;
@@ -251,7 +251,7 @@ fn is_bare_stance(text: &str) -> bool {
     info.is_some_and(|info| {
         info.trim_start_matches('`')
             .trim_start()
-            .starts_with(STANCE)
+            .starts_with(STANCE_INFO)
     })
 }
 

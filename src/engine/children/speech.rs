@@ -9,7 +9,7 @@ use super::controller::Tries;
 use super::errand::Patience;
 use super::new_session;
 use super::start::Prepared;
-use crate::domain::discussion::Participant;
+use crate::domain::discussion::DiscussionParticipant;
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::task::{ChildSession, SpeakerAssignment, TaskOrder, TaskWaitMode};
 use crate::engine::setup::NamedAdapter;
@@ -19,7 +19,7 @@ use crate::engine::{Engine, EngineError, news};
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct SpeechAsk<'a> {
     /// Who speaks.
-    pub(in crate::engine) participant: &'a Participant,
+    pub(in crate::engine) participant: &'a DiscussionParticipant,
     /// In which discussion.
     pub(in crate::engine) speaks: SpeakerAssignment,
     /// The session that began the discussion; `None` for the user.

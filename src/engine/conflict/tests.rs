@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{self, Choices, Places};
+use crate::config::{self, ConfigFlags, UserDirs};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, RunParameters, WorkflowSettings};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
@@ -81,13 +81,13 @@ impl World {
         let root = folder.path().canonicalize().unwrap();
         let layout = WorkdirLayout::new(&root, WorkdirNames::default()).unwrap();
         let _ = layout.create().unwrap();
-        let places = Places {
+        let places = UserDirs {
             home: root.join("home"),
             config_dir: root.join("home/config"),
             state_dir: root.join("home/state"),
             cache_dir: root.join("home/cache"),
         };
-        let loaded = config::load(&places, &root, &Choices::default()).unwrap();
+        let loaded = config::load(&places, &root, &ConfigFlags::default()).unwrap();
         let guard = TamperGuard::open(&layout, &root.join("side")).unwrap();
         let (journal, _) = Journal::begin(guard, created()).unwrap();
         let setup = Setup::example((&root, &layout), &places, loaded.config, OnAsk::Deny);

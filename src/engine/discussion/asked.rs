@@ -9,12 +9,13 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::sources::SourceRefused;
-use crate::config::Config;
-use crate::config::permissions::Permissions;
-use crate::config::types::{Budget, DiscussPreset};
+use crate::config::AppConfig;
+use crate::config::config_model::{DiscussionBudgetConfig, DiscussionPreset};
+use crate::config::effective_permissions::EffectivePermissions;
 use crate::domain::discussion::{
-    BudgetSettings, DiscussionOrder, MAX_TOPIC, Mode, NotCalled, Order, OutOfRange, SizeProfile,
-    SourceFile, Terms, Wishes,
+    AttachmentFile, BudgetSettings, DiscussionMode, DiscussionOrder, DiscussionOverrides,
+    DiscussionSettings, MAX_TOPIC_CHARS, RosterError, SettingOutOfRange, SizeProfile,
+    SpeakingOrder,
 };
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::TaskWaitMode;
@@ -60,10 +61,10 @@ pub enum DiscussionRefused {
     },
     /// Who is to take part cannot.
     #[error(transparent)]
-    NotCalled(#[from] NotCalled),
+    NotCalled(#[from] RosterError),
     /// It cannot go like that.
     #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
+    OutOfRange(#[from] SettingOutOfRange),
     /// The caller may not have an agent of the participants work.
     #[error(transparent)]
     NotAllowed(#[from] TaskRefused),
@@ -102,7 +103,8 @@ impl Planned {
         let texts = texts.chain(self.sources.iter().map(|source| &source.text));
         let n_given: u64 = texts.map(|text| text.chars().count() as u64).sum();
         let budgets = order.participants.iter();
-        let budgets = budgets.map(|each| order.terms.budget_at(&each.adapter).context_chars);
+        let budgets =
+            budgets.map(|each| order.terms.budget_for_adapter(&each.adapter).context_chars);
         let room = budgets.min()?;
         (n_given > room).then(|| {
             format!(
@@ -119,9 +121,9 @@ pub struct Means<'a> {
     /// The repository's real root.
     pub root: &'a Path,
     /// The configuration in force.
-    pub config: &'a Config,
+    pub config: &'a AppConfig,
     /// What is written about permissions.
-    pub permissions: &'a Permissions,
+    pub permissions: &'a EffectivePermissions,
     /// The program's own folder.
     pub layout: &'a WorkdirLayout,
 }
@@ -173,7 +175,7 @@ impl Means<'_> {
             return Err(DiscussionRefused::BadTopic(TOO_MUCH_CONTEXT));
         }
         let sources = self.sources(&ask.caller, &said.files)?;
-        let files = sources.iter().map(|source| SourceFile {
+        let files = sources.iter().map(|source| AttachmentFile {
             path: source.name.clone(),
             n_bytes: source.text.len() as u64,
         });
@@ -194,10 +196,10 @@ impl Means<'_> {
         Ok(Planned { order, sources })
     }
 
-    fn preset(&self, name: Option<&str>) -> Result<DiscussPreset, DiscussionRefused> {
+    fn preset(&self, name: Option<&str>) -> Result<DiscussionPreset, DiscussionRefused> {
         let presets = &self.config.discuss.presets;
         let Some(name) = name else {
-            return Ok(DiscussPreset::default());
+            return Ok(DiscussionPreset::default());
         };
         presets
             .get(name)
@@ -212,24 +214,25 @@ impl Means<'_> {
     fn terms(
         &self,
         said: &GroupDiscussToolArguments,
-        preset: &DiscussPreset,
-    ) -> Result<Terms, OutOfRange> {
+        preset: &DiscussionPreset,
+    ) -> Result<DiscussionSettings, SettingOutOfRange> {
         let discuss = &self.config.discuss;
-        let explicit = Wishes {
+        let explicit = DiscussionOverrides {
             mode: said.mode.map(Into::into),
             order: said.order.map(Into::into),
             rounds: said.rounds,
             keep_sessions: said.keep_sessions,
             verbose: said.verbose,
-            ..Wishes::default()
+            ..DiscussionOverrides::default()
         };
-        let written = Wishes {
+        let written = DiscussionOverrides {
             budget: Some(budget(&discuss.budget, None)),
             ..wishes(&discuss.defaults)
         };
-        let terms = Wishes::merged([explicit, wishes(preset), written]).terms()?;
+        let terms =
+            DiscussionOverrides::merge_layers([explicit, wishes(preset), written]).to_settings()?;
         let own = |name: &String| (name.clone(), budget(&discuss.budget, Some(name)));
-        Ok(Terms {
+        Ok(DiscussionSettings {
             // More at a time than there are places would only wait for one.
             concurrency: terms
                 .concurrency
@@ -241,11 +244,11 @@ impl Means<'_> {
 }
 
 /// One layer, as the configuration has it.
-fn wishes(written: &DiscussPreset) -> Wishes {
+fn wishes(written: &DiscussionPreset) -> DiscussionOverrides {
     let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    Wishes {
-        mode: written.mode.as_deref().and_then(Mode::named),
-        order: written.order.as_deref().and_then(Order::named),
+    DiscussionOverrides {
+        mode: written.mode.as_deref().and_then(DiscussionMode::from_name),
+        order: written.order.as_deref().and_then(SpeakingOrder::from_name),
         rounds: written.rounds,
         concurrency: written.concurrency,
         timeout_ms: written.timeout.map(millis),
@@ -253,7 +256,7 @@ fn wishes(written: &DiscussPreset) -> Wishes {
         max_retries: written.max_retries,
         stalemate_rounds: written.stalemate_rounds,
         keep_sessions: written.keep_sessions,
-        ..Wishes::default()
+        ..DiscussionOverrides::default()
     }
 }
 
@@ -263,7 +266,7 @@ fn topic(said: &str) -> Result<String, DiscussionRefused> {
         0 => Err(DiscussionRefused::BadTopic(
             "there is no topic: say what is to be decided, and between what",
         )),
-        n if n > MAX_TOPIC => Err(DiscussionRefused::BadTopic(
+        n if n > MAX_TOPIC_CHARS => Err(DiscussionRefused::BadTopic(
             "the topic is longer than 1,000 characters; put the rest into the context",
         )),
         _ => Ok(topic),
@@ -271,11 +274,11 @@ fn topic(said: &str) -> Result<String, DiscussionRefused> {
 }
 
 /// How much a participant is told, of those that one adapter plays.
-pub(super) fn budget(written: &Budget, adapter: Option<&String>) -> BudgetSettings {
+pub(super) fn budget(written: &DiscussionBudgetConfig, adapter: Option<&String>) -> BudgetSettings {
     let own = adapter.and_then(|name| written.adapters.get(name));
     let own = own.copied().unwrap_or_default();
     BudgetSettings {
-        profile: SizeProfile::named(&written.profile).unwrap_or_default(),
+        profile: SizeProfile::from_name(&written.profile).unwrap_or_default(),
         input_tokens: own.input_tokens.unwrap_or(written.input_tokens),
         min_output_tokens: written.min_output_tokens,
         reasoning_headroom_tokens: written.reasoning_headroom_tokens,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::unread;
-use crate::domain::discussion::{CheckEnd, CheckOrder, CheckRun, DiscussionEvent};
+use crate::domain::discussion::{CheckOrder, CheckOutcome, CheckRun, DiscussionEvent};
 use crate::domain::ids::DiscussionId;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::engine::reads::with_reads;
@@ -45,7 +45,7 @@ impl Engine {
             round,
             asked_by,
             order,
-            end: CheckEnd::Refused {
+            end: CheckOutcome::Refused {
                 reason: String::new(),
             },
             took_ms: 0,
@@ -53,7 +53,7 @@ impl Engine {
         match self.may_check(&run.order.command)? {
             Ok(()) => self.run_check(id, run),
             Err(reason) => {
-                let end = CheckEnd::Refused { reason };
+                let end = CheckOutcome::Refused { reason };
                 let news = DiscussionEvent::Checked {
                     run: CheckRun { end, ..run },
                 };
@@ -87,7 +87,7 @@ impl Engine {
                 Mode::Default | Mode::AutoEdit | Mode::Yolo => Mode::Default,
             },
             approvals,
-            lineage: self.setup.permissions.of_a_child(),
+            lineage: self.setup.permissions.child_lineage(),
             ..self.context_under(PROFILE, access, &self.setup.root)
         };
         let decision = decide_call(&call, &with_reads(&call, context));
@@ -135,7 +135,7 @@ impl Engine {
             let contained = match held.await {
                 Ok(contained) => contained,
                 Err(reason) => {
-                    let end = CheckEnd::Failed { reason };
+                    let end = CheckOutcome::Failed { reason };
                     let _nobody = done
                         .send(Inward::Checked(id, CheckRun { end, ..run }))
                         .await;
@@ -199,7 +199,7 @@ impl Engine {
 }
 
 fn checked(run: CheckRun, ran: Result<Receipt, TestRunError>) -> CheckRun {
-    let failed = |reason: String| CheckEnd::Failed { reason };
+    let failed = |reason: String| CheckOutcome::Failed { reason };
     let (end, took_ms) = match ran {
         Err(error) => (failed(news::line(&error.to_string())), 0),
         Ok(receipt) => {
@@ -208,7 +208,7 @@ fn checked(run: CheckRun, ran: Result<Receipt, TestRunError>) -> CheckRun {
             let end = match receipt.outcome {
                 TestOutcome::NotStarted(why) => failed(news::line(&why)),
                 TestOutcome::TimedOut => failed("it took too long and was ended".to_owned()),
-                _it_ran => CheckEnd::Ran {
+                _it_ran => CheckOutcome::Ran {
                     exit_code: receipt.exit_code,
                     output: truncate::to_lines(&receipt.output_tail, first, last),
                 },

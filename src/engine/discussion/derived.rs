@@ -5,8 +5,8 @@
 use serde_json::{Map, Value, json};
 
 use super::asked::{Means, Planned, budget};
-use crate::config::Config;
-use crate::domain::discussion::{Budget, Mode, Terms};
+use crate::config::AppConfig;
+use crate::domain::discussion::{ContextBudget, DiscussionMode, DiscussionSettings};
 use crate::engine::Engine;
 use crate::mcp::tools::group_discuss::PLACEHOLDER_TOPIC;
 use crate::text::pluralize;
@@ -29,7 +29,7 @@ pub fn derived(means: &Means<'_>, planned: &Planned) -> Derived {
         .participants
         .iter()
         .map(|each| {
-            let budget = order.terms.budget_at(&each.adapter);
+            let budget = order.terms.budget_for_adapter(&each.adapter);
             (each.adapter.clone(), as_json(&budget))
         })
         .collect();
@@ -53,16 +53,16 @@ pub fn derived(means: &Means<'_>, planned: &Planned) -> Derived {
 }
 
 /// What follows from the budgets of a configuration, for each adapter.
-pub(in crate::engine) fn derived_budgets(config: &Config) -> Value {
+pub(in crate::engine) fn derived_budgets(config: &AppConfig) -> Value {
     let written = &config.discuss.budget;
     let of = |name: &String| {
         let own = Some(name).filter(|name| written.adapters.contains_key(*name));
-        (name.clone(), as_json(&budget(written, own).derived()))
+        (name.clone(), as_json(&budget(written, own).to_budget()))
     };
     Value::Object(config.adapters.keys().map(of).collect())
 }
 
-fn as_json(budget: &Budget) -> Value {
+fn as_json(budget: &ContextBudget) -> Value {
     json!(budget)
 }
 
@@ -79,12 +79,12 @@ impl Derived {
                 _ => format!("{} min", seconds / 60),
             }
         };
-        let rounds = Terms {
-            mode: Mode::named(&word(&terms["mode"])).unwrap_or_default(),
+        let rounds = DiscussionSettings {
+            mode: DiscussionMode::from_name(&word(&terms["mode"])).unwrap_or_default(),
             rounds: u32::try_from(terms["rounds"].as_u64().unwrap_or(0)).unwrap_or(u32::MAX),
-            ..Terms::default()
+            ..DiscussionSettings::default()
         };
-        let rounds = usize::try_from(rounds.n_rounds()).unwrap_or(usize::MAX);
+        let rounds = usize::try_from(rounds.max_rounds()).unwrap_or(usize::MAX);
         let mut lines = vec![format!(
             "{}, {}: at most {}, {} at a time; each speech {}, all of it {}",
             word(&terms["mode"]),

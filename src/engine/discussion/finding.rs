@@ -3,7 +3,7 @@
 //! Refuses to settle it: what comes of the discussion is evidence for the reviewer and the user.
 
 use super::asked::{DiscussionAsk, DiscussionRefused};
-use crate::domain::discussion::{DOES_NOT_HOLD, HOLDS, MAX_TOPIC};
+use crate::domain::discussion::{FINDING_DOES_NOT_HOLD, FINDING_HOLDS, MAX_TOPIC_CHARS};
 use crate::domain::findings::{Finding, FindingDisposition};
 use crate::engine::Engine;
 use crate::text::truncate::to_chars;
@@ -24,10 +24,10 @@ impl Engine {
         if said.topic.trim().is_empty() {
             let text = &finding.remark.text;
             let topic = format!(
-                "Is finding {n} of the review right? Options: `{HOLDS}`, with what must change in the plan for it, or \
-                 `{DOES_NOT_HOLD}`. It says: {text}"
+                "Is finding {n} of the review right? Options: `{FINDING_HOLDS}`, with what must change in the plan for it, or \
+                 `{FINDING_DOES_NOT_HOLD}`. It says: {text}"
             );
-            said.topic = to_chars(&topic, MAX_TOPIC);
+            said.topic = to_chars(&topic, MAX_TOPIC_CHARS);
         }
         let layout = self.journal.layout();
         let path = |path: std::path::PathBuf| {

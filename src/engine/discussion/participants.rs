@@ -3,8 +3,10 @@
 //! Refuses to make participants of it: the discussion does.
 
 use super::asked::{DiscussionRefused, Means};
-use crate::config::types::DiscussPreset;
-use crate::domain::discussion::{Called, Known, KnownAgent, Mode, Participant};
+use crate::config::config_model::DiscussionPreset;
+use crate::domain::discussion::{
+    AvailableAgent, DiscussionMode, DiscussionParticipant, ParticipantPool, ParticipantSpec,
+};
 use crate::engine::probe;
 use crate::mcp::tools::group_discuss::{DiscussionParticipantArgument, GroupDiscussToolArguments};
 use crate::permission::AgentMode;
@@ -17,15 +19,15 @@ impl Means<'_> {
     pub(super) fn participants(
         &self,
         said: &GroupDiscussToolArguments,
-        preset: &DiscussPreset,
-        mode: Mode,
-    ) -> Result<Vec<Participant>, DiscussionRefused> {
+        preset: &DiscussionPreset,
+        mode: DiscussionMode,
+    ) -> Result<Vec<DiscussionParticipant>, DiscussionRefused> {
         let called = called(said, preset)?;
-        Ok(self.known().participants(&called, mode)?)
+        Ok(self.known().resolve_participants(&called, mode)?)
     }
 
     /// The agents that may be children, and the adapters whose programs are there.
-    fn known(&self) -> Known {
+    fn known(&self) -> ParticipantPool {
         let agents = self.permissions.profiles.iter_offered(AgentMode::Subagent);
         let roles = &self.config.roles;
         let planner = roles.planner.clone();
@@ -33,9 +35,9 @@ impl Means<'_> {
         let is_there = |name: &String, program: &str| {
             [&planner, &reviewer].contains(&name) || probe::is_there(program, self.root)
         };
-        Known {
+        ParticipantPool {
             agents: agents
-                .map(|agent| KnownAgent {
+                .map(|agent| AvailableAgent {
                     name: agent.name.clone(),
                     adapter: agent.adapter.clone(),
                     model: agent.model.clone(),
@@ -57,18 +59,19 @@ impl Means<'_> {
 /// Those who were named; a participant of an agent's name stands in its place.
 fn called(
     said: &GroupDiscussToolArguments,
-    preset: &DiscussPreset,
-) -> Result<Vec<Called>, DiscussionRefused> {
+    preset: &DiscussionPreset,
+) -> Result<Vec<ParticipantSpec>, DiscussionRefused> {
     let from_preset = preset.agents.iter().flatten();
     let nobody = said.agents.is_empty() && said.participants.is_empty();
     let agents = said.agents.iter().chain(from_preset.filter(|_| nobody));
-    let mut all: Vec<Called> = agents
-        .map(|text| Called::parse(text))
+    let mut all: Vec<ParticipantSpec> = agents
+        .map(|text| ParticipantSpec::parse(text))
         .collect::<Result<_, _>>()?;
     for one in &said.participants {
         let own = call(one);
-        let is_its =
-            |each: &&mut Called| each.name.is_none() && Some(&each.agent) == own.name.as_ref();
+        let is_its = |each: &&mut ParticipantSpec| {
+            each.name.is_none() && Some(&each.agent) == own.name.as_ref()
+        };
         match all.iter_mut().find(is_its) {
             Some(agent) => *agent = own,
             None => all.push(own),
@@ -77,8 +80,8 @@ fn called(
     Ok(all)
 }
 
-fn call(one: &DiscussionParticipantArgument) -> Called {
-    Called {
+fn call(one: &DiscussionParticipantArgument) -> ParticipantSpec {
+    ParticipantSpec {
         name: Some(one.name.trim().to_owned()),
         agent: one.agent.clone().unwrap_or_else(|| ANY.to_owned()),
         adapter: one.adapter.clone(),
@@ -97,9 +100,9 @@ mod tests {
         }
     }
 
-    fn names(said: &GroupDiscussToolArguments, preset: &DiscussPreset) -> String {
+    fn names(said: &GroupDiscussToolArguments, preset: &DiscussionPreset) -> String {
         let all = called(said, preset).unwrap();
-        let word = |each: &Called| match &each.name {
+        let word = |each: &ParticipantSpec| match &each.name {
             Some(name) => format!("{name}={}", each.agent),
             None => each.agent.clone(),
         };
@@ -113,15 +116,15 @@ mod tests {
             participants: vec![one("critic"), one("ops")],
             ..GroupDiscussToolArguments::default()
         };
-        let told = names(&said, &DiscussPreset::default());
+        let told = names(&said, &DiscussionPreset::default());
         assert_eq!(told, "advocate critic=general ops=general");
     }
 
     #[test]
     fn what_is_said_beats_the_preset() {
-        let preset = DiscussPreset {
+        let preset = DiscussionPreset {
             agents: Some(vec!["explore".to_owned()]),
-            ..DiscussPreset::default()
+            ..DiscussionPreset::default()
         };
         let said = GroupDiscussToolArguments {
             agents: vec!["critic".to_owned()],
@@ -130,7 +133,7 @@ mod tests {
         assert_eq!(
             names(
                 &GroupDiscussToolArguments::default(),
-                &DiscussPreset::default()
+                &DiscussionPreset::default()
             ),
             ""
         );

@@ -66,7 +66,7 @@ impl Means<'_> {
         };
         let context = DecisionContext {
             paths: paths_of(self.root, &call),
-            ..(self.permissions).context("plan", PhaseAccess::BeforeExecute, self.root)
+            ..(self.permissions).decision_context("plan", PhaseAccess::BeforeExecute, self.root)
         };
         let decision = decide_call(&call, &context);
         let workdir = self.layout.workdir();

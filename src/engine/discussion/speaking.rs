@@ -5,13 +5,14 @@
 use std::time::Duration;
 
 use crate::domain::discussion::{
-    DiscussionEvent, Seat, SourceText, Speak, Speaking, Speech, SpeechErrorCode,
+    ActiveSpeech, AttachmentText, DiscussionEvent, DiscussionSpeech, SpeechErrorCode,
+    SpeechRequest, SpeechSlot,
 };
 use crate::domain::ids::{DiscussionId, SessionId};
 use crate::domain::task::{NO_SUMMARY_ERROR, SpeakerAssignment, TaskOutcome, TaskResult};
 use crate::engine::children::SpeechAsk;
 use crate::engine::{Engine, EngineError, news};
-use crate::prompts::discuss::DiscussVars;
+use crate::prompts::discussion_variables::DiscussVars;
 use crate::text::clean_text;
 
 impl Engine {
@@ -19,27 +20,27 @@ impl Engine {
     pub(super) fn have_speak(
         &mut self,
         id: &DiscussionId,
-        speakers: Vec<Speak>,
+        speakers: Vec<SpeechRequest>,
     ) -> Result<(), EngineError> {
         for speak in speakers {
             // A session that was deleted in between is begun anew, and told everything again.
             let session = speak.session.clone();
             let session = session.filter(|session| self.child(session).is_some());
-            let speak = Speak { session, ..speak };
+            let speak = SpeechRequest { session, ..speak };
             let Some(discussion) = self.discussion(id) else {
                 return Ok(());
             };
             let table = self.discussions.at_work.get(id);
             let sources = table.map_or(&[][..], |table| &table.sources);
-            let files: Vec<SourceText> = sources
+            let files: Vec<AttachmentText> = sources
                 .iter()
-                .map(|source| SourceText {
+                .map(|source| AttachmentText {
                     path: news::line(&source.name),
                     text: clean_text(&source.text),
                 })
                 .collect();
             let root = self.setup.root.display().to_string();
-            let vars = DiscussVars::of(discussion, &speak, &files, root);
+            let vars = DiscussVars::for_speech(discussion, &speak, &files, root);
             let prompt = match self.setup.prompts.render_discuss(&vars) {
                 Ok(prompt) => prompt,
                 Err(error) => {
@@ -89,11 +90,13 @@ impl Engine {
         };
         let table = self.discussions.at_work.get_mut(id);
         let stopped = table.and_then(|table| table.stopped.remove(&speaking.session));
-        let (seat, session) = (speaking.seat(), speaking.session);
+        let (seat, session) = (speaking.slot(), speaking.session);
         let took_ms = result.duration_ms;
         let speech = match text_of(result.end, stopped) {
-            Ok(text) => Speech::said(seat, session, &text, took_ms),
-            Err((code, why)) => Speech::failed(seat, Some(session), code, why, took_ms),
+            Ok(text) => DiscussionSpeech::from_reply(seat, session, &text, took_ms),
+            Err((code, why)) => {
+                DiscussionSpeech::from_failure(seat, Some(session), code, why, took_ms)
+            }
         };
         self.feed_discussion(id, spoke(speech))?;
         self.go_on_discussing(id)
@@ -109,30 +112,40 @@ impl Engine {
         let Some(speaking) = self.speaking(id, |each| each.session == *session) else {
             return Ok(());
         };
-        let (seat, session) = (speaking.seat(), Some(speaking.session));
+        let (seat, session) = (speaking.slot(), Some(speaking.session));
         let why = "its session does not work any more".to_owned();
-        let speech = Speech::failed(seat, session, code, why, 0);
+        let speech = DiscussionSpeech::from_failure(seat, session, code, why, 0);
         self.feed_discussion(id, spoke(speech))
     }
 
-    fn speaking(&self, id: &DiscussionId, is_it: impl Fn(&Speaking) -> bool) -> Option<Speaking> {
+    fn speaking(
+        &self,
+        id: &DiscussionId,
+        is_it: impl Fn(&ActiveSpeech) -> bool,
+    ) -> Option<ActiveSpeech> {
         let all = &self.discussion(id)?.speaking;
         all.iter().find(|each| is_it(each)).cloned()
     }
 }
 
 /// Who got no session said nothing, and nobody speaks in its place.
-fn no_session(speak: Speak, why: &str) -> DiscussionEvent {
-    let seat = Seat {
+fn no_session(speak: SpeechRequest, why: &str) -> DiscussionEvent {
+    let seat = SpeechSlot {
         round: speak.round,
         part: speak.part,
         participant: speak.participant.name,
     };
     let code = SpeechErrorCode::Session;
-    spoke(Speech::failed(seat, None, code, news::line(why), 0))
+    spoke(DiscussionSpeech::from_failure(
+        seat,
+        None,
+        code,
+        news::line(why),
+        0,
+    ))
 }
 
-fn spoke(speech: Speech) -> DiscussionEvent {
+fn spoke(speech: DiscussionSpeech) -> DiscussionEvent {
     DiscussionEvent::Spoke {
         speech: Box::new(speech),
     }

@@ -62,8 +62,8 @@ pub fn as_json(discussion: &GroupDiscussion) -> Value {
 /// What a discussion came to, for people: with all that was said unless it was to be short.
 pub fn in_markdown(discussion: &GroupDiscussion) -> String {
     match discussion.order.terms.verbose {
-        true => discussion.as_markdown(),
-        false => discussion.result_as_markdown(),
+        true => discussion.to_markdown(),
+        false => discussion.result_to_markdown(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::config::types::AdapterKind;
+use crate::config::config_model::AdapterKind;
 use crate::domain::ids::UnixMillis;
 use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::Role;

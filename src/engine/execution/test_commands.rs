@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::config::types::TestCommand as Configured;
+use crate::config::config_model::TestCommandChoice as Configured;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::engine::Engine;
 use crate::engine::setup::TestChoice;

@@ -3,7 +3,7 @@
 use crate::domain::event::Event;
 use crate::domain::question::CommitTarget;
 use crate::domain::reversal_plan::{ReversalPlan, UndoDirection};
-use crate::domain::run::boxes;
+use crate::domain::run::changed_boxes;
 use crate::engine::documents::Pen;
 use crate::engine::git::{CommitId, TreeId};
 use crate::engine::undo::{Begun, Commits, Done, reverse};
@@ -101,7 +101,7 @@ impl Engine {
             UndoDirection::Redo => documents::Mark::Ticked,
         };
         let mut events = self.notice_edits();
-        let steps = boxes(reversal, self.state());
+        let steps = changed_boxes(reversal, self.state());
         let now = self.journal.now();
         match pen.and_then(|pen| documents::mark(&pen, &steps, mark, now)) {
             Ok(plan_file_sha256) => events.push(Event::UndoFinished {

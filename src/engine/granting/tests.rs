@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::adapter::{AdapterCommand, AdapterEvent, FileChangeKind};
-use crate::config::{self, Choices, Places};
+use crate::config::{self, ConfigFlags, UserDirs};
 use crate::domain::event::{Event, RunParameters};
 use crate::domain::ids::{RunId, SessionId, Sha256, TurnId};
 use crate::domain::phase::Gate;
@@ -59,7 +59,7 @@ impl World {
         std::fs::create_dir(&root).unwrap();
         let layout = WorkdirLayout::new(&root, WorkdirNames::default()).unwrap();
         let _ = layout.create().unwrap();
-        let places = Places {
+        let places = UserDirs {
             home: outside.join("home"),
             config_dir: outside.join("home/config"),
             state_dir: outside.join("home/state"),
@@ -67,7 +67,7 @@ impl World {
         };
         std::fs::create_dir_all(&places.config_dir).unwrap();
         std::fs::write(places.config_dir.join("config.toml"), RULES).unwrap();
-        let loaded = config::load(&places, &root, &Choices::default()).unwrap();
+        let loaded = config::load(&places, &root, &ConfigFlags::default()).unwrap();
         let guard = TamperGuard::open(&layout, &outside.join("side")).unwrap();
         let (journal, _) = Journal::begin(guard, created).unwrap();
         let setup = Setup::example((&root, &layout), &places, loaded.config, OnAsk::Wait);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::discussion::{Mode, Order};
+use crate::domain::discussion::{DiscussionMode, SpeakingOrder};
 use crate::mcp::{ToolDefinition, VisibleAgents, arguments_schema};
 
 /// The tool.
@@ -133,7 +133,7 @@ pub enum SpeakingOrderArgument {
     Sequential,
 }
 
-impl From<DiscussionModeArgument> for Mode {
+impl From<DiscussionModeArgument> for DiscussionMode {
     fn from(mode: DiscussionModeArgument) -> Self {
         match mode {
             DiscussionModeArgument::Debate => Self::Debate,
@@ -143,7 +143,7 @@ impl From<DiscussionModeArgument> for Mode {
     }
 }
 
-impl From<SpeakingOrderArgument> for Order {
+impl From<SpeakingOrderArgument> for SpeakingOrder {
     fn from(order: SpeakingOrderArgument) -> Self {
         match order {
             SpeakingOrderArgument::Simultaneous => Self::Simultaneous,
@@ -173,7 +173,10 @@ mod tests {
             parse_arguments(&json!({ "topic": "x", "mode": "jury",
             "participants": [{ "name": "a", "subagent_type": "explore" }] }))
             .unwrap();
-        assert_eq!(named.mode.map(Mode::from), Some(Mode::Jury));
+        assert_eq!(
+            named.mode.map(DiscussionMode::from),
+            Some(DiscussionMode::Jury)
+        );
         assert_eq!(named.participants[0].agent.as_deref(), Some("explore"));
         let wrong = parse_arguments::<GroupDiscussToolArguments>(
             &json!({ "topic": "x", "mode": "quarrel" }),

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::words::{self, NO_STANCE};
-use crate::domain::discussion::{Attitude, Speech, Stance};
+use crate::domain::discussion::{DiscussionSpeech, ParticipantStance, ProposalAttitude};
 use crate::domain::ids::UnixMillis;
 use crate::tui::markdown;
 use crate::tui::theme;
@@ -36,9 +36,9 @@ pub enum Entry<'a> {
     /// It spoke, or could not.
     Spoke {
         /// What came of it.
-        speech: &'a Speech,
+        speech: &'a DiscussionSpeech,
         /// Where it stood a round before.
-        before: Option<&'a Stance>,
+        before: Option<&'a ParticipantStance>,
         /// Why it stands where it stood all the same, where its move does not count.
         refused: Option<&'a str>,
     },
@@ -81,7 +81,7 @@ pub fn lines(
             refused,
         } => match &speech.error {
             Some(error) => {
-                let head = cut(&format!("! {}", error.code.shown()), columns);
+                let head = cut(&format!("! {}", error.code.label()), columns);
                 let mut lines = vec![Line::styled(head, theme::BAD.patch(theme::STRONG))];
                 lines.extend(some(&error.message, columns, rows, theme::PLAIN));
                 lines
@@ -131,8 +131,8 @@ fn end_of(text: &str, bytes: usize) -> &str {
 }
 
 fn spoke(
-    speech: &Speech,
-    (before, refused): (Option<&Stance>, Option<&str>),
+    speech: &DiscussionSpeech,
+    (before, refused): (Option<&ParticipantStance>, Option<&str>),
     (columns, rows): (usize, usize),
     form: Form,
 ) -> Vec<Line<'static>> {
@@ -160,7 +160,7 @@ fn spoke(
 }
 
 /// The beginning of what was said; one line more than `rows` where there is more.
-fn text_of(speech: &Speech, columns: usize, rows: usize) -> Vec<Line<'static>> {
+fn text_of(speech: &DiscussionSpeech, columns: usize, rows: usize) -> Vec<Line<'static>> {
     let seen = beginning(&speech.text, columns, rows + 1);
     let mut lines = markdown::lay_out(&crate::tui::wrap::shown(seen), columns, theme::PLAIN);
     if seen.len() < speech.text.len() && lines.len() <= rows {
@@ -170,7 +170,11 @@ fn text_of(speech: &Speech, columns: usize, rows: usize) -> Vec<Line<'static>> {
 }
 
 /// The stance: sign, word, and how sure.
-pub fn head(stance: Option<&Stance>, before: Option<&Stance>, columns: usize) -> Line<'static> {
+pub fn head(
+    stance: Option<&ParticipantStance>,
+    before: Option<&ParticipantStance>,
+    columns: usize,
+) -> Line<'static> {
     let Some(stance) = stance else {
         let (sign, word, style) = NO_STANCE;
         return Line::styled(cut(&format!("{sign} {word}"), columns), style);
@@ -198,12 +202,12 @@ pub fn head(stance: Option<&Stance>, before: Option<&Stance>, columns: usize) ->
 }
 
 /// What it stands for, why it moved, and what blocks; each in at most so many lines.
-pub fn of_stance(stance: &Stance, columns: usize, most: usize) -> Vec<Line<'static>> {
+pub fn of_stance(stance: &ParticipantStance, columns: usize, most: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if let Some((sign, proposal)) = words::stands_for(stance).filter(|(_, text)| !text.is_empty()) {
         lines.extend(led(sign, proposal, (columns, most), theme::STRONG));
     }
-    if most > 1 && stance.stance == Attitude::Disagree && stance.instead.is_some() {
+    if most > 1 && stance.stance == ProposalAttitude::Disagree && stance.instead.is_some() {
         lines.extend(led("not ", &stance.proposal, (columns, 1), theme::PLAIN));
     }
     for blocking in &stance.blocking {

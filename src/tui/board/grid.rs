@@ -321,7 +321,7 @@ impl Grid<'_> {
                 let about = match round {
                     Some(round) if round.n == 1 => " · each alone".to_owned(),
                     Some(round) => round.attacker.as_ref().map_or(String::new(), |name| {
-                        let leading = self.minutes.discussion.leading(round.n);
+                        let leading = self.minutes.discussion.leading_proposal(round.n);
                         let what = leading.map_or("what seems strongest", |_| "what leads");
                         format!(" · {} attacks {what}", one_line(name))
                     }),

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::Spot;
 use super::cell::Entry;
 use crate::domain::discussion::{
-    Attitude, GroupDiscussion, Mode, Part, Participant, Shift, Side, Speech, Tally,
+    DebateSide, DiscussionMode, DiscussionParticipant, DiscussionSpeech, GroupDiscussion,
+    ProposalAttitude, SpeechPart, StanceChange, VoteTally,
 };
 use crate::domain::ids::SessionId;
 use crate::domain::task::ChildSession;
@@ -29,9 +30,9 @@ pub struct Minutes<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct Counted {
     /// Who moved, and which moves do not count.
-    pub shifts: Vec<Shift>,
+    pub shifts: Vec<StanceChange>,
     /// Where the proposals stand by what was said last, the leading one first.
-    pub standing: Vec<Tally>,
+    pub standing: Vec<VoteTally>,
 }
 
 impl Counted {
@@ -49,10 +50,10 @@ impl Counted {
                 standing: outcome.votes.clone(),
             },
             (None, Some(round)) => {
-                let standings = discussion.standings(round.n);
+                let standings = discussion.stance_table(round.n);
                 Self {
                     standing: standings.tallies(),
-                    shifts: standings.shifts,
+                    shifts: standings.changes,
                 }
             }
             (None, None) => Self::NONE,
@@ -62,20 +63,21 @@ impl Counted {
 
 impl<'a> Minutes<'a> {
     /// Who has a column: everybody who speaks in rounds. A debate's moderator speaks after them.
-    pub fn seats(&self) -> Vec<&'a Participant> {
+    pub fn seats(&self) -> Vec<&'a DiscussionParticipant> {
         let all = self.discussion.order.participants.iter();
         all.filter(|participant| !self.only_closes(participant))
             .collect()
     }
 
     /// Who speaks after the rounds and in none of them.
-    pub fn closer(&self) -> Option<&'a Participant> {
+    pub fn closer(&self) -> Option<&'a DiscussionParticipant> {
         let mut all = self.discussion.order.participants.iter();
         all.find(|participant| self.only_closes(participant))
     }
 
-    fn only_closes(&self, participant: &Participant) -> bool {
-        self.discussion.order.terms.mode == Mode::Debate && participant.side == Side::Moderator
+    fn only_closes(&self, participant: &DiscussionParticipant) -> bool {
+        self.discussion.order.terms.mode == DiscussionMode::Debate
+            && participant.side == DebateSide::Moderator
     }
 
     /// All that can be pointed at, from above.
@@ -102,7 +104,7 @@ impl<'a> Minutes<'a> {
             .discussion
             .speaking
             .iter()
-            .any(|each| each.part == Part::Closing);
+            .any(|each| each.part == SpeechPart::Closing);
         match self.last_round() {
             _ if self.discussion.outcome.is_some() => Spot::Outcome,
             _ if closes => Spot::Closing,
@@ -119,7 +121,7 @@ impl<'a> Minutes<'a> {
     /// The column of who speaks first among those who speak now.
     pub fn speaking_column(&self) -> Option<usize> {
         let seats = self.seats();
-        let speaks = |seat: &&Participant| {
+        let speaks = |seat: &&DiscussionParticipant| {
             let mut speaking = self.discussion.speaking.iter();
             speaking.any(|each| each.participant == seat.name)
         };
@@ -134,7 +136,7 @@ impl<'a> Minutes<'a> {
         if let Some(speech) = of.speech(name) {
             return self.spoke(speech, of.n.saturating_sub(1));
         }
-        match self.now_in(name, Part::Round) {
+        match self.now_in(name, SpeechPart::Round) {
             Some(entry) if round + 1 == self.discussion.rounds.len() => entry,
             _ if round + 1 == self.discussion.rounds.len() && self.discussion.is_running() => {
                 Entry::ToCome
@@ -147,7 +149,7 @@ impl<'a> Minutes<'a> {
     pub fn closing(&self) -> Entry<'_> {
         match (&self.discussion.closing, self.closer()) {
             (Some(speech), _) => self.spoke(speech, 0),
-            (None, Some(closer)) => match self.now_in(&closer.name, Part::Closing) {
+            (None, Some(closer)) => match self.now_in(&closer.name, SpeechPart::Closing) {
                 Some(entry) => entry,
                 None if self.discussion.outcome.is_some() => Entry::Silent,
                 None => Entry::ToCome,
@@ -156,7 +158,7 @@ impl<'a> Minutes<'a> {
         }
     }
 
-    fn spoke<'m>(&'m self, speech: &'m Speech, before: u32) -> Entry<'m> {
+    fn spoke<'m>(&'m self, speech: &'m DiscussionSpeech, before: u32) -> Entry<'m> {
         let mut shifts = self.counted.shifts.iter();
         let shift = shifts
             .find(|shift| shift.round == speech.round && shift.participant == speech.participant);
@@ -193,7 +195,7 @@ impl<'a> Minutes<'a> {
         })
     }
 
-    fn now_in(&self, name: &str, part: Part) -> Option<Entry<'_>> {
+    fn now_in(&self, name: &str, part: SpeechPart) -> Option<Entry<'_>> {
         let mut speaking = self.discussion.speaking.iter();
         let is_here = speaking.any(|each| each.participant == name && each.part == part);
         self.now_of(name).filter(|_| is_here)
@@ -209,10 +211,10 @@ impl<'a> Minutes<'a> {
                 (Some(_), _) => " !",
                 (None, None) => " ?",
                 (None, Some(stance)) => match stance.stance {
-                    Attitude::Agree => " ✓",
-                    Attitude::AgreeWithChanges => " ±",
-                    Attitude::Disagree => " ✗",
-                    Attitude::Abstain => " –",
+                    ProposalAttitude::Agree => " ✓",
+                    ProposalAttitude::AgreeWithChanges => " ±",
+                    ProposalAttitude::Disagree => " ✗",
+                    ProposalAttitude::Abstain => " –",
                 },
             },
         }

@@ -8,7 +8,9 @@ use ratatui::text::{Line, Span};
 
 use super::cell::Entry;
 use super::{Minutes, Spot, words};
-use crate::domain::discussion::{CheckEnd, CheckRun, Participant, Speech, Stance};
+use crate::domain::discussion::{
+    CheckOutcome, CheckRun, DiscussionParticipant, DiscussionSpeech, ParticipantStance,
+};
 use crate::tui::command::Move;
 use crate::tui::layout::take_above;
 use crate::tui::markdown;
@@ -65,7 +67,7 @@ impl Reader {
 
 /// Whose it is, and when it was said.
 fn title(minutes: &Minutes<'_>, spot: Spot, column: usize) -> String {
-    let who = |participant: &Participant| {
+    let who = |participant: &DiscussionParticipant| {
         let name = one_line(&participant.name);
         format!("{name} · {}", one_line(&participant.adapter))
     };
@@ -89,7 +91,7 @@ fn title(minutes: &Minutes<'_>, spot: Spot, column: usize) -> String {
 pub fn text(minutes: &Minutes<'_>, spot: Spot, column: usize) -> String {
     match spot {
         Spot::Outcome => match &minutes.discussion.outcome {
-            Some(_) => minutes.discussion.result_as_markdown(),
+            Some(_) => minutes.discussion.result_to_markdown(),
             None => "It is not over yet.".to_owned(),
         },
         Spot::Round(n) => {
@@ -120,9 +122,13 @@ fn entry(entry: Entry<'_>) -> String {
     }
 }
 
-fn said(speech: &Speech, before: Option<&Stance>, refused: Option<&str>) -> String {
+fn said(
+    speech: &DiscussionSpeech,
+    before: Option<&ParticipantStance>,
+    refused: Option<&str>,
+) -> String {
     if let Some(error) = &speech.error {
-        return format!("**{}**\n\n{}", error.code.shown(), error.message);
+        return format!("**{}**\n\n{}", error.code.label(), error.message);
     }
     let head = match &speech.stance {
         Some(stance) => of_stance(stance, before),
@@ -135,7 +141,7 @@ fn said(speech: &Speech, before: Option<&Stance>, refused: Option<&str>) -> Stri
     format!("{head}{}\n\n{}", refused.unwrap_or_default(), speech.text)
 }
 
-fn of_stance(stance: &Stance, before: Option<&Stance>) -> String {
+fn of_stance(stance: &ParticipantStance, before: Option<&ParticipantStance>) -> String {
     let (sign, word, _) = words::attitude(stance.stance);
     let sure = stance
         .confidence
@@ -169,8 +175,8 @@ fn of_stance(stance: &Stance, before: Option<&Stance>) -> String {
 fn check(check: &CheckRun) -> String {
     let (sign, word, _) = words::check(&check.end);
     let text = match &check.end {
-        CheckEnd::Ran { output, .. } => output,
-        CheckEnd::Refused { reason } | CheckEnd::Failed { reason } => reason,
+        CheckOutcome::Ran { output, .. } => output,
+        CheckOutcome::Refused { reason } | CheckOutcome::Failed { reason } => reason,
     };
     let why = match check.order.why.as_str() {
         "" => String::new(),

@@ -10,7 +10,7 @@ use super::Minutes;
 use super::cell::{Entry, cut_rows, led};
 use super::votes;
 use super::words;
-use crate::domain::discussion::{GroupDiscussion, Outcome};
+use crate::domain::discussion::{DiscussionOutcome, GroupDiscussion};
 use crate::domain::ids::UnixMillis;
 use crate::text::pluralize;
 use crate::tui::theme;
@@ -111,7 +111,7 @@ fn about(minutes: &Minutes<'_>, now: UnixMillis) -> String {
         parts.push(format!("{at} of {n}"));
     }
     parts.extend(discussion.order.finding.map(|n| format!("finding {n}")));
-    parts.push(terms.mode.name().to_owned());
+    parts.push(terms.mode.as_str().to_owned());
     parts.push(match discussion.round() {
         Some(round) => format!("round {} of {}", round.n, terms.rounds),
         None => pluralize(usize::try_from(terms.rounds).unwrap_or(0), "round"),
@@ -154,7 +154,7 @@ fn under_way(head: &mut Head, minutes: &Minutes<'_>, now: UnixMillis) {
 fn awaited(minutes: &Minutes<'_>, now: UnixMillis) -> (String, Style) {
     let discussion = minutes.discussion;
     if let Some(why) = discussion.stopping.filter(|_| discussion.is_running()) {
-        let text = format!("■ it is being stopped: {}", why.in_words());
+        let text = format!("■ it is being stopped: {}", why.describe());
         return (text, theme::WARNING);
     }
     if !discussion.is_running() {
@@ -185,18 +185,18 @@ fn awaited(minutes: &Minutes<'_>, now: UnixMillis) -> (String, Style) {
 fn cut_off(discussion: &GroupDiscussion) -> String {
     let why = discussion
         .stopping
-        .map_or("it was cut off", |why| why.in_words());
-    let n = usize::try_from(discussion.n_finished()).unwrap_or(0);
+        .map_or("it was cut off", |why| why.describe());
+    let n = usize::try_from(discussion.n_finished_rounds()).unwrap_or(0);
     format!("■ {why}; kept: {}", pluralize(n, "round"))
 }
 
 /// The outcome, its conclusion in at most so many lines.
-fn of_outcome(head: &mut Head, outcome: &Outcome, most: usize) {
+fn of_outcome(head: &mut Head, outcome: &DiscussionOutcome, most: usize) {
     let columns = head.columns;
     let (sign, word, style) = words::basis(outcome);
     let style = style.patch(theme::STRONG);
     let decision = outcome.decision.as_ref();
-    let decision = decision.map(|decision| outcome.wording_of(decision));
+    let decision = decision.map(|decision| outcome.proposal_wording(decision));
     let decided = match decision {
         None => vec![Span::styled(format!("{sign} {word}"), style)],
         Some(decision) => vec![

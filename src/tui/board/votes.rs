@@ -5,7 +5,9 @@
 use ratatui::text::{Line, Span};
 
 use super::words;
-use crate::domain::discussion::{Minority, Outcome, Proposal, Tally, Vote};
+use crate::domain::discussion::{
+    DiscussionOutcome, MinorityPosition, ParticipantVote, ProposalName, VoteTally,
+};
 use crate::tui::theme;
 use crate::tui::wrap::{cut, one_line, width};
 
@@ -16,8 +18,8 @@ const MOST: usize = 4;
 
 /// A row for each proposal, the one that was decided for lit; `indent` columns stay free before each.
 pub fn rows(
-    tallies: &[Tally],
-    decision: Option<&Proposal>,
+    tallies: &[VoteTally],
+    decision: Option<&ProposalName>,
     indent: usize,
     columns: usize,
 ) -> Vec<Line<'static>> {
@@ -25,7 +27,7 @@ pub fn rows(
     let columns = columns.saturating_sub(indent);
     let wordings = tallies.iter().map(|tally| width(&one_line(&tally.wording)));
     let room = wordings.max().unwrap_or(0).min(widest(columns));
-    let row = |tally: &Tally| {
+    let row = |tally: &VoteTally| {
         row(
             tally,
             n_votes,
@@ -45,7 +47,7 @@ fn widest(columns: usize) -> usize {
 }
 
 fn row(
-    tally: &Tally,
+    tally: &VoteTally,
     of: usize,
     is_decided: bool,
     (room, columns): (usize, usize),
@@ -88,7 +90,7 @@ fn row(
 }
 
 /// How sure those are who vote for it, in thousandths, on average.
-fn mean(votes: &[Vote]) -> Option<usize> {
+fn mean(votes: &[ParticipantVote]) -> Option<usize> {
     let sure: Vec<usize> = votes
         .iter()
         .filter_map(|vote| vote.confidence)
@@ -98,8 +100,8 @@ fn mean(votes: &[Vote]) -> Option<usize> {
 }
 
 /// Who is for it and who is against it.
-fn who(tally: &Tally) -> String {
-    let names = |votes: &[Vote]| {
+fn who(tally: &VoteTally) -> String {
+    let names = |votes: &[ParticipantVote]| {
         let names: Vec<String> = votes
             .iter()
             .map(|vote| one_line(&vote.participant))
@@ -115,11 +117,11 @@ fn who(tally: &Tally) -> String {
 }
 
 /// How the votes were before anybody had heard another; empty where they are the same.
-pub fn at_first(outcome: &Outcome) -> String {
-    let counts = |tallies: &[Tally]| {
+pub fn at_first(outcome: &DiscussionOutcome) -> String {
+    let counts = |tallies: &[VoteTally]| {
         let voted = tallies.iter().filter(|tally| !tally.votes_for.is_empty());
         let count =
-            |tally: &Tally| format!("{} {}", one_line(&tally.wording), tally.votes_for.len());
+            |tally: &VoteTally| format!("{} {}", one_line(&tally.wording), tally.votes_for.len());
         voted.map(count).collect::<Vec<String>>()
     };
     let (first, last) = (counts(&outcome.independent), counts(&outcome.votes));
@@ -130,7 +132,7 @@ pub fn at_first(outcome: &Outcome) -> String {
 }
 
 /// Who has no vote, and why; empty where everybody has one.
-pub fn without(outcome: &Outcome) -> String {
+pub fn without(outcome: &DiscussionOutcome) -> String {
     let none = outcome.no_vote.iter();
     let none = none.map(|none| format!("{} ({})", none.participant, none.why));
     let abstained = outcome
@@ -145,11 +147,11 @@ pub fn without(outcome: &Outcome) -> String {
 }
 
 /// Who stands elsewhere, for what, how sure, and why.
-pub fn minority(minority: &Minority, outcome: &Outcome) -> String {
+pub fn minority(minority: &MinorityPosition, outcome: &DiscussionOutcome) -> String {
     let sure = minority
         .confidence
         .map_or(String::new(), |sure| format!(" ({sure})"));
-    let stands = match minority.stands(outcome) {
+    let stands = match minority.describe_position(outcome) {
         stands if stands.is_empty() => stands,
         stands => format!(" {stands}"),
     };

@@ -3,7 +3,10 @@
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use crate::domain::discussion::{Attitude, Basis, CheckEnd, Confidence, Outcome, Stance};
+use crate::domain::discussion::{
+    CheckOutcome, DecisionBasis, DiscussionOutcome, ParticipantStance, ProposalAttitude,
+    StanceConfidence,
+};
 use crate::text::pluralize;
 use crate::tui::theme;
 use crate::tui::words::span;
@@ -13,12 +16,12 @@ use crate::tui::wrap::one_line;
 pub type Mark = (&'static str, &'static str, Style);
 
 /// What somebody thinks of a proposal.
-pub fn attitude(attitude: Attitude) -> Mark {
+pub fn attitude(attitude: ProposalAttitude) -> Mark {
     match attitude {
-        Attitude::Agree => ("✓", "agrees", theme::GOOD),
-        Attitude::AgreeWithChanges => ("±", "agrees with changes", theme::CODE),
-        Attitude::Disagree => ("✗", "disagrees", theme::BAD),
-        Attitude::Abstain => ("–", "abstains", theme::QUIET),
+        ProposalAttitude::Agree => ("✓", "agrees", theme::GOOD),
+        ProposalAttitude::AgreeWithChanges => ("±", "agrees with changes", theme::CODE),
+        ProposalAttitude::Disagree => ("✗", "disagrees", theme::BAD),
+        ProposalAttitude::Abstain => ("–", "abstains", theme::QUIET),
     }
 }
 
@@ -26,43 +29,47 @@ pub fn attitude(attitude: Attitude) -> Mark {
 pub const NO_STANCE: Mark = ("?", "no stance, no vote", theme::WARNING);
 
 /// How it was decided.
-pub fn basis(outcome: &Outcome) -> Mark {
+pub fn basis(outcome: &DiscussionOutcome) -> Mark {
     match outcome.basis {
-        Basis::Consensus => ("✓", "consensus", theme::GOOD),
-        Basis::Vote => ("✓", "decided by vote", theme::GOOD),
-        Basis::Moderator => ("✓", "decided by the moderator", theme::GOOD),
-        Basis::None if !outcome.tie.is_empty() => ("=", "a tie, not decided", theme::WARNING),
-        Basis::None => ("✗", "not decided", theme::BAD),
+        DecisionBasis::Consensus => ("✓", "consensus", theme::GOOD),
+        DecisionBasis::Vote => ("✓", "decided by vote", theme::GOOD),
+        DecisionBasis::Moderator => ("✓", "decided by the moderator", theme::GOOD),
+        DecisionBasis::None if !outcome.tie.is_empty() => {
+            ("=", "a tie, not decided", theme::WARNING)
+        }
+        DecisionBasis::None => ("✗", "not decided", theme::BAD),
     }
 }
 
 /// How a check went.
-pub fn check(end: &CheckEnd) -> (&'static str, String, Style) {
+pub fn check(end: &CheckOutcome) -> (&'static str, String, Style) {
     match end {
-        CheckEnd::Ran {
+        CheckOutcome::Ran {
             exit_code: Some(0), ..
         } => ("✓", "exit 0".to_owned(), theme::GOOD),
-        CheckEnd::Ran {
+        CheckOutcome::Ran {
             exit_code: Some(code),
             ..
         } => ("✗", format!("exit {code}"), theme::BAD),
-        CheckEnd::Ran {
+        CheckOutcome::Ran {
             exit_code: None, ..
         } => ("✗", "ended by a signal".to_owned(), theme::BAD),
-        CheckEnd::Refused { .. } => ("⊘", "may not run".to_owned(), theme::BAD),
-        CheckEnd::Failed { .. } => ("!", "failed".to_owned(), theme::BAD),
+        CheckOutcome::Refused { .. } => ("⊘", "may not run".to_owned(), theme::BAD),
+        CheckOutcome::Failed { .. } => ("!", "failed".to_owned(), theme::BAD),
     }
 }
 
 /// The proposal that a stance votes for, as it was worded, else the one it is against.
-pub fn stands_for(stance: &Stance) -> Option<(&'static str, &str)> {
+pub fn stands_for(stance: &ParticipantStance) -> Option<(&'static str, &str)> {
     match stance.stance {
-        Attitude::Abstain => None,
-        Attitude::Disagree => match stance.instead.as_deref() {
+        ProposalAttitude::Abstain => None,
+        ProposalAttitude::Disagree => match stance.instead.as_deref() {
             Some(instead) => Some(("→ ", instead)),
             None => Some(("not ", stance.proposal.as_str())),
         },
-        Attitude::Agree | Attitude::AgreeWithChanges => Some(("→ ", stance.proposal.as_str())),
+        ProposalAttitude::Agree | ProposalAttitude::AgreeWithChanges => {
+            Some(("→ ", stance.proposal.as_str()))
+        }
     }
 }
 
@@ -80,7 +87,7 @@ pub fn bar(share: usize, most: usize, columns: usize, style: Style) -> [Span<'st
 }
 
 /// How sure somebody is: a short bar and the number; nothing where it did not say.
-pub fn how_sure(confidence: Option<Confidence>, style: Style) -> Vec<Span<'static>> {
+pub fn how_sure(confidence: Option<StanceConfidence>, style: Style) -> Vec<Span<'static>> {
     let Some(confidence) = confidence else {
         return Vec::new();
     };
@@ -91,10 +98,10 @@ pub fn how_sure(confidence: Option<Confidence>, style: Style) -> Vec<Span<'stati
 }
 
 /// What was decided on what grounds, in a line, and how it is to be taken.
-pub fn decided(outcome: &Outcome) -> (String, Style) {
+pub fn decided(outcome: &DiscussionOutcome) -> (String, Style) {
     let (sign, word, style) = basis(outcome);
     let decision = outcome.decision.as_ref();
-    let decision = decision.map(|decision| format!(": {}", outcome.wording_of(decision)));
+    let decision = decision.map(|decision| format!(": {}", outcome.proposal_wording(decision)));
     (
         format!("{sign} {word}{}", decision.unwrap_or_default()),
         style,
@@ -102,13 +109,13 @@ pub fn decided(outcome: &Outcome) -> (String, Style) {
 }
 
 /// Why it stopped, after how much, and what went wrong on the way.
-pub fn stopped(outcome: &Outcome) -> String {
+pub fn stopped(outcome: &DiscussionOutcome) -> String {
     let rounds = pluralize(usize::try_from(outcome.rounds).unwrap_or(0), "round");
     let took = span(i64::try_from(outcome.duration_ms).unwrap_or(i64::MAX));
-    let mut text = format!("{} · {rounds} · {took}", outcome.stop.in_words());
+    let mut text = format!("{} · {rounds} · {took}", outcome.stop.describe());
     for error in outcome.errors.iter().take(2) {
         let who = one_line(&error.participant);
-        text.push_str(&format!(" · ! {who} {}", error.error.code.shown()));
+        text.push_str(&format!(" · ! {who} {}", error.error.code.label()));
     }
     if outcome.errors.len() > 2 {
         text.push_str(&format!(" and {} more", outcome.errors.len() - 2));

@@ -49,7 +49,7 @@ pub(super) fn sheet(id: u32, order: &TurnOrder, state: &RunState, known: &Known<
         }
         None => sheet.says("the prompt is being prepared", theme::QUIET),
     };
-    for kept in state.kept_for(&order.turn) {
+    for kept in state.queued_messages_for(&order.turn) {
         let said = match kept.to {
             Some(to) => format!("you said to the {}: {}", to.name(), kept.text),
             None => format!("you say: {}", kept.text),

@@ -3,9 +3,12 @@
 use super::pictures::check;
 use super::world::{drawn, press, screen, state};
 use crate::domain::discussion::{
-    Attitude, Basis, CheckEnd, CheckOrder, CheckRun, Confidence, DiscussionEvent, DiscussionOrder,
-    Entry, GroupDiscussion, Minority, Mode, NoVote, Outcome, Part, Participant, Point, Proposal,
-    Side, Speech, SpeechError, SpeechErrorCode, Stance, StopReason, Tally, Terms, TieBreak, Vote,
+    CheckOrder, CheckOutcome, CheckRun, DebateSide, DecisionBasis, DiscussionEvent, DiscussionMode,
+    DiscussionOrder, DiscussionOutcome, DiscussionParticipant, DiscussionSettings,
+    DiscussionSpeech, DiscussionStopReason, GroupDiscussion, MinorityPosition, MissingVote,
+    ParticipantStance, ParticipantVote, ProposalAttitude, ProposalName, SpeechError,
+    SpeechErrorCode, SpeechFailure, SpeechPart, StanceConfidence, UnresolvedPoint, VoteTally,
+    VoteTieBreak,
 };
 use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, SessionId, TurnId, UnixMillis};
@@ -22,8 +25,8 @@ pub const SETTLE: Command = Command::Discuss(Wish::Settle);
 const BEGUN: UnixMillis = UnixMillis(1_700_000_000_000 - 150_000);
 const TOPIC: &str = "SQLite or Postgres for this project's store? 存储用哪一个 🎉";
 
-fn participant(name: &str, adapter: &str, side: Side) -> Participant {
-    Participant {
+fn participant(name: &str, adapter: &str, side: DebateSide) -> DiscussionParticipant {
+    DiscussionParticipant {
         name: name.to_owned(),
         agent: name.to_owned(),
         adapter: adapter.to_owned(),
@@ -33,7 +36,7 @@ fn participant(name: &str, adapter: &str, side: Side) -> Participant {
     }
 }
 
-fn order(mode: Mode, participants: Vec<Participant>) -> DiscussionOrder {
+fn order(mode: DiscussionMode, participants: Vec<DiscussionParticipant>) -> DiscussionOrder {
     DiscussionOrder {
         id: DiscussionId::new("dsc_1"),
         parent: None,
@@ -41,9 +44,9 @@ fn order(mode: Mode, participants: Vec<Participant>) -> DiscussionOrder {
         context: String::new(),
         files: Vec::new(),
         participants,
-        terms: Terms {
+        terms: DiscussionSettings {
             mode,
-            ..Terms::default()
+            ..DiscussionSettings::default()
         },
         preset: None,
         finding: None,
@@ -52,25 +55,25 @@ fn order(mode: Mode, participants: Vec<Participant>) -> DiscussionOrder {
 
 fn debate() -> DiscussionOrder {
     let participants = vec![
-        participant("advocate", "codex", Side::Advocate),
-        participant("critic", "claude", Side::Critic),
-        participant("moderator", "claude", Side::Moderator),
+        participant("advocate", "codex", DebateSide::Advocate),
+        participant("critic", "claude", DebateSide::Critic),
+        participant("moderator", "claude", DebateSide::Moderator),
     ];
-    order(Mode::Debate, participants)
+    order(DiscussionMode::Debate, participants)
 }
 
 fn jurors(n: usize) -> DiscussionOrder {
     let name = |n: usize| ["ada", "老王", "grace", "linus", "barbara", "🦀"][n];
-    let of = |n: usize| participant(name(n), ["codex", "claude"][n % 2], Side::Open);
-    order(Mode::Collaborative, (0..n).map(of).collect())
+    let of = |n: usize| participant(name(n), ["codex", "claude"][n % 2], DebateSide::Open);
+    order(DiscussionMode::Collaborative, (0..n).map(of).collect())
 }
 
-fn stance(attitude: Attitude, proposal: &str, sure: u16) -> Stance {
-    Stance {
+fn stance(attitude: ProposalAttitude, proposal: &str, sure: u16) -> ParticipantStance {
+    ParticipantStance {
         stance: attitude,
         proposal: proposal.to_owned(),
         instead: None,
-        confidence: Some(Confidence::thousandths(sure)),
+        confidence: Some(StanceConfidence::from_thousandths(sure)),
         blocking: Vec::new(),
         why_changed: None,
         evidence: Vec::new(),
@@ -79,10 +82,10 @@ fn stance(attitude: Attitude, proposal: &str, sure: u16) -> Stance {
     }
 }
 
-fn said(round: u32, name: &str, text: &str, stance: Option<Stance>) -> Speech {
-    Speech {
+fn said(round: u32, name: &str, text: &str, stance: Option<ParticipantStance>) -> DiscussionSpeech {
+    DiscussionSpeech {
         round,
-        part: Part::Round,
+        part: SpeechPart::Round,
         participant: name.to_owned(),
         session: Some(SessionId::new(format!("ses_{name}"))),
         text: text.to_owned(),
@@ -95,8 +98,8 @@ fn said(round: u32, name: &str, text: &str, stance: Option<Stance>) -> Speech {
     }
 }
 
-fn failed(round: u32, name: &str, code: SpeechErrorCode, message: &str) -> Speech {
-    Speech {
+fn failed(round: u32, name: &str, code: SpeechErrorCode, message: &str) -> DiscussionSpeech {
+    DiscussionSpeech {
         text: String::new(),
         no_stance: None,
         error: Some(SpeechError {
@@ -116,15 +119,15 @@ impl Told {
     }
 
     fn take(mut self, news: DiscussionEvent) -> Self {
-        self.0.take(UnixMillis(BEGUN.0 + 140_000), &news);
+        self.0.apply(UnixMillis(BEGUN.0 + 140_000), &news);
         self
     }
 
     fn speaks(self, round: u32, name: &str) -> Self {
-        self.speaks_as(round, name, Part::Round)
+        self.speaks_as(round, name, SpeechPart::Round)
     }
 
-    fn speaks_as(self, round: u32, name: &str, part: Part) -> Self {
+    fn speaks_as(self, round: u32, name: &str, part: SpeechPart) -> Self {
         let attacker = self.0.order.participants[1].name.clone();
         self.take(DiscussionEvent::SpeechBegan {
             round,
@@ -135,14 +138,14 @@ impl Told {
         })
     }
 
-    fn says(self, speech: Speech) -> Self {
+    fn says(self, speech: DiscussionSpeech) -> Self {
         let began = self.speaks_as(speech.round, &speech.participant.clone(), speech.part);
         began.take(DiscussionEvent::Spoke {
             speech: Box::new(speech),
         })
     }
 
-    fn ends(self, outcome: Outcome) -> Self {
+    fn ends(self, outcome: DiscussionOutcome) -> Self {
         self.take(DiscussionEvent::Ended {
             outcome: Box::new(outcome),
         })
@@ -160,14 +163,14 @@ const AGAINST: &str = "A second writer is planned for spring, and then everythin
      A_word_without_an_end_that_has_to_be_broken_somewhere_because_it_is_longer_than_any_column_of_a_board.\n\nمرحبا، هذا نص من اليمين إلى اليسار";
 
 fn first_round(told: Told) -> Told {
-    let mut against = stance(Attitude::Disagree, "SQLite: one file", 600);
+    let mut against = stance(ProposalAttitude::Disagree, "SQLite: one file", 600);
     against.instead = Some("Postgres in a container".to_owned());
     against.blocking = vec!["two writers at a time are planned for spring".to_owned()];
     told.says(said(
         1,
         "advocate",
         FOR,
-        Some(stance(Attitude::Agree, "SQLite: one file", 900)),
+        Some(stance(ProposalAttitude::Agree, "SQLite: one file", 900)),
     ))
     .says(said(1, "critic", AGAINST, Some(against)))
 }
@@ -183,7 +186,7 @@ fn checked(told: Told, exit_code: i32) -> Told {
             round: 1,
             asked_by: vec!["critic".to_owned()],
             order,
-            end: CheckEnd::Ran {
+            end: CheckOutcome::Ran {
                 exit_code: Some(exit_code),
                 output: "running 1 test\ntest two_writers ... ok".to_owned(),
             },
@@ -194,7 +197,11 @@ fn checked(told: Told, exit_code: i32) -> Told {
 
 /// A debate in its second round: the critic has spoken, the advocate speaks.
 pub fn running() -> RunState {
-    let mut moved = stance(Attitude::AgreeWithChanges, "SQLite, behind a trait", 700);
+    let mut moved = stance(
+        ProposalAttitude::AgreeWithChanges,
+        "SQLite, behind a trait",
+        700,
+    );
     moved.why_changed = Some("the check showed that two writers take turns within 5 ms".to_owned());
     let told = checked(first_round(Told::of(&debate())), 0);
     told.speaks(2, "advocate")
@@ -207,28 +214,32 @@ pub fn running() -> RunState {
         .state()
 }
 
-fn tally(proposal: &str, votes_for: &[(&str, u16)], against: &[(&str, u16)]) -> Tally {
+fn tally(proposal: &str, votes_for: &[(&str, u16)], against: &[(&str, u16)]) -> VoteTally {
     let votes = |all: &[(&str, u16)], attitude| {
-        let vote = |(name, sure): &(&str, u16)| Vote {
+        let vote = |(name, sure): &(&str, u16)| ParticipantVote {
             participant: (*name).to_owned(),
             attitude,
-            confidence: Some(Confidence::thousandths(*sure)),
+            confidence: Some(StanceConfidence::from_thousandths(*sure)),
             round: 2,
         };
         all.iter().map(vote).collect()
     };
-    Tally {
-        proposal: Proposal::named(proposal).unwrap(),
+    VoteTally {
+        proposal: ProposalName::from_wording(proposal).unwrap(),
         wording: proposal.to_owned(),
-        votes_for: votes(votes_for, Attitude::Agree),
-        against: votes(against, Attitude::Disagree),
+        votes_for: votes(votes_for, ProposalAttitude::Agree),
+        against: votes(against, ProposalAttitude::Disagree),
     }
 }
 
-fn outcome(basis: Basis, stop: StopReason, votes: Vec<Tally>) -> Outcome {
+fn outcome(
+    basis: DecisionBasis,
+    stop: DiscussionStopReason,
+    votes: Vec<VoteTally>,
+) -> DiscussionOutcome {
     let decision = votes.first().map(|tally| tally.proposal.clone());
-    Outcome {
-        decision: decision.filter(|_| basis != Basis::None),
+    DiscussionOutcome {
+        decision: decision.filter(|_| basis != DecisionBasis::None),
         basis,
         conclusion: "SQLite, in one file, behind a repository trait, so that a second store can come without a \
                      rewrite; the backup is made before every migration."
@@ -237,7 +248,7 @@ fn outcome(basis: Basis, stop: StopReason, votes: Vec<Tally>) -> Outcome {
         votes,
         independent: vec![tally("SQLite", &[("ada", 500)], &[]), tally("Postgres", &[("老王", 600)], &[])],
         tie: Vec::new(),
-        tie_break: TieBreak::None,
+        tie_break: VoteTieBreak::None,
         abstained: Vec::new(),
         no_vote: Vec::new(),
         minority: Vec::new(),
@@ -257,7 +268,11 @@ fn by_consensus() -> RunState {
             2,
             name,
             text,
-            Some(stance(Attitude::Agree, "SQLite, behind a trait", sure)),
+            Some(stance(
+                ProposalAttitude::Agree,
+                "SQLite, behind a trait",
+                sure,
+            )),
         )
     };
     let votes = vec![tally(
@@ -265,20 +280,28 @@ fn by_consensus() -> RunState {
         &[("advocate", 900), ("critic", 700)],
         &[],
     )];
-    let closing = Speech {
-        part: Part::Closing,
+    let closing = DiscussionSpeech {
+        part: SpeechPart::Closing,
         ..said(
             2,
             "moderator",
             "Both come to **SQLite behind a trait**. The check settled the only point that blocked.",
-            Some(stance(Attitude::Agree, "SQLite, behind a trait", 850)),
+            Some(stance(
+                ProposalAttitude::Agree,
+                "SQLite, behind a trait",
+                850,
+            )),
         )
     };
     checked(first_round(Told::of(&debate())), 0)
         .says(agrees("advocate", 900))
         .says(agrees("critic", 700))
         .says(closing)
-        .ends(outcome(Basis::Consensus, StopReason::Consensus, votes))
+        .ends(outcome(
+            DecisionBasis::Consensus,
+            DiscussionStopReason::Consensus,
+            votes,
+        ))
         .state()
 }
 
@@ -293,7 +316,7 @@ pub fn by_vote() -> RunState {
                 name,
                 if n == 1 { AGAINST } else { FOR },
                 Some(stance(
-                    Attitude::Agree,
+                    ProposalAttitude::Agree,
                     proposal,
                     500 + 100 * u16::try_from(n).unwrap(),
                 )),
@@ -314,28 +337,28 @@ pub fn by_vote() -> RunState {
         tally("SQLite", &winners, &[]),
         tally("Postgres", &[("老王", 600)], &[]),
     ];
-    let mut outcome = outcome(Basis::Vote, StopReason::Stalemate, votes);
+    let mut outcome = outcome(DecisionBasis::Vote, DiscussionStopReason::Stalemate, votes);
     outcome.rounds = 3;
-    outcome.minority = vec![Minority {
+    outcome.minority = vec![MinorityPosition {
         participant: "老王".to_owned(),
-        proposal: Proposal::named("Postgres"),
-        attitude: Attitude::Agree,
+        proposal: ProposalName::from_wording("Postgres"),
+        attitude: ProposalAttitude::Agree,
         against: None,
-        confidence: Some(Confidence::thousandths(600)),
+        confidence: Some(StanceConfidence::from_thousandths(600)),
         reason: "到了春天会有两个写入者,所有人都要等待同一把锁。".to_owned(),
     }];
-    outcome.unresolved = vec![Point {
+    outcome.unresolved = vec![UnresolvedPoint {
         participant: "老王".to_owned(),
         text: "nobody said how a backup is made while somebody writes".to_owned(),
     }];
-    outcome.no_vote = vec![NoVote {
+    outcome.no_vote = vec![MissingVote {
         participant: "barbara".to_owned(),
         why: "no stance could be read".to_owned(),
     }];
-    outcome.errors = vec![Entry {
+    outcome.errors = vec![SpeechFailure {
         participant: "barbara".to_owned(),
         round: 2,
-        part: Part::Round,
+        part: SpeechPart::Round,
         error: SpeechError {
             code: SpeechErrorCode::Timeout,
             message: "no end after 10 minutes".to_owned(),
@@ -357,20 +380,20 @@ fn without_quorum() -> RunState {
         1,
         "advocate",
         FOR,
-        Some(stance(Attitude::Agree, "SQLite", 900)),
+        Some(stance(ProposalAttitude::Agree, "SQLite", 900)),
     ));
     told = told.says(error("critic"));
     let mut outcome = outcome(
-        Basis::None,
-        StopReason::LostQuorum,
+        DecisionBasis::None,
+        DiscussionStopReason::LostQuorum,
         vec![tally("SQLite", &[("advocate", 900)], &[])],
     );
     outcome.conclusion = "Nothing was decided: of two sides only one could speak.".to_owned();
     outcome.rounds = 1;
-    outcome.errors = vec![Entry {
+    outcome.errors = vec![SpeechFailure {
         participant: "critic".to_owned(),
         round: 1,
-        part: Part::Round,
+        part: SpeechPart::Round,
         error: SpeechError {
             code: SpeechErrorCode::Session,
             message: "claude is not on PATH".to_owned(),
@@ -396,7 +419,7 @@ fn a_running_discussion_says_who_is_awaited_and_shows_what_comes() {
     let session = SessionId::new("ses_advocate");
     let began = DiscussionEvent::SpeechBegan {
         round: 2,
-        part: Part::Round,
+        part: SpeechPart::Round,
         participant: "advocate".to_owned(),
         session: session.clone(),
         attacker: None,
@@ -551,7 +574,7 @@ fn a_finding_that_holds_is_not_settled_unnoticed() {
     let mut state = about_finding();
     for discussion in &mut state.discussions {
         if let Some(outcome) = &mut discussion.outcome {
-            outcome.decision = Proposal::named(crate::domain::discussion::HOLDS);
+            outcome.decision = ProposalName::from_wording(crate::domain::discussion::FINDING_HOLDS);
         }
     }
     let mut screen = screen();
@@ -873,7 +896,7 @@ pub fn cut_off() -> RunState {
     let mut state = running();
     let discussion = &mut state.discussions[0];
     discussion.status = crate::domain::discussion::DiscussionStatus::Cancelled;
-    discussion.stopping = Some(StopReason::ProgramEnded);
+    discussion.stopping = Some(DiscussionStopReason::ProgramEnded);
     discussion.speaking.clear();
     discussion.rounds.pop();
     state
@@ -902,11 +925,11 @@ fn a_discussion_is_stopped_gone_on_with_and_written_down() {
 #[test]
 fn a_discussion_is_written_down_with_all_that_was_said() {
     let state = by_vote();
-    insta::assert_snapshot!("discussion_markdown", state.discussions[0].as_markdown());
+    insta::assert_snapshot!("discussion_markdown", state.discussions[0].to_markdown());
     let state = running();
     insta::assert_snapshot!(
         "discussion_markdown_running",
-        state.discussions[0].as_markdown()
+        state.discussions[0].to_markdown()
     );
 }
 

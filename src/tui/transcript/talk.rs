@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use super::Transcript;
 use super::block::{Block, Content, Who};
-use crate::domain::discussion::{DiscussionEvent, Outcome, Part};
+use crate::domain::discussion::{DiscussionEvent, DiscussionOutcome, SpeechPart};
 use crate::domain::event::Event;
 use crate::domain::ids::DiscussionId;
 use crate::text::pluralize;
@@ -42,7 +42,7 @@ enum Now {
     /// It is over, and a card further down tells how.
     Below,
     /// It is over: what was decided, and what else there is to say in a line.
-    Over(Box<(Outcome, String)>),
+    Over(Box<(DiscussionOutcome, String)>),
 }
 
 impl Talk {
@@ -56,8 +56,8 @@ impl Talk {
         Some(Self {
             id: id.clone(),
             topic: one_line(&order.topic),
-            how: format!("{} of {}", order.terms.mode.name(), names.join(", ")),
-            most_rounds: order.terms.n_rounds(),
+            how: format!("{} of {}", order.terms.mode.as_str(), names.join(", ")),
+            most_rounds: order.terms.max_rounds(),
             round: 0,
             speaking: Vec::new(),
             now: Now::Runs,
@@ -76,8 +76,8 @@ impl Talk {
                 self.round = *round;
                 self.speaking.push(one_line(participant));
                 self.now = match part {
-                    Part::Round => Now::Runs,
-                    Part::Closing => Now::Closes,
+                    SpeechPart::Round => Now::Runs,
+                    SpeechPart::Closing => Now::Closes,
                 };
             }
             DiscussionEvent::Spoke { speech } => {
@@ -226,7 +226,7 @@ impl Transcript {
 }
 
 /// What there is to say of an outcome beside what was decided.
-pub fn besides(outcome: &Outcome) -> String {
+pub fn besides(outcome: &DiscussionOutcome) -> String {
     let mut parts = Vec::new();
     let minority = outcome
         .minority
@@ -251,27 +251,27 @@ pub fn in_words(news: &DiscussionEvent) -> Option<String> {
     Some(match news {
         DiscussionEvent::Begun { order } => format!(
             "a discussion begins ({}): {}",
-            order.terms.mode.name(),
+            order.terms.mode.as_str(),
             one_line(&order.topic)
         ),
         DiscussionEvent::SpeechBegan { .. } | DiscussionEvent::CheckBegan { .. } => return None,
         DiscussionEvent::Spoke { speech } => {
             let name = one_line(&speech.participant);
             let what = match (&speech.error, &speech.stance) {
-                (Some(error), _) => error.in_words(),
+                (Some(error), _) => error.describe(),
                 (None, Some(stance)) => attitude(stance.stance).1.to_owned(),
                 (None, None) => "no stance, no vote".to_owned(),
             };
             match speech.part {
-                Part::Round => format!("{name} in round {}: {what}", speech.round),
-                Part::Closing => format!("{name}, the last word: {what}"),
+                SpeechPart::Round => format!("{name} in round {}: {what}", speech.round),
+                SpeechPart::Closing => format!("{name}, the last word: {what}"),
             }
         }
         DiscussionEvent::Checked { run } => {
             format!("check {}: {}", run.n, one_line(&run.order.command))
         }
         DiscussionEvent::StopAsked { reason } => {
-            format!("the discussion is to stop: {}", reason.in_words())
+            format!("the discussion is to stop: {}", reason.describe())
         }
         DiscussionEvent::Ended { outcome } => {
             format!(

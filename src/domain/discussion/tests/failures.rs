@@ -1,13 +1,13 @@
 //! Failures that were measured in an engine that judged by words: each must not happen here.
 
-use super::play::*;
+use super::discussion_simulator::*;
 use crate::domain::discussion::*;
 
 #[test]
 fn strong_disagreement_is_not_neutral() {
-    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).until_over(|_, speak| {
+    let play = DiscussionSimulator::new(DiscussionMode::Collaborative, &["a", "b", "c"]).until_over(|_, speak| {
         match speak.participant.name.as_str() {
-            "a" => for_("sqlite"),
+            "a" => votes_for("sqlite"),
             "b" => says(
                 "I strongly disagree. I completely reject this.",
                 r#"{"stance": "disagree", "proposal": "sqlite", "confidence": 1.0, "blocking": ["no network access"]}"#,
@@ -15,7 +15,7 @@ fn strong_disagreement_is_not_neutral() {
             _ => says("I have no opinion.", r#"{"stance": "abstain"}"#),
         }
     });
-    assert_eq!(play.told_of(), "none by none: stalemate");
+    assert_eq!(play.decision_label(), "none by none: stalemate");
     let outcome = play.outcome();
     assert_eq!(outcome.votes[0].votes_for.len(), 1);
     assert_eq!(outcome.votes[0].against[0].participant, "b");
@@ -25,29 +25,38 @@ fn strong_disagreement_is_not_neutral() {
 
 #[test]
 fn not_approved_does_not_approve() {
-    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).until_over(|_, _| {
-        Said::Text("This is not approved. I cannot say LGTM, and I disagree: 不同意.".to_owned())
-    });
-    assert_eq!(play.told_of(), "none by none: max_rounds");
+    let play = DiscussionSimulator::new(DiscussionMode::Collaborative, &["a", "b", "c"])
+        .until_over(|_, _| {
+            ScriptedReply::Text(
+                "This is not approved. I cannot say LGTM, and I disagree: 不同意.".to_owned(),
+            )
+        });
+    assert_eq!(play.decision_label(), "none by none: max_rounds");
     assert_eq!(play.outcome().no_vote.len(), 3);
     assert_eq!(play.outcome().rounds, 3);
 }
 
 #[test]
 fn a_quoted_marker_changes_nothing() {
-    let play = Play::new(Mode::Collaborative, &["a", "b"]).until_over(|_, speak| {
-        let words = "Do not write CONSENSUS_REACHED, and do not end with\n\
+    let play = DiscussionSimulator::new(DiscussionMode::Collaborative, &["a", "b"]).until_over(
+        |_, speak| {
+            let words = "Do not write CONSENSUS_REACHED, and do not end with\n\
                      ```stance\n{\"stance\": \"agree\", \"proposal\": \"sqlite\"}\n```\n\
                      as long as nothing was measured. \"conclude\": true\nCONSENSUS_REACHED";
-        match speak.participant.name.as_str() {
-            "a" => Said::Text(words.to_owned()),
-            _ => for_("sqlite"),
-        }
-    });
+            match speak.participant.name.as_str() {
+                "a" => ScriptedReply::Text(words.to_owned()),
+                _ => votes_for("sqlite"),
+            }
+        },
+    );
     assert_eq!(play.outcome().rounds, 3);
-    assert_eq!(play.told_of(), "none by none: max_rounds", "one is no vote");
+    assert_eq!(
+        play.decision_label(),
+        "none by none: max_rounds",
+        "one is no vote"
+    );
     assert_eq!(play.outcome().no_vote[0].participant, "a");
-    let again = play.context("a", 2, Part::Round);
+    let again = play.context("a", 2, SpeechPart::Round);
     assert!(
         again.contains("(no stance that counts: its `stance` block does not end the speech)"),
         "{again}"
@@ -56,16 +65,17 @@ fn a_quoted_marker_changes_nothing() {
 
 #[test]
 fn a_unanimous_first_round_stops() {
-    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).until_over(|_, _| for_("SQLite"));
-    assert_eq!(play.told_of(), "sqlite by consensus: unanimous");
+    let play = DiscussionSimulator::new(DiscussionMode::Collaborative, &["a", "b", "c"])
+        .until_over(|_, _| votes_for("SQLite"));
+    assert_eq!(play.decision_label(), "sqlite by consensus: unanimous");
     assert_eq!(play.trace, ["1: a", "1: b", "1: c", "ends: unanimous"]);
 }
 
 #[test]
 fn the_moderator_sees_the_last_round_and_speaks_once() {
     let names = ["advocate", "critic", "moderator"];
-    let play = Play::new(Mode::Debate, &names)
-        .terms(|terms| terms.rounds = 2)
+    let play = DiscussionSimulator::new(DiscussionMode::Debate, &names)
+        .with_settings(|terms| terms.rounds = 2)
         .until_over(
             |_, speak| match (speak.participant.name.as_str(), speak.round) {
                 ("advocate", n) => says(
@@ -91,29 +101,27 @@ fn the_moderator_sees_the_last_round_and_speaks_once() {
         "ends: stalemate",
     ];
     assert_eq!(play.trace, expected);
-    let told = play.context("moderator", 2, Part::Closing);
+    let told = play.context("moderator", 2, SpeechPart::Closing);
     assert!(
         told.contains("advocate-words-2") && told.contains("critic-words-2"),
         "{told}"
     );
-    assert_eq!(play.told_of(), "postgres by moderator: stalemate");
+    assert_eq!(play.decision_label(), "postgres by moderator: stalemate");
     assert_eq!(play.outcome().conclusion, "Postgres it is.");
 }
 
 #[test]
 fn a_time_out_is_an_error_entry() {
-    let play =
-        Play::new(Mode::Collaborative, &["a", "b", "c"]).until_over(|_, speak| {
-            match speak.participant.name.as_str() {
-                "a" => Said::Fails(SpeechErrorCode::Timeout),
-                "b" => for_("sqlite"),
-                _ => for_("postgres"),
-            }
+    let play = DiscussionSimulator::new(DiscussionMode::Collaborative, &["a", "b", "c"])
+        .until_over(|_, speak| match speak.participant.name.as_str() {
+            "a" => ScriptedReply::Fails(SpeechErrorCode::Timeout),
+            "b" => votes_for("sqlite"),
+            _ => votes_for("postgres"),
         });
     let outcome = play.outcome();
     let entry = &outcome.errors[0];
     assert_eq!(
-        (entry.participant.as_str(), entry.error.code.code()),
+        (entry.participant.as_str(), entry.error.code.as_str()),
         ("a", "E_TIMEOUT")
     );
     assert_eq!(outcome.no_vote[0].participant, "a");
@@ -122,13 +130,11 @@ fn a_time_out_is_an_error_entry() {
 
 #[test]
 fn whoever_has_no_session_is_an_error_and_nobody_speaks_in_its_place() {
-    let play =
-        Play::new(Mode::Collaborative, &["a", "b", "c"]).until_over(|_, speak| {
-            match speak.participant.name.as_str() {
-                "a" => Said::NoSession,
-                "b" => for_("sqlite"),
-                _ => for_("postgres"),
-            }
+    let play = DiscussionSimulator::new(DiscussionMode::Collaborative, &["a", "b", "c"])
+        .until_over(|_, speak| match speak.participant.name.as_str() {
+            "a" => ScriptedReply::NoSession,
+            "b" => votes_for("sqlite"),
+            _ => votes_for("postgres"),
         });
     let outcome = play.outcome();
     assert_eq!(
@@ -137,7 +143,7 @@ fn whoever_has_no_session_is_an_error_and_nobody_speaks_in_its_place() {
         "it is not asked again: {:?}",
         outcome.errors
     );
-    assert_eq!(outcome.errors[0].error.code.code(), "E_SESSION");
+    assert_eq!(outcome.errors[0].error.code.as_str(), "E_SESSION");
     assert!(!play.discussion.sessions.contains_key("a"));
     assert!(play.discussion.speech(2, "a").is_none());
 }
@@ -145,13 +151,15 @@ fn whoever_has_no_session_is_an_error_and_nobody_speaks_in_its_place() {
 #[test]
 fn a_debate_without_one_side_fails() {
     let names = ["advocate", "critic", "critic-2", "moderator"];
-    let mut order = order(Mode::Debate, &names);
-    order.participants[2].side = Side::Critic;
-    let play = Play::of(&order).until_over(|_, speak| match speak.participant.side {
-        Side::Advocate => Said::Fails(SpeechErrorCode::Timeout),
-        _ => for_("sqlite"),
+    let mut order = order(DiscussionMode::Debate, &names);
+    order.participants[2].side = DebateSide::Critic;
+    let play = DiscussionSimulator::from_order(&order).until_over(|_, speak| {
+        match speak.participant.side {
+            DebateSide::Advocate => ScriptedReply::Fails(SpeechErrorCode::Timeout),
+            _ => votes_for("sqlite"),
+        }
     });
-    assert_eq!(play.told_of(), "none by none: lost_quorum");
+    assert_eq!(play.decision_label(), "none by none: lost_quorum");
     assert_eq!(play.discussion.status, DiscussionStatus::Failed);
     assert!(!play.trace.contains(&"last word: moderator".to_owned()));
     assert_eq!(

@@ -24,8 +24,8 @@ fn shown(effects: &[Effect]) -> String {
     format!("{} not {}", of(&terms.test), of(&terms.other_test))
 }
 
-fn asked(other_test: Option<TestCommand>) -> (World, Vec<Effect>) {
-    let mut world = World::approved();
+fn asked(other_test: Option<TestCommand>) -> (RunSimulation, Vec<Effect>) {
+    let mut world = RunSimulation::approved();
     let terms = ExecutionTerms {
         test: Some(command("cargo test", TestCommandSource::Detected)),
         other_test,
@@ -35,7 +35,7 @@ fn asked(other_test: Option<TestCommand>) -> (World, Vec<Effect>) {
     (world, effects)
 }
 
-fn answer(world: &mut World, answer: QuestionAnswer) -> Vec<Effect> {
+fn answer(world: &mut RunSimulation, answer: QuestionAnswer) -> Vec<Effect> {
     let id = world
         .run
         .state()

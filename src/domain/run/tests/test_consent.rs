@@ -6,7 +6,7 @@ use crate::permission::permission_mode::MODES;
 
 /// A run in a mode whose first step's turn is over and looked at; what follows that.
 fn after_a_step(mode: Mode, entry_points: Vec<EntryPoint>) -> Vec<Effect> {
-    let mut world = World::approved();
+    let mut world = RunSimulation::approved();
     world.feed(Event::ModeChanged { mode });
     let terms = world.terms();
     let audit = StepAudit {
@@ -39,7 +39,7 @@ fn after_a_step(mode: Mode, entry_points: Vec<EntryPoint>) -> Vec<Effect> {
 fn in_every_mode_the_approved_command_runs_unasked() {
     for mode in MODES {
         let effects = after_a_step(mode, Vec::new());
-        let test = World::approved().terms().test;
+        let test = RunSimulation::approved().terms().test;
         assert_eq!(effects, [Effect::RunTests { step: 1, test }], "{mode:?}");
     }
 }
@@ -63,7 +63,7 @@ fn in_every_mode_a_step_that_changed_what_the_command_runs_asks_first() {
 #[test]
 fn in_every_mode_a_command_that_changed_since_it_was_approved_is_asked_about_again() {
     for mode in MODES {
-        let mut world = World::approved();
+        let mut world = RunSimulation::approved();
         world.feed(Event::ModeChanged { mode });
         let terms = world.terms();
         world.feed(Event::RepositorySurveyed { terms });
@@ -87,7 +87,7 @@ fn played(mode: Mode, auto_approve: bool, dice: &[u8]) -> Vec<Vec<Effect>> {
         auto_approve,
         ..settings(2)
     };
-    let mut world = World::new(Gate::Auto, true, settings);
+    let mut world = RunSimulation::new(Gate::Auto, true, settings);
     world.feed(Event::ModeChanged { mode });
     let mut done: Vec<Vec<Effect>> = goal().map(|event| world.feed(event)).into();
     for dice in dice {
@@ -115,7 +115,7 @@ proptest! {
         for mode in MODES {
             prop_assert_eq!(&played(mode, auto_approve, &dice), &usual);
         }
-        let approved = World::approved().terms().test;
+        let approved = RunSimulation::approved().terms().test;
         for effect in usual.iter().flatten() {
             if let Effect::RunTests { test, .. } = effect {
                 prop_assert_eq!(test, &approved);

@@ -8,15 +8,15 @@ fn hold(hold: TurnHold) -> Event {
 }
 
 /// The planner's turn ends while the dialog is open, in the auto gate.
-fn held() -> World {
-    let mut world = World::planning(1);
+fn held() -> RunSimulation {
+    let mut world = RunSimulation::planning(1);
     world.feed(hold(TurnHold::Held));
     world.feed(ended(1));
     world.feed(planned(1, 1));
     world
 }
 
-fn check(world: &World, wanted: &str) {
+fn check(world: &RunSimulation, wanted: &str) {
     let state = world.run.state();
     let runs = state.running.as_ref().map(|running| &running.order);
     let held = match &state.busy {
@@ -90,7 +90,7 @@ fn a_turn_that_auto_released_waits_at_the_gate_where_that_is_manual_by_now() {
 
 #[test]
 fn a_release_by_hand_counts_once_the_user_has_answered() {
-    let mut world = World::new(Gate::Manual, true, settings(1));
+    let mut world = RunSimulation::new(Gate::Manual, true, settings(1));
     for event in goal() {
         world.feed(event);
     }

@@ -129,7 +129,7 @@ impl Engine {
         Some(DecisionContext {
             paths,
             approvals,
-            lineage: self.setup.permissions.of_a_child(),
+            lineage: self.setup.permissions.child_lineage(),
             ..self.context_under(&order.agent, access, root)
         })
     }

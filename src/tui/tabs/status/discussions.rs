@@ -29,7 +29,7 @@ pub(super) fn rows(state: &RunState, now: UnixMillis) -> Vec<Row> {
             (None, false) => ("■ cut off".to_owned(), theme::BAD),
             (None, true) => {
                 let n = discussion.round().map_or(0, |round| round.n);
-                let most = discussion.order.terms.n_rounds();
+                let most = discussion.order.terms.max_rounds();
                 (format!("◌ round {n} of {most}"), theme::KEY)
             }
         };
@@ -90,7 +90,7 @@ fn in_words(minutes: &Minutes<'_>, name: &str, now: UnixMillis) -> String {
     match said {
         None => "has not spoken".to_owned(),
         Some(speech) => match (&speech.error, &speech.stance) {
-            (Some(error), _) => format!("! {}", error.code.shown()),
+            (Some(error), _) => format!("! {}", error.code.label()),
             (None, None) => "? no stance".to_owned(),
             (None, Some(stance)) => {
                 let (sign, word, _) = attitude(stance.stance);

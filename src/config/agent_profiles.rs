@@ -1,0 +1,145 @@
+//! What is written of agents: their rules out of every form they may have, and the names of those who are called.
+//!
+//! Refuses to know what a rule leads to.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::config_layers::{LayeredSettings, LayeredValue};
+use super::config_model::{AppConfig, ConfigRule, PermissionAction};
+use super::config_value::ConfigValue;
+use super::diagnostic::{ConfigProblem, ConfigProblems};
+use super::effective_permissions::{AllowAuthority, EffectivePermissions};
+use super::key_suggestions::closest_match;
+use super::toml_parser::ConfigSource;
+use crate::domain::discussion::ParticipantSpec;
+
+/// Gathers an agent's rules in the order in which they count: what it may use, what it may not, single tools, rules.
+///
+/// A list of allowed tools without `*` denies all others; denied ones come after it, so that they win.
+pub(super) fn agent_rules<'a>(held: impl Fn(&str) -> Option<&'a LayeredValue>) -> Vec<ConfigRule> {
+    let mut rules = Vec::new();
+    if let Some(allowed) = held("allowed_tools") {
+        let tools = text_list(allowed);
+        if !tools.iter().any(|tool| tool == "*") {
+            rules.push(tool_rule(allowed, "*", PermissionAction::Deny));
+        }
+        rules.extend(
+            tools
+                .iter()
+                .map(|tool| tool_rule(allowed, tool, PermissionAction::Allow)),
+        );
+    }
+    if let Some(denied) = held("denied_tools") {
+        let tools = text_list(denied).iter();
+        rules.extend(tools.map(|tool| tool_rule(denied, tool, PermissionAction::Deny)));
+    }
+    if let Some(tools) = held("tools")
+        && let ConfigValue::Flags(flags) = &tools.value
+    {
+        let of = |wanted: bool, action: PermissionAction| {
+            let named = flags.iter().filter(move |(_, flag)| **flag == wanted);
+            named.map(move |(tool, _)| tool_rule(tools, tool, action))
+        };
+        rules.extend(of(true, PermissionAction::Allow));
+        rules.extend(of(false, PermissionAction::Deny));
+    }
+    rules.extend(held("rules").map(LayeredValue::rules).unwrap_or_default());
+    rules
+}
+
+fn text_list(held: &LayeredValue) -> &[String] {
+    match &held.value {
+        ConfigValue::Texts(texts) => texts,
+        _ => &[],
+    }
+}
+
+fn tool_rule(held: &LayeredValue, tool: &str, action: PermissionAction) -> ConfigRule {
+    ConfigRule {
+        permission: tool.to_owned(),
+        pattern: "*".to_owned(),
+        action,
+        layer: held.layer,
+        place: held.place.clone(),
+    }
+}
+
+/// Finds the text of each agent's prompt. Of two files with one name the later one counts, as for all prompts.
+pub(super) fn find_agent_prompts(
+    settings: &LayeredSettings,
+    files: &[&ConfigSource],
+) -> Result<BTreeMap<String, ConfigSource>, ConfigProblems> {
+    let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
+    for (path, held) in &settings.values {
+        let name = path
+            .strip_prefix("agents.")
+            .and_then(|rest| rest.strip_suffix(".prompt"));
+        let (Some(name), ConfigValue::Text(named)) = (name, &held.value) else {
+            continue;
+        };
+        let wanted = Path::new(named).file_name();
+        match files.iter().rfind(|source| source.file.file_name() == wanted) {
+            Some(source) => drop(found.insert(name.to_owned(), Clone::clone(*source))),
+            None => problems.push(ConfigProblem {
+                place: held.place.clone(),
+                what: format!("`{path}` names {named}, and there is no such prompt"),
+                text: String::new(),
+                hint: "prompts lie in the folder `prompts` beside your own config.toml; `agent-collab config path` \
+                       tells where that is"
+                    .to_owned(),
+            }),
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(found),
+        false => Err(ConfigProblems(problems)),
+    }
+}
+
+/// Everybody who is called into a discussion must be there.
+pub(super) fn check_preset_agents(
+    settings: &LayeredSettings,
+    config: &AppConfig,
+) -> Vec<ConfigProblem> {
+    let profiles = EffectivePermissions::from_config(config, AllowAuthority::Everybody).profiles;
+    let presets = settings
+        .values
+        .iter()
+        .filter(|(path, _)| path.starts_with("discuss.preset.") && path.ends_with(".agents"));
+    let mut problems = Vec::new();
+    for (path, held) in presets {
+        for text in text_list(held) {
+            let called = match ParticipantSpec::parse(text) {
+                Ok(called) => called,
+                Err(unreadable) => {
+                    problems.push(ConfigProblem {
+                        place: held.place.clone(),
+                        what: format!("`{path}`: {unreadable}"),
+                        text: String::new(),
+                        hint: "for example \"critic\" or \"ops=explore@claude\"".to_owned(),
+                    });
+                    continue;
+                }
+            };
+            let name = called.agent.as_str();
+            let Err(unknown) = profiles.find_by_name(name) else {
+                continue;
+            };
+            let known: Vec<&str> = unknown.known.iter().map(String::as_str).collect();
+            let near = closest_match(name, &known)
+                .map(|near| format!("did you mean {near:?}? "))
+                .unwrap_or_default();
+            problems.push(ConfigProblem {
+                place: held.place.clone(),
+                what: format!("`{path}` names the agent {name:?}, which is not known"),
+                text: String::new(),
+                hint: format!(
+                    "{near}known agents: {}; add [agents.{name}] for another",
+                    known.join(", ")
+                ),
+            });
+        }
+    }
+    problems
+}

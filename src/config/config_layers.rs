@@ -1,0 +1,319 @@
+//! The merge of all layers into one set of settings, each with its origin; the only place that knows
+//! what an untrusted project may do.
+//!
+//! Refuses to read files: layers arrive parsed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::builtin_rule_overrides;
+use super::config_key::{ConfigKey, UntrustedPolicy};
+use super::config_model::{ConfigRule, PermissionAction};
+use super::config_value::{ConfigValue, RuleSource};
+use super::diagnostic::{ConfigLocation, ConfigNotice};
+use super::toml_parser::ConfigSetting;
+use super::trust_store::TrustState;
+
+/// Where a setting comes from; a later layer beats an earlier one, field by field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConfigLayer {
+    /// The shipped `config.toml`.
+    Default,
+    /// The user's own configuration.
+    Global,
+    /// `.agent-collab/config.toml` of the repository.
+    Project,
+    /// The file named by `--config`.
+    File,
+    /// A flag of the command line.
+    Flag,
+}
+
+impl ConfigLayer {
+    /// Names the layer in one lower-case word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Global => "global",
+            Self::Project => "project",
+            Self::File => "file",
+            Self::Flag => "flag",
+        }
+    }
+}
+
+/// A value in force and its origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayeredValue {
+    /// The key.
+    pub key: &'static ConfigKey,
+    /// The value.
+    pub value: ConfigValue,
+    /// The layer that set it last.
+    pub layer: ConfigLayer,
+    /// Where it stands.
+    pub place: ConfigLocation,
+    /// For rules: where each of them stands, in their order.
+    pub rule_places: Vec<ConfigLocation>,
+}
+
+impl LayeredValue {
+    /// Reads the value as rules; one of another kind holds none.
+    pub fn rules(&self) -> Vec<ConfigRule> {
+        match &self.value {
+            ConfigValue::Rules(rules) => to_rules(self.layer, rules, &self.rule_places),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// All values in force.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LayeredSettings {
+    /// By path, chosen names filled in. Holds no permission rules.
+    pub values: BTreeMap<String, LayeredValue>,
+    /// The user's and the trusted project's permission rules, earlier layers first.
+    pub rules: Vec<ConfigRule>,
+    /// Permission rules of an untrusted project; none of them allows.
+    pub restrictions: Vec<ConfigRule>,
+    /// Paths whose values are wrong in some layer; reported there, not in force.
+    pub broken: Vec<String>,
+}
+
+impl LayeredSettings {
+    /// Lays settings over what is in force. Laying the same layer twice is as good as once.
+    pub fn apply_layer(&mut self, layer: ConfigLayer, settings: Vec<ConfigSetting>) {
+        for setting in settings {
+            match &setting.value {
+                ConfigValue::Rules(rules) if setting.key.untrusted == UntrustedPolicy::Restrict => {
+                    let rules = to_rules(layer, rules, &setting.rule_places);
+                    self.rules.retain(|rule| rule.layer != layer);
+                    let end = self.rules.partition_point(|rule| rule.layer < layer);
+                    self.rules.splice(end..end, rules);
+                }
+                _ => self.set_value(layer, setting),
+            }
+        }
+    }
+
+    /// The keys that the user gives actions.
+    pub fn key_bindings(&self) -> BTreeMap<String, Vec<String>> {
+        let keys = |(path, held): (&String, &LayeredValue)| match &held.value {
+            ConfigValue::Texts(keys) => {
+                Some((path.strip_prefix("keys.")?.to_owned(), keys.clone()))
+            }
+            _ => None,
+        };
+        self.values.iter().filter_map(keys).collect()
+    }
+
+    /// The user's own themes: their names, with the fields of each.
+    pub fn themes(&self) -> BTreeMap<String, BTreeMap<String, String>> {
+        let mut themes: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        for (path, held) in &self.values {
+            let field = path
+                .strip_prefix("themes.")
+                .and_then(|rest| rest.split_once('.'));
+            if let (Some((name, field)), ConfigValue::Text(text)) = (field, &held.value) {
+                let theme = themes.entry(name.to_owned()).or_default();
+                theme.insert(field.to_owned(), text.clone());
+            }
+        }
+        themes
+    }
+
+    /// Lays a project's settings over what is in force as far as its trust allows; tells what was left out.
+    pub fn apply_project_layer(
+        &mut self,
+        trust: TrustState,
+        settings: Vec<ConfigSetting>,
+    ) -> Vec<ConfigNotice> {
+        let (own, settings): (Vec<ConfigSetting>, Vec<ConfigSetting>) = settings
+            .into_iter()
+            .partition(|setting| setting.key.untrusted == UntrustedPolicy::UserOnly);
+        let mut notices: Vec<ConfigNotice> = own.iter().map(user_only_notice).collect();
+        match trust {
+            TrustState::Trusted => self.apply_layer(ConfigLayer::Project, settings),
+            TrustState::Untrusted | TrustState::Changed => {
+                let settings = settings.into_iter();
+                notices.extend(
+                    settings.flat_map(|setting| self.apply_untrusted_setting(trust, setting)),
+                );
+            }
+        }
+        notices
+    }
+
+    fn apply_untrusted_setting(
+        &mut self,
+        trust: TrustState,
+        mut setting: ConfigSetting,
+    ) -> Vec<ConfigNotice> {
+        let held = self.values.get(&setting.path).map(|held| &held.value);
+        if held == Some(&setting.value) {
+            return Vec::new();
+        }
+        match (setting.key.untrusted, held, &setting.value) {
+            (UntrustedPolicy::Restrict, _, ConfigValue::Rules(rules)) => {
+                let rules = to_rules(ConfigLayer::Project, rules, &setting.rule_places);
+                return self.set_restrictions(trust, rules);
+            }
+            (UntrustedPolicy::Append, Some(ConfigValue::Texts(old)), ConfigValue::Texts(new)) => {
+                let notice =
+                    drops_entries(old, new).then(|| partly_ignored_notice(trust, &setting));
+                setting.value = ConfigValue::Texts(merge_lists(old, new));
+                self.set_value(ConfigLayer::Project, setting);
+                return notice.into_iter().collect();
+            }
+            (UntrustedPolicy::Lower, Some(ConfigValue::Number(old)), ConfigValue::Number(new))
+                if new < old => {}
+            (
+                UntrustedPolicy::Lower,
+                Some(ConfigValue::Duration(old)),
+                ConfigValue::Duration(new),
+            ) if new < old => {}
+            (UntrustedPolicy::OnlyTrue, _, ConfigValue::Flag(true))
+            | (UntrustedPolicy::OnlyFalse, _, ConfigValue::Flag(false)) => {}
+            (UntrustedPolicy::Tighten, held, new)
+                if builtin_rule_overrides::is_stricter(&setting.path, held, new) => {}
+            (
+                UntrustedPolicy::Ignored
+                | UntrustedPolicy::UserOnly
+                | UntrustedPolicy::Lower
+                | UntrustedPolicy::Append
+                | UntrustedPolicy::OnlyTrue
+                | UntrustedPolicy::OnlyFalse
+                | UntrustedPolicy::Tighten
+                | UntrustedPolicy::Restrict,
+                ..,
+            ) => return vec![ignored_notice(trust, &setting)],
+        }
+        self.set_value(ConfigLayer::Project, setting);
+        Vec::new()
+    }
+
+    fn set_restrictions(&mut self, trust: TrustState, rules: Vec<ConfigRule>) -> Vec<ConfigNotice> {
+        let (allowing, strict): (Vec<ConfigRule>, Vec<ConfigRule>) = rules
+            .into_iter()
+            .partition(|rule| rule.action == PermissionAction::Allow);
+        self.restrictions = strict;
+        let notice = |rule: ConfigRule| {
+            let what = format!(
+                "the rule that allows {} `{}` is ignored {}",
+                rule.permission,
+                rule.pattern,
+                trust_reason(trust)
+            );
+            ConfigNotice {
+                place: rule.place,
+                what,
+                hint: trust_hint(trust),
+            }
+        };
+        allowing.into_iter().map(notice).collect()
+    }
+
+    fn set_value(&mut self, layer: ConfigLayer, setting: ConfigSetting) {
+        let ConfigSetting {
+            key,
+            path,
+            value,
+            place,
+            rule_places,
+        } = setting;
+        self.values.insert(
+            path,
+            LayeredValue {
+                key,
+                value,
+                layer,
+                place,
+                rule_places,
+            },
+        );
+    }
+}
+
+fn to_rules(
+    layer: ConfigLayer,
+    rules: &[RuleSource],
+    places: &[ConfigLocation],
+) -> Vec<ConfigRule> {
+    let to_rule = |(rule, place): (&RuleSource, &ConfigLocation)| ConfigRule {
+        permission: rule.permission.clone(),
+        pattern: rule.pattern.clone(),
+        // What is no action denies.
+        action: PermissionAction::from_name(&rule.action).unwrap_or(PermissionAction::Deny),
+        layer,
+        place: place.clone(),
+    };
+    rules.iter().zip(places).map(to_rule).collect()
+}
+
+fn drops_entries(old: &[String], new: &[String]) -> bool {
+    old.iter().any(|entry| !new.contains(entry))
+}
+
+fn merge_lists(old: &[String], new: &[String]) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    old.iter()
+        .chain(new)
+        .filter(|entry| seen.insert(entry.as_str()))
+        .cloned()
+        .collect()
+}
+
+fn ignored_notice(trust: TrustState, setting: &ConfigSetting) -> ConfigNotice {
+    let given = format!("`{} = {}`", setting.path, setting.value.masked().to_toml());
+    let limit = match setting.key.untrusted {
+        UntrustedPolicy::Ignored | UntrustedPolicy::UserOnly => String::new(),
+        limited => format!(" (it may only {})", limited.allowed_change()),
+    };
+    ConfigNotice {
+        place: setting.place.clone(),
+        what: format!("{given} is ignored {}{limit}", trust_reason(trust)),
+        hint: trust_hint(trust),
+    }
+}
+
+/// What no project may say, trusted or not.
+fn user_only_notice(setting: &ConfigSetting) -> ConfigNotice {
+    let given = format!("`{} = {}`", setting.path, setting.value.to_toml());
+    ConfigNotice {
+        place: setting.place.clone(),
+        what: format!("{given} is ignored because a project does not choose your keys and colours"),
+        hint: "put it into your own configuration if you want it".to_owned(),
+    }
+}
+
+fn partly_ignored_notice(trust: TrustState, setting: &ConfigSetting) -> ConfigNotice {
+    let what = format!(
+        "`{}` is added to the list in force and replaces none of it {}",
+        setting.path,
+        trust_reason(trust)
+    );
+    ConfigNotice {
+        place: setting.place.clone(),
+        what,
+        hint: trust_hint(trust),
+    }
+}
+
+/// Says why a project's word does not count.
+pub fn trust_reason(trust: TrustState) -> &'static str {
+    match trust {
+        TrustState::Changed => {
+            "because the project's settings or prompts changed since you trusted this repository"
+        }
+        TrustState::Untrusted | TrustState::Trusted => "because this repository is not trusted",
+    }
+}
+
+/// Says what makes it count.
+pub fn trust_hint(trust: TrustState) -> String {
+    match trust {
+        TrustState::Changed => "read the change, then run `agent-collab trust` again".to_owned(),
+        TrustState::Untrusted | TrustState::Trusted => {
+            "run `agent-collab trust` if you know where this repository comes from".to_owned()
+        }
+    }
+}

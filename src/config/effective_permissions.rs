@@ -1,0 +1,273 @@
+//! The rules and profiles in force, in the words of the permission layer.
+//!
+//! Refuses to decide anything and to read files: it only converts what the layers hold.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::builtin_rule_overrides;
+use super::config_layers;
+use super::config_model::{AdapterKind, AgentConfig, AppConfig, ConfigRule};
+use super::diagnostic::ConfigNotice;
+use crate::permission::command_safety::{self, CommandSafetySettings};
+use crate::permission::profile_registry::ProfileVisibility;
+use crate::permission::rule_lint;
+use crate::permission::{
+    self, AgentMode, DecisionContext, PermissionAction, PhaseAccess, ProfileDefinition,
+    ProfileRegistry, RuleLayer, RuleOrigin, RuleSet, SessionLineage, tool_names,
+};
+
+/// Everything written about permissions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EffectivePermissions {
+    /// The built-in profiles and the user's own, those with their own rules left out.
+    pub profiles: ProfileRegistry,
+    /// Which commands are held back whatever else allows them.
+    pub safety: CommandSafetySettings,
+    written: Vec<permission::Rule>,
+    restrictions: Vec<permission::Rule>,
+    own: Vec<(String, permission::Rule)>,
+}
+
+/// Whose allows count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AllowAuthority {
+    /// Those of everybody who may write rules.
+    Everybody,
+    /// The user's; a repository's do not, trusted or not.
+    User,
+    /// Nobody's: what is allowed is what the program allows by itself.
+    Nobody,
+}
+
+impl EffectivePermissions {
+    /// Takes the permissions of a configuration. An allow that does not count asks, where nothing before it allows.
+    pub fn from_config(config: &AppConfig, allowing: AllowAuthority) -> Self {
+        let counts = |layer: config_layers::ConfigLayer| match allowing {
+            AllowAuthority::Everybody => true,
+            AllowAuthority::User => layer != config_layers::ConfigLayer::Project,
+            AllowAuthority::Nobody => false,
+        };
+        let convert = |rule: &ConfigRule, layer: RuleLayer| {
+            let is_discounted = rule.action == PermissionAction::Allow && !counts(rule.layer);
+            let action = match is_discounted {
+                true => PermissionAction::Ask,
+                false => rule.action,
+            };
+            permission::Rule {
+                is_discounted,
+                ..to_permission_rule(rule, action, layer)
+            }
+        };
+        let in_layers = |rules: &[ConfigRule]| {
+            let rules = rules.iter();
+            rules
+                .map(|rule| convert(rule, to_permission_layer(rule.layer)))
+                .collect()
+        };
+        let mut profiles = ProfileRegistry::default();
+        let mut own = Vec::new();
+        for (name, agent) in &config.agents {
+            profiles.insert(merge_profile(name, agent, &profiles));
+            let rules = agent.rules.iter();
+            own.extend(rules.map(|rule| (name.clone(), convert(rule, RuleLayer::Own))));
+        }
+        Self {
+            profiles,
+            safety: CommandSafetySettings {
+                blocked_patterns: config.safety.blocked_commands.clone(),
+                confirm_patterns: config.safety.require_confirm_for.clone(),
+                builtin_levels: command_safety::all_builtin_rules()
+                    .filter_map(|rule| {
+                        let change =
+                            builtin_rule_overrides::effective_change(config, rule, counts)?;
+                        Some((rule.name.to_owned(), change))
+                    })
+                    .collect(),
+                ..CommandSafetySettings::default()
+            },
+            written: in_layers(&config.permission.rules),
+            restrictions: in_layers(&config.permission.restrictions),
+            own,
+        }
+    }
+
+    /// Tells of written rules that never decide anything, each list by itself; a rule of one place may well be
+    /// meant to be overruled by one of another.
+    pub fn ineffective_rules(config: &AppConfig) -> Vec<ConfigNotice> {
+        let mut lists: Vec<Vec<&ConfigRule>> = Vec::new();
+        let layered = config.permission.rules.iter();
+        for rule in layered.chain(&config.permission.restrictions) {
+            match lists.last_mut() {
+                Some(list) if list.iter().all(|last| last.layer == rule.layer) => list.push(rule),
+                Some(_) | None => lists.push(vec![rule]),
+            }
+        }
+        lists.extend(
+            config
+                .agents
+                .values()
+                .map(|agent| agent.rules.iter().collect()),
+        );
+        lists.iter().flat_map(|list| lint_rules(list)).collect()
+    }
+
+    /// Tells of written rules about every agent that do not reach some of them: what a profile denies holds against
+    /// all but the rules that name it.
+    pub fn rules_denied_by_profiles(config: &AppConfig) -> Vec<ConfigNotice> {
+        let permissions = Self::from_config(config, AllowAuthority::Everybody);
+        let profiles: Vec<(&str, RuleSet)> = permissions
+            .profiles
+            .iter_offered(AgentMode::All)
+            .map(|profile| (profile.name.as_str(), permissions.layered_rules(profile)))
+            .collect();
+        let told = |rule: &ConfigRule| {
+            let named = tool_names::permission_for_tool(&rule.permission);
+            let agents: Vec<&str> = profiles
+                .iter()
+                .filter(|(_, rules)| rules.find_profile_floor(named).is_some())
+                .map(|(name, _)| *name)
+                .collect();
+            let first = agents.first()?;
+            Some(ConfigNotice {
+                place: rule.place.clone(),
+                what: format!(
+                    "the rule {} has no effect on {}, who may not use {named} at all",
+                    to_permission_rule(rule, rule.action, to_permission_layer(rule.layer)),
+                    agents.join(", "),
+                ),
+                hint: format!(
+                    "for one of them write it into its own: rules = [[{named:?}, {:?}, \"{}\"]] in [agents.{first}]",
+                    rule.pattern,
+                    rule.action.name()
+                ),
+            })
+        };
+        let rules = config.permission.rules.iter();
+        rules
+            .filter(|rule| rule.action != PermissionAction::Deny)
+            .filter_map(told)
+            .collect()
+    }
+
+    /// The written rules that hold for every session, in their order; those of a profile are not among them.
+    fn session_rules(&self) -> RuleSet {
+        RuleSet::from_written(&self.written, &self.restrictions)
+    }
+
+    /// Layers the rules that hold for a profile; one that nobody knows may do nothing.
+    pub fn rules(&self, profile: &str) -> RuleSet {
+        match self.profiles.find_by_name(profile) {
+            Ok(found) => self.layered_rules(found),
+            Err(_unknown) => RuleSet::from_list(ProfileDefinition::deny_all(profile).rules),
+        }
+    }
+
+    /// The same at a CLI of this kind: codex reads files by commands alone.
+    pub fn rules_for_adapter(&self, profile: &str, kind: Option<AdapterKind>) -> RuleSet {
+        match (self.profiles.find_by_name(profile), kind) {
+            (Ok(found), Some(AdapterKind::Codex)) => {
+                self.layered_rules(&found.clone().with_read_only_commands())
+            }
+            _ => self.rules(profile),
+        }
+    }
+
+    /// What decisions rest on in a role's session under a profile, in mode default, before a call is known.
+    pub fn decision_context(
+        &self,
+        profile: &str,
+        access: PhaseAccess,
+        root: &Path,
+    ) -> DecisionContext {
+        DecisionContext {
+            profile: profile.to_owned(),
+            rules: Arc::new(self.rules(profile)),
+            safety_settings: self.safety.clone(),
+            ..DecisionContext::new(access, root.to_owned())
+        }
+    }
+
+    /// Whose a child's session is: what is written holds for it, what its profile allows does not count further.
+    pub fn child_lineage(&self) -> SessionLineage {
+        SessionLineage::Child {
+            session: Arc::new(self.session_rules()),
+        }
+    }
+
+    fn layered_rules(&self, found: &ProfileDefinition) -> RuleSet {
+        let profile = &found.name;
+        let own = self.own.iter().filter(|(name, _)| name == profile);
+        let written: Vec<permission::Rule> = self
+            .written
+            .iter()
+            .chain(own.map(|(_, rule)| rule))
+            .cloned()
+            .collect();
+        RuleSet::from_layers(found, &written, &self.restrictions)
+    }
+}
+
+/// What the user says of an agent is laid over the built-in one of its name.
+fn merge_profile(name: &str, agent: &AgentConfig, known: &ProfileRegistry) -> ProfileDefinition {
+    let base = known
+        .find_by_name(name)
+        .cloned()
+        .unwrap_or_else(|_| ProfileDefinition::without_rules(name, AgentMode::All));
+    let mode = agent.mode.as_deref().and_then(AgentMode::from_name);
+    ProfileDefinition {
+        mode: mode.unwrap_or(base.mode),
+        description: agent.description.clone().unwrap_or(base.description),
+        prompt: agent.prompt.clone().or(base.prompt),
+        adapter: agent.adapter.clone().or(base.adapter),
+        model: agent.model.clone().or(base.model),
+        visibility: match agent.hidden {
+            true => ProfileVisibility::Hidden,
+            false => ProfileVisibility::Offered,
+        },
+        ..base
+    }
+}
+
+fn to_permission_layer(layer: config_layers::ConfigLayer) -> RuleLayer {
+    match layer {
+        config_layers::ConfigLayer::Default => RuleLayer::Default,
+        config_layers::ConfigLayer::Global => RuleLayer::Global,
+        config_layers::ConfigLayer::Project => RuleLayer::Project,
+        config_layers::ConfigLayer::File => RuleLayer::File,
+        config_layers::ConfigLayer::Flag => RuleLayer::Flag,
+    }
+}
+
+/// Names of tools are taken for the permission that they need.
+fn to_permission_rule(
+    rule: &ConfigRule,
+    action: PermissionAction,
+    layer: RuleLayer,
+) -> permission::Rule {
+    let place = rule.place.to_string();
+    let permission = tool_names::permission_for_tool(&rule.permission);
+    permission::Rule::new(
+        permission,
+        &rule.pattern,
+        action,
+        RuleOrigin { layer, place },
+    )
+}
+
+fn lint_rules(list: &[&ConfigRule]) -> Vec<ConfigNotice> {
+    let rules: Vec<permission::Rule> = list
+        .iter()
+        .map(|rule| to_permission_rule(rule, rule.action, to_permission_layer(rule.layer)))
+        .collect();
+    rule_lint::lint_rules(&rules)
+        .into_iter()
+        .filter_map(|odd| {
+            Some(ConfigNotice {
+                place: list.get(odd.rule_index)?.place.clone(),
+                what: odd.message,
+                hint: odd.hint,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,76 @@
+//! The nearest known key to one that is not known.
+//!
+//! Refuses to correct anything by itself: it only phrases the hint.
+
+use std::collections::BTreeSet;
+
+use similar::get_close_matches;
+
+use super::builtin_rule_overrides;
+use super::schema::KEYS;
+
+/// How alike two words must be (0 to 1) before one is suggested for the other.
+const MIN_SIMILARITY: f32 = 0.6;
+
+/// Phrases what the user may have meant by a path that is no key.
+pub fn hint_for_unknown_key(path: &[String]) -> String {
+    if let Some(hint) = builtin_rule_overrides::hint_for_unknown_rule(path) {
+        return hint;
+    }
+    let Some((last, parent)) = path.split_last() else {
+        return String::new();
+    };
+    let siblings = known_siblings(parent);
+    if let Some(name) = closest_match(last, &siblings) {
+        return did_you_mean(parent, name);
+    }
+    let homonyms: Vec<&str> = KEYS
+        .iter()
+        .map(|key| key.path)
+        .filter(|known| known.rsplit('.').next() == Some(last))
+        .collect();
+    if let Some(known) = homonyms.first() {
+        return format!("did you mean `{known}`?");
+    }
+    let all: Vec<&str> = KEYS.iter().map(|key| key.path).collect();
+    if let Some(known) = closest_match(&path.join("."), &all) {
+        return format!("did you mean `{known}`?");
+    }
+    if siblings.is_empty() {
+        return "remove it; `agent-collab config show` prints every key".to_owned();
+    }
+    format!("known here: {}", siblings.join(", "))
+}
+
+/// Picks the candidate that is most like a word, if any is alike enough.
+pub fn closest_match<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    get_close_matches(word, candidates, 1, MIN_SIMILARITY)
+        .first()
+        .copied()
+}
+
+/// What may stand below a path: the next segments of all keys below it, without chosen names.
+fn known_siblings(parent: &[String]) -> Vec<&'static str> {
+    let mut names = BTreeSet::new();
+    for key in KEYS {
+        let pattern: Vec<&'static str> = key.path.split('.').collect();
+        let fits = pattern.len() > parent.len()
+            && pattern
+                .iter()
+                .zip(parent)
+                .all(|(want, have)| *want == "*" || want == have);
+        if let Some(name) = pattern
+            .get(parent.len())
+            .filter(|name| fits && **name != "*")
+        {
+            names.insert(*name);
+        }
+    }
+    names.into_iter().collect()
+}
+
+fn did_you_mean(parent: &[String], name: &str) -> String {
+    let mut path = parent.to_vec();
+    path.push(name.to_owned());
+    format!("did you mean `{}`?", path.join("."))
+}

@@ -1,0 +1,271 @@
+//! What a repository brings along to configure and instruct agents: `.agent-collab/config.toml`,
+//! `.agent-collab/prompts/*.md`, `CLAUDE.md` and `AGENTS.md`, each read once.
+//!
+//! Refuses to judge it: trust is decided elsewhere, over the very bytes that were read here.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256 as Hasher};
+
+use super::diagnostic::{ConfigLocation, ConfigProblem, ConfigProblems};
+use super::toml_parser::ConfigSource;
+use crate::domain::ids::Sha256;
+
+/// The folder of a repository's own settings.
+pub const PROJECT_DIR: &str = ".agent-collab";
+
+/// No configuration, prompt or instruction file may be larger, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Instructions for agents that a repository may hold.
+const ROOT_INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+
+/// Instructions for agents that a folder of a repository may hold.
+const NESTED_INSTRUCTIONS: &str = "AGENTS.md";
+
+/// Folders that hold what others wrote, or what is made anew.
+const SKIPPED_FOLDERS: [&str; 8] = [
+    "node_modules",
+    "vendor",
+    "third_party",
+    "target",
+    "build",
+    "dist",
+    "venv",
+    "__pycache__",
+];
+
+/// In how many folders instructions are looked for at most, and how many of them count.
+const MAX_FOLDERS: usize = 2_000;
+const MAX_NESTED_INSTRUCTIONS: usize = 50;
+
+/// A repository's own settings as they were when the program started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectFiles {
+    /// The repository's real path.
+    pub root: PathBuf,
+    /// `.agent-collab/config.toml`, if there is one.
+    pub config: Option<ConfigSource>,
+    /// `.agent-collab/prompts/*.md`, by name.
+    pub prompts: Vec<ConfigSource>,
+    /// `AGENTS.md` and `CLAUDE.md`, as far as they are files inside the repository; then the `AGENTS.md` of folders, each
+    /// for what lies below it.
+    pub instructions: Vec<ConfigSource>,
+}
+
+impl ProjectFiles {
+    /// Reads a repository's own settings; names are shown relative to its root.
+    pub fn load(root: &Path) -> Result<Self, ConfigProblems> {
+        let root = root
+            .canonicalize()
+            .map_err(|error| ConfigProblems(vec![unreadable_file_problem(root, &error)]))?;
+        let mut problems = Vec::new();
+        let config = load_text(
+            &root,
+            &Path::new(PROJECT_DIR).join("config.toml"),
+            &mut problems,
+        );
+        let prompts_dir = Path::new(PROJECT_DIR).join("prompts");
+        let prompts = load_markdown(&root, &prompts_dir, &mut problems);
+        let instructions = load_instructions(&root);
+        if problems.is_empty() {
+            Ok(Self {
+                root,
+                config,
+                prompts,
+                instructions,
+            })
+        } else {
+            Err(ConfigProblems(problems))
+        }
+    }
+
+    /// Hashes what trust is bound to: the configuration and the prompts, with their names.
+    ///
+    /// `AGENTS.md` and `CLAUDE.md` are left out. They reach agents only as marked data, set no key
+    /// and change with ordinary work; bound to them, trust would end with every other commit.
+    pub fn sha256(&self) -> Sha256 {
+        hash_sources(self.config.iter().chain(&self.prompts))
+    }
+
+    /// Hashes the instructions for agents, with their names.
+    pub fn instructions_sha256(&self) -> Sha256 {
+        hash_sources(&self.instructions)
+    }
+}
+
+fn hash_sources<'a>(sources: impl IntoIterator<Item = &'a ConfigSource>) -> Sha256 {
+    let mut hasher = Hasher::new();
+    for source in sources {
+        let name = source.file.to_string_lossy();
+        for part in [name.as_bytes(), source.text.as_bytes()] {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+    }
+    let bytes = hasher.finalize();
+    Sha256::new(
+        bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>(),
+    )
+}
+
+/// Reads a folder's Markdown files in the order of their names; `folder` is relative to `root`, and shown.
+pub fn load_markdown(
+    root: &Path,
+    folder: &Path,
+    problems: &mut Vec<ConfigProblem>,
+) -> Vec<ConfigSource> {
+    load_folder(root, (folder, "md"), problems)
+}
+
+/// Reads a folder's files that end so, in the order of their names; `folder` is relative to `root`, and shown.
+pub fn load_folder(
+    root: &Path,
+    (folder, ending): (&Path, &str),
+    problems: &mut Vec<ConfigProblem>,
+) -> Vec<ConfigSource> {
+    let names = list_files(&root.join(folder), ending).unwrap_or_else(|error| {
+        problems.push(unreadable_file_problem(folder, &error));
+        Vec::new()
+    });
+    let load = |name: &PathBuf| load_text(root, &folder.join(name), problems);
+    names.iter().filter_map(load).collect()
+}
+
+/// Lists a folder's files that end so, by name; a folder that is not there has none.
+fn list_files(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = PathBuf::from(entry?.file_name());
+        if name
+            .extension()
+            .is_some_and(|extension| extension == ending)
+        {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Reads a file of at most 1 MiB as text; `None` when it is not there.
+pub fn load_file(path: &Path) -> io::Result<Option<String>> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if metadata.len() > MAX_FILE_BYTES {
+        return Err(io::Error::other("it is larger than 1 MiB"));
+    }
+    let bytes = fs::read(path)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+            + 1;
+        io::Error::other(format!("line {line} is not UTF-8"))
+    })?;
+    Ok(Some(text))
+}
+
+/// Describes a file that cannot be read.
+pub fn unreadable_file_problem(file: &Path, error: &io::Error) -> ConfigProblem {
+    ConfigProblem {
+        place: ConfigLocation::File(file.to_owned()),
+        what: format!("cannot be read: {error}"),
+        text: String::new(),
+        hint: match error.kind() {
+            io::ErrorKind::NotFound => "name one that is there".to_owned(),
+            io::ErrorKind::PermissionDenied => "let your user read it, or move it away".to_owned(),
+            _ => "mend it, or move it away".to_owned(),
+        },
+    }
+}
+
+fn load_text(root: &Path, file: &Path, problems: &mut Vec<ConfigProblem>) -> Option<ConfigSource> {
+    match load_file(&root.join(file)) {
+        Ok(text) => text.map(|text| ConfigSource {
+            file: file.to_owned(),
+            text,
+        }),
+        Err(error) => {
+            problems.push(unreadable_file_problem(file, &error));
+            None
+        }
+    }
+}
+
+/// A link that leads out of the repository is no instruction of this repository, and one file under two names is one.
+fn load_instructions(root: &Path) -> Vec<ConfigSource> {
+    let mut seen = Vec::new();
+    let mut found = Vec::new();
+    let at_the_root = ROOT_INSTRUCTIONS.map(PathBuf::from);
+    for name in at_the_root
+        .into_iter()
+        .chain(find_nested_instructions(root))
+    {
+        let Ok(real) = root.join(&name).canonicalize() else {
+            continue;
+        };
+        if !real.starts_with(root) || seen.contains(&real) {
+            continue;
+        }
+        if let Ok(Some(text)) = load_file(&real) {
+            found.push(ConfigSource { file: name, text });
+        }
+        seen.push(real);
+    }
+    found
+}
+
+/// The `AGENTS.md` of folders, relative to the root, higher ones first. Folders of other repositories, hidden ones and those
+/// that hold what others wrote are left out.
+fn find_nested_instructions(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = VecDeque::from([PathBuf::new()]);
+    let mut n_looked_at = 0;
+    while let Some(folder) = open.pop_front() {
+        n_looked_at += 1;
+        if n_looked_at > MAX_FOLDERS || found.len() >= MAX_NESTED_INSTRUCTIONS {
+            break;
+        }
+        // A folder that cannot be read has no instructions for anybody who works here.
+        let entries = fs::read_dir(root.join(&folder)).into_iter().flatten();
+        let folders = entries.flatten().filter_map(|entry| {
+            let name = entry.file_name();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let is_own = !name.as_encoded_bytes().starts_with(b".")
+                && SKIPPED_FOLDERS.iter().all(|foreign| name != *foreign);
+            (is_folder && is_own).then(|| folder.join(name))
+        });
+        let mut folders: Vec<PathBuf> = folders.collect();
+        folders.sort();
+        for folder in folders {
+            if root.join(&folder).join(".git").exists() {
+                continue;
+            }
+            let file = folder.join(NESTED_INSTRUCTIONS);
+            if root.join(&file).is_file() {
+                found.push(file);
+            }
+            open.push_back(folder);
+        }
+    }
+    found
+}

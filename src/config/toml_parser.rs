@@ -1,0 +1,359 @@
+//! One configuration file or flag, read into settings; everything wrong with it becomes a problem.
+//!
+//! Refuses to know other layers and trust: a file is judged by the list of keys alone.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::builtin_rule_overrides;
+use super::config_key::{ConfigKey, KeyDefault};
+use super::config_value::{ConfigValue, ValueError, describe_toml_value, parse_value};
+use super::diagnostic::{ConfigLocation, ConfigProblem};
+use super::key_suggestions;
+use super::schema::{KeyLookup, find_key, is_chosen_name};
+
+/// A configuration file's text and the name it is shown by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigSource {
+    /// The file as it is shown.
+    pub file: PathBuf,
+    /// Its whole text.
+    pub text: String,
+}
+
+/// One key with the value that one layer gives it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConfigSetting {
+    /// The key.
+    pub key: &'static ConfigKey,
+    /// Its path with the chosen names filled in.
+    pub path: String,
+    /// The value.
+    pub value: ConfigValue,
+    /// Where it stands.
+    pub place: ConfigLocation,
+    /// For rules: where each of them stands, in their order.
+    pub rule_places: Vec<ConfigLocation>,
+}
+
+impl PartialEq for ConfigKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+/// A setting given on the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigOverride {
+    /// The flag as the user wrote it, such as `--set`.
+    pub flag: String,
+    /// The dotted path of the key.
+    pub key: String,
+    /// The value as text; the quotes of a TOML string may be left out.
+    pub value: String,
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SourceParseResult {
+    /// The settings that are right, even when others are wrong.
+    pub settings: Vec<ConfigSetting>,
+    /// Everything that is wrong, in the order of lines.
+    pub problems: Vec<ConfigProblem>,
+    /// The paths whose values are wrong, so that nobody reports them as missing too.
+    pub broken: Vec<String>,
+}
+
+/// Reads a file's text.
+pub fn parse_source(source: &ConfigSource) -> SourceParseResult {
+    parse_under(source, Vec::new())
+}
+
+/// Reads a theme's own file, whose name is the theme's and whose keys are those of `[themes.NAME]`.
+pub fn parse_theme(source: &ConfigSource) -> SourceParseResult {
+    let problem = |what: &str, hint: &str| SourceParseResult {
+        problems: vec![ConfigProblem {
+            place: ConfigLocation::File(source.file.clone()),
+            what: what.to_owned(),
+            text: String::new(),
+            hint: hint.to_owned(),
+        }],
+        ..SourceParseResult::default()
+    };
+    let name = source.file.file_stem().and_then(|name| name.to_str());
+    let Some(name) = name.filter(|name| is_plain_name(name)) else {
+        return problem(
+            "has no name for a theme",
+            "call the file NAME.toml, of letters, digits, `-` and `_`, and not `none`",
+        );
+    };
+    let parsed = parse_under(source, vec!["themes".to_owned(), name.to_owned()]);
+    match parsed.settings.is_empty() && parsed.problems.is_empty() {
+        true => problem(
+            "is a theme without a colour",
+            "write base = \"nord\", or colours such as good = \"#a3be8c\"; or move it away",
+        ),
+        false => parsed,
+    }
+}
+
+/// Reads a text whose keys stand below a path.
+fn parse_under(source: &ConfigSource, mut path: Vec<String>) -> SourceParseResult {
+    let (table, errors) = DeTable::parse_recoverable(&source.text);
+    let mut walk = TableWalker {
+        file: &source.file,
+        text: &source.text,
+        parsed: SourceParseResult::default(),
+    };
+    for error in &errors {
+        walk.report_syntax_error(error);
+    }
+    // What recovery made of a broken line is not worth judging.
+    let syntax = std::mem::take(&mut walk.parsed.problems);
+    let broken_lines: Vec<usize> = syntax.iter().map(line_number).collect();
+    walk.walk_table(&mut path, table.get_ref());
+    let mut parsed = walk.parsed;
+    parsed
+        .problems
+        .retain(|problem| !broken_lines.contains(&line_number(problem)));
+    parsed.problems.extend(syntax);
+    parsed.problems.sort_by(|a, b| a.place.cmp(&b.place));
+    parsed.problems.dedup();
+    parsed
+}
+
+fn line_number(problem: &ConfigProblem) -> usize {
+    match &problem.place {
+        ConfigLocation::Line { line, .. } => *line,
+        ConfigLocation::File(_) | ConfigLocation::Flag(_) => 0,
+    }
+}
+
+struct TableWalker<'a> {
+    file: &'a Path,
+    text: &'a str,
+    parsed: SourceParseResult,
+}
+
+impl TableWalker<'_> {
+    fn walk_table(&mut self, path: &mut Vec<String>, table: &DeTable<'_>) {
+        for (name, raw) in table {
+            path.push(name.get_ref().to_string());
+            match find_key(path) {
+                _ if is_chosen_name(path) && !is_plain_name(name.get_ref()) => {
+                    self.report_bad_name(name.span(), path)
+                }
+                KeyLookup::Key(key) => self.read_value(key, path, raw),
+                KeyLookup::Table => self.walk_inner_table(path, name.span(), raw),
+                KeyLookup::Unknown => self.report_unknown_key(name.span(), path),
+            }
+            path.pop();
+        }
+    }
+
+    fn walk_inner_table(
+        &mut self,
+        path: &mut Vec<String>,
+        span: Range<usize>,
+        raw: &Spanned<DeValue<'_>>,
+    ) {
+        match raw.get_ref().as_table() {
+            Some(table) => self.walk_table(path, table),
+            None => {
+                let dotted = path.join(".");
+                let what = format!(
+                    "`{dotted}` must be a table, but is {}",
+                    describe_toml_value(raw.get_ref())
+                );
+                self.report_problem(
+                    span,
+                    what,
+                    format!("write [{dotted}] and its keys below it"),
+                );
+            }
+        }
+    }
+
+    fn read_value(&mut self, key: &'static ConfigKey, path: &[String], raw: &Spanned<DeValue<'_>>) {
+        match parse_value(key.kind, raw) {
+            Ok(value) => {
+                let rule_places = match &value {
+                    ConfigValue::Rules(rules) => rules
+                        .iter()
+                        .map(|rule| self.location_of(&rule.span))
+                        .collect(),
+                    _ => Vec::new(),
+                };
+                let place = self.location_of(&raw.span());
+                self.parsed.settings.push(ConfigSetting {
+                    key,
+                    path: path.join("."),
+                    value,
+                    place,
+                    rule_places,
+                });
+            }
+            Err(flaws) => {
+                self.parsed.broken.push(path.join("."));
+                flaws
+                    .into_iter()
+                    .for_each(|flaw| self.report_value_error(key, path, flaw));
+            }
+        }
+    }
+
+    fn report_value_error(&mut self, key: &ConfigKey, path: &[String], flaw: ValueError) {
+        let hint = flaw.hint.unwrap_or_else(|| example_hint(key));
+        self.report_problem(
+            flaw.span,
+            format!("`{}` {}", path.join("."), flaw.what),
+            hint,
+        );
+    }
+
+    fn report_unknown_key(&mut self, span: Range<usize>, path: &[String]) {
+        self.parsed.broken.push(path.join("."));
+        self.report_problem(
+            span,
+            format!("unknown key `{}`", path.join(".")),
+            key_suggestions::hint_for_unknown_key(path),
+        );
+    }
+
+    fn report_bad_name(&mut self, span: Range<usize>, path: &[String]) {
+        let name = path.last().map_or("", String::as_str);
+        let what = format!(
+            "{name:?} is no name for an entry of `{}`",
+            path[..path.len() - 1].join(".")
+        );
+        self.report_problem(
+            span,
+            what,
+            "use letters, digits, `-` and `_`, and not `none`".to_owned(),
+        );
+    }
+
+    fn report_syntax_error(&mut self, error: &toml::de::Error) {
+        let span = error.span().unwrap_or(0..0);
+        let message = error.message().replace('\n', "; ");
+        let hint = match message.as_str() {
+            text if text.contains("duplicate key") => "keep one of the two",
+            text if text.contains("must be quoted") => "put the value into double quotes",
+            text if text.contains("unclosed") => "close it",
+            _ => "see https://toml.io for how values are written",
+        };
+        let (what, hint) = (format!("not valid TOML: {message}"), hint.to_owned());
+        self.report_problem(span, what, hint);
+    }
+
+    fn report_problem(&mut self, span: Range<usize>, what: String, hint: String) {
+        let place = self.location_of(&span);
+        let line = match &place {
+            ConfigLocation::Line { line, .. } => {
+                self.text.lines().nth(line - 1).unwrap_or_default()
+            }
+            ConfigLocation::File(_) | ConfigLocation::Flag(_) => "",
+        };
+        let text = line.trim().chars().take(200).collect();
+        self.parsed.problems.push(ConfigProblem {
+            place,
+            what,
+            text,
+            hint,
+        });
+    }
+
+    fn location_of(&self, span: &Range<usize>) -> ConfigLocation {
+        let mut start = span.start.min(self.text.len());
+        while !self.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let before = &self.text[..start];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        ConfigLocation::Line {
+            file: self.file.to_owned(),
+            line: memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+}
+
+/// Reads a setting of the command line.
+pub fn parse_override(given: &ConfigOverride) -> Result<ConfigSetting, Vec<ConfigProblem>> {
+    let place = ConfigLocation::Flag(given.flag.clone());
+    let text = format!("{}={}", given.key, given.value);
+    let problem = |what: String, hint: String| ConfigProblem {
+        place: place.clone(),
+        what,
+        text: text.clone(),
+        hint,
+    };
+    let path: Vec<String> = given.key.split('.').map(str::to_owned).collect();
+    let key = match find_key(&path) {
+        KeyLookup::Key(key) => key,
+        KeyLookup::Table => {
+            let what = format!("`{}` is a table, not a key", given.key);
+            return Err(vec![problem(
+                what,
+                "name one of its keys; `agent-collab config show` prints them".to_owned(),
+            )]);
+        }
+        KeyLookup::Unknown => {
+            return Err(vec![problem(
+                format!("unknown key `{}`", given.key),
+                key_suggestions::hint_for_unknown_key(&path),
+            )]);
+        }
+    };
+    let value = parse_override_value(key, &given.value).map_err(|flaws| {
+        let describe = |flaw: ValueError| {
+            problem(
+                format!("`{}` {}", given.key, flaw.what),
+                flaw.hint.unwrap_or_else(|| example_hint(key)),
+            )
+        };
+        flaws.into_iter().map(describe).collect::<Vec<_>>()
+    })?;
+    let rule_places = match &value {
+        ConfigValue::Rules(rules) => vec![place.clone(); rules.len()],
+        _ => Vec::new(),
+    };
+    Ok(ConfigSetting {
+        key,
+        path: given.key.clone(),
+        value,
+        place: place.clone(),
+        rule_places,
+    })
+}
+
+/// A shell takes the quotes away, so the value is read as TOML first and as bare text second.
+fn parse_override_value(key: &ConfigKey, value: &str) -> Result<ConfigValue, Vec<ValueError>> {
+    let bare = Spanned::new(0..value.len(), DeValue::String(value.into()));
+    match DeValue::parse(value) {
+        Ok(raw) => parse_value(key.kind, &raw)
+            .or_else(|flaws| parse_value(key.kind, &bare).map_err(|_| flaws)),
+        Err(_) => parse_value(key.kind, &bare),
+    }
+}
+
+/// Shows a right value of a key.
+fn example_hint(key: &ConfigKey) -> String {
+    let value = match key.preset {
+        KeyDefault::Fixed(value) | KeyDefault::Unset(value) | KeyDefault::PerName(_, value) => {
+            value
+        }
+    };
+    let name = builtin_rule_overrides::example_key_name(key);
+    format!("for example `{name} = {value}`")
+}
+
+fn is_plain_name(name: &str) -> bool {
+    let plain = name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    plain && !name.is_empty() && name != "none"
+}

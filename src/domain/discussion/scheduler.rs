@@ -1,0 +1,303 @@
+//! What is to be done next in a discussion. It follows from the discussion and the instant alone.
+//!
+//! Refuses to know how it is done.
+
+use super::mode_rules::{PeerVisibility, rules_for};
+use super::{
+    CheckOrder, CheckOutcome, DiscussionOutcome, DiscussionParticipant, DiscussionStopReason,
+    GroupDiscussion, Round, SpeakingOrder, SpeechErrorCode, SpeechPart,
+};
+use crate::domain::ids::{SessionId, UnixMillis};
+
+/// How many checks a round may lead to, and all rounds together.
+const CHECK_LIMITS: (usize, usize) = (3, 6);
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DiscussionEffect {
+    /// These speak now, all at once. What each is told is [`GroupDiscussion::context_for`] inside the template
+    /// `07_discuss.md`. For each, `SpeechBegan` is fed as soon as it has its session, or `Spoke` with
+    /// `E_SESSION` when it got none; who speaks already is not named again.
+    Speak(Vec<SpeechRequest>),
+    /// This command is put to the decision, and runs if it may. `CheckBegan` is fed before, `Checked` after it.
+    RunCheck {
+        /// Its number.
+        n: u32,
+        /// After which round.
+        round: u32,
+        /// Who wants it.
+        asked_by: Vec<String>,
+        /// The command.
+        order: CheckOrder,
+    },
+    /// These are stopped; each then ends with a `Spoke` that has this error.
+    Stop(StopRequest),
+    /// Somebody speaks, or a command runs: nothing is to be done before the next event or this instant.
+    Wait {
+        /// When to ask again without an event.
+        until: UnixMillis,
+    },
+    /// It is over: `Ended` is fed with this outcome, and the participants' sessions go unless they are kept.
+    Conclude(Box<DiscussionOutcome>),
+    /// It has been over for some time.
+    Over,
+}
+
+/// One who is to speak.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpeechRequest {
+    /// The round, from 1.
+    pub round: u32,
+    /// Whether it belongs to the round or closes the discussion.
+    pub part: SpeechPart,
+    /// Who.
+    pub participant: DiscussionParticipant,
+    /// Its child session, to be gone on with; `None` has one made.
+    pub session: Option<SessionId>,
+    /// Who has to attack the leading proposal in this round, for `SpeechBegan`.
+    pub attacker: Option<String>,
+}
+
+/// Who is to be stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopRequest {
+    /// Their sessions.
+    pub sessions: Vec<SessionId>,
+    /// The error that each speech ends with.
+    pub code: SpeechErrorCode,
+    /// The command that runs and is stopped too; it then ends with a `Checked` that failed.
+    pub check: Option<CheckOrder>,
+}
+
+impl GroupDiscussion {
+    /// What is to be done next. What is under way already is not said again, but for a stop.
+    pub fn next_effect(&self, now: UnixMillis) -> DiscussionEffect {
+        if !self.is_running() {
+            return DiscussionEffect::Over;
+        }
+        if let Some(reason) = self.stopping {
+            return match self.is_busy() {
+                true => self.stop_speakers(SpeechErrorCode::Stopped),
+                false => self.conclude(reason, now),
+            };
+        }
+        let is_late = now >= self.deadline();
+        match (self.round(), self.stop_reason(now)) {
+            (_, Some(reason)) if self.closing.is_some() => self.conclude(reason, now),
+            _ if self
+                .speaking
+                .iter()
+                .any(|each| each.part == SpeechPart::Closing) =>
+            {
+                self.wait_until_deadline(now, self.order.terms.timeout_ms)
+            }
+            _ if is_late && self.is_busy() => self.stop_speakers(SpeechErrorCode::Deadline),
+            _ if self.checking.is_some() => {
+                self.wait_until_deadline(now, self.order.terms.timeout_ms)
+            }
+            (_, Some(reason)) => self.request_last_word(reason, now),
+            (Some(round), None) if !self.is_round_finished(round) => {
+                self.request_speeches(round.n, now)
+            }
+            (round, None) => match self.next_check() {
+                Some(check) => check,
+                None => self.request_speeches(round.map_or(1, |round| round.n + 1), now),
+            },
+        }
+    }
+
+    /// When its time is used up.
+    pub fn deadline(&self) -> UnixMillis {
+        UnixMillis(
+            self.running_since
+                .0
+                .saturating_add_unsigned(self.order.terms.deadline_ms),
+        )
+    }
+
+    /// How many rounds it has at the most; in a jury one for the answers and one for the vote.
+    pub fn max_rounds(&self) -> u32 {
+        self.order.terms.max_rounds()
+    }
+
+    /// Why no further round begins, in the order in which reasons count; `None` while one is being spoken or may come.
+    pub fn stop_reason(&self, now: UnixMillis) -> Option<DiscussionStopReason> {
+        let round = self.round().filter(|round| self.is_round_finished(round));
+        let reason = round.and_then(|round| self.stop_reason_after(round));
+        let is_late = now >= self.deadline() && !self.is_busy();
+        reason.or(is_late.then_some(DiscussionStopReason::Deadline))
+    }
+
+    fn stop_reason_after(&self, round: &Round) -> Option<DiscussionStopReason> {
+        let terms = &self.order.terms;
+        let mode = rules_for(terms.mode);
+        let is_late = round.has_error(SpeechErrorCode::Deadline);
+        let n_heard = u32::try_from(round.heard_speeches().count()).unwrap_or(u32::MAX);
+        if !is_late && (n_heard < terms.quorum.max(2) || !mode.has_enough_speakers(self)) {
+            return Some(DiscussionStopReason::LostQuorum);
+        }
+        match (self.consensus().is_some(), round.n) {
+            (true, 1) => return Some(DiscussionStopReason::Unanimous),
+            (true, _) => return Some(DiscussionStopReason::Consensus),
+            (false, _) => {}
+        }
+        mode.stop_reason(self)
+            .or_else(|| {
+                self.is_stalemate()
+                    .then_some(DiscussionStopReason::Stalemate)
+            })
+            .or_else(|| {
+                (round.n >= mode.max_rounds(terms)).then_some(DiscussionStopReason::MaxRounds)
+            })
+            .or_else(|| is_late.then_some(DiscussionStopReason::Deadline))
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.speaking.is_empty() || self.checking.is_some()
+    }
+
+    fn stop_speakers(&self, code: SpeechErrorCode) -> DiscussionEffect {
+        DiscussionEffect::Stop(StopRequest {
+            sessions: self
+                .speaking
+                .iter()
+                .map(|each| each.session.clone())
+                .collect(),
+            code,
+            check: self.checking.clone(),
+        })
+    }
+
+    /// Until the deadline, or as long again where that is past.
+    fn wait_until_deadline(&self, now: UnixMillis, as_long: u64) -> DiscussionEffect {
+        let until = match self.deadline() {
+            deadline if deadline > now => deadline,
+            _ => UnixMillis(now.0.saturating_add_unsigned(as_long.max(1))),
+        };
+        DiscussionEffect::Wait { until }
+    }
+
+    /// The last word, where somebody has it and there is something to rule on; what is to be checked comes before.
+    fn request_last_word(&self, reason: DiscussionStopReason, now: UnixMillis) -> DiscussionEffect {
+        let has_speeches = self
+            .rounds
+            .iter()
+            .any(|round| round.heard_speeches().next().is_some());
+        let closer = self
+            .closing_speaker()
+            .filter(|_| has_speeches && reason != DiscussionStopReason::LostQuorum);
+        let Some(closer) = closer else {
+            return self.conclude(reason, now);
+        };
+        if let Some(check) = self.next_check().filter(|_| now < self.deadline()) {
+            return check;
+        }
+        let round = self.round().map_or(1, |round| round.n);
+        DiscussionEffect::Speak(vec![self.speech_request(
+            closer,
+            (round, SpeechPart::Closing),
+            None,
+        )])
+    }
+
+    fn conclude(&self, reason: DiscussionStopReason, now: UnixMillis) -> DiscussionEffect {
+        DiscussionEffect::Conclude(Box::new(self.build_outcome(reason, now)))
+    }
+
+    fn request_speeches(&self, n: u32, now: UnixMillis) -> DiscussionEffect {
+        let attacker = self.attacker_of_round(n);
+        let spoken = self.rounds.iter().find(|round| round.n == n);
+        let is_due = |each: &&DiscussionParticipant| {
+            let has_spoken = spoken.is_some_and(|round| round.speech(&each.name).is_some());
+            let mut speaking = self.speaking.iter();
+            !has_spoken && !speaking.any(|other| other.participant == each.name)
+        };
+        let places = match self.is_sequential(n) {
+            true => 1,
+            false => usize::try_from(self.order.terms.concurrency.max(1)).unwrap_or(1),
+        };
+        let due: Vec<SpeechRequest> = self
+            .speakers_in_order(n)
+            .into_iter()
+            .filter(is_due)
+            .take(places.saturating_sub(self.speaking.len()))
+            .map(|each| self.speech_request(each, (n, SpeechPart::Round), attacker.clone()))
+            .collect();
+        match due.is_empty() {
+            true => self.wait_until_deadline(now, self.order.terms.timeout_ms),
+            false => DiscussionEffect::Speak(due),
+        }
+    }
+
+    fn is_sequential(&self, round: u32) -> bool {
+        let hears = rules_for(self.order.terms.mode).peer_visibility() == PeerVisibility::Speeches;
+        hears && round > 1 && self.order.terms.order == SpeakingOrder::Sequential
+    }
+
+    fn speech_request(
+        &self,
+        participant: &DiscussionParticipant,
+        (round, part): (u32, SpeechPart),
+        attacker: Option<String>,
+    ) -> SpeechRequest {
+        SpeechRequest {
+            round,
+            part,
+            participant: participant.clone(),
+            session: self.sessions.get(&participant.name).cloned(),
+            attacker,
+        }
+    }
+
+    /// The first command that the round that was spoken last asks for and that has not run yet.
+    fn next_check(&self) -> Option<DiscussionEffect> {
+        let round = self.round()?;
+        let (per_round, in_all) = CHECK_LIMITS;
+        // What may not run costs nothing.
+        let runs = || {
+            let all = self.checks.iter();
+            all.filter(|run| !matches!(run.end, CheckOutcome::Refused { .. }))
+        };
+        let n_here = runs().filter(|run| run.round == round.n).count();
+        if n_here >= per_round || runs().count() >= in_all {
+            return None;
+        }
+        let (asked_by, order) = self.requested_checks(round).into_iter().next()?;
+        Some(DiscussionEffect::RunCheck {
+            n: u32::try_from(self.checks.len() + 1).unwrap_or(u32::MAX),
+            round: round.n,
+            asked_by,
+            order,
+        })
+    }
+
+    /// The commands that a round asks for and that were not looked at, with who wants them: the first of each
+    /// participant, then the second of each.
+    pub(super) fn requested_checks(&self, round: &Round) -> Vec<(Vec<String>, CheckOrder)> {
+        let mut all: Vec<(usize, &str, &CheckOrder)> = Vec::new();
+        for speech in round.heard_speeches() {
+            let checks = speech.stance.iter().flat_map(|stance| &stance.checks);
+            let name = speech.participant.as_str();
+            all.extend(checks.enumerate().map(|(nth, order)| (nth, name, order)));
+        }
+        all.sort_by_key(|(nth, name, _)| (*nth, *name));
+        let mut wanted: Vec<(Vec<String>, CheckOrder)> = Vec::new();
+        for (_, name, order) in all {
+            let has_run = self
+                .checks
+                .iter()
+                .any(|run| run.order.command == order.command);
+            let mut known = wanted.iter_mut();
+            match known.find(|(_, other)| other.command == order.command) {
+                Some((by, _)) => by.push(name.to_owned()),
+                None if has_run => {}
+                None => wanted.push((vec![name.to_owned()], order.clone())),
+            }
+        }
+        for (by, _) in &mut wanted {
+            by.sort();
+            by.dedup();
+        }
+        wanted
+    }
+}

@@ -1,0 +1,140 @@
+//! What agents ask by their CLIs in the middle of their work, in the order in which they asked.
+//!
+//! Refuses to hold the workflow up for a child, and to turn a question away because another one is open.
+
+use super::{ResultValidity, RunState, child_sessions, turn_lifecycle};
+use crate::domain::effect::Effect;
+use crate::domain::ids::{RequestId, TurnId};
+use crate::domain::question::{AgentQuestion, Question, QuestionAnswer, QuestionKind};
+use crate::domain::turn::TurnPurpose;
+
+pub(super) fn on_agent_asked(
+    state: &mut RunState,
+    turn: &TurnId,
+    (request, questions): (&RequestId, &[AgentQuestion]),
+    child: Option<&str>,
+) -> Vec<Effect> {
+    let (request, questions) = (request.clone(), questions.to_vec());
+    if let Some(path) = child {
+        return match child_sessions::is_child_turn(state, turn) {
+            true => turn_lifecycle::ask_user_alongside(
+                state,
+                QuestionKind::Child {
+                    request,
+                    turn: turn.clone(),
+                    path: path.to_owned(),
+                    questions,
+                },
+            ),
+            false => Vec::new(),
+        };
+    }
+    let running = state.running.as_ref();
+    let Some(running) = running.filter(|running| running.order.turn == *turn) else {
+        return Vec::new();
+    };
+    let purpose = running.order.purpose.clone();
+    if running.result == ResultValidity::No || purpose == TurnPurpose::Summary {
+        return vec![Effect::AnswerAgent {
+            request,
+            answer: QuestionAnswer::Dismiss,
+        }];
+    }
+    let kind = QuestionKind::Agent {
+        request: Some(request),
+        questions,
+        purpose,
+    };
+    match state.awaiting {
+        None => turn_lifecycle::ask_user(state, kind),
+        Some(_) => turn_lifecycle::ask_user_alongside(state, kind),
+    }
+}
+
+pub(super) fn on_question_withdrawn(state: &mut RunState, withdrawn: &RequestId) -> Vec<Effect> {
+    // Its CLI waits no longer anyway.
+    if state.late.iter().any(|late| late.request == *withdrawn) {
+        return Vec::new();
+    }
+    // So it is with all that a turn left open which waits for its answers.
+    let stays = state.held_end.is_some();
+    let is_it = |question: &Question| {
+        question.kind.request_id() == Some(withdrawn) && !(stays && is_turn_question(question))
+    };
+    state.awaiting.take_if(|question| is_it(question));
+    state.asked.retain(|question| !is_it(question));
+    state
+        .approvals
+        .retain(|approval| approval.request != *withdrawn);
+    Vec::new()
+}
+
+/// Takes a question out that this answer fits.
+pub(super) fn take_answered(
+    state: &mut RunState,
+    id: u32,
+    answer: &QuestionAnswer,
+) -> Option<Question> {
+    let fits = |question: &Question| question.id == id && question.kind.accepts(answer);
+    let first = state.awaiting.take_if(|question| fits(question));
+    first.or_else(|| state.asked.extract_if(.., |question| fits(question)).next())
+}
+
+/// Takes a question out that an agent asked by this request.
+pub(super) fn take_by_request(state: &mut RunState, request: &RequestId) -> Option<Question> {
+    let is_it = |question: &Question| question.kind.request_id() == Some(request);
+    let first = state.awaiting.take_if(|question| is_it(question));
+    first.or_else(|| {
+        state
+            .asked
+            .extract_if(.., |question| is_it(question))
+            .next()
+    })
+}
+
+/// Takes the questions out that the CLI of the turn at work waits for; they go with the turn.
+pub(super) fn take_turn_questions(state: &mut RunState) -> Vec<Question> {
+    let first = state
+        .awaiting
+        .take_if(|question| is_turn_question(question));
+    let others = state
+        .asked
+        .extract_if(.., |question| is_turn_question(question));
+    first.into_iter().chain(others).collect()
+}
+
+/// Takes out the first of those that wait beside another one.
+pub(super) fn take_first_turn_question(state: &mut RunState) -> Option<Question> {
+    let at = state.asked.iter().position(is_turn_question)?;
+    Some(state.asked.remove(at))
+}
+
+fn is_turn_question(question: &Question) -> bool {
+    matches!(
+        question.kind,
+        QuestionKind::Agent {
+            request: Some(_),
+            ..
+        }
+    )
+}
+
+/// What questions ask; `None` where there are none.
+pub(super) fn question_texts(questions: &[Question]) -> Option<String> {
+    let asked = questions
+        .iter()
+        .flat_map(|question| question.kind.agent_questions());
+    let texts: Vec<&str> = asked.map(|asked| asked.text.as_str()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// Drops what the agent of a child's task asked; nobody waits for the answer any more.
+pub(super) fn drop_child_questions(state: &mut RunState, of: &TurnId) {
+    state.asked.retain(|question| match &question.kind {
+        QuestionKind::Child { turn, .. } => turn != of,
+        _ => true,
+    });
+}
+
+#[cfg(test)]
+mod tests;

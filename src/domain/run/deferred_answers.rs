@@ -1,0 +1,277 @@
+//! Questions whose agents were told to end their turns without the answer: it comes with their next turn.
+//!
+//! What such a turn brought waits until its questions are answered, so that nothing goes on without the user's word.
+//! Refuses to know how long an agent can wait.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DeferredResult, RunState, RunningTurn, agent_questions, turn_lifecycle};
+use crate::domain::deferred_answer::{DeferredAnswer, DeferredDecision};
+use crate::domain::effect::Effect;
+use crate::domain::ids::{RequestId, UnixMillis};
+use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
+use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose, TurnRetryReason};
+
+/// A turn that is over and goes on once its questions are answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SuspendedTurnEnd {
+    running: RunningTurn,
+    result: TurnOutcome,
+}
+
+/// The agent was told to end its turn; the question stays.
+pub(super) fn on_answer_deferred(
+    state: &mut RunState,
+    request: &RequestId,
+    about: &DeferredDecision,
+) -> Vec<Effect> {
+    let mut open = state.awaiting.iter().chain(&state.asked);
+    let is_open = open.any(|question| question.kind.request_id() == Some(request));
+    let is_known = state.late.iter().any(|late| late.request == *request);
+    if is_open && !is_known && state.running.is_some() {
+        state.late.push(DeferredAnswer {
+            request: request.clone(),
+            about: about.clone(),
+        });
+    }
+    Vec::new()
+}
+
+/// Takes what is late of a role's question whose answer came; after its turn no answer is in time.
+pub(super) fn take_deferred(state: &mut RunState, kind: &QuestionKind) -> Option<DeferredAnswer> {
+    let QuestionKind::Agent {
+        request: Some(request),
+        ..
+    } = kind
+    else {
+        return None;
+    };
+    let plain = || DeferredAnswer {
+        request: request.clone(),
+        about: DeferredDecision::Answer { default: None },
+    };
+    let is_over = state.held_end.is_some();
+    take_by_request(&mut state.late, request).or_else(|| is_over.then(plain))
+}
+
+fn take_by_request(all: &mut Vec<DeferredAnswer>, request: &RequestId) -> Option<DeferredAnswer> {
+    let at = all.iter().position(|late| late.request == *request)?;
+    Some(all.remove(at))
+}
+
+/// Nothing is late any more: nobody is told, and nothing goes on.
+pub(super) fn forget_deferred(state: &mut RunState) {
+    state.late.clear();
+    state.held_end = None;
+}
+
+/// What becomes of a turn that is over.
+pub(super) enum TurnContinuation {
+    /// It goes on, without these questions.
+    Continue(RunningTurn, Vec<Question>),
+    /// It waits for the user's word.
+    WaitForAnswers,
+    /// It is done again, by the user's word; what it brought is put aside.
+    Repeat(TurnOrder, TurnRetryReason),
+}
+
+/// Keeps a completed turn's end until those of its open questions are answered that it ended without.
+pub(super) fn end_turn(
+    state: &mut RunState,
+    running: RunningTurn,
+    result: &TurnOutcome,
+    open: Vec<Question>,
+) -> TurnContinuation {
+    let late = std::mem::take(&mut state.late);
+    let TurnOutcome::Completed { summary, .. } = result else {
+        return TurnContinuation::Continue(running, open);
+    };
+    let stays = late.iter().find_map(|late| match &late.about {
+        DeferredDecision::Stay { told } => Some(told.clone()),
+        DeferredDecision::Answer { .. }
+        | DeferredDecision::PlanExit
+        | DeferredDecision::PlanEnter { .. } => None,
+    });
+    if let Some(answer) = stays {
+        return TurnContinuation::Repeat(running.order, TurnRetryReason::Answered { answer });
+    }
+    let is_late = |question: &Question| {
+        let request = question.kind.request_id();
+        late.iter().any(|late| Some(&late.request) == request)
+    };
+    let (mut waits, others): (Vec<_>, Vec<_>) = open.into_iter().partition(is_late);
+    if waits.is_empty() {
+        return TurnContinuation::Continue(running, others);
+    }
+    let result = TurnOutcome::Completed {
+        question: agent_questions::question_texts(&waits),
+        summary: summary.clone(),
+    };
+    state.awaiting = Some(waits.remove(0));
+    state.asked.extend(waits);
+    state.late = late;
+    state.held_end = Some(SuspendedTurnEnd { running, result });
+    TurnContinuation::WaitForAnswers
+}
+
+/// The user's word came, in the turn or after it.
+pub(super) fn on_deferred_answer(
+    state: &mut RunState,
+    at: UnixMillis,
+    late: DeferredAnswer,
+    (kind, answer): (&QuestionKind, &QuestionAnswer),
+) -> Vec<Effect> {
+    let word = match answer {
+        QuestionAnswer::Texts { answers } => {
+            let texts: Vec<&str> = answers.values().map(String::as_str).collect();
+            Some(texts.join("\n"))
+        }
+        _ => None,
+    };
+    let said = word.as_deref().unwrap_or_default().trim();
+    let is_yes = said.eq_ignore_ascii_case("yes");
+    let told = format!(
+        "The user's answer to \"{}\": {}",
+        question_text(kind),
+        word.as_deref().unwrap_or("no answer")
+    );
+    match late.about {
+        DeferredDecision::PlanEnter { reason } if is_yes => {
+            forget_deferred(state);
+            return vec![Effect::EnterPlan { reason }];
+        }
+        DeferredDecision::PlanExit if !is_yes => {
+            return repeat_planning(state, at, late.request, told);
+        }
+        DeferredDecision::Answer { .. }
+        | DeferredDecision::PlanExit
+        | DeferredDecision::PlanEnter { .. }
+        | DeferredDecision::Stay { .. } => {}
+    }
+    queue_result(state, asking_role(kind), told);
+    resume_suspended_turn(state, at)
+}
+
+/// Nobody answered in time.
+pub(super) fn on_answer_timeout(
+    state: &mut RunState,
+    at: UnixMillis,
+    request: &RequestId,
+) -> Vec<Effect> {
+    let Some(late) = take_by_request(&mut state.late, request) else {
+        return Vec::new();
+    };
+    let Some(question) = agent_questions::take_by_request(state, request) else {
+        return Vec::new();
+    };
+    let what = match late.about {
+        DeferredDecision::Answer {
+            default: Some(default),
+        } => format!("your default counts: {default}"),
+        DeferredDecision::Answer { default: None }
+        | DeferredDecision::PlanExit
+        | DeferredDecision::PlanEnter { .. }
+        | DeferredDecision::Stay { .. } => "go on with what you know".to_owned(),
+    };
+    let asked = question_text(&question.kind);
+    let told = format!("Nobody answered \"{asked}\" in time; {what}");
+    queue_result(state, asking_role(&question.kind), told);
+    resume_suspended_turn(state, at)
+}
+
+/// The planner stays the planner: its turn is done again with the user's word, and what it brought is put aside.
+fn repeat_planning(
+    state: &mut RunState,
+    at: UnixMillis,
+    request: RequestId,
+    told: String,
+) -> Vec<Effect> {
+    match state.held_end.take() {
+        Some(held) => {
+            agent_questions::take_turn_questions(state);
+            state.late.clear();
+            repeat_turn(
+                state,
+                at,
+                held.running.order,
+                TurnRetryReason::Answered { answer: told },
+            )
+        }
+        // It still works; with the end of its turn this counts.
+        None => {
+            let about = DeferredDecision::Stay { told };
+            state.late.push(DeferredAnswer { request, about });
+            Vec::new()
+        }
+    }
+}
+
+/// Does a turn again; its folder is about to be emptied, so that the document in it goes to the history first.
+pub(super) fn repeat_turn(
+    state: &mut RunState,
+    at: UnixMillis,
+    order: TurnOrder,
+    again: TurnRetryReason,
+) -> Vec<Effect> {
+    let mut effects = vec![Effect::DiscardDraft(order.clone())];
+    effects.extend(turn_lifecycle::propose_turn(
+        state,
+        at,
+        order.purpose,
+        Some(again),
+    ));
+    effects
+}
+
+/// Goes on with a turn that is over once no question of it is open.
+fn resume_suspended_turn(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    if state.held_end.is_none() || state.awaiting.is_some() {
+        return Vec::new();
+    }
+    state.awaiting = agent_questions::take_first_turn_question(state);
+    if state.awaiting.is_some() {
+        return Vec::new();
+    }
+    state.late.clear();
+    match state.held_end.take() {
+        Some(held) => turn_lifecycle::continue_after_turn(state, at, held.running, &held.result),
+        None => Vec::new(),
+    }
+}
+
+/// What was asked.
+fn question_text(kind: &QuestionKind) -> String {
+    let texts: Vec<&str> = kind
+        .agent_questions()
+        .iter()
+        .map(|asked| asked.text.as_str())
+        .collect();
+    texts.join("\n")
+}
+
+/// Takes what came late for an agent, where it is told at once and not with a later turn.
+pub(super) fn take_background_results(
+    state: &mut RunState,
+    purpose: &TurnPurpose,
+) -> Option<TurnRetryReason> {
+    let role = purpose.role();
+    let own = state.results.extract_if(.., |result| result.role == role);
+    let texts: Vec<String> = own.map(|result| result.text).collect();
+    (!texts.is_empty()).then(|| TurnRetryReason::Answered {
+        answer: texts.join("\n"),
+    })
+}
+
+fn queue_result(state: &mut RunState, role: Role, text: String) {
+    state.results.push(DeferredResult { role, text });
+}
+
+fn asking_role(kind: &QuestionKind) -> Role {
+    match kind {
+        QuestionKind::Agent { purpose, .. } => purpose.role(),
+        _ => Role::Planner,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Changes of a step that path rules hold back: the user keeps them, or they are put back.
+//!
+//! Refuses to know rules and git: what is held comes in as data, and putting back is an effect.
+
+use super::step_execution::{audit_again, current_at_stage, enter_stage};
+use super::{RunState, turn_lifecycle};
+use crate::domain::effect::Effect;
+use crate::domain::event::Approval;
+use crate::domain::plan_execution::{CurrentStep, StepStage};
+use crate::domain::question::{HeldEdit, QuestionAnswer, QuestionKind};
+use crate::permission::PermissionAction;
+
+fn current_step_mut(state: &mut RunState) -> Option<&mut CurrentStep> {
+    state.execution.as_mut()?.current.as_mut()
+}
+
+/// Asks about changes that rules hold back and that the user has neither kept as they are now nor allowed when
+/// the agent asked.
+pub(super) fn ask_about_held_edits(
+    state: &mut RunState,
+    step: u32,
+    held: &[HeldEdit],
+) -> Option<Vec<Effect>> {
+    let known = current_step_mut(state)?;
+    let is_open = |edit: &&HeldEdit| {
+        let is_kept = known.kept_edits.contains(edit);
+        let is_allowed = known.allowed_edits.contains(&edit.path);
+        !(is_kept || is_allowed && edit.hold == PermissionAction::Ask)
+    };
+    let edits: Vec<HeldEdit> = held.iter().filter(is_open).cloned().collect();
+    (!edits.is_empty())
+        .then(|| turn_lifecycle::ask_user(state, QuestionKind::HeldEdits { step, edits }))
+}
+
+/// Notes what the user allowed an agent to edit: it is not asked about again when the step's changes are looked at.
+pub(super) fn on_edit_allowed(state: &mut RunState, approval: &Approval) {
+    if approval.permission == "edit"
+        && let Some(current) = current_step_mut(state)
+    {
+        current.allowed_edits.extend_from_slice(&approval.targets);
+    }
+}
+
+pub(super) fn on_held_edits_answered(
+    state: &mut RunState,
+    step: u32,
+    edits: &[HeldEdit],
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    match answer {
+        QuestionAnswer::PutBack => {
+            let paths = edits.iter().map(|edit| edit.path.clone()).collect();
+            match enter_stage(state, StepStage::Audit) {
+                Some(_) => vec![Effect::RestoreFiles { step, paths }],
+                None => Vec::new(),
+            }
+        }
+        _ => {
+            if let Some(current) = current_step_mut(state) {
+                current.kept_edits.extend_from_slice(edits);
+            }
+            audit_again(state, step)
+        }
+    }
+}
+
+/// What is left of the step is looked at anew.
+pub(super) fn on_edits_put_back(state: &mut RunState, step: u32) -> Vec<Effect> {
+    match current_at_stage(state, step, &[StepStage::Audit]) {
+        Some(_) => audit_again(state, step),
+        None => Vec::new(),
+    }
+}

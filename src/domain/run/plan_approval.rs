@@ -1,0 +1,227 @@
+//! From an agreed plan to its execution: survey, the user's go, stale approvals, and the end.
+
+use std::collections::BTreeMap;
+
+use super::{
+    DocumentAuthor, PlanFile, PlanFileState, ProgramOperation, RunState, review_loop,
+    step_execution, test_baseline, turn_lifecycle,
+};
+use crate::domain::effect::Effect;
+use crate::domain::ids::{Sha256, UnixMillis};
+use crate::domain::phase::{Phase, TransitionCause};
+use crate::domain::plan::Plan;
+use crate::domain::plan_execution::PlanExecution;
+use crate::domain::question::{ExecutionTerms, QuestionAnswer, QuestionKind};
+use crate::domain::turn::TurnPurpose;
+
+/// Binds the approval to a plan's hash and looks at the repository.
+pub(super) fn enter_approved(state: &mut RunState, hash: Sha256) -> Vec<Effect> {
+    state.approved_sha256 = Some(hash);
+    survey_repository(state)
+}
+
+pub(super) fn survey_repository(state: &mut RunState) -> Vec<Effect> {
+    state.busy = Some(ProgramOperation::Surveying);
+    vec![Effect::SurveyRepository]
+}
+
+/// The plan on disk is the one that was approved.
+fn is_approval_current(state: &RunState) -> bool {
+    state.approved_sha256.is_some() && state.plan_approval_hash() == state.approved_sha256.as_ref()
+}
+
+fn ask_about_stale_plan(state: &mut RunState) -> Vec<Effect> {
+    let now = state
+        .plan_approval_hash()
+        .cloned()
+        .unwrap_or_else(|| Sha256::new(""));
+    let reviewed = state.approved_sha256.clone().unwrap_or_else(|| now.clone());
+    turn_lifecycle::ask_user(state, QuestionKind::StalePlan { reviewed, now })
+}
+
+pub(super) fn on_surveyed(state: &mut RunState, terms: &ExecutionTerms) -> Vec<Effect> {
+    if state.phase != Phase::Approved
+        || state
+            .busy
+            .take_if(|b| *b == ProgramOperation::Surveying)
+            .is_none()
+    {
+        return Vec::new();
+    }
+    if !is_approval_current(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
+        return ask_about_stale_plan(state);
+    }
+    // What the user says of a line is no less said because nobody is asked: the planner has not heard it.
+    if state.settings.auto_approve && state.notes.open().next().is_none() {
+        return enter_execution(state, terms);
+    }
+    turn_lifecycle::ask_user(
+        state,
+        QuestionKind::Execute {
+            terms: terms.clone(),
+        },
+    )
+}
+
+fn enter_execution(state: &mut RunState, terms: &ExecutionTerms) -> Vec<Effect> {
+    state.busy = Some(ProgramOperation::Entering);
+    vec![Effect::EnterExecution(terms.clone())]
+}
+
+pub(super) fn on_execute_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    terms: &ExecutionTerms,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    match answer {
+        QuestionAnswer::RequestChanges { text } => {
+            review_loop::allow_one_more_iteration(state);
+            state.approved_sha256 = None;
+            state.asked_back.clear();
+            state.remarks = Some(text.clone());
+            turn_lifecycle::change_phase(state, TransitionCause::ChangesRequested);
+            let mut effects = vec![Effect::AppendRemarks(text.clone())];
+            effects.extend(turn_lifecycle::propose_turn(
+                state,
+                at,
+                TurnPurpose::Respond,
+                None,
+            ));
+            effects
+        }
+        QuestionAnswer::SwitchTest => {
+            let terms = terms.clone().with_other_test();
+            turn_lifecycle::ask_user(state, QuestionKind::Execute { terms })
+        }
+        _ if is_approval_current(state) => enter_execution(state, terms),
+        _ => ask_about_stale_plan(state),
+    }
+}
+
+pub(super) fn on_execution_entered(
+    state: &mut RunState,
+    at: UnixMillis,
+    base: Option<&str>,
+    terms: &ExecutionTerms,
+) -> Vec<Effect> {
+    if state.phase != Phase::Approved
+        || state
+            .busy
+            .take_if(|b| *b == ProgramOperation::Entering)
+            .is_none()
+    {
+        return Vec::new();
+    }
+    if !is_approval_current(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
+        return ask_about_stale_plan(state);
+    }
+    turn_lifecycle::change_phase(state, TransitionCause::ExecutionStarted);
+    state.execution = Some(PlanExecution {
+        allowed_entry_points: Vec::new(),
+        commits: terms.commits.clone(),
+        base: base.map(str::to_owned),
+        pre_dirty: terms.dirty.clone(),
+        left: terms.left.clone(),
+        test: terms.test.clone(),
+        baseline: None,
+        current: None,
+        done: Vec::new(),
+        dirty_policy: BTreeMap::new(),
+        rewritten_policy: BTreeMap::new(),
+        base_tree: None,
+        undone: Vec::new(),
+    });
+    let mut effects = vec![Effect::SwitchToBuildProfile];
+    effects.extend(test_baseline::start_baseline(state, at));
+    effects
+}
+
+pub(super) fn on_execution_refused(state: &mut RunState, reason: &str) -> Vec<Effect> {
+    let was_at_it = state
+        .busy
+        .take_if(|b| matches!(b, ProgramOperation::Entering | ProgramOperation::Surveying))
+        .is_some();
+    if state.phase != Phase::Approved || !was_at_it {
+        return Vec::new();
+    }
+    turn_lifecycle::ask_user(
+        state,
+        QuestionKind::CannotExecute {
+            reason: reason.to_owned(),
+        },
+    )
+}
+
+pub(super) fn on_execution_refusal_answered(state: &mut RunState) -> Vec<Effect> {
+    survey_repository(state)
+}
+
+/// A plan edited by the user makes an approval stale when its hash differs.
+pub(super) fn on_plan_edited(
+    state: &mut RunState,
+    plan: Option<&Plan>,
+    (approval, file): (&Sha256, &Sha256),
+) -> Vec<Effect> {
+    if state.phase.is_final() {
+        return Vec::new();
+    }
+    match (plan, &mut state.plan) {
+        (Some(plan), _) => state.set_plan(PlanFile::from_plan(plan, file), DocumentAuthor::User),
+        (None, Some(known)) => {
+            state.plan_by = DocumentAuthor::User;
+            known.reading = PlanFileState::Broken;
+            known.file_sha256 = file.clone();
+            known.plan.approval_sha256 = approval.clone();
+        }
+        (None, None) => {}
+    }
+    let stale = state
+        .approved_sha256
+        .as_ref()
+        .is_some_and(|approved| approved != approval);
+    // In EXECUTE the step at hand ends first; the next one is not started on a stale plan.
+    if state.phase != Phase::Approved || !stale {
+        return Vec::new();
+    }
+    state.busy = None;
+    ask_about_stale_plan(state)
+}
+
+pub(super) fn on_stale_plan_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    if *answer == QuestionAnswer::ReviewAgain && state.phase != Phase::Execute {
+        review_loop::allow_one_more_iteration(state);
+        state.approved_sha256 = None;
+        turn_lifecycle::change_phase(state, TransitionCause::StaleReviewedAgain);
+        return review_loop::enter_review(state, at);
+    }
+    let readable = state
+        .plan
+        .as_ref()
+        .filter(|plan| plan.reading == PlanFileState::Plan);
+    let hash = readable.map(|plan| plan.plan.approval_sha256.clone());
+    let (QuestionAnswer::AcceptAsIs, Some(hash)) = (answer, hash) else {
+        return ask_about_stale_plan(state);
+    };
+    if state.phase == Phase::Execute {
+        state.approved_sha256 = Some(hash);
+        return step_execution::propose_next_step(state, at, None);
+    }
+    turn_lifecycle::change_phase(state, TransitionCause::StaleAccepted);
+    enter_approved(state, hash)
+}
+
+/// Asks about a stale plan before the next step, where it is one.
+pub(super) fn check_approval_before_step(state: &mut RunState) -> Option<Vec<Effect>> {
+    (!is_approval_current(state)).then(|| ask_about_stale_plan(state))
+}
+
+/// Ends a run whose steps are all through.
+pub(super) fn finish_run(state: &mut RunState, _at: UnixMillis) -> Vec<Effect> {
+    turn_lifecycle::change_phase(state, TransitionCause::StepsDone);
+    vec![Effect::FinishRun]
+}

@@ -1,0 +1,42 @@
+//! The user's notes on lines of the plan.
+//!
+//! They change no phase; what they ask for goes out with the next prompts about the plan.
+
+use super::RunState;
+use crate::domain::effect::Effect;
+use crate::domain::phase::Phase;
+
+/// Tells why no note can be made now.
+pub fn notes_blocker(state: &RunState) -> Option<&'static str> {
+    match state.phase {
+        _ if state.plan.is_none() => Some("there is no plan yet"),
+        Phase::Execute => {
+            Some("the plan is being executed: stop the run first, then it can change")
+        }
+        Phase::Done | Phase::Cancelled => Some("the run is over"),
+        Phase::Init
+        | Phase::RefineGoal
+        | Phase::WritePlan
+        | Phase::Review
+        | Phase::Respond
+        | Phase::Approved => None,
+    }
+}
+
+pub(super) fn on_note_made(
+    state: &mut RunState,
+    (line, quote): (u32, &str),
+    text: &str,
+) -> Vec<Effect> {
+    if notes_blocker(state).is_none() {
+        state.notes.add(line, quote, text);
+    }
+    Vec::new()
+}
+
+pub(super) fn on_note_removed(state: &mut RunState, n: u32) -> Vec<Effect> {
+    if !state.phase.is_final() {
+        state.notes.remove(n);
+    }
+    Vec::new()
+}

@@ -1,0 +1,41 @@
+//! Back from executing to planning: the executor asks for it, and the user says yes.
+//!
+//! What is committed stays. Refuses to interrupt the turn that asked: it is told to end, and nothing it does counts.
+
+use super::{ResultValidity, RunState, deferred_answers, step_undo, turn_lifecycle};
+use crate::domain::effect::{Effect, ExpiryReason};
+use crate::domain::ids::UnixMillis;
+use crate::domain::phase::{Phase, TransitionCause};
+use crate::domain::turn::TurnPurpose;
+
+pub(super) fn on_plan_entered(state: &mut RunState, at: UnixMillis, reason: &str) -> Vec<Effect> {
+    if step_undo::is_undo_running(state)
+        || !turn_lifecycle::change_phase(state, TransitionCause::PlanEntered)
+    {
+        return Vec::new();
+    }
+    let role = turn_lifecycle::running_role(state);
+    let mut effects = turn_lifecycle::expire_approvals(state, role, ExpiryReason::Stopped);
+    if let Some(running) = &mut state.running {
+        running.result = ResultValidity::No;
+    }
+    (state.awaiting, state.busy, state.execution) = (None, None, None);
+    deferred_answers::forget_deferred(state);
+    (state.approved_sha256, state.verdict) = (None, None);
+    state.cycle += 1;
+    (state.iteration, state.extra, state.stall) = (0, 0, 0);
+    effects.push(Effect::SwitchToPlanProfile);
+    effects.push(Effect::AppendLog(format!(
+        "Back to planning, by the user's word: {reason}"
+    )));
+    effects.extend(propose_plan_when_idle(state, at));
+    effects
+}
+
+/// Goes on once no turn runs any more, whatever came of the one that asked.
+pub(super) fn propose_plan_when_idle(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    match state.phase == Phase::WritePlan && turn_lifecycle::is_idle(state) {
+        true => turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None),
+        false => Vec::new(),
+    }
+}

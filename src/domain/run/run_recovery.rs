@@ -1,0 +1,280 @@
+//! Takes a run up again after the program's end: what ran is gone, what waited waits anew.
+//!
+//! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
+
+use super::{
+    ProgramOperation, ResultValidity, RunState, UnansweredRequest, deferred_answers, plan_approval,
+    plan_reentry, run_discussions, step_execution, step_undo, test_baseline, turn_lifecycle,
+    unattributed_changes, usage_limits,
+};
+use crate::domain::effect::{Effect, ExpiryReason};
+use crate::domain::ids::{TurnId, UnixMillis};
+use crate::domain::phase::{Gate, Phase, TurnHold};
+use crate::domain::plan_execution::StepStage;
+use crate::domain::question::{DraftFile, Question, QuestionAnswer, QuestionKind};
+use crate::domain::turn::{Role, TurnOrder, TurnProfile, TurnPurpose, TurnRetryReason};
+
+pub(super) fn on_run_resumed(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effect> {
+    run_discussions::on_program_ended(state);
+    unattributed_changes::on_resumed(state);
+    // The dialog that held turns back went with the program.
+    state.turn_hold = TurnHold::Free;
+    if state.is_over() {
+        return Vec::new();
+    }
+    let mut effects = restore_build_profile(state);
+    // A remark whose writing was cut off is written before an agent is asked to answer it.
+    let remarks = state.remarks.clone().map(Effect::AppendRemarks);
+    effects.extend(remarks);
+    effects.extend(resume_workflow(state, at, gate));
+    effects
+}
+
+/// The planner's session gets the build profile with the execution; what is cut off between the two makes up for it.
+fn restore_build_profile(state: &RunState) -> Vec<Effect> {
+    let is_missing =
+        state.phase == Phase::Execute && state.planner.current_profile() != TurnProfile::Build;
+    match is_missing {
+        true => vec![Effect::SwitchToBuildProfile],
+        false => Vec::new(),
+    }
+}
+
+fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effect> {
+    state.gate = gate;
+    // Who said yolo may not be there any more.
+    state.mode = state.mode.after_restart();
+    state.failures = 0;
+    let role = turn_lifecycle::running_role(state);
+    let mut effects = turn_lifecycle::expire_approvals(state, role, ExpiryReason::ProgramEnded);
+    let draft = state.draft.take();
+    let (running, busy) = (state.running.take(), state.busy.take());
+    let awaiting = state.awaiting.take();
+    // Those of children go with their tasks.
+    let asked = std::mem::take(&mut state.asked);
+    effects.extend(match (running, awaiting, busy) {
+        // A stopped run's turn no longer counts.
+        (Some(running), ..) if running.result == ResultValidity::No => {
+            plan_reentry::propose_plan_when_idle(state, at)
+        }
+        (Some(running), question, _) => {
+            deferred_answers::forget_deferred(state);
+            record_unanswered(state, role, question.into_iter().chain(asked));
+            recover_turn(state, at, running.order, draft)
+        }
+        // The turn was through: its document is taken in as if the program had not ended.
+        (
+            None,
+            None
+            | Some(Question {
+                kind: QuestionKind::Conflict { .. },
+                ..
+            }),
+            Some(ProgramOperation::Collecting { order, question }),
+        ) if draft.as_ref().is_some_and(|(turn, _)| *turn == order.turn) => {
+            state.busy = Some(ProgramOperation::Collecting {
+                order: order.clone(),
+                question,
+            });
+            vec![Effect::CommitDraft(order)]
+        }
+        (None, Some(question), _) => ask_question_again(state, at, question),
+        (None, None, Some(busy)) => recover_busy(state, at, busy),
+        (None, None, None) => Vec::new(),
+    });
+    effects
+}
+
+/// Questions of the running turn's CLI went with it; the agent is told so.
+fn record_unanswered(state: &mut RunState, role: Role, open: impl Iterator<Item = Question>) {
+    for question in open {
+        if let QuestionKind::Agent { questions, .. } = question.kind {
+            let texts: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
+            let what = format!("question: {}", texts.join(" / "));
+            state.unanswered.push(UnansweredRequest { role, what });
+        }
+    }
+}
+
+pub(super) fn on_draft_found(
+    state: &mut RunState,
+    turn: &TurnId,
+    files: &[DraftFile],
+) -> Vec<Effect> {
+    state.draft = Some((turn.clone(), files.to_vec()));
+    Vec::new()
+}
+
+/// A draft that a turn before EXECUTE left is offered before the turn is done again.
+fn recover_turn(
+    state: &mut RunState,
+    at: UnixMillis,
+    order: TurnOrder,
+    draft: Option<(TurnId, Vec<DraftFile>)>,
+) -> Vec<Effect> {
+    match draft.filter(|(turn, _)| *turn == order.turn) {
+        Some((_, files)) => turn_lifecycle::ask_user(state, QuestionKind::Draft { order, files }),
+        None => recover_work(state, at, order.purpose),
+    }
+}
+
+pub(super) fn on_draft_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    order: TurnOrder,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    if *answer == QuestionAnswer::UseDraft {
+        state.busy = Some(ProgramOperation::Collecting {
+            order: order.clone(),
+            question: None,
+        });
+        return vec![Effect::CommitDraft(order)];
+    }
+    let mut effects = vec![Effect::DiscardDraft(order.clone())];
+    effects.extend(recover_work(state, at, order.purpose));
+    effects
+}
+
+/// A turn or the program's own work on it was cut off.
+fn recover_work(state: &mut RunState, at: UnixMillis, purpose: TurnPurpose) -> Vec<Effect> {
+    match &purpose {
+        TurnPurpose::Step { .. } | TurnPurpose::Fix { .. } => ask_about_step_recovery(state),
+        TurnPurpose::RefineGoal { .. }
+        | TurnPurpose::WritePlan
+        | TurnPurpose::Review
+        | TurnPurpose::Respond
+        | TurnPurpose::Summary => {
+            turn_lifecycle::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
+        }
+    }
+}
+
+fn recover_busy(state: &mut RunState, at: UnixMillis, busy: ProgramOperation) -> Vec<Effect> {
+    match busy {
+        ProgramOperation::Collecting { order, .. } => recover_work(state, at, order.purpose),
+        // The turn had not begun: nothing of it is lost.
+        ProgramOperation::Storing { order } | ProgramOperation::Held { order, .. } => {
+            turn_lifecycle::propose_turn(state, at, order.purpose, order.again)
+        }
+        ProgramOperation::Moving { purpose } => {
+            turn_lifecycle::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
+        }
+        ProgramOperation::Surveying | ProgramOperation::Entering => {
+            plan_approval::survey_repository(state)
+        }
+        // It is the program's own work, and no step has begun.
+        ProgramOperation::Baseline => test_baseline::start_baseline(state, at),
+        ProgramOperation::Stepping { .. } => ask_about_step_recovery(state),
+        busy @ ProgramOperation::Reversing { .. } => step_undo::resume_undo(state, at, busy),
+    }
+}
+
+pub(super) fn ask_question_again(
+    state: &mut RunState,
+    at: UnixMillis,
+    question: Question,
+) -> Vec<Effect> {
+    match question.kind {
+        QuestionKind::Gate { order } => {
+            turn_lifecycle::propose_turn(state, at, order.purpose, order.again)
+        }
+        // The document that was held went with the program; its turn is done again.
+        QuestionKind::Conflict { purpose, .. } => recover_work(state, at, purpose),
+        QuestionKind::UsageLimit { .. } => {
+            usage_limits::keep_waiting(state, question.kind, state.gate)
+        }
+        // What the user would approve may have changed since.
+        QuestionKind::Execute { .. } | QuestionKind::CannotExecute { .. } => {
+            plan_approval::survey_repository(state)
+        }
+        kind => turn_lifecycle::ask_user(state, kind),
+    }
+}
+
+fn ask_about_step_recovery(state: &mut RunState) -> Vec<Effect> {
+    let current = state
+        .execution
+        .as_ref()
+        .and_then(|execution| execution.current.as_ref());
+    let Some((step, stage)) = current.map(|current| (current.n, current.stage)) else {
+        return Vec::new();
+    };
+    turn_lifecycle::ask_user(state, QuestionKind::StepRecovery { step, stage })
+}
+
+pub(super) fn on_step_recovery_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    (step, stage): (u32, StepStage),
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    if *answer == QuestionAnswer::RedoStep {
+        discard_step_record(state, step);
+        state.busy = Some(ProgramOperation::Stepping { question: None });
+        return vec![Effect::RestoreTree { step }];
+    }
+    match stage {
+        StepStage::Record => {
+            state.busy = Some(ProgramOperation::Stepping { question: None });
+            vec![Effect::RecordStep { step }]
+        }
+        StepStage::Code | StepStage::Fix if *answer == QuestionAnswer::ContinueStep => {
+            restart_step(state, at, step)
+        }
+        // The program's own work is done again from the look at what changed.
+        StepStage::Code
+        | StepStage::Fix
+        | StepStage::Audit
+        | StepStage::Test
+        | StepStage::Commit => step_execution::audit_again(state, step),
+    }
+}
+
+/// A step that was being written down is not done when it is redone.
+fn discard_step_record(state: &mut RunState, step: u32) {
+    if let Some(execution) = &mut state.execution {
+        execution.done.retain(|record| record.n != step);
+    }
+    let steps = state.plan.iter_mut().flat_map(|file| &mut file.plan.steps);
+    for redone in steps.filter(|redone| redone.n == step) {
+        redone.done = false;
+    }
+}
+
+fn restart_step(state: &mut RunState, at: UnixMillis, step: u32) -> Vec<Effect> {
+    if let Some(stale) = plan_approval::check_approval_before_step(state) {
+        return stale;
+    }
+    if let Some(current) = state
+        .execution
+        .as_mut()
+        .and_then(|execution| execution.current.as_mut())
+    {
+        current.stage = StepStage::Code;
+    }
+    turn_lifecycle::propose_turn(
+        state,
+        at,
+        TurnPurpose::Step { n: step },
+        Some(TurnRetryReason::Failed),
+    )
+}
+
+pub(super) fn on_tree_restored(state: &mut RunState, at: UnixMillis, step: u32) -> Vec<Effect> {
+    let stepping = matches!(state.busy, Some(ProgramOperation::Stepping { .. }));
+    let current = state
+        .execution
+        .as_mut()
+        .and_then(|execution| execution.current.as_mut());
+    let Some(current) = current.filter(|current| current.n == step && stepping) else {
+        return Vec::new();
+    };
+    if state.phase != Phase::Execute {
+        return Vec::new();
+    }
+    (current.fix_turns, current.receipt, current.changed) = (0, None, Vec::new());
+    (current.decided, current.tested_again, current.commit_tree) = (None, false, None);
+    state.busy = None;
+    restart_step(state, at, step)
+}

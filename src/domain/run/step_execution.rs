@@ -1,0 +1,835 @@
+//! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
+
+use super::{
+    ProgramOperation, RunState, deferred_answers, files_changed_by_tests, held_edit_questions,
+    plan_approval, step_undo, test_baseline, turn_lifecycle, unattributed_changes,
+};
+use crate::domain::effect::Effect;
+use crate::domain::event::{Event, StepAudit};
+use crate::domain::ids::{Sha256, UnixMillis};
+use crate::domain::phase::Phase;
+use crate::domain::plan_execution::{
+    CurrentStep, DirtyPolicy, PlanExecution, StepOutcome, StepOverride, StepRecord, StepStage,
+};
+use crate::domain::question::{
+    AgentQuestion, CommitTarget, EntryPoint, FileOrigin, QuestionAnswer, QuestionKind,
+};
+use crate::domain::receipt::Receipt;
+use crate::domain::step_calls::StepCalls;
+use crate::domain::turn::{TurnPurpose, TurnRetryReason};
+use crate::text::clean_to_one_line;
+
+/// How many characters the first line of a commit message has at most.
+const MAX_SUBJECT_CHARS: usize = 72;
+
+/// Goes to the first step that is not through, or to the summary.
+pub(super) fn propose_next_step(
+    state: &mut RunState,
+    at: UnixMillis,
+    again: Option<TurnRetryReason>,
+) -> Vec<Effect> {
+    if let Some(effects) = plan_approval::check_approval_before_step(state) {
+        return effects;
+    }
+    let (Some(plan), Some(execution)) = (&state.plan, &mut state.execution) else {
+        return Vec::new();
+    };
+    let is_through = |n: u32| execution.done.iter().any(|record| record.n == n);
+    let next = plan
+        .plan
+        .steps
+        .iter()
+        // Records of this program say what is done; a box that somebody else ticked counts for nothing.
+        .find(|step| !is_through(step.n));
+    let Some(step) = next else {
+        execution.current = None;
+        return turn_lifecycle::propose_turn(state, at, TurnPurpose::Summary, None);
+    };
+    let n = step.n;
+    // A step that was begun keeps the tree from before it, so that all it changed is its own.
+    let begun = execution.current.take_if(|current| current.n == n);
+    let begun = begun.unwrap_or_else(|| new_current_step(n));
+    execution.current = Some(CurrentStep {
+        text: step.text.clone(),
+        stage: StepStage::Code,
+        ..begun
+    });
+    turn_lifecycle::propose_turn(state, at, TurnPurpose::Step { n }, again)
+}
+
+fn new_current_step(n: u32) -> CurrentStep {
+    CurrentStep {
+        n,
+        text: String::new(),
+        stage: StepStage::Code,
+        fix_turns: 0,
+        tree_before: None,
+        tree_after: None,
+        commit_tree: None,
+        tested_again: false,
+        changed: Vec::new(),
+        made_by_tests: Vec::new(),
+        allowed_entry_points: Vec::new(),
+        kept_edits: Vec::new(),
+        allowed_edits: Vec::new(),
+        calls: Some(StepCalls::default()),
+        users_edits: Vec::new(),
+        receipt: None,
+        decided: None,
+        summary: String::new(),
+    }
+}
+
+/// The step at hand, where it is this one at one of these stages.
+pub(super) fn current_at_stage<'a>(
+    state: &'a mut RunState,
+    step: u32,
+    stages: &[StepStage],
+) -> Option<&'a mut CurrentStep> {
+    if state.phase != Phase::Execute {
+        return None;
+    }
+    let current = state.execution.as_mut()?.current.as_mut()?;
+    (current.n == step && stages.contains(&current.stage)).then_some(current)
+}
+
+/// The step whose tree a turn's snapshot is; 0 for the summary.
+fn snapshot_step(purpose: &TurnPurpose) -> Option<u32> {
+    match purpose {
+        TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. } => Some(*n),
+        TurnPurpose::Summary => Some(0),
+        TurnPurpose::RefineGoal { .. }
+        | TurnPurpose::WritePlan
+        | TurnPurpose::Review
+        | TurnPurpose::Respond => None,
+    }
+}
+
+pub(super) fn on_snapshot_taken(
+    state: &mut RunState,
+    at: UnixMillis,
+    step: u32,
+    tree: Option<&str>,
+) -> Vec<Effect> {
+    let fits = |busy: &mut ProgramOperation| match busy {
+        ProgramOperation::Storing { order } => snapshot_step(&order.purpose) == Some(step),
+        ProgramOperation::Collecting { .. }
+        | ProgramOperation::Held { .. }
+        | ProgramOperation::Surveying
+        | ProgramOperation::Entering
+        | ProgramOperation::Baseline
+        | ProgramOperation::Moving { .. }
+        | ProgramOperation::Stepping { .. }
+        | ProgramOperation::Reversing { .. } => false,
+    };
+    let Some(ProgramOperation::Storing { order }) = state.busy.take_if(fits) else {
+        return Vec::new();
+    };
+    if step > 0 {
+        step_undo::clear_redo(state);
+    }
+    if let Some(current) = current_at_stage(state, step, &[StepStage::Code, StepStage::Fix]) {
+        current.tree_before = current
+            .tree_before
+            .take()
+            .or_else(|| tree.map(str::to_owned));
+    }
+    if let Some(execution) = &mut state.execution {
+        let first = execution.base_tree.take();
+        execution.base_tree = first.or_else(|| tree.map(str::to_owned));
+    }
+    turn_lifecycle::run_turn(state, at, order)
+}
+
+/// The agent is done with its turn: the program looks at what changed.
+pub(super) fn audit_step(
+    state: &mut RunState,
+    step: u32,
+    question: Option<String>,
+    summary: &str,
+) -> Vec<Effect> {
+    let Some(current) = current_at_stage(state, step, &[StepStage::Code, StepStage::Fix]) else {
+        return Vec::new();
+    };
+    current.stage = StepStage::Audit;
+    current.summary = summary.to_owned();
+    state.busy = Some(ProgramOperation::Stepping { question });
+    vec![Effect::AuditStep { step }]
+}
+
+/// Looks at a step's changes once more; tests and commit follow.
+pub(super) fn audit_again(state: &mut RunState, step: u32) -> Vec<Effect> {
+    match enter_stage(state, StepStage::Audit) {
+        Some(_) => vec![Effect::AuditStep { step }],
+        None => Vec::new(),
+    }
+}
+
+/// Takes the mark that the program is at the step, with the question of the agent's text.
+fn take_step_busy(state: &mut RunState) -> Option<Option<String>> {
+    match state.busy.take() {
+        Some(ProgramOperation::Stepping { question }) => Some(question),
+        other => {
+            state.busy = other;
+            None
+        }
+    }
+}
+
+pub(super) fn on_step_audited(
+    state: &mut RunState,
+    at: UnixMillis,
+    audit: &StepAudit,
+) -> Vec<Effect> {
+    if current_at_stage(state, audit.step, &[StepStage::Audit]).is_none() {
+        return Vec::new();
+    }
+    let Some(question) = take_step_busy(state) else {
+        return Vec::new();
+    };
+    let step = audit.step;
+    // What is put back need not be asked about.
+    if let Some(effects) = held_edit_questions::ask_about_held_edits(state, step, &audit.held) {
+        return effects;
+    }
+    if let Some(effects) = ask_about_entry_points(state, step, &audit.entry_points) {
+        return effects;
+    }
+    let Some(execution) = &mut state.execution else {
+        return Vec::new();
+    };
+    test_baseline::attribute_to_step(execution, &audit.changed);
+    let litter = test_artifacts(execution);
+    let Some(current) = &mut execution.current else {
+        return Vec::new();
+    };
+    current.changed = exclude_paths(
+        &exclude_paths(&audit.changed, &litter),
+        &current.users_edits,
+    );
+    current.tree_after = audit.tree.clone();
+    current.tested_again = false;
+    if let Some(why) = blocked_reason(&current.summary) {
+        let kind = QuestionKind::Blocked {
+            step,
+            said: why.to_owned(),
+            n_changed: current.changed.len(),
+        };
+        return turn_lifecycle::ask_user(state, kind);
+    }
+    if current.changed.is_empty() {
+        return on_nothing_changed(state, at, step, question);
+    }
+    if let Some(effects) =
+        unattributed_changes::ask_about_unattributed_changes(state, step, &audit.outside_of_calls)
+    {
+        return effects;
+    }
+    let Some(execution) = &state.execution else {
+        return Vec::new();
+    };
+    let changed = execution.current.iter().flat_map(|c| &c.changed);
+    let is_dirty =
+        |path: &String| audit.dirty.contains(path) || execution.changed_during_baseline(path);
+    let is_open = |path: &&String| is_dirty(path) && !execution.dirty_policy.contains_key(*path);
+    let paths: Vec<String> = changed.filter(is_open).cloned().collect();
+    if !paths.is_empty() {
+        let origin = FileOrigin::UsersBefore;
+        return turn_lifecycle::ask_user(
+            state,
+            QuestionKind::DirtyFiles {
+                step,
+                paths,
+                origin,
+            },
+        );
+    }
+    run_tests(state)
+}
+
+/// Asks about what the program would run and the user has not allowed as it is now.
+fn ask_about_entry_points(
+    state: &mut RunState,
+    step: u32,
+    found: &[EntryPoint],
+) -> Option<Vec<Effect>> {
+    let execution = state.execution.as_ref()?;
+    let current = execution.current.as_ref()?;
+    let new = |point: &&EntryPoint| {
+        !current.allowed_entry_points.contains(point)
+            && !execution.allowed_entry_points.contains(point)
+    };
+    let changes: Vec<EntryPoint> = found.iter().filter(new).cloned().collect();
+    (!changes.is_empty())
+        .then(|| turn_lifecycle::ask_user(state, QuestionKind::EntryPoints { step, changes }))
+}
+
+fn on_nothing_changed(
+    state: &mut RunState,
+    at: UnixMillis,
+    step: u32,
+    question: Option<String>,
+) -> Vec<Effect> {
+    let Some(text) = question else {
+        return ask_about_no_change(state, step);
+    };
+    let purpose = TurnPurpose::Step { n: step };
+    if let Some(answered) = deferred_answers::take_background_results(state, &purpose) {
+        return on_step_question_answered(state, at, step, Some(answered));
+    }
+    let questions = vec![AgentQuestion::from_labels(text, Vec::new())];
+    turn_lifecycle::ask_user(
+        state,
+        QuestionKind::Agent {
+            request: None,
+            questions,
+            purpose,
+        },
+    )
+}
+
+/// A step is never done because nothing happened: the user says what that means.
+fn ask_about_no_change(state: &mut RunState, step: u32) -> Vec<Effect> {
+    let current = state.execution.iter().find_map(|e| e.current.as_ref());
+    let said = current.map_or(String::new(), |current| current.summary.clone());
+    turn_lifecycle::ask_user(state, QuestionKind::NothingChanged { step, said })
+}
+
+/// What an agent says stands in the way, where its message begins by saying so.
+fn blocked_reason(summary: &str) -> Option<&str> {
+    let line = summary.trim_start_matches(['*', '#', '`', '>', ' ']);
+    let (word, why) = line.split_once(':')?;
+    let word = word.trim_end_matches(['*', '`', ' ']);
+    word.eq_ignore_ascii_case("blocked")
+        .then(|| why.trim_start_matches(['*', '`', ' ']))
+}
+
+/// Answers to a step that changed nothing, or whose agent says that it is blocked.
+pub(super) fn on_no_change_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    step: u32,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    let Some(current) = current_at_stage(state, step, &[StepStage::Audit]) else {
+        return Vec::new();
+    };
+    let outcome = match current.changed.is_empty() {
+        true => StepOutcome::NoChange,
+        false => StepOutcome::Uncommitted {
+            reason: "its agent says that it is blocked".to_owned(),
+        },
+    };
+    match answer {
+        QuestionAnswer::AlreadyTrue => {
+            current.decided = Some(StepOverride::AlreadyTrue);
+            record_step(state, outcome)
+        }
+        QuestionAnswer::SkipStep => {
+            current.decided = Some(StepOverride::Skipped);
+            record_step(state, outcome)
+        }
+        _ => {
+            current.stage = StepStage::Code;
+            turn_lifecycle::propose_turn(
+                state,
+                at,
+                TurnPurpose::Step { n: step },
+                Some(TurnRetryReason::StepTried),
+            )
+        }
+    }
+}
+
+/// What test runs of this execution made; it belongs to no step.
+pub(super) fn test_artifacts(execution: &PlanExecution) -> Vec<String> {
+    let earlier = execution
+        .done
+        .iter()
+        .flat_map(|record| &record.made_by_tests);
+    let now = execution
+        .current
+        .iter()
+        .flat_map(|current| &current.made_by_tests);
+    let before = execution
+        .baseline
+        .iter()
+        .flat_map(|baseline| &baseline.made_by_tests);
+    before.chain(earlier).chain(now).cloned().collect()
+}
+
+pub(super) fn exclude_paths(paths: &[String], left_out: &[String]) -> Vec<String> {
+    paths
+        .iter()
+        .filter(|path| !left_out.contains(path))
+        .cloned()
+        .collect()
+}
+
+/// Moves the step at hand to a stage at which the program works.
+pub(super) fn enter_stage(state: &mut RunState, stage: StepStage) -> Option<&mut PlanExecution> {
+    state.busy = Some(ProgramOperation::Stepping { question: None });
+    let execution = state.execution.as_mut()?;
+    execution.current.as_mut()?.stage = stage;
+    Some(execution)
+}
+
+pub(super) fn run_tests(state: &mut RunState) -> Vec<Effect> {
+    let Some(execution) = enter_stage(state, StepStage::Test) else {
+        return Vec::new();
+    };
+    let test = execution.test.clone();
+    execution
+        .current
+        .iter()
+        .map(|current| Effect::RunTests {
+            step: current.n,
+            test: test.clone(),
+        })
+        .collect()
+}
+
+pub(super) fn on_entry_points_answered(
+    state: &mut RunState,
+    changes: &[EntryPoint],
+) -> Vec<Effect> {
+    let Some(execution) = &mut state.execution else {
+        return Vec::new();
+    };
+    let Some(current) = &mut execution.current else {
+        return Vec::new();
+    };
+    current.allowed_entry_points.extend_from_slice(changes);
+    execution.allowed_entry_points.extend_from_slice(changes);
+    // What else there is to ask, and the tests, come after a second look.
+    let step = current.n;
+    audit_again(state, step)
+}
+
+pub(super) fn on_users_files_answered(
+    state: &mut RunState,
+    paths: &[String],
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    let policy = match answer {
+        QuestionAnswer::Include => DirtyPolicy::Include,
+        _ => DirtyPolicy::LeaveOut,
+    };
+    if let Some(execution) = &mut state.execution {
+        let decided = paths.iter().map(|path| (path.clone(), policy));
+        execution.dirty_policy.extend(decided);
+    }
+    run_tests(state)
+}
+
+pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, event: &Event) -> Vec<Effect> {
+    let Event::TestsRan {
+        step,
+        receipt,
+        changed,
+        made_by_tests,
+        entry_points,
+        held,
+        rewritten,
+        tree,
+    } = event
+    else {
+        return Vec::new();
+    };
+    if current_at_stage(state, *step, &[StepStage::Test]).is_none()
+        || take_step_busy(state).is_none()
+    {
+        return Vec::new();
+    }
+    record_test_run(state, receipt, changed, made_by_tests);
+    unattributed_changes::on_tests_ran(state, at, receipt.duration_ms);
+    let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
+    if let Some(current) = current {
+        current.tree_after = tree.clone();
+        current.commit_tree = tree.clone();
+    }
+    if !receipt.allows_next_step() {
+        let step = *step;
+        return match missing_test_access(step, receipt) {
+            Some(kind) => turn_lifecycle::ask_user(state, kind),
+            None => on_tests_failing(state, at, step, receipt),
+        };
+    }
+    let asked = held_edit_questions::ask_about_held_edits(state, *step, held)
+        .or_else(|| ask_about_entry_points(state, *step, entry_points))
+        .or_else(|| {
+            files_changed_by_tests::check_rewritten_files(state, *step, receipt, rewritten)
+        });
+    asked.unwrap_or_else(|| accept_tests(state))
+}
+
+/// The tests do not fail; whether they tested what they tested before is the user's to say, where it is in doubt.
+pub(super) fn accept_tests(state: &mut RunState) -> Vec<Effect> {
+    let execution = state.execution.as_ref();
+    let step = execution.and_then(|execution| execution.current.as_ref());
+    let step = step.map_or(0, |current| current.n);
+    match execution.and_then(PlanExecution::describe_test_doubt) {
+        Some(found) => turn_lifecycle::ask_user(state, QuestionKind::TestsInDoubt { step, found }),
+        None => commit_step(state),
+    }
+}
+
+pub(super) fn on_tests_in_doubt_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    match answer {
+        QuestionAnswer::Retry => propose_fix(state, at),
+        QuestionAnswer::SkipTests => {
+            let reason = "its tests are in doubt; the user goes on without committing it";
+            let reason = reason.to_owned();
+            record_step(state, StepOutcome::Uncommitted { reason })
+        }
+        _ => {
+            if let Some(execution) = &mut state.execution
+                && let Some(current) = &mut execution.current
+            {
+                current.decided = Some(StepOverride::TestsInDoubt);
+            }
+            commit_step(state)
+        }
+    }
+}
+
+fn record_test_run(
+    state: &mut RunState,
+    receipt: &Receipt,
+    changed: &[String],
+    made_by_tests: &[String],
+) {
+    let Some(execution) = &mut state.execution else {
+        return;
+    };
+    let known = test_artifacts(execution);
+    let Some(current) = &mut execution.current else {
+        return;
+    };
+    let new = made_by_tests.iter().filter(|path| !known.contains(path));
+    current.made_by_tests.extend(new.cloned());
+    let of_step = exclude_paths(changed, &current.users_edits);
+    current.changed = exclude_paths(&exclude_paths(&of_step, &known), made_by_tests);
+    current.receipt = Some(receipt.clone());
+    current.decided = None;
+}
+
+fn on_tests_failing(
+    state: &mut RunState,
+    at: UnixMillis,
+    step: u32,
+    receipt: &Receipt,
+) -> Vec<Effect> {
+    let max_fix_turns = state.settings.max_fix_turns;
+    let current = state
+        .execution
+        .as_ref()
+        .and_then(|execution| execution.current.as_ref());
+    let may_fix = current.is_some_and(|current| current.fix_turns < max_fix_turns);
+    let execution = state.execution.as_ref();
+    let before = execution.and_then(|execution| execution.matching_baseline_failure(receipt));
+    let found = match before {
+        Some(_) => format!(
+            "{}; {}",
+            receipt.describe(),
+            describe_known_failures(receipt)
+        ),
+        None => receipt.describe(),
+    };
+    if may_fix && before.is_none() && !receipt.is_runner_missing() {
+        return propose_fix(state, at);
+    }
+    turn_lifecycle::ask_user(state, QuestionKind::TestsFailed { step, found })
+}
+
+fn describe_known_failures(receipt: &Receipt) -> String {
+    let before = "nothing fails that did not fail before step 1";
+    match receipt.failed_tests.is_empty() {
+        true => before.to_owned(),
+        false => format!("{before}: {}", receipt.failed_tests_label()),
+    }
+}
+
+/// What is asked where tests fail for want of a socket or a network of which nobody has said a word.
+pub(super) fn missing_test_access(step: u32, receipt: &Receipt) -> Option<QuestionKind> {
+    match (receipt.lacks_socket.clone(), receipt.lacks_network.clone()) {
+        (Some(lacked), _) => Some(QuestionKind::TestSocket { step, lacked }),
+        (None, Some(line)) => Some(QuestionKind::TestNetwork { step, line }),
+        (None, None) => None,
+    }
+}
+
+/// What the user said of a network or a socket that the tests lacked is kept; where it is given, they run again.
+pub(super) fn on_test_access_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    step: u32,
+    (is_given, keep): (bool, Effect),
+) -> Vec<Effect> {
+    let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
+    let receipt = current.and_then(|current| current.receipt.clone());
+    let then = match (step, receipt) {
+        (test_baseline::BASELINE_STEP, _) if is_given => test_baseline::start_baseline(state, at),
+        (test_baseline::BASELINE_STEP, _) => propose_next_step(state, at, None),
+        _ if is_given => run_tests(state),
+        (_, Some(receipt)) => on_tests_failing(state, at, step, &receipt),
+        (_, None) => Vec::new(),
+    };
+    std::iter::once(keep).chain(then).collect()
+}
+
+fn propose_fix(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    let Some(current) = state
+        .execution
+        .as_mut()
+        .and_then(|execution| execution.current.as_mut())
+    else {
+        return Vec::new();
+    };
+    current.fix_turns += 1;
+    current.stage = StepStage::Fix;
+    let purpose = TurnPurpose::Fix {
+        n: current.n,
+        attempt: current.fix_turns,
+    };
+    turn_lifecycle::propose_turn(state, at, purpose, None)
+}
+
+pub(super) fn on_tests_failed_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    match answer {
+        QuestionAnswer::Retry => propose_fix(state, at),
+        QuestionAnswer::SkipTests => {
+            let reason = "its tests fail; the user goes on without committing it".to_owned();
+            record_step(state, StepOutcome::Uncommitted { reason })
+        }
+        _ => commit_step(state),
+    }
+}
+
+/// Commits what the step changed, without what the tests made and what is the user's.
+pub(super) fn commit_step(state: &mut RunState) -> Vec<Effect> {
+    let Some(execution) = &state.execution else {
+        return Vec::new();
+    };
+    let Some(current) = &execution.current else {
+        return Vec::new();
+    };
+    if let CommitTarget::Off { reason } = &execution.commits {
+        let reason = format!("commits are off: {reason}");
+        return record_step(state, StepOutcome::Uncommitted { reason });
+    }
+    let paths = exclude_paths(&current.changed, &uncommitted_paths(execution, current));
+    if paths.is_empty() {
+        let reason = "all that it changed is left out of commits".to_owned();
+        return record_step(state, StepOutcome::Uncommitted { reason });
+    }
+    let tested = current
+        .receipt
+        .as_ref()
+        .map_or_else(|| "not tested".to_owned(), Receipt::describe);
+    let (step, message) = (current.n, commit_message(current, &tested));
+    enter_stage(state, StepStage::Commit);
+    vec![Effect::CommitStep {
+        step,
+        paths,
+        message,
+    }]
+}
+
+/// The user's dirty files that the step edited and that stay uncommitted.
+pub(super) fn uncommitted_paths(execution: &PlanExecution, current: &CurrentStep) -> Vec<String> {
+    let included =
+        |path: &&String| execution.dirty_policy.get(*path) == Some(&DirtyPolicy::Include);
+    // What the tests themselves rewrite is asked about as such, not as the user's.
+    let is_decided = |path: &String| execution.dirty_policy.contains_key(path);
+    let dirty = |path: &&String| {
+        let was_changed = execution.changed_during_baseline(path) && is_decided(path);
+        execution.pre_dirty.contains(path) || was_changed
+    };
+    current
+        .changed
+        .iter()
+        .filter(dirty)
+        .filter(|path| !included(path))
+        .cloned()
+        .collect()
+}
+
+/// Writes a commit's message: the line that the agent was asked for, below it the plan's step and what was tested.
+fn commit_message(current: &CurrentStep, tested: &str) -> String {
+    let mark = format!("Step {}", current.n);
+    let said = to_commit_title(&current.summary, &mark);
+    let title = if said.is_empty() {
+        &current.text
+    } else {
+        &said
+    };
+    let subject = commit_subject(&mark, title);
+    match subject.ends_with(&format!("] {}", current.text)) {
+        true => format!("{subject}\n\n{tested}\n"),
+        false => format!("{subject}\n\n{}\n\n{tested}\n", current.text),
+    }
+}
+
+/// An agent's line as the title of a commit: without Markdown around it, the mark and the full stop.
+fn to_commit_title(line: &str, mark: &str) -> String {
+    let line = clean_to_one_line(line);
+    let bare = line.trim_start_matches(['*', '#', '>', ' ']);
+    let bare = bare.trim_end().trim_end_matches("**");
+    let bare = bare.strip_prefix(&format!("[{mark}]")).unwrap_or(bare);
+    bare.trim().trim_end_matches('.').to_owned()
+}
+
+/// Writes `[mark] text`, cut to 72 characters.
+pub fn commit_subject(mark: &str, text: &str) -> String {
+    let line = format!("[{mark}] {}", clean_to_one_line(text));
+    let mut short: String = line.chars().take(MAX_SUBJECT_CHARS).collect();
+    if short.len() < line.len() {
+        short.pop();
+        short.push('…');
+    }
+    short
+}
+
+pub(super) fn on_commit_made(
+    state: &mut RunState,
+    step: u32,
+    commit: &str,
+    message: &str,
+) -> Vec<Effect> {
+    if current_at_stage(state, step, &[StepStage::Commit]).is_none() {
+        return Vec::new();
+    }
+    let (commit, message) = (commit.to_owned(), message.to_owned());
+    record_step(state, StepOutcome::Committed { commit, message })
+}
+
+pub(super) fn on_commit_skipped(state: &mut RunState, step: u32, reason: &str) -> Vec<Effect> {
+    if current_at_stage(state, step, &[StepStage::Commit]).is_none() {
+        return Vec::new();
+    }
+    record_step(
+        state,
+        StepOutcome::Uncommitted {
+            reason: reason.to_owned(),
+        },
+    )
+}
+
+pub(super) fn on_commit_failed(state: &mut RunState, step: u32, message: &str) -> Vec<Effect> {
+    if current_at_stage(state, step, &[StepStage::Commit]).is_none()
+        || take_step_busy(state).is_none()
+    {
+        return Vec::new();
+    }
+    turn_lifecycle::ask_user(
+        state,
+        QuestionKind::CommitFailed {
+            step,
+            message: message.to_owned(),
+        },
+    )
+}
+
+pub(super) fn on_commit_failed_answered(
+    state: &mut RunState,
+    message: &str,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    let current = state.execution.iter().find_map(|e| e.current.as_ref());
+    let step = current.map_or(0, |current| current.n);
+    let is_known = current.is_some_and(|current| current.commit_tree.is_some());
+    match answer {
+        QuestionAnswer::Retry if is_known => commit_step(state),
+        // A step of an earlier version, which noted no tested tree: it is tested first.
+        QuestionAnswer::Retry => audit_again(state, step),
+        _ => {
+            let why = clean_to_one_line(message);
+            let reason = format!("the commit failed ({why}); the user goes on without it");
+            record_step(state, StepOutcome::Uncommitted { reason })
+        }
+    }
+}
+
+/// Answers to a question that stood in the text of a step's turn which changed nothing.
+pub(super) fn on_step_question_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    step: u32,
+    again: Option<TurnRetryReason>,
+) -> Vec<Effect> {
+    let Some(current) = current_at_stage(state, step, &[StepStage::Audit]) else {
+        return Vec::new();
+    };
+    if again.is_none() {
+        return ask_about_no_change(state, step);
+    }
+    current.stage = StepStage::Code;
+    turn_lifecycle::propose_turn(state, at, TurnPurpose::Step { n: step }, again)
+}
+
+/// Notes what became of the step and has it written down.
+fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Effect> {
+    let Some(execution) = enter_stage(state, StepStage::Record) else {
+        return Vec::new();
+    };
+    let Some(current) = &execution.current else {
+        return Vec::new();
+    };
+    let step = current.n;
+    let left_out = uncommitted_paths(execution, current);
+    let receipt = if outcome == StepOutcome::NoChange {
+        None
+    } else {
+        current.receipt.clone()
+    };
+    execution.done.push(StepRecord {
+        n: step,
+        text: current.text.clone(),
+        outcome,
+        receipt,
+        fix_turns: current.fix_turns,
+        summary: current.summary.clone(),
+        changed: current.changed.clone(),
+        made_by_tests: current.made_by_tests.clone(),
+        left_out,
+        users_edits: current.users_edits.clone(),
+        decided: current.decided,
+        tree_before: current.tree_before.clone(),
+        tree_after: current.tree_after.clone(),
+    });
+    vec![Effect::RecordStep { step }]
+}
+
+pub(super) fn on_step_recorded(
+    state: &mut RunState,
+    at: UnixMillis,
+    step: u32,
+    plan_file: Option<&Sha256>,
+) -> Vec<Effect> {
+    if current_at_stage(state, step, &[StepStage::Record]).is_none()
+        || take_step_busy(state).is_none()
+    {
+        return Vec::new();
+    }
+    let mut records = state.execution.iter().flat_map(|e| &e.done);
+    let is_skipped = records.any(|record| record.n == step && record.is_skipped());
+    if let (Some(plan), Some(file_sha256)) = (&mut state.plan, plan_file) {
+        plan.file_sha256 = file_sha256.clone();
+        if is_skipped {
+            return propose_next_step(state, at, None);
+        }
+        for ticked in plan.plan.steps.iter_mut().filter(|s| s.n == step) {
+            ticked.done = true;
+        }
+    }
+    propose_next_step(state, at, None)
+}

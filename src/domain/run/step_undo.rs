@@ -1,0 +1,279 @@
+//! Steps that the user takes back or brings back: asked, the tree kept, the files put back, written down.
+//!
+//! The tree is kept in the record before any file is touched, so that a run that is taken up in the
+//! middle goes through with it; until then nothing has happened.
+
+use super::{ProgramOperation, RunState, run_recovery, step_execution};
+use crate::domain::effect::Effect;
+use crate::domain::ids::{Sha256, UnixMillis};
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::plan_execution::{PlanExecution, StepStage};
+use crate::domain::question::{Question, QuestionKind};
+use crate::domain::reversal_plan::{ReversalPlan, UndoDirection, UndoRecord};
+use crate::domain::turn::TurnRetryReason;
+
+impl RunState {
+    /// Tells why no step can be undone or redone now, and what to do about it; `None` when one can.
+    pub fn undo_blocker(&self) -> Option<String> {
+        if self.execution.is_none() {
+            return Some("no step has changed anything yet".to_owned());
+        }
+        if self.running.is_some() {
+            let what = "a turn is running: let it end or interrupt it (X), then undo";
+            return Some(what.to_owned());
+        }
+        if self.busy.is_some() {
+            let what = "the program is at the step itself: wait for the next question, then undo";
+            return Some(what.to_owned());
+        }
+        let kind = self.awaiting.as_ref().map(|question| &question.kind);
+        match kind {
+            Some(QuestionKind::StepRecovery {
+                step,
+                stage: StepStage::Commit | StepStage::Record,
+            }) => Some(format!(
+                "step {step} was being committed when the program ended: answer that first"
+            )),
+            Some(_) | None => None,
+        }
+    }
+}
+
+/// Tells whether steps are being taken back or brought back right now.
+pub(super) fn is_undo_running(state: &RunState) -> bool {
+    matches!(state.busy, Some(ProgramOperation::Reversing { .. }))
+}
+
+pub(super) fn on_undo_requested(
+    state: &mut RunState,
+    way: UndoDirection,
+    seen: &str,
+) -> Vec<Effect> {
+    let execution = state.execution.as_ref();
+    let fits = execution.is_some_and(|execution| execution.plan_reversal(way, seen).is_ok());
+    if !fits || state.undo_blocker().is_some() {
+        return Vec::new();
+    }
+    state.busy = Some(ProgramOperation::Reversing {
+        way,
+        kept: None,
+        left: None,
+        question: state.awaiting.take(),
+    });
+    vec![Effect::StoreTree {
+        seen: seen.to_owned(),
+    }]
+}
+
+pub(super) fn on_tree_saved(state: &mut RunState, tree: &str) -> Vec<Effect> {
+    match &mut state.busy {
+        Some(ProgramOperation::Reversing { kept, .. }) if kept.is_none() => {
+            *kept = Some(tree.to_owned())
+        }
+        _ => return Vec::new(),
+    }
+    next_undo_effects(state)
+}
+
+pub(super) fn on_files_restored(
+    state: &mut RunState,
+    tree: &str,
+    commit: Option<&str>,
+) -> Vec<Effect> {
+    match &mut state.busy {
+        Some(ProgramOperation::Reversing {
+            kept: Some(_),
+            left,
+            ..
+        }) if left.is_none() => *left = Some((tree.to_owned(), commit.map(str::to_owned))),
+        _ => return Vec::new(),
+    }
+    next_undo_effects(state)
+}
+
+/// Orders what comes next; also after the program's end, since each part can be done again.
+pub(super) fn next_undo_effects(state: &RunState) -> Vec<Effect> {
+    let Some(ProgramOperation::Reversing {
+        way,
+        kept: Some(kept),
+        left,
+        ..
+    }) = &state.busy
+    else {
+        return Vec::new();
+    };
+    let reversal = state
+        .execution
+        .as_ref()
+        .map(|e| e.plan_reversal(*way, kept));
+    let Some(Ok(reversal)) = reversal else {
+        return Vec::new();
+    };
+    vec![match left {
+        None => Effect::ApplyReversal {
+            reversal,
+            kept: kept.clone(),
+        },
+        Some((_, commit)) => Effect::RecordReversal {
+            reversal,
+            kept: kept.clone(),
+            commit: commit.clone(),
+        },
+    }]
+}
+
+pub(super) fn on_undo_failed(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    match take_reversal(state) {
+        Some(ProgramOperation::Reversing { question, .. }) => {
+            return_to_question(state, at, question)
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn take_reversal(state: &mut RunState) -> Option<ProgramOperation> {
+    state
+        .busy
+        .take_if(|busy| matches!(busy, ProgramOperation::Reversing { .. }))
+}
+
+/// Goes back to what waited for the user.
+pub(super) fn return_to_question(
+    state: &mut RunState,
+    at: UnixMillis,
+    question: Option<Question>,
+) -> Vec<Effect> {
+    match question {
+        Some(question) => run_recovery::ask_question_again(state, at, question),
+        None if state.phase.is_final() => vec![Effect::FinishRun],
+        None => Vec::new(),
+    }
+}
+
+pub(super) fn on_undo_recorded(
+    state: &mut RunState,
+    at: UnixMillis,
+    plan_file: Option<&Sha256>,
+) -> Vec<Effect> {
+    let is_put_back = matches!(
+        &state.busy,
+        Some(ProgramOperation::Reversing { left: Some(_), .. })
+    );
+    if !is_put_back {
+        return Vec::new();
+    }
+    let Some(ProgramOperation::Reversing {
+        way,
+        kept: Some(kept),
+        left: Some((left, commit)),
+        question,
+    }) = take_reversal(state)
+    else {
+        return Vec::new();
+    };
+    let steps = match (way, &mut state.execution) {
+        (UndoDirection::Undo { step }, Some(execution)) => {
+            let at = execution.done.iter().position(|record| record.n == step);
+            let records = execution.done.split_off(at.unwrap_or(execution.done.len()));
+            let current = execution
+                .current
+                .take()
+                .filter(|current| current.tree_before.is_some());
+            let steps = records.iter().map(|record| record.n).collect();
+            execution.undone.push(UndoRecord {
+                records,
+                current,
+                kept,
+                left,
+                commit,
+            });
+            steps
+        }
+        (UndoDirection::Redo, Some(execution)) => redo_steps(execution.undone.pop(), execution),
+        (_, None) => Vec::new(),
+    };
+    mark_boxes(state, way, &steps, plan_file);
+    continue_after_undo(state, at, way, question)
+}
+
+fn redo_steps(undone: Option<UndoRecord>, execution: &mut PlanExecution) -> Vec<u32> {
+    let Some(undone) = undone else {
+        return Vec::new();
+    };
+    let steps = undone.records.iter().map(|record| record.n).collect();
+    execution.done.extend(undone.records);
+    execution.current = undone.current;
+    steps
+}
+
+/// Opens or ticks the boxes of steps, as plan.md has them now.
+fn mark_boxes(state: &mut RunState, way: UndoDirection, steps: &[u32], plan_file: Option<&Sha256>) {
+    if let (Some(plan), Some(file_sha256)) = (&mut state.plan, plan_file) {
+        plan.file_sha256 = file_sha256.clone();
+        for step in plan.plan.steps.iter_mut() {
+            if steps.contains(&step.n) {
+                step.done = way == UndoDirection::Redo;
+            }
+        }
+    }
+}
+
+fn continue_after_undo(
+    state: &mut RunState,
+    at: UnixMillis,
+    way: UndoDirection,
+    question: Option<Question>,
+) -> Vec<Effect> {
+    if state.phase != Phase::Execute {
+        return return_to_question(state, at, question);
+    }
+    state.gate = Gate::Manual;
+    let again = match way {
+        UndoDirection::Undo { step } => Some(TurnRetryReason::Undone { step }),
+        UndoDirection::Redo => None,
+    };
+    step_execution::propose_next_step(state, at, again)
+}
+
+/// The reversal that a run was at when the program ended.
+pub(super) fn resume_undo(
+    state: &mut RunState,
+    at: UnixMillis,
+    busy: ProgramOperation,
+) -> Vec<Effect> {
+    match busy {
+        ProgramOperation::Reversing {
+            kept: None,
+            question,
+            ..
+        } => return_to_question(state, at, question),
+        other => {
+            state.busy = Some(other);
+            next_undo_effects(state)
+        }
+    }
+}
+
+/// Nothing more can come back once another turn works on the tree.
+pub(super) fn clear_redo(state: &mut RunState) {
+    if let Some(execution) = &mut state.execution {
+        execution.undone.clear();
+    }
+}
+
+/// The steps of a reversal whose boxes change.
+pub fn changed_boxes(reversal: &ReversalPlan, state: &RunState) -> Vec<u32> {
+    let records = match (&state.execution, reversal.way) {
+        (Some(execution), UndoDirection::Undo { .. }) => execution.done.as_slice(),
+        (Some(execution), UndoDirection::Redo) => match execution.undone.last() {
+            Some(undone) => undone.records.as_slice(),
+            None => &[],
+        },
+        (None, _) => &[],
+    };
+    let recorded = |step: &&u32| {
+        let mut records = records.iter();
+        records.any(|record| record.n == **step && !record.is_skipped())
+    };
+    reversal.steps.iter().filter(recorded).copied().collect()
+}

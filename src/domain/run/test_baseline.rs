@@ -1,0 +1,127 @@
+//! The tests before the first step: what fails then is no step's fault.
+//!
+//! Refuses to hold a run up for failing tests: they are told. Only a runner that is not there, and a network or a
+//! socket that nobody has said a word about, are the user's to settle first.
+
+use super::{ProgramOperation, RunState, step_execution, turn_lifecycle};
+use crate::domain::effect::Effect;
+use crate::domain::ids::UnixMillis;
+use crate::domain::phase::Phase;
+use crate::domain::plan_execution::{PlanExecution, TestBaseline};
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+
+/// The step in whose place questions name the time before the first one.
+pub(super) const BASELINE_STEP: u32 = 0;
+
+/// Runs the tests, where there are some, or goes on to the first step.
+pub(super) fn start_baseline(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    let test = state.execution.as_ref().and_then(|e| e.test.clone());
+    match test.filter(|_| state.settings.baseline) {
+        Some(test) => {
+            state.busy = Some(ProgramOperation::Baseline);
+            vec![Effect::RunBaseline(test)]
+        }
+        None => step_execution::propose_next_step(state, at, None),
+    }
+}
+
+/// Takes the mark that the tests run; says whether they did.
+fn leave_baseline(state: &mut RunState) -> bool {
+    let was_at_it = state
+        .busy
+        .take_if(|busy| *busy == ProgramOperation::Baseline);
+    was_at_it.is_some() && state.phase == Phase::Execute
+}
+
+pub(super) fn on_baseline_ran(
+    state: &mut RunState,
+    at: UnixMillis,
+    found: &TestBaseline,
+) -> Vec<Effect> {
+    if !leave_baseline(state) {
+        return Vec::new();
+    }
+    let Some(execution) = &mut state.execution else {
+        return Vec::new();
+    };
+    let earlier = execution.baseline.take();
+    execution.baseline = Some(merge_changed_files(earlier, found));
+    let receipt = &found.receipt;
+    if let Some(kind) = step_execution::missing_test_access(BASELINE_STEP, receipt) {
+        return turn_lifecycle::ask_user(state, kind);
+    }
+    if receipt.is_runner_missing() {
+        let found = receipt.describe();
+        return turn_lifecycle::ask_user(state, QuestionKind::RunnerMissing { found });
+    }
+    step_execution::propose_next_step(state, at, None)
+}
+
+/// What an earlier run of these tests left in the tree is there still.
+fn merge_changed_files(earlier: Option<TestBaseline>, found: &TestBaseline) -> TestBaseline {
+    let mut all = found.clone();
+    let Some(earlier) = earlier else {
+        return all;
+    };
+    for (known, new) in [
+        (earlier.made_by_tests, &mut all.made_by_tests),
+        (earlier.changed, &mut all.changed),
+    ] {
+        let kept: Vec<String> = known
+            .into_iter()
+            .filter(|path| !new.contains(path))
+            .collect();
+        new.extend(kept);
+    }
+    // What one run makes the next one changes.
+    let made = all.made_by_tests.clone();
+    all.changed.retain(|path| !made.contains(path));
+    all
+}
+
+/// Takes files that an edit of the step's agent names for the step's, although the tests made them before it.
+pub(super) fn attribute_to_step(execution: &mut PlanExecution, changed: &[String]) {
+    let PlanExecution {
+        baseline: Some(baseline),
+        current: Some(current),
+        ..
+    } = execution
+    else {
+        return;
+    };
+    let Some(calls) = &current.calls else {
+        return;
+    };
+    let is_named = |path: &String| {
+        let below = format!("/{path}");
+        let mut files = calls.edited_files().iter();
+        changed.contains(path) && files.any(|file| file == path || file.ends_with(&below))
+    };
+    baseline.made_by_tests.retain(|path| !is_named(path));
+}
+
+/// The run ends first, so that no step begins beside it.
+pub(super) fn on_baseline_stopped(state: &RunState) -> Vec<Effect> {
+    match state.busy {
+        Some(ProgramOperation::Baseline) => vec![Effect::StopBaseline],
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn on_baseline_skipped(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    match leave_baseline(state) {
+        true => step_execution::propose_next_step(state, at, None),
+        false => Vec::new(),
+    }
+}
+
+pub(super) fn on_runner_missing_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    match answer {
+        QuestionAnswer::Retry => start_baseline(state, at),
+        _ => step_execution::propose_next_step(state, at, None),
+    }
+}

@@ -1,0 +1,452 @@
+//! How turns start and end, whatever they are for.
+
+use super::deferred_answers::TurnContinuation;
+use super::{
+    DeferredResult, ProgramOperation, ResultValidity, RunState, RunningTurn, UnansweredRequest,
+    agent_questions, child_sessions, deferred_answers, plan_approval, plan_reentry,
+    queued_messages, step_execution, unattributed_changes, usage_limits,
+};
+use crate::domain::effect::{Effect, ExpiryReason};
+use crate::domain::event::AgentProcess;
+use crate::domain::ids::{SessionId, TurnId, UnixMillis};
+use crate::domain::phase::{Gate, Phase, TransitionCause, TurnHold, next_phase};
+use crate::domain::question::{Question, QuestionKind};
+use crate::domain::session::{AccountUsageWindow, Message, SessionUsage};
+use crate::domain::todo_list::TodoList;
+use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose, TurnRetryReason};
+
+/// How often a turn that failed for a passing reason is tried again unasked.
+const MAX_RETRIES: u32 = 1;
+
+/// Changes the phase where the table allows it, and says whether it did.
+pub(super) fn change_phase(state: &mut RunState, cause: TransitionCause) -> bool {
+    match next_phase(state.phase, cause) {
+        Some(phase) => {
+            state.phase = phase;
+            true
+        }
+        None => false,
+    }
+}
+
+/// Makes a turn and starts it, or lets it wait for the user's release.
+pub(super) fn propose_turn(
+    state: &mut RunState,
+    at: UnixMillis,
+    purpose: TurnPurpose,
+    again: Option<TurnRetryReason>,
+) -> Vec<Effect> {
+    let order = new_turn_order(state, purpose, again);
+    match state.gate {
+        Gate::Auto => start_turn(state, at, order),
+        Gate::Manual => ask_user(state, QuestionKind::Gate { order }),
+    }
+}
+
+pub(super) fn new_turn_order(
+    state: &mut RunState,
+    purpose: TurnPurpose,
+    again: Option<TurnRetryReason>,
+) -> TurnOrder {
+    let turn = TurnId::new(format!("trn_{}", state.next_turn));
+    state.next_turn += 1;
+    TurnOrder {
+        turn,
+        purpose,
+        again,
+    }
+}
+
+/// Starts a released turn; one that may write waits until the tree is stored.
+pub(super) fn start_turn(state: &mut RunState, at: UnixMillis, order: TurnOrder) -> Vec<Effect> {
+    let stored = match &order.purpose {
+        TurnPurpose::Step { n } => Some((*n, 0)),
+        TurnPurpose::Fix { n, attempt } => Some((*n, *attempt)),
+        // The summary reads only; its tree is stored all the same, as before each turn in EXECUTE.
+        TurnPurpose::Summary => Some((0, 0)),
+        TurnPurpose::RefineGoal { .. }
+        | TurnPurpose::WritePlan
+        | TurnPurpose::Review
+        | TurnPurpose::Respond => None,
+    };
+    match stored {
+        Some((step, attempt)) => {
+            state.busy = Some(ProgramOperation::Storing { order });
+            vec![Effect::SnapshotTree { step, attempt }]
+        }
+        None => run_turn(state, at, order),
+    }
+}
+
+/// Marks a turn as running, or lets it wait while the user is being asked whether to stop.
+pub(super) fn run_turn(state: &mut RunState, at: UnixMillis, order: TurnOrder) -> Vec<Effect> {
+    if state.turn_hold == TurnHold::Held {
+        let by = state.gate;
+        state.busy = Some(ProgramOperation::Held { order, by });
+        return Vec::new();
+    }
+    state.plan_stays = None;
+    if order.purpose == TurnPurpose::Review {
+        state.reviewing = state.plan_approval_hash().cloned();
+        state.notes.on_review_prompt(&order.turn);
+    }
+    if order.purpose == TurnPurpose::Respond {
+        state.notes.on_respond_prompt(&order.turn);
+    }
+    queued_messages::assign_to_turn(state, &order.turn);
+    state.running = Some(RunningTurn {
+        order: order.clone(),
+        started_at: at,
+        result: ResultValidity::Yes,
+        process: None,
+    });
+    vec![Effect::StartTurn(order)]
+}
+
+/// Starts the turn that was held back, once turns may start. One that the auto gate released waits at the gate where
+/// that is manual by now.
+pub(super) fn on_turn_hold_changed(
+    state: &mut RunState,
+    at: UnixMillis,
+    hold: TurnHold,
+) -> Vec<Effect> {
+    state.turn_hold = hold;
+    if hold == TurnHold::Held {
+        return Vec::new();
+    }
+    match state.busy.take() {
+        Some(ProgramOperation::Held { order, by })
+            if by == Gate::Auto && state.gate == Gate::Manual =>
+        {
+            ask_user(state, QuestionKind::Gate { order })
+        }
+        Some(ProgramOperation::Held { order, .. }) => {
+            let is_step = order.purpose.phase() == Phase::Execute;
+            let stale = is_step.then(|| plan_approval::check_approval_before_step(state));
+            stale
+                .flatten()
+                .unwrap_or_else(|| run_turn(state, at, order))
+        }
+        other => {
+            state.busy = other;
+            Vec::new()
+        }
+    }
+}
+
+/// Puts a question to the user; nothing starts until it is answered.
+pub(super) fn ask_user(state: &mut RunState, kind: QuestionKind) -> Vec<Effect> {
+    let question = new_question(state, kind);
+    state.awaiting = Some(question.clone());
+    vec![Effect::AskUser(question)]
+}
+
+/// Puts a question to the user that holds nothing up but the agent that asks it.
+pub(super) fn ask_user_alongside(state: &mut RunState, kind: QuestionKind) -> Vec<Effect> {
+    let question = new_question(state, kind);
+    state.asked.push(question.clone());
+    vec![Effect::AskUser(question)]
+}
+
+fn new_question(state: &mut RunState, kind: QuestionKind) -> Question {
+    let id = state.next_question;
+    state.next_question += 1;
+    Question { id, kind }
+}
+
+/// Tells whether nothing runs, nothing waits and the program itself is at rest.
+pub(in crate::domain) fn is_idle(state: &RunState) -> bool {
+    let waits = state.awaiting.is_some() || state.held_end.is_some();
+    state.running.is_none() && state.busy.is_none() && !waits
+}
+
+pub(super) fn on_turn_started(
+    state: &mut RunState,
+    turn: &TurnId,
+    process: Option<&AgentProcess>,
+) -> Vec<Effect> {
+    if let Some(running) = state
+        .running
+        .as_mut()
+        .filter(|running| running.order.turn == *turn)
+    {
+        running.process = process.cloned();
+        // Its prompt went out, and this with it.
+        let role = running.order.purpose.role();
+        state
+            .unanswered
+            .retain(|unanswered| unanswered.role != role);
+        state.refused.retain(|refused| refused.role != role);
+        state.results.retain(|result| result.role != role);
+        queued_messages::mark_delivered(state, turn, role);
+    }
+    Vec::new()
+}
+
+pub(super) fn on_turn_ended(
+    state: &mut RunState,
+    at: UnixMillis,
+    turn: &TurnId,
+    result: &TurnOutcome,
+) -> Vec<Effect> {
+    let Some(running) = state.running.take_if(|running| running.order.turn == *turn) else {
+        return Vec::new();
+    };
+    unattributed_changes::on_turn_ended(state, at);
+    let role = running.order.purpose.role();
+    let asked = agent_questions::take_turn_questions(state);
+    let mut effects = expire_approvals(state, role, ExpiryReason::TurnEnded);
+    if let Some(session) = state.session(role) {
+        effects.extend(child_sessions::stop_foreground_children(state, &session.id));
+    }
+    if running.result == ResultValidity::No {
+        deferred_answers::forget_deferred(state);
+        effects.extend(plan_reentry::propose_plan_when_idle(state, at));
+        return effects;
+    }
+    let (running, asked) = match deferred_answers::end_turn(state, running, result, asked) {
+        TurnContinuation::Continue(running, asked) => {
+            (running, agent_questions::question_texts(&asked))
+        }
+        TurnContinuation::WaitForAnswers => return effects,
+        TurnContinuation::Repeat(order, again) => {
+            effects.extend(deferred_answers::repeat_turn(state, at, order, again));
+            return effects;
+        }
+    };
+    effects.extend(match (result, asked) {
+        // Its agent was told to end the turn without the answer.
+        (
+            TurnOutcome::Completed {
+                question: None,
+                summary,
+            },
+            asked @ Some(_),
+        ) => {
+            let result = TurnOutcome::Completed {
+                question: asked,
+                summary: summary.clone(),
+            };
+            continue_after_turn(state, at, running, &result)
+        }
+        (result, _) => continue_after_turn(state, at, running, result),
+    });
+    effects
+}
+
+/// Whose turn runs; without one nobody waits for anything.
+pub(super) fn running_role(state: &RunState) -> Role {
+    let running = state.running.as_ref();
+    running.map_or(Role::Planner, |running| running.order.purpose.role())
+}
+
+/// Takes back every call that waits. What the program's end cut off is told to its agent.
+pub(super) fn expire_approvals(state: &mut RunState, role: Role, why: ExpiryReason) -> Vec<Effect> {
+    // What children asked for expires with their own tasks.
+    let all = std::mem::take(&mut state.approvals).into_iter();
+    let (children, approvals): (Vec<_>, Vec<_>) =
+        all.partition(|approval| child_sessions::is_child_turn(state, &approval.turn));
+    state.approvals = children;
+    if why == ExpiryReason::ProgramEnded {
+        let unanswered = approvals.iter().map(|approval| UnansweredRequest {
+            role,
+            what: approval.describe(),
+        });
+        state.unanswered.extend(unanswered);
+    }
+    match approvals.is_empty() {
+        true => Vec::new(),
+        false => vec![Effect::ExpireApprovals { approvals, why }],
+    }
+}
+
+/// Goes on with a turn that is over.
+pub(super) fn continue_after_turn(
+    state: &mut RunState,
+    at: UnixMillis,
+    running: RunningTurn,
+    result: &TurnOutcome,
+) -> Vec<Effect> {
+    match result {
+        TurnOutcome::Completed { question, summary } => {
+            (state.failures, state.blind_waits) = (0, 0);
+            queued_messages::forget_delivered(state, running.order.purpose.role());
+            on_turn_completed(state, at, running.order, question.clone(), summary)
+        }
+        TurnOutcome::Interrupted if running.order.purpose == TurnPurpose::Summary => {
+            plan_approval::finish_run(state, at)
+        }
+        TurnOutcome::Interrupted => on_turn_interrupted(state, running.order),
+        TurnOutcome::Failed { .. } if running.order.purpose == TurnPurpose::Summary => {
+            on_summary_failed(state, at, result)
+        }
+        TurnOutcome::Failed {
+            message,
+            limit: Some(limit),
+            other,
+            ..
+        } => usage_limits::wait_for_limit(
+            state,
+            at,
+            running.order.purpose,
+            (message, *limit, other.clone()),
+        ),
+        TurnOutcome::Failed { .. } => on_turn_failed(state, at, running.order, result),
+    }
+}
+
+pub(super) fn on_background_result(state: &mut RunState, role: Role, text: &str) -> Vec<Effect> {
+    let text = text.to_owned();
+    state.results.push(DeferredResult { role, text });
+    Vec::new()
+}
+
+fn on_turn_completed(
+    state: &mut RunState,
+    at: UnixMillis,
+    order: TurnOrder,
+    question: Option<String>,
+    summary: &str,
+) -> Vec<Effect> {
+    match order.purpose {
+        TurnPurpose::RefineGoal { .. } => Vec::new(),
+        TurnPurpose::WritePlan | TurnPurpose::Review | TurnPurpose::Respond => {
+            state.busy = Some(ProgramOperation::Collecting {
+                order: order.clone(),
+                question,
+            });
+            vec![Effect::CollectDocument(order)]
+        }
+        TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. } => {
+            step_execution::audit_step(state, n, question, summary)
+        }
+        TurnPurpose::Summary => plan_approval::finish_run(state, at),
+    }
+}
+
+/// An interrupted turn waits for the user, whatever the gate was.
+fn on_turn_interrupted(state: &mut RunState, order: TurnOrder) -> Vec<Effect> {
+    state.gate = Gate::Manual;
+    let order = new_turn_order(state, order.purpose, Some(TurnRetryReason::Failed));
+    ask_user(state, QuestionKind::Gate { order })
+}
+
+fn on_summary_failed(state: &mut RunState, at: UnixMillis, result: &TurnOutcome) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if let TurnOutcome::Failed { kind, message, .. } = result {
+        effects.push(Effect::AppendLog(format!(
+            "The summary failed ({kind}): {message}"
+        )));
+    }
+    effects.extend(plan_approval::finish_run(state, at));
+    effects
+}
+
+fn on_turn_failed(
+    state: &mut RunState,
+    at: UnixMillis,
+    order: TurnOrder,
+    result: &TurnOutcome,
+) -> Vec<Effect> {
+    let TurnOutcome::Failed {
+        kind,
+        message,
+        transient,
+        other,
+        ..
+    } = result
+    else {
+        return Vec::new();
+    };
+    let retry = *transient && state.failures < MAX_RETRIES;
+    state.failures += 1;
+    if retry {
+        return propose_turn(state, at, order.purpose, Some(TurnRetryReason::Failed));
+    }
+    let (kind, message, other) = (kind.clone(), message.clone(), other.clone());
+    ask_user(
+        state,
+        QuestionKind::AdapterFailed {
+            purpose: order.purpose,
+            kind,
+            message,
+            other,
+        },
+    )
+}
+
+pub(super) fn on_session_opened(
+    state: &mut RunState,
+    role: Role,
+    external_id: &str,
+) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.external_id = Some(external_id.to_owned());
+    }
+    Vec::new()
+}
+
+pub(super) fn on_session_version(state: &mut RunState, role: Role, version: &str) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.version = Some(version.to_owned());
+    }
+    Vec::new()
+}
+
+pub(super) fn on_session_lost(state: &mut RunState, role: Role) -> Vec<Effect> {
+    // A turn that runs begins anew, with all of its prompt.
+    if state.running.is_none() {
+        queued_messages::redeliver(state, role);
+    }
+    if let Some(session) = state.session_mut(role) {
+        session.external_id = None;
+        session.degraded = true;
+    }
+    Vec::new()
+}
+
+pub(super) fn on_usage_reported(
+    state: &mut RunState,
+    role: Role,
+    usage: SessionUsage,
+) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.usage = usage;
+    }
+    Vec::new()
+}
+
+pub(super) fn on_plan_usage_reported(
+    state: &mut RunState,
+    role: Role,
+    windows: &[AccountUsageWindow],
+) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.plan = windows.to_vec();
+    }
+    Vec::new()
+}
+
+pub(super) fn on_todos_written(
+    state: &mut RunState,
+    session: &SessionId,
+    todos: &TodoList,
+) -> Vec<Effect> {
+    let sessions = [Some(&mut state.planner), state.reviewer.as_mut()];
+    let mut sessions = sessions.into_iter().flatten();
+    if let Some(session) = sessions.find(|known| known.id == *session) {
+        session.todos = todos.clone();
+    }
+    Vec::new()
+}
+
+pub(super) fn on_message_appended(
+    state: &mut RunState,
+    role: Role,
+    message: &Message,
+) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.record_message(message.role, message.agent);
+    }
+    Vec::new()
+}

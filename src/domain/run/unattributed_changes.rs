@@ -1,0 +1,119 @@
+//! Changes that came while a step ran and that no call of its agent accounts for: the user says whose they are.
+
+use super::step_execution::{audit_again, current_at_stage};
+use super::{RunState, turn_lifecycle};
+use crate::domain::effect::Effect;
+use crate::domain::event::AgentActivity;
+use crate::domain::ids::{TurnId, UnixMillis};
+use crate::domain::phase::Phase;
+use crate::domain::plan_execution::{DirtyPolicy, StepStage};
+use crate::domain::question::{FileOrigin, QuestionAnswer, QuestionKind};
+use crate::domain::step_calls::StepCalls;
+use crate::domain::task_patch::{PatchState, TaskPatch};
+
+/// What accounts for the changes of the step at hand, where that is known.
+fn step_calls_mut(state: &mut RunState) -> Option<&mut StepCalls> {
+    if state.phase != Phase::Execute {
+        return None;
+    }
+    let current = state.execution.as_mut()?.current.as_mut()?;
+    current.calls.as_mut()
+}
+
+pub(super) fn on_agent_activity(
+    state: &mut RunState,
+    at: UnixMillis,
+    turn: &TurnId,
+    news: &AgentActivity,
+) -> Vec<Effect> {
+    let running = state.running.as_ref();
+    if running.is_some_and(|running| running.order.turn == *turn)
+        && let Some(calls) = step_calls_mut(state)
+    {
+        calls.on_activity(at, news);
+    }
+    Vec::new()
+}
+
+/// A turn is over, and with it all that its commands left running.
+pub(super) fn on_turn_ended(state: &mut RunState, at: UnixMillis) {
+    if let Some(calls) = step_calls_mut(state) {
+        calls.end_all_commands(at);
+    }
+}
+
+/// The program ended some time after its last event; what happened since is nobody's until the user says so.
+pub(super) fn on_resumed(state: &mut RunState) {
+    let last = state.course.last_event_at();
+    if let (Some(at), Some(calls)) = (last, step_calls_mut(state)) {
+        calls.end_all_commands(at);
+    }
+}
+
+/// Tests that fail may have changed files, which the next look finds.
+pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, duration_ms: u64) {
+    if let Some(calls) = step_calls_mut(state) {
+        let duration = i64::try_from(duration_ms).unwrap_or(i64::MAX);
+        calls.begin_command(UnixMillis(at.0.saturating_sub(duration)), "tests");
+        calls.end_command(at, "tests");
+    }
+}
+
+/// What a child changed is written into the tree by this program.
+pub(super) fn on_task_patched(state: &mut RunState, at: UnixMillis, patch: &TaskPatch) {
+    if let Some(calls) = step_calls_mut(state) {
+        let item = format!("patch {}", patch.tree);
+        match patch.state {
+            PatchState::Applying => calls.begin_command(at, &item),
+            PatchState::Applied | PatchState::Kept => calls.end_command(at, &item),
+            PatchState::Waiting => {}
+        }
+    }
+}
+
+/// Asks about changes of the step that its calls do not account for and that the user has said nothing of.
+pub(super) fn ask_about_unattributed_changes(
+    state: &mut RunState,
+    step: u32,
+    found: &[String],
+) -> Option<Vec<Effect>> {
+    let execution = state.execution.as_ref()?;
+    let current = execution.current.as_ref()?;
+    let is_open = |path: &&String| {
+        current.changed.contains(path) && !execution.dirty_policy.contains_key(*path)
+    };
+    let paths: Vec<String> = found.iter().filter(is_open).cloned().collect();
+    if paths.is_empty() {
+        return None;
+    }
+    let question = QuestionKind::DirtyFiles {
+        step,
+        paths,
+        origin: FileOrigin::OutsideOfCalls,
+    };
+    Some(turn_lifecycle::ask_user(state, question))
+}
+
+pub(super) fn on_unattributed_changes_answered(
+    state: &mut RunState,
+    step: u32,
+    paths: &[String],
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    match answer {
+        QuestionAnswer::Include => {
+            if let Some(execution) = &mut state.execution {
+                let decided = paths
+                    .iter()
+                    .map(|path| (path.clone(), DirtyPolicy::Include));
+                execution.dirty_policy.extend(decided);
+            }
+        }
+        _ => {
+            if let Some(current) = current_at_stage(state, step, &[StepStage::Audit]) {
+                current.users_edits.extend_from_slice(paths);
+            }
+        }
+    }
+    audit_again(state, step)
+}

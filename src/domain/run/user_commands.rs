@@ -1,0 +1,400 @@
+//! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
+
+use super::{
+    ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions, child_sessions,
+    deferred_answers, files_changed_by_tests, held_edit_questions, plan_approval, queued_messages,
+    review_loop, run_discussions, run_recovery, step_execution, step_undo, test_baseline,
+    turn_lifecycle, unattributed_changes, usage_limits,
+};
+use crate::domain::effect::{Effect, ExpiryReason};
+use crate::domain::event::tampering::{self, RestoredFile};
+use crate::domain::event::{Approval, DENIED_BY_USER};
+use crate::domain::ids::{RequestId, UnixMillis};
+use crate::domain::phase::{Gate, Mode, Phase, TransitionCause};
+use crate::domain::plan_execution::PlanExecution;
+use crate::domain::question::{
+    FileOrigin, Question, QuestionAnswer, QuestionKind, TestNetworkChoice,
+};
+use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
+
+/// Takes the turn that waits at the gate.
+fn take_gated_turn(state: &mut RunState) -> Option<TurnOrder> {
+    let gated = state
+        .awaiting
+        .take_if(|question| matches!(question.kind, QuestionKind::Gate { .. }))?;
+    match gated.kind {
+        QuestionKind::Gate { order } => Some(order),
+        _ => None,
+    }
+}
+
+pub(super) fn on_turn_released(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    match take_gated_turn(state) {
+        Some(order) => turn_lifecycle::start_turn(state, at, order),
+        None => Vec::new(),
+    }
+}
+
+pub(super) fn on_gate_changed(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effect> {
+    if state.phase.is_final() {
+        return Vec::new();
+    }
+    state.gate = gate;
+    usage_limits::on_gate_changed(state, gate);
+    match gate {
+        Gate::Auto => on_turn_released(state, at),
+        Gate::Manual => Vec::new(),
+    }
+}
+
+pub(super) fn on_mode_changed(state: &mut RunState, mode: Mode) -> Vec<Effect> {
+    if !state.phase.is_final() {
+        state.mode = mode;
+    }
+    Vec::new()
+}
+
+pub(super) fn on_turn_interrupted(state: &mut RunState) -> Vec<Effect> {
+    let running = state
+        .running
+        .iter()
+        .filter(|running| running.result == ResultValidity::Yes);
+    running
+        .map(|running| Effect::InterruptTurn(running.order.turn.clone()))
+        .collect()
+}
+
+/// A text in the middle of a turn changes nothing in the workflow: the turn was released, and goes on.
+pub(super) fn on_turn_steered(state: &RunState, text: &str) -> Vec<Effect> {
+    let running = state.running.as_ref();
+    let counts = running.is_some_and(|running| running.result == ResultValidity::Yes);
+    match counts && !text.trim().is_empty() {
+        true => vec![Effect::SteerTurn(text.to_owned())],
+        false => Vec::new(),
+    }
+}
+
+/// Ends all that runs or waits; the results of what runs no longer count.
+fn stop_all_work(state: &mut RunState) -> Vec<Effect> {
+    let role = turn_lifecycle::running_role(state);
+    let mut effects = turn_lifecycle::expire_approvals(state, role, ExpiryReason::Stopped);
+    effects.extend(child_sessions::stop_all_children(state));
+    effects.extend(run_discussions::stop_all_discussions(state));
+    if let Some(running) = &mut state.running {
+        running.result = ResultValidity::No;
+        effects.push(Effect::InterruptTurn(running.order.turn.clone()));
+    }
+    effects.extend(test_baseline::on_baseline_stopped(state));
+    state.awaiting = None;
+    agent_questions::take_turn_questions(state);
+    deferred_answers::forget_deferred(state);
+    state.busy = None;
+    state.remarks = None;
+    let stopped = state.execution.as_mut().and_then(PlanExecution::stop_step);
+    state.stopped_step = stopped.or(state.stopped_step.take());
+    effects
+}
+
+pub(super) fn on_run_stopped(state: &mut RunState) -> Vec<Effect> {
+    if step_undo::is_undo_running(state)
+        || !turn_lifecycle::change_phase(state, TransitionCause::Stopped)
+    {
+        return Vec::new();
+    }
+    state.approved_sha256 = None;
+    // Who stopped a run releases its next turn.
+    state.gate = Gate::Manual;
+    let mut effects = stop_all_work(state);
+    effects.push(Effect::AppendLog(
+        "Stopped by the user: back to the goal.".to_owned(),
+    ));
+    effects
+}
+
+pub(super) fn on_run_cancelled(state: &mut RunState) -> Vec<Effect> {
+    if step_undo::is_undo_running(state)
+        || !turn_lifecycle::change_phase(state, TransitionCause::Cancelled)
+    {
+        return Vec::new();
+    }
+    let mut effects = stop_all_work(state);
+    effects.push(Effect::AppendLog("Cancelled by the user.".to_owned()));
+    effects.push(Effect::FinishRun);
+    effects
+}
+
+/// The program ends: the turn is interrupted, everything else stays for the next start.
+pub(super) fn on_program_exit(state: &mut RunState) -> Vec<Effect> {
+    let role = turn_lifecycle::running_role(state);
+    let mut effects = turn_lifecycle::expire_approvals(state, role, ExpiryReason::ProgramEnded);
+    effects.extend(child_sessions::stop_all_children(state));
+    if let Some(running) = &state.running {
+        effects.push(Effect::InterruptTurn(running.order.turn.clone()));
+    }
+    effects
+}
+
+pub(super) fn on_approval_requested(state: &mut RunState, approval: &Approval) -> Vec<Effect> {
+    let runs = state
+        .running
+        .as_ref()
+        .is_some_and(|running| running.order.turn == approval.turn);
+    if runs || child_sessions::is_child_turn(state, &approval.turn) {
+        state.n_approvals = state.n_approvals.saturating_add(1);
+        state.approvals.push(Approval {
+            n: state.n_approvals,
+            ..approval.clone()
+        });
+    }
+    Vec::new()
+}
+
+pub(super) fn on_approval_decided(
+    state: &mut RunState,
+    request: &RequestId,
+    (allowed, by, reason): (bool, &str, &str),
+) -> Vec<Effect> {
+    let mut asked = state.approvals.iter();
+    let asked = asked.find(|approval| approval.request == *request).cloned();
+    if let Some(refused) = &asked
+        && (!allowed && by == "user" && reason == DENIED_BY_USER)
+        && !child_sessions::is_child_turn(state, &refused.turn)
+    {
+        let (role, what) = (turn_lifecycle::running_role(state), refused.describe());
+        state.refused.push(UnansweredRequest { role, what });
+    }
+    // What rules and the mode allow is decided again when the step is looked at.
+    let by_user = allowed && matches!(by, "user" | "cascade");
+    // What a child does is not the step's; what it hands over becomes the step's.
+    let is_of_step = |approval: &Approval| {
+        !child_sessions::is_child_turn(state, &approval.turn)
+            || child_sessions::is_awaiting_patch_approval(state, &approval.turn)
+    };
+    let asked = asked.filter(|approval| by_user && is_of_step(approval));
+    if let Some(approval) = asked {
+        held_edit_questions::on_edit_allowed(state, &approval);
+    }
+    on_approval_expired(state, request)
+}
+
+pub(super) fn on_approval_expired(state: &mut RunState, request: &RequestId) -> Vec<Effect> {
+    state
+        .approvals
+        .retain(|approval| approval.request != *request);
+    Vec::new()
+}
+
+pub(super) fn on_files_tampered(state: &mut RunState, files: &[RestoredFile]) -> Vec<Effect> {
+    if let Some(running) = &mut state.running {
+        running.result = ResultValidity::No;
+    }
+    vec![Effect::HaltRun(format!(
+        "files that only agent-collab writes were changed by somebody else and are restored: {}",
+        tampering::describe_restored_files(files)
+    ))]
+}
+
+pub(super) fn on_question_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    id: u32,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    let Some(question) = agent_questions::take_answered(state, id, answer) else {
+        return Vec::new();
+    };
+    match answer {
+        QuestionAnswer::CancelRun => on_run_cancelled(state),
+        QuestionAnswer::Stop => on_run_stopped(state),
+        _ => dispatch_answer(state, at, question, answer),
+    }
+}
+
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm a kind of question: a list to read"
+)]
+fn dispatch_answer(
+    state: &mut RunState,
+    at: UnixMillis,
+    question: Question,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    if let Some(late) = deferred_answers::take_deferred(state, &question.kind) {
+        return deferred_answers::on_deferred_answer(state, at, late, (&question.kind, answer));
+    }
+    match question.kind {
+        QuestionKind::Gate { .. } => Vec::new(),
+        QuestionKind::Arbitration { .. } => review_loop::on_arbitration_answered(state, at, answer),
+        QuestionKind::ManualEdit => review_loop::on_manual_edit(state, at, answer),
+        QuestionKind::StalePlan { .. } => plan_approval::on_stale_plan_answered(state, at, answer),
+        QuestionKind::Execute { terms } => {
+            plan_approval::on_execute_answered(state, at, &terms, answer)
+        }
+        QuestionKind::NoDocument { purpose, reason } => turn_lifecycle::propose_turn(
+            state,
+            at,
+            purpose,
+            Some(TurnRetryReason::NoDocument { reason }),
+        ),
+        QuestionKind::Agent {
+            request: Some(request),
+            ..
+        }
+        | QuestionKind::Child { request, .. } => {
+            vec![Effect::AnswerAgent {
+                request,
+                answer: answer.clone(),
+            }]
+        }
+        QuestionKind::Agent {
+            request: None,
+            purpose,
+            ..
+        } => on_text_question_answered(state, at, purpose, answer),
+        QuestionKind::AdapterFailed { purpose, other, .. } => match (answer, other) {
+            (QuestionAnswer::SwitchAdapter, Some(other)) => {
+                usage_limits::move_role(state, purpose, other)
+            }
+            _ => on_adapter_failure_answered(state, at, purpose, answer),
+        },
+        QuestionKind::UsageLimit { .. } => {
+            usage_limits::on_usage_limit_answered(state, at, question.kind, answer)
+        }
+        QuestionKind::Conflict { .. } => settle_conflict(state, answer),
+        QuestionKind::DirtyFiles {
+            step,
+            paths,
+            origin,
+        } => on_dirty_files_answered(state, step, origin, &paths, answer),
+        QuestionKind::HeldEdits { step, edits } => {
+            held_edit_questions::on_held_edits_answered(state, step, &edits, answer)
+        }
+        QuestionKind::EntryPoints { changes, .. } => {
+            step_execution::on_entry_points_answered(state, &changes)
+        }
+        QuestionKind::NothingChanged { step, .. } | QuestionKind::Blocked { step, .. } => {
+            step_execution::on_no_change_answered(state, at, step, answer)
+        }
+        QuestionKind::TestsFailed { .. } => {
+            step_execution::on_tests_failed_answered(state, at, answer)
+        }
+        QuestionKind::TestsInDoubt { .. } => {
+            step_execution::on_tests_in_doubt_answered(state, at, answer)
+        }
+        QuestionKind::RunnerMissing { .. } => {
+            test_baseline::on_runner_missing_answered(state, at, answer)
+        }
+        QuestionKind::TestNetwork { step, .. } => {
+            let network = match answer {
+                QuestionAnswer::HostNetwork => TestNetworkChoice::Host,
+                _ => TestNetworkChoice::Loopback,
+            };
+            let is_given = network == TestNetworkChoice::Host;
+            let keep = Effect::SaveTestNetwork(network);
+            step_execution::on_test_access_answered(state, at, step, (is_given, keep))
+        }
+        QuestionKind::TestSocket { step, lacked } => {
+            let is_reached = *answer == QuestionAnswer::ReachSocket;
+            let keep = Effect::SaveTestSocket {
+                path: lacked.path,
+                is_reached,
+            };
+            step_execution::on_test_access_answered(state, at, step, (is_reached, keep))
+        }
+        QuestionKind::CommitFailed { message, .. } => {
+            step_execution::on_commit_failed_answered(state, &message, answer)
+        }
+        QuestionKind::CannotExecute { .. } => plan_approval::on_execution_refusal_answered(state),
+        QuestionKind::Draft { order, .. } => {
+            run_recovery::on_draft_answered(state, at, order, answer)
+        }
+        QuestionKind::StepRecovery { step, stage } => {
+            run_recovery::on_step_recovery_answered(state, at, (step, stage), answer)
+        }
+    }
+}
+
+fn on_dirty_files_answered(
+    state: &mut RunState,
+    step: u32,
+    origin: FileOrigin,
+    paths: &[String],
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    match origin {
+        FileOrigin::UsersBefore => step_execution::on_users_files_answered(state, paths, answer),
+        FileOrigin::WrittenByTests => {
+            files_changed_by_tests::on_rewritten_files_answered(state, paths, answer)
+        }
+        FileOrigin::OutsideOfCalls => {
+            unattributed_changes::on_unattributed_changes_answered(state, step, paths, answer)
+        }
+    }
+}
+
+fn on_text_question_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    purpose: TurnPurpose,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    let again = match answer {
+        QuestionAnswer::Texts { answers } => {
+            let texts: Vec<&str> = answers.values().map(String::as_str).collect();
+            Some(TurnRetryReason::Answered {
+                answer: texts.join("\n"),
+            })
+        }
+        _ => None,
+    };
+    match (&purpose, again) {
+        (TurnPurpose::Step { n }, again) => {
+            step_execution::on_step_question_answered(state, at, *n, again)
+        }
+        (_, Some(again)) => turn_lifecycle::propose_turn(state, at, purpose, Some(again)),
+        (_, None) => {
+            let reason = "you asked instead of writing; decide yourself".to_owned();
+            turn_lifecycle::propose_turn(
+                state,
+                at,
+                purpose,
+                Some(TurnRetryReason::NoDocument { reason }),
+            )
+        }
+    }
+}
+
+fn on_adapter_failure_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    purpose: TurnPurpose,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    state.failures = 0;
+    let mut effects = Vec::new();
+    if *answer == QuestionAnswer::NewSession {
+        queued_messages::redeliver(state, purpose.role());
+        effects.push(Effect::ForgetConversation(purpose.role()));
+    }
+    let stale = match purpose.phase() {
+        Phase::Execute => plan_approval::check_approval_before_step(state),
+        _ => None,
+    };
+    effects.extend(stale.unwrap_or_else(|| {
+        turn_lifecycle::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
+    }));
+    effects
+}
+
+fn settle_conflict(state: &RunState, answer: &QuestionAnswer) -> Vec<Effect> {
+    match &state.busy {
+        Some(ProgramOperation::Collecting { order, .. }) => {
+            vec![Effect::SettleConflict {
+                order: order.clone(),
+                answer: answer.clone(),
+            }]
+        }
+        _ => Vec::new(),
+    }
+}

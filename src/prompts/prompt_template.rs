@@ -1,0 +1,75 @@
+//! The list of templates: their file names and shipped texts.
+//!
+//! Refuses to know what a template says.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::PromptSource;
+
+/// One template for each phase, one for a lost session, one for discussions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptTemplate {
+    /// Talks about the goal.
+    RefineGoal,
+    /// Asks for the plan.
+    WritePlan,
+    /// Asks for the review.
+    Review,
+    /// Asks for answers to the review.
+    Respond,
+    /// Asks for a step's change, its mending, or the summary.
+    Execute,
+    /// Gives a new session the context of a lost one.
+    Recover,
+    /// Asks for a speech in a discussion.
+    Discuss,
+}
+
+impl PromptTemplate {
+    /// All templates in the order of their numbers.
+    pub const ALL: [Self; 7] = [
+        Self::RefineGoal,
+        Self::WritePlan,
+        Self::Review,
+        Self::Respond,
+        Self::Execute,
+        Self::Recover,
+        Self::Discuss,
+    ];
+
+    /// The template's file name.
+    pub fn file_name(self) -> &'static str {
+        match self {
+            Self::RefineGoal => "01_refine_goal.md",
+            Self::WritePlan => "02_write_plan.md",
+            Self::Review => "03_review.md",
+            Self::Respond => "04_respond.md",
+            Self::Execute => "05_execute.md",
+            Self::Recover => "06_recover_context.md",
+            Self::Discuss => "07_discuss.md",
+        }
+    }
+
+    /// Tells whether a file replaces this template.
+    pub fn matches_file(self, file: &Path) -> bool {
+        file.file_name() == Some(OsStr::new(self.file_name()))
+    }
+
+    /// The template as it is shipped.
+    pub(super) fn default_source(self) -> PromptSource {
+        let text = match self {
+            Self::RefineGoal => include_str!("../../prompts/01_refine_goal.md"),
+            Self::WritePlan => include_str!("../../prompts/02_write_plan.md"),
+            Self::Review => include_str!("../../prompts/03_review.md"),
+            Self::Respond => include_str!("../../prompts/04_respond.md"),
+            Self::Execute => include_str!("../../prompts/05_execute.md"),
+            Self::Recover => include_str!("../../prompts/06_recover_context.md"),
+            Self::Discuss => include_str!("../../prompts/07_discuss.md"),
+        };
+        PromptSource {
+            file: PathBuf::from(format!("prompts/{}", self.file_name())),
+            text: text.to_owned(),
+        }
+    }
+}
