@@ -41,7 +41,7 @@ use crate::app::terminal::{self, ScreenBlocker};
 use crate::app::write_watchdog::WatchedWriter;
 use crate::config::{ConfigFlags, UserDirs};
 use crate::engine::git::GitSettings;
-use crate::engine::scratch;
+use crate::engine::runtime_dir;
 use crate::text::clean_text;
 use crate::text::redactor::{self, EnvSecrets};
 
@@ -179,7 +179,7 @@ pub fn main() -> u8 {
             Some(why) => Err(no_screen_error(&why)),
         },
     };
-    scratch::leave();
+    runtime_dir::release_user_dirs();
     code.unwrap_or_else(|refusal| print_error(&refusal))
 }
 

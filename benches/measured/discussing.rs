@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agent_collab::domain::discussion::{DiscussionStatus, GroupDiscussion};
 use agent_collab::domain::task::TaskWaitMode;
-use agent_collab::engine::{Caller, DiscussionAsk, Engine};
+use agent_collab::engine::{DiscussionRequest, Engine, TaskCaller};
 use agent_collab::mcp::tools::group_discuss::{DiscussionModeArgument, GroupDiscussToolArguments};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -55,7 +55,7 @@ fn makespan(root: &Path, n: u32, n_places: u32) -> anyhow::Result<Duration> {
             });
         let mut started = alone(root, choices).await?;
         let begun = Instant::now();
-        let given = started.engine.begin_discussion(&ask(n))?;
+        let given = started.engine.start_discussion(&ask(n))?;
         let (_, end) = given.map_err(|refused| anyhow::anyhow!("{refused}"))?;
         let ended = wait(&mut started.engine, end).await?;
         let took = begun.elapsed();
@@ -77,16 +77,16 @@ async fn wait(
         if let Ok(discussion) = end.try_recv() {
             return Ok(discussion);
         }
-        let inward = engine.next().await;
-        engine.take(inward)?;
+        let inward = engine.next_input().await;
+        engine.handle_input(inward)?;
         engine.take_recorded();
         engine.take_deltas();
     }
 }
 
-fn ask(n: u32) -> DiscussionAsk {
-    DiscussionAsk {
-        caller: Caller::User,
+fn ask(n: u32) -> DiscussionRequest {
+    DiscussionRequest {
+        caller: TaskCaller::User,
         arguments: GroupDiscussToolArguments {
             topic: "SQLite or Postgres?".to_owned(),
             mode: Some(DiscussionModeArgument::Jury),
@@ -94,6 +94,6 @@ fn ask(n: u32) -> DiscussionAsk {
             ..GroupDiscussToolArguments::default()
         },
         finding: None,
-        waits: TaskWaitMode::Foreground,
+        wait_mode: TaskWaitMode::Foreground,
     }
 }

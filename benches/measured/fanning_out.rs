@@ -10,7 +10,7 @@ use std::time::Duration;
 use agent_collab::app::startup::{self, RunInstance, StartOptions};
 use agent_collab::config::ConfigFlags;
 use agent_collab::domain::task::{TaskResult, TaskStatus, TaskWaitMode};
-use agent_collab::engine::{Caller, Engine, TaskAsk};
+use agent_collab::engine::{Engine, TaskCaller, TaskRequest};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -120,8 +120,8 @@ async fn settle(engine: &mut Engine, n_begun: usize) -> anyhow::Result<()> {
             .iter()
             .filter(|child| child.external_id.is_some());
         let has_begun = begun.count() == n_begun;
-        match tokio::time::timeout(Duration::from_millis(500), engine.next()).await {
-            Ok(inward) => engine.take(inward)?,
+        match tokio::time::timeout(Duration::from_millis(500), engine.next_input()).await {
+            Ok(inward) => engine.handle_input(inward)?,
             Err(_) if has_begun => return Ok(()),
             Err(_) => {}
         }
@@ -166,21 +166,21 @@ async fn wait(
         if let Ok(result) = result.try_recv() {
             return Ok(result);
         }
-        let inward = engine.next().await;
-        engine.take(inward)?;
+        let inward = engine.next_input().await;
+        engine.handle_input(inward)?;
         engine.take_recorded();
         engine.take_deltas();
     }
 }
 
-fn ask() -> TaskAsk {
-    TaskAsk {
-        caller: Caller::User,
+fn ask() -> TaskRequest {
+    TaskRequest {
+        caller: TaskCaller::User,
         agent: "explore".to_owned(),
         prompt: "look around".to_owned(),
         description: String::new(),
         task_id: None,
-        waits: TaskWaitMode::Background,
+        wait_mode: TaskWaitMode::Background,
     }
 }
 

@@ -9,7 +9,7 @@ use agent_collab::domain::ids::{RunId, SessionId, Sha256, TurnId};
 use agent_collab::domain::phase::{Gate, Mode};
 use agent_collab::domain::run::RUN_SCHEMA;
 use agent_collab::domain::turn::{Role, TurnOutcome};
-use agent_collab::engine::journal::Journal;
+use agent_collab::engine::run_journal::RunJournal;
 use agent_collab::store::{StoreError, TamperGuard, WorkdirLayout, WorkdirNames};
 
 /// How many events of an agent make one turn.
@@ -20,11 +20,16 @@ const A_TURN: u32 = 500;
 ///
 /// # Errors
 /// The files cannot be written.
-pub fn make(root: &Path, side: &Path, n_events: u32, mean: usize) -> Result<Journal, StoreError> {
+pub fn make(
+    root: &Path,
+    side: &Path,
+    n_events: u32,
+    mean: usize,
+) -> Result<RunJournal, StoreError> {
     let layout = WorkdirLayout::new(root, WorkdirNames::default())?;
     let _privacy = layout.create()?;
     let guard = TamperGuard::open(&layout, side)?;
-    let (mut journal, _first) = Journal::begin(guard, created())?;
+    let (mut journal, _first) = RunJournal::create(guard, created())?;
     let mut texts = Texts::new(mean);
     tell(
         &mut journal,
@@ -83,7 +88,7 @@ pub fn created() -> RunParameters {
 }
 
 /// Records an event and what follows from it for the record.
-fn tell(journal: &mut Journal, event: Event) -> Result<(), StoreError> {
+fn tell(journal: &mut RunJournal, event: Event) -> Result<(), StoreError> {
     let from = journal.state().phase;
     let (_, effects) = journal.record(event)?;
     let to = journal.state().phase;
@@ -98,7 +103,7 @@ fn tell(journal: &mut Journal, event: Event) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn begin_turn(journal: &mut Journal) -> Result<TurnId, StoreError> {
+fn begin_turn(journal: &mut RunJournal) -> Result<TurnId, StoreError> {
     tell(
         journal,
         Event::GoalMessageAdded {

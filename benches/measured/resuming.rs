@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
 use agent_collab::domain::event::{Event, EventRecord};
-use agent_collab::engine::journal::Journal;
+use agent_collab::engine::run_journal::RunJournal;
 use agent_collab::store::event_log::BackwardReader;
 use agent_collab::store::{TamperGuard, WorkdirLayout, WorkdirNames};
 use agent_collab::tui::{Past, Screen, ScreenSettings};
@@ -35,7 +35,8 @@ pub fn run() -> anyhow::Result<()> {
     say_snapshot(size, "100,000 events")?;
     let before = anonymous();
     let mut ours = || {
-        let (took, reopened) = timed(|| Journal::reopen(TamperGuard::open(&layout, side.path())?));
+        let (took, reopened) =
+            timed(|| RunJournal::reopen(TamperGuard::open(&layout, side.path())?));
         let same = reopened?.is_some_and(|journal| journal.state() == &state);
         anyhow::ensure!(same, "another run was taken up");
         Ok(took)

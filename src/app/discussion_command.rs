@@ -13,8 +13,11 @@ use crate::domain::discussion::{
 };
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::TaskWaitMode;
-use crate::engine::discussion::{Begun, Derived, Means, Planned, derived};
-use crate::engine::{Caller, DiscussionAsk, DiscussionRefused, Engine, EngineError};
+use crate::engine::discussion_runner::{
+    DiscussionHandle, DiscussionPlan, DiscussionPlanner, DiscussionPreview,
+    build_discussion_preview,
+};
+use crate::engine::{DiscussionRequest, DiscussionStartError, Engine, EngineError, TaskCaller};
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use crate::store::WorkdirLayout;
 use crate::store::discussion_files::load_discussion;
@@ -56,14 +59,14 @@ impl DiscussCommand {
         self,
         engine: &mut Engine,
         waits: TaskWaitMode,
-    ) -> Result<Result<Begun, DiscussionRefused>, EngineError> {
+    ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
         match self.id {
-            Some(id) => engine.continue_discussion(&id, waits),
-            None => engine.begin_discussion(&DiscussionAsk {
-                caller: Caller::User,
+            Some(id) => engine.resume_discussion(&id, waits),
+            None => engine.start_discussion(&DiscussionRequest {
+                caller: TaskCaller::User,
                 arguments: self.arguments,
                 finding: None,
-                waits,
+                wait_mode: waits,
             }),
         }
     }
@@ -76,32 +79,34 @@ impl DiscussCommand {
 pub async fn preview_budget(
     wishes: &StartOptions,
     arguments: GroupDiscussToolArguments,
-) -> Result<Derived, StartError> {
+) -> Result<DiscussionPreview, StartError> {
     let found = startup::inspect_project(wishes).await?;
     let arguments = arguments.with_placeholder_topic();
-    plan_discussion(&found, arguments, |means, planned| derived(means, &planned))
+    plan_discussion(&found, arguments, |means, planned| {
+        build_discussion_preview(means, &planned)
+    })
 }
 
 /// Works out what the user's discussion would be begun with, and makes something of it.
 fn plan_discussion<T>(
     found: &ProjectContext,
     arguments: GroupDiscussToolArguments,
-    make: impl FnOnce(&Means<'_>, Planned) -> T,
+    make: impl FnOnce(&DiscussionPlanner<'_>, DiscussionPlan) -> T,
 ) -> Result<T, StartError> {
     let permissions =
         EffectivePermissions::from_config(&found.loaded.config, AllowAuthority::Everybody);
     let layout = startup::run_layout(&found.root, &found.loaded.config)?;
-    let means = Means {
+    let means = DiscussionPlanner {
         root: &found.root,
         config: &found.loaded.config,
         permissions: &permissions,
         layout: &layout,
     };
-    let ask = DiscussionAsk {
-        caller: Caller::User,
+    let ask = DiscussionRequest {
+        caller: TaskCaller::User,
         arguments,
         finding: None,
-        waits: TaskWaitMode::Background,
+        wait_mode: TaskWaitMode::Background,
     };
     let planned = means
         .plan(&ask)
@@ -143,7 +148,7 @@ pub async fn run_discussion(
     Ok((ended, signals.last_signal()))
 }
 
-fn to_start_error(why: &DiscussionRefused) -> StartError {
+fn to_start_error(why: &DiscussionStartError) -> StartError {
     StartError::new(
         why,
         "`agent-collab discuss --help` tells what can be said; `agent-collab agents --mode subagent` lists the agents",
@@ -162,7 +167,7 @@ fn required_role_adapters(
         Some(id) => load_discussion(layout, id)?.map(|discussion| discussion.order.participants),
         None => {
             let planned = plan_discussion(found, given.arguments.clone(), |_, planned| planned)?;
-            if let Some(why) = planned.what_is_cut() {
+            if let Some(why) = planned.describe_truncation() {
                 tell(&format!("note: {why}"));
             }
             Some(planned.order.participants)
@@ -228,7 +233,7 @@ async fn drive_discussion(
         tokio::select! {
             biased;
             _ = signals.next_signal() => drop(engine.stop_discussion(&id, DiscussionStopReason::User)?),
-            inward = engine.next() => engine.take(inward)?,
+            inward = engine.next_input() => engine.handle_input(inward)?,
         }
     }
 }

@@ -8,32 +8,34 @@ use tokio_util::sync::CancellationToken;
 
 use super::startup::{StartError, StartOptions, check_path_printable, load_config, run_layout};
 use crate::config::{UserDirs, config_display};
-use crate::engine::containing;
-use crate::engine::diagnosis::{Diagnosis, Folder, Grounds, NoGit, Trial, look};
-use crate::engine::git::{Discovery, GitSettings, Repository};
+use crate::engine::doctor_report::{
+    DoctorInput, DoctorReport, FolderCheck, GitProblem, WriteTrial, build_report,
+};
+use crate::engine::git::{GitRepository, GitSettings, RepositoryDiscovery};
+use crate::engine::sandbox;
 use crate::store::WorkdirLayout;
 
 /// What to do where a folder that a run writes into cannot be written, and how it is tried.
-const REMEDIES: [(&str, &str, Trial); 4] = [
+const REMEDIES: [(&str, &str, WriteTrial); 4] = [
     (
         "the run's files",
         "make it writable for you (`ls -ld` shows owner and mode), or set paths.workdir in your config.toml",
-        Trial::OwnFolder,
+        WriteTrial::OwnFolder,
     ),
     (
         "state",
         "set XDG_STATE_HOME to a folder that you can write",
-        Trial::OwnFolder,
+        WriteTrial::OwnFolder,
     ),
     (
         "cache",
         "set XDG_CACHE_HOME to a folder that you can write",
-        Trial::OwnFolder,
+        WriteTrial::OwnFolder,
     ),
     (
         "temporary files",
         "set TMPDIR to a folder that is there and that you can write",
-        Trial::Scratch,
+        WriteTrial::Scratch,
     ),
 ];
 
@@ -41,7 +43,7 @@ const REMEDIES: [(&str, &str, Trial); 4] = [
 ///
 /// # Errors
 /// The directory cannot be worked in, or the configuration has problems.
-pub async fn diagnose_environment(wishes: &StartOptions) -> Result<Diagnosis, StartError> {
+pub async fn diagnose_environment(wishes: &StartOptions) -> Result<DoctorReport, StartError> {
     let cwd = wishes.cwd.canonicalize().map_err(|error| {
         let problem = format!("cannot read {}: {error}", wishes.cwd.display());
         StartError::new(problem, "start in a directory that exists")
@@ -53,31 +55,31 @@ pub async fn diagnose_environment(wishes: &StartOptions) -> Result<Diagnosis, St
     check_path_printable(&root)?;
     let (places, loaded) = load_config(&root, &wishes.choices)?;
     let layout = run_layout(&root, &loaded.config)?;
-    let grounds = Grounds {
-        kernel: containing::kernel(&children, &loaded.config, &root).await,
+    let grounds = DoctorInput {
+        sandbox_support: sandbox::find_sandbox_support(&children, &loaded.config, &root).await,
         origins: config_display::to_json(&loaded),
         folders: folders_to_check(&layout, &places),
         config: loaded.config,
         root,
         repository,
-        children,
+        spawner: children,
     };
-    Ok(look(&grounds).await)
+    Ok(build_report(&grounds).await)
 }
 
 async fn discover_repository(
     cwd: &Path,
     wishes: &StartOptions,
-) -> Result<Option<Repository>, NoGit> {
-    let git = GitSettings::new("none", CancellationToken::new()).with(&wishes.children);
-    match Repository::discover(cwd, git).await {
-        Ok(Discovery::Found(repository)) => Ok(Some(repository)),
-        Ok(Discovery::NotARepository) => Ok(None),
-        Ok(Discovery::NoWorkTree) => Err(NoGit {
+) -> Result<Option<GitRepository>, GitProblem> {
+    let git = GitSettings::new("none", CancellationToken::new()).with_spawner(&wishes.children);
+    match GitRepository::discover(cwd, git).await {
+        Ok(RepositoryDiscovery::Found(repository)) => Ok(Some(repository)),
+        Ok(RepositoryDiscovery::NotARepository) => Ok(None),
+        Ok(RepositoryDiscovery::NoWorkTree) => Err(GitProblem {
             problem: "this is inside a git repository without a work tree".to_owned(),
             hint: "start in a checkout of it".to_owned(),
         }),
-        Err(error) => Err(NoGit {
+        Err(error) => Err(GitProblem {
             problem: error.to_string(),
             hint: error.hint(),
         }),
@@ -85,7 +87,7 @@ async fn discover_repository(
 }
 
 /// The folders that a run writes into.
-fn folders_to_check(layout: &WorkdirLayout, places: &UserDirs) -> Vec<Folder> {
+fn folders_to_check(layout: &WorkdirLayout, places: &UserDirs) -> Vec<FolderCheck> {
     let temporary = std::env::temp_dir();
     let paths = [
         layout.workdir(),
@@ -94,7 +96,7 @@ fn folders_to_check(layout: &WorkdirLayout, places: &UserDirs) -> Vec<Folder> {
         &temporary,
     ];
     let folders = REMEDIES.into_iter().zip(paths);
-    let folders = folders.map(|((what, hint, trial), path)| Folder {
+    let folders = folders.map(|((what, hint, trial), path)| FolderCheck {
         what,
         path: path.to_path_buf(),
         hint,

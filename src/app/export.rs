@@ -20,8 +20,8 @@ use crate::domain::review;
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::{TurnSpan, elapsed_millis};
 use crate::domain::turn::Role;
-use crate::engine::changes::{Changes, look};
-use crate::engine::onlooker::Onlooker;
+use crate::engine::run_changes::{RunChanges, load_changes};
+use crate::engine::run_follower::RunFollower;
 use crate::store::{WorkdirLayout, document_files, iteration_files};
 use crate::text::unified_diff::UnifiedDiff;
 use crate::text::{clean_text, clean_to_one_line, front_matter};
@@ -100,8 +100,9 @@ impl ExportPage {
         let execution = state.execution.as_ref();
         for record in execution.iter().flat_map(|execution| &execution.done) {
             // A tree that is gone leaves its step without a diff; the page tells all else.
-            let looked = look(git.as_ref(), execution, &layout, DiffScope::Step(record.n)).await;
-            if let Ok(Changes::Found(patch)) = looked {
+            let looked =
+                load_changes(git.as_ref(), execution, &layout, DiffScope::Step(record.n)).await;
+            if let Ok(RunChanges::Diff(patch)) = looked {
                 diffs.insert(record.n, patch);
             }
         }
@@ -224,21 +225,21 @@ impl SectionBuilder {
     /// Reads the whole log; gives where the run stands, and what cannot be read, beside what it tells.
     fn read_log(layout: &WorkdirLayout) -> (Self, Option<RunState>, Option<String>) {
         let mut teller = Self::default();
-        let mut onlooker = Onlooker::new(layout.clone());
+        let mut onlooker = RunFollower::new(layout.clone());
         loop {
             // A state knows the last turns only: each was seen before it is forgotten.
-            let seen = onlooker.look_at_each(&mut |before, event| {
+            let seen = onlooker.read_new_with(&mut |before, event| {
                 if !matches!(event, Event::Agent { .. } | Event::TaskActivity { .. }) {
                     merge_turn_spans(&mut teller.turns, before);
                 }
             });
-            if seen.anew {
+            if seen.is_restarted {
                 teller = Self::default();
             }
             for record in &seen.records {
                 teller.add_event(&record.event);
             }
-            if !seen.more {
+            if !seen.has_more {
                 seen.state
                     .iter()
                     .for_each(|state| merge_turn_spans(&mut teller.turns, state));
@@ -355,7 +356,7 @@ mod tests {
     use super::*;
     use crate::domain::event::RunParameters;
     use crate::domain::turn::TurnOutcome;
-    use crate::engine::journal::Journal;
+    use crate::engine::run_journal::RunJournal;
     use crate::store::{TamperGuard, WorkdirNames};
 
     #[test]
@@ -364,7 +365,7 @@ mod tests {
         let layout = WorkdirLayout::new(folder.path(), WorkdirNames::default()).unwrap();
         let _ = layout.create().unwrap();
         let guard = TamperGuard::open(&layout, &folder.path().join("side")).unwrap();
-        let (mut journal, _) = Journal::begin(guard, RunParameters::example()).unwrap();
+        let (mut journal, _) = RunJournal::create(guard, RunParameters::example()).unwrap();
         let text = "a goal".to_owned();
         journal.record(Event::GoalGiven { text }).unwrap();
         let mut begun = Vec::new();

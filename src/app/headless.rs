@@ -13,7 +13,7 @@ use crate::domain::phase::Phase;
 use crate::domain::question::Question;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
-use crate::engine::{Engine, EngineError, Outcome};
+use crate::engine::{Engine, EngineError, EngineOutcome};
 use crate::text::{clean_text, truncate};
 
 use super::auto_answers::{AutoAnswers, flag_for};
@@ -90,7 +90,7 @@ fn print_error(err: &mut dyn Write, problem: &str, hint: &str) {
 
 /// What ends the loop.
 enum HeadlessEnd {
-    RunOver(Outcome),
+    RunOver(EngineOutcome),
     Unanswered(Box<Question>),
     /// By a signal, or by a command from outside.
     Interrupted(&'static str),
@@ -178,14 +178,14 @@ async fn open_run(
 /// Gives the run its goal.
 fn give_goal(engine: &mut Engine, goal: &str) -> Result<(), EngineError> {
     let text = clean_text(goal);
-    engine.feed(Event::GoalGiven { text: text.clone() })?;
+    engine.apply_event(Event::GoalGiven { text: text.clone() })?;
     confirm_goal(engine, text)
 }
 
 fn confirm_goal(engine: &mut Engine, text: String) -> Result<(), EngineError> {
     let title = text.lines().find(|line| !line.trim().is_empty());
     let title = truncate::to_chars(title.unwrap_or_default().trim(), TITLE_CHARS);
-    engine.feed(Event::GoalConfirmed { title, text })
+    engine.apply_event(Event::GoalConfirmed { title, text })
 }
 
 /// The goal that counts although nobody confirmed it: the flag says so, or no agent was asked about it yet. Then
@@ -215,7 +215,7 @@ async fn drive_run(
         }
         if let Some(question) = engine.state().current_question().cloned() {
             match answers.answer_or_default(&question.kind) {
-                Some(answer) => engine.feed(Event::QuestionAnswered {
+                Some(answer) => engine.apply_event(Event::QuestionAnswered {
                     id: question.id,
                     answer,
                 })?,
@@ -256,7 +256,7 @@ async fn wait_for_next(
             let then = outside.handle_request(asked, engine)?;
             return Ok((then == AfterCommand::Leave).then_some(HeadlessEnd::Interrupted("`agent-collab send quit`")));
         }
-        inward = engine.next() => engine.take(inward)?,
+        inward = engine.next_input() => engine.handle_input(inward)?,
     }
     Ok(None)
 }
@@ -282,11 +282,11 @@ async fn report_and_record_end(
     signals: &mut HeadlessSignals,
 ) -> Result<u8, EngineError> {
     let (reason, code) = match end {
-        HeadlessEnd::RunOver(Outcome::Finished) => {
+        HeadlessEnd::RunOver(EngineOutcome::Finished) => {
             drain_tasks(engine, teller, signals).await?;
             return Ok(report_finished(engine, teller, err));
         }
-        HeadlessEnd::RunOver(Outcome::Halted(reason)) => {
+        HeadlessEnd::RunOver(EngineOutcome::Halted(reason)) => {
             print_error(err, &reason, "the run is kept as it is");
             (reason, 1)
         }
@@ -315,7 +315,7 @@ async fn report_and_record_end(
             (reason.to_owned(), 1)
         }
     };
-    engine.feed(Event::ProgramExited { reason })?;
+    engine.apply_event(Event::ProgramExited { reason })?;
     let deadline = Instant::now() + LEAVE_GRACE;
     while engine.state().running.is_some() {
         tokio::select! {
@@ -324,7 +324,7 @@ async fn report_and_record_end(
                 signals.shutdown_mode = HeadlessShutdownMode::Immediate;
                 break;
             }
-            inward = engine.next() => engine.take(inward)?,
+            inward = engine.next_input() => engine.handle_input(inward)?,
             () = sleep_until(deadline) => break,
         }
     }
@@ -343,12 +343,12 @@ async fn drain_tasks(
     if engine.state().phase == Phase::Cancelled {
         return Ok(());
     }
-    let deadline = Instant::now() + engine.drain_limit();
-    while engine.has_tasks() {
+    let deadline = Instant::now() + engine.drain_timeout();
+    while engine.has_active_tasks() {
         tokio::select! {
             biased;
             _ = signals.next_signal() => break,
-            inward = engine.next() => engine.take(inward)?,
+            inward = engine.next_input() => engine.handle_input(inward)?,
             () = sleep_until(deadline) => break,
         }
         engine.dismiss_questions()?;

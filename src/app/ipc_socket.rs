@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use crate::engine::scratch::ADDRESS_BYTES;
+use crate::engine::runtime_dir::MAX_SOCKET_PATH_BYTES;
 use crate::process::{KilledInstances, ProcessState, classify_peer, read_process_state};
 use crate::store::{LockHolder, WorkdirLayout};
 
@@ -184,7 +184,7 @@ struct IpcAddress {
 impl IpcAddress {
     fn from_layout(layout: &WorkdirLayout) -> io::Result<Self> {
         let path = layout.socket();
-        if path.as_os_str().len() <= ADDRESS_BYTES {
+        if path.as_os_str().len() <= MAX_SOCKET_PATH_BYTES {
             return Ok(Self {
                 path,
                 _workdir: None,

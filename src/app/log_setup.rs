@@ -11,7 +11,7 @@ use super::ui_config;
 use crate::config::config_model::AppConfig;
 use crate::config::diagnostic::{ConfigLocation, ConfigProblem};
 use crate::config::{ConfigProblems, LoadedConfig};
-use crate::engine::diagnosis::OTHER_FILE;
+use crate::engine::doctor_report::OTHER_FILE_HINT;
 use crate::store::debug_log::{
     self, DebugLog, LogContent, LogMetadata, LogSink, PromptLines, check_user_log_file,
 };
@@ -36,7 +36,7 @@ pub fn check_json_log_file(loaded: &LoadedConfig, root: &Path) -> Result<(), Con
             ),
             what: format!("`{JSON_FILE_KEY}` cannot be written: {error}"),
             text: String::new(),
-            hint: OTHER_FILE.to_owned(),
+            hint: OTHER_FILE_HINT.to_owned(),
         }])
     })
 }
@@ -86,7 +86,7 @@ pub(super) fn open_debug_log(
 mod tests {
     use super::*;
     use crate::config::{self, ConfigFlags, UserDirs};
-    use crate::engine::log_sinks::{FrontEnd, in_words, log_sinks};
+    use crate::engine::log_sinks::{FrontEnd, describe_sinks, log_sinks};
 
     /// What a configuration file comes to: the problems, else the sinks without a screen and with one.
     fn checked(lines: &str) -> String {
@@ -105,7 +105,7 @@ mod tests {
         let told = config::load(&places, &root, &choices).and_then(|loaded| {
             check_json_log_file(&loaded, &root)?;
             let [lines, screen] = [FrontEnd::Lines, FrontEnd::FullScreen]
-                .map(|front_end| in_words(&log_sinks(&loaded.config, &root, front_end)));
+                .map(|front_end| describe_sinks(&log_sinks(&loaded.config, &root, front_end)));
             Ok(format!("lines: {lines}\nscreen: {screen}"))
         });
         let told = told.unwrap_or_else(|problems| problems.to_string());

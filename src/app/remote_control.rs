@@ -9,7 +9,7 @@ use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
-use crate::engine::{Engine, EngineError, Outcome};
+use crate::engine::{Engine, EngineError, EngineOutcome};
 use crate::store::{InstanceLock, LockHolder, WorkdirLayout};
 use crate::tui::{Action, Screen, ScreenSettings, check_sent};
 
@@ -102,7 +102,7 @@ impl RemoteControl {
                     if let Event::GateChanged { gate } = event {
                         self.paused = gate == Gate::Manual;
                     }
-                    engine.feed(event)?;
+                    engine.apply_event(event)?;
                 }
                 Action::Quit(_) => {
                     asked.reply(Ok(()));
@@ -122,16 +122,16 @@ impl RemoteControl {
 /// Why a run takes nothing in any more; `None` where it does.
 fn input_blocker(engine: &Engine) -> Option<String> {
     match engine.outcome() {
-        Some(Outcome::Finished) => Some("the run is over".to_owned()),
-        Some(Outcome::Halted(_)) | None => halt_reason(engine),
+        Some(EngineOutcome::Finished) => Some("the run is over".to_owned()),
+        Some(EngineOutcome::Halted(_)) | None => halt_reason(engine),
     }
 }
 
 /// Why a run cannot go on in this program; `None` where it can.
 pub(super) fn halt_reason(engine: &Engine) -> Option<String> {
     match engine.outcome() {
-        Some(Outcome::Halted(reason)) => Some(format!("this run cannot go on: {reason}")),
-        Some(Outcome::Finished) | None => None,
+        Some(EngineOutcome::Halted(reason)) => Some(format!("this run cannot go on: {reason}")),
+        Some(EngineOutcome::Finished) | None => None,
     }
 }
 
@@ -216,7 +216,7 @@ async fn end_stored_run(engine: &mut Engine, request: &IpcRequest) -> Result<(),
     for action in actions {
         if let Action::Event(event @ (Event::RunStopped | Event::RunCancelled)) = action {
             engine
-                .feed(event)
+                .apply_event(event)
                 .map_err(|error| StartError::new(&error, "what was recorded so far is kept"))?;
         }
     }

@@ -4,9 +4,9 @@
 
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::run::RunState;
-use crate::engine::changes::{Changes, ChangesError, look};
-use crate::engine::git::Repository;
-use crate::engine::lying::stands;
+use crate::engine::git::GitRepository;
+use crate::engine::run_changes::{RunChanges, RunChangesError, load_changes};
+use crate::engine::run_loader::load_partial_run;
 use crate::store::WorkdirLayout;
 
 use super::startup::{RunTreeReader, StartError};
@@ -17,14 +17,14 @@ pub struct RunDiff {
     /// Which changes there are to look at, in order.
     pub scopes: Vec<DiffScope>,
     /// What there is to see; else what went wrong.
-    pub changes: Result<Changes, ChangesError>,
+    pub changes: Result<RunChanges, RunChangesError>,
     /// What cannot be read of the run, where its log tells the rest.
     pub problem: Option<String>,
 }
 
 /// Looks at the changes of a run whose state is known.
 pub async fn diff_run(
-    git: Option<&Repository>,
+    git: Option<&GitRepository>,
     state: Option<&RunState>,
     layout: &WorkdirLayout,
     scope: DiffScope,
@@ -35,7 +35,7 @@ pub async fn diff_run(
     scopes.push(DiffScope::Plan);
     RunDiff {
         scopes,
-        changes: look(git, execution, layout, scope).await,
+        changes: load_changes(git, execution, layout, scope).await,
         problem: None,
     }
 }
@@ -49,7 +49,7 @@ pub async fn diff_run_in_directory(
     layout: &WorkdirLayout,
     scope: DiffScope,
 ) -> Result<RunDiff, StartError> {
-    let found = stands(layout)?;
+    let found = load_partial_run(layout)?;
     let git = ground.open_repository(layout.workdir()).await?;
     let state = found.as_ref().map(|found| &found.state);
     let looked = diff_run(git.as_ref(), state, layout, scope).await;

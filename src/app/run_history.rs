@@ -15,7 +15,7 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::StepOutcome;
 use crate::domain::run::RunState;
-use crate::engine::lying::stands;
+use crate::engine::run_loader::load_partial_run;
 use crate::store::run_archives::{self, RunArchive};
 use crate::store::{StoreError, WorkdirLayout};
 use crate::text::{clean_to_one_line, pluralize};
@@ -86,7 +86,7 @@ fn latest_finished_run(layout: &WorkdirLayout) -> Option<RunHistoryEntry> {
         summary: told,
         problem,
     };
-    match stands(layout) {
+    match load_partial_run(layout) {
         Ok(found) => {
             let found = found.filter(|found| found.state.phase.is_final())?;
             let made = Timestamp::from_millisecond(found.state.created.0).ok()?;
@@ -113,7 +113,7 @@ fn latest_finished_run(layout: &WorkdirLayout) -> Option<RunHistoryEntry> {
 /// Tells of an archived run; `None` of one that was never given a goal and in which nothing was discussed: tasks
 /// from a command line leave one.
 fn read_archive(archive: RunArchive) -> Option<RunHistoryEntry> {
-    let (told, problem) = match stands(&archive.layout) {
+    let (told, problem) = match load_partial_run(&archive.layout) {
         Ok(Some(found)) if is_empty_run(&found.state) => return None,
         Ok(Some(found)) => (Ok(summarize_state(&found.state)), found.problem),
         Ok(None) => {

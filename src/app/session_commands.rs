@@ -11,8 +11,8 @@ use crate::config::config_model::LimitsConfig;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
-use crate::engine::lying::stands;
-use crate::engine::{Engine, NotDeleted, with_hint};
+use crate::engine::run_loader::load_partial_run;
+use crate::engine::{ChildDeletionError, Engine, error_with_hint};
 use crate::store::session_files::PruneReport;
 use crate::store::{InstanceLock, StoreError, WorkdirLayout, session_files, utc_time};
 
@@ -24,7 +24,7 @@ use super::{ipc_client, task_command};
 /// # Errors
 /// They cannot be listed. Of a run whose files cannot be read they have their ids alone.
 pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
-    let found = stands(layout).ok().flatten();
+    let found = load_partial_run(layout).ok().flatten();
     let names = found.map_or_else(BTreeMap::new, |found| session_names(&found.state));
     let mut sessions = session_files::list_sessions(layout)?;
     let nobody_works = InstanceLock::read_holder(layout)?.is_none();
@@ -113,10 +113,9 @@ pub async fn delete_session(wishes: &StartOptions, wanted: &str) -> Result<Sessi
     let done = done.map_err(|error| StartError::new(&error, "what was recorded is kept"))?;
     match done {
         Ok(()) => Ok(session),
-        Err(why @ (NotDeleted::NotThere(_) | NotDeleted::StillRunning(_))) => Err(StartError::new(
-            why,
-            "`agent-collab sessions list` lists them",
-        )),
+        Err(why @ (ChildDeletionError::NotFound(_) | ChildDeletionError::StillRunning(_))) => Err(
+            StartError::new(why, "`agent-collab sessions list` lists them"),
+        ),
     }
 }
 
@@ -158,7 +157,7 @@ fn pruned_count(pruned: PruneReport) -> Result<usize, StartError> {
 /// An open run that nobody goes on with; children of a dead program are settled in it.
 async fn open_settled_run(wishes: &StartOptions) -> Result<startup::RunInstance, StartError> {
     let mut open = startup::open_run_as_is(wishes).await?;
-    let settled = open.engine.settle_children();
+    let settled = open.engine.cancel_orphaned_tasks();
     settled.map_err(|error| StartError::new(&error, "nothing was deleted"))?;
     Ok(open)
 }
@@ -185,7 +184,7 @@ pub fn prune_expired_sessions(
     let archived = session_files::prune_archived_sessions(layout, lock, before)?;
     // No run depends on it.
     for error in &archived.failures {
-        let told = engine.tell_trouble("delete an old session", with_hint(error));
+        let told = engine.warn_once("delete an old session", error_with_hint(error));
         told.map_err(|error| StartError::new(&error, "nothing was begun"))?;
     }
     let n = pruned.len() + archived.n_deleted;

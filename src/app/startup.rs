@@ -26,12 +26,14 @@ use crate::domain::ids::RunId;
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::turn::Role;
 use crate::engine::Engine;
-use crate::engine::containing;
-use crate::engine::git::{Discovery, GitSettings, Repository};
-use crate::engine::journal::Journal;
+use crate::engine::git::{GitRepository, GitSettings, RepositoryDiscovery};
 use crate::engine::log_sinks::FrontEnd;
-use crate::engine::scratch;
-use crate::engine::setup::{BranchPolicy, NamedAdapter, TestChoice, trust_of};
+use crate::engine::run_journal::RunJournal;
+use crate::engine::run_setup::{
+    BranchPolicy, NamedAdapter, TestCommandPreference, to_repository_trust,
+};
+use crate::engine::runtime_dir;
+use crate::engine::sandbox;
 use crate::permission::UncontainedCommandPolicy;
 use crate::process::{
     ChildSpawner, SandboxSupport, describe_foreign_owner, terminate_leftovers_by_prefix,
@@ -82,7 +84,7 @@ pub struct StartOptions {
     /// Where commits go.
     pub branch: BranchPolicy,
     /// Which test command runs where the plan names another one.
-    pub test_choice: TestChoice,
+    pub test_choice: TestCommandPreference,
     /// What happens to calls that need a person.
     pub ask_policy: StartAskPolicy,
     /// What happens to an unfinished run.
@@ -103,8 +105,8 @@ impl StartOptions {
             choices,
             gate: Gate::Manual,
             mode: Mode::Default,
-            branch: BranchPolicy::Unless,
-            test_choice: TestChoice::Own,
+            branch: BranchPolicy::NewIfDefault,
+            test_choice: TestCommandPreference::Configured,
             ask_policy: StartAskPolicy::Deny,
             unfinished: UnfinishedRunPolicy::Refuse,
             children: ChildSpawner::default(),
@@ -140,7 +142,7 @@ pub struct ProjectContext {
     /// The repository's root, else the directory itself.
     pub root: PathBuf,
     /// The repository, where there is one.
-    pub repository: Option<Repository>,
+    pub repository: Option<GitRepository>,
     /// Where the user's own files lie.
     pub places: UserDirs,
     /// The configuration in force.
@@ -210,18 +212,18 @@ pub struct RunInstance {
 pub async fn find_project_root(
     cwd: &Path,
     git: GitSettings,
-) -> Result<(PathBuf, Option<Repository>), StartError> {
+) -> Result<(PathBuf, Option<GitRepository>), StartError> {
     let real = cwd.canonicalize().map_err(|error| {
         StartError::new(
             format!("cannot read {}: {error}", cwd.display()),
             "start in a directory that exists",
         )
     })?;
-    let found = Repository::discover(&real, git).await;
+    let found = GitRepository::discover(&real, git).await;
     match found.map_err(|error| StartError::new(&error, error.hint()))? {
-        Discovery::Found(repository) => Ok((repository.root.clone(), Some(repository))),
-        Discovery::NotARepository => Ok((real, None)),
-        Discovery::NoWorkTree => Err(StartError::new(
+        RepositoryDiscovery::Found(repository) => Ok((repository.root.clone(), Some(repository))),
+        RepositoryDiscovery::NotARepository => Ok((real, None)),
+        RepositoryDiscovery::NoWorkTree => Err(StartError::new(
             format!(
                 "{} is inside a git repository without a work tree",
                 real.display()
@@ -285,7 +287,7 @@ fn into_run_instance(mut occupied: LockedProject, begun: ReadyRun) -> RunInstanc
 /// # Errors
 /// The directory or the configuration has problems.
 pub async fn inspect_project(wishes: &StartOptions) -> Result<ProjectContext, StartError> {
-    let git = GitSettings::new("none", CancellationToken::new()).with(&wishes.children);
+    let git = GitSettings::new("none", CancellationToken::new()).with_spawner(&wishes.children);
     let (root, repository) = find_project_root(&wishes.cwd, git).await?;
     let (places, loaded) = load_config(&root, &wishes.choices)?;
     Ok(ProjectContext {
@@ -322,7 +324,8 @@ pub async fn check_requirements(found: &ProjectContext) -> Result<RunRequirement
     let prompts = load_prompts(&found.loaded)?;
     let adapters = role_adapters(&found.loaded.config)?;
     probe_role_adapters(&found.children, &adapters, &found.root).await?;
-    let kernel = containing::kernel(&found.children, &found.loaded.config, &found.root).await;
+    let kernel =
+        sandbox::find_sandbox_support(&found.children, &found.loaded.config, &found.root).await;
     Ok(RunRequirements {
         prompts,
         agent_prompts: load_agent_prompts(&found.loaded)?,
@@ -342,7 +345,7 @@ pub fn lock_project(found: ProjectContext) -> Result<LockedProject, StartError> 
     let loaded = &found.loaded;
     log_setup::check_json_log_file_before_start(loaded, &found.root)?;
     let mut notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
-    if !notices.is_empty() && trust_of(loaded.trust) == RepositoryTrust::Untrusted {
+    if !notices.is_empty() && to_repository_trust(loaded.trust) == RepositoryTrust::Untrusted {
         notices.push("`agent-collab trust` shows what would count and lets it".to_owned());
     }
     if layout.create()? == WorkdirPrivacy::Open {
@@ -383,10 +386,10 @@ pub async fn create_run(
         (wishes.gate, wishes.mode),
         &checked.adapters,
     );
-    let (journal, first) = Journal::begin(open_guard(occupied)?, created)?;
+    let (journal, first) = RunJournal::create(open_guard(occupied)?, created)?;
     let mut begun = build_ready_run(occupied, checked, (git, wishes), journal);
     prune_expired_sessions(occupied, &mut begun)?;
-    begun.engine.tell_first(first);
+    begun.engine.prepend_recorded(first);
     register_agents_of(&mut begun)?;
     clean_worktrees(&mut begun)?;
     Ok(begun)
@@ -403,8 +406,8 @@ pub async fn reopen_unfinished_run(
 ) -> Result<ReadyRun, StartError> {
     clean_up_workdir(&occupied.layout, &occupied.lock)?;
     let mut journal =
-        Journal::reopen(open_guard(occupied)?)?.ok_or_else(no_unfinished_run_error)?;
-    let mended = journal.take_mended();
+        RunJournal::reopen(open_guard(occupied)?)?.ok_or_else(no_unfinished_run_error)?;
+    let mended = journal.take_repair_notices();
     let state = journal.state();
     if state.is_over() || state.goal.is_none() {
         return Err(no_unfinished_run_error());
@@ -424,7 +427,7 @@ pub async fn reopen_unfinished_run(
 /// Ends what a program that ended left of a run that is held here now: processes, and folders with sockets and tokens.
 pub(super) async fn clear_leftovers(run: &RunId) {
     terminate_leftovers_by_prefix(run.as_str(), LEFTOVER_GRACE).await;
-    let n_folders = scratch::sweep(run.as_str());
+    let n_folders = runtime_dir::remove_run_dirs(run.as_str());
     if n_folders > 0 {
         tracing::info!(n_folders, "what a killed program left is removed");
     }
@@ -432,12 +435,12 @@ pub(super) async fn clear_leftovers(run: &RunId) {
 
 /// Saves what children of a dead program changed, and removes their trees.
 fn clean_worktrees(begun: &mut ReadyRun) -> Result<(), StartError> {
-    let swept = begun.engine.sweep_trees();
+    let swept = begun.engine.collect_leftover_worktrees();
     swept.map_err(|error| StartError::new(&error, "nothing was begun"))
 }
 
 fn register_agents_of(begun: &mut ReadyRun) -> Result<(), StartError> {
-    let registered = begun.engine.register_agents();
+    let registered = begun.engine.record_configured_agents();
     registered.map_err(|error| StartError::new(&error, "nothing was begun"))
 }
 
@@ -452,7 +455,7 @@ pub async fn reopen_run(
     commits: RunCommitMode,
 ) -> Result<ReadyRun, StartError> {
     clean_up_workdir(&occupied.layout, &occupied.lock)?;
-    let journal = Journal::reopen(open_guard(occupied)?)?.ok_or_else(no_run_error)?;
+    let journal = RunJournal::reopen(open_guard(occupied)?)?.ok_or_else(no_run_error)?;
     let git = prepare_git(occupied, &journal.state().run, commits).await?;
     let checked = RunRequirements {
         prompts: load_prompts(&occupied.project.loaded)?,

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, TaskWaitMode};
-use crate::engine::{Caller, Engine, EngineError, TaskAsk};
+use crate::engine::{Engine, EngineError, TaskCaller, TaskRequest};
 use crate::store::{WorkdirLayout, session_files};
 
 use super::headless::HeadlessSignals;
@@ -63,14 +63,14 @@ impl TaskCommand {
         self
     }
 
-    fn into_task_request(self) -> TaskAsk {
-        TaskAsk {
-            caller: Caller::User,
+    fn into_task_request(self) -> TaskRequest {
+        TaskRequest {
+            caller: TaskCaller::User,
             agent: self.agent,
             prompt: self.prompt,
             description: self.description,
             task_id: self.task_id,
-            waits: TaskWaitMode::Background,
+            wait_mode: TaskWaitMode::Background,
         }
     }
 }
@@ -141,9 +141,9 @@ async fn drive_task(
         tokio::select! {
             biased;
             name = signals.next_signal() => {
-                engine.stop_child(session, &format!("interrupted by {name}"));
+                engine.stop_child_task(session, &format!("interrupted by {name}"));
             }
-            inward = engine.next() => engine.take(inward)?,
+            inward = engine.next_input() => engine.handle_input(inward)?,
         }
     }
 }
@@ -215,7 +215,7 @@ pub fn handle_request(
     let session = || SessionId::new(&asked.request.text);
     if asked.request.command == VOCABULARY.stop_command {
         let session = session();
-        let stopped = engine.stop_child(&session, "stopped by the user");
+        let stopped = engine.stop_child_task(&session, "stopped by the user");
         let why = || format!("no task {session} is being done");
         asked.reply(stopped.then_some(()).ok_or_else(why));
     } else if asked.request.command == DELETE_SESSION_COMMAND {

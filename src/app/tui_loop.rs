@@ -56,7 +56,7 @@ use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::RunId;
 use crate::domain::reversal_plan::ReversalPreview;
 use crate::domain::run::{ProgramOperation, RunState};
-use crate::engine::{Engine, Inward};
+use crate::engine::{Engine, EngineInput};
 use crate::process::become_subreaper;
 use crate::store::StoreError;
 use crate::store::input_history_file::InputHistoryFile;
@@ -258,7 +258,7 @@ enum LoopEvent {
     Input(Option<io::Result<Input>>),
     RemoteRequest(PendingIpcRequest),
     Background(Result<BackgroundResult, JoinError>),
-    Engine(Inward),
+    Engine(EngineInput),
     DocumentChanged,
     Timer,
 }

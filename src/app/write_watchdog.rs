@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
-use crate::engine::scratch;
+use crate::engine::runtime_dir;
 
 use super::oneshot_engine::terminate_remaining_processes;
 
@@ -72,7 +72,7 @@ pub fn exit_on_signal_if_stuck(kinds: &[SignalKind]) -> io::Result<()> {
             signal.recv().await;
             wait_for_stuck_write().await;
             terminate_remaining_processes().await;
-            scratch::leave();
+            runtime_dir::release_user_dirs();
             std::process::exit(INTERRUPTED_EXIT_CODE);
         });
     }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::startup::{RunTreeReader, StartError, find_project_root, load_config, run_layout};
 use crate::config::{LoadedConfig, UserDirs};
-use crate::engine::git::{GitSettings, Repository};
+use crate::engine::git::{GitRepository, GitSettings};
 use crate::store::WorkdirLayout;
 
 use super::ConfigFlagArguments;
@@ -19,7 +19,7 @@ pub(super) struct CliContext {
     /// The repository's root, else the directory itself.
     pub root: PathBuf,
     /// The repository, where there is one.
-    pub repository: Option<Repository>,
+    pub repository: Option<GitRepository>,
     /// Where the user's own files lie.
     pub places: UserDirs,
     /// The configuration in force.
@@ -61,7 +61,7 @@ impl From<CliContext> for RunTreeReader {
 ///
 /// # Errors
 /// The directory is gone, or git refuses.
-pub(super) async fn find_current_root() -> Result<(PathBuf, Option<Repository>), StartError> {
+pub(super) async fn find_current_root() -> Result<(PathBuf, Option<GitRepository>), StartError> {
     let settings = GitSettings::new("none", CancellationToken::new());
     find_project_root(&super::current_dir()?, settings).await
 }

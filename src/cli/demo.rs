@@ -21,7 +21,7 @@ use crate::app::write_watchdog::WatchedWriter;
 use crate::config::ConfigFlags;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
-use crate::engine::setup::{BranchPolicy, TestChoice};
+use crate::engine::run_setup::{BranchPolicy, TestCommandPreference};
 use crate::permission::UncontainedCommandPolicy;
 use crate::process::ChildSpawner;
 
@@ -180,8 +180,8 @@ impl DemoWorkspace {
             },
             gate,
             mode: Mode::Default,
-            branch: BranchPolicy::Unless,
-            test_choice: TestChoice::Own,
+            branch: BranchPolicy::NewIfDefault,
+            test_choice: TestCommandPreference::Configured,
             ask_policy: asks,
             unfinished: UnfinishedRunPolicy::Refuse,
             children: ChildSpawner::default(),

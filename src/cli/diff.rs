@@ -9,7 +9,7 @@ use clap::Args;
 use crate::app::run_diff::{RunDiff, diff_run_in_directory};
 use crate::app::startup::StartError;
 use crate::domain::diff_scope::DiffScope;
-use crate::engine::changes::Changes;
+use crate::engine::run_changes::RunChanges;
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
 use crate::text::{clean_text, pluralize};
 
@@ -57,7 +57,7 @@ pub async fn run(args: DiffArguments) -> Result<u8, StartError> {
     let here = CliContext::load(&args.choices).await?;
     let layout = here.layout.clone();
     let looked = diff_run_in_directory(&here.into(), &layout, scope).await?;
-    if let (DiffScope::Step(_), Ok(Changes::Nothing(why))) = (scope, &looked.changes)
+    if let (DiffScope::Step(_), Ok(RunChanges::Unchanged(why))) = (scope, &looked.changes)
         && !looked.scopes.contains(&scope)
     {
         let hint =
@@ -88,12 +88,12 @@ fn print_changes(
         .changes
         .map_err(|error| StartError::new(error, "the run's trees are under refs/agent-collab/"))?;
     let written = match changes {
-        Changes::Nothing(why) => {
+        RunChanges::Unchanged(why) => {
             // Where a diff is wanted there is none; the word is for people.
             writeln!(io::stderr(), "{why}")
         }
-        Changes::Found(patch) if stat => print_stat(&patch, out),
-        Changes::Found(patch) => print_patch(&patch, colours, out),
+        RunChanges::Diff(patch) if stat => print_stat(&patch, out),
+        RunChanges::Diff(patch) => print_patch(&patch, colours, out),
     };
     // A pager that was closed early is no failure.
     match written {
@@ -147,7 +147,7 @@ mod tests {
     fn printed(stat: bool, colours: ColorOutput) -> String {
         let looked = RunDiff {
             scopes: Vec::new(),
-            changes: Ok(Changes::Found(UnifiedDiff::parse(TEXT))),
+            changes: Ok(RunChanges::Diff(UnifiedDiff::parse(TEXT))),
             problem: None,
         };
         let mut out = Vec::new();

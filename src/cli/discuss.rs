@@ -11,7 +11,9 @@ use crate::app::startup::{StartError, StartOptions};
 use crate::app::write_watchdog::WatchedWriter;
 use crate::domain::discussion::{DiscussionStatus, GroupDiscussion};
 use crate::domain::ids::DiscussionId;
-use crate::engine::discussion::{MAX_CONTEXT, TOO_MUCH_CONTEXT, as_json, in_markdown};
+use crate::engine::discussion_runner::{
+    CONTEXT_TOO_LONG, MAX_CONTEXT_CHARS, discussion_to_json, discussion_to_markdown,
+};
 use crate::mcp::tools::group_discuss::{
     DiscussionModeArgument, GroupDiscussToolArguments, SpeakingOrderArgument,
 };
@@ -130,7 +132,7 @@ pub async fn run(args: DiscussArguments) -> Result<u8, StartError> {
         let derived = discussion_command::preview_budget(&wishes, arguments).await?;
         let text = match args.json {
             true => clean_json_line(&derived.0.to_string()),
-            false => derived.in_words(),
+            false => derived.describe(),
         };
         return Ok(print_text(&text, 0));
     }
@@ -141,7 +143,7 @@ pub async fn run(args: DiscussArguments) -> Result<u8, StartError> {
     let (discussion, signal) =
         discussion_command::run_discussion(&wishes, given, &mut super::print_progress).await?;
     let text = match args.json {
-        true => clean_json_line(&as_json(&discussion).to_string()),
+        true => clean_json_line(&discussion_to_json(&discussion).to_string()),
         false => format_discussion(&discussion),
     };
     Ok(match (discussion.status, signal) {
@@ -165,7 +167,7 @@ fn print_text(text: &str, code: u8) -> u8 {
 }
 
 fn format_discussion(discussion: &GroupDiscussion) -> String {
-    let mut text = clean_text(&in_markdown(discussion));
+    let mut text = clean_text(&discussion_to_markdown(discussion));
     if discussion.can_resume() {
         text.push_str(&format!(
             "\n`agent-collab discuss --id {}` goes on after the last finished round.\n",
@@ -222,10 +224,10 @@ fn merge_participants(agents: &[String], participants: &[String]) -> Vec<String>
 
 fn read_context_from_stdin() -> Result<String, StartError> {
     // No character takes more than four bytes.
-    let most = MAX_CONTEXT as u64 * 4;
+    let most = MAX_CONTEXT_CHARS as u64 * 4;
     let mut text = Vec::new();
     match io::stdin().take(most + 1).read_to_end(&mut text) {
-        Ok(n) if n as u64 > most => Err(StartError::new(TOO_MUCH_CONTEXT, "--file PATH gives one")),
+        Ok(n) if n as u64 > most => Err(StartError::new(CONTEXT_TOO_LONG, "--file PATH gives one")),
         Ok(_) => String::from_utf8(text)
             .map_err(|_| StartError::new("the context on standard input is not UTF-8", "")),
         Err(error) => Err(StartError::new(

@@ -37,7 +37,7 @@ pub async fn run(args: DoctorArguments) -> Result<u8, StartError> {
     let mut out = io::stdout();
     let written = match args.json {
         true => writeln!(out, "{}", clean_json_line(&report.0.to_string())),
-        false => write!(out, "{}", report.in_words()),
+        false => write!(out, "{}", report.to_text()),
     };
     Ok(crate::cli::exit_code_after_print(
         written,

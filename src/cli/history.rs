@@ -11,7 +11,7 @@ use crate::app::run_history::{self, RunHistoryEntry};
 use crate::app::startup::StartError;
 use crate::app::terminal;
 use crate::app::tui_loop::{self, TuiStart};
-use crate::engine::lying::stands;
+use crate::engine::run_loader::load_partial_run;
 use crate::store::{WorkdirLayout, document_files};
 use crate::text::escape_invisible;
 use crate::text::{clean_json_line, clean_text};
@@ -120,7 +120,7 @@ fn format_runs(runs: &[RunHistoryEntry], root: &str) -> String {
 }
 
 fn run_to_json(layout: &WorkdirLayout) -> Result<Value, StartError> {
-    Ok(match stands(layout)? {
+    Ok(match load_partial_run(layout)? {
         Some(found) => json!({
             "last_seq": found.last_seq,
             "run": serde_json::to_value(&found.state).unwrap_or_default(),
@@ -136,7 +136,7 @@ fn format_archived_run(run: &RunHistoryEntry) -> Result<String, StartError> {
         "history    {}\n",
         clean_text(&run.directory().display().to_string())
     );
-    match stands(&run.layout) {
+    match load_partial_run(&run.layout) {
         Ok(Some(found)) => {
             text.push_str(&format_damage(found.problem.as_deref()));
             text.push_str(&format_run(&found.state, RunActivity::Archived));

@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::adapter::codex::format_hook_denial;
-use crate::engine::live::QUESTION_BYTES;
+use crate::engine::agent_conversation::MAX_HOOK_CALL_BYTES;
 
 /// How long an answer is waited for: a person may be asked. Less than codex waits for this command.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(6 * 24 * 60 * 60);
@@ -57,7 +57,7 @@ fn listens(_stream: &UnixStream, _pid: i32) -> io::Result<bool> {
 fn ask_instance(args: &HookArguments) -> io::Result<String> {
     let mut question = Vec::new();
     io::stdin()
-        .take(QUESTION_BYTES + 1)
+        .take(MAX_HOOK_CALL_BYTES + 1)
         .read_to_end(&mut question)?;
     let mut stream = UnixStream::connect(&args.socket)?;
     if !listens(&stream, args.pid)? {

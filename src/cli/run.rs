@@ -16,7 +16,7 @@ use crate::domain::instructions_choice::InstructionsChoice;
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::plan_execution::DirtyPolicy;
 use crate::engine::log_sinks::FrontEnd;
-use crate::engine::setup::{BranchPolicy, TestChoice};
+use crate::engine::run_setup::{BranchPolicy, TestCommandPreference};
 use crate::process::ChildSpawner;
 
 use super::ConfigFlagArguments;
@@ -232,13 +232,13 @@ pub async fn run_headless(
             gate: if args.auto { Gate::Auto } else { Gate::Manual },
             mode,
             branch: match args.branch {
-                None => BranchPolicy::Unless,
+                None => BranchPolicy::NewIfDefault,
                 Some(BranchFlag::Current) => BranchPolicy::Current,
                 Some(BranchFlag::New) => BranchPolicy::New,
             },
             test_choice: match args.test_command {
-                Some(TestCommandFlag::Plan) => TestChoice::Plan,
-                Some(TestCommandFlag::Detected) | None => TestChoice::Own,
+                Some(TestCommandFlag::Plan) => TestCommandPreference::Plan,
+                Some(TestCommandFlag::Detected) | None => TestCommandPreference::Configured,
             },
             ask_policy: args.on_ask.into(),
             unfinished,

@@ -7,7 +7,7 @@ use crate::app::tui_loop::{self, TuiOptions, TuiStart};
 use crate::config::ConfigFlags;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
-use crate::engine::setup::{BranchPolicy, TestChoice};
+use crate::engine::run_setup::{BranchPolicy, TestCommandPreference};
 use crate::permission::UncontainedCommandPolicy;
 use crate::process::ChildSpawner;
 
@@ -65,8 +65,8 @@ pub(super) fn screen_options(
         choices,
         gate: Gate::Manual,
         mode: Mode::Default,
-        branch: BranchPolicy::Unless,
-        test_choice: TestChoice::Own,
+        branch: BranchPolicy::NewIfDefault,
+        test_choice: TestCommandPreference::Configured,
         ask_policy: StartAskPolicy::Wait,
         unfinished: UnfinishedRunPolicy::Refuse,
         children: ChildSpawner::default(),

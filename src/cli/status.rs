@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::app::startup::StartError;
 use crate::domain::discussion::{DiscussionStatus, GroupDiscussion};
 use crate::domain::run::RunState;
-use crate::engine::containing;
-use crate::engine::lying::stands;
+use crate::engine::run_loader::load_partial_run;
+use crate::engine::sandbox;
 use crate::process::ChildSpawner;
 use crate::store::InstanceLock;
 use crate::text::escape_invisible;
@@ -46,10 +46,11 @@ pub async fn run(args: StatusArguments) -> Result<u8, StartError> {
         layout,
         ..
     } = CliContext::load(&args.choices).await?;
-    let found = stands(&layout)?;
+    let found = load_partial_run(&layout)?;
     let held = InstanceLock::read_holder(&layout)?.is_some();
-    let kernel = containing::kernel(&ChildSpawner::default(), &loaded.config, &root).await;
-    let holding = containing::told(&kernel, &loaded.config);
+    let kernel =
+        sandbox::find_sandbox_support(&ChildSpawner::default(), &loaded.config, &root).await;
+    let holding = sandbox::describe_role_sandboxes(&kernel, &loaded.config);
     let mut out = io::stdout();
     let written = match (found, args.json) {
         (Some(found), true) => {

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::app::startup::{self, RunCommitMode, StartError, StartOptions};
 use crate::domain::event::Event;
 use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoRequest, steps_label};
-use crate::engine::undo::offers;
+use crate::engine::tree_reversal::preview_reversals;
 use crate::engine::{Engine, EngineError};
 
 use super::ConfigFlagArguments;
@@ -98,7 +98,13 @@ async fn choose_reversal(engine: &Engine, wish: UndoRequest) -> Result<ReversalP
         )?),
         other => other,
     };
-    let offers = offers(engine.repository(), &engine.commits(), execution, wish).await?;
+    let offers = preview_reversals(
+        engine.repository(),
+        &engine.reversal_commit_repository(),
+        execution,
+        wish,
+    )
+    .await?;
     let first = offers.into_iter().next();
     first.ok_or_else(|| "there is nothing to undo".to_owned())
 }
@@ -134,14 +140,14 @@ fn print_preview(offer: &ReversalPreview, out: &mut dyn Write) -> io::Result<()>
 /// Does what was told, and waits for its end.
 async fn apply_reversal(engine: &mut Engine, offer: &ReversalPreview) -> Result<u8, StartError> {
     let failed = |error: EngineError| StartError::new(error, "what was recorded so far is kept");
-    let asked = engine.feed(Event::UndoAsked {
+    let asked = engine.apply_event(Event::UndoAsked {
         way: offer.way,
         seen: offer.inspected_tree.clone(),
     });
     asked.map_err(failed)?;
     while engine.state().busy.is_some() && engine.outcome().is_none() {
-        let inward = engine.next().await;
-        engine.take(inward).map_err(failed)?;
+        let inward = engine.next_input().await;
+        engine.handle_input(inward).map_err(failed)?;
     }
     let records = engine.take_recorded();
     engine.shut_down().await;

@@ -4,49 +4,51 @@
 //! given. The user's index, work tree and other branches are never touched by a snapshot, and what
 //! the user staged for other paths survives a commit. Nothing here prompts, pushes, fetches or
 //! rewrites history, and nothing in the program's own folders (`.agent-collab/` and the ones of
-//! [`Repository::with_own`]) is ever counted, stored or committed.
+//! [`GitRepository::with_own`]) is ever counted, stored or committed.
 //!
 //! Refuses to decide: which branch, which paths and what to ask is the run's business.
 
-pub mod before_tests;
+mod author;
 mod branch;
 mod commit;
-mod commit_folder;
-mod dependencies;
-mod discover;
+mod config_programs;
 mod error;
-mod gitlinks;
-mod ident;
-mod ignored;
+mod excluded_paths;
+mod git_command;
+mod git_dir_copy;
+mod git_status;
+mod ignored_files;
 mod index_update;
-mod invoke;
-mod joining;
-mod own;
-mod programs;
-mod putting;
-mod restore;
-mod reverse;
-mod runnable;
-mod shadow;
-mod snapshot;
-mod status;
+mod installed_packages;
+mod repository;
+mod revert;
+pub mod sensitive_files;
+mod shadow_repository;
+mod submodules;
+mod tree_merge;
+mod tree_restore;
+mod tree_snapshot;
+mod tree_writer;
+mod unversioned_code;
 mod work_sandbox;
 mod worktree;
 
-pub use branch::{BranchChoice, Entered, Head};
+pub use author::{CommitIdentity, GitPerson, MissingIdentity};
+pub use branch::{BranchChoice, GitHead, RunBranch};
 pub use commit::{CommitFailure, CommitFailureKind};
-pub use dependencies::dependency_folder_of;
-pub use discover::{Discovery, GitSettings, Repository};
 pub use error::GitError;
-pub(super) use gitlinks::submodule_git_places;
-pub use ident::{Identity, MissingIdentity, Person};
-pub use joining::{Joined, Rest, Taken};
-pub use putting::{LeftOfPut, NotPut};
-pub use restore::Restored;
-pub use reverse::{Back, Contents};
-pub use runnable::{Kind, Mark, PROGRAM, Runnable};
-pub use snapshot::{Snapshot, TreeChange, TreeChangeKind};
-pub use status::{Change, Status};
+pub use git_status::{FileStatus, StatusChange};
+pub use installed_packages::dependency_folder_of;
+pub use repository::{GitRepository, GitSettings, RepositoryDiscovery};
+pub use revert::{RevertContents, RevertSpan};
+pub(super) use submodules::submodule_mounts;
+pub use tree_merge::{PathMergeResult, RemainingChange, TreeMerge};
+pub use tree_restore::TreeRestoreReport;
+pub use tree_snapshot::{TreeChange, TreeChangeKind, TreeSnapshot};
+pub use tree_writer::{DisplacedFile, TreeWriteError};
+pub use unversioned_code::{
+    PROGRAM_REASON, UnversionedCode, UnversionedCodeEntry, UnversionedCodeKind,
+};
 
 use serde::{Deserialize, Serialize};
 

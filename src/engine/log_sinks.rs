@@ -28,18 +28,18 @@ pub fn log_sinks(config: &AppConfig, root: &Path, front_end: FrontEnd) -> Vec<Lo
 }
 
 /// Names sinks to a person.
-pub fn in_words(sinks: &[LogSink]) -> String {
+pub fn describe_sinks(sinks: &[LogSink]) -> String {
     let words: Vec<String> = sinks.iter().map(LogSink::label).collect();
     words.join(", ")
 }
 
 /// Says that whole prompts are written where a bug report may take them from.
-pub fn prompts_are_logged(config: &AppConfig, sinks: &[LogSink]) -> Option<String> {
+pub fn prompt_logging_notice(config: &AppConfig, sinks: &[LogSink]) -> Option<String> {
     let is_so = config.log.log_prompts && !sinks.is_empty();
     is_so.then(|| {
         format!(
             "every prompt is logged, whole but for secrets, to {} (log.log_prompts)",
-            in_words(sinks)
+            describe_sinks(sinks)
         )
     })
 }

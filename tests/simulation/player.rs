@@ -20,8 +20,8 @@ use agent_collab::domain::phase::{Mode, Phase};
 use agent_collab::domain::question::{Question, QuestionAnswer, QuestionKind};
 use agent_collab::domain::turn::TurnPurpose;
 use agent_collab::engine::log_sinks::FrontEnd;
-use agent_collab::engine::setup::{BranchPolicy, TestChoice};
-use agent_collab::engine::{Engine, EngineError, Outcome};
+use agent_collab::engine::run_setup::{BranchPolicy, TestCommandPreference};
+use agent_collab::engine::{Engine, EngineError, EngineOutcome};
 use agent_collab::permission::UncontainedCommandPolicy;
 use agent_collab::process::ChildSpawner;
 use agent_collab::store::utc_time;
@@ -137,8 +137,8 @@ fn wishes(launch: &Launch, scenario: &Scenario) -> StartOptions {
         },
         gate: scenario.gate,
         mode: Mode::Default,
-        branch: BranchPolicy::Unless,
-        test_choice: TestChoice::Own,
+        branch: BranchPolicy::NewIfDefault,
+        test_choice: TestCommandPreference::Configured,
         ask_policy: StartAskPolicy::Wait,
         uncontained: UncontainedCommandPolicy::FollowRules,
         front_end: FrontEnd::Lines,
@@ -191,7 +191,10 @@ struct User {
 
 impl User {
     fn new(scenario: &'static Scenario, engine: &mut Engine) -> Self {
-        let past = engine.journal().past().expect("a log that can be read");
+        let past = engine
+            .journal()
+            .load_records()
+            .expect("a log that can be read");
         let seen = past.into_iter().map(|record| record.event).collect();
         engine.take_recorded();
         Self {
@@ -219,8 +222,8 @@ impl User {
         loop {
             self.look(engine);
             match engine.outcome() {
-                Some(Outcome::Finished) => return Ok(End::Over),
-                Some(Outcome::Halted(why)) => return Ok(End::Halted(why.clone())),
+                Some(EngineOutcome::Finished) => return Ok(End::Over),
+                Some(EngineOutcome::Halted(why)) => return Ok(End::Halted(why.clone())),
                 None => {}
             }
             if self.n_answers > MOST_ANSWERS {
@@ -229,10 +232,10 @@ impl User {
             if let Some(deed) = self.deed(engine) {
                 self.n_answers += 1;
                 match deed {
-                    Deed::Feed(event) => engine.feed(event)?,
+                    Deed::Feed(event) => engine.apply_event(event)?,
                     Deed::Type(event, text) => {
                         tell("types", &text);
-                        engine.feed(event)?;
+                        engine.apply_event(event)?;
                         tell("typed", &text);
                     }
                     Deed::Stuck(why) => return Ok(End::Stuck(why)),
@@ -240,11 +243,11 @@ impl User {
                 continue;
             }
             if let Some(event) = self.whim(engine) {
-                engine.feed(event)?;
+                engine.apply_event(event)?;
                 continue;
             }
-            let inward = engine.next().await;
-            engine.take(inward)?;
+            let inward = engine.next_input().await;
+            engine.handle_input(inward)?;
         }
     }
 

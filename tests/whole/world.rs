@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent_collab::engine::scratch;
+use agent_collab::engine::runtime_dir;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -143,7 +143,9 @@ impl World {
         let run = self.events_of("run.created");
         let run = run[0]["run"].as_str().expect("a name");
         let places = [self.folder.join("tmp"), PathBuf::from("/tmp")];
-        let found = places.iter().flat_map(|place| scratch::of_run(place, run));
+        let found = places
+            .iter()
+            .flat_map(|place| runtime_dir::run_dirs_in(place, run));
         found.collect()
     }
 

@@ -15,9 +15,9 @@ use super::{
 use crate::app::session_commands;
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::event::Event;
-use crate::engine::journal::Journal;
-use crate::engine::setup::NamedAdapter;
-use crate::engine::{containing, subagent};
+use crate::engine::run_journal::RunJournal;
+use crate::engine::run_setup::NamedAdapter;
+use crate::engine::{find_subagent, sandbox};
 use crate::store::clean_up_workdir;
 
 /// Opens the run that lies here, or an empty one, for whatever these adapters play and nothing else; the CLIs of no others
@@ -41,11 +41,11 @@ async fn open_or_create_run(
 ) -> Result<RunInstance, StartError> {
     let mut occupied = lock_project(found)?;
     clean_up_workdir(&occupied.layout, &occupied.lock)?;
-    let mut begun = match Journal::reopen(open_guard(&occupied)?)? {
+    let mut begun = match RunJournal::reopen(open_guard(&occupied)?)? {
         Some(journal) => settle_run(&mut occupied, checked, wishes, journal).await?,
         None => create_run(&mut occupied, checked, wishes).await?,
     };
-    begun.engine.work_alone();
+    begun.engine.set_one_shot();
     Ok(into_run_instance(occupied, begun))
 }
 
@@ -71,7 +71,7 @@ pub async fn open_goalless_run(
 ) -> Result<ReadyRun, StartError> {
     clean_up_workdir(&occupied.layout, &occupied.lock)?;
     if wishes.unfinished == UnfinishedRunPolicy::Refuse
-        && let Some(journal) = Journal::reopen(open_guard(occupied)?)?
+        && let Some(journal) = RunJournal::reopen(open_guard(occupied)?)?
     {
         let state = journal.state();
         if let Some(run) = describe_unfinished(state) {
@@ -95,18 +95,18 @@ async fn settle_run(
     occupied: &mut LockedProject,
     checked: RunRequirements,
     wishes: &StartOptions,
-    journal: Journal,
+    journal: RunJournal,
 ) -> Result<ReadyRun, StartError> {
     let (run, mode) = (journal.state().run.clone(), journal.state().mode);
     clear_leftovers(&run).await;
     let git = prepare_git(occupied, &run, checked.commits).await?;
     let mut begun = build_ready_run(occupied, checked, (git, wishes), journal);
-    let settled = begun.engine.settle_children();
+    let settled = begun.engine.cancel_orphaned_tasks();
     let settled = settled.and_then(|()| match mode.after_restart() {
         after if after == mode => Ok(()),
-        mode => begun.engine.feed(Event::ModeChanged { mode }),
+        mode => begun.engine.apply_event(Event::ModeChanged { mode }),
     });
-    let settled = settled.and_then(|()| begun.engine.sweep_trees());
+    let settled = settled.and_then(|()| begun.engine.collect_leftover_worktrees());
     settled.map_err(|error| StartError::new(&error, "nothing was begun"))?;
     Ok(begun)
 }
@@ -119,7 +119,7 @@ pub fn adapter_of_agent(found: &ProjectContext, agent: &str) -> Result<String, S
     let config = &found.loaded.config;
     let profiles = EffectivePermissions::from_config(config, AllowAuthority::Everybody).profiles;
     // Said first: no other complaint matters to who has mistyped the name.
-    let profile = subagent(&profiles, agent).map_err(|unknown| {
+    let profile = find_subagent(&profiles, agent).map_err(|unknown| {
         StartError::new(
             unknown,
             "`agent-collab agents --mode subagent` tells what each is for",
@@ -151,7 +151,7 @@ pub async fn check_requirements_for(
         prompts: load_prompts(&found.loaded)?,
         agent_prompts: load_agent_prompts(&found.loaded)?,
         adapters: roles,
-        kernel: containing::kernel(&found.children, config, &found.root).await,
+        kernel: sandbox::find_sandbox_support(&found.children, config, &found.root).await,
         commits,
     })
 }

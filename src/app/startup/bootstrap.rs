@@ -21,11 +21,11 @@ use crate::domain::phase::{Gate, Mode};
 use crate::domain::run::RUN_SCHEMA;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
-use crate::engine::codex_rules;
-use crate::engine::containing;
-use crate::engine::journal::Journal;
-use crate::engine::log_sinks::{log_sinks, prompts_are_logged};
-use crate::engine::setup::{NamedAdapter, OnAsk, Setup, trust_of};
+use crate::engine::codex_sandbox_escapes;
+use crate::engine::log_sinks::{log_sinks, prompt_logging_notice};
+use crate::engine::run_journal::RunJournal;
+use crate::engine::run_setup::{AskPolicy, NamedAdapter, RunSetup, to_repository_trust};
+use crate::engine::sandbox;
 use crate::permission::UncontainedCommandPolicy;
 use crate::process::SandboxSupport;
 use crate::store::approval_store::ApprovalStore;
@@ -38,7 +38,7 @@ pub(super) fn build_ready_run(
     occupied: &mut LockedProject,
     checked: RunRequirements,
     (git, wishes): (RunGitSetup, &StartOptions),
-    journal: Journal,
+    journal: RunJournal,
 ) -> ReadyRun {
     let (commits_off, signing) = (git.commits_off, git.signing);
     let mut notices: Vec<String> = commits_off
@@ -51,25 +51,26 @@ pub(super) fn build_ready_run(
     notices.extend(sandbox_escape_notices(&checked, wishes));
     let ProjectContext { root, loaded, .. } = &occupied.project;
     let sinks = log_sinks(&loaded.config, root, wishes.front_end);
-    notices.extend(prompts_are_logged(&loaded.config, &sinks));
+    notices.extend(prompt_logging_notice(&loaded.config, &sinks));
     if occupied.debug_log.is_none() {
         occupied.debug_log = open_debug_log(&sinks, &loaded.config, &mut notices);
     }
-    let trust = trust_of(loaded.trust);
+    let trust = to_repository_trust(loaded.trust);
     let on_ask = to_on_ask(wishes.ask_policy);
-    let mut permissions = EffectivePermissions::from_config(&loaded.config, on_ask.allowing());
+    let mut permissions =
+        EffectivePermissions::from_config(&loaded.config, on_ask.allow_authority());
     permissions.safety.home = Some(occupied.project.places.home.clone());
-    let setup = Setup {
+    let setup = RunSetup {
         root: root.clone(),
         prompts: checked.prompts,
         agent_prompts: checked.agent_prompts,
         trust,
         instructions: collect_instructions(loaded),
         adapters: checked.adapters,
-        branch: wishes.branch,
-        test_choice: wishes.test_choice,
-        commits_off,
-        on_ask,
+        branch_policy: wishes.branch,
+        test_command_preference: wishes.test_choice,
+        commits_off_reason: commits_off,
+        ask_policy: on_ask,
         permissions,
         approvals: ApprovalStore::new(&occupied.project.places.approvals_dir(), root),
         config: loaded.config.clone(),
@@ -78,20 +79,26 @@ pub(super) fn build_ready_run(
             &occupied.project.places.worktrees_dir(),
             &occupied.layout,
         ),
-        children: wishes.children.clone(),
-        kernel: checked.kernel,
-        uncontained: match wishes.children.is_simulated() {
+        spawner: wishes.children.clone(),
+        sandbox_support: checked.kernel,
+        uncontained_policy: match wishes.children.is_simulated() {
             true => UncontainedCommandPolicy::FollowRules,
             false => wishes.uncontained,
         },
     };
     let repository = git.repository.map(|repository| {
         let places = (&*setup.root, occupied.layout.workdir());
-        let repository = containing::hold_git(repository, &setup.kernel);
+        let repository = sandbox::sandbox_git_reads(repository, &setup.sandbox_support);
         match setup.config.safety.contain_tests {
             true => {
                 let reach = setup.command_reach(&journal.state().run);
-                containing::hold_commits(repository, &setup.kernel, places, &reach, signing)
+                sandbox::sandbox_git_commits(
+                    repository,
+                    &setup.sandbox_support,
+                    places,
+                    &reach,
+                    signing,
+                )
             }
             false => repository,
         }
@@ -142,9 +149,10 @@ fn sandbox_escape_notices(checked: &RunRequirements, wishes: &StartOptions) -> B
         return BTreeSet::new();
     }
     let adapters = checked.adapters.values();
-    let ways_out = adapters.map(|adapter| codex_rules::ways_out(&adapter.settings));
+    let ways_out =
+        adapters.map(|adapter| codex_sandbox_escapes::find_sandbox_escapes(&adapter.settings));
     ways_out
-        .filter_map(|ways_out| codex_rules::notice(&ways_out))
+        .filter_map(|ways_out| codex_sandbox_escapes::sandbox_escape_notice(&ways_out))
         .collect()
 }
 
@@ -223,10 +231,10 @@ pub fn omitted_instructions_notice(
 }
 
 /// What happens to a call that needs a person.
-pub(super) fn to_on_ask(asks: StartAskPolicy) -> OnAsk {
+pub(super) fn to_on_ask(asks: StartAskPolicy) -> AskPolicy {
     match asks {
-        StartAskPolicy::Deny => OnAsk::Deny,
-        StartAskPolicy::Wait => OnAsk::Wait,
-        StartAskPolicy::AllowRules => OnAsk::Rules,
+        StartAskPolicy::Deny => AskPolicy::Deny,
+        StartAskPolicy::Wait => AskPolicy::Wait,
+        StartAskPolicy::AllowRules => AskPolicy::UserRules,
     }
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::UserDirs;
-use crate::engine::news::line;
+use crate::engine::agent_activity::clean_line;
 use crate::process::{
     InstanceFate, InstanceRecord, KilledInstances, LeftoverSuspect, has_living_descendants,
 };
@@ -92,7 +92,7 @@ impl LockedProject {
             .iter()
             .filter(works_here)
             .take(MAX_NAMED_PROCESSES)
-            .map(|suspect| format!("{} (`{}`)", suspect.id.pid, line(&suspect.command)))
+            .map(|suspect| format!("{} (`{}`)", suspect.id.pid, clean_line(&suspect.command)))
             .collect();
         let notice = (!named.is_empty()).then(|| {
             format!(

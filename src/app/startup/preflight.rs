@@ -10,10 +10,10 @@ use crate::config::UserDirs;
 use crate::config::config_model::AppConfig;
 use crate::domain::ids::RunId;
 use crate::domain::turn::Role;
-use crate::engine::containing::Signing;
-use crate::engine::git::{GitSettings, Repository};
-use crate::engine::probe::{Probed, probe};
-use crate::engine::setup::NamedAdapter;
+use crate::engine::cli_probe::{CliProbeResult, probe_cli};
+use crate::engine::git::{GitRepository, GitSettings};
+use crate::engine::run_setup::NamedAdapter;
+use crate::engine::sandbox::CommitSigningMode;
 use crate::process::ChildSpawner;
 
 /// The adapters of the roles, by the configuration.
@@ -54,7 +54,7 @@ pub(super) async fn probe_adapters<'a>(
     let mut problems = Vec::new();
     let mut hints = Vec::new();
     for adapter in names {
-        if let Probed::Refused { problem, hint } = probe(children, adapter, root).await {
+        if let CliProbeResult::Failed { problem, hint } = probe_cli(children, adapter, root).await {
             problems.push(problem);
             hints.push(hint);
         }
@@ -109,7 +109,7 @@ pub const NO_REVIEWER_HINT: &str = "or roles.reviewer = \"none\" goes on without
 pub async fn check_goal_requirements(
     children: &ChildSpawner,
     (config, root): (&AppConfig, &Path),
-    repository: Option<&Repository>,
+    repository: Option<&GitRepository>,
 ) -> Result<(), StartError> {
     probe_role_adapters(children, &role_adapters(config)?, root).await?;
     match repository {
@@ -120,9 +120,9 @@ pub async fn check_goal_requirements(
 
 /// Where snapshots and commits of one run go.
 pub(super) struct RunGitSetup {
-    pub(super) repository: Option<Repository>,
+    pub(super) repository: Option<GitRepository>,
     pub(super) commits_off: Option<String>,
-    pub(super) signing: Signing,
+    pub(super) signing: CommitSigningMode,
     pub(super) cancel: CancellationToken,
 }
 
@@ -138,19 +138,21 @@ pub(super) async fn prepare_git(
         ..
     } = &occupied.project;
     let cancel = CancellationToken::new();
-    let settings = GitSettings::new(run.as_str(), cancel.clone()).with(children);
+    let settings = GitSettings::new(run.as_str(), cancel.clone()).with_spawner(children);
     let (_, repository) = find_project_root(root, settings.clone()).await?;
     let (repository, commits_off) =
         snapshot_repository(repository, (root, places), settings, commits).await?;
     let signing = match &repository {
-        Some(repository) if repository.signs_commits().await => Signing::On,
-        Some(_) | None => Signing::Off,
+        Some(repository) if repository.signs_commits().await => CommitSigningMode::On,
+        Some(_) | None => CommitSigningMode::Off,
     };
     Ok(RunGitSetup {
         signing,
         repository: repository.map(|repository| {
-            let repository = repository.with_own(occupied.layout.workdir());
-            own_output_files().fold(repository, |repository, file| repository.with_own(&file))
+            let repository = repository.with_excluded_folder(occupied.layout.workdir());
+            own_output_files().fold(repository, |repository, file| {
+                repository.with_excluded_folder(&file)
+            })
         }),
         commits_off,
         cancel,
@@ -181,11 +183,11 @@ pub fn check_path_printable(root: &Path) -> Result<(), StartError> {
 
 /// The repository that snapshots and audits go to, and why commits are off where they are.
 async fn snapshot_repository(
-    repository: Option<Repository>,
+    repository: Option<GitRepository>,
     (root, places): (&Path, &UserDirs),
     settings: GitSettings,
     commits: RunCommitMode,
-) -> Result<(Option<Repository>, Option<String>), StartError> {
+) -> Result<(Option<GitRepository>, Option<String>), StartError> {
     if let Some(repository) = repository {
         if commits == RunCommitMode::Enabled {
             check_git_identity(&repository).await?;
@@ -197,9 +199,9 @@ async fn snapshot_repository(
     Ok((Some(shadow), Some(reason)))
 }
 
-async fn check_git_identity(repository: &Repository) -> Result<(), StartError> {
+async fn check_git_identity(repository: &GitRepository) -> Result<(), StartError> {
     let identity = repository
-        .identity()
+        .commit_identity()
         .await
         .map_err(|error| StartError::new(&error, error.hint()))?;
     identity
@@ -213,7 +215,7 @@ pub struct RunTreeReader {
     /// The directory.
     pub root: PathBuf,
     /// The user's repository there, where there is one.
-    pub repository: Option<Repository>,
+    pub repository: Option<GitRepository>,
     /// Where the user's own files lie.
     pub places: UserDirs,
 }
@@ -232,7 +234,10 @@ impl RunTreeReader {
     ///
     /// # Errors
     /// Git refuses.
-    pub async fn open_repository(&self, workdir: &Path) -> Result<Option<Repository>, StartError> {
+    pub async fn open_repository(
+        &self,
+        workdir: &Path,
+    ) -> Result<Option<GitRepository>, StartError> {
         let (root, places) = (&self.root, &self.places);
         let repository = match self.repository.clone() {
             None if shadow_git_dir(root, places).is_dir() => {
@@ -241,7 +246,7 @@ impl RunTreeReader {
             }
             repository => repository,
         };
-        Ok(repository.map(|repository| repository.with_own(workdir)))
+        Ok(repository.map(|repository| repository.with_excluded_folder(workdir)))
     }
 }
 
@@ -258,9 +263,9 @@ pub(super) async fn open_shadow_repository(
     root: &Path,
     places: &UserDirs,
     settings: GitSettings,
-) -> Result<Repository, StartError> {
+) -> Result<GitRepository, StartError> {
     let git_dir = shadow_git_dir(root, places);
-    Repository::shadow(root, &git_dir, settings)
+    GitRepository::open_shadow(root, &git_dir, settings)
         .await
         .map_err(|error| StartError::new(&error, error.hint()))
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::app::run_history::{self as past, RunHistoryEntry};
 use crate::domain::run::RunState;
-use crate::engine::lying::lying;
+use crate::engine::run_loader::load_run;
 use crate::store::{StoreError, WorkdirLayout, archive_move, clean_up_workdir};
 
 /// A run that lies here again.
@@ -58,7 +58,7 @@ pub async fn unarchive_run(
     let (layout, lock) = (&occupied.layout, &occupied.lock);
     clean_up_workdir(layout, lock)?;
     let run = find_archived_run(layout, wanted)?;
-    let state = lying(&run.layout)?.map(|run| run.state().clone());
+    let state = load_run(&run.layout)?.map(|run| run.state().clone());
     let state = state.ok_or_else(|| cannot_unarchive(&run, "nothing was recorded in it"))?;
     check_can_resume(&run, &state)?;
     let title = archive_title_of_current(layout, unfinished, &run.name).await?;
@@ -126,7 +126,7 @@ async fn archive_title_of_current(
     unfinished: UnfinishedRunPolicy,
     other: &str,
 ) -> Result<String, StartError> {
-    let run = match lying(layout) {
+    let run = match load_run(layout) {
         Ok(Some(run)) => run,
         Ok(None) => return Ok("cut-off".to_owned()),
         Err(StoreError::Damaged { .. }) if unfinished == UnfinishedRunPolicy::Archive => {

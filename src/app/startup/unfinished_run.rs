@@ -10,8 +10,8 @@ use crate::app::local_timezone;
 use crate::domain::plan_execution::StepCount;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
-use crate::engine::lying::lying;
-use crate::engine::setup::NamedAdapter;
+use crate::engine::run_loader::load_run;
+use crate::engine::run_setup::NamedAdapter;
 use crate::store::{InstanceLock, StoreError, WorkdirLayout, archive_move, clean_up_workdir};
 use crate::text::{clean_text, clean_to_one_line, pluralize};
 
@@ -31,7 +31,7 @@ pub enum ExistingRun {
 /// # Errors
 /// What is here is of a newer version, or the disk refuses.
 pub fn find_unfinished_run(layout: &WorkdirLayout) -> Result<ExistingRun, StartError> {
-    let run = match lying(layout) {
+    let run = match load_run(layout) {
         Err(error @ StoreError::Damaged { .. }) => {
             let words = format!("a run that cannot be read: {error}");
             return Ok(ExistingRun::Unfinished(words, None));
@@ -64,7 +64,7 @@ pub async fn find_finished_run(
         return Ok(None);
     }
     // What cannot be read is told by who takes it up.
-    let run = lying(&layout).ok().flatten();
+    let run = load_run(&layout).ok().flatten();
     let state = run.map(|run| Box::new(run.state().clone()));
     let over = state.filter(|state| state.is_over() && state.goal.is_some());
     Ok(over.map(|state| (state, layout)))
@@ -162,7 +162,7 @@ pub(super) async fn archive_existing_run(
 ) -> Result<(), StartError> {
     clean_up_workdir(layout, lock)?;
     let today = jiff::Zoned::now().date();
-    let found = match lying(layout) {
+    let found = match load_run(layout) {
         Ok(Some(found)) => found,
         // Half of a run, cut off before its first event: there is nothing to go on with.
         Ok(None) => {

@@ -201,7 +201,7 @@ impl TuiApp {
     fn prepare_merge_file(&self) -> Result<PathBuf, String> {
         let engine = self.engine.as_ref();
         let engine = engine.ok_or("there is no run whose texts could be merged")?;
-        engine.prepare_merge()
+        engine.prepare_merge_file()
     }
 
     /// Merges by the file that was edited; what is not whole is asked again.

@@ -4,7 +4,7 @@
 
 use crate::app::startup::LockedProject;
 use crate::domain::event::ApprovalDecision;
-use crate::engine::Granted;
+use crate::engine::ApprovalDecisionResult;
 use crate::permission::{ApprovalMatcher, ApprovalScope};
 use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
 use crate::store::local_time;
@@ -25,15 +25,15 @@ impl TuiApp {
         let mut waiting = engine.state().approvals.iter();
         let request = waiting.find(|waiting| waiting.n == call);
         let granted = match request.map(|waiting| waiting.request.clone()) {
-            Some(request) => engine.answer_call(&request, answer)?,
-            None => Granted::TooLate,
+            Some(request) => engine.decide_approval(&request, answer)?,
+            None => ApprovalDecisionResult::NoLongerPending,
         };
         match granted {
-            Granted::Yes => {}
-            Granted::TooLate => self
+            ApprovalDecisionResult::Applied => {}
+            ApprovalDecisionResult::NoLongerPending => self
                 .screen
                 .on_word("that call does not wait any more: nothing was changed"),
-            Granted::NotKept(why) => {
+            ApprovalDecisionResult::NotStored(why) => {
                 let word = format!("not allowed yet: {why}");
                 self.screen.on_word(&word);
             }
@@ -53,7 +53,7 @@ impl TuiApp {
         if self.shown_approval.as_ref() == Some(&call) {
             return;
         }
-        if let Some(shown) = engine.waiting_call(&first.request) {
+        if let Some(shown) = engine.pending_approval_detail(&first.request) {
             self.screen.on_call(Exact {
                 n: first.n,
                 text: shown.text.clone(),

@@ -9,8 +9,8 @@ use crate::domain::diff_scope::DiffScope;
 use crate::domain::export_format::ExportFormat;
 use crate::domain::reversal_plan::{ReversalPreview, UndoRequest};
 use crate::engine::Engine;
-use crate::engine::changes::Changes;
-use crate::engine::undo::offers;
+use crate::engine::run_changes::RunChanges;
+use crate::engine::tree_reversal::preview_reversals;
 use crate::store::WorkdirLayout;
 use crate::tui::{Action, Diff};
 
@@ -122,8 +122,8 @@ impl TuiApp {
             }
         };
         let diff = match changes {
-            Ok(Changes::Found(patch)) => Diff::Found(patch),
-            Ok(Changes::Nothing(why)) => Diff::Nothing(why),
+            Ok(RunChanges::Diff(patch)) => Diff::Found(patch),
+            Ok(RunChanges::Unchanged(why)) => Diff::Nothing(why),
             Err(error) => Diff::Failed(error.to_string()),
         };
         screen.on_diff(scope, scopes, diff);
@@ -138,12 +138,17 @@ impl TuiApp {
             self.screen.on_word(&why);
             return Ok(None);
         }
-        let (git, commits) = (engine.repository().cloned(), engine.commits());
+        let (git, commits) = (
+            engine.repository().cloned(),
+            engine.reversal_commit_repository(),
+        );
         let Some(execution) = engine.state().execution.clone() else {
             return Ok(None);
         };
         self.spawn_background(async move {
-            BackgroundResult::UndoOffers(offers(git.as_ref(), &commits, &execution, wish).await)
+            BackgroundResult::UndoOffers(
+                preview_reversals(git.as_ref(), &commits, &execution, wish).await,
+            )
         });
         Ok(None)
     }

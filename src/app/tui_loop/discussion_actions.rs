@@ -12,7 +12,7 @@ use crate::domain::discussion::{
 };
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::TaskWaitMode;
-use crate::engine::{Caller, DiscussionAsk, Engine};
+use crate::engine::{DiscussionRequest, Engine, TaskCaller};
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use crate::store::atomic_file;
 use crate::text::{clean_to_one_line, pluralize};
@@ -70,7 +70,7 @@ impl TuiApp {
         let Some(engine) = &mut self.engine else {
             return self.start_run(RunStartKind::ForAction(Box::new(Action::Discuss(topic))));
         };
-        if let Err(why) = engine.begin_discussion(&to_discussion_request(&topic))? {
+        if let Err(why) = engine.start_discussion(&to_discussion_request(&topic))? {
             self.return_to_composer(&why.to_string(), &Action::Discuss(topic));
         }
         self.show_updates()
@@ -94,7 +94,7 @@ impl TuiApp {
         let Some(engine) = self.require_engine() else {
             return Ok(None);
         };
-        if let Err(why) = engine.continue_discussion(id, TaskWaitMode::Background)? {
+        if let Err(why) = engine.resume_discussion(id, TaskWaitMode::Background)? {
             self.screen.on_word(&why.to_string());
         }
         self.show_updates()
@@ -146,7 +146,7 @@ impl TuiApp {
         };
         self.spawn_background(async move {
             let derived = discussion_command::preview_budget(&wishes, arguments).await;
-            let told = derived.map(|derived| derived.in_words());
+            let told = derived.map(|derived| derived.describe());
             BackgroundResult::TextReady("what a discussion would be given", Box::new(told))
         });
         Ok(None)
@@ -157,7 +157,7 @@ impl TuiApp {
         let wishes = self.wishes.clone();
         self.spawn_background(async move {
             let found = diagnose_environment(&wishes).await;
-            let told = found.map(|found| found.in_words());
+            let told = found.map(|found| found.to_text());
             BackgroundResult::TextReady("what a run stands on here", Box::new(told))
         });
         Ok(None)
@@ -186,12 +186,12 @@ pub(super) fn to_arguments(topic: &Topic) -> GroupDiscussToolArguments {
     }
 }
 
-fn to_discussion_request(topic: &Topic) -> DiscussionAsk {
-    DiscussionAsk {
-        caller: Caller::User,
+fn to_discussion_request(topic: &Topic) -> DiscussionRequest {
+    DiscussionRequest {
+        caller: TaskCaller::User,
         arguments: to_arguments(topic),
         finding: topic.finding,
-        waits: TaskWaitMode::Background,
+        wait_mode: TaskWaitMode::Background,
     }
 }
 

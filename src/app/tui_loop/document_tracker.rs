@@ -108,7 +108,7 @@ impl TuiApp {
             DocumentState::Edited => {}
         }
         // The run reads again and compares: what it wrote itself meanwhile is no edit.
-        engine.look_at_documents()?;
+        engine.record_user_edits()?;
         self.previewed_question = None;
         self.show_updates()
     }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::app::remote_control::halt_reason;
 use crate::domain::event::Event;
 use crate::domain::text_delta::TextDelta;
-use crate::engine::Inward;
+use crate::engine::EngineInput;
 use crate::store::event_log::EventLogRecord;
 
 use super::TuiApp;
@@ -31,17 +31,20 @@ pub enum ViewUpdate {
 
 impl TuiApp {
     /// Takes in what came back, and what else is there already.
-    pub(super) fn on_engine_inputs(&mut self, first: Inward) -> Result<Option<TuiEnd>, TuiEnd> {
+    pub(super) fn on_engine_inputs(
+        &mut self,
+        first: EngineInput,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(engine) = &mut self.engine else {
             return Ok(None);
         };
-        engine.take(first)?;
+        engine.handle_input(first)?;
         let until = Instant::now() + BATCH_TIME;
         while Instant::now() < until {
-            let Some(inward) = engine.next().now_or_never() else {
+            let Some(inward) = engine.next_input().now_or_never() else {
                 break;
             };
-            engine.take(inward)?;
+            engine.handle_input(inward)?;
         }
         self.show_updates()
     }
@@ -55,7 +58,7 @@ impl TuiApp {
             self.screen.on_notice(&why);
             return Ok(None);
         }
-        engine.feed(event)?;
+        engine.apply_event(event)?;
         self.show_updates()
     }
 
@@ -127,7 +130,7 @@ impl TuiApp {
         if let Some(engine) = &mut self.engine
             && engine.outcome().is_some()
         {
-            engine.dismiss();
+            engine.end_conversations();
         }
         if !may_wait {
             self.apply_updates();

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::config::config_model::MotionLevel;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
-use crate::engine::{Engine, Inward};
+use crate::engine::{Engine, EngineInput};
 use crate::store::utc_time;
 
 use super::file_watcher::FileWatcher;
@@ -20,9 +20,9 @@ const TICK: Duration = Duration::from_millis(500);
 /// The same for who wants little to move.
 const SLOW_TICK: Duration = Duration::from_secs(10);
 
-pub(super) async fn next_engine_input(engine: &mut Option<Engine>) -> Inward {
+pub(super) async fn next_engine_input(engine: &mut Option<Engine>) -> EngineInput {
     match engine {
-        Some(engine) => engine.next().await,
+        Some(engine) => engine.next_input().await,
         None => std::future::pending().await,
     }
 }

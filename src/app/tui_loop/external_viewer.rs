@@ -11,7 +11,7 @@ use std::time::Duration;
 use crossterm::event::EventStream;
 use tokio::time::Instant;
 
-use crate::engine::outputs;
+use crate::engine::tool_output;
 use crate::store::StoreError;
 use crate::tui::{LongCall, Viewer};
 
@@ -80,7 +80,7 @@ impl TuiApp {
         };
         let closed = self.closed.clone();
         self.tasks.spawn_blocking(move || {
-            let read = outputs::whole(&layout, (&call.item, &call.output), &closed);
+            let read = tool_output::load_tool_output(&layout, (&call.item, &call.output), &closed);
             BackgroundResult::CallRead(Box::new(call), with, read)
         });
         Ok(None)

@@ -16,7 +16,9 @@ impl TuiApp {
             self.active_screen().0.on_files(Vec::new());
             return Ok(None);
         };
-        self.spawn_background(async move { BackgroundResult::Files(repository.files().await) });
+        self.spawn_background(
+            async move { BackgroundResult::Files(repository.list_files().await) },
+        );
         Ok(None)
     }
 

@@ -57,7 +57,7 @@ impl TuiApp {
             }
             found.loaded.instructions = Some(choice);
             if let Some(engine) = &mut self.engine {
-                engine.instruct(startup::collect_instructions(&found.loaded));
+                engine.set_instructions(startup::collect_instructions(&found.loaded));
             }
         }
         self.show_instructions_state();

@@ -11,14 +11,14 @@ use super::TuiApp;
 impl TuiApp {
     /// Tells the view what holds the CLIs of a run.
     pub(super) fn show_sandboxing(&mut self, engine: &Engine) {
-        let held = engine.holding().into_iter();
+        let held = engine.describe_role_sandboxes().into_iter();
         let held = held.map(|(adapter, (by_kernel, by_protocol))| Held {
             adapter,
             by_kernel,
             by_protocol,
         });
         self.screen.on_held(held.collect());
-        self.screen.on_uncontained(engine.is_uncontained());
+        self.screen.on_uncontained(engine.has_uncontained_role());
     }
 
     /// Shows what the open question is about where the state does not hold it: what the turn at the gate
@@ -37,13 +37,13 @@ impl TuiApp {
         match &question.kind {
             QuestionKind::Gate { order } => {
                 self.previewed_question = Some(question.id);
-                let prompt = engine.preview(order);
+                let prompt = engine.preview_prompt(order);
                 let prompt = prompt.unwrap_or_else(|problem| format!("no prompt: {problem}"));
                 self.screen.on_preview(&prompt);
             }
             QuestionKind::Conflict { .. } | QuestionKind::Draft { .. } => {
                 self.previewed_question = Some(question.id);
-                match engine.versions() {
+                match engine.conflict_versions() {
                     Ok(versions) => self.screen.on_versions(versions),
                     Err(error) => self.screen.on_notice(&error.to_string()),
                 }

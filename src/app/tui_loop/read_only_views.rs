@@ -11,7 +11,7 @@ use crate::app::startup::{
     self, ProjectContext, RunTreeReader, StartError, StartOptions, UnfinishedRunPolicy,
 };
 use crate::domain::run::RunState;
-use crate::engine::onlooker::{Onlooker, Seen};
+use crate::engine::run_follower::{RunFollowUpdate, RunFollower};
 use crate::store::{InstanceLock, LockHolder, StoreError, WorkdirLayout};
 use crate::tui::{PastRun, Screen, ScreenSettings};
 
@@ -49,8 +49,8 @@ enum ReadOnlyKind {
 /// One look at a run, made beside the loop.
 pub struct ViewRefresh {
     id: u64,
-    onlooker: Onlooker,
-    seen: Seen,
+    onlooker: RunFollower,
+    seen: RunFollowUpdate,
     /// The end of the log, where the run was taken up there.
     page: Option<Result<Box<ScrollbackPage>, StoreError>>,
     documents: Option<Result<DocumentSnapshot, StoreError>>,
@@ -88,7 +88,7 @@ pub struct ReadOnlyView {
     state: Option<RunState>,
     layout: WorkdirLayout,
     /// `None` while it looks.
-    onlooker: Option<Onlooker>,
+    onlooker: Option<RunFollower>,
     due: Option<Instant>,
     /// The trouble that was told last.
     problem: Option<String>,
@@ -187,7 +187,7 @@ impl ReadOnlyViews {
             screen: Screen::new(settings.clone()),
             settings,
             state: None,
-            onlooker: Some(Onlooker::at_the_end(layout.clone())),
+            onlooker: Some(RunFollower::from_log_end(layout.clone())),
             layout,
             due: None,
             problem: None,
@@ -209,10 +209,10 @@ impl ReadOnlyView {
 
     fn apply_refresh(
         &mut self,
-        seen: Seen,
+        seen: RunFollowUpdate,
         documents: Option<Result<DocumentSnapshot, StoreError>>,
     ) {
-        if seen.anew {
+        if seen.is_restarted {
             self.screen = Screen::new(self.settings.clone());
             self.earlier = ScrollbackLoader::default();
         }
@@ -420,11 +420,11 @@ impl TuiApp {
         };
         viewing.due = None;
         self.tasks.spawn_blocking(move || {
-            let seen = onlooker.look();
-            let last = seen.untold;
+            let seen = onlooker.read_new();
+            let last = seen.n_skipped_events;
             let page = last.map(|last| load_last_page(onlooker.layout(), last));
             // The documents are shown as they lie there once all is told.
-            let documents = (!seen.more).then(|| load_documents(onlooker.layout()));
+            let documents = (!seen.has_more).then(|| load_documents(onlooker.layout()));
             BackgroundResult::ViewRefreshed(Box::new(ViewRefresh {
                 id,
                 onlooker,
@@ -449,7 +449,7 @@ impl TuiApp {
         let Some(viewing) = self.views.view_by_id(id) else {
             return Ok(None);
         };
-        let more = seen.more;
+        let more = seen.has_more;
         viewing.onlooker = Some(onlooker);
         viewing.apply_refresh(seen, documents);
         if more {

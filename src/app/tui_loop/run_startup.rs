@@ -13,7 +13,7 @@ use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{CommitTarget, QuestionAnswer, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
-use crate::engine::git::Repository;
+use crate::engine::git::GitRepository;
 use crate::store;
 use crate::text::clean_text;
 use crate::tui::{Action, Documents, ScreenSettings};
@@ -112,7 +112,9 @@ impl TuiApp {
             self.screen.on_notice(&notice);
         }
         let repository = occupied.project.repository.clone();
-        let plain = repository.as_ref().and_then(Repository::plain_branch);
+        let plain = repository
+            .as_ref()
+            .and_then(GitRepository::branch_from_head_file);
         let is_known = plain.is_some();
         self.settings = ScreenSettings {
             branch_before: plain.clone(),
@@ -225,7 +227,7 @@ impl TuiApp {
     pub(super) fn refresh_branch(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         let occupied = self.occupied.as_ref();
         let repository = occupied.and_then(|occupied| occupied.project.repository.as_ref());
-        match repository.and_then(Repository::plain_branch) {
+        match repository.and_then(GitRepository::branch_from_head_file) {
             Some(branch) if self.settings.branch.as_ref() != Some(&branch) => {
                 self.on_branch(Some(branch))
             }
@@ -512,6 +514,6 @@ async fn open_run(
 }
 
 /// The branch that is checked out; what cannot be told is not shown.
-async fn current_branch(repository: &Repository) -> Option<String> {
+async fn current_branch(repository: &GitRepository) -> Option<String> {
     repository.current_branch().await.ok()?
 }

@@ -12,7 +12,7 @@ use crate::app::oneshot_engine::{SHUTDOWN_TIMEOUT, terminate_remaining_processes
 use crate::app::startup::StartError;
 use crate::app::terminal::{TerminalCondition, write_final_text};
 use crate::domain::event::Event;
-use crate::engine::{Engine, EngineError, Outcome};
+use crate::engine::{Engine, EngineError, EngineOutcome};
 use crate::tui::{Action, QuitStep};
 
 use super::exit_message::exit_message;
@@ -193,7 +193,7 @@ impl TuiApp {
         };
         let over = engine.outcome().is_some() || self.leave_at.is_some();
         if let Some(reason) = end.reason().filter(|_| !over)
-            && let Err(error) = engine.feed(Event::ProgramExited { reason })
+            && let Err(error) = engine.apply_event(Event::ProgramExited { reason })
         {
             tracing::error!(%error, "the end could not be recorded");
         }
@@ -251,7 +251,7 @@ impl TuiApp {
         let deadline = Instant::now() + SIGNAL_GRACE;
         while engine.state().running.is_some() {
             tokio::select! {
-                inward = engine.next() => if engine.take(inward).is_err() { break },
+                inward = engine.next_input() => if engine.handle_input(inward).is_err() { break },
                 () = sleep_until(deadline) => break,
             }
         }
@@ -263,11 +263,11 @@ impl TuiApp {
             return Ok(0);
         };
         match engine.outcome() {
-            Some(Outcome::Halted(reason)) => {
+            Some(EngineOutcome::Halted(reason)) => {
                 Err(StartError::new(reason, "the run is kept as it is"))
             }
             // A run that the user left has its own code where it is over.
-            Some(Outcome::Finished) | None => Ok(exit_code(engine.state())),
+            Some(EngineOutcome::Finished) | None => Ok(exit_code(engine.state())),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{ChildSession, TaskWaitMode};
-use crate::engine::{Caller, TaskAsk};
+use crate::engine::{TaskCaller, TaskRequest};
 use crate::store::session_files::SessionMessageReader;
 use crate::store::{StoreError, WorkdirLayout};
 use crate::text::pluralize;
@@ -30,13 +30,13 @@ impl TuiApp {
         let Some(engine) = &mut self.engine else {
             return self.start_run(RunStartKind::ForAction(Box::new(task)));
         };
-        let ask = TaskAsk {
-            caller: Caller::User,
+        let ask = TaskRequest {
+            caller: TaskCaller::User,
             agent,
             prompt,
             description: String::new(),
             task_id: None,
-            waits: TaskWaitMode::Background,
+            wait_mode: TaskWaitMode::Background,
         };
         match engine.start_task(ask) {
             Ok(Ok(_)) => {}
@@ -50,7 +50,7 @@ impl TuiApp {
         let stopped = self
             .engine
             .as_mut()
-            .is_some_and(|engine| engine.stop_child(session, "stopped by the user"));
+            .is_some_and(|engine| engine.stop_child_task(session, "stopped by the user"));
         if !stopped {
             self.screen.on_word("that task is over already");
         }
@@ -115,7 +115,7 @@ impl TuiApp {
         };
         let session = &story.session;
         let engine = self.engine.as_ref();
-        let child = engine.and_then(|engine| engine.child(session));
+        let child = engine.and_then(|engine| engine.child_session(session));
         let title = child.map(|child| {
             let (name, title) = (child.order.short_name(), child.order.title());
             format!("{name}: {title} · {}", child.status_label())

@@ -8,9 +8,9 @@ use std::path::Path;
 use crate::app::run_history::{self, RunHistoryEntry};
 use crate::app::startup::{NO_GIT_IDENTITY, NO_REVIEWER_HINT, ProjectContext, role_adapters};
 use crate::config::config_model::AppConfig;
-use crate::engine::git::Repository;
-use crate::engine::probe::{Probed, missing_login, probe};
-use crate::engine::setup::NamedAdapter;
+use crate::engine::cli_probe::{CliProbeResult, missing_login_command, probe_cli};
+use crate::engine::git::GitRepository;
+use crate::engine::run_setup::NamedAdapter;
 use crate::process::ChildSpawner;
 use crate::store::WorkdirLayout;
 use crate::tui::{Missing, Weight, Welcome};
@@ -26,7 +26,7 @@ struct WelcomeInputs {
     children: ChildSpawner,
     config: AppConfig,
     root: std::path::PathBuf,
-    repository: Option<Repository>,
+    repository: Option<GitRepository>,
 }
 
 impl TuiApp {
@@ -111,14 +111,16 @@ async fn probe_adapter(
     adapter: &NamedAdapter,
     logins: LoginCheck,
 ) {
-    match probe(&ground.children, adapter, &ground.root).await {
-        Probed::Ready(capabilities) => {
+    match probe_cli(&ground.children, adapter, &ground.root).await {
+        CliProbeResult::Ready(capabilities) => {
             let ready = format!("{} {}", adapter.name, capabilities.version);
             welcome.ready.push(ready);
             if logins == LoginCheck::Skip {
                 return;
             }
-            if let Some(login) = missing_login(&ground.children, adapter, &ground.root).await {
+            if let Some(login) =
+                missing_login_command(&ground.children, adapter, &ground.root).await
+            {
                 welcome.missing.push(Missing {
                     what: format!("nobody is logged in at {}", adapter.name),
                     remedy: format!(
@@ -128,8 +130,8 @@ async fn probe_adapter(
                 });
             }
         }
-        Probed::Unknown => welcome.ready.push(adapter.name.clone()),
-        Probed::Refused { problem, hint } => {
+        CliProbeResult::UnknownVersion => welcome.ready.push(adapter.name.clone()),
+        CliProbeResult::Failed { problem, hint } => {
             let remedy = match adapter.name == ground.config.roles.planner {
                 true => hint,
                 false => format!("{hint}; {NO_REVIEWER_HINT}"),
@@ -143,7 +145,7 @@ async fn probe_adapter(
     }
 }
 
-async fn probe_git(welcome: &mut Welcome, repository: Option<&Repository>, root: &Path) {
+async fn probe_git(welcome: &mut Welcome, repository: Option<&GitRepository>, root: &Path) {
     let Some(repository) = repository else {
         welcome.missing.push(Missing {
             what: format!(
@@ -155,7 +157,7 @@ async fn probe_git(welcome: &mut Welcome, repository: Option<&Repository>, root:
         });
         return;
     };
-    match repository.identity().await {
+    match repository.commit_identity().await {
         Ok(Ok(identity)) => welcome
             .ready
             .push(format!("git, commits as {}", identity.author.name)),

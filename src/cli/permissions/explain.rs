@@ -15,9 +15,9 @@ use crate::cli::cli_context::CliContext;
 use crate::config::diagnostic::escape_control_chars;
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::phase::Phase;
-use crate::engine::answering::paths_of;
-use crate::engine::lying::stands;
-use crate::engine::reads::with_reads;
+use crate::engine::call_decision::resolve_call_paths;
+use crate::engine::read_target_resolver::with_read_paths;
+use crate::engine::run_loader::load_partial_run;
 use crate::permission::permission_mode::MODES;
 use crate::permission::rule_explanation::{RuleRelevance, TargetExplanation};
 use crate::permission::rule_lint::unknown_tool_message;
@@ -82,7 +82,7 @@ pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
     let mut context = build_context(&args, &here, &cwd, &call)?;
     context.approvals = load_approvals(&here)?;
     context.safety_settings.home = Some(here.places.home);
-    let context = with_reads(&call, context);
+    let context = with_read_paths(&call, context);
     let decision = decide_call(&call, &context);
     let text = match args.json {
         true => format!("{}\n", decision_to_json(&decision, &context, &call)),
@@ -96,7 +96,7 @@ pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
 
 /// What was approved for this project, and for the run that is here.
 fn load_approvals(here: &CliContext) -> Result<Vec<StoredApproval>, StartError> {
-    let run = stands(&here.layout)?.map(|found| found.state.run);
+    let run = load_partial_run(&here.layout)?.map(|found| found.state.run);
     let stored = ApprovalStore::new(&here.places.approvals_dir(), &here.root).list()?;
     let serves = |stored: &ApprovalRecord| {
         stored.approved.scope == ApprovalScope::Project || Some(&stored.run) == run.as_ref()
@@ -181,7 +181,7 @@ fn build_context(
         _ => PhaseAccess::BeforeExecute,
     };
     Ok(DecisionContext {
-        paths: paths_of(cwd, call),
+        paths: resolve_call_paths(cwd, call),
         program_folders: vec![here.layout.workdir().to_path_buf()],
         mode,
         ..permissions.decision_context(agent, phase_access, &here.root)

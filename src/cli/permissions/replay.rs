@@ -18,9 +18,9 @@ use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions}
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::run::RunState;
-use crate::engine::answering::paths_of;
-use crate::engine::onlooker::Onlooker;
-use crate::engine::reads::with_reads;
+use crate::engine::call_decision::resolve_call_paths;
+use crate::engine::read_target_resolver::with_read_paths;
+use crate::engine::run_follower::RunFollower;
 use crate::permission::hard_limits::Floor;
 use crate::permission::{
     AgentToolCall, Decision, DecisionContext, LoopStatus, PermissionAction, PhaseAccess,
@@ -116,7 +116,7 @@ impl PermissionReplayContext {
         };
         let profile = purpose.map_or("plan", |purpose| purpose.profile().name());
         let context = DecisionContext {
-            paths: paths_of(&self.root, &call),
+            paths: resolve_call_paths(&self.root, &call),
             program_folders: self.own.clone(),
             mode: state.mode,
             lineage: match approval.child {
@@ -128,7 +128,7 @@ impl PermissionReplayContext {
                 .permissions
                 .decision_context(profile, phase_access, &self.root)
         };
-        decide_call(&call, &with_reads(&call, context))
+        decide_call(&call, &with_read_paths(&call, context))
     }
 }
 
@@ -171,11 +171,11 @@ fn replay_run(
     of_run: WorkdirLayout,
     judge: &PermissionReplayContext,
 ) -> Result<Vec<ReplayedCall>, StartError> {
-    let mut onlooker = Onlooker::new(of_run);
+    let mut onlooker = RunFollower::new(of_run);
     let mut waiting: Vec<(RequestId, Approval, Decision)> = Vec::new();
     let mut replayed = Vec::new();
     loop {
-        let seen = onlooker.look_at_each(&mut |state, event| match event {
+        let seen = onlooker.read_new_with(&mut |state, event| match event {
             Event::ApprovalRequested(approval) => {
                 let now = judge.decide(approval, state);
                 waiting.push((approval.request.clone(), approval.clone(), now));
@@ -199,7 +199,7 @@ fn replay_run(
         if let Some(problem) = seen.problem {
             return Err(StartError::new(problem, "see `agent-collab history`"));
         }
-        if !seen.more {
+        if !seen.has_more {
             return Ok(replayed);
         }
     }

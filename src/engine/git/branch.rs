@@ -6,12 +6,12 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use super::discover::Repository;
 use super::error::GitError;
+use super::repository::GitRepository;
 use super::{CommitId, TreeId};
 
 /// What of git's folder says that something is under way which leaves a branch only when it is over.
-const UNDER_WAY: [&str; 6] = [
+const OPERATION_MARKERS: [&str; 6] = [
     "MERGE_HEAD",
     "CHERRY_PICK_HEAD",
     "REVERT_HEAD",
@@ -23,7 +23,7 @@ const UNDER_WAY: [&str; 6] = [
 /// Where HEAD is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "head", rename_all = "snake_case")]
-pub enum Head {
+pub enum GitHead {
     /// On a branch.
     Branch {
         /// Its short name.
@@ -38,7 +38,7 @@ pub enum Head {
     },
 }
 
-impl Head {
+impl GitHead {
     /// The last commit, if there is one.
     pub fn commit(&self) -> Option<&CommitId> {
         match self {
@@ -62,28 +62,28 @@ pub enum BranchChoice {
 
 /// Where a run's commits go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Entered {
+pub enum RunBranch {
     /// To the branch that was current.
     Stayed(String),
     /// To a branch made for it.
     Created(String),
 }
 
-impl Repository {
+impl GitRepository {
     /// Tells where HEAD is.
     ///
     /// # Errors
     /// Git fails.
-    pub async fn head(&self) -> Result<Head, GitError> {
+    pub async fn head(&self) -> Result<GitHead, GitError> {
         let name = self.current_branch().await?;
         let commit = self
-            .git_on_objects(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
-            .text_if_any()
+            .git_object_command(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+            .stdout_text_if_success()
             .await?
             .map(CommitId);
         match (name, commit) {
-            (Some(name), commit) => Ok(Head::Branch { name, commit }),
-            (None, Some(commit)) => Ok(Head::Detached { commit }),
+            (Some(name), commit) => Ok(GitHead::Branch { name, commit }),
+            (None, Some(commit)) => Ok(GitHead::Detached { commit }),
             (None, None) => {
                 let (command, what) = (
                     "symbolic-ref HEAD".to_owned(),
@@ -99,17 +99,17 @@ impl Repository {
     /// # Errors
     /// Git fails.
     pub async fn current_branch(&self) -> Result<Option<String>, GitError> {
-        if let Some(name) = self.plain_branch() {
+        if let Some(name) = self.branch_from_head_file() {
             return Ok(Some(name));
         }
-        self.git_on_objects(&["symbolic-ref", "--quiet", "--short", "HEAD"])
-            .text_if_any()
+        self.git_object_command(&["symbolic-ref", "--quiet", "--short", "HEAD"])
+            .stdout_text_if_success()
             .await
     }
 
     /// The branch that the file HEAD names, which is read first by git, too, without the price of a program;
     /// `None` where it holds anything else.
-    pub fn plain_branch(&self) -> Option<String> {
+    pub fn branch_from_head_file(&self) -> Option<String> {
         let head = fs::read_to_string(self.git_dir.join("HEAD")).ok()?;
         let name = head.strip_prefix("ref: refs/heads/")?.strip_suffix('\n')?;
         // Where references lie in a table, the file names one that cannot be.
@@ -124,8 +124,8 @@ impl Repository {
     /// Git fails.
     pub async fn head_tree(&self) -> Result<Option<TreeId>, GitError> {
         Ok(self
-            .git_on_objects(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"])
-            .text_if_any()
+            .git_object_command(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"])
+            .stdout_text_if_success()
             .await?
             .map(TreeId))
     }
@@ -137,13 +137,13 @@ impl Repository {
     /// Git fails.
     pub async fn default_branch(&self) -> Result<Option<String>, GitError> {
         let origin = self
-            .git_on_objects(&[
+            .git_object_command(&[
                 "symbolic-ref",
                 "--quiet",
                 "--short",
                 "refs/remotes/origin/HEAD",
             ])
-            .text_if_any()
+            .stdout_text_if_success()
             .await?;
         if let Some(name) = origin
             .as_deref()
@@ -152,8 +152,8 @@ impl Repository {
             return Ok(Some(name.to_owned()));
         }
         let configured = self
-            .git_on_objects(&["config", "--get", "init.defaultBranch"])
-            .text_if_any()
+            .git_object_command(&["config", "--get", "init.defaultBranch"])
+            .stdout_text_if_success()
             .await?;
         for name in configured
             .iter()
@@ -169,9 +169,9 @@ impl Repository {
 
     async fn has_branch(&self, name: &str) -> Result<bool, GitError> {
         let call = self
-            .git_on_objects(&["show-ref", "--verify", "--quiet"])
+            .git_object_command(&["show-ref", "--verify", "--quiet"])
             .arg(format!("refs/heads/{name}"));
-        Ok(call.finish().await?.is_success())
+        Ok(call.output().await?.is_success())
     }
 
     /// Makes the branch for a run's commits current: the one that is, or `agent-collab/<slug>` (`-2`,
@@ -184,11 +184,11 @@ impl Repository {
         &self,
         choice: BranchChoice,
         slug: &str,
-    ) -> Result<Entered, GitError> {
+    ) -> Result<RunBranch, GitError> {
         let stay = match self.head().await? {
-            Head::Detached { .. } => None,
-            Head::Branch { name, commit: None } => Some(name),
-            Head::Branch {
+            GitHead::Detached { .. } => None,
+            GitHead::Branch { name, commit: None } => Some(name),
+            GitHead::Branch {
                 name,
                 commit: Some(_),
             } => match choice {
@@ -201,11 +201,11 @@ impl Repository {
             },
         };
         if let Some(name) = stay {
-            return Ok(Entered::Stayed(name));
+            return Ok(RunBranch::Stayed(name));
         }
         let name = self.free_branch_name(slug).await?;
-        self.create_and_switch(&name).await?;
-        Ok(Entered::Created(name))
+        self.create_and_switch_branch(&name).await?;
+        Ok(RunBranch::Created(name))
     }
 
     /// Finds a name for a run's branch that is not taken.
@@ -219,14 +219,14 @@ impl Repository {
         } else {
             '/'
         };
-        let base = format!("agent-collab{parting}{}", ref_word(slug));
+        let base = format!("agent-collab{parting}{}", to_ref_component(slug));
         let taken = self
-            .git_on_objects(&[
+            .git_object_command(&[
                 "for-each-ref",
                 "--format=%(refname:lstrip=2)",
                 "refs/heads/",
             ])
-            .text()
+            .stdout_text()
             .await?;
         let taken: Vec<&str> = taken.lines().collect();
         // A branch `x/y` stands in the way of `x`, too; letters may be equal to the file system.
@@ -251,8 +251,8 @@ impl Repository {
     ///
     /// # Errors
     /// The name is taken, or git refuses (a merge is under way).
-    pub async fn create_and_switch(&self, name: &str) -> Result<(), GitError> {
-        let under_way = UNDER_WAY.iter().map(|name| self.git_dir.join(name));
+    pub async fn create_and_switch_branch(&self, name: &str) -> Result<(), GitError> {
+        let under_way = OPERATION_MARKERS.iter().map(|name| self.git_dir.join(name));
         if let Some(found) = under_way.into_iter().find(|path| path.exists()) {
             return Err(GitError::Failed {
                 command: format!("switch --create {name}"),
@@ -272,20 +272,20 @@ impl Repository {
                 output: "there is no commit yet".to_owned(),
             });
         };
-        let create = self.git_on_objects(&["update-ref", "-m", "branch: Created from HEAD"]);
+        let create = self.git_object_command(&["update-ref", "-m", "branch: Created from HEAD"]);
         let create = create
             .arg(&reference)
             .arg(&commit.0)
             .arg("0".repeat(commit.0.len()));
-        create.text().await?;
+        create.stdout_text().await?;
         let from = from.unwrap_or_else(|| commit.0.clone());
         let moved = format!("checkout: moving from {from} to {name}");
-        let switch = self.git_on_objects(&["symbolic-ref", "-m"]);
+        let switch = self.git_object_command(&["symbolic-ref", "-m"]);
         switch
             .arg(moved)
             .arg("HEAD")
             .arg(&reference)
-            .text()
+            .stdout_text()
             .await
             .map(drop)
     }
@@ -303,11 +303,11 @@ impl Repository {
         }
         let range = base.map_or("HEAD".to_owned(), |base| format!("{}..HEAD", base.0));
         let output = self
-            .git_on_objects(&["log", "-z", "--reverse", "--format=%H %s"])
+            .git_object_command(&["log", "-z", "--reverse", "--format=%H %s"])
             .arg(range)
-            .bytes()
+            .stdout_bytes()
             .await?;
-        let commits = super::invoke::nul_parts(&output).filter_map(|line| {
+        let commits = super::git_command::split_nul(&output).filter_map(|line| {
             let line = String::from_utf8_lossy(line);
             let (id, subject) = line.split_once(' ')?;
             Some((CommitId(id.to_owned()), subject.to_owned()))
@@ -317,7 +317,7 @@ impl Repository {
 }
 
 /// Makes a word that may stand in a reference's name.
-pub(super) fn ref_word(text: &str) -> String {
+pub(super) fn to_ref_component(text: &str) -> String {
     let word: String = text
         .chars()
         .map(|c| {

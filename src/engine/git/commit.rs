@@ -9,12 +9,12 @@ use std::path::{Component, PathBuf};
 
 use serde_json::Value;
 
-use super::discover::Repository;
 use super::error::GitError;
-use super::invoke::{Hooks, last_words};
-use super::snapshot::PrivateIndex;
+use super::git_command::{HookPolicy, last_output};
+use super::repository::GitRepository;
+use super::tree_snapshot::PrivateIndex;
 use super::work_sandbox::WorkSandbox;
-use super::{CommitId, Head, TreeId};
+use super::{CommitId, GitHead, TreeId};
 use crate::process::{CommandOutput, SandboxMount, SandboxSpec, StdinSource};
 
 /// A commit that was not made, or not in full.
@@ -31,7 +31,7 @@ pub struct CommitFailure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommitFailureKind {
     /// Nothing differs from the last commit.
-    Nothing,
+    NothingToCommit,
     /// This hook refused.
     Hook(String),
     /// Git does not know in whose name.
@@ -41,7 +41,7 @@ pub enum CommitFailureKind {
     /// Another git command holds a lock.
     Lock,
     /// A merge, cherry-pick or revert is under way; its file in git's folder is named.
-    UnderWay(&'static str),
+    OperationInProgress(&'static str),
     /// It did not end in time.
     TimedOut,
     /// The run is being stopped.
@@ -54,7 +54,7 @@ pub enum CommitFailureKind {
 
 impl CommitFailure {
     /// What to tell of a commit that stands while the user's index does not know of it.
-    pub fn behind(&self, commit: &CommitId) -> String {
+    pub fn index_behind_message(&self, commit: &CommitId) -> String {
         let short = commit.0.get(..12).unwrap_or(&commit.0);
         format!(
             "commit {short} stands, but your index could not be told of it ({}): run `git reset` before you commit, \
@@ -76,49 +76,49 @@ impl From<GitError> for CommitFailure {
         let kind = match &error {
             GitError::TimedOut { .. } => CommitFailureKind::TimedOut,
             GitError::Cancelled { .. } => CommitFailureKind::Cancelled,
-            GitError::Failed { output, .. } => kind_of(output),
+            GitError::Failed { output, .. } => classify_output(output),
             GitError::Start(_)
             | GitError::Unreadable { .. }
             | GitError::File { .. }
-            | GitError::OpenFilter { .. }
-            | GitError::OutsidePath { .. } => CommitFailureKind::Other,
+            | GitError::UnsandboxedFilter { .. }
+            | GitError::PathOutsideRoot { .. } => CommitFailureKind::Other,
         };
         Self::new(kind, error.to_string())
     }
 }
 
-impl Repository {
+impl GitRepository {
     /// Commits what the tree `tested` has at `paths`, relative to the root: new, changed, moved and removed
     /// files, modes and links. The work tree is not read, so nothing that was written since gets in and no filter
     /// runs. Paths in `leave_out` and in the program's own folders are not committed.
     ///
     /// # Errors
     /// Nothing was committed, for the reason told; or, `IndexBehind`, all was but the user's index.
-    pub async fn commit(
+    pub async fn commit_paths(
         &self,
         tested: &TreeId,
         paths: &[PathBuf],
         leave_out: &[PathBuf],
         message: &str,
     ) -> Result<CommitId, CommitFailure> {
-        self.check_nothing_under_way()?;
+        self.check_no_operation_in_progress()?;
         let mut wanted = BTreeSet::new();
         for path in paths
             .iter()
-            .filter(|path| !leave_out.contains(path) && !self.is_own(path))
+            .filter(|path| !leave_out.contains(path) && !self.is_excluded(path))
         {
             if !path
                 .components()
                 .all(|part| matches!(part, Component::Normal(_)))
             {
-                return Err(GitError::OutsidePath { path: path.clone() }.into());
+                return Err(GitError::PathOutsideRoot { path: path.clone() }.into());
             }
             wanted.insert(path);
         }
         let base = match self.head_tree().await? {
             Some(base) => base,
             // Before the first commit: the empty tree.
-            None => TreeId(self.git_on_objects(&["mktree"]).text().await?),
+            None => TreeId(self.git_object_command(&["mktree"]).stdout_text().await?),
         };
         let changes = self.changes_between(&base, tested).await?;
         let contents: BTreeMap<PathBuf, Option<String>> = changes
@@ -128,12 +128,12 @@ impl Repository {
             .collect();
         if contents.is_empty() {
             return Err(CommitFailure::new(
-                CommitFailureKind::Nothing,
+                CommitFailureKind::NothingToCommit,
                 "nothing differs from the last commit",
             ));
         }
-        let tree = self.tree_with(&base, &contents).await?;
-        self.commit_whole(&tree, message).await
+        let tree = self.tree_with_contents(&base, &contents).await?;
+        self.commit_whole_tree(&tree, message).await
     }
 
     /// Commits what an index of our own holds, and tells the user's index of its paths.
@@ -142,19 +142,19 @@ impl Repository {
         index: &PrivateIndex,
         message: &str,
     ) -> Result<CommitId, CommitFailure> {
-        let commit = match self.commits_held.clone() {
-            Some(held) => self.commit_held(index, message, held).await?,
+        let commit = match self.commit_sandbox.clone() {
+            Some(held) => self.commit_in_sandbox(index, message, held).await?,
             None => {
                 self.run_commit(index, message, None).await?;
-                let head = self.git_on_objects(&["rev-parse", "HEAD"]);
-                CommitId(head.text().await?)
+                let head = self.git_object_command(&["rev-parse", "HEAD"]);
+                CommitId(head.stdout_text().await?)
             }
         };
-        self.tell_index(&commit).await?;
+        self.refresh_index(&commit).await?;
         Ok(commit)
     }
 
-    pub(super) fn check_nothing_under_way(&self) -> Result<(), CommitFailure> {
+    pub(super) fn check_no_operation_in_progress(&self) -> Result<(), CommitFailure> {
         for name in ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"] {
             if self.git_dir.join(name).exists() {
                 let output = format!(
@@ -162,7 +162,7 @@ impl Repository {
                     self.git_dir.join(name).display()
                 );
                 return Err(CommitFailure::new(
-                    CommitFailureKind::UnderWay(name),
+                    CommitFailureKind::OperationInProgress(name),
                     output,
                 ));
             }
@@ -179,27 +179,27 @@ impl Repository {
     }
 
     /// Commits into a copy of git's folder and moves the branch to what came of it.
-    async fn commit_held(
+    async fn commit_in_sandbox(
         &self,
         index: &PrivateIndex,
         message: &str,
         held: SandboxSpec,
     ) -> Result<CommitId, CommitFailure> {
         let head = self.head().await?;
-        let mut places = self.copy_git_folder(index)?;
+        let mut places = self.copy_git_dir(index)?;
         places.push((index.folder(), SandboxMount::Writable));
         let held = held.with_mounts(places);
         self.run_commit(index, message, Some(held.clone())).await?;
-        let made = match self.copied_head(&head, index) {
+        let made = match self.head_in_copy(&head, index) {
             Some(made) => made,
             None => {
                 // The copy may hold what a hook planted, so that git reads it held, too.
-                let made = self.git_on_objects(&["rev-parse", "--verify", "HEAD^{commit}"]);
-                CommitId(made.held(Some(held)).text().await?)
+                let made = self.git_object_command(&["rev-parse", "--verify", "HEAD^{commit}"]);
+                CommitId(made.sandbox(Some(held)).stdout_text().await?)
             }
         };
-        let about = self.git_on_objects(&["log", "-1", "--format=%P%n%s"]);
-        let about = about.arg(&made.0).text().await?;
+        let about = self.git_object_command(&["log", "-1", "--format=%P%n%s"]);
+        let about = about.arg(&made.0).stdout_text().await?;
         let (parents, subject) = about.split_once('\n').unwrap_or((&about, ""));
         let parent = parents.split(' ').find(|id| !id.is_empty());
         if parent != head.commit().map(|commit| commit.0.as_str()) {
@@ -211,20 +211,25 @@ impl Repository {
     }
 
     /// Moves the branch, or HEAD where none is checked out, from where it was to a commit.
-    async fn move_head(&self, head: &Head, to: &CommitId, subject: &str) -> Result<(), GitError> {
+    async fn move_head(
+        &self,
+        head: &GitHead,
+        to: &CommitId,
+        subject: &str,
+    ) -> Result<(), GitError> {
         let initial = match head.commit() {
             Some(_) => "",
             None => " (initial)",
         };
-        let call = self.git_on_objects(&["update-ref", "-m"]);
+        let call = self.git_object_command(&["update-ref", "-m"]);
         let call = call.arg(format!("commit{initial}: {subject}"));
         let call = match head {
-            Head::Branch { name, .. } => call.arg(format!("refs/heads/{name}")),
-            Head::Detached { .. } => call.arg("--no-deref").arg("HEAD"),
+            GitHead::Branch { name, .. } => call.arg(format!("refs/heads/{name}")),
+            GitHead::Detached { .. } => call.arg("--no-deref").arg("HEAD"),
         };
         let nothing = "0".repeat(to.0.len());
         let from = head.commit().map_or(nothing, |commit| commit.0.clone());
-        call.arg(&to.0).arg(from).text().await.map(drop)
+        call.arg(&to.0).arg(from).stdout_text().await.map(drop)
     }
 
     async fn run_commit(
@@ -233,45 +238,45 @@ impl Repository {
         message: &str,
         held: Option<SandboxSpec>,
     ) -> Result<(), CommitFailure> {
-        if let (None, WorkSandbox::Cannot(why)) = (&held, &self.work) {
+        if let (None, WorkSandbox::Unavailable(why)) = (&held, &self.sandbox) {
             self.check_filters(why).await?;
         }
-        let trace = index.beside("trace");
+        let trace = index.sibling_path("trace");
         let finished = self
-            .git_on_objects(&["commit", "--quiet", "--cleanup=whitespace", "--file=-"])
-            .index(&index.path())
+            .git_object_command(&["commit", "--quiet", "--cleanup=whitespace", "--file=-"])
+            .index_file(&index.path())
             .env("GIT_TRACE2_EVENT", trace.display().to_string())
             .stdin(StdinSource::Bytes(message.as_bytes().to_vec()))
-            .hooks(Hooks::Run)
-            .held(held)
+            .hooks(HookPolicy::Run)
+            .sandbox(held)
             .timeout(self.settings.commit_timeout)
-            .finish()
+            .output()
             .await?;
         if finished.is_success() {
             return Ok(());
         }
-        Err(explain(
+        Err(explain_failure(
             &finished,
             &std::fs::read_to_string(&trace).unwrap_or_default(),
         ))
     }
 }
 
-/// Says why `git commit` failed, by its own trace where a hook did it, else by what it said.
-fn explain(finished: &CommandOutput, trace: &str) -> CommitFailure {
-    let output = last_words(finished);
-    match failed_hook(trace) {
+/// Says why `git commit_paths` failed, by its own trace where a hook did it, else by what it said.
+fn explain_failure(finished: &CommandOutput, trace: &str) -> CommitFailure {
+    let output = last_output(finished);
+    match find_failed_hook(trace) {
         Some((hook, code)) if output.is_empty() => {
             let output = format!("the {hook} hook failed (exit {code}) without a message");
             CommitFailure::new(CommitFailureKind::Hook(hook), output)
         }
         Some((hook, _)) => CommitFailure::new(CommitFailureKind::Hook(hook), output),
-        None => CommitFailure::new(kind_of(&output), output),
+        None => CommitFailure::new(classify_output(&output), output),
     }
 }
 
 /// Finds the hook that ended with a failure in git's event trace, and its exit code.
-fn failed_hook(trace: &str) -> Option<(String, i64)> {
+fn find_failed_hook(trace: &str) -> Option<(String, i64)> {
     let mut hooks = BTreeMap::new();
     for event in trace
         .lines()
@@ -293,7 +298,7 @@ fn failed_hook(trace: &str) -> Option<(String, i64)> {
     None
 }
 
-fn kind_of(output: &str) -> CommitFailureKind {
+fn classify_output(output: &str) -> CommitFailureKind {
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
     if says(&[
         "tell me who you are",
@@ -319,7 +324,7 @@ fn kind_of(output: &str) -> CommitFailureKind {
         "nothing added to commit",
         "no changes added to commit",
     ]) {
-        CommitFailureKind::Nothing
+        CommitFailureKind::NothingToCommit
     } else {
         CommitFailureKind::Other
     }

@@ -56,7 +56,7 @@ pub enum GitError {
     #[error(
         "git's configuration runs `{command}` on files ({key}); an agent could change that program, and nothing holds it here: {why}"
     )]
-    OpenFilter {
+    UnsandboxedFilter {
         /// The key of the configuration.
         key: String,
         /// What it runs.
@@ -66,7 +66,7 @@ pub enum GitError {
     },
     /// A path that is not a plain path below the root was to be committed.
     #[error("{} is not a path inside the repository", path.display())]
-    OutsidePath {
+    PathOutsideRoot {
         /// The path.
         path: PathBuf,
     },
@@ -84,10 +84,10 @@ impl GitError {
             Self::Failed { output, .. } if output.contains("dubious ownership") => {
                 "the repository belongs to another user; run: git config --global --add safe.directory <path>".to_owned()
             }
-            Self::Failed { output, .. } if is_encoding(output) => {
+            Self::Failed { output, .. } if is_encoding_error(output) => {
                 "a .gitattributes names a working-tree-encoding that does not fit these files; correct it, and try again".to_owned()
             }
-            Self::OpenFilter { .. } => {
+            Self::UnsandboxedFilter { .. } => {
                 "install bubblewrap (`apt install bubblewrap`), or take the filter out of git's configuration for the run".to_owned()
             }
             Self::Failed { output, .. } if output.contains(".lock") => {
@@ -98,13 +98,13 @@ impl GitError {
             Self::Cancelled { .. } => "start the run again to go on".to_owned(),
             Self::Unreadable { .. } => "update git to 2.30 or newer".to_owned(),
             Self::File { .. } => "check the permissions and the free space".to_owned(),
-            Self::OutsidePath { .. } => "name paths relative to the repository's root".to_owned(),
+            Self::PathOutsideRoot { .. } => "name paths relative to the repository's root".to_owned(),
         }
     }
 }
 
 /// Tells whether git said that an attribute names an encoding which it cannot work with.
-pub(super) fn is_encoding(output: &str) -> bool {
+pub(super) fn is_encoding_error(output: &str) -> bool {
     [
         "failed to encode",
         "working-tree-encoding",

@@ -13,32 +13,32 @@ use tokio::time::{Instant, sleep};
 
 use super::CommitId;
 use super::commit::{CommitFailure, CommitFailureKind};
-use super::discover::Repository;
 use super::error::GitError;
-use super::invoke::nul_parts;
-use super::snapshot::PrivateIndex;
+use super::git_command::split_nul;
+use super::repository::GitRepository;
+use super::tree_snapshot::PrivateIndex;
 use crate::process::StdinSource;
 
 /// How long somebody else's lock on the index is waited for once the commit is made.
-const LOCK_PATIENCE: Duration = Duration::from_secs(30);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What became of one try.
-enum Try {
+enum IndexUpdateAttempt {
     Done,
     /// Somebody else writes the index, or did meanwhile; what git says of it.
     Busy(String),
 }
 
-impl Repository {
+impl GitRepository {
     /// Tells the user's index of the paths that a commit took: what was staged for others stays.
     ///
     /// # Errors
     /// `IndexBehind`: the commit stands, the index does not know of it.
-    pub async fn tell_index(&self, commit: &CommitId) -> Result<(), CommitFailure> {
+    pub async fn refresh_index(&self, commit: &CommitId) -> Result<(), CommitFailure> {
         let behind = |output: String| {
             CommitFailure::new(CommitFailureKind::IndexBehind(commit.clone()), output)
         };
-        let list = self.git_on_objects(&[
+        let list = self.git_object_command(&[
             "diff-tree",
             "-r",
             "-z",
@@ -48,35 +48,35 @@ impl Repository {
             "--no-renames",
             "--ignore-submodules=none",
         ]);
-        let output = list.arg(&commit.0).bytes().await;
+        let output = list.arg(&commit.0).stdout_bytes().await;
         let output = output.map_err(|error| behind(error.to_string()))?;
         let lines =
-            index_lines(&output).ok_or_else(|| behind("diff-tree is unclear".to_owned()))?;
-        let give_up_at = Instant::now() + LOCK_PATIENCE;
+            to_index_info(&output).ok_or_else(|| behind("diff-tree is unclear".to_owned()))?;
+        let give_up_at = Instant::now() + LOCK_TIMEOUT;
         loop {
-            match self.try_to_tell(&lines).await {
-                Ok(Try::Done) => return Ok(()),
-                Ok(Try::Busy(_)) if Instant::now() < give_up_at => {
+            match self.try_refresh_index(&lines).await {
+                Ok(IndexUpdateAttempt::Done) => return Ok(()),
+                Ok(IndexUpdateAttempt::Busy(_)) if Instant::now() < give_up_at => {
                     sleep(Duration::from_millis(50)).await;
                 }
-                Ok(Try::Busy(output)) => return Err(behind(output)),
+                Ok(IndexUpdateAttempt::Busy(output)) => return Err(behind(output)),
                 Err(error) => return Err(behind(error.to_string())),
             }
         }
     }
 
-    async fn try_to_tell(&self, lines: &[u8]) -> Result<Try, GitError> {
+    async fn try_refresh_index(&self, lines: &[u8]) -> Result<IndexUpdateAttempt, GitError> {
         let user = self.git_dir.join("index");
-        let before = version_of(&user);
+        let before = file_version(&user);
         let index = PrivateIndex::copy_of(&user)?;
-        let update = self.git(&["update-index", "-z", "--index-info"]);
-        let update = update.index(&index.path());
+        let update = self.git_command(&["update-index", "-z", "--index-info"]);
+        let update = update.index_file(&index.path());
         update
             .stdin(StdinSource::Bytes(lines.to_vec()))
-            .text()
+            .stdout_text()
             .await?;
         let lock = self.git_dir.join("index.lock");
-        replace(&user, &lock, &index.path(), &before).map_err(|source| GitError::File {
+        replace_index(&user, &lock, &index.path(), &before).map_err(|source| GitError::File {
             verb: "write",
             path: user.clone(),
             source,
@@ -85,7 +85,7 @@ impl Repository {
 }
 
 /// By what one version of a file is told from the next.
-fn version_of(path: &Path) -> Option<[i64; 5]> {
+fn file_version(path: &Path) -> Option<[i64; 5]> {
     let found = path.metadata().ok()?;
     let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     Some([
@@ -98,17 +98,22 @@ fn version_of(path: &Path) -> Option<[i64; 5]> {
 }
 
 /// Puts a new index in the place of the one that has this version.
-fn replace(index: &Path, lock: &Path, new: &Path, version: &Option<[i64; 5]>) -> io::Result<Try> {
+fn replace_index(
+    index: &Path,
+    lock: &Path,
+    new: &Path,
+    version: &Option<[i64; 5]>,
+) -> io::Result<IndexUpdateAttempt> {
     let bytes = fs::read(new)?;
     let mut file = match File::create_new(lock) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let said = format!("Unable to create '{}': File exists.", lock.display());
-            return Ok(Try::Busy(said));
+            return Ok(IndexUpdateAttempt::Busy(said));
         }
         file => file?,
     };
     let moved = move_into_place(&mut file, &bytes, (index, lock), version);
-    if !matches!(moved, Ok(Try::Done)) {
+    if !matches!(moved, Ok(IndexUpdateAttempt::Done)) {
         fs::remove_file(lock)?;
     }
     moved
@@ -119,22 +124,25 @@ fn move_into_place(
     bytes: &[u8],
     (index, lock): (&Path, &Path),
     version: &Option<[i64; 5]>,
-) -> io::Result<Try> {
-    if version_of(index) != *version {
-        return Ok(Try::Busy(format!("{} changed meanwhile", index.display())));
+) -> io::Result<IndexUpdateAttempt> {
+    if file_version(index) != *version {
+        return Ok(IndexUpdateAttempt::Busy(format!(
+            "{} changed meanwhile",
+            index.display()
+        )));
     }
     file.write_all(bytes)?;
     if let Ok(found) = index.metadata() {
         file.set_permissions(found.permissions())?;
     }
     fs::rename(lock, index)?;
-    Ok(Try::Done)
+    Ok(IndexUpdateAttempt::Done)
 }
 
 /// What an index is told so that it has what a commit has at the paths of a raw difference; what goes away goes first.
-fn index_lines(raw: &[u8]) -> Option<Vec<u8>> {
+fn to_index_info(raw: &[u8]) -> Option<Vec<u8>> {
     let (mut goes, mut comes) = (Vec::new(), Vec::new());
-    let mut parts = nul_parts(raw);
+    let mut parts = split_nul(raw);
     while let (Some(about), Some(path)) = (parts.next(), parts.next()) {
         let mut fields = about.split(|byte| *byte == b' ');
         let (mode, id) = (fields.nth(1)?, fields.nth(1)?);

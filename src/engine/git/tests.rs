@@ -3,13 +3,13 @@
 mod attacks;
 mod commits;
 mod invariants;
-mod joining;
-mod places;
-mod putting;
-mod reversals;
-mod runnable;
+mod repositories;
+mod reverts;
 mod snapshots;
 mod speed;
+mod tree_merges;
+mod tree_writes;
+mod unversioned_code_scans;
 mod worktrees;
 
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +23,7 @@ use super::*;
 use crate::process::tests::put_program;
 
 /// A repository with an identity and nothing else of the user's.
-struct Fixture {
+struct GitFixture {
     folder: TempDir,
 }
 
@@ -34,7 +34,7 @@ const ENVIRONMENT: [(&str, &str); 4] = [
     ("XDG_CONFIG_HOME", "/nonexistent"),
 ];
 
-impl Fixture {
+impl GitFixture {
     /// Before the first commit.
     fn unborn() -> Self {
         let fixture = Self {
@@ -85,12 +85,12 @@ impl Fixture {
         put_program(&hooks.join(name), &format!("#!/bin/sh\n{script}\n"));
     }
 
-    async fn repository(&self) -> Repository {
-        match Repository::discover(&self.root(), settings())
+    async fn repository(&self) -> GitRepository {
+        match GitRepository::discover(&self.root(), settings())
             .await
             .unwrap()
         {
-            Discovery::Found(repository) => repository,
+            RepositoryDiscovery::Found(repository) => repository,
             other => panic!("{other:?}"),
         }
     }
@@ -138,17 +138,19 @@ fn paths(paths: &[&str]) -> Vec<PathBuf> {
 
 /// Commits paths as they are in the work tree now.
 async fn commit_now(
-    repository: &Repository,
+    repository: &GitRepository,
     paths: &[PathBuf],
     leave_out: &[PathBuf],
     message: &str,
 ) -> Result<CommitId, CommitFailure> {
-    let tree = repository.tree_now().await.unwrap();
-    repository.commit(&tree, paths, leave_out, message).await
+    let tree = repository.current_tree().await.unwrap();
+    repository
+        .commit_paths(&tree, paths, leave_out, message)
+        .await
 }
 
 /// Changes as `modified a, untracked b`.
-fn told<T: std::fmt::Debug>(changes: impl IntoIterator<Item = (PathBuf, T)>) -> String {
+fn describe_changes<T: std::fmt::Debug>(changes: impl IntoIterator<Item = (PathBuf, T)>) -> String {
     let mut told: Vec<String> = changes
         .into_iter()
         .map(|(path, kind)| format!("{} {}", path.display(), format!("{kind:?}").to_lowercase()))
@@ -157,10 +159,10 @@ fn told<T: std::fmt::Debug>(changes: impl IntoIterator<Item = (PathBuf, T)>) -> 
     told.join(", ")
 }
 
-async fn dirty(repository: &Repository) -> String {
-    told(
+async fn dirty(repository: &GitRepository) -> String {
+    describe_changes(
         repository
-            .dirty()
+            .dirty_files()
             .await
             .unwrap()
             .into_iter()

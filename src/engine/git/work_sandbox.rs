@@ -5,18 +5,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::discover::Repository;
 use super::error::GitError;
-use super::invoke::{last_words, nul_parts};
+use super::git_command::{last_output, split_nul};
+use super::repository::GitRepository;
 use crate::process::{SandboxMount, SandboxSpec};
 
 /// What holds calls that read the work tree.
 #[derive(Debug, Clone)]
 pub(super) enum WorkSandbox {
     /// This does; a call adds the places that it writes.
-    Holds(SandboxSpec),
+    Available(SandboxSpec),
     /// Nothing does, and why.
-    Cannot(String),
+    Unavailable(String),
 }
 
 /// Programs that run what their arguments say.
@@ -25,33 +25,33 @@ const INTERPRETERS: [&str; 18] = [
     "perl", "ruby", "php", "make", "npm", "eval",
 ];
 
-impl Repository {
+impl GitRepository {
     /// The same repository, whose calls that read the work tree run inside of this.
     #[must_use]
-    pub fn with_work_held(self, held: SandboxSpec) -> Self {
+    pub fn with_sandbox(self, held: SandboxSpec) -> Self {
         Self {
-            work: WorkSandbox::Holds(held),
+            sandbox: WorkSandbox::Available(held),
             ..self
         }
     }
 
     /// The same repository, which knows why nothing holds its calls.
     #[must_use]
-    pub fn with_work_unheld(self, why: &str) -> Self {
+    pub fn without_sandbox(self, why: &str) -> Self {
         Self {
-            work: WorkSandbox::Cannot(why.to_owned()),
+            sandbox: WorkSandbox::Unavailable(why.to_owned()),
             ..self
         }
     }
 
     /// What holds one call that writes these folders; `None` where nothing does and nothing has to.
-    pub(super) async fn hold_work(
+    pub(super) async fn sandbox_for_command(
         &self,
         writes: &[PathBuf],
     ) -> Result<Option<SandboxSpec>, GitError> {
-        match &self.work {
-            WorkSandbox::Holds(held) => {
-                let mut places = self.content_places()?;
+        match &self.sandbox {
+            WorkSandbox::Available(held) => {
+                let mut places = self.content_mounts()?;
                 for folder in writes {
                     places.push((folder.clone(), SandboxMount::Writable));
                     places.push((folder.join(".git"), SandboxMount::ReadOnly));
@@ -60,7 +60,7 @@ impl Repository {
                     held.clone().without_mounts(writes).with_mounts(places),
                 ))
             }
-            WorkSandbox::Cannot(why) => {
+            WorkSandbox::Unavailable(why) => {
                 self.check_filters(why).await?;
                 Ok(None)
             }
@@ -70,20 +70,20 @@ impl Repository {
     /// Refuses where a filter could be a program that an agent wrote.
     pub(super) async fn check_filters(&self, why: &str) -> Result<(), GitError> {
         let filters = r"^filter\..*\.(clean|smudge|process)$";
-        let list = self.git_on_objects(&["config", "-z", "--get-regexp", filters]);
-        let list = list.run().await?;
+        let list = self.git_object_command(&["config", "-z", "--get-regexp", filters]);
+        let list = list.output_without_work_sandbox().await?;
         let output = list
             .stdout
             .complete_bytes()
             .ok_or_else(|| GitError::Unreadable {
                 command: "config".to_owned(),
-                what: last_words(&list),
+                what: last_output(&list),
             })?;
-        for entry in nul_parts(output) {
+        for entry in split_nul(output) {
             let entry = String::from_utf8_lossy(entry);
             let (key, command) = entry.split_once('\n').unwrap_or((&entry, ""));
-            if !command.is_empty() && !self.is_users_own(command) {
-                return Err(GitError::OpenFilter {
+            if !command.is_empty() && !self.is_trusted_command(command) {
+                return Err(GitError::UnsandboxedFilter {
                     key: key.to_owned(),
                     command: command.to_owned(),
                     why: why.to_owned(),
@@ -94,7 +94,7 @@ impl Repository {
     }
 
     /// Tells whether a filter's command is a program of the user's that agents cannot change.
-    fn is_users_own(&self, command: &str) -> bool {
+    fn is_trusted_command(&self, command: &str) -> bool {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-+./%,:@".contains(c);
         if !command.chars().all(is_plain) {
             return false;
@@ -110,7 +110,7 @@ impl Repository {
         let found = match program.starts_with('/') {
             true => Some(PathBuf::from(program)),
             false if program.contains('/') => None,
-            false => first_on_path(program),
+            false => find_on_path(program),
         };
         let is_outside = |path: &Path| {
             path.canonicalize()
@@ -125,7 +125,7 @@ impl Repository {
 }
 
 /// The program that a name means; `None` where a relative folder of PATH could mean another one.
-fn first_on_path(program: &str) -> Option<PathBuf> {
+fn find_on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     for folder in std::env::split_paths(&path) {
         if !folder.is_absolute() {

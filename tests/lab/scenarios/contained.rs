@@ -11,7 +11,7 @@ use agent_collab::adapter::{
     RepositoryTrust, SessionSpec, TurnAccess, TurnSpec,
 };
 use agent_collab::domain::ids::{SessionId, TurnId};
-use agent_collab::engine::containing::Holder;
+use agent_collab::engine::sandbox::TurnSandbox;
 use agent_collab::process::{
     ChildSpawner, OutputEvent, PRIVATE_TMPDIR, ProcessMark, RunningChild, SandboxSupport,
     SpawnSpec, StopLadder, detect_sandbox_support, spawn,
@@ -212,20 +212,20 @@ impl Bench {
         let kernel = detect_sandbox_support(&children, &candidates, &root);
         let kernel = self.runtime.block_on(kernel);
         assert!(matches!(kernel, SandboxSupport::Available(_)), "{kernel:?}");
-        let holder = Holder {
-            unread: Vec::new(),
-            kernel,
-            closed: Vec::new(),
+        let holder = TurnSandbox {
+            denied_files: Vec::new(),
+            support: kernel,
+            read_only_folders: Vec::new(),
             workdir: root.join(".agent-collab"),
-            shown: None,
+            visible_workdir_files: None,
             root,
             staging,
             access,
             writable: Vec::new(),
-            ways_out: Vec::new(),
-            tools: None,
+            sandbox_escapes: Vec::new(),
+            tools_folder: None,
         };
-        let contained = holder.hold(&launch, "run");
+        let contained = holder.sandbox_spec(&launch, "run");
         assert!(contained.is_some(), "claude is held");
         let mut spec = SpawnSpec::new(
             launch.program,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use agent_collab::engine::scratch;
+use agent_collab::engine::runtime_dir;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
 use nix::unistd::Pid;
@@ -141,6 +141,8 @@ fn folders(world: &World) -> Vec<PathBuf> {
     let state = world.state();
     let run = state["run"].as_str().expect("a name");
     let places = [world.outside("tmp"), PathBuf::from("/tmp")];
-    let found = places.iter().flat_map(|place| scratch::of_run(place, run));
+    let found = places
+        .iter()
+        .flat_map(|place| runtime_dir::run_dirs_in(place, run));
     found.collect()
 }

@@ -3,28 +3,36 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::engine::containing::{CommandReach, Signing, hold_commits, hold_git};
+use crate::engine::sandbox::{
+    CommandReach, CommitSigningMode, sandbox_git_commits, sandbox_git_reads,
+};
 use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport, detect_sandbox_support};
 
 /// The repository as a run has it: with what holds its calls.
-pub(super) async fn held(fixture: &Fixture) -> Repository {
-    held_in(fixture.repository().await).await
+pub(super) async fn sandboxed_repository(fixture: &GitFixture) -> GitRepository {
+    with_test_sandbox(fixture.repository().await).await
 }
 
-async fn held_in(repository: Repository) -> Repository {
+async fn with_test_sandbox(repository: GitRepository) -> GitRepository {
     let root = repository.root.clone();
     let candidates = ["/usr/bin/bwrap".into()];
     let kernel = detect_sandbox_support(&ChildSpawner::default(), &candidates, &root).await;
     assert!(matches!(kernel, SandboxSupport::Available(_)), "{kernel:?}");
-    let repository = hold_git(repository, &kernel);
+    let repository = sandbox_git_reads(repository, &kernel);
     let reach = CommandReach {
         run: "run".to_owned(),
         network: SandboxNetwork::Loopback,
         sockets: Vec::new(),
-        named: Vec::new(),
+        mentioned_paths: Vec::new(),
     };
     let workdir = root.join(".agent-collab");
-    hold_commits(repository, &kernel, (&root, &workdir), &reach, Signing::Off)
+    sandbox_git_commits(
+        repository,
+        &kernel,
+        (&root, &workdir),
+        &reach,
+        CommitSigningMode::Off,
+    )
 }
 
 /// A program that leaves a mark outside of the repository, where only what nothing holds can write.
@@ -32,11 +40,11 @@ fn marking(mark: &Path) -> String {
     format!("#!/bin/sh\ntouch \"{}\"\ncat\n", mark.display())
 }
 
-struct Outside {
+struct OutsideMarker {
     folder: TempDir,
 }
 
-impl Outside {
+impl OutsideMarker {
     fn new() -> Self {
         let folder = tempfile::tempdir_in("/var/tmp").unwrap();
         Self { folder }
@@ -52,70 +60,70 @@ impl Outside {
 }
 
 /// All that the program asks git about the work tree.
-async fn look_at_all(repository: &Repository) {
+async fn look_at_all(repository: &GitRepository) {
     let before = repository.snapshot("before").await.unwrap();
-    repository.dirty().await.unwrap();
-    repository.runnable().await.unwrap();
-    repository.files().await.unwrap();
-    repository.nested().await.unwrap();
-    let now = repository.tree_now().await.unwrap();
+    repository.dirty_files().await.unwrap();
+    repository.scan_unversioned_code().await.unwrap();
+    repository.list_files().await.unwrap();
+    repository.nested_repositories().await.unwrap();
+    let now = repository.current_tree().await.unwrap();
     repository.diff(&before.tree, &now).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_filter_that_is_a_script_of_the_repository_runs_held() {
-    let fixture = Fixture::new();
-    let outside = Outside::new();
+    let fixture = GitFixture::new();
+    let outside = OutsideMarker::new();
     fixture.write(".gitattributes", "*.txt filter=fmt\n");
     fixture.write("tools/fmt.sh", "#!/bin/sh\ncat\n");
     fixture.git("config filter.fmt.clean \"sh tools/fmt.sh\"");
     fixture.git("config filter.fmt.smudge \"sh tools/fmt.sh\"");
     fixture.git("add -A");
     fixture.git("commit -q -m filter");
-    let repository = held(&fixture).await;
-    let tree = repository.tree_now().await.unwrap();
+    let repository = sandboxed_repository(&fixture).await;
+    let tree = repository.current_tree().await.unwrap();
     fixture.write("tools/fmt.sh", &outside.program());
     fixture.write("a.txt", "one\n");
     look_at_all(&repository).await;
     let paths = paths(&["a.txt", "tools/fmt.sh"]);
     commit_now(&repository, &paths, &[], "step").await.unwrap();
-    repository.restore(&tree).await.unwrap();
+    repository.restore_tree(&tree).await.unwrap();
     assert!(!outside.mark().exists(), "the agent's program ran unheld");
     assert_eq!(fixture.read("a.txt"), "(none)");
 }
 
 #[tokio::test]
 async fn a_process_filter_runs_held() {
-    let fixture = Fixture::new();
-    let outside = Outside::new();
+    let fixture = GitFixture::new();
+    let outside = OutsideMarker::new();
     fixture.write(".gitattributes", "*.txt filter=fmt\n");
     fixture.git("config filter.fmt.process \"sh tools/fmt.sh\"");
     fixture.write("tools/fmt.sh", &outside.program());
     fixture.write("a.txt", "one\n");
-    let repository = held(&fixture).await;
+    let repository = sandboxed_repository(&fixture).await;
     // It does not speak the protocol; whether git complains is not what this is about.
-    let _either_way = repository.tree_now().await;
-    let _either_way = repository.dirty().await;
+    let _either_way = repository.current_tree().await;
+    let _either_way = repository.dirty_files().await;
     assert!(!outside.mark().exists(), "the agent's program ran unheld");
 }
 
 #[tokio::test]
 async fn a_diff_driver_that_is_a_script_of_the_repository_runs_nowhere() {
-    let fixture = Fixture::new();
-    let outside = Outside::new();
+    let fixture = GitFixture::new();
+    let outside = OutsideMarker::new();
     fixture.write(".gitattributes", "* diff=x\n");
     fixture.git("config diff.x.textconv \"sh tools/x.sh\"");
     fixture.git("config diff.x.command \"sh tools/x.sh\"");
     fixture.git("config diff.external \"sh tools/x.sh\"");
     fixture.write("tools/x.sh", &outside.program());
-    let repository = held(&fixture).await;
+    let repository = sandboxed_repository(&fixture).await;
     look_at_all(&repository).await;
     assert!(!outside.mark().exists(), "the agent's program ran unheld");
 }
 
 #[tokio::test]
 async fn a_submodule_whose_git_folder_was_replaced_is_not_entered_and_is_told() {
-    let (fixture, other, outside) = (Fixture::new(), Fixture::new(), Outside::new());
+    let (fixture, other, outside) = (GitFixture::new(), GitFixture::new(), OutsideMarker::new());
     other.write(".gitattributes", "* filter=x\n");
     other.git("add -A");
     other.git("commit -q -m attributes");
@@ -124,8 +132,8 @@ async fn a_submodule_whose_git_folder_was_replaced_is_not_entered_and_is_told() 
         other.root().display()
     ));
     fixture.git("commit -q -m submodule");
-    let repository = held(&fixture).await;
-    let before = repository.runnable().await.unwrap();
+    let repository = sandboxed_repository(&fixture).await;
+    let before = repository.scan_unversioned_code().await.unwrap();
     std::fs::remove_file(fixture.root().join("sub/.git")).unwrap();
     fixture.git("init -q sub");
     fixture.git("-C sub add -A");
@@ -144,7 +152,11 @@ async fn a_submodule_whose_git_folder_was_replaced_is_not_entered_and_is_told() 
     fixture.write("sub/a", "b\n");
     look_at_all(&repository).await;
     assert!(!outside.mark().exists(), "the agent's program ran unheld");
-    let changes = repository.runnable().await.unwrap().changes_since(&before);
+    let changes = repository
+        .scan_unversioned_code()
+        .await
+        .unwrap()
+        .changes_since(&before);
     let told = changes.iter().map(|change| change.path.display());
     let told: Vec<String> = told.map(|path| path.to_string()).collect();
     assert_eq!(told, ["sub/.git"]);
@@ -152,15 +164,19 @@ async fn a_submodule_whose_git_folder_was_replaced_is_not_entered_and_is_told() 
 
 #[tokio::test]
 async fn a_git_folder_that_appears_below_the_root_is_told() {
-    let fixture = Fixture::new();
-    let repository = held(&fixture).await;
-    let before = repository.runnable().await.unwrap();
+    let fixture = GitFixture::new();
+    let repository = sandboxed_repository(&fixture).await;
+    let before = repository.scan_unversioned_code().await.unwrap();
     fixture.write(".gitignore", "ignored/\n");
     for nested in ["dir", "untracked/deep", "ignored/x"] {
         fixture.write(&format!("{nested}/file"), "x\n");
         fixture.git(&format!("init -q {nested}"));
     }
-    let changes = repository.runnable().await.unwrap().changes_since(&before);
+    let changes = repository
+        .scan_unversioned_code()
+        .await
+        .unwrap()
+        .changes_since(&before);
     let told = changes.iter().map(|change| change.path.display());
     let told: Vec<String> = told.map(|path| path.to_string()).collect();
     assert_eq!(told, ["dir/.git", "ignored/x/.git", "untracked/deep/.git"]);
@@ -210,7 +226,7 @@ fn gits_files(folder: &Path) -> Vec<String> {
 async fn what_a_hook_plants_in_gits_folder_does_not_stay() {
     for plant in PLANTS {
         for hooks in [".git/hooks", "hooks"] {
-            let fixture = Fixture::new();
+            let fixture = GitFixture::new();
             std::fs::remove_dir_all(fixture.root().join(".git/hooks")).unwrap();
             if hooks == "hooks" {
                 fixture.git("config core.hooksPath hooks");
@@ -220,7 +236,7 @@ async fn what_a_hook_plants_in_gits_folder_does_not_stay() {
                 format!("#!/bin/sh\nD=$(git rev-parse --absolute-git-dir)\n{plant}\nexit 0\n");
             std::fs::create_dir_all(fixture.root().join(hooks)).unwrap();
             put_program(&fixture.root().join(hooks).join("pre-commit"), &script);
-            let repository = held(&fixture).await;
+            let repository = sandboxed_repository(&fixture).await;
             let before = gits_files(&fixture.root().join(".git"));
             let commit = commit_now(&repository, &paths(&["b"]), &[], "step").await;
             let commit = commit.unwrap_or_else(|error| panic!("{plant}: {error}"));
@@ -237,10 +253,10 @@ async fn what_a_hook_plants_in_gits_folder_does_not_stay() {
 
 #[tokio::test]
 async fn a_held_commit_is_made_on_no_branch_in_a_linked_tree_and_before_the_first() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.git("checkout -q --detach");
     fixture.write("b", "b\n");
-    let repository = held(&fixture).await;
+    let repository = sandboxed_repository(&fixture).await;
     let commit = commit_now(&repository, &paths(&["b"]), &[], "detached").await;
     assert_eq!(fixture.git("rev-parse HEAD"), commit.unwrap().0);
     assert_eq!(fixture.git("log -1 --format=%s"), "detached");
@@ -251,49 +267,49 @@ async fn a_held_commit_is_made_on_no_branch_in_a_linked_tree_and_before_the_firs
         "worktree add -q \"{}\" -b linked",
         linked.display()
     ));
-    let tree = Fixture { folder };
+    let tree = GitFixture { folder };
     tree.write("linked/c", "c\n");
-    let found = Repository::discover(&linked, settings()).await.unwrap();
-    let Discovery::Found(repository) = found else {
+    let found = GitRepository::discover(&linked, settings()).await.unwrap();
+    let RepositoryDiscovery::Found(repository) = found else {
         panic!("{found:?}")
     };
-    let repository = held_in(repository).await;
+    let repository = with_test_sandbox(repository).await;
     let commit = commit_now(&repository, &paths(&["c"]), &[], "linked").await;
     assert_eq!(fixture.git("rev-parse linked"), commit.unwrap().0);
     assert_eq!(git_in(&linked, "status --porcelain"), "");
 
-    let unborn = Fixture::unborn();
+    let unborn = GitFixture::unborn();
     unborn.write("a", "a\n");
-    let repository = held(&unborn).await;
+    let repository = sandboxed_repository(&unborn).await;
     let commit = commit_now(&repository, &paths(&["a"]), &[], "first").await;
     assert_eq!(unborn.git("rev-parse main"), commit.unwrap().0);
 }
 
 #[tokio::test]
 async fn a_step_cannot_hide_itself_from_a_diff() {
-    let fixture = Fixture::new();
-    let repository = held(&fixture).await;
-    let before = repository.tree_now().await.unwrap();
+    let fixture = GitFixture::new();
+    let repository = sandboxed_repository(&fixture).await;
+    let before = repository.current_tree().await.unwrap();
     fixture.write(".gitattributes", "* -diff\n*.rs binary\n");
     fixture.write("a", "changed\n");
     fixture.write("b.rs", "new\n");
-    let now = repository.tree_now().await.unwrap();
+    let now = repository.current_tree().await.unwrap();
     let diff = repository.diff(&before, &now).await.unwrap();
     assert!(diff.contains("+changed") && diff.contains("+new"), "{diff}");
 }
 
 #[tokio::test]
 async fn an_encoding_that_is_none_does_not_break_a_look() {
-    let fixture = Fixture::new();
-    let repository = held(&fixture).await;
-    let before = repository.tree_now().await.unwrap();
+    let fixture = GitFixture::new();
+    let repository = sandboxed_repository(&fixture).await;
+    let before = repository.current_tree().await.unwrap();
     fixture.write(".gitattributes", "* working-tree-encoding=nonsense\n");
     fixture.write("a", "changed\n");
-    let now = repository.tree_now().await.unwrap();
+    let now = repository.current_tree().await.unwrap();
     let changes = repository.changes_between(&before, &now).await.unwrap();
-    let changes = told(changes.into_iter().map(|change| (change.path, change.kind)));
+    let changes = describe_changes(changes.into_iter().map(|change| (change.path, change.kind)));
     assert_eq!(changes, ".gitattributes added, a modified");
-    repository.dirty().await.unwrap();
+    repository.dirty_files().await.unwrap();
     let paths = paths(&["a", ".gitattributes"]);
     commit_now(&repository, &paths, &[], "step").await.unwrap();
     assert_eq!(fixture.git("show HEAD:a"), "changed");
@@ -301,25 +317,29 @@ async fn an_encoding_that_is_none_does_not_break_a_look() {
 
 #[tokio::test]
 async fn a_link_as_git_folder_is_told() {
-    let fixture = Fixture::new();
-    let repository = held(&fixture).await;
-    let before = repository.runnable().await.unwrap();
+    let fixture = GitFixture::new();
+    let repository = sandboxed_repository(&fixture).await;
+    let before = repository.scan_unversioned_code().await.unwrap();
     symlink("/var/tmp", fixture.root().join("dir/.git")).unwrap();
-    let changes = repository.runnable().await.unwrap().changes_since(&before);
+    let changes = repository
+        .scan_unversioned_code()
+        .await
+        .unwrap()
+        .changes_since(&before);
     assert_eq!(changes.len(), 1, "{changes:?}");
 }
 
 #[tokio::test]
 async fn where_nothing_holds_git_a_filter_that_an_agent_could_change_is_refused() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("tools/fmt.sh", "#!/bin/sh\ncat\n");
-    let repository = hold_git(
+    let repository = sandbox_git_reads(
         fixture.repository().await,
         &SandboxSupport::Unavailable("bubblewrap is not on PATH".to_owned()),
     );
     let check = async |command: &str, is_taken: bool| {
         fixture.git(&format!("config filter.fmt.clean \"{command}\""));
-        let told = repository.tree_now().await;
+        let told = repository.current_tree().await;
         assert_eq!(told.is_ok(), is_taken, "{command}: {told:?}");
         if let Err(error) = told {
             assert!(error.to_string().contains(command), "{error}");
@@ -336,14 +356,14 @@ async fn where_nothing_holds_git_a_filter_that_an_agent_could_change_is_refused(
     check("no-such-program-anywhere", false).await;
     fixture.git("config --unset filter.fmt.clean");
     fixture.git("config filter.fmt.process tools/fmt.sh");
-    assert!(repository.dirty().await.is_err());
-    assert!(repository.tree_now().await.is_err());
+    assert!(repository.dirty_files().await.is_err());
+    assert!(repository.current_tree().await.is_err());
 }
 
 #[tokio::test]
 async fn a_submodules_git_is_found_in_every_kind_of_index() {
     let check = |init: &str, version: &str| {
-        let fixture = Fixture {
+        let fixture = GitFixture {
             folder: tempfile::tempdir().unwrap(),
         };
         fixture.git(&format!("init -q {init}"));
@@ -360,7 +380,7 @@ async fn a_submodules_git_is_found_in_every_kind_of_index() {
         }
         fixture.git("-c advice.addEmbeddedRepo=false add -A");
         fixture.git(&format!("update-index --index-version {version}"));
-        let mut found = crate::engine::git::submodule_git_places(&fixture.root());
+        let mut found = crate::engine::git::submodule_mounts(&fixture.root());
         found.sort();
         let found = found.iter().map(|(path, _)| {
             let below = path.strip_prefix(fixture.root()).unwrap();
@@ -378,19 +398,20 @@ async fn a_submodules_git_is_found_in_every_kind_of_index() {
 
 #[tokio::test]
 async fn a_program_of_the_repository_that_gits_configuration_names_asks_when_it_changes() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("tools/fmt.sh", "cat\n");
     fixture.write("lib/other.sh", "cat\n");
     fixture.git("config filter.fmt.clean ./tools/fmt.sh");
     fixture.git("config merge.m.driver \"sh 'lib/other.sh' %O\"");
-    let repository = held(&fixture).await;
-    let before = repository.tree_now().await.unwrap();
+    let repository = sandboxed_repository(&fixture).await;
+    let before = repository.current_tree().await.unwrap();
     fixture.write("tools/fmt.sh", "touch ran\n");
     fixture.write("lib/other.sh", "touch ran\n");
     fixture.write("lib/third.sh", "touch ran\n");
     fixture.write(".gitattributes", "* filter=fmt\n");
-    let now = repository.tree_now().await.unwrap();
-    let changes = crate::engine::test_run::sensitive_changes(&repository, None, &before, &now);
+    let now = repository.current_tree().await.unwrap();
+    let changes =
+        crate::engine::test_runner::sensitive_changes_between(&repository, None, &before, &now);
     let changes = changes.await.unwrap();
     let told: Vec<String> = changes
         .iter()

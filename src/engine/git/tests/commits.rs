@@ -1,11 +1,11 @@
 //! What a commit takes, and what it leaves as it was.
 
 use super::*;
-use crate::engine::containing::{self, CommandReach, Signing};
+use crate::engine::sandbox::{self, CommandReach, CommitSigningMode};
 use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport, detect_sandbox_support};
 
 /// The paths of the last commit with their letters, `M a, A new`.
-fn last_commit(fixture: &Fixture) -> String {
+fn last_commit(fixture: &GitFixture) -> String {
     let list = fixture.git("show --root --no-renames --format= --name-status HEAD");
     list.replace('\t', " ")
         .lines()
@@ -13,7 +13,7 @@ fn last_commit(fixture: &Fixture) -> String {
         .join(", ")
 }
 
-async fn failure(fixture: &Fixture, path: &str) -> CommitFailure {
+async fn failure(fixture: &GitFixture, path: &str) -> CommitFailure {
     commit_now(&fixture.repository().await, &paths(&[path]), &[], "x")
         .await
         .unwrap_err()
@@ -21,7 +21,7 @@ async fn failure(fixture: &Fixture, path: &str) -> CommitFailure {
 
 #[tokio::test]
 async fn a_commit_takes_its_paths_and_what_the_user_staged_survives() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("user", "one\n");
     fixture.write("half", "one\n");
     fixture.git("add -A");
@@ -66,7 +66,7 @@ async fn a_commit_takes_its_paths_and_what_the_user_staged_survives() {
 
 #[tokio::test]
 async fn removals_moves_modes_and_links_are_committed() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("run.sh", "");
     fixture.write("x/y", "");
     fixture.git("add -A");
@@ -104,7 +104,7 @@ async fn removals_moves_modes_and_links_are_committed() {
 
 #[tokio::test]
 async fn the_first_commit_can_be_a_steps() {
-    let fixture = Fixture::unborn();
+    let fixture = GitFixture::unborn();
     fixture.write("a", "a");
     fixture.write("users", "staged");
     fixture.git("add users");
@@ -119,19 +119,19 @@ async fn the_first_commit_can_be_a_steps() {
 
 #[tokio::test]
 async fn nothing_to_commit_is_told_and_our_own_folder_is_never_committed() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write(".agent-collab/plan.md", "x");
     assert_eq!(
         failure(&fixture, "a").await.kind,
-        CommitFailureKind::Nothing
+        CommitFailureKind::NothingToCommit
     );
     assert_eq!(
         failure(&fixture, ".agent-collab/plan.md").await.kind,
-        CommitFailureKind::Nothing
+        CommitFailureKind::NothingToCommit
     );
     assert_eq!(
-        failure(&Fixture::unborn(), "gone").await.kind,
-        CommitFailureKind::Nothing
+        failure(&GitFixture::unborn(), "gone").await.kind,
+        CommitFailureKind::NothingToCommit
     );
     assert_eq!(
         failure(&fixture, "../outside").await.kind,
@@ -141,7 +141,7 @@ async fn nothing_to_commit_is_told_and_our_own_folder_is_never_committed() {
 
 #[tokio::test]
 async fn hooks_run_and_may_add_to_the_commit() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.hook(
         "pre-commit",
         "echo formatted > a && git add a && echo by-hook > b && git add b",
@@ -166,7 +166,7 @@ async fn hooks_run_and_may_add_to_the_commit() {
 /// Needs a bubblewrap that works.
 #[tokio::test]
 async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     // A clone may lie among temporary files, which a held command may write.
     let home = std::env::home_dir().unwrap();
     let outside = tempfile::tempdir_in(home).unwrap();
@@ -194,11 +194,12 @@ async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
         run: "run".to_owned(),
         network: SandboxNetwork::Loopback,
         sockets: Vec::new(),
-        named: Vec::new(),
+        mentioned_paths: Vec::new(),
     };
     let repository = fixture.repository().await;
     let places = (&*root, &*workdir);
-    let repository = containing::hold_commits(repository, &kernel, places, &reach, Signing::Off);
+    let repository =
+        sandbox::sandbox_git_commits(repository, &kernel, places, &reach, CommitSigningMode::Off);
     let commit = commit_now(&repository, &paths(&["a"]), &[], "step").await;
     commit.unwrap();
     let said = fixture.git("show HEAD:a");
@@ -212,7 +213,7 @@ async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
 
 #[tokio::test]
 async fn a_hook_that_refuses_is_named_and_the_index_is_untouched() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("a", "step\n");
     fixture.write("new", "step\n");
     fixture.write("staged", "users\n");
@@ -240,7 +241,7 @@ async fn a_hook_that_refuses_is_named_and_the_index_is_untouched() {
 
 #[tokio::test]
 async fn a_missing_identity_a_failing_signature_and_a_lock_are_told_apart() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("a", "step\n");
     fixture.git("config commit.gpgSign true");
     fixture.git("config gpg.program false");
@@ -262,7 +263,7 @@ async fn a_missing_identity_a_failing_signature_and_a_lock_are_told_apart() {
 
 #[tokio::test]
 async fn a_commit_that_the_index_could_not_be_told_of_stands_and_says_what_to_do() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("a", "step\n");
     fixture.hook("post-commit", "printf x > .git/index");
     let repository = fixture.repository().await;
@@ -273,7 +274,7 @@ async fn a_commit_that_the_index_could_not_be_told_of_stands_and_says_what_to_do
         panic!("{failure:?}");
     };
     assert_eq!(fixture.git("rev-parse HEAD"), commit.0);
-    let told = failure.behind(commit);
+    let told = failure.index_behind_message(commit);
     let short = commit.0.get(..12).unwrap();
     assert!(
         told.starts_with(&format!("commit {short} stands, but")),
@@ -284,7 +285,7 @@ async fn a_commit_that_the_index_could_not_be_told_of_stands_and_says_what_to_do
 
 #[tokio::test]
 async fn a_hook_that_refuses_without_a_word_is_named() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("a", "step\n");
     let repository = fixture.repository().await;
     fixture.hook("pre-commit", "exit 3");
@@ -299,7 +300,7 @@ async fn a_hook_that_refuses_without_a_word_is_named() {
 
 #[tokio::test]
 async fn a_hook_that_waits_for_ever_is_stopped() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("a", "step\n");
     fixture.hook("pre-commit", "sleep 1000");
     let mut repository = fixture.repository().await;
@@ -313,7 +314,7 @@ async fn a_hook_that_waits_for_ever_is_stopped() {
 
 #[tokio::test]
 async fn a_submodules_new_commit_is_committed() {
-    let (fixture, other) = (Fixture::new(), Fixture::new());
+    let (fixture, other) = (GitFixture::new(), GitFixture::new());
     fixture.git(&format!(
         "-c protocol.file.allow=always submodule --quiet add \"{}\" sub",
         other.root().display()
@@ -337,7 +338,7 @@ async fn a_submodules_new_commit_is_committed() {
 
 #[tokio::test]
 async fn an_index_that_a_crash_left_behind_a_commit_is_told_of_it() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("new", "step\n");
     // What a commit leaves when the program dies right after it.
     let before = std::fs::read(fixture.root().join(".git/index")).unwrap();
@@ -347,6 +348,6 @@ async fn an_index_that_a_crash_left_behind_a_commit_is_told_of_it() {
     assert_eq!(fixture.git("status --porcelain"), "D  new\n?? new");
     let repository = fixture.repository().await;
     let commit = CommitId(fixture.git("rev-parse HEAD"));
-    repository.tell_index(&commit).await.unwrap();
+    repository.refresh_index(&commit).await.unwrap();
     assert_eq!(fixture.git("status --porcelain"), "");
 }

@@ -6,7 +6,7 @@ use super::*;
 
 /// One thing that happens to a path before a step's commit.
 #[derive(Debug, Clone)]
-enum Act {
+enum PathAction {
     Write(usize, u8),
     Remove(usize),
     Stage(usize),
@@ -14,8 +14,8 @@ enum Act {
 
 /// A step: what happens, which paths its commit names, which it leaves out, and its text.
 #[derive(Debug, Clone)]
-struct Step {
-    acts: Vec<Act>,
+struct CommitScenario {
+    acts: Vec<PathAction>,
     named: Vec<usize>,
     left_out: Vec<usize>,
     text: String,
@@ -31,12 +31,12 @@ const PATHS: [&str; 7] = [
     "runs/other",
 ];
 
-fn any_step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = CommitScenario> {
     let path = || 0..PATHS.len();
     let act = prop_oneof![
-        3 => (path(), any::<u8>()).prop_map(|(path, content)| Act::Write(path, content)),
-        1 => path().prop_map(Act::Remove),
-        1 => path().prop_map(Act::Stage),
+        3 => (path(), any::<u8>()).prop_map(|(path, content)| PathAction::Write(path, content)),
+        1 => path().prop_map(PathAction::Remove),
+        1 => path().prop_map(PathAction::Stage),
     ];
     let paths = |most| proptest::collection::vec(path(), 0..most);
     (
@@ -45,7 +45,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         paths(3),
         "\\PC{0,80}[a-z#]\\PC{0,8}",
     )
-        .prop_map(|(acts, named, left_out, text)| Step {
+        .prop_map(|(acts, named, left_out, text)| CommitScenario {
             acts,
             named,
             left_out,
@@ -53,11 +53,11 @@ fn any_step() -> impl Strategy<Value = Step> {
         })
 }
 
-fn perform(fixture: &Fixture, act: &Act) {
+fn perform(fixture: &GitFixture, act: &PathAction) {
     match act {
-        Act::Write(path, content) => fixture.write(PATHS[*path], &content.to_string()),
-        Act::Remove(path) => drop(std::fs::remove_file(fixture.root().join(PATHS[*path]))),
-        Act::Stage(path) => {
+        PathAction::Write(path, content) => fixture.write(PATHS[*path], &content.to_string()),
+        PathAction::Remove(path) => drop(std::fs::remove_file(fixture.root().join(PATHS[*path]))),
+        PathAction::Stage(path) => {
             // A path that is nowhere cannot be staged; that is no part of this.
             let mut git = Command::new("git");
             git.current_dir(fixture.root()).envs(ENVIRONMENT);
@@ -68,10 +68,10 @@ fn perform(fixture: &Fixture, act: &Act) {
 }
 
 /// Makes the steps' commits and gives what is wrong with any of them.
-async fn wrongs(steps: &[Step]) -> Vec<String> {
-    let fixture = Fixture::new();
+async fn wrongs(steps: &[CommitScenario]) -> Vec<String> {
+    let fixture = GitFixture::new();
     let repository = fixture.repository().await;
-    let repository = repository.with_own(Path::new("runs/here"));
+    let repository = repository.with_excluded_folder(Path::new("runs/here"));
     let chosen = |numbers: &[usize]| -> Vec<PathBuf> {
         numbers.iter().map(|n| PathBuf::from(PATHS[*n])).collect()
     };
@@ -87,7 +87,9 @@ async fn wrongs(steps: &[Step]) -> Vec<String> {
         match made {
             Ok(commit) if commit.0 == now && now != head => {}
             Ok(commit) => wrongs.push(format!("{} is not a new HEAD", commit.0)),
-            Err(failure) if failure.kind == CommitFailureKind::Nothing && now == head => continue,
+            Err(failure) if failure.kind == CommitFailureKind::NothingToCommit && now == head => {
+                continue;
+            }
             Err(failure) => {
                 wrongs.push(format!("{:?}: {failure}", failure.kind));
                 continue;
@@ -103,7 +105,7 @@ async fn wrongs(steps: &[Step]) -> Vec<String> {
         }
         for path in held.lines().map(Path::new) {
             let is_named = chosen(&step.named).iter().any(|named| named == path);
-            if !is_named || repository.is_own(path) || left_out.iter().any(|out| out == path) {
+            if !is_named || repository.is_excluded(path) || left_out.iter().any(|out| out == path) {
                 wrongs.push(format!("{told} holds {}", path.display()));
             }
         }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// The files of a tree with their content, `a=…`.
-fn listing(fixture: &Fixture, tree: &TreeId) -> String {
+fn listing(fixture: &GitFixture, tree: &TreeId) -> String {
     let names = fixture.git(&format!("ls-tree -r --name-only {}", tree.0));
     let files = names
         .lines()
@@ -12,7 +12,7 @@ fn listing(fixture: &Fixture, tree: &TreeId) -> String {
 }
 
 /// What the user sees of index and work tree, and the index's very bytes.
-fn state(fixture: &Fixture) -> (String, Vec<u8>) {
+fn state(fixture: &GitFixture) -> (String, Vec<u8>) {
     let bytes = std::fs::read(fixture.root().join(".git/index")).unwrap_or_default();
     let args = "--no-optional-locks status --porcelain=v2 --untracked-files=all";
     (fixture.git(args), bytes)
@@ -20,7 +20,7 @@ fn state(fixture: &Fixture) -> (String, Vec<u8>) {
 
 #[tokio::test]
 async fn a_snapshot_holds_the_whole_tree_and_leaves_the_index_alone() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write(".gitignore", "ignored\n");
     fixture.write("ignored", "x");
     fixture.write("a", "changed");
@@ -48,7 +48,7 @@ async fn a_snapshot_holds_the_whole_tree_and_leaves_the_index_alone() {
 
 #[tokio::test]
 async fn a_snapshot_works_before_the_first_commit() {
-    let fixture = Fixture::unborn();
+    let fixture = GitFixture::unborn();
     fixture.write("a", "a");
     let snapshot = fixture.repository().await.snapshot("x").await.unwrap();
     assert_eq!(listing(&fixture, &snapshot.tree), "a=a");
@@ -57,7 +57,7 @@ async fn a_snapshot_works_before_the_first_commit() {
 
 #[tokio::test]
 async fn a_snapshot_needs_no_identity_and_runs_no_hook() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.git("config --unset user.name");
     fixture.git("config --unset user.email");
     fixture.git("config user.useConfigOnly true");
@@ -70,22 +70,22 @@ async fn a_snapshot_needs_no_identity_and_runs_no_hook() {
 
 #[tokio::test]
 async fn a_repository_inside_the_repository_keeps_itself() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.git("init -q -b main inner");
     fixture.write("inner/file", "x");
-    let tree = fixture.repository().await.tree_now().await.unwrap();
+    let tree = fixture.repository().await.current_tree().await.unwrap();
     assert_eq!(listing(&fixture, &tree), "a=a dir/b=b");
 }
 
 #[tokio::test]
 async fn a_file_in_place_of_a_folder_and_odd_names_are_stored() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.remove("dir/b");
     std::fs::remove_dir(fixture.root().join("dir")).unwrap();
     fixture.write("dir", "now a file");
     fixture.write("*", "star");
     fixture.write(":(top)x", "magic");
-    let tree = fixture.repository().await.tree_now().await.unwrap();
+    let tree = fixture.repository().await.current_tree().await.unwrap();
     assert_eq!(
         listing(&fixture, &tree),
         "*=star :(top)x=magic a=a dir=now a file"
@@ -94,9 +94,9 @@ async fn a_file_in_place_of_a_folder_and_odd_names_are_stored() {
 
 #[tokio::test]
 async fn a_large_untracked_file_is_stored() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     std::fs::write(fixture.root().join("large"), vec![7; 20_000_000]).unwrap();
-    let tree = fixture.repository().await.tree_now().await.unwrap();
+    let tree = fixture.repository().await.current_tree().await.unwrap();
     assert_eq!(
         fixture.git(&format!("cat-file -s {}:large", tree.0)),
         "20000000"
@@ -105,9 +105,9 @@ async fn a_large_untracked_file_is_stored() {
 
 #[tokio::test]
 async fn changes_and_their_patch_are_told_between_trees() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     let repository = fixture.repository().await;
-    let before = repository.tree_now().await.unwrap();
+    let before = repository.current_tree().await.unwrap();
     assert_eq!(
         repository.changes_between(&before, &before).await.unwrap(),
         []
@@ -116,15 +116,15 @@ async fn changes_and_their_patch_are_told_between_trees() {
     fixture.write("new", "");
     fixture.remove("dir/b");
     std::os::unix::fs::symlink("a", fixture.root().join("link")).unwrap();
-    let after = repository.tree_now().await.unwrap();
+    let after = repository.current_tree().await.unwrap();
     let changes = repository.changes_between(&before, &after).await.unwrap();
-    let told = told(changes.into_iter().map(|change| (change.path, change.kind)));
+    let told = describe_changes(changes.into_iter().map(|change| (change.path, change.kind)));
     assert_eq!(told, "a modified, dir/b deleted, link added, new added");
     let diff = repository.diff(&before, &after).await.unwrap();
     assert!(diff.contains("-a\n+changed\n"), "{diff}");
     assert_eq!(
         repository
-            .file_in(&before, Path::new("dir/b"))
+            .read_file_in_tree(&before, Path::new("dir/b"))
             .await
             .unwrap()
             .as_deref(),
@@ -132,7 +132,7 @@ async fn changes_and_their_patch_are_told_between_trees() {
     );
     assert_eq!(
         repository
-            .file_in(&after, Path::new("dir/b"))
+            .read_file_in_tree(&after, Path::new("dir/b"))
             .await
             .unwrap(),
         None
@@ -141,7 +141,7 @@ async fn changes_and_their_patch_are_told_between_trees() {
 
 #[tokio::test]
 async fn a_restoration_touches_what_differs_and_nothing_else() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write(".gitignore", ".env\n");
     fixture.write(".env", "secret");
     fixture.write("untracked", "mine");
@@ -161,16 +161,16 @@ async fn a_restoration_touches_what_differs_and_nothing_else() {
     fixture.git("add a");
     let index = std::fs::read(fixture.root().join(".git/index")).unwrap();
 
-    let restored = repository.restore(&snapshot.tree).await.unwrap();
+    let restored = repository.restore_tree(&snapshot.tree).await.unwrap();
     assert_eq!(
         restored.written,
         paths(&[".gitignore", "a", "dir/b", "link", "untracked"])
     );
     assert_eq!(
-        (restored.removed, restored.left),
+        (restored.removed, restored.skipped_submodules),
         (paths(&["made/deep/file"]), vec![])
     );
-    assert_eq!(repository.tree_now().await.unwrap(), snapshot.tree);
+    assert_eq!(repository.current_tree().await.unwrap(), snapshot.tree);
     let kept = [".env", ".agent-collab/plan.md", "untracked", "a"]
         .map(|path| fixture.read(path))
         .join(" ");
@@ -184,14 +184,14 @@ async fn a_restoration_touches_what_differs_and_nothing_else() {
 
 #[tokio::test]
 async fn a_folder_with_ignored_files_is_not_restored_over() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write(".gitignore", "*.keep\n");
     fixture.write("thing", "file");
     let repository = fixture.repository().await;
     let snapshot = repository.snapshot("x").await.unwrap();
     fixture.remove("thing");
     fixture.write("thing/precious.keep", "kept");
-    let error = repository.restore(&snapshot.tree).await.unwrap_err();
+    let error = repository.restore_tree(&snapshot.tree).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         format!(
@@ -204,14 +204,16 @@ async fn a_folder_with_ignored_files_is_not_restored_over() {
 
 #[tokio::test]
 async fn a_configured_folder_of_the_program_is_like_its_usual_one() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.write("runs/[1]/tracked", "committed by the user");
     fixture.git("add -A");
     fixture.git("commit -q -m more");
     let repository = fixture.repository().await;
     let head = repository.head_tree().await.unwrap().unwrap();
     let folder = fixture.root().join("runs/[1]");
-    let repository = repository.with_own(&folder).with_own(&fixture.root());
+    let repository = repository
+        .with_excluded_folder(&folder)
+        .with_excluded_folder(&fixture.root());
     fixture.write("runs/[1]/tracked", "ours");
     fixture.write("runs/[1]/plan.md", "ours");
     fixture.write("runs/1/mine", "the user's");
@@ -229,16 +231,16 @@ async fn a_configured_folder_of_the_program_is_like_its_usual_one() {
     )
     .await
     .unwrap_err();
-    assert_eq!(failure.kind, CommitFailureKind::Nothing);
+    assert_eq!(failure.kind, CommitFailureKind::NothingToCommit);
     // Even a tree that holds the folder does not bring it back.
-    let restored = repository.restore(&head).await.unwrap();
+    let restored = repository.restore_tree(&head).await.unwrap();
     assert_eq!(restored.removed, paths(&["runs/1/mine"]));
     assert_eq!(fixture.read("runs/[1]/tracked"), "ours");
     assert_eq!(fixture.read("runs/[1]/plan.md"), "ours");
 }
 
 /// What the parents of a snapshot hold of a path.
-fn parents_hold(fixture: &Fixture, snapshot: &Snapshot, path: &str) -> String {
+fn parents_hold(fixture: &GitFixture, snapshot: &TreeSnapshot, path: &str) -> String {
     let parents = fixture.git(&format!("log -1 --format=%P {}", snapshot.commit.0));
     let held = parents
         .split(' ')
@@ -249,7 +251,7 @@ fn parents_hold(fixture: &Fixture, snapshot: &Snapshot, path: &str) -> String {
 
 #[tokio::test]
 async fn what_is_only_staged_is_in_a_snapshot_too() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     let repository = fixture.repository().await;
     let snapshot = repository.snapshot("nothing staged").await.unwrap();
     assert_eq!(parents_hold(&fixture, &snapshot, "a"), "a");
@@ -275,7 +277,7 @@ async fn what_is_only_staged_is_in_a_snapshot_too() {
 
 #[tokio::test]
 async fn what_is_staged_before_the_first_commit_is_kept() {
-    let fixture = Fixture::unborn();
+    let fixture = GitFixture::unborn();
     fixture.write("a", "X");
     fixture.git("add a");
     fixture.write("a", "Y");
@@ -285,16 +287,16 @@ async fn what_is_staged_before_the_first_commit_is_kept() {
 
 #[tokio::test]
 async fn a_change_in_the_same_tick_as_the_index_is_seen() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     let repository = fixture.repository().await;
     for round in 0..20 {
         // The same length each time: only the content and, perhaps, the time differ.
         fixture.write("a", &format!("X{round:02}"));
         fixture.git("add a");
         fixture.write("a", &format!("Y{round:02}"));
-        let tree = repository.tree_now().await.unwrap();
+        let tree = repository.current_tree().await.unwrap();
         let content = repository
-            .file_in(&tree, std::path::Path::new("a"))
+            .read_file_in_tree(&tree, std::path::Path::new("a"))
             .await
             .unwrap();
         assert_eq!(content.unwrap(), format!("Y{round:02}").into_bytes());
@@ -303,7 +305,7 @@ async fn a_change_in_the_same_tick_as_the_index_is_seen() {
 
 #[tokio::test]
 async fn a_conflict_and_an_intent_to_add_do_not_hinder_a_snapshot() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     fixture.git("checkout -q -b other");
     fixture.write("a", "theirs\n");
     fixture.git("commit -q -a -m theirs");
@@ -329,7 +331,7 @@ async fn a_conflict_and_an_intent_to_add_do_not_hinder_a_snapshot() {
 }
 
 /// What the objects of these files take on the disk, in bytes.
-fn stored(fixture: &Fixture, tree: &TreeId, path: &str) -> usize {
+fn stored(fixture: &GitFixture, tree: &TreeId, path: &str) -> usize {
     let id = fixture.git(&format!("rev-parse {}:{path}", tree.0));
     let (folder, name) = id.split_at(2);
     let object = fixture.root().join(".git/objects").join(folder).join(name);
@@ -338,7 +340,7 @@ fn stored(fixture: &Fixture, tree: &TreeId, path: &str) -> usize {
 
 #[tokio::test]
 async fn much_that_is_new_is_stored_uncompressed_and_little_is_compressed() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     let repository = fixture.repository().await;
     let line = "the same line\n";
     fixture.write("little", &line.repeat(1_000));

@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is() {
-    for fixture in [Fixture::new(), Fixture::unborn()] {
+    for fixture in [GitFixture::new(), GitFixture::unborn()] {
         fixture.write(".gitignore", "out\n");
         fixture.write("new", "new\n");
         fixture.write("out", "ignored\n");
@@ -16,8 +16,11 @@ async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is
         let snapshot = repository.snapshot("task").await.unwrap();
         let cache = tempfile::tempdir().unwrap();
         let path = cache.path().canonicalize().unwrap().join("ses_1");
-        let planted = repository.plant(&path, &snapshot.commit).await.unwrap();
-        assert_eq!(planted.tree_now().await.unwrap(), snapshot.tree);
+        let planted = repository
+            .add_worktree(&path, &snapshot.commit)
+            .await
+            .unwrap();
+        assert_eq!(planted.current_tree().await.unwrap(), snapshot.tree);
         assert_eq!(std::fs::read_to_string(path.join("new")).unwrap(), "new\n");
         assert!(!path.join("out").exists());
 
@@ -30,8 +33,8 @@ async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is
             format!("gitdir: {}\n", path.join("inner/.git").display()),
         )
         .unwrap();
-        let known = repository.planted_at(&path).unwrap();
-        let after = known.tree_now().await.unwrap();
+        let known = repository.worktree_at(&path).unwrap();
+        let after = known.current_tree().await.unwrap();
         let changes = repository
             .changes_between(&snapshot.tree, &after)
             .await
@@ -41,14 +44,20 @@ async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is
             .map(|change| change.path.display().to_string())
             .collect();
         assert_eq!(names, ["new"]);
-        assert_eq!(known.nested().await.unwrap(), [PathBuf::from("inner/")]);
-        let patch = repository.patch(&snapshot.tree, &after).await.unwrap();
+        assert_eq!(
+            known.nested_repositories().await.unwrap(),
+            [PathBuf::from("inner/")]
+        );
+        let patch = repository
+            .binary_patch(&snapshot.tree, &after)
+            .await
+            .unwrap();
         assert!(String::from_utf8_lossy(&patch).contains("+newer"));
 
-        repository.uproot(&path).unwrap();
-        repository.uproot(&path).unwrap();
+        repository.remove_worktree(&path).unwrap();
+        repository.remove_worktree(&path).unwrap();
         assert!(!path.exists() && !fixture.root().join(".git/worktrees").exists());
-        assert!(repository.planted_at(&path).is_none());
+        assert!(repository.worktree_at(&path).is_none());
         let now = (
             fixture.git("status --porcelain"),
             repository.head().await.unwrap(),
@@ -59,27 +68,31 @@ async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is
 
 #[tokio::test]
 async fn trees_of_the_user_are_no_concern() {
-    let fixture = Fixture::new();
+    let fixture = GitFixture::new();
     let repository = fixture.repository().await;
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let (own, users) = (root.join("ours/ses_1"), root.join("users"));
     fixture.git(&format!("worktree add -q --detach \"{}\"", users.display()));
     let head = repository.snapshot("task").await.unwrap().commit;
-    repository.plant(&own, &head).await.unwrap();
-    assert!(repository.gone_below(&root.join("ours")).is_empty());
+    repository.add_worktree(&own, &head).await.unwrap();
+    assert!(
+        repository
+            .missing_worktrees_below(&root.join("ours"))
+            .is_empty()
+    );
     std::fs::remove_dir_all(&own).unwrap();
     assert_eq!(
-        repository.gone_below(&root.join("ours")),
+        repository.missing_worktrees_below(&root.join("ours")),
         std::slice::from_ref(&own)
     );
-    repository.uproot(&own).unwrap();
+    repository.remove_worktree(&own).unwrap();
     let listed = fixture.git("worktree list --porcelain");
     assert!(listed.contains(&users.display().to_string()), "{listed}");
     assert!(!listed.contains("ses_1"), "{listed}");
     // A tree is made anew where one was lost.
-    repository.plant(&own, &head).await.unwrap();
+    repository.add_worktree(&own, &head).await.unwrap();
     std::fs::remove_dir_all(&own).unwrap();
-    repository.plant(&own, &head).await.unwrap();
+    repository.add_worktree(&own, &head).await.unwrap();
     assert!(own.join("a").exists());
 }

@@ -1,0 +1,528 @@
+//! One live conversation: an adapter, the process that it speaks to, and the turn that runs in it.
+//!
+//! Each role has one task of this kind. It performs the adapter's outputs, keeps the raw stream and
+//! the deadlines, and refuses to know the workflow: what comes out are [`ConversationEvent`]s on a bounded channel,
+//! awaited, so that a flood slows the child and never the loop.
+
+mod cli_launch;
+mod command_cleanup;
+mod conversation_deadlines;
+mod delta_coalescer;
+mod hook_socket;
+mod session_handover;
+mod silence_watchdog;
+mod stall_diagnosis;
+mod stderr_lines;
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use crate::adapter::{
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CliProcessLifetime, CliTurnOutcome,
+    SessionSpec, TurnFailure, TurnFailureKind, TurnSpec,
+};
+use crate::domain::event::AgentProcess;
+use crate::domain::ids::RequestId;
+use crate::domain::turn::Role;
+use crate::process::{
+    self, ChildSpawner, CliProcesses, OutputEvent, ProcessMark, RunningChild, SandboxSpec,
+    StopLadder,
+};
+use crate::store::RawStream;
+
+use super::codex_sandbox_escapes;
+use super::sandbox::{self, TurnSandbox};
+use cli_launch::to_cli_exit;
+use conversation_deadlines::ConversationDeadlines;
+use delta_coalescer::{PendingDelta, RawDeltaBatch, single_delta};
+pub use hook_socket::MAX_HOOK_CALL_BYTES;
+use hook_socket::{HookSocket, next_hook_call};
+pub use session_handover::SessionHandover;
+use silence_watchdog::SilenceWatchdog;
+
+/// How long a CLI may take to answer its handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a CLI may take to end a turn that it was asked to interrupt, before it is ended itself.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
+
+/// What the engine asks of a live conversation.
+#[derive(Debug)]
+pub enum ConversationCommand {
+    /// Runs a turn.
+    StartTurn(Box<TurnStartRequest>),
+    /// Passes an order on: answers and interrupts.
+    Adapter(AdapterCommand),
+    /// Forgets the conversation at the CLI.
+    ForgetConversation,
+    /// The agent waits for the program: its CLI is silent for a reason.
+    AgentWaits(RequestId),
+    /// It waits no more.
+    AgentResumed(RequestId),
+    /// Goes on in a new session by another protocol.
+    HandOver(Box<SessionHandover>),
+    /// Ends the process, patiently, and then the task.
+    Shutdown,
+}
+
+/// A turn with everything that a launch may need.
+#[derive(Debug)]
+pub struct TurnStartRequest {
+    /// The session as it stands.
+    pub session: SessionSpec,
+    /// The turn.
+    pub turn: TurnSpec,
+    /// Whether the turn goes on in the conversation that there is.
+    pub conversation: ConversationStart,
+    /// What goes in front of the prompt when the CLI has lost the conversation.
+    pub recovery: String,
+    /// What holds the process that serves the turn.
+    pub sandbox: TurnSandbox,
+    /// How long the turn may take.
+    pub timeout: Duration,
+    /// After how long without an event its processes are looked at.
+    pub silence_timeout: Duration,
+}
+
+/// Whether a turn goes on in the conversation that there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConversationStart {
+    /// It does.
+    Existing,
+    /// It begins a new one; its prompt says all it needs.
+    New,
+}
+
+/// What a live conversation tells.
+#[derive(Debug)]
+pub enum ConversationEvent {
+    /// The turn's prompt goes to this process.
+    Started(AgentProcess),
+    /// What the CLI told.
+    Adapter(AdapterEvent),
+    /// Nothing came for so long, and this is why as far as it is known.
+    Silent(Duration, String),
+    /// The raw stream could not be kept.
+    RawStreamFailed(String),
+    /// The task is over.
+    Closed,
+}
+
+/// A conversation's task; runs until it is asked to end or nobody asks any more.
+pub struct AgentConversation {
+    role: Role,
+    adapter: Box<dyn Adapter>,
+    raw: RawStream,
+    marker: ProcessMark,
+    children: ChildSpawner,
+    commands: mpsc::Receiver<ConversationCommand>,
+    events: mpsc::Sender<(Role, ConversationEvent)>,
+    child: Option<RunningChild>,
+    /// The CLI and its servers as the turn's first call found them.
+    cli: Option<CliProcesses>,
+    /// What the kernel holds the process to, where it does; with it go the process's temporary files.
+    sandbox: Option<SandboxSpec>,
+    /// Where its hook asks, for a CLI that has one.
+    hook: Option<HookSocket>,
+    process_lifetime: CliProcessLifetime,
+    turn: Option<Box<TurnStartRequest>>,
+    ready: bool,
+    forget: bool,
+    deadlines: ConversationDeadlines,
+    pending_delta: PendingDelta,
+    /// Pieces of texts that are not in the raw stream yet.
+    raw_deltas: RawDeltaBatch,
+    watchdog: SilenceWatchdog,
+    /// How many frames of this turn nobody understood.
+    n_unknown_lines: u32,
+}
+
+/// What a live conversation is made of.
+pub struct ConversationParts {
+    /// Whose it is.
+    pub role: Role,
+    /// The protocol.
+    pub adapter: Box<dyn Adapter>,
+    /// Where the raw stream goes.
+    pub raw: RawStream,
+    /// The mark of its processes.
+    pub marker: ProcessMark,
+    /// Who starts them.
+    pub children: ChildSpawner,
+}
+
+impl AgentConversation {
+    /// Makes a conversation that waits for its first turn.
+    pub fn new(
+        parts: ConversationParts,
+        asks: mpsc::Receiver<ConversationCommand>,
+        told: mpsc::Sender<(Role, ConversationEvent)>,
+    ) -> Self {
+        let ConversationParts {
+            role,
+            adapter,
+            raw,
+            marker,
+            children,
+        } = parts;
+        Self {
+            role,
+            adapter,
+            raw,
+            marker,
+            children,
+            commands: asks,
+            events: told,
+            child: None,
+            cli: None,
+            sandbox: None,
+            hook: None,
+            process_lifetime: CliProcessLifetime::Session,
+            turn: None,
+            ready: false,
+            forget: false,
+            deadlines: ConversationDeadlines::default(),
+            pending_delta: PendingDelta::default(),
+            raw_deltas: RawDeltaBatch::default(),
+            watchdog: SilenceWatchdog::default(),
+            n_unknown_lines: 0,
+        }
+    }
+
+    /// Serves asks until the end.
+    pub async fn run_until_shutdown(mut self) {
+        loop {
+            let now = Instant::now();
+            if let Some(child) = &self.child {
+                child.set_relaxed_reading(self.pending_delta.is_relaxed(now));
+            }
+            let untold = self.pending_delta.flush_at(now);
+            let due = [
+                self.deadlines.next_deadline(),
+                self.watchdog.next_check_at(),
+                untold,
+            ];
+            let next = tokio::select! {
+                biased;
+                ask = self.commands.recv() => ConversationInput::Command(ask),
+                // Before the lines: however many come, what is late is late.
+                () = sleep_until_due(due.into_iter().flatten().min()) => ConversationInput::Deadline,
+                line = next_line(&mut self.child) => ConversationInput::Line(line),
+                (number, text) = next_hook_call(&mut self.hook) => ConversationInput::HookCall(number, text),
+            };
+            match next {
+                ConversationInput::Command(None | Some(ConversationCommand::Shutdown)) => break,
+                ConversationInput::Command(Some(ask)) => self.on_command(ask).await,
+                ConversationInput::Line(line) => self.on_lines(line).await,
+                ConversationInput::HookCall(number, text) => {
+                    self.on_adapter_command(AdapterCommand::HandleHookCall(number, text))
+                        .await
+                }
+                ConversationInput::Deadline => self.on_deadline().await,
+            }
+        }
+        self.terminate_child(StopLadder::patient()).await;
+        while let Ok(ask) = self.commands.try_recv() {
+            if let ConversationCommand::Adapter(AdapterCommand::Steer(text)) = ask {
+                self.send_event(ConversationEvent::Adapter(AdapterEvent::InputUndelivered {
+                    text,
+                }))
+                .await;
+            }
+        }
+        self.send_event(ConversationEvent::Closed).await;
+    }
+
+    async fn on_command(&mut self, ask: ConversationCommand) {
+        match ask {
+            ConversationCommand::StartTurn(turn) => self.on_turn(turn).await,
+            ConversationCommand::Adapter(order) => self.on_adapter_command(order).await,
+            ConversationCommand::ForgetConversation => self.forget = true,
+            ConversationCommand::AgentWaits(request) => self.watchdog.on_agent_waits(request),
+            ConversationCommand::AgentResumed(request) => {
+                self.watchdog.on_request_answered(&request)
+            }
+            ConversationCommand::HandOver(adoption) => self.hand_over(*adoption).await,
+            ConversationCommand::Shutdown => {}
+        }
+    }
+
+    async fn hand_over(&mut self, adoption: SessionHandover) {
+        self.terminate_child(StopLadder::patient()).await;
+        self.adapter = adoption.adapter;
+        self.raw = adoption.raw;
+        self.forget = false;
+    }
+
+    async fn on_turn(&mut self, mut turn: Box<TurnStartRequest>) {
+        if std::mem::take(&mut self.forget) {
+            // Who did not know yet that the conversation goes has not said what it knew either.
+            if turn.session.external_id.take().is_some() {
+                turn.turn.prompt = format!("{}\n\n{}", turn.recovery, turn.turn.prompt);
+            }
+            self.terminate_child(StopLadder::patient()).await;
+        }
+        if turn.conversation == ConversationStart::New {
+            turn.session.external_id = None;
+            self.terminate_child(StopLadder::patient()).await;
+        }
+        if self.child.is_some() && !self.adapter.can_serve(&turn.turn) {
+            self.terminate_child(StopLadder::patient()).await;
+        }
+        self.deadlines.turn = Some(Instant::now() + turn.timeout);
+        self.watchdog = SilenceWatchdog::start(turn.silence_timeout);
+        self.n_unknown_lines = 0;
+        self.turn = Some(turn);
+        if self.child.is_none() && !self.launch_cli().await {
+            return;
+        }
+        self.start_turn().await;
+    }
+
+    async fn start_turn(&mut self) {
+        let (Some(ask), Some(child)) = (&self.turn, &self.child) else {
+            return;
+        };
+        let id = child.identity();
+        let process = AgentProcess {
+            pid: id.pid,
+            start_time: Some(id.start_time),
+        };
+        let order = AdapterCommand::StartTurn(ask.turn.clone());
+        self.send_event(ConversationEvent::Started(process)).await;
+        let outputs = self.adapter.on_command(order);
+        self.perform_outputs(outputs).await;
+    }
+
+    async fn on_adapter_command(&mut self, order: AdapterCommand) {
+        let interrupts = order == AdapterCommand::Interrupt;
+        if let AdapterCommand::DecideApproval(request, _)
+        | AdapterCommand::AnswerQuestions(request, _) = &order
+        {
+            self.watchdog.on_request_answered(request);
+        }
+        match order {
+            AdapterCommand::Steer(text) if self.turn.is_none() => {
+                return self
+                    .send_event(ConversationEvent::Adapter(AdapterEvent::InputUndelivered {
+                        text,
+                    }))
+                    .await;
+            }
+            _ if interrupts && self.turn.is_none() => return,
+            _ => {}
+        }
+        let outputs = self.adapter.on_command(order);
+        if interrupts {
+            self.deadlines.interrupt = Some(Instant::now() + INTERRUPT_GRACE);
+        }
+        self.perform_outputs(outputs).await;
+    }
+
+    async fn on_line(&mut self, line: OutputEvent) {
+        match line {
+            OutputEvent::Stdout(line) => {
+                let outputs = self.adapter.on_stdout_line(&line);
+                match single_delta(&outputs) {
+                    Some(piece) => self.push_raw_delta(piece).await,
+                    None => self.push_raw_frame("cli", &line).await,
+                }
+                self.perform_outputs(outputs).await;
+            }
+            OutputEvent::Stderr(line) => self.on_stderr_line(&line).await,
+            OutputEvent::TooLong { bytes, head, .. } => {
+                let problem = format!("a line of {bytes} bytes is longer than this program reads");
+                self.send_event(ConversationEvent::Adapter(AdapterEvent::Malformed {
+                    problem,
+                    line: head,
+                }))
+                .await;
+            }
+            OutputEvent::Ended(exit) => self.on_process_exit(exit).await,
+        }
+    }
+
+    async fn on_process_exit(&mut self, exit: process::ChildExit) {
+        self.child = None;
+        self.ready = false;
+        self.deadlines.handshake = None;
+        let exit = to_cli_exit(exit);
+        let outputs = self.adapter.on_exit(&exit);
+        self.perform_outputs(outputs).await;
+        if self.turn.is_some() && self.child.is_none() {
+            let how = exit
+                .stderr_tail
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .to_owned();
+            self.fail_turn(
+                TurnFailureKind::Protocol,
+                format!("the CLI ended in the middle of a turn: {how}"),
+            )
+            .await;
+        }
+    }
+
+    async fn perform_outputs(&mut self, outputs: Vec<AdapterOutput>) {
+        let mut pending: std::collections::VecDeque<AdapterOutput> = outputs.into();
+        while let Some(output) = pending.pop_front() {
+            match output {
+                AdapterOutput::Send(text) => self.send_to_process(text).await,
+                AdapterOutput::CloseInput => self.close_input(),
+                AdapterOutput::AnswerHook(number, text) => {
+                    if let Some(hook) = &mut self.hook {
+                        hook.reply_to_call(number, text);
+                    }
+                }
+                AdapterOutput::Relaunch => {
+                    return Box::pin(self.relaunch_in_new_conversation(None)).await;
+                }
+                AdapterOutput::Event(AdapterEvent::SessionLost { reason }) => {
+                    // Whatever the adapter would do next is void: a new conversation starts from the recovery prompt.
+                    return Box::pin(self.relaunch_in_new_conversation(Some(reason))).await;
+                }
+                AdapterOutput::Event(event) => self.forward_event(event).await,
+            }
+        }
+    }
+
+    async fn send_to_process(&mut self, text: String) {
+        self.push_raw_frame("us", text.trim_end()).await;
+        self.flush_raw_stream().await;
+        let Some(child) = &self.child else {
+            return;
+        };
+        // A closed input means that the child is going; its end is told by itself.
+        let _closed = child.input().send(text).await;
+    }
+
+    fn close_input(&mut self) {
+        if let Some(child) = &self.child {
+            child.input().close();
+        }
+    }
+
+    async fn forward_event(&mut self, mut event: AdapterEvent) {
+        self.record_cli_servers(&event).await;
+        match &mut event {
+            AdapterEvent::ApprovalRequested { call, .. }
+            | AdapterEvent::HookApprovalRequested { call, .. } => {
+                if self.sandbox.is_some() {
+                    sandbox::mark_sandboxed(call);
+                }
+                if let Some(ask) = &self.turn {
+                    codex_sandbox_escapes::mark_possible_escape(call, &ask.sandbox.sandbox_escapes);
+                }
+            }
+            AdapterEvent::Ready { .. } => {
+                self.ready = true;
+                self.deadlines.handshake = None;
+            }
+            AdapterEvent::Unknown { .. } | AdapterEvent::Malformed { .. }
+                if !self.should_report_unknown_line().await =>
+            {
+                return;
+            }
+            AdapterEvent::TurnEnded(_) => {
+                if self.turn.take().is_none() {
+                    // A turn ends once: an adapter that says so twice is not believed.
+                    return;
+                }
+                self.deadlines = ConversationDeadlines::default();
+                self.watchdog = SilenceWatchdog::default();
+                self.terminate_commands().await;
+            }
+            _ => {}
+        }
+        if self.turn.is_some() {
+            self.watchdog.on_event(&event);
+        }
+        self.send_event(ConversationEvent::Adapter(event)).await;
+    }
+
+    async fn on_deadline(&mut self) {
+        let now = Instant::now();
+        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if due(self.pending_delta.flush_at(now)) {
+            self.flush_all().await;
+        } else if due(self.deadlines.handshake) {
+            let seconds = HANDSHAKE_TIMEOUT.as_secs();
+            self.abort_turn(
+                TurnFailureKind::Protocol,
+                format!("the CLI did not answer its handshake within {seconds} s"),
+            )
+            .await;
+        } else if due(self.deadlines.interrupt) {
+            self.deadlines.interrupt = None;
+            self.terminate_child(StopLadder::brief()).await;
+            self.end_turn(CliTurnOutcome::Interrupted).await;
+        } else if due(self.deadlines.turn) {
+            self.abort_turn(
+                TurnFailureKind::Protocol,
+                "the turn took longer than limits.turn_timeout".to_owned(),
+            )
+            .await;
+        } else if due(self.watchdog.next_check_at()) {
+            let root = self.child.as_ref().map(RunningChild::identity);
+            if let Some((since, why)) = self.watchdog.check_processes(root).await {
+                self.send_event(ConversationEvent::Silent(since, why)).await;
+            }
+        }
+    }
+
+    /// Ends a child that no longer does what it should, and the turn with it.
+    async fn abort_turn(&mut self, kind: TurnFailureKind, message: String) {
+        self.terminate_child(StopLadder::brief()).await;
+        self.fail_turn(kind, message).await;
+    }
+
+    async fn fail_turn(&mut self, kind: TurnFailureKind, message: String) {
+        self.end_turn(CliTurnOutcome::Failed(TurnFailure::new(kind, message)))
+            .await;
+    }
+
+    async fn end_turn(&mut self, end: CliTurnOutcome) {
+        self.forward_event(AdapterEvent::TurnEnded(end)).await;
+    }
+
+    /// Ends the process and throws away what it still says; the adapter hears of the exit, and what
+    /// it has to say to it is void because its turn ends here.
+    async fn terminate_child(&mut self, ladder: StopLadder) {
+        if let Some(mut child) = self.child.take() {
+            let exit = to_cli_exit(child.stop(ladder).await);
+            for output in self.adapter.on_exit(&exit) {
+                // What the user said is not void.
+                if let AdapterOutput::Event(event @ AdapterEvent::InputUndelivered { .. }) = output
+                {
+                    self.send_event(ConversationEvent::Adapter(event)).await;
+                }
+            }
+        }
+        self.flush_raw_stream().await;
+        self.ready = false;
+        self.deadlines.handshake = None;
+    }
+}
+
+enum ConversationInput {
+    Command(Option<ConversationCommand>),
+    Line(OutputEvent),
+    HookCall(u64, String),
+    Deadline,
+}
+
+async fn next_line(child: &mut Option<RunningChild>) -> OutputEvent {
+    match child {
+        Some(child) => child.next_event().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep_until_due(due: Option<Instant>) {
+    match due {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,99 @@
+//! How a conversation's process is started: what holds it, how its hook asks, and what is tried when that fails.
+//!
+//! Refuses to know what the process is told once it runs.
+
+use tokio::time::Instant;
+
+use super::hook_socket::HookSocket;
+use super::{AgentConversation, ConversationEvent, HANDSHAKE_TIMEOUT};
+use crate::adapter::{AdapterEvent, CliExit, TurnFailureKind};
+use crate::process::{self, PRIVATE_TMPDIR, SpawnError, SpawnSpec, StopLadder};
+
+impl AgentConversation {
+    /// Starts the CLI; when that fails, the turn fails with a message that says what to do.
+    pub(super) async fn launch_cli(&mut self) -> bool {
+        if let Err(error) = self.start_hook_socket() {
+            let message = format!("the place where the CLI is to ask cannot be made: {error}");
+            self.fail_turn(TurnFailureKind::Refused, message).await;
+            return false;
+        }
+        let Some(ask) = &self.turn else {
+            return false;
+        };
+        let launch = self.adapter.prepare_launch(&ask.session, &ask.turn);
+        let contained = ask.sandbox.sandbox_spec(&launch, self.marker.run());
+        let mut spec =
+            SpawnSpec::new(launch.program, launch.cwd, self.marker.clone()).args(launch.args);
+        spec.env = launch.env;
+        spec.env_remove = launch.env_remove;
+        if contained.is_some() {
+            spec = spec.env("TMPDIR", PRIVATE_TMPDIR);
+        }
+        spec.sandbox.clone_from(&contained);
+        self.sandbox = contained;
+        self.process_lifetime = launch.lifetime;
+        self.cli = None;
+        match self.children.spawn(&spec).await {
+            Ok(child) => {
+                self.child = Some(child);
+                self.ready = false;
+                self.deadlines.handshake = Some(Instant::now() + HANDSHAKE_TIMEOUT);
+                true
+            }
+            Err(error) => {
+                let message = format!("{error}\nhint: {}", error.hint());
+                // Too many processes or too little memory pass; what is not there does not come by itself.
+                let kind = match error {
+                    SpawnError::Refused { .. } => TurnFailureKind::Service,
+                    _ => TurnFailureKind::Refused,
+                };
+                self.fail_turn(kind, message).await;
+                false
+            }
+        }
+    }
+
+    /// Listens for the CLI's hook and tells its session how it asks.
+    fn start_hook_socket(&mut self) -> std::io::Result<()> {
+        let (true, Some(ask)) = (self.adapter.wants_hook(), &mut self.turn) else {
+            return Ok(());
+        };
+        if self.children.is_simulated() {
+            return Ok(());
+        }
+        let hook = HookSocket::listen(self.marker.run())?;
+        ask.session.hook_command = Some(hook.hook_command()?);
+        self.hook = Some(hook);
+        Ok(())
+    }
+
+    /// Ends the process and starts the turn anew in a fresh conversation.
+    pub(super) async fn relaunch_in_new_conversation(&mut self, lost: Option<String>) {
+        if let Some(reason) = lost {
+            self.send_event(ConversationEvent::Adapter(AdapterEvent::SessionLost {
+                reason,
+            }))
+            .await;
+            if let Some(ask) = &mut self.turn {
+                ask.turn.prompt = format!("{}\n\n{}", ask.recovery, ask.turn.prompt);
+            }
+        }
+        if let Some(ask) = &mut self.turn {
+            ask.session.external_id = None;
+            ask.session.fresh_id = uuid::Uuid::new_v4().to_string();
+        }
+        self.terminate_child(StopLadder::brief()).await;
+        if self.launch_cli().await {
+            self.start_turn().await;
+        }
+    }
+}
+
+/// The end of a child, as adapters are told it.
+pub(super) fn to_cli_exit(exit: process::ChildExit) -> CliExit {
+    CliExit {
+        code: exit.code,
+        signal: exit.signal,
+        stderr_tail: exit.stderr_tail,
+    }
+}

@@ -1,0 +1,124 @@
+//! The watch over a turn that says nothing: when its processes are looked at, and what came of it.
+//!
+//! While events flow, while the user is asked something and while no turn runs, nothing is looked at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::stall_diagnosis::{RunningToolCall, SilenceObservation, diagnose_silence};
+use crate::adapter::AdapterEvent;
+use crate::domain::ids::{RequestId, UnixMillis};
+use crate::process::{ProcessActivity, ProcessIdentity, read_tree_activity};
+use crate::store::utc_time;
+
+/// Into how many parts the first silence is divided: one of them lies between two looks.
+const CHECKS_PER_TIMEOUT: u32 = 3;
+
+/// What is known of the running turn's silence.
+#[derive(Debug, Default)]
+pub struct SilenceWatchdog {
+    /// How long nothing must have come before the first look; zero while no turn runs.
+    timeout: Duration,
+    last_activity: Option<Instant>,
+    due: Option<Instant>,
+    calls: BTreeMap<String, (String, Instant, UnixMillis)>,
+    /// What waits for the user.
+    pending_requests: BTreeSet<RequestId>,
+    last_check: Option<(Instant, Vec<ProcessActivity>)>,
+    last_reported: Option<String>,
+}
+
+impl SilenceWatchdog {
+    /// The watch over a turn that begins now.
+    pub fn start(patience: Duration) -> Self {
+        let mut silence = Self {
+            timeout: patience,
+            ..Self::default()
+        };
+        silence.on_activity();
+        silence
+    }
+
+    /// When it is time to look.
+    pub fn next_check_at(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Notes that something came.
+    pub fn on_activity(&mut self) {
+        let now = Instant::now();
+        (self.last_check, self.last_reported) = (None, None);
+        self.last_activity = Some(now);
+        let is_wanted = !self.timeout.is_zero() && self.pending_requests.is_empty();
+        self.due = is_wanted.then(|| now + self.timeout);
+    }
+
+    /// Notes what an event of the turn means for its silence.
+    pub fn on_event(&mut self, event: &AdapterEvent) {
+        match event {
+            AdapterEvent::ToolStarted { item, title, .. } => {
+                let call = (title.clone(), Instant::now(), utc_time::now());
+                self.calls.insert(item.clone(), call);
+            }
+            AdapterEvent::ToolEnded { item, .. } => drop(self.calls.remove(item)),
+            AdapterEvent::ApprovalRequested { request, .. }
+            | AdapterEvent::QuestionAsked { request, .. } => {
+                self.pending_requests.insert(request.clone());
+            }
+            AdapterEvent::RequestWithdrawn { request } => {
+                self.pending_requests.remove(request);
+            }
+            _ => {}
+        }
+        self.on_activity();
+    }
+
+    /// Notes that the user, or the rules, answered.
+    pub fn on_request_answered(&mut self, request: &RequestId) {
+        self.pending_requests.remove(request);
+        self.on_activity();
+    }
+
+    /// Its agent waits for an answer of the program's.
+    pub fn on_agent_waits(&mut self, request: RequestId) {
+        self.pending_requests.insert(request);
+        self.on_activity();
+    }
+
+    /// Looks at the processes; from the second look on tells how long nothing came and why, where that is
+    /// another reason than was told.
+    pub async fn check_processes(
+        &mut self,
+        root: Option<ProcessIdentity>,
+    ) -> Option<(Duration, String)> {
+        let at = Instant::now();
+        self.due = Some(at + self.timeout / CHECKS_PER_TIMEOUT);
+        let root = root?;
+        // A look that did not come to its end has seen nothing.
+        let now = tokio::task::spawn_blocking(move || read_tree_activity(root))
+            .await
+            .ok()?;
+        let (before_at, before) = self.last_check.replace((at, now))?;
+        let (_, now) = self.last_check.as_ref()?;
+        let oldest = self.calls.values().min_by_key(|(_, since, _)| *since);
+        let call = oldest.map(|(title, since, at_clock)| RunningToolCall {
+            title: title.clone(),
+            since: *at_clock,
+            age: at - *since,
+        });
+        let verdict = diagnose_silence(&SilenceObservation {
+            root,
+            call: call.as_ref(),
+            before: &before,
+            now,
+            between: at - before_at,
+        });
+        if self.last_reported.as_ref() == Some(&verdict) {
+            return None;
+        }
+        self.last_reported = Some(verdict.clone());
+        Some((at - self.last_activity?, verdict))
+    }
+}

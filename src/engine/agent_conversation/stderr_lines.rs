@@ -1,0 +1,11 @@
+//! What a CLI says on standard error while it runs: kept in the raw stream, and told where its adapter reads something in it.
+
+use super::AgentConversation;
+
+impl AgentConversation {
+    pub(super) async fn on_stderr_line(&mut self, line: &str) {
+        self.push_raw_frame("stderr", line).await;
+        let outputs = self.adapter.on_stderr_line(line);
+        self.perform_outputs(outputs).await;
+    }
+}

@@ -1,0 +1,105 @@
+//! What a call is told of the tasks that it waits for: what each child does now, in one line.
+//!
+//! Refuses to know how often that is told, and to whom else.
+
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::SessionId;
+use crate::engine::Engine;
+use crate::text::{clean_to_one_line, truncate};
+
+/// How long such a line may be, in characters.
+const MAX_PROGRESS_CHARS: usize = 160;
+
+impl Engine {
+    /// Tells whoever waits for a child what an event says of it.
+    pub(in crate::engine) fn report_call_progress(&self, event: &Event) {
+        let Some((session, does)) = child_progress(event) else {
+            return;
+        };
+        let Some(child) = self.child_session(session) else {
+            return;
+        };
+        let line = clean_to_one_line(&format!("{}: {does}", child.order.short_name()));
+        let speaks = child.order.speaks.as_ref();
+        let discussion = speaks.map(|speaks| &speaks.discussion);
+        let line = truncate::to_chars(&line, MAX_PROGRESS_CHARS);
+        self.tools.report_progress((session, discussion), &line);
+    }
+}
+
+/// The child that an event is about, and what it does now; `None` where nothing is worth telling.
+fn child_progress(event: &Event) -> Option<(&SessionId, String)> {
+    match event {
+        Event::TaskDispatched { session } => Some((session, "begins".to_owned())),
+        Event::TaskActivity { session, news } => Some((session, describe_activity(news)?)),
+        Event::TaskEnded(result) => Some((&result.task_id, result.end.status().name().to_owned())),
+        _of_no_child => None,
+    }
+}
+
+fn describe_activity(news: &AgentActivity) -> Option<String> {
+    match news {
+        AgentActivity::Text { text } => Some(format!("says {text}")),
+        AgentActivity::Thinking { .. } => Some("thinks".to_owned()),
+        AgentActivity::ToolStarted { tool, title, .. } => Some(format!("calls {tool} {title}")),
+        AgentActivity::FilesChanged { paths, .. } => {
+            let paths: Vec<&str> = paths.keys().map(String::as_str).collect();
+            Some(format!("changes {}", paths.join(", ")))
+        }
+        AgentActivity::CallDenied { tool, reason } => {
+            Some(format!("may not call {tool}: {reason}"))
+        }
+        AgentActivity::Retrying { reason } => Some(format!("tries again: {reason}")),
+        AgentActivity::Silent { seconds, verdict } => Some(match verdict {
+            Some(verdict) => verdict.clone(),
+            None => format!("has said nothing for {seconds} s"),
+        }),
+        AgentActivity::ToolEnded { .. }
+        | AgentActivity::Notice { .. }
+        | AgentActivity::Unknown { .. }
+        | AgentActivity::Malformed { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn describe_or_nothing(news: AgentActivity) -> String {
+        describe_activity(&news).unwrap_or_else(|| "nothing".to_owned())
+    }
+
+    #[test]
+    fn what_a_child_does_is_told_in_plain_words() {
+        let calls = AgentActivity::ToolStarted {
+            item: "1".to_owned(),
+            tool: "Bash".to_owned(),
+            title: "cargo test".to_owned(),
+        };
+        assert_eq!(describe_or_nothing(calls), "calls Bash cargo test");
+        let thinks = AgentActivity::Thinking {
+            text: "a secret plan".to_owned(),
+        };
+        assert_eq!(describe_or_nothing(thinks), "thinks");
+        let says = AgentActivity::Text {
+            text: "Found it.".to_owned(),
+        };
+        assert_eq!(describe_or_nothing(says), "says Found it.");
+        let silent = |verdict: Option<&str>| AgentActivity::Silent {
+            seconds: 30,
+            verdict: verdict.map(str::to_owned),
+        };
+        assert_eq!(
+            describe_or_nothing(silent(None)),
+            "has said nothing for 30 s"
+        );
+        assert_eq!(
+            describe_or_nothing(silent(Some("waits for the model"))),
+            "waits for the model"
+        );
+        let unknown = AgentActivity::Unknown {
+            frame: "x".to_owned(),
+        };
+        assert_eq!(describe_or_nothing(unknown), "nothing");
+    }
+}

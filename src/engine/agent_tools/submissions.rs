@@ -1,0 +1,100 @@
+//! `plan_submit` and `review_submit`: documents handed in as data.
+//!
+//! What may be handed in is said by `domain::submission`. What was taken lies beside the turn's staging folder, where
+//! the agent cannot write, and counts before whatever lies in it; the last one counts.
+
+use super::{AdmittedToolCall, ToolReply};
+use crate::domain::submission;
+use crate::domain::turn::TurnPurpose;
+use crate::engine::document_commit::too_large_message;
+use crate::engine::staging_folder::{self, MAX_DOCUMENT_BYTES, SubmittedDocuments};
+use crate::engine::{Engine, EngineError};
+use crate::mcp::parse_arguments;
+use crate::mcp::socket_protocol::ToolAnswer;
+use crate::mcp::tools::{plan_submit, review_submit};
+
+pub(super) fn submit_plan(
+    engine: &mut Engine,
+    call: &AdmittedToolCall,
+) -> Result<ToolReply, EngineError> {
+    let answer = match parse_plan_submission(engine, call) {
+        Ok(submitted) => save_and_acknowledge(engine, &submitted, "the plan"),
+        Err(why) => ToolAnswer::failed(why),
+    };
+    Ok(ToolReply::Now(answer))
+}
+
+pub(super) fn submit_review(
+    engine: &mut Engine,
+    call: &AdmittedToolCall,
+) -> Result<ToolReply, EngineError> {
+    let given = parse_arguments::<review_submit::ReviewSubmitToolArguments>(&call.arguments);
+    let written = given.and_then(|given| {
+        let ledger = &engine.state().findings;
+        submission::build_review_document(&given.into_domain(), ledger)
+            .map_err(|refused| refused.to_string())
+    });
+    let answer = match written {
+        Ok(comments) => {
+            let submitted = SubmittedDocuments {
+                plan: None,
+                comments: Some(comments),
+            };
+            save_and_acknowledge(engine, &submitted, "the review")
+        }
+        Err(why) => ToolAnswer::failed(why),
+    };
+    Ok(ToolReply::Now(answer))
+}
+
+/// What a call hands in, checked.
+fn parse_plan_submission(
+    engine: &Engine,
+    call: &AdmittedToolCall,
+) -> Result<SubmittedDocuments, String> {
+    let given: plan_submit::PlanSubmitToolArguments = parse_arguments(&call.arguments)?;
+    let plan = given.plan.filter(|text| !text.trim().is_empty());
+    let answers: Vec<_> = given
+        .answers
+        .into_iter()
+        .map(plan_submit::FindingAnswerArgument::into_domain)
+        .collect();
+    if let Some(plan) = &plan {
+        submission::check_plan(plan).map_err(|refused| refused.to_string())?;
+    }
+    let at_work = engine.active_turn.as_ref();
+    let comments = match at_work.map(|at_work| &at_work.order.purpose) {
+        Some(TurnPurpose::Respond) => {
+            let ledger = &engine.state().findings;
+            let written = submission::build_answers_document(&answers, ledger);
+            Some(written.map_err(|refused| refused.to_string())?)
+        }
+        _ if plan.is_none() => return Err("nothing was taken: there is no plan in it".to_owned()),
+        _ if !answers.is_empty() => {
+            return Err("nothing was taken: there is no review to answer yet".to_owned());
+        }
+        _ => None,
+    };
+    Ok(SubmittedDocuments {
+        plan,
+        comments: comments.filter(|text| !text.is_empty()),
+    })
+}
+
+fn save_and_acknowledge(engine: &Engine, submitted: &SubmittedDocuments, what: &str) -> ToolAnswer {
+    let texts = [&submitted.plan, &submitted.comments];
+    let mut large = texts.into_iter().flatten();
+    if let Some(large) = large.find(|text| text.len() as u64 > MAX_DOCUMENT_BYTES) {
+        let why = too_large_message(what, large.len());
+        return ToolAnswer::failed(format!("nothing was taken: {why}"));
+    }
+    let Some(at_work) = &engine.active_turn else {
+        return ToolAnswer::failed("no turn of the session is under way");
+    };
+    match staging_folder::save_submission(&at_work.staging, submitted) {
+        Ok(()) => ToolAnswer::done(format!(
+            "{what} is taken. It counts when your turn ends, before any file; hand in again to replace it."
+        )),
+        Err(error) => ToolAnswer::failed(format!("nothing was taken: {error}")),
+    }
+}

@@ -1,0 +1,280 @@
+//! `ask_user`, `plan_enter` and `plan_exit`: what waits for the user's word.
+//!
+//! Each puts its question into the one queue. Where nobody is there, a question's default counts at once. A word that
+//! takes longer than the CLI waits comes with the session's next turn.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{AdmittedToolCall, ToolReply};
+use crate::domain::deferred_answer::DeferredDecision;
+use crate::domain::event::Event;
+use crate::domain::ids::RequestId;
+use crate::domain::phase::Gate;
+use crate::engine::run_setup::AskPolicy;
+use crate::engine::{Engine, EngineError, agent_activity, staging_folder};
+use crate::mcp::parse_arguments;
+use crate::mcp::socket_protocol::ToolAnswer;
+use crate::mcp::tools::{ask_user, plan_enter, plan_exit};
+
+/// How many answers may be offered.
+const MAX_ANSWER_OPTIONS: usize = 8;
+const YES_OPTION: &str = "yes";
+
+/// What a call waits for.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct QuestionWait {
+    about: DeferredDecision,
+    /// When nobody has answered, where its agent says so.
+    deadline: Option<Instant>,
+    /// When its agent is to end its turn; the question stays.
+    response_timeout: Instant,
+}
+
+impl QuestionWait {
+    pub(super) fn due_at(&self) -> Instant {
+        self.deadline.map_or(self.response_timeout, |deadline| {
+            deadline.min(self.response_timeout)
+        })
+    }
+}
+
+pub(super) fn ask_user_question(
+    engine: &mut Engine,
+    call: &AdmittedToolCall,
+) -> Result<ToolReply, EngineError> {
+    let given: ask_user::AskUserToolArguments = match parse_arguments(&call.arguments) {
+        Ok(given) => given,
+        Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
+    };
+    let wrong = match (given.question.trim(), given.options.len()) {
+        ("", _) => Some("the question is empty".to_owned()),
+        (_, n) if n > MAX_ANSWER_OPTIONS => Some(format!(
+            "{n} options are offered, at most {MAX_ANSWER_OPTIONS} may be"
+        )),
+        _ => None,
+    };
+    if let Some(why) = wrong {
+        return Ok(ToolReply::Now(ToolAnswer::failed(why)));
+    }
+    if let (true, Some(default)) = (is_unattended(engine), &given.default) {
+        let text = format!("Nobody is there to ask; your default counts: {default}");
+        return Ok(ToolReply::Now(ToolAnswer::done(text)));
+    }
+    let waits = QuestionWait {
+        about: DeferredDecision::Answer {
+            default: given.default,
+        },
+        deadline: given
+            .deadline_seconds
+            .and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds))),
+        response_timeout: Instant::now() + engine.tool_patience(),
+    };
+    enqueue_question(engine, call, (given.question, given.options), waits)
+}
+
+pub(super) fn exit_plan(
+    engine: &mut Engine,
+    call: &AdmittedToolCall,
+) -> Result<ToolReply, EngineError> {
+    if let Err(why) = parse_arguments::<plan_exit::PlanExitToolArguments>(&call.arguments) {
+        return Ok(ToolReply::Now(ToolAnswer::failed(why)));
+    }
+    let is_there = match &engine.active_turn {
+        Some(at_work) => staging_folder::read_staging(&at_work.staging)
+            .plan
+            .is_some(),
+        None => false,
+    };
+    if !is_there && engine.state().plan.is_none() {
+        let why = "there is no plan yet: hand it in by plan_submit, or write it to the file that the prompt names";
+        return Ok(ToolReply::Now(ToolAnswer::failed(why)));
+    }
+    if engine.state().gate == Gate::Auto || is_unattended(engine) {
+        return Ok(ToolReply::Now(plan_exit_answer()));
+    }
+    let next = match engine.state().reviewer {
+        Some(_) => "its review",
+        None => "your approval",
+    };
+    let question = format!("The planner says that the plan is complete. Shall it go on to {next}?");
+    enqueue_question(
+        engine,
+        call,
+        (question, yes_no_options()),
+        switch_wait(engine, DeferredDecision::PlanExit),
+    )
+}
+
+pub(super) fn enter_plan(
+    engine: &mut Engine,
+    call: &AdmittedToolCall,
+) -> Result<ToolReply, EngineError> {
+    let given: plan_enter::PlanEnterToolArguments = match parse_arguments(&call.arguments) {
+        Ok(given) => given,
+        Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
+    };
+    if is_unattended(engine) {
+        let why = "nobody is there to agree: go on with the step, or change nothing and say what stands in the way";
+        return Ok(ToolReply::Now(ToolAnswer::failed(why)));
+    }
+    let reason = agent_activity::clean_line(&given.reason);
+    let question = format!(
+        "The executor wants to go back to planning: {reason}\nShall the step end here and the plan be written anew?"
+    );
+    enqueue_question(
+        engine,
+        call,
+        (question, yes_no_options()),
+        switch_wait(engine, DeferredDecision::PlanEnter { reason }),
+    )
+}
+
+fn is_unattended(engine: &Engine) -> bool {
+    engine.setup.ask_policy != AskPolicy::Wait
+}
+
+fn yes_no_options() -> Vec<String> {
+    vec![YES_OPTION.to_owned(), "no".to_owned()]
+}
+
+/// What a change between planning and executing waits for.
+fn switch_wait(engine: &Engine, about: DeferredDecision) -> QuestionWait {
+    QuestionWait {
+        about,
+        deadline: None,
+        response_timeout: Instant::now() + engine.tool_patience(),
+    }
+}
+
+/// Puts a question into the queue; a second one beside an open one is dismissed there.
+fn enqueue_question(
+    engine: &mut Engine,
+    call: &AdmittedToolCall,
+    (question, options): (String, Vec<String>),
+    waits: QuestionWait,
+) -> Result<ToolReply, EngineError> {
+    engine.tools.wait_for_question(&call.request, waits);
+    let asked = crate::domain::question::AgentQuestion::from_labels(question, options);
+    engine.on_agent_questions(call.request.clone(), &[asked])?;
+    Ok(ToolReply::UserAsked)
+}
+
+fn plan_exit_answer() -> ToolAnswer {
+    ToolAnswer::done("The plan is handed on. End your turn now; change nothing more.")
+}
+
+fn mode_unchanged_answer(who: &str, word: &str) -> ToolAnswer {
+    let word = match word.trim() {
+        "" | "no" => String::new(),
+        word => format!(" The user said: {word}"),
+    };
+    ToolAnswer::done(format!("The user said no: you stay the {who}.{word}"))
+}
+
+/// What the planner is told with its next turn after a no.
+fn plan_refusal_message(word: &str) -> String {
+    let word = match word.trim() {
+        "" => "no",
+        word => word,
+    };
+    format!(
+        "You wanted to hand the plan on, and the user said: {}. Your plan is kept; it went to nobody.",
+        agent_activity::clean_line(word)
+    )
+}
+
+impl Engine {
+    /// Acts on the user's word; `None` where there is none.
+    pub(in crate::engine) fn on_tool_answered(
+        &mut self,
+        request: &RequestId,
+        answers: Option<BTreeMap<String, String>>,
+    ) -> Result<(), EngineError> {
+        let word = answers.map(|answers| answers.into_values().collect::<Vec<_>>().join("\n"));
+        let Some(waits) = self.tools.question_wait(request).cloned() else {
+            return Ok(());
+        };
+        let is_yes = word
+            .as_deref()
+            .is_some_and(|word| word.trim().eq_ignore_ascii_case(YES_OPTION));
+        let answer = match (waits.about, word) {
+            (DeferredDecision::Answer { .. }, Some(word)) => {
+                ToolAnswer::done(format!("The user answered: {word}"))
+            }
+            (DeferredDecision::Answer { default }, None) => unanswered_question_answer(default),
+            (DeferredDecision::PlanExit, _) if is_yes => {
+                self.apply_event(Event::PlanExitAnswered { told: None })?;
+                plan_exit_answer()
+            }
+            (DeferredDecision::PlanExit | DeferredDecision::Stay { .. }, word) => {
+                let word = word.unwrap_or_default();
+                self.apply_event(Event::PlanExitAnswered {
+                    told: Some(plan_refusal_message(&word)),
+                })?;
+                mode_unchanged_answer("planner", &word)
+            }
+            (DeferredDecision::PlanEnter { reason }, _) if is_yes => {
+                let plan = self.journal.layout().plan();
+                let text = format!(
+                    "The user agrees: you are the planner again, the plan lies at {}. End your turn now; change nothing more.",
+                    plan.display()
+                );
+                self.answer_tool_call(request, ToolAnswer::done(text));
+                return self.apply_event(Event::PlanEntered { reason });
+            }
+            (DeferredDecision::PlanEnter { .. }, word) => {
+                mode_unchanged_answer("executor", &word.unwrap_or_default())
+            }
+        };
+        self.answer_tool_call(request, answer);
+        Ok(())
+    }
+
+    /// Its time is up: nobody answered, or its agent is told to end its turn.
+    pub(in crate::engine) fn on_tool_due(
+        &mut self,
+        request: &RequestId,
+    ) -> Result<(), EngineError> {
+        if self.tools.take_deferred_question(request) {
+            let request = request.clone();
+            return self.apply_event(Event::AnswerMissed { request });
+        }
+        let Some(waits) = self.tools.question_wait(request).cloned() else {
+            return Ok(());
+        };
+        match (waits.deadline, waits.about) {
+            (Some(deadline), DeferredDecision::Answer { default })
+                if deadline <= waits.response_timeout =>
+            {
+                self.answer_tool_call(request, unanswered_question_answer(default));
+                self.on_request_withdrawn(request.clone())
+            }
+            (deadline, about) => {
+                if let Some(deadline) = deadline {
+                    self.tools.defer_question(request, deadline);
+                }
+                // Whatever it was called by its agent, the run knows it by what was shown.
+                self.pending_requests.remove(request);
+                self.apply_event(Event::AnswerPending {
+                    request: request.clone(),
+                    about,
+                })?;
+                let text = "pending: the user has not answered yet. End your turn now; the answer comes with your next one.";
+                let data = serde_json::json!({ "status": "pending", "message": text });
+                self.answer_tool_call(request, ToolAnswer::done(text).with_data(data));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn unanswered_question_answer(default: Option<String>) -> ToolAnswer {
+    ToolAnswer::done(match default {
+        Some(default) => format!("The user did not answer; your default counts: {default}"),
+        None => "The user did not answer. Go on with what you know, and say what you assumed."
+            .to_owned(),
+    })
+}

@@ -1,0 +1,368 @@
+//! Answers calls that wait for the user, by the user's word, and keeps what is approved for more than once.
+//!
+//! The calls themselves, secrets and all, are held in memory only. Refuses to decide by itself: what an
+//! approval lets through is said by the one decision.
+
+use crate::adapter::{CallDecision as Answer, FileChange, FileChangeKind};
+use crate::domain::event::{ApprovalDecision, DENIED_BY_USER};
+use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::turn::Role;
+use crate::permission::approval_suggestions::suggest_approvals;
+use crate::permission::{
+    AgentToolCall, ApprovalMatcher, ApprovalScope, Decision, DecisionContext, LoopStatus,
+    MaxApprovalScope, PermissionAction, StoredApproval, decide_call, wildcard,
+};
+use crate::store::utc_time;
+use crate::text::escape_invisible;
+
+use super::approval_request::CallCircumstances;
+use super::call_decision::{DecisionRecord, deny_with_reason};
+use super::{Engine, EngineError};
+
+/// Whose a call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum RequestOwner {
+    /// The role's whose turn runs.
+    Role(Role),
+    /// A child's.
+    Child(SessionId),
+    /// The program's own, of what a child changed.
+    Patch(SessionId),
+}
+
+/// A call that waits for the user.
+#[derive(Debug)]
+pub struct PendingApproval {
+    owner: RequestOwner,
+    call: AgentToolCall,
+    circumstances: CallCircumstances,
+    decision: Decision,
+    detail: ApprovalDetail,
+}
+
+/// A call exactly as it was made, with everything visible that a terminal would hide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalDetail {
+    /// The command, the paths, or the tool with its input.
+    pub text: String,
+    /// What an edit would change, as a diff; empty for all else and where the CLI does not tell.
+    pub diff: String,
+}
+
+/// What became of the user's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ApprovalDecisionResult {
+    /// It was given.
+    Applied,
+    /// The call does not wait any more: it was answered, or its agent is gone. Nothing was changed.
+    NoLongerPending,
+    /// Nothing was answered: it cannot be kept like that, for this reason.
+    NotStored(String),
+}
+
+impl PendingApproval {
+    /// Holds a call as its agent made it.
+    pub(super) fn new(
+        seat: RequestOwner,
+        (call, circumstances): (AgentToolCall, CallCircumstances),
+        changes: &[FileChange],
+        decision: Decision,
+    ) -> Self {
+        let shown = ApprovalDetail {
+            text: escape_invisible(&call_text(&call)),
+            diff: escape_invisible(&changes_diff(changes)),
+        };
+        Self {
+            owner: seat,
+            call,
+            circumstances,
+            decision,
+            detail: shown,
+        }
+    }
+
+    /// What is approved, for every permission that asked; a command line is approved as such.
+    fn stored_approvals(
+        &self,
+        what: &[ApprovalMatcher],
+        scope: ApprovalScope,
+        profile: &str,
+    ) -> Vec<StoredApproval> {
+        let bash = ["bash".to_owned()];
+        let permissions = match self.call {
+            AgentToolCall::Command { .. } => bash.as_slice(),
+            AgentToolCall::Edit { .. }
+            | AgentToolCall::Read { .. }
+            | AgentToolCall::Tool { .. } => self.decision.permissions.as_slice(),
+        };
+        let mut approved = Vec::new();
+        for permission in permissions {
+            approved.extend(what.iter().map(|what| StoredApproval {
+                profile: profile.to_owned(),
+                permission: permission.clone(),
+                what: what.clone(),
+                scope,
+            }));
+        }
+        approved
+    }
+}
+
+fn call_text(call: &AgentToolCall) -> String {
+    let list = |paths: &[std::path::PathBuf]| {
+        let shown = paths.iter().map(|path| path.to_string_lossy());
+        shown.collect::<Vec<_>>().join("\n")
+    };
+    match call {
+        AgentToolCall::Command { line, .. } => line.clone(),
+        AgentToolCall::Edit { paths, .. } | AgentToolCall::Read { paths, .. } => list(paths),
+        AgentToolCall::Tool { name, input } => format!("{name} {input}"),
+    }
+}
+
+/// What a file would hold that is not there yet, as a diff; some CLIs tell it as the bare text.
+fn new_file_diff(text: &str) -> String {
+    let is_diff = text.starts_with("@@ ")
+        || text.starts_with("diff --git ")
+        || text.lines().all(|line| line.starts_with('+'));
+    if is_diff {
+        return text.to_owned();
+    }
+    let lines = text.split_inclusive('\n').map(|line| format!("+{line}"));
+    let n = text.lines().count();
+    format!("@@ -0,0 +1,{n} @@\n{}", lines.collect::<String>())
+}
+
+fn changes_diff(changes: &[FileChange]) -> String {
+    let one = |change: &FileChange| {
+        let end = if change.diff.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        let diff = match change.kind {
+            FileChangeKind::Add => new_file_diff(&change.diff),
+            FileChangeKind::Update | FileChangeKind::Delete | FileChangeKind::Move(_) => {
+                change.diff.clone()
+            }
+        };
+        format!("{}\n{diff}{end}", change.path.display())
+    };
+    changes
+        .iter()
+        .filter(|change| !change.diff.is_empty())
+        .map(one)
+        .collect()
+}
+
+impl Engine {
+    /// A call that waits, exactly as it was made; `None` when it does not wait here any more.
+    pub fn pending_approval_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
+        self.pending_requests
+            .approval(request)
+            .map(|waiting| &waiting.detail)
+    }
+
+    /// Answers a call that waits, by the user's word. One that no longer waits is left alone.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn decide_approval(
+        &mut self,
+        request: &RequestId,
+        answer: ApprovalDecision,
+    ) -> Result<ApprovalDecisionResult, EngineError> {
+        let Some(seat) = self
+            .pending_requests
+            .approval(request)
+            .map(|waiting| waiting.owner.clone())
+        else {
+            return Ok(ApprovalDecisionResult::NoLongerPending);
+        };
+        let by_user = |answer, reason: &str| DecisionRecord {
+            decision: answer,
+            by: "user",
+            reason: reason.to_owned(),
+        };
+        match answer {
+            ApprovalDecision::AllowOnce => {
+                self.reset_loop_detector(request);
+                let said = by_user(Answer::Allow, "allowed by the user, this once");
+                self.record_and_send_decision(request.clone(), said, Vec::new())?;
+            }
+            ApprovalDecision::AllowAndRemember { what, scope } => {
+                return self.allow_and_remember(request, &what, scope);
+            }
+            ApprovalDecision::DenyWithReason(text) => {
+                let said = by_user(deny_with_reason(&text), &text);
+                self.record_and_send_decision(request.clone(), said, Vec::new())?;
+            }
+            ApprovalDecision::DenyAndStop => {
+                self.deny_other_calls(request, &seat)?;
+                let said = by_user(Answer::DenyAndStop, DENIED_BY_USER);
+                self.record_and_send_decision(request.clone(), said, Vec::new())?;
+            }
+        }
+        Ok(ApprovalDecisionResult::Applied)
+    }
+
+    /// The user looked at a circle and lets it go on: the next one is looked for anew.
+    fn reset_loop_detector(&mut self, request: &RequestId) {
+        let closes =
+            |waiting: &&PendingApproval| waiting.circumstances.repetition == LoopStatus::Loop;
+        let seat = self.pending_requests.approval(request).filter(closes);
+        match seat.map(|waiting| waiting.owner.clone()) {
+            Some(RequestOwner::Role(_)) => {
+                if let Some(at_work) = &mut self.active_turn {
+                    at_work.loop_detector.reset();
+                }
+            }
+            Some(RequestOwner::Child(session)) => self.reset_child_loop_detector(&session),
+            Some(RequestOwner::Patch(_)) | None => {}
+        }
+    }
+
+    /// Lets a call go ahead and keeps what is approved with it, once that is known to cover the call.
+    fn allow_and_remember(
+        &mut self,
+        request: &RequestId,
+        what: &[ApprovalMatcher],
+        scope: ApprovalScope,
+    ) -> Result<ApprovalDecisionResult, EngineError> {
+        let not_kept = |why: String| Ok(ApprovalDecisionResult::NotStored(why));
+        let Some(waiting) = self.pending_requests.approval(request) else {
+            return Ok(ApprovalDecisionResult::NoLongerPending);
+        };
+        let offers = suggest_approvals(&waiting.call, &waiting.decision);
+        if let Some(why) = scope_error(&offers, waiting.decision.max_scope, what, scope) {
+            return not_kept(why.to_owned());
+        }
+        let run = self.state().run.clone();
+        let context = self.pending_approval_context(waiting, Vec::new());
+        let Some(mut context) = context else {
+            return Ok(ApprovalDecisionResult::NoLongerPending);
+        };
+        let kept = waiting.stored_approvals(what, scope, &context.profile);
+        context.approvals = match self.setup.approvals.list_for_run(&run) {
+            Ok(before) => before,
+            Err(error) => return not_kept(format!("{error}; {}", error.hint())),
+        };
+        context.approvals.extend(kept.iter().cloned());
+        if decide_call(&waiting.call, &context).action != PermissionAction::Allow {
+            return not_kept("that would not cover the call that waits".to_owned());
+        }
+        if let Err(error) = self.setup.approvals.add(&run, utc_time::now(), &kept) {
+            return not_kept(format!("{error}; {}", error.hint()));
+        }
+        let said = DecisionRecord {
+            decision: Answer::Allow,
+            by: "user",
+            reason: format!("allowed by the user for {}", scope.label()),
+        };
+        self.record_and_send_decision(request.clone(), said, kept)?;
+        self.allow_covered_calls()?;
+        Ok(ApprovalDecisionResult::Applied)
+    }
+
+    /// Lets those of the waiting calls through that the approvals cover now.
+    pub(super) fn allow_covered_calls(&mut self) -> Result<(), EngineError> {
+        let Ok(approved) = self.setup.approvals.list_for_run(&self.state().run) else {
+            return Ok(());
+        };
+        let is_covered = |waiting: &PendingApproval| {
+            let context = self.pending_approval_context(waiting, approved.clone());
+            context.is_some_and(|context| {
+                decide_call(&waiting.call, &context).action == PermissionAction::Allow
+            })
+        };
+        let covered = self
+            .pending_requests
+            .approvals()
+            .filter(|(_, waiting)| is_covered(waiting));
+        let covered: Vec<RequestId> = covered.map(|(request, _)| request.clone()).collect();
+        for request in covered {
+            let said = DecisionRecord {
+                decision: Answer::Allow,
+                by: "cascade",
+                reason: "what you approved for another call covers it".to_owned(),
+            };
+            self.record_and_send_decision(request, said, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// What the decision about a call that waits rests on; `None` when its turn is over.
+    fn pending_approval_context(
+        &self,
+        waiting: &PendingApproval,
+        approvals: Vec<StoredApproval>,
+    ) -> Option<DecisionContext> {
+        let (call, circumstances) = (&waiting.call, &waiting.circumstances);
+        match &waiting.owner {
+            RequestOwner::Role(_) => self.decision_context(call, circumstances, approvals),
+            RequestOwner::Child(session) => {
+                self.child_decision_context(session, (call, circumstances), approvals)
+            }
+            RequestOwner::Patch(session) => {
+                self.pending_patch_decision_context(session, call, approvals)
+            }
+        }
+    }
+
+    /// Declines what else a session asked for whose turn the user ends with a plain no.
+    fn deny_other_calls(
+        &mut self,
+        request: &RequestId,
+        seat: &RequestOwner,
+    ) -> Result<(), EngineError> {
+        let others = self.pending_requests.approvals();
+        let others = others.filter(|(other, waiting)| *other != request && waiting.owner == *seat);
+        let others: Vec<RequestId> = others.map(|(other, _)| other.clone()).collect();
+        for other in others {
+            let reason = "the user refused another call and ended the turn";
+            let said = DecisionRecord {
+                decision: deny_with_reason(reason),
+                by: "cascade",
+                reason: reason.to_owned(),
+            };
+            self.record_and_send_decision(other, said, Vec::new())?;
+        }
+        Ok(())
+    }
+}
+
+/// Why something cannot be approved for more than once; `None` when it can: it was offered for this very call,
+/// or is narrower than a pattern that was.
+fn scope_error(
+    offers: &[ApprovalMatcher],
+    keeping: MaxApprovalScope,
+    what: &[ApprovalMatcher],
+    scope: ApprovalScope,
+) -> Option<&'static str> {
+    let is_offered = |what: &ApprovalMatcher| {
+        offers.iter().any(|offer| match (offer, what) {
+            (ApprovalMatcher::Pattern(wide), ApprovalMatcher::Pattern(narrow)) => {
+                wildcard::covers(wide, narrow)
+            }
+            (offer, what) => offer == what,
+        })
+    };
+    match keeping {
+        MaxApprovalScope::Never => Some("such a call is allowed once at a time"),
+        MaxApprovalScope::Run if scope == ApprovalScope::Project => {
+            Some("a call of the safety list is kept for this run at most")
+        }
+        MaxApprovalScope::Run | MaxApprovalScope::Project if what.is_empty() => {
+            Some("there is nothing to keep")
+        }
+        MaxApprovalScope::Run | MaxApprovalScope::Project if !what.iter().all(is_offered) => {
+            Some("only what is offered can be kept, or less of it")
+        }
+        MaxApprovalScope::Run | MaxApprovalScope::Project => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(super) use tests::ApprovalTestRun;

@@ -1,0 +1,62 @@
+//! Calls of tools that an agent does not have: stopped before anything is done, and on record.
+//!
+//! Refuses to stop any: the decision does, or the agent's CLI.
+
+use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
+use crate::domain::tool_availability::own_tool_name;
+use crate::permission::hard_limits::Floor;
+use crate::permission::tool_names::permission_for_tool;
+use crate::permission::{AgentToolCall, Decision, PermissionAction};
+
+use super::{Engine, EngineError, agent_activity};
+
+impl Engine {
+    /// Keeps a record of a call that is denied because its agent does not have the tool; of another one none.
+    /// `hidden` are the permissions whose tools it does not see.
+    pub(super) fn record_missing_tool_call(
+        &mut self,
+        session: SessionId,
+        call: &AgentToolCall,
+        (decision, hidden): (&Decision, &[String]),
+    ) -> Result<(), EngineError> {
+        match missing_tool_name(call, decision, hidden) {
+            Some(tool) => self.record_blocked_call(session, tool, &decision.reason.reason),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps a record of a call that was stopped because its agent does not have the tool.
+    pub(super) fn record_blocked_call(
+        &mut self,
+        session: SessionId,
+        tool: &str,
+        reason: &str,
+    ) -> Result<(), EngineError> {
+        self.apply_event(Event::ToolBlocked {
+            session,
+            tool: agent_activity::clean_line(own_tool_name(tool).unwrap_or(tool)),
+            reason: agent_activity::clean_line(reason),
+        })
+    }
+}
+
+/// The tool that a denied call's agent does not have; `None` where it has the tool and may not do this with it.
+fn missing_tool_name<'a>(
+    call: &'a AgentToolCall,
+    decision: &Decision,
+    hidden: &[String],
+) -> Option<&'a str> {
+    if decision.action != PermissionAction::Deny {
+        return None;
+    }
+    let (tool, permission) = match call {
+        AgentToolCall::Command { .. } => ("bash", "bash"),
+        AgentToolCall::Edit { .. } => ("edit", "edit"),
+        AgentToolCall::Read { .. } => ("read", "read"),
+        AgentToolCall::Tool { name, .. } => (name.as_str(), permission_for_tool(name)),
+    };
+    let is_missing = decision.reason.rule == Floor::HiddenTool.label()
+        || hidden.iter().any(|hidden| hidden == permission);
+    is_missing.then_some(tool)
+}

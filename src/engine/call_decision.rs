@@ -1,0 +1,519 @@
+//! Answers agents' calls: one decision for every call of every CLI.
+//!
+//! The paths are resolved here, on the disk; the decision itself is made by `permission`, which is pure.
+
+use std::path::{Path, PathBuf};
+
+use crate::adapter::{AdapterCommand, CallDecision as Answer};
+use crate::domain::effect::ExpiryReason;
+use crate::domain::event::{Approval, Event};
+use crate::domain::ids::{RequestId, TurnId};
+use crate::domain::run::ResultValidity;
+use crate::domain::turn::{Role, TurnPurpose};
+use crate::permission::hard_limits::Floor;
+use crate::permission::{
+    AgentToolCall, Decision, DecisionContext, DecisionReason, DecisionSource, LoopStatus,
+    MaxApprovalScope, PermissionAction, PhaseAccess, ResolvedPath, StoredApproval,
+    approval_suggestions::suggest_approvals, decide_call, lexical_path,
+};
+
+use super::approval_decision::{PendingApproval, RequestOwner};
+use super::approval_request::{
+    ApprovalRequest, CallCircumstances, hidden_permissions, hidden_tool_names,
+};
+use super::read_target_resolver::with_read_paths;
+use super::run_setup::AskPolicy;
+use super::staging_folder::TurnStagingFolder;
+use super::{Engine, EngineError, agent_activity, error_with_hint};
+
+/// What ends a turn that turns in a circle where nobody is there.
+const UNATTENDED_LOOP_REASON: &str =
+    "its last calls are the same, again and again, and nobody is there to ask: the turn ends";
+
+/// What was answered, by whom and why.
+pub(super) struct DecisionRecord {
+    pub(super) decision: Answer,
+    pub(super) by: &'static str,
+    pub(super) reason: String,
+}
+
+/// How long a CLI waits for the word on a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DecisionWait {
+    /// Until a person has answered.
+    UntilUserDecides,
+    /// For what is known at once; for a person it asks again.
+    ImmediateOnly,
+}
+
+impl DecisionRecord {
+    /// Lets the agent read which call it is that does not go ahead: more than one may be under way.
+    pub(super) fn with_call_description(self, call: &Approval) -> Self {
+        let Answer::Deny { reason } = self.decision else {
+            return self;
+        };
+        let targets = call.targets.join(", ");
+        let reason = format!("{} {targets} was not allowed: {reason}", call.permission);
+        Self {
+            decision: deny_with_reason(&reason),
+            ..self
+        }
+    }
+}
+
+impl Engine {
+    /// Takes a call to the decision and answers the CLI, or leaves it to the user.
+    pub(super) fn on_approval_request(
+        &mut self,
+        (role, patience): (Role, DecisionWait),
+        asking: ApprovalRequest,
+    ) -> Result<(), EngineError> {
+        if super::agent_tools::is_program_tool(&asking) {
+            // It is decided when it comes.
+            self.send_command_to_role(
+                role,
+                AdapterCommand::DecideApproval(asking.request, Answer::Allow),
+            );
+            return Ok(());
+        }
+        let approved = self.load_stored_approvals()?;
+        let counts = self
+            .state()
+            .running
+            .as_ref()
+            .is_some_and(|running| running.result == ResultValidity::Yes);
+        let Some(at_work) = self
+            .active_turn
+            .as_mut()
+            .filter(|at_work| at_work.order.purpose.role() == role)
+            .filter(|_| counts && !self.turn_has_ended)
+        else {
+            self.deny_outside_turn(role, asking.request);
+            return Ok(());
+        };
+        let lineage = asking.lineage(&self.setup);
+        let circumstances = asking.record_circumstances(&mut at_work.loop_detector, lineage);
+        let turn = at_work.order.turn.clone();
+        let Some(context) = self.decision_context(&asking.call, &circumstances, approved) else {
+            self.deny_outside_turn(role, asking.request);
+            return Ok(());
+        };
+        let decision = decide_call(&asking.call, &context);
+        let said = self.decide_without_user(&decision, circumstances.repetition);
+        if said.is_none() && patience == DecisionWait::ImmediateOnly {
+            self.send_command_to_role(role, AdapterCommand::AskUserFirst(asking.request));
+            return Ok(());
+        }
+        let approval = build_approval(&asking, turn, context.profile, &decision);
+        let said = self.record_approval_request(approval, said)?;
+        let ApprovalRequest {
+            request,
+            call,
+            changes,
+            ..
+        } = asking;
+        if let Some(session) = self.state().session(role) {
+            let writes = context.phase_access == PhaseAccess::Execute;
+            let hidden = hidden_permissions(&context.rules, writes);
+            self.record_missing_tool_call(session.id.clone(), &call, (&decision, &hidden))?;
+        }
+        match said {
+            Some(said) => self.record_and_send_decision(request, said, Vec::new()),
+            None => {
+                let seat = RequestOwner::Role(role);
+                let waiting = PendingApproval::new(seat, (call, circumstances), &changes, decision);
+                self.pending_requests.add_approval(request, waiting);
+                Ok(())
+            }
+        }
+    }
+
+    /// Keeps a record of what is asked, ahead of the answer where one is said at once.
+    pub(super) fn record_approval_request(
+        &mut self,
+        approval: Approval,
+        said: Option<DecisionRecord>,
+    ) -> Result<Option<DecisionRecord>, EngineError> {
+        let said = said.map(|said| said.with_call_description(&approval));
+        let asked = Event::ApprovalRequested(approval);
+        match &said {
+            Some(_) => self.apply_event_unsynced(asked)?,
+            None => self.apply_event(asked)?,
+        }
+        Ok(said)
+    }
+
+    /// A turn nobody asked for: nothing it wants is allowed.
+    fn deny_outside_turn(&mut self, role: Role, request: RequestId) {
+        let answer = deny_with_reason("no turn of the run is under way");
+        self.send_command_to_role(role, AdapterCommand::DecideApproval(request, answer));
+    }
+
+    /// What the user approved before; what cannot be read is asked about again.
+    pub(super) fn load_stored_approvals(&mut self) -> Result<Vec<StoredApproval>, EngineError> {
+        match self.setup.approvals.list_for_run(&self.state().run) {
+            Ok(approved) => Ok(approved),
+            Err(error) => {
+                self.warn_once("read what you approved before", error_with_hint(&error))?;
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    pub(super) fn decide_without_user(
+        &self,
+        decision: &Decision,
+        repetition: LoopStatus,
+    ) -> Option<DecisionRecord> {
+        let by = match decision.source {
+            DecisionSource::Written => "rules",
+            DecisionSource::Floor
+            | DecisionSource::Program
+            | DecisionSource::Approval
+            | DecisionSource::Mode => "permission",
+        };
+        Some(match decision.action {
+            PermissionAction::Allow => DecisionRecord {
+                decision: Answer::Allow,
+                by,
+                reason: decision.reason.reason.clone(),
+            },
+            PermissionAction::Deny => {
+                let reason = denial_text(decision);
+                DecisionRecord {
+                    decision: deny_with_reason(&reason),
+                    by,
+                    reason,
+                }
+            }
+            PermissionAction::Ask => {
+                let reason = self.unattended_denial_reason(decision)?;
+                let (answer, reason) = match repetition {
+                    LoopStatus::NoLoop => (deny_with_reason(&reason), reason),
+                    LoopStatus::Loop => (Answer::DenyAndStop, UNATTENDED_LOOP_REASON.to_owned()),
+                };
+                DecisionRecord {
+                    decision: answer,
+                    by: "policy",
+                    reason,
+                }
+            }
+        })
+    }
+
+    /// Why an ask is declined where nobody is there; `NoLoop` where it waits.
+    fn unattended_denial_reason(&self, decision: &Decision) -> Option<String> {
+        let safety = Floor::SafetyList.label();
+        let reason = match self.setup.ask_policy {
+            AskPolicy::Wait => return None,
+            AskPolicy::UserRules | AskPolicy::Deny
+                if decision.reason.rule == Floor::Uncontained.label() =>
+            {
+                "nothing holds it, and nobody is there to ask (--uncontained lets rules decide)"
+                    .to_owned()
+            }
+            AskPolicy::UserRules | AskPolicy::Deny
+                if decision.max_scope != MaxApprovalScope::Project =>
+            {
+                match decision.source == DecisionSource::Floor && decision.reason.rule != safety {
+                    true => format!("{}, and nobody is there to ask", decision.reason.reason),
+                    false => format!("the {safety} stops it, and nobody is there to ask"),
+                }
+            }
+            AskPolicy::Deny => "nobody is there to ask (--on-ask deny)".to_owned(),
+            AskPolicy::UserRules => "no rule allows it and nobody is there to ask".to_owned(),
+        };
+        Some(reason)
+    }
+
+    pub(super) fn record_and_send_decision(
+        &mut self,
+        request: RequestId,
+        said: DecisionRecord,
+        kept: Vec<StoredApproval>,
+    ) -> Result<(), EngineError> {
+        self.pending_requests.remove(&request);
+        let allowed = said.decision == Answer::Allow;
+        let (by, reason) = (said.by.to_owned(), agent_activity::clean_line(&said.reason));
+        // The answer is on record before the CLI acts on it.
+        self.apply_event(Event::ApprovalDecided {
+            request: request.clone(),
+            allowed,
+            by,
+            reason,
+            kept,
+        })?;
+        self.send_approval_decision(request, said.decision);
+        Ok(())
+    }
+
+    fn send_command_to_role(&mut self, role: Role, order: AdapterCommand) {
+        let Some(order) = self.tools.intercept_command(order) else {
+            return;
+        };
+        let asks = self.conversations.get(&role);
+        if asks.is_none_or(|asks| {
+            asks.try_send(super::agent_conversation::ConversationCommand::Adapter(
+                order,
+            ))
+            .is_err()
+        }) {
+            tracing::warn!("an answer found nobody who waits for it");
+        }
+    }
+
+    /// Declines calls that waited; who asked may be gone already.
+    pub(super) fn expire_approvals(
+        &mut self,
+        approvals: Vec<Approval>,
+        why: ExpiryReason,
+    ) -> Vec<Event> {
+        let reason = why.describe().to_owned();
+        for approval in &approvals {
+            self.pending_requests.remove(&approval.request);
+        }
+        for approval in &approvals {
+            if self.is_request_pending(&approval.request) {
+                self.send_approval_decision(approval.request.clone(), deny_with_reason(&reason));
+            }
+        }
+        let expired = |approval| Event::ApprovalExpired {
+            approval,
+            reason: reason.clone(),
+        };
+        approvals.into_iter().map(expired).collect()
+    }
+
+    /// What the decision about a call of the turn at work rests on; `NoLoop` without a turn.
+    pub(super) fn decision_context(
+        &self,
+        call: &AgentToolCall,
+        circumstances: &CallCircumstances,
+        approvals: Vec<StoredApproval>,
+    ) -> Option<DecisionContext> {
+        let at_work = self.active_turn.as_ref()?;
+        let root = &self.setup.root;
+        let purpose = &at_work.order.purpose;
+        let phase_access = if purpose.may_write() {
+            PhaseAccess::Execute
+        } else {
+            PhaseAccess::BeforeExecute
+        };
+        // The agent of the session's last user message, which the turn itself appended.
+        let profile = self
+            .state()
+            .session(purpose.role())?
+            .current_profile()
+            .name();
+        let context = self.base_decision_context(profile, phase_access, root);
+        let context = DecisionContext {
+            paths: resolve_call_paths(root, call),
+            staging_files: writable_staging_files(purpose, &at_work.staging),
+            hidden_tools: hidden_tool_names(call, &context.rules, at_work.removed_tools),
+            approvals,
+            lineage: circumstances.lineage.clone(),
+            loop_status: circumstances.repetition,
+            ..context
+        };
+        Some(with_read_paths(call, context))
+    }
+
+    /// What the decision about any call in this run rests on, whoever makes it under this profile.
+    pub(super) fn base_decision_context(
+        &self,
+        profile: &str,
+        access: PhaseAccess,
+        root: &Path,
+    ) -> DecisionContext {
+        DecisionContext {
+            program_folders: vec![self.journal.layout().workdir().to_path_buf()],
+            mode: self.state().mode,
+            uncontained_policy: self.setup.uncontained_policy,
+            ..self
+                .setup
+                .permissions
+                .decision_context(profile, access, root)
+        }
+    }
+}
+
+/// The paths of a call, resolved on the disk.
+pub fn resolve_call_paths(root: &Path, call: &AgentToolCall) -> Vec<ResolvedPath> {
+    let paths = match call {
+        AgentToolCall::Edit { paths, .. } | AgentToolCall::Read { paths, .. } => paths.as_slice(),
+        AgentToolCall::Command { .. } | AgentToolCall::Tool { .. } => &[],
+    };
+    paths
+        .iter()
+        .map(|named| resolve_path(root, named))
+        .collect()
+}
+
+/// A call as it is recorded and shown, with what of it could be kept.
+pub(super) fn build_approval(
+    asking: &ApprovalRequest,
+    turn: TurnId,
+    profile: String,
+    decision: &Decision,
+) -> Approval {
+    let (permission, targets) = displayed_permission_and_targets(&asking.call, decision);
+    let mut offers = suggest_approvals(&asking.call, decision);
+    // What is kept is kept as it stands, and a secret is not kept.
+    offers.retain(|offer| agent_activity::clean_line(offer.as_str()) == offer.as_str());
+    Approval {
+        request: asking.request.clone(),
+        turn,
+        permission,
+        targets,
+        reason: asking.reason.as_deref().map(agent_activity::clean_line),
+        why: Some(clean_decision_reason(&decision.reason)),
+        offers,
+        keeping: decision.max_scope,
+        profile,
+        child: asking.sub_agent.as_deref().map(agent_activity::clean_line),
+        n: 0,
+    }
+}
+
+/// The staging files that a turn may write, by what it returns.
+fn writable_staging_files(purpose: &TurnPurpose, staging: &TurnStagingFolder) -> Vec<PathBuf> {
+    match purpose {
+        TurnPurpose::WritePlan => vec![staging.plan.clone()],
+        TurnPurpose::Review => vec![staging.comments.clone()],
+        TurnPurpose::Respond => vec![staging.plan.clone(), staging.comments.clone()],
+        TurnPurpose::RefineGoal { .. }
+        | TurnPurpose::Step { .. }
+        | TurnPurpose::Fix { .. }
+        | TurnPurpose::Summary => Vec::new(),
+    }
+}
+
+pub(super) fn deny_with_reason(reason: &str) -> Answer {
+    Answer::Deny {
+        reason: reason.to_owned(),
+    }
+}
+
+/// What the agent is told of a call that does not go ahead.
+fn denial_text(decision: &Decision) -> String {
+    let DecisionReason {
+        rule,
+        origin,
+        reason,
+    } = &decision.reason;
+    match decision.source {
+        DecisionSource::Floor => reason.clone(),
+        DecisionSource::Program
+        | DecisionSource::Written
+        | DecisionSource::Approval
+        | DecisionSource::Mode => {
+            format!("{reason}: {rule} ({origin})")
+        }
+    }
+}
+
+fn clean_decision_reason(why: &DecisionReason) -> DecisionReason {
+    DecisionReason {
+        rule: agent_activity::clean_line(&why.rule),
+        origin: agent_activity::clean_line(&why.origin),
+        reason: agent_activity::clean_line(&why.reason),
+    }
+}
+
+/// What is shown of a call: its permission and targets, cleaned.
+fn displayed_permission_and_targets(
+    call: &AgentToolCall,
+    decision: &Decision,
+) -> (String, Vec<String>) {
+    if decision.action == PermissionAction::Ask {
+        let targets = decision.request.targets.iter();
+        return (
+            agent_activity::clean_line(&decision.request.permission),
+            targets
+                .map(|target| agent_activity::clean_line(&target.text))
+                .collect(),
+        );
+    }
+    let list = |paths: &[PathBuf]| {
+        paths
+            .iter()
+            .map(|path| agent_activity::clean_line(&path.to_string_lossy()))
+            .collect()
+    };
+    match call {
+        AgentToolCall::Command { line, .. } => {
+            ("bash".to_owned(), vec![agent_activity::clean_line(line)])
+        }
+        AgentToolCall::Edit { paths, .. } => ("edit".to_owned(), list(paths)),
+        AgentToolCall::Read { paths, .. } => ("read".to_owned(), list(paths)),
+        AgentToolCall::Tool { name, input } => (
+            agent_activity::clean_line(name),
+            vec![agent_activity::clean_line(input)],
+        ),
+    }
+}
+
+/// Resolves a path by name and by the disk, links followed as far as it exists.
+pub fn resolve_path(root: &Path, named: &Path) -> ResolvedPath {
+    let lexical = lexical_path::lexical_absolute(root, named);
+    let real = real_path(&lexical);
+    ResolvedPath { lexical, real }
+}
+
+/// Follows links in the longest part of a path that exists; the rest is put behind it as named.
+fn real_path(lexical: &Path) -> PathBuf {
+    let mut missing: Vec<&std::ffi::OsStr> = Vec::new();
+    let mut at = lexical;
+    loop {
+        match at.canonicalize() {
+            Ok(real) => {
+                return missing
+                    .iter()
+                    .rev()
+                    .fold(real, |path, name| path.join(name));
+            }
+            Err(_) if is_dangling_link(at) => return PathBuf::from("/proc/self/unresolvable-link"),
+            Err(_) => {}
+        }
+        match (at.parent(), at.file_name()) {
+            (Some(parent), Some(name)) => {
+                missing.push(name);
+                at = parent;
+            }
+            _ => return lexical.to_path_buf(),
+        }
+    }
+}
+
+/// A link that leads nowhere could lead anywhere once its target exists: nobody can say where a write would land.
+fn is_dangling_link(path: &Path) -> bool {
+    path.symlink_metadata()
+        .is_ok_and(|found| found.file_type().is_symlink())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_resolved_through_links_as_far_as_it_exists() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("in")).unwrap();
+        std::os::unix::fs::symlink("/etc", root.join("out")).unwrap();
+        std::os::unix::fs::symlink("/nowhere/at/all", root.join("dangling")).unwrap();
+        let check = |named: &str| {
+            let found = resolve_path(&root, Path::new(named));
+            (found.lexical, found.real)
+        };
+        assert_eq!(
+            check("in/../in/new.txt"),
+            (root.join("in/new.txt"), root.join("in/new.txt"))
+        );
+        assert_eq!(
+            check("out/new.txt"),
+            (root.join("out/new.txt"), PathBuf::from("/etc/new.txt"))
+        );
+        assert!(!check("dangling").1.starts_with(&root));
+    }
+}

@@ -1,0 +1,221 @@
+//! codex's own rules files: which of the user's rules let commands out of codex's sandbox unasked.
+//!
+//! Looks at the disk and the environment. Refuses to change a rule: it is the user's, and codex alone obeys it.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::adapter::codex::execpolicy_rules::{SandboxEscapeRule, parse_sandbox_escape_rules};
+use crate::config::config_model::{AdapterConfig, AdapterKind};
+use crate::permission::{AgentToolCall, SandboxReach};
+
+/// The longest rules file that is read, in bytes.
+const MAX_RULES_FILE_BYTES: u64 = 1024 * 1024;
+/// How many rules one notice names.
+const MAX_RULES_IN_NOTICE: usize = 3;
+
+/// A way out of codex's sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodexSandboxEscape {
+    file: PathBuf,
+    kind: CodexSandboxEscapeKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum CodexSandboxEscapeKind {
+    Rule(SandboxEscapeRule),
+    /// Nobody knows what the file allows.
+    UnreadableFile(String),
+}
+
+impl CodexSandboxEscape {
+    /// Names the rule with its file and line.
+    pub fn describe(&self) -> String {
+        let file = self.file.display();
+        match &self.kind {
+            CodexSandboxEscapeKind::Rule(rule) if rule.pattern_words.is_empty() => {
+                format!("{file}:{} (a rule that cannot be read)", rule.line)
+            }
+            CodexSandboxEscapeKind::Rule(rule) => {
+                format!("{file}:{} `{}`", rule.line, rule.pattern_words.join(" "))
+            }
+            CodexSandboxEscapeKind::UnreadableFile(why) => {
+                format!("{file} (it cannot be read: {why})")
+            }
+        }
+    }
+
+    fn may_match(&self, command: &str) -> bool {
+        match &self.kind {
+            CodexSandboxEscapeKind::Rule(rule) => rule.may_apply_to(command),
+            CodexSandboxEscapeKind::UnreadableFile(_) => true,
+        }
+    }
+}
+
+/// Lists the ways out of an adapter's sandbox that the user's own rules files open; none for what is not codex.
+pub fn find_sandbox_escapes(adapter: &AdapterConfig) -> Vec<CodexSandboxEscape> {
+    let (AdapterKind::Codex, Some(home)) = (adapter.kind, codex_home(adapter)) else {
+        return Vec::new();
+    };
+    let folder = home.join("rules");
+    let files = match list_rules_files(&folder) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => return vec![unreadable_file_escape(folder, &error)],
+    };
+    files.into_iter().flat_map(load_rules_file).collect()
+}
+
+/// Says of a call that its command may leave the sandbox, where it does.
+pub fn mark_possible_escape(call: &mut AgentToolCall, ways_out: &[CodexSandboxEscape]) {
+    if let AgentToolCall::Command { line, reach, .. } = call
+        && *reach == SandboxReach::Contained
+        && ways_out.iter().any(|way| way.may_match(line))
+    {
+        *reach = SandboxReach::LetOut;
+    }
+}
+
+/// What the user should know of the ways out; `None` where there are none.
+pub fn sandbox_escape_notice(ways_out: &[CodexSandboxEscape]) -> Option<String> {
+    let named: Vec<String> = ways_out
+        .iter()
+        .take(MAX_RULES_IN_NOTICE)
+        .map(CodexSandboxEscape::describe)
+        .collect();
+    let more = match ways_out.len().saturating_sub(MAX_RULES_IN_NOTICE) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| {
+        format!(
+            "codex's own rules let commands out of its sandbox without asking: {}{more}; here such commands are asked \
+             about each time (`agent-collab doctor` lists the rules)",
+            named.join(", ")
+        )
+    })
+}
+
+fn codex_home(adapter: &AdapterConfig) -> Option<PathBuf> {
+    let variable = |name: &str| match adapter.env.get(name) {
+        Some(value) => Some(value.into()),
+        None => std::env::var_os(name),
+    };
+    match variable("CODEX_HOME").filter(|folder| !folder.is_empty()) {
+        Some(folder) => Some(folder.into()),
+        None => variable("HOME").map(|home| PathBuf::from(home).join(".codex")),
+    }
+}
+
+fn list_rules_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == "rules") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn load_rules_file(file: PathBuf) -> Vec<CodexSandboxEscape> {
+    match read_rules_file(&file) {
+        Ok(text) => {
+            let rules = parse_sandbox_escape_rules(&text).into_iter();
+            let way = |rule| CodexSandboxEscape {
+                file: file.clone(),
+                kind: CodexSandboxEscapeKind::Rule(rule),
+            };
+            rules.map(way).collect()
+        }
+        Err(error) => vec![unreadable_file_escape(file, &error)],
+    }
+}
+
+fn read_rules_file(file: &Path) -> io::Result<String> {
+    let opened = File::open(file)?;
+    if !opened.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    opened
+        .take(MAX_RULES_FILE_BYTES.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_RULES_FILE_BYTES) {
+        return Err(io::Error::other(format!(
+            "it is longer than {MAX_RULES_FILE_BYTES} bytes"
+        )));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn unreadable_file_escape(file: PathBuf, error: &io::Error) -> CodexSandboxEscape {
+    CodexSandboxEscape {
+        file,
+        kind: CodexSandboxEscapeKind::UnreadableFile(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn codex(home: &Path) -> AdapterConfig {
+        AdapterConfig {
+            kind: AdapterKind::Codex,
+            program: "codex".to_owned(),
+            args: Vec::new(),
+            env: BTreeMap::from([("CODEX_HOME".to_owned(), home.display().to_string())]),
+            model: None,
+            writable: Vec::new(),
+        }
+    }
+
+    fn contained(line: &str) -> AgentToolCall {
+        AgentToolCall::Command {
+            line: line.to_owned(),
+            cwd: "/repo".into(),
+            reach: SandboxReach::Contained,
+        }
+    }
+
+    #[test]
+    fn what_a_rule_lets_out_is_not_held_and_is_told_with_file_and_line() {
+        let home = tempfile::tempdir().unwrap();
+        let adapter = codex(home.path());
+        assert_eq!(find_sandbox_escapes(&adapter), []);
+        let rules = home.path().join("rules");
+        fs::create_dir(&rules).unwrap();
+        let text = "\nprefix_rule(pattern=[\"git\", \"push\"], decision=\"allow\")\nprefix_rule(pattern=[\"ls\"], decision=\"prompt\")\n";
+        fs::write(rules.join("default.rules"), text).unwrap();
+        fs::write(rules.join("notes.txt"), "prefix_rule(pattern=[\"ls\"])").unwrap();
+        let found = find_sandbox_escapes(&adapter);
+        let file = rules.join("default.rules");
+        let told = sandbox_escape_notice(&found).unwrap();
+        assert!(
+            told.contains(&format!("{}:2 `git push`", file.display())),
+            "{told}"
+        );
+        let reach_of = |line: &str| {
+            let mut call = contained(line);
+            mark_possible_escape(&mut call, &found);
+            call != contained(line)
+        };
+        assert_eq!(
+            ["git push", "ls", "cat x"].map(reach_of),
+            [true, false, false]
+        );
+        // A folder in a file's place: nobody knows what it would allow.
+        fs::create_dir(rules.join("more.rules")).unwrap();
+        let found = find_sandbox_escapes(&adapter);
+        assert_eq!(found.len(), 2);
+        let mut call = contained("cat x");
+        mark_possible_escape(&mut call, &found);
+        assert_ne!(call, contained("cat x"));
+    }
+}

@@ -1,0 +1,434 @@
+//! What a live conversation tells becomes events.
+
+use std::collections::BTreeMap;
+
+use crate::adapter::{AdapterEvent, CliTurnOutcome};
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::{RequestId, TurnId};
+use crate::domain::question::{AgentQuestion, AnswerOption};
+use crate::domain::session::{AccountUsageWindow, Message, MessageRole};
+use crate::domain::text_delta::TextDelta;
+use crate::domain::turn::Role;
+use crate::store::{StoreError, TamperedFile};
+
+use super::agent_conversation::ConversationEvent;
+use super::approval_request::ApprovalRequest;
+use super::call_decision::DecisionWait;
+use super::run_journal::RunJournal;
+use super::{Engine, EngineError, EngineInput, PendingDocument, agent_activity, error_with_hint};
+
+impl Engine {
+    pub(super) fn on_conversation_event(
+        &mut self,
+        role: Role,
+        told: ConversationEvent,
+    ) -> Result<(), EngineError> {
+        match told {
+            ConversationEvent::Started(process) => {
+                self.expect_tool_process(role, process.pid);
+                let Some(at_work) = &mut self.active_turn else {
+                    return Ok(());
+                };
+                let (turn, prompt_sha256) =
+                    (at_work.order.turn.clone(), at_work.prompt_sha256.clone());
+                let reports = std::mem::take(&mut at_work.background_reports);
+                self.apply_event(Event::TurnStarted {
+                    turn,
+                    prompt_sha256,
+                    process: Some(process),
+                })?;
+                self.mark_results_reported(reports)
+            }
+            ConversationEvent::Adapter(event) => self.on_adapter_event(role, event),
+            ConversationEvent::Silent(since, why) => self.record_activity(
+                role,
+                AgentActivity::Silent {
+                    seconds: since.as_secs(),
+                    verdict: Some(why),
+                },
+            ),
+            ConversationEvent::RawStreamFailed(error) => {
+                self.warn_once("keep the raw stream", error)
+            }
+            ConversationEvent::Closed => Ok(()),
+        }
+    }
+
+    /// Keeps what the user said to a conversation that ends with the program; all else that it tells is void.
+    pub(super) fn queue_undelivered_input(&mut self, role: Role, told: ConversationEvent) {
+        let ConversationEvent::Adapter(AdapterEvent::InputUndelivered { text }) = told else {
+            return;
+        };
+        let text = agent_activity::clean_block(&text);
+        if let Err(error) = self.apply_event(Event::MessageQueued {
+            to: Some(role),
+            text,
+        }) {
+            tracing::error!(%error, "what was said last is not kept");
+        }
+    }
+
+    /// A call waits for a word: a person's, or one at once.
+    fn on_approval_event(&mut self, role: Role, asked: AdapterEvent) -> Result<(), EngineError> {
+        let patience = match &asked {
+            AdapterEvent::HookApprovalRequested { .. } => DecisionWait::ImmediateOnly,
+            _ => DecisionWait::UntilUserDecides,
+        };
+        match ApprovalRequest::from_adapter_event(asked) {
+            Some(asking) => self.on_approval_request((role, patience), asking),
+            None => Ok(()),
+        }
+    }
+
+    fn on_adapter_event(&mut self, role: Role, event: AdapterEvent) -> Result<(), EngineError> {
+        if let Some(news) = agent_activity::to_activity(&event) {
+            return self.record_activity(role, news);
+        }
+        match event {
+            AdapterEvent::Ready {
+                version: Some(version),
+            } => self.on_version(role, &version),
+            AdapterEvent::SessionOpened { external_id } => {
+                self.on_session_opened(role, &external_id)
+            }
+            AdapterEvent::SessionLost { reason } => self.on_session_lost(role, &reason),
+            AdapterEvent::TextDelta { item, text } => {
+                self.deltas.push(TextDelta::Text { role, item, text });
+                Ok(())
+            }
+            AdapterEvent::BlockWithdrawn { item } => {
+                self.deltas.push(TextDelta::Withdrawn { role, item });
+                Ok(())
+            }
+            asked @ (AdapterEvent::ApprovalRequested { .. }
+            | AdapterEvent::HookApprovalRequested { .. }) => self.on_approval_event(role, asked),
+            AdapterEvent::QuestionAsked { request, questions } => {
+                self.on_agent_questions(request, &questions)
+            }
+            AdapterEvent::RequestWithdrawn { request } => self.on_request_withdrawn(request),
+            AdapterEvent::ToolBlocked { tool, reason } => match self.state().session(role) {
+                Some(session) => self.record_blocked_call(session.id.clone(), &tool, &reason),
+                None => Ok(()),
+            },
+            AdapterEvent::InputUndelivered { text } => self.apply_event(Event::MessageQueued {
+                to: Some(role),
+                text: agent_activity::clean_block(&text),
+            }),
+            AdapterEvent::Usage(usage) => self.on_usage(role, &usage),
+            AdapterEvent::PlanUse { windows } => self.on_account_usage(role, windows),
+            AdapterEvent::TurnEnded(end) => {
+                self.check_files_after_turn(end);
+                Ok(())
+            }
+            // The rest is news, taken above, or for the view alone.
+            AdapterEvent::Ready { version: None }
+            | AdapterEvent::TurnStarted
+            | AdapterEvent::ThinkingDelta { .. }
+            | AdapterEvent::ToolOutput { .. }
+            | AdapterEvent::Text { .. }
+            | AdapterEvent::Thinking { .. }
+            | AdapterEvent::ToolStarted { .. }
+            | AdapterEvent::ToolEnded { .. }
+            | AdapterEvent::FilesChanged { .. }
+            | AdapterEvent::CallDenied { .. }
+            | AdapterEvent::Retrying { .. }
+            | AdapterEvent::Notice { .. }
+            | AdapterEvent::Unknown { .. }
+            | AdapterEvent::Malformed { .. } => Ok(()),
+        }
+    }
+
+    /// Its CLI took a request back: a call has ended with that, like any other that nobody answered.
+    pub(super) fn on_request_withdrawn(&mut self, request: RequestId) -> Result<(), EngineError> {
+        self.pending_requests.remove(&request);
+        let mut waiting = self.state().approvals.iter();
+        match waiting
+            .find(|approval| approval.request == request)
+            .cloned()
+        {
+            Some(approval) => self.apply_event(Event::ApprovalExpired {
+                approval,
+                reason: "its CLI no longer waits for an answer".to_owned(),
+            }),
+            None => self.apply_event(Event::AgentQuestionWithdrawn { request }),
+        }
+    }
+
+    fn record_activity(&mut self, role: Role, news: AgentActivity) -> Result<(), EngineError> {
+        let running = self
+            .state()
+            .running
+            .as_ref()
+            .map(|running| running.order.turn.clone());
+        let turn = running.unwrap_or_else(|| TurnId::new("none"));
+        self.apply_event(Event::Agent { turn, role, news })
+    }
+
+    fn on_version(&mut self, role: Role, version: &str) -> Result<(), EngineError> {
+        let version = agent_activity::clean_line(version);
+        let session = self.state().session(role);
+        if session.and_then(|session| session.version.as_ref()) == Some(&version) {
+            return Ok(());
+        }
+        let adapter = session.map_or(String::new(), |session| session.adapter.clone());
+        self.apply_event(Event::SessionVersion {
+            role,
+            adapter,
+            version,
+        })
+    }
+
+    fn on_session_opened(&mut self, role: Role, external_id: &str) -> Result<(), EngineError> {
+        let external_id = agent_activity::clean_line(external_id);
+        let known = self
+            .state()
+            .session(role)
+            .and_then(|session| session.external_id.as_ref());
+        if known != Some(&external_id) {
+            self.apply_event(Event::SessionOpened { role, external_id })?;
+        }
+        Ok(())
+    }
+
+    /// The turn goes out again in a new conversation, with what the old one knew: that is what is on record as sent.
+    fn on_session_lost(&mut self, role: Role, reason: &str) -> Result<(), EngineError> {
+        self.apply_event(Event::SessionLost {
+            role,
+            reason: agent_activity::clean_line(reason),
+        })?;
+        let at_work = self.active_turn.as_ref();
+        let sent = at_work
+            .filter(|at_work| at_work.order.purpose.role() == role)
+            .map(|at_work| (at_work.order.clone(), at_work.recovery_prompt.clone()));
+        match sent {
+            Some((order, text)) => self.append_message(role, MessageWriter::Program, &order, &text),
+            None => Ok(()),
+        }
+    }
+
+    fn on_usage(
+        &mut self,
+        role: Role,
+        usage: &crate::adapter::CliUsageTotals,
+    ) -> Result<(), EngineError> {
+        let usage = agent_activity::to_session_usage(usage);
+        if self
+            .state()
+            .session(role)
+            .is_some_and(|session| session.usage == usage)
+        {
+            return Ok(());
+        }
+        self.apply_event(Event::UsageReported { role, usage })
+    }
+
+    fn on_account_usage(
+        &mut self,
+        role: Role,
+        windows: Vec<AccountUsageWindow>,
+    ) -> Result<(), EngineError> {
+        let session = self.state().session(role);
+        if session.is_none_or(|session| session.plan == windows) {
+            return Ok(());
+        }
+        self.apply_event(Event::PlanUseReported { role, windows })
+    }
+
+    /// Shows an agent's question cleaned and remembers how the agent worded it.
+    pub(super) fn on_agent_questions(
+        &mut self,
+        request: RequestId,
+        questions: &[AgentQuestion],
+    ) -> Result<(), EngineError> {
+        let Some(turn) = self
+            .active_turn
+            .as_ref()
+            .map(|at_work| at_work.order.turn.clone())
+        else {
+            return Ok(());
+        };
+        let questions = self.remember_questions(&request, questions);
+        self.apply_event(Event::AgentAsked {
+            turn,
+            request,
+            questions,
+            child: None,
+        })
+    }
+
+    /// Cleans questions for the user and remembers under their request how the agent worded them.
+    pub(super) fn remember_questions(
+        &mut self,
+        request: &RequestId,
+        questions: &[AgentQuestion],
+    ) -> Vec<AgentQuestion> {
+        let shown: Vec<AgentQuestion> = questions.iter().map(clean_question).collect();
+        let raw: BTreeMap<String, String> = shown
+            .iter()
+            .zip(questions)
+            .map(|(shown, asked)| (shown.text.clone(), asked.text.clone()))
+            .collect();
+        self.pending_requests.add_questions(request.clone(), raw);
+        shown
+    }
+
+    /// Compares the program's own files off the loop; the turn's end follows with what was found.
+    fn check_files_after_turn(&mut self, end: CliTurnOutcome) {
+        let Some(at_work) = &self.active_turn else {
+            return;
+        };
+        let turn = at_work.order.turn.clone();
+        self.turn_has_ended = true;
+        let guard = self.journal.guard().clone();
+        let done = self.inputs.0.clone();
+        self.tasks.spawn(async move {
+            let checked =
+                tokio::task::spawn_blocking(move || RunJournal::find_tampered_files(&guard)).await;
+            let tampered = checked.unwrap_or_else(|panicked| {
+                let path = std::path::Path::new(".agent-collab");
+                let source = std::io::Error::other(panicked.to_string());
+                Err(StoreError::from_io(
+                    "compare with what was written",
+                    path,
+                    source,
+                ))
+            });
+            let _nobody = done
+                .send(EngineInput::TurnChecked {
+                    turn,
+                    end,
+                    tampered,
+                })
+                .await;
+        });
+    }
+
+    pub(super) fn on_turn_checked(
+        &mut self,
+        turn: &TurnId,
+        end: &CliTurnOutcome,
+        tampered: Result<Vec<TamperedFile>, StoreError>,
+    ) -> Result<(), EngineError> {
+        let Some(at_work) = self
+            .active_turn
+            .take_if(|at_work| at_work.order.turn == *turn)
+        else {
+            return Ok(());
+        };
+        self.report_tampered_files(&tampered?)?;
+        let final_text = match end {
+            CliTurnOutcome::Completed { final_text } => final_text.clone(),
+            CliTurnOutcome::Interrupted | CliTurnOutcome::Failed(_) => String::new(),
+        };
+        let role = at_work.order.purpose.role();
+        self.stop_awaited_discussions(role)?;
+        self.end_tool_calls(role);
+        if !final_text.is_empty() {
+            self.append_message(role, MessageWriter::Agent, &at_work.order, &final_text)?;
+        }
+        self.pending_document = Some(PendingDocument {
+            order: at_work.order,
+            final_text,
+            staging: at_work.staging,
+            merged_text: None,
+            n_failed_writes: 0,
+        });
+        // What cannot be read now is read again by whatever writes it.
+        match self.try_detect_user_edits() {
+            Ok(edits) => {
+                for edit in edits {
+                    self.apply_event(edit)?;
+                }
+            }
+            Err(error) => self.warn_once("read the workflow files", error_with_hint(&error))?,
+        }
+        self.apply_event(Event::TurnEnded {
+            turn: turn.clone(),
+            result: agent_activity::to_turn_outcome(end, self.failover_adapter(role)),
+        })?;
+        // A document that nobody collects goes; one in conflict stays held.
+        if self.state().busy.is_none() {
+            self.drop_pending_document();
+        }
+        Ok(())
+    }
+
+    /// Tells which of the program's own files somebody else changed, where that is any.
+    pub(super) fn report_tampered_files(
+        &mut self,
+        tampered: &[TamperedFile],
+    ) -> Result<(), EngineError> {
+        if tampered.is_empty() {
+            return Ok(());
+        }
+        let name = |path: &std::path::Path| agent_activity::clean_line(&path.to_string_lossy());
+        let named = tampered
+            .iter()
+            .map(|t| (name(&t.path), t.kept_copy.as_deref().map(name)));
+        let files = named.collect();
+        self.apply_event(Event::StoreTampered { files })
+    }
+
+    /// Appends a message to a role's session; the event holds everything but the text.
+    pub(super) fn append_message(
+        &mut self,
+        role: Role,
+        wrote: MessageWriter,
+        order: &crate::domain::turn::TurnOrder,
+        text: &str,
+    ) -> Result<(), EngineError> {
+        let Some(session) = self.state().session(role) else {
+            return Ok(());
+        };
+        let id = session.id.clone();
+        let message = Message {
+            id: format!("msg_{}", session.n_messages + 1),
+            turn: Some(order.turn.clone()),
+            role: match wrote {
+                MessageWriter::Agent => MessageRole::Assistant,
+                MessageWriter::Program | MessageWriter::User => MessageRole::User,
+            },
+            agent: order.purpose.profile(),
+            synthetic: wrote == MessageWriter::Program,
+            ts: self.journal.now(),
+            text: crate::text::clean_text(text),
+        };
+        self.journal.append_message(&id, &message)?;
+        self.apply_event(Event::MessageAppended {
+            role,
+            message: Message {
+                text: String::new(),
+                ..message
+            },
+        })
+    }
+}
+
+/// Who wrote a message of a role's session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MessageWriter {
+    /// The agent.
+    Agent,
+    /// This program, in the user's place.
+    Program,
+    /// The user, whose words also stand in the program's message behind it.
+    User,
+}
+
+/// A question as the user sees it.
+fn clean_question(asked: &AgentQuestion) -> AgentQuestion {
+    let line = |text: &Option<String>| {
+        let text = text.as_deref().map(agent_activity::clean_line);
+        text.filter(|text| !text.is_empty())
+    };
+    let options = asked.options.iter().map(|offered| AnswerOption {
+        label: agent_activity::clean_line(&offered.label),
+        description: line(&offered.description),
+    });
+    AgentQuestion {
+        text: agent_activity::clean_block(&asked.text),
+        header: line(&asked.header),
+        options: options.collect(),
+        picks: asked.picks,
+    }
+}

@@ -1,0 +1,436 @@
+//! Group discussions: performs what comes next in each, and tells each what came of it.
+//!
+//! Who speaks when, what counts and when it is over is said by the discussion itself, which is pure. Each participant
+//! speaks in a child session of its own (`children`), or there is an error. Refuses to decide anything of a discussion.
+
+mod attachments;
+mod check_runner;
+mod discussion_file;
+mod discussion_preview;
+mod discussion_request;
+mod finding_topic;
+mod participant_resolver;
+mod secret_files;
+mod speeches;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::discussion::{
+    DiscussionEffect, DiscussionEvent, DiscussionOutcome, DiscussionStatus, DiscussionStopReason,
+    GroupDiscussion, SpeechErrorCode, StopRequest,
+};
+use crate::domain::event::Event;
+use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
+use crate::domain::phase::{Phase, TurnHold};
+use crate::domain::task::TaskWaitMode;
+use crate::domain::turn::Role;
+use crate::engine::{Engine, EngineError, TaskCaller};
+use crate::store::scoped_read::FileText;
+use crate::store::{WorkdirLayout, run_archives};
+
+pub use attachments::AttachmentError;
+pub(super) use discussion_file::discussion_for_agent;
+pub use discussion_file::{discussion_to_json, discussion_to_markdown};
+pub use discussion_preview::{DiscussionPreview, build_discussion_preview};
+pub(super) use discussion_preview::{describe_budget, preview_budgets};
+pub use discussion_request::{
+    CONTEXT_TOO_LONG, DiscussionPlan, DiscussionPlanner, DiscussionRequest, DiscussionStartError,
+    MAX_CONTEXT_CHARS,
+};
+
+/// The discussions that this program performs.
+#[derive(Default)]
+pub(super) struct DiscussionRegistry {
+    running: BTreeMap<DiscussionId, RunningDiscussion>,
+}
+
+/// What a discussion takes that goes on.
+struct RunningDiscussion {
+    /// The texts of its files.
+    attachments: Vec<FileText>,
+    /// Whoever waits for its end.
+    waiter: Option<oneshot::Sender<GroupDiscussion>>,
+    /// When to look at it again without an event.
+    wake_at: Option<Instant>,
+    /// With which error those end who were stopped.
+    stop_codes: BTreeMap<SessionId, SpeechErrorCode>,
+    /// Stops the command that runs.
+    cancel: CancellationToken,
+}
+
+/// A discussion that was begun: its id, and where it comes once it is over.
+pub type DiscussionHandle = (DiscussionId, oneshot::Receiver<GroupDiscussion>);
+
+impl DiscussionRegistry {
+    /// Stops the commands of these, and has each be looked at at once: it knows already that it is to stop.
+    pub(super) fn cancel_and_wake(&mut self, all: &[DiscussionId]) {
+        for id in all {
+            if let Some(table) = self.running.get_mut(id) {
+                table.cancel.cancel();
+                table.wake_at = Some(Instant::now());
+            }
+        }
+    }
+
+    /// Waits until one is to be looked at again. Cancel safe.
+    pub(super) fn wait_until_due(&self) -> impl Future<Output = DiscussionId> + use<> {
+        let all = self.running.iter();
+        let due = all.filter_map(|(id, table)| Some((table.wake_at?, id.clone())));
+        let next = due.min_by_key(|(at, _)| *at);
+        async move {
+            match next {
+                Some((at, id)) => {
+                    sleep_until(at).await;
+                    id
+                }
+                None => std::future::pending().await,
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// A discussion of this run.
+    pub fn discussion(&self, id: &DiscussionId) -> Option<&GroupDiscussion> {
+        let mut all = self.state().discussions.iter();
+        all.find(|discussion| discussion.id() == id)
+    }
+
+    /// Begins a discussion. What comes back at once is its id, and where it comes once it is over.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept. A discussion that is not begun is no error: the inner one says why.
+    pub fn start_discussion(
+        &mut self,
+        ask: &DiscussionRequest,
+    ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
+        let DiscussionPlan {
+            order,
+            attachments: sources,
+        } = match self.plan_discussion(ask) {
+            Ok(planned) => planned,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let id = order.id.clone();
+        let begun = DiscussionEvent::Begun {
+            order: Box::new(order),
+        };
+        let waiting = self.register_discussion(&id, sources, ask.wait_mode);
+        self.apply_discussion_event(&id, begun)?;
+        self.advance_discussion(&id)?;
+        Ok(Ok((id, waiting)))
+    }
+
+    /// Goes on with a discussion that was stopped, was cut off or failed, after its last finished round.
+    ///
+    /// # Errors
+    /// As [`Engine::start_discussion`].
+    pub fn resume_discussion(
+        &mut self,
+        id: &DiscussionId,
+        waits: TaskWaitMode,
+    ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
+        let sources = match self.check_discussion_resumable(id) {
+            Ok(sources) => sources,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let waiting = self.register_discussion(id, sources, waits);
+        self.apply_discussion_event(id, DiscussionEvent::Continued)?;
+        self.advance_discussion(id)?;
+        Ok(Ok((id.clone(), waiting)))
+    }
+
+    fn check_discussion_resumable(
+        &self,
+        id: &DiscussionId,
+    ) -> Result<Vec<FileText>, DiscussionStartError> {
+        let cannot = |why: String| Err(DiscussionStartError::CannotResume(why));
+        let discussion = match self.discussion(id) {
+            None => {
+                return cannot(describe_missing_discussion(self.journal().layout(), id));
+            }
+            Some(discussion) => discussion,
+        };
+        match discussion.status {
+            DiscussionStatus::Cancelled | DiscussionStatus::Failed => {}
+            DiscussionStatus::Running => return cannot(format!("{id} is still going on")),
+            DiscussionStatus::Completed => {
+                return cannot(format!("{id} is over; begin another one on what is left"));
+            }
+        }
+        let names: Vec<String> = discussion
+            .order
+            .files
+            .iter()
+            .map(|file| file.path.clone())
+            .collect();
+        let caller = match &discussion.order.parent {
+            None => TaskCaller::User,
+            Some(session) => TaskCaller::Session(session.clone()),
+        };
+        Ok(self
+            .discussion_planner()
+            .read_attachments(&caller, &names)?)
+    }
+
+    fn register_discussion(
+        &mut self,
+        id: &DiscussionId,
+        sources: Vec<FileText>,
+        waits: TaskWaitMode,
+    ) -> oneshot::Receiver<GroupDiscussion> {
+        let (waiter, waiting) = oneshot::channel();
+        let table = RunningDiscussion {
+            attachments: sources,
+            waiter: match waits {
+                TaskWaitMode::Foreground => Some(waiter),
+                TaskWaitMode::Background => None,
+            },
+            wake_at: None,
+            stop_codes: BTreeMap::new(),
+            cancel: self.cancel.child_token(),
+        };
+        self.discussions.running.insert(id.clone(), table);
+        waiting
+    }
+
+    /// Stops a discussion; `false` where it does not go on.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn stop_discussion(
+        &mut self,
+        id: &DiscussionId,
+        reason: DiscussionStopReason,
+    ) -> Result<bool, EngineError> {
+        let Some(table) = self.discussions.running.get(id) else {
+            return Ok(false);
+        };
+        table.cancel.cancel();
+        self.apply_discussion_event(id, DiscussionEvent::StopAsked { reason })?;
+        self.advance_discussion(id)?;
+        Ok(true)
+    }
+
+    /// Stops what the turn of a role waits for that is over.
+    pub(super) fn stop_awaited_discussions(&mut self, role: Role) -> Result<(), EngineError> {
+        let session = self.state().session(role).map(|session| session.id.clone());
+        let is_awaited = |(id, table): (&DiscussionId, &RunningDiscussion)| {
+            let discussion = self.discussion(id)?;
+            let waits = table
+                .waiter
+                .as_ref()
+                .is_some_and(|waiter| !waiter.is_closed());
+            (waits && discussion.order.parent.is_some() && discussion.order.parent == session)
+                .then(|| id.clone())
+        };
+        let awaited: Vec<DiscussionId> = self
+            .discussions
+            .running
+            .iter()
+            .filter_map(is_awaited)
+            .collect();
+        for id in awaited {
+            self.stop_discussion(&id, DiscussionStopReason::User)?;
+        }
+        Ok(())
+    }
+
+    /// The program ends: nobody begins to speak any more, and each discussion is kept as it stands.
+    pub(super) fn shut_down_discussions(&mut self) {
+        let all: Vec<DiscussionId> = self.discussions.running.keys().cloned().collect();
+        for id in all {
+            if let Err(error) = self.interrupt_discussion(&id) {
+                tracing::error!(%error, "the end of a discussion is not recorded");
+                self.discussions.running.remove(&id);
+            }
+        }
+    }
+
+    /// Says of discussions that went on when an earlier program ended that they were cut off.
+    pub(super) fn mark_interrupted_discussions(&mut self) -> Result<(), EngineError> {
+        let all = self.state().discussions.iter();
+        let cut_off: Vec<DiscussionId> = all
+            .filter(|each| each.is_running() && !self.discussions.running.contains_key(each.id()))
+            .map(|each| each.id().clone())
+            .collect();
+        cut_off
+            .iter()
+            .try_for_each(|id| self.interrupt_discussion(id))
+    }
+
+    /// What was being said is given up, and the finished rounds stay.
+    fn interrupt_discussion(&mut self, id: &DiscussionId) -> Result<(), EngineError> {
+        self.apply_discussion_event(id, DiscussionEvent::CutOff)?;
+        if let Some(table) = self.discussions.running.remove(id) {
+            table.cancel.cancel();
+        }
+        Ok(())
+    }
+
+    pub(super) fn apply_discussion_event(
+        &mut self,
+        id: &DiscussionId,
+        news: DiscussionEvent,
+    ) -> Result<(), EngineError> {
+        self.apply_event(Event::Discussion {
+            id: id.clone(),
+            news,
+        })?;
+        self.save_discussion(id)
+    }
+
+    /// Does what comes next in a discussion until there is nothing to be done before something happens.
+    pub(super) fn advance_discussion(&mut self, id: &DiscussionId) -> Result<(), EngineError> {
+        while self.discussions.running.contains_key(id) {
+            let now = self.journal.now();
+            let next = self
+                .discussion(id)
+                .map(|discussion| discussion.next_effect(now));
+            match next {
+                Some(DiscussionEffect::Speak(_)) if self.state().turn_hold == TurnHold::Held => {
+                    // It goes on once turns may start again.
+                    if let Some(table) = self.discussions.running.get_mut(id) {
+                        table.wake_at = None;
+                    }
+                    return Ok(());
+                }
+                Some(DiscussionEffect::Speak(speakers)) => self.start_speeches(id, speakers)?,
+                Some(DiscussionEffect::RunCheck {
+                    n,
+                    round,
+                    asked_by,
+                    order,
+                }) => self.start_check(id, (n, round), asked_by, order)?,
+                Some(DiscussionEffect::Stop(stop)) => {
+                    if !self.stop_speakers(id, stop)? {
+                        return Ok(());
+                    }
+                }
+                Some(DiscussionEffect::Wait { until }) => {
+                    self.schedule_discussion_wakeup(id, now, until);
+                    return Ok(());
+                }
+                Some(DiscussionEffect::Conclude(outcome)) => {
+                    return self.conclude_discussion(id, *outcome);
+                }
+                Some(DiscussionEffect::Over) | None => drop(self.discussions.running.remove(id)),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn advance_all_discussions(&mut self) -> Result<(), EngineError> {
+        let ids: Vec<DiscussionId> = self.discussions.running.keys().cloned().collect();
+        for id in ids {
+            self.advance_discussion(&id)?;
+        }
+        Ok(())
+    }
+
+    fn schedule_discussion_wakeup(
+        &mut self,
+        id: &DiscussionId,
+        now: UnixMillis,
+        until: UnixMillis,
+    ) {
+        let wait = u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0);
+        if let Some(table) = self.discussions.running.get_mut(id) {
+            // Not sooner than it takes to look: a clock that stands must not make a circle of it.
+            table.wake_at = Some(Instant::now() + Duration::from_millis(wait.max(1)));
+        }
+    }
+
+    /// Stops who speaks; tells whether somebody was found to speak no more, so that there is more to be done.
+    fn stop_speakers(&mut self, id: &DiscussionId, stop: StopRequest) -> Result<bool, EngineError> {
+        let mut is_more = false;
+        if stop.check.is_some()
+            && let Some(table) = self.discussions.running.get(id)
+        {
+            table.cancel.cancel();
+        }
+        for session in stop.sessions {
+            if let Some(table) = self.discussions.running.get_mut(id) {
+                table.stop_codes.insert(session.clone(), stop.code);
+                table.wake_at = None;
+            }
+            if !self.stop_child_task(&session, "the discussion does not wait for it any more") {
+                self.record_lost_speech(id, &session, stop.code)?;
+                is_more = true;
+            }
+        }
+        Ok(is_more)
+    }
+
+    /// It is over: who waited is told, and the sessions go unless they are kept or could be gone on with.
+    fn conclude_discussion(
+        &mut self,
+        id: &DiscussionId,
+        outcome: DiscussionOutcome,
+    ) -> Result<(), EngineError> {
+        let outcome = Box::new(outcome);
+        self.apply_discussion_event(id, DiscussionEvent::Ended { outcome })?;
+        let table = self.discussions.running.remove(id);
+        let Some(discussion) = self.discussion(id).cloned() else {
+            return Ok(());
+        };
+        let goes = !discussion.order.terms.keep_sessions && !discussion.can_resume();
+        if goes {
+            for session in discussion.sessions.values() {
+                // One that is gone already is where it is to be.
+                let _gone = self.delete_child(session)?;
+            }
+        }
+        let waiter = table.and_then(|table| table.waiter);
+        let heard = waiter.is_some_and(|waiter| waiter.send(discussion.clone()).is_ok());
+        let later = match heard {
+            true => Vec::new(),
+            false => self.deferred_result_recipients(&discussion),
+        };
+        let mut later = later.into_iter();
+        later
+            .try_for_each(|(role, text)| self.apply_event(Event::LateResultReceived { role, text }))
+    }
+
+    /// Who is told with their next turn how it ended: who began it; of one about a finding the reviewer, and while the
+    /// review goes on the planner, who answers it next.
+    fn deferred_result_recipients(&self, discussion: &GroupDiscussion) -> Vec<(Role, String)> {
+        let roles = [Role::Planner, Role::Reviewer];
+        let is_its = |role: &Role| {
+            let session = self.state().session(*role);
+            session.is_some_and(|session| Some(&session.id) == discussion.order.parent.as_ref())
+        };
+        let told = discussion_for_agent(discussion);
+        let Some(n) = discussion.order.finding else {
+            let role = roles.into_iter().find(is_its);
+            return role.map(|role| (role, told)).into_iter().collect();
+        };
+        let evidence = |whose: &str, what: &str| {
+            format!(
+                "Other agents discussed finding {n} of {whose}. Weigh what they came to as evidence{what}; it settles \
+                 nothing by itself.\n{told}"
+            )
+        };
+        let planner = (self.state().phase == Phase::Review)
+            .then(|| (Role::Planner, evidence("the review", " when you answer it")));
+        let reviewer = (Role::Reviewer, evidence("yours", ""));
+        std::iter::once(reviewer).chain(planner).collect()
+    }
+}
+
+/// That a discussion is not of this run, and how it is gone on with where it lies in the history.
+fn describe_missing_discussion(layout: &WorkdirLayout, id: &DiscussionId) -> String {
+    match run_archives::find_archive_of_discussion(layout, id) {
+        Ok(Some(name)) => format!(
+            "{id} lies with its run in the history: `agent-collab resume {name}` brings that back, then \
+             `agent-collab discuss --id {id}` goes on with it"
+        ),
+        // A history that cannot be listed is told by whoever lists it.
+        Ok(None) | Err(_) => format!("there is no discussion {id} in this run, nor in the history"),
+    }
+}

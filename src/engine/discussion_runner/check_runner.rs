@@ -1,0 +1,236 @@
+//! A command that would settle a question: put to the one decision, and run by the program where that allows it.
+//!
+//! Nothing of the repository can be written by it. What is not proven to read, or allowed by a rule of the user's, is
+//! refused: nobody is asked in the middle of a discussion. Refuses to judge what its output means.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::secret_files;
+use crate::domain::discussion::{CheckOrder, CheckOutcome, CheckRun, DiscussionEvent};
+use crate::domain::ids::DiscussionId;
+use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::engine::read_target_resolver::with_read_paths;
+use crate::engine::test_runner::{self, TestCommandLine, TestRun, TestRunError, TestSettings};
+use crate::engine::{Engine, EngineError, EngineInput, agent_activity, sandbox};
+use crate::permission::{
+    AgentToolCall, DecisionContext, DecisionSource, Mode, PermissionAction, PhaseAccess,
+    SandboxReach, decide_call,
+};
+use crate::process::{SandboxSpec, SandboxSupport};
+use crate::text::{clean_text, truncate};
+
+/// Whose rules a check goes by: it reads, and what the user allowed.
+const CHECK_PROFILE: &str = "plan";
+/// The longest output that is read, in bytes.
+const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
+/// How much of the output is told, in lines at its beginning and end.
+const OUTPUT_LINES: (usize, usize) = (20, 60);
+
+impl Engine {
+    /// Puts a command to the decision; what came of it is fed now, or once it ran.
+    pub(super) fn start_check(
+        &mut self,
+        id: &DiscussionId,
+        (n, round): (u32, u32),
+        asked_by: Vec<String>,
+        order: CheckOrder,
+    ) -> Result<(), EngineError> {
+        let began = DiscussionEvent::CheckBegan {
+            order: order.clone(),
+        };
+        self.apply_discussion_event(id, began)?;
+        let run = CheckRun {
+            n,
+            round,
+            asked_by,
+            order,
+            end: CheckOutcome::Refused {
+                reason: String::new(),
+            },
+            took_ms: 0,
+        };
+        match self.authorize_check(&run.order.command)? {
+            Ok(()) => self.spawn_check(id, run),
+            Err(reason) => {
+                let end = CheckOutcome::Refused { reason };
+                let news = DiscussionEvent::Checked {
+                    run: CheckRun { end, ..run },
+                };
+                self.apply_discussion_event(id, news)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a command may run as a check, else why not.
+    fn authorize_check(&mut self, line: &str) -> Result<Result<(), String>, EngineError> {
+        let approvals = self.load_stored_approvals()?;
+        let holds = self.can_sandbox_checks();
+        let call = AgentToolCall::Command {
+            line: line.to_owned(),
+            cwd: self.setup.root.clone(),
+            reach: match holds {
+                true => SandboxReach::Contained,
+                false => SandboxReach::Unconfined,
+            },
+        };
+        // Where the kernel keeps it from writing, what the user allowed runs beside what is proven to read.
+        let access = match holds {
+            true => PhaseAccess::Execute,
+            false => PhaseAccess::BeforeExecute,
+        };
+        let context = DecisionContext {
+            // No mode makes it milder: who said it meant the turns of roles.
+            mode: match self.state().mode {
+                Mode::Plan => Mode::Plan,
+                Mode::Default | Mode::AutoEdit | Mode::Yolo => Mode::Default,
+            },
+            approvals,
+            lineage: self.setup.permissions.child_lineage(),
+            ..self.base_decision_context(CHECK_PROFILE, access, &self.setup.root)
+        };
+        let decision = decide_call(&call, &with_read_paths(&call, context));
+        let why = || format!("{} ({})", decision.reason.reason, decision.reason.rule);
+        Ok(match decision.action {
+            // What only reads could read what no agent may, and what the others said.
+            PermissionAction::Allow if !holds && decision.source == DecisionSource::Program => Err(
+                "nothing here keeps it from what it must not read (hint: install bubblewrap, and leave safety.contain_tests on)"
+                    .to_owned(),
+            ),
+            PermissionAction::Allow => Ok(()),
+            PermissionAction::Deny => Err(agent_activity::clean_line(&why())),
+            PermissionAction::Ask => Err(agent_activity::clean_line(&format!(
+                "only what is proven to read, or allowed by a rule, runs as a check: {}",
+                why()
+            ))),
+        })
+    }
+
+    fn can_sandbox_checks(&self) -> bool {
+        matches!(self.setup.sandbox_support, SandboxSupport::Available(_))
+            && self.setup.config.safety.contain_tests
+    }
+
+    fn spawn_check(&mut self, id: &DiscussionId, run: CheckRun) {
+        let Some(table) = self.discussions.running.get(id) else {
+            return;
+        };
+        let cancel = table.cancel.clone();
+        let timeout = self.discussion(id).map_or(Duration::ZERO, |discussion| {
+            Duration::from_millis(discussion.order.terms.timeout_ms)
+        });
+        let root = self.setup.root.clone();
+        let settings = TestSettings {
+            timeout: timeout.min(self.setup.config.test.timeout),
+            max_output_bytes: MAX_OUTPUT_BYTES,
+            env: BTreeMap::new(),
+            run: self.state().run.as_str().to_owned(),
+            spawner: self.setup.spawner.clone(),
+            sandbox: None,
+        };
+        let held = self.build_check_sandbox();
+        let (id, done) = (id.clone(), self.inputs.0.clone());
+        self.tasks.spawn(async move {
+            let contained = match held.await {
+                Ok(contained) => contained,
+                Err(reason) => {
+                    let end = CheckOutcome::Failed { reason };
+                    let _nobody = done
+                        .send(EngineInput::DiscussionCheckDone(
+                            id,
+                            CheckRun { end, ..run },
+                        ))
+                        .await;
+                    return;
+                }
+            };
+            let settings = TestSettings {
+                sandbox: contained,
+                ..settings
+            };
+            let command = TestCommandLine::Shell(run.order.command.clone());
+            let test = TestRun {
+                command: &command,
+                root: &root,
+                repository: None,
+                settings: &settings,
+                clean: &clean_text,
+            };
+            let ran = test_runner::run_tests(test, &cancel).await;
+            // Nobody listens any more only when the program is about to end.
+            let _nobody = done
+                .send(EngineInput::DiscussionCheckDone(
+                    id,
+                    record_check_result(run, ran),
+                ))
+                .await;
+        });
+    }
+
+    /// Works out what holds a check; `None` where nothing does, an error where it cannot be kept from all that it must not
+    /// read.
+    fn build_check_sandbox(
+        &self,
+    ) -> impl Future<Output = Result<Option<SandboxSpec>, String>> + use<> {
+        let kernel = self
+            .can_sandbox_checks()
+            .then(|| self.setup.sandbox_support.clone());
+        let (root, layout) = (self.setup.root.clone(), self.journal.layout().clone());
+        let rules = self.setup.permissions.rules(CHECK_PROFILE);
+        let reach = self.command_reach();
+        let work = move || {
+            let Some(kernel) = kernel else {
+                return Ok(None);
+            };
+            let workdir = layout.workdir();
+            let unread = secret_files::list_secret_files(&root, workdir, &rules)?;
+            let shown = layout.document_paths();
+            Ok(sandbox::check_sandbox_spec(
+                &kernel,
+                (&root, workdir),
+                &shown,
+                unread,
+                &reach,
+            ))
+        };
+        async {
+            let worked = tokio::task::spawn_blocking(work).await;
+            worked.unwrap_or_else(|error| Err(error.to_string()))
+        }
+    }
+
+    pub(in crate::engine) fn on_check_finished(
+        &mut self,
+        id: &DiscussionId,
+        run: CheckRun,
+    ) -> Result<(), EngineError> {
+        self.apply_discussion_event(id, DiscussionEvent::Checked { run })?;
+        self.advance_discussion(id)
+    }
+}
+
+fn record_check_result(run: CheckRun, ran: Result<Receipt, TestRunError>) -> CheckRun {
+    let failed = |reason: String| CheckOutcome::Failed { reason };
+    let (end, took_ms) = match ran {
+        Err(error) => (failed(agent_activity::clean_line(&error.to_string())), 0),
+        Ok(receipt) => {
+            let took_ms = receipt.duration_ms;
+            let (first, last) = OUTPUT_LINES;
+            let end = match receipt.outcome {
+                TestOutcome::NotStarted(why) => failed(agent_activity::clean_line(&why)),
+                TestOutcome::TimedOut => failed("it took too long and was ended".to_owned()),
+                _it_ran => CheckOutcome::Ran {
+                    exit_code: receipt.exit_code,
+                    output: truncate::to_lines(&receipt.output_tail, first, last),
+                },
+            };
+            (end, took_ms)
+        }
+    };
+    CheckRun {
+        end,
+        took_ms,
+        ..run
+    }
+}

@@ -1,0 +1,81 @@
+//! A discussion as it lies on disk beside the record of its run, for whoever looks from outside.
+//!
+//! Refuses to be what counts: the run's own record says what a discussion is.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::domain::discussion::GroupDiscussion;
+use crate::domain::ids::DiscussionId;
+use crate::engine::{Engine, EngineError};
+use crate::store::StoreError;
+use crate::store::discussion_files::SCHEMA;
+
+/// A discussion with its schema.
+#[derive(Serialize)]
+struct DiscussionFile<'a> {
+    schema: u64,
+    #[serde(flatten)]
+    discussion: &'a GroupDiscussion,
+}
+
+impl Engine {
+    /// Replaces the file of a discussion.
+    pub(super) fn save_discussion(&self, id: &DiscussionId) -> Result<(), EngineError> {
+        let Some(discussion) = self.discussion(id) else {
+            return Ok(());
+        };
+        let stored = DiscussionFile {
+            schema: SCHEMA,
+            discussion,
+        };
+        let path = self.journal.layout().discussion_file(id);
+        let bytes = serde_json::to_vec_pretty(&stored).map_err(|error| {
+            StoreError::from_io("write", &path, std::io::Error::other(error.to_string()))
+        })?;
+        Ok(self.journal.guard().replace(&path, &bytes)?)
+    }
+}
+
+/// What a discussion came to, as data: what is printed by `--json` and handed to agents.
+pub fn discussion_to_json(discussion: &GroupDiscussion) -> Value {
+    let order = &discussion.order;
+    let mut whole = json!({
+        "schema": SCHEMA,
+        "discussion_id": order.id,
+        "status": discussion.status,
+        "topic": order.topic,
+        "mode": order.terms.mode,
+        "participants": order.participants,
+    });
+    let outcome = discussion.outcome.as_ref().map(|outcome| json!(outcome));
+    if let (Some(whole), Some(Value::Object(outcome))) = (whole.as_object_mut(), outcome) {
+        whole.extend(outcome);
+    }
+    whole["checks"] = json!(discussion.checks);
+    if order.terms.verbose {
+        whole["transcript"] = json!({ "rounds": discussion.rounds, "closing": discussion.closing });
+    }
+    whole
+}
+
+/// What a discussion came to, for people: with all that was said unless it was to be short.
+pub fn discussion_to_markdown(discussion: &GroupDiscussion) -> String {
+    match discussion.order.terms.verbose {
+        true => discussion.to_markdown(),
+        false => discussion.result_to_markdown(),
+    }
+}
+
+/// What an agent is told of a discussion that is over, between marks that nothing in it can forge.
+pub(in crate::engine) fn discussion_for_agent(discussion: &GroupDiscussion) -> String {
+    let told = discussion_to_markdown(discussion);
+    let told = told
+        .replace("<discussion_result>", "<discussion_result >")
+        .replace("</discussion_result>", "</discussion_result >");
+    format!(
+        "discussion_id: {}\nstatus: {}\n<discussion_result>\n{told}\n</discussion_result>",
+        discussion.id(),
+        discussion.status.name(),
+    )
+}

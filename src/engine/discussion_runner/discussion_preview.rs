@@ -1,0 +1,142 @@
+//! What a discussion would be given, worked out of everything that is said and written about it.
+//!
+//! Refuses to start anything.
+
+use serde_json::{Map, Value, json};
+
+use super::discussion_request::{DiscussionPlan, DiscussionPlanner, budget_settings};
+use crate::config::AppConfig;
+use crate::domain::discussion::{ContextBudget, DiscussionMode, DiscussionSettings};
+use crate::engine::Engine;
+use crate::mcp::tools::group_discuss::PLACEHOLDER_TOPIC;
+use crate::text::pluralize;
+
+/// What a discussion would be given: one JSON object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DiscussionPreview(pub Value);
+
+impl Engine {
+    /// What a discussion that is planned would be given.
+    pub(in crate::engine) fn preview_discussion(
+        &self,
+        planned: &DiscussionPlan,
+    ) -> DiscussionPreview {
+        build_discussion_preview(&self.discussion_planner(), planned)
+    }
+}
+
+/// What a discussion that is planned would be given.
+pub fn build_discussion_preview(
+    means: &DiscussionPlanner<'_>,
+    planned: &DiscussionPlan,
+) -> DiscussionPreview {
+    let order = &planned.order;
+    let budgets: Map<String, Value> = order
+        .participants
+        .iter()
+        .map(|each| {
+            let budget = order.terms.budget_for_adapter(&each.adapter);
+            (each.adapter.clone(), budget_to_json(&budget))
+        })
+        .collect();
+    let chars = |text: &str| text.chars().count();
+    DiscussionPreview(json!({
+        "terms": order.terms,
+        "participants": order.participants,
+        "budgets": budgets,
+        "given": {
+            "topic_chars": Some(&order.topic).filter(|topic| *topic != PLACEHOLDER_TOPIC).map(|topic| chars(topic)),
+            "context_chars": chars(&order.context),
+            "files": planned
+                .attachments
+                .iter()
+                .map(|source| json!({ "path": source.name, "chars": chars(&source.text) }))
+                .collect::<Vec<_>>(),
+            "cut": planned.describe_truncation(),
+        },
+        "presets": means.config.discuss.presets.keys().collect::<Vec<_>>(),
+    }))
+}
+
+/// What follows from the budgets of a configuration, for each adapter.
+pub(in crate::engine) fn preview_budgets(config: &AppConfig) -> Value {
+    let written = &config.discuss.budget;
+    let of = |name: &String| {
+        let own = Some(name).filter(|name| written.adapters.contains_key(*name));
+        (
+            name.clone(),
+            budget_to_json(&budget_settings(written, own).to_budget()),
+        )
+    };
+    Value::Object(config.adapters.keys().map(of).collect())
+}
+
+fn budget_to_json(budget: &ContextBudget) -> Value {
+    json!(budget)
+}
+
+impl DiscussionPreview {
+    /// Tells it to a person.
+    pub fn describe(&self) -> String {
+        let told = &self.0;
+        let terms = &told["terms"];
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let minutes = |value: &Value| {
+            let seconds = value.as_u64().unwrap_or(0) / 1000;
+            match seconds {
+                0..120 => format!("{seconds} s"),
+                _ => format!("{} min", seconds / 60),
+            }
+        };
+        let rounds = DiscussionSettings {
+            mode: DiscussionMode::from_name(&word(&terms["mode"])).unwrap_or_default(),
+            rounds: u32::try_from(terms["rounds"].as_u64().unwrap_or(0)).unwrap_or(u32::MAX),
+            ..DiscussionSettings::default()
+        };
+        let rounds = usize::try_from(rounds.max_rounds()).unwrap_or(usize::MAX);
+        let mut lines = vec![format!(
+            "{}, {}: at most {}, {} at a time; each speech {}, all of it {}",
+            word(&terms["mode"]),
+            word(&terms["order"]),
+            pluralize(rounds, "round"),
+            terms["concurrency"],
+            minutes(&terms["timeout_ms"]),
+            minutes(&terms["deadline_ms"]),
+        )];
+        for each in told["participants"].as_array().into_iter().flatten() {
+            let (name, agent) = (word(&each["name"]), word(&each["agent"]));
+            lines.push(format!("- {name}: {agent} on {}", word(&each["adapter"])));
+        }
+        for (adapter, budget) in told["budgets"].as_object().into_iter().flatten() {
+            lines.push(format!("{adapter}: {}", describe_budget(budget)));
+        }
+        let given = &told["given"];
+        let topic = given["topic_chars"].as_u64();
+        let topic = topic.map_or(String::new(), |n| format!("topic {n} and "));
+        let context = &given["context_chars"];
+        lines.push(format!("given: {topic}context {context} characters"));
+        lines.extend(given["cut"].as_str().map(str::to_owned));
+        for file in given["files"].as_array().into_iter().flatten() {
+            lines.push(format!(
+                "- {}: {} characters",
+                word(&file["path"]),
+                file["chars"]
+            ));
+        }
+        let presets = told["presets"].as_array().into_iter().flatten();
+        let presets: Vec<&str> = presets.filter_map(Value::as_str).collect();
+        lines.push(match presets.is_empty() {
+            true => "presets: none".to_owned(),
+            false => format!("presets: {}", presets.join(", ")),
+        });
+        lines.join("\n")
+    }
+}
+
+/// What follows from a budget, in a line.
+pub(in crate::engine) fn describe_budget(budget: &Value) -> String {
+    format!(
+        "a prompt holds {} characters of the discussion, {} of each message of another; earlier rounds are summed up from {} on",
+        budget["context_chars"], budget["message_chars"], budget["compact_at_chars"]
+    )
+}

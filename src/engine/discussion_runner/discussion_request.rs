@@ -1,0 +1,299 @@
+//! From what somebody says of a discussion to what it is begun with, or to the reason why it is not.
+//!
+//! What is said beats the preset, and the preset the configuration, field by field. Everything is checked before
+//! anything is started, the files too. Refuses to start anything.
+
+use std::path::Path;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::attachments::AttachmentError;
+use crate::config::AppConfig;
+use crate::config::config_model::{DiscussionBudgetConfig, DiscussionPreset};
+use crate::config::effective_permissions::EffectivePermissions;
+use crate::domain::discussion::{
+    AttachmentFile, BudgetSettings, DiscussionMode, DiscussionOrder, DiscussionOverrides,
+    DiscussionSettings, MAX_TOPIC_CHARS, RosterError, SettingOutOfRange, SizeProfile,
+    SpeakingOrder,
+};
+use crate::domain::ids::DiscussionId;
+use crate::domain::task::TaskWaitMode;
+use crate::engine::{Engine, TaskCaller, TaskStartError, agent_activity};
+use crate::mcp::tools::group_discuss::{self, GroupDiscussToolArguments};
+use crate::store::WorkdirLayout;
+use crate::store::scoped_read::FileText;
+use crate::text::clean_text;
+
+/// The longest context, in characters.
+pub const MAX_CONTEXT_CHARS: usize = 100_000;
+
+/// What is said to a longer one.
+pub const CONTEXT_TOO_LONG: &str =
+    "the context is longer than 100,000 characters; name files instead";
+
+/// A discussion as somebody words it.
+#[derive(Debug, Clone)]
+pub struct DiscussionRequest {
+    /// Who begins it.
+    pub caller: TaskCaller,
+    /// What was said of it.
+    pub arguments: GroupDiscussToolArguments,
+    /// The number of the finding that it is about.
+    pub finding: Option<u32>,
+    /// Who waits for it.
+    pub wait_mode: TaskWaitMode,
+}
+
+/// Why a discussion was not begun.
+#[derive(Debug, Error)]
+pub enum DiscussionStartError {
+    /// The topic is empty or too long, or so is the context.
+    #[error("{0}")]
+    InvalidTopic(&'static str),
+    /// There is no such preset.
+    #[error("there is no preset {name:?}; {}", known_presets(.known))]
+    NoSuchPreset {
+        /// The name that was given.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// Who is to take part cannot.
+    #[error(transparent)]
+    InvalidRoster(#[from] RosterError),
+    /// It cannot go like that.
+    #[error(transparent)]
+    OutOfRange(#[from] SettingOutOfRange),
+    /// The caller may not have an agent of the participants work.
+    #[error(transparent)]
+    NotAllowed(#[from] TaskStartError),
+    /// A file cannot be given to them.
+    #[error(transparent)]
+    Attachment(#[from] AttachmentError),
+    /// There is no such finding.
+    #[error("there is no finding {0} in this run")]
+    NoSuchFinding(u32),
+    /// There is no discussion of this id that could go on.
+    #[error("{0}")]
+    CannotResume(String),
+}
+
+fn known_presets(known: &[String]) -> String {
+    match known {
+        [] => "there are none; [discuss.preset.NAME] in config.toml makes one".to_owned(),
+        known => format!("there are {}", known.join(", ")),
+    }
+}
+
+/// What a discussion would be begun with.
+#[derive(Debug)]
+pub struct DiscussionPlan {
+    /// The order, under an id of its own.
+    pub order: DiscussionOrder,
+    /// The texts of its files.
+    pub(super) attachments: Vec<FileText>,
+}
+
+impl DiscussionPlan {
+    /// That not all of what is given fits into a prompt, and what then; `None` where it does.
+    pub fn describe_truncation(&self) -> Option<String> {
+        let order = &self.order;
+        let texts = [&order.topic, &order.context].into_iter();
+        let texts = texts.chain(self.attachments.iter().map(|source| &source.text));
+        let n_given: u64 = texts.map(|text| text.chars().count() as u64).sum();
+        let budgets = order.participants.iter();
+        let budgets =
+            budgets.map(|each| order.terms.budget_for_adapter(&each.adapter).context_chars);
+        let room = budgets.min()?;
+        (n_given > room).then(|| {
+            format!(
+                "not all of it fits: {n_given} characters are given, and a prompt holds {room}; the context is cut, and \
+                 files are named, to be read in the repository (discuss.budget.input_tokens widens it)"
+            )
+        })
+    }
+}
+
+/// What a discussion is planned with.
+#[derive(Debug, Clone, Copy)]
+pub struct DiscussionPlanner<'a> {
+    /// The repository's real root.
+    pub root: &'a Path,
+    /// The configuration in force.
+    pub config: &'a AppConfig,
+    /// What is written about permissions.
+    pub permissions: &'a EffectivePermissions,
+    /// The program's own folder.
+    pub layout: &'a WorkdirLayout,
+}
+
+impl Engine {
+    /// Works out what a discussion would be begun with; starts nothing.
+    ///
+    /// # Errors
+    /// It would not be begun.
+    pub fn plan_discussion(
+        &self,
+        ask: &DiscussionRequest,
+    ) -> Result<DiscussionPlan, DiscussionStartError> {
+        let planned = match ask.finding {
+            Some(n) => self
+                .discussion_planner()
+                .plan(&self.with_finding_context(n, ask)?)?,
+            None => self.discussion_planner().plan(ask)?,
+        };
+        for participant in &planned.order.participants {
+            self.check_agent_allowed(&ask.caller, (group_discuss::TOOL.name, &participant.agent))?;
+        }
+        Ok(planned)
+    }
+
+    pub(super) fn discussion_planner(&self) -> DiscussionPlanner<'_> {
+        let setup = &self.setup;
+        DiscussionPlanner {
+            root: &setup.root,
+            config: &setup.config,
+            permissions: &setup.permissions,
+            layout: self.journal.layout(),
+        }
+    }
+}
+
+impl DiscussionPlanner<'_> {
+    /// Works out what a discussion would be begun with, whoever's rules stand against it.
+    ///
+    /// # Errors
+    /// It would not be begun.
+    pub fn plan(&self, ask: &DiscussionRequest) -> Result<DiscussionPlan, DiscussionStartError> {
+        let said = &ask.arguments;
+        let topic = validate_topic(&said.topic)?;
+        let preset = self.find_preset(said.preset.as_deref())?;
+        let terms = self.resolve_settings(said, &preset)?;
+        let participants = self.resolve_participants(said, &preset, terms.mode)?;
+        let context: Vec<&str> = [preset.context.as_deref(), said.context.as_deref()]
+            .into_iter()
+            .flatten()
+            .collect();
+        let context = clean_text(&context.join("\n\n"));
+        if context.chars().count() > MAX_CONTEXT_CHARS {
+            return Err(DiscussionStartError::InvalidTopic(CONTEXT_TOO_LONG));
+        }
+        let sources = self.read_attachments(&ask.caller, &said.files)?;
+        let files = sources.iter().map(|source| AttachmentFile {
+            path: source.name.clone(),
+            n_bytes: source.text.len() as u64,
+        });
+        let order = DiscussionOrder {
+            id: DiscussionId::new(format!("dsc_{}", uuid::Uuid::now_v7().simple())),
+            parent: match &ask.caller {
+                TaskCaller::User => None,
+                TaskCaller::Session(session) => Some(session.clone()),
+            },
+            topic,
+            context,
+            files: files.collect(),
+            participants,
+            terms,
+            preset: said.preset.clone(),
+            finding: ask.finding,
+        };
+        Ok(DiscussionPlan {
+            order,
+            attachments: sources,
+        })
+    }
+
+    fn find_preset(&self, name: Option<&str>) -> Result<DiscussionPreset, DiscussionStartError> {
+        let presets = &self.config.discuss.presets;
+        let Some(name) = name else {
+            return Ok(DiscussionPreset::default());
+        };
+        presets
+            .get(name)
+            .cloned()
+            .ok_or_else(|| DiscussionStartError::NoSuchPreset {
+                name: agent_activity::clean_line(name),
+                known: presets.keys().cloned().collect(),
+            })
+    }
+
+    /// What it follows: what was said, beneath it the preset, beneath that the configuration.
+    fn resolve_settings(
+        &self,
+        said: &GroupDiscussToolArguments,
+        preset: &DiscussionPreset,
+    ) -> Result<DiscussionSettings, SettingOutOfRange> {
+        let discuss = &self.config.discuss;
+        let explicit = DiscussionOverrides {
+            mode: said.mode.map(Into::into),
+            order: said.order.map(Into::into),
+            rounds: said.rounds,
+            keep_sessions: said.keep_sessions,
+            verbose: said.verbose,
+            ..DiscussionOverrides::default()
+        };
+        let written = DiscussionOverrides {
+            budget: Some(budget_settings(&discuss.budget, None)),
+            ..overrides_from_preset(&discuss.defaults)
+        };
+        let terms =
+            DiscussionOverrides::merge_layers([explicit, overrides_from_preset(preset), written])
+                .to_settings()?;
+        let own = |name: &String| (name.clone(), budget_settings(&discuss.budget, Some(name)));
+        Ok(DiscussionSettings {
+            // More at a time than there are places would only wait for one.
+            concurrency: terms
+                .concurrency
+                .min(self.config.limits.max_children.max(1)),
+            adapter_budgets: discuss.budget.adapters.keys().map(own).collect(),
+            ..terms
+        })
+    }
+}
+
+/// One layer, as the configuration has it.
+fn overrides_from_preset(written: &DiscussionPreset) -> DiscussionOverrides {
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    DiscussionOverrides {
+        mode: written.mode.as_deref().and_then(DiscussionMode::from_name),
+        order: written.order.as_deref().and_then(SpeakingOrder::from_name),
+        rounds: written.rounds,
+        concurrency: written.concurrency,
+        timeout_ms: written.timeout.map(millis),
+        deadline_ms: written.deadline.map(millis),
+        max_retries: written.max_retries,
+        stalemate_rounds: written.stalemate_rounds,
+        keep_sessions: written.keep_sessions,
+        ..DiscussionOverrides::default()
+    }
+}
+
+fn validate_topic(said: &str) -> Result<String, DiscussionStartError> {
+    let topic = clean_text(said).trim().to_owned();
+    match topic.chars().count() {
+        0 => Err(DiscussionStartError::InvalidTopic(
+            "there is no topic: say what is to be decided, and between what",
+        )),
+        n if n > MAX_TOPIC_CHARS => Err(DiscussionStartError::InvalidTopic(
+            "the topic is longer than 1,000 characters; put the rest into the context",
+        )),
+        _ => Ok(topic),
+    }
+}
+
+/// How much a participant is told, of those that one adapter plays.
+pub(super) fn budget_settings(
+    written: &DiscussionBudgetConfig,
+    adapter: Option<&String>,
+) -> BudgetSettings {
+    let own = adapter.and_then(|name| written.adapters.get(name));
+    let own = own.copied().unwrap_or_default();
+    BudgetSettings {
+        profile: SizeProfile::from_name(&written.profile).unwrap_or_default(),
+        input_tokens: own.input_tokens.unwrap_or(written.input_tokens),
+        min_output_tokens: written.min_output_tokens,
+        reasoning_headroom_tokens: written.reasoning_headroom_tokens,
+        chars_per_token: own.chars_per_token.unwrap_or(written.chars_per_token),
+    }
+}

@@ -1,0 +1,367 @@
+//! What a run stands on, looked at: configuration, CLIs, git, what holds agents, environment.
+//!
+//! Runs each CLI once with `--version` and starts nothing else; calls no model. Environment variables are told only as
+//! set or not. Refuses to know who asked.
+
+mod log_report;
+mod writable_folders;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::Engine;
+use super::cli_probe::{CliProbeResult, probe_cli};
+use super::codex_sandbox_escapes::{self, CodexSandboxEscape};
+use super::git::GitRepository;
+use super::run_setup::NamedAdapter;
+use super::sandbox;
+use crate::config::AppConfig;
+use crate::config::config_model::AdapterConfig;
+use crate::process::{ChildSpawner, SandboxSupport};
+use crate::text::{clean_text, pluralize};
+
+pub use log_report::OTHER_FILE_HINT;
+pub use writable_folders::{FolderCheck, WriteTrial};
+
+/// Variables that change how the CLIs behave; their values are never shown.
+const REPORTED_VARIABLES: [&str; 12] = [
+    "OPENAI_API_KEY",
+    "CODEX_API_KEY",
+    "CODEX_HOME",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "HTTPS_PROXY",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+];
+
+/// What is looked at.
+#[derive(Debug, Clone)]
+pub struct DoctorInput {
+    /// The repository's root.
+    pub root: PathBuf,
+    /// The repository, where there is one; else why git cannot be asked.
+    pub repository: Result<Option<GitRepository>, GitProblem>,
+    /// The folders that are tried: none where a run is at work, which writes there.
+    pub folders: Vec<FolderCheck>,
+    /// The configuration in force.
+    pub config: AppConfig,
+    /// Where each of its values comes from, as `config show --json` tells.
+    pub origins: Value,
+    /// What can hold agents here.
+    pub sandbox_support: SandboxSupport,
+    /// Who starts the CLIs.
+    pub spawner: ChildSpawner,
+}
+
+/// Why git cannot be asked, and what to do.
+#[derive(Debug, Clone)]
+pub struct GitProblem {
+    /// What is wrong.
+    pub problem: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// What was found: one JSON object, cleaned. `ok` says whether a run could start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DoctorReport(pub Value);
+
+impl Engine {
+    /// Looks at what this run stands on.
+    pub fn doctor_report(&self) -> impl Future<Output = DoctorReport> + Send + use<> {
+        let setup = Arc::clone(&self.setup);
+        let repository = self.repository.clone();
+        async move {
+            let grounds = DoctorInput {
+                root: setup.root.clone(),
+                repository: Ok(repository.filter(|_| setup.commits_off_reason.is_none())),
+                folders: Vec::new(),
+                config: setup.config.clone(),
+                origins: setup.origins.clone(),
+                sandbox_support: setup.sandbox_support.clone(),
+                spawner: setup.spawner.clone(),
+            };
+            build_report(&grounds).await
+        }
+    }
+}
+
+/// Looks at all of it.
+pub async fn build_report(grounds: &DoctorInput) -> DoctorReport {
+    let config = &grounds.config;
+    let git = match &grounds.repository {
+        Ok(repository) => git_report(repository.as_ref()).await,
+        Err(GitProblem { problem, hint }) => {
+            json!({ "ok": false, "problem": problem, "hint": hint })
+        }
+    };
+    let folders: Vec<Value> = grounds
+        .folders
+        .iter()
+        .map(writable_folders::check_folder)
+        .collect();
+    let is_ok = |it: &Value| it["ok"] == json!(true);
+    let adapters = adapters_report(grounds).await;
+    let log = log_report::log_report(grounds);
+    let is_well = is_ok(&git)
+        && is_ok(&log)
+        && folders.iter().all(is_ok)
+        && adapters
+            .iter()
+            .all(|adapter| adapter["needed"] == json!(false) || is_ok(adapter));
+    let environment: Map<String, Value> = REPORTED_VARIABLES
+        .iter()
+        .map(|name| {
+            let word = match std::env::var_os(name) {
+                Some(_) => "[SET]",
+                None => "[NOT SET]",
+            };
+            ((*name).to_owned(), json!(word))
+        })
+        .collect();
+    DoctorReport(json!({
+        "ok": is_well,
+        "version": env!("CARGO_PKG_VERSION"),
+        "root": grounds.root.to_string_lossy(),
+        "trust": grounds.origins["trust"],
+        "instructions": grounds.origins["instructions"],
+        "git": git,
+        "folders": folders,
+        "log": log,
+        "adapters": adapters,
+        "tests": { "held": { "kernel": sandbox::describe_test_sandbox(&grounds.sandbox_support, config) } },
+        "configuration": config_layers_report(&grounds.origins),
+        "discuss": discussion_report(grounds),
+        "notices": grounds.origins["notices"],
+        "environment": environment,
+    }))
+}
+
+/// The layers that set something: their files, and how many values each has in force.
+fn config_layers_report(origins: &Value) -> Value {
+    let mut layers: Map<String, Value> = Map::new();
+    for value in origins["values"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(_, value)| value)
+    {
+        let Some(name) = value["layer"].as_str() else {
+            continue;
+        };
+        let layer = layers
+            .entry(name)
+            .or_insert_with(|| json!({ "values": 0, "from": [] }));
+        layer["values"] = json!(layer["values"].as_u64().unwrap_or(0) + 1);
+        let from = [&value["file"], &value["flag"]]
+            .into_iter()
+            .find(|from| from.is_string());
+        if let (Some(from), Some(known)) = (from, layer["from"].as_array_mut())
+            && !known.contains(from)
+        {
+            known.push(from.clone());
+        }
+    }
+    Value::Object(layers)
+}
+
+/// What a discussion goes by, each value with its origin, and what follows from the budget.
+fn discussion_report(grounds: &DoctorInput) -> Value {
+    let values = grounds.origins["values"].as_object();
+    let own = values
+        .into_iter()
+        .flatten()
+        .filter(|(path, _)| path.starts_with("discuss."));
+    let own: Map<String, Value> = own
+        .map(|(path, held)| (path.clone(), held.clone()))
+        .collect();
+    json!({
+        "values": own,
+        "presets": grounds.config.discuss.presets.keys().collect::<Vec<_>>(),
+        "derived": super::discussion_runner::preview_budgets(&grounds.config),
+    })
+}
+
+async fn git_report(repository: Option<&GitRepository>) -> Value {
+    let Some(repository) = repository else {
+        return json!({ "ok": true, "note": "no git repository here: commits would be off" });
+    };
+    match repository.commit_identity().await {
+        Ok(Ok(identity)) => {
+            json!({ "ok": true, "note": format!("commits as {} <{}>", identity.author.name, identity.author.email) })
+        }
+        Ok(Err(missing)) => {
+            json!({ "ok": false, "problem": "git does not know in whose name to commit", "hint": missing.hint() })
+        }
+        Err(error) => json!({ "ok": false, "problem": error.to_string(), "hint": error.hint() }),
+    }
+}
+
+async fn adapters_report(grounds: &DoctorInput) -> Vec<Value> {
+    let config = &grounds.config;
+    let mut found = Vec::new();
+    for (name, settings) in &config.adapters {
+        let needed = *name == config.roles.planner || Some(name) == config.roles.reviewer.as_ref();
+        let adapter = NamedAdapter {
+            name: name.clone(),
+            settings: settings.clone(),
+        };
+        let (by_kernel, by_protocol) =
+            sandbox::describe_adapter_sandbox(&grounds.sandbox_support, config, settings.kind);
+        let mut entry = json!({
+            "name": name, "kind": settings.kind.as_str(), "program": settings.program, "needed": needed,
+            "held": { "kernel": by_kernel, "protocol_only": by_protocol },
+            "let_out": sandbox_escape_lines(settings),
+        });
+        let told = match probe_cli(&grounds.spawner, &adapter, &grounds.root).await {
+            CliProbeResult::Ready(capabilities) => {
+                json!({ "ok": true, "capabilities": capabilities })
+            }
+            CliProbeResult::UnknownVersion => {
+                json!({ "ok": true, "note": "its version is not known" })
+            }
+            CliProbeResult::Failed { problem, hint } => {
+                json!({ "ok": false, "problem": problem, "hint": hint })
+            }
+        };
+        if let (Value::Object(entry), Value::Object(told)) = (&mut entry, told) {
+            entry.extend(told);
+        }
+        found.push(entry);
+    }
+    found
+}
+
+/// The rules that let commands out of the CLI's own sandbox.
+fn sandbox_escape_lines(settings: &AdapterConfig) -> Vec<String> {
+    let ways_out = codex_sandbox_escapes::find_sandbox_escapes(settings);
+    ways_out.iter().map(CodexSandboxEscape::describe).collect()
+}
+
+impl DoctorReport {
+    /// Tells it to a person, a line for each thing, cleaned.
+    pub fn to_text(&self) -> String {
+        clean_text(&report_to_text(&self.0))
+    }
+}
+
+fn report_to_text(report: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut lines = vec![
+        format!("agent-collab {}", text(&report["version"])),
+        format!(
+            "repository   {} ({})",
+            text(&report["root"]),
+            text(&report["trust"])
+        ),
+        report_line("git", &report["git"]),
+    ];
+    if let Some(instructions) = report["instructions"].as_str() {
+        lines.push(format!("project    {instructions}"));
+    }
+    for folder in report["folders"].as_array().into_iter().flatten() {
+        lines.push(report_line(&text(&folder["what"]), folder));
+    }
+    lines.push(report_line("the program's own log", &report["log"]));
+    let prompts = report["log"]["prompts"].as_str();
+    lines.extend(prompts.map(|told| format!("WARNING    {told}")));
+    for adapter in report["adapters"].as_array().into_iter().flatten() {
+        let name = text(&adapter["name"]);
+        let used = if adapter["needed"] == json!(true) {
+            ""
+        } else {
+            " (no role uses it)"
+        };
+        lines.push(report_line(&format!("{name}{used}"), adapter));
+        let held = &adapter["held"];
+        lines.push(format!(
+            "           held by the kernel: {}",
+            text(&held["kernel"])
+        ));
+        lines.push(format!(
+            "           by protocol only: {}",
+            text(&held["protocol_only"])
+        ));
+        for rule in adapter["let_out"].as_array().into_iter().flatten() {
+            let rule = text(rule);
+            lines.push(format!(
+                "WARNING    {name}'s own rules let commands out of its sandbox unasked: {rule}"
+            ));
+        }
+    }
+    let tests = text(&report["tests"]["held"]["kernel"]);
+    lines.push(format!("tests      held by the kernel: {tests}"));
+    lines.extend(config_lines(&report["configuration"]));
+    lines.extend(discussion_lines(&report["discuss"]));
+    for notice in report["notices"].as_array().into_iter().flatten() {
+        lines.push(format!("notice     {}", text(notice)));
+    }
+    for (name, state) in report["environment"].as_object().into_iter().flatten() {
+        lines.push(format!("{:<9}  {name}", text(state)));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// Where values come from, a line for each layer.
+fn config_lines(layers: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (layer, told) in layers.as_object().into_iter().flatten() {
+        let from = told["from"].as_array().into_iter().flatten();
+        let from: Vec<&str> = from.filter_map(Value::as_str).collect();
+        let from = match from.is_empty() {
+            true => String::new(),
+            false => format!(" from {}", from.join(", ")),
+        };
+        let n_values = told["values"].as_u64().unwrap_or(0);
+        let n_values = usize::try_from(n_values).unwrap_or(usize::MAX);
+        lines.push(format!(
+            "settings   {layer}: {}{from}",
+            pluralize(n_values, "value")
+        ));
+    }
+    lines
+}
+
+/// What discussions go by, in lines.
+fn discussion_lines(discuss: &Value) -> Vec<String> {
+    let value = |key: &str| discuss["values"][format!("discuss.{key}")]["value"].to_string();
+    let mut lines = vec![format!(
+        "discuss    {} of at most {} rounds, {} at a time; each speech {}, all of it {}",
+        value("mode"),
+        value("rounds"),
+        value("concurrency"),
+        value("timeout"),
+        value("deadline")
+    )];
+    for (adapter, budget) in discuss["derived"].as_object().into_iter().flatten() {
+        let budget = super::discussion_runner::describe_budget(budget);
+        lines.push(format!("           {adapter}: {budget}"));
+    }
+    lines
+}
+
+fn report_line(name: &str, value: &Value) -> String {
+    let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    if value["ok"] == json!(true) {
+        let version = value["capabilities"]["version"]
+            .as_str()
+            .map(|version| format!("version {version}"));
+        return format!(
+            "ok         {name}: {}",
+            version.unwrap_or_else(|| text("note"))
+        );
+    }
+    format!(
+        "MISSING    {name}: {}\n           hint: {}",
+        text("problem"),
+        text("hint")
+    )
+}

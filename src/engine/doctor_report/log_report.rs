@@ -1,0 +1,33 @@
+//! Where the program's own log would go, whether it can, and whether it holds prompts.
+
+use serde_json::{Value, json};
+
+use super::DoctorInput;
+use crate::engine::log_sinks::{FrontEnd, describe_sinks, log_sinks, prompt_logging_notice};
+use crate::store::debug_log::check_user_log_file;
+
+/// Looks at the log; writes nothing.
+pub(super) fn log_report(grounds: &DoctorInput) -> Value {
+    let (config, root) = (&grounds.config, &grounds.root);
+    let sinks = log_sinks(config, root, FrontEnd::Lines);
+    let prompts = prompt_logging_notice(config, &sinks);
+    let own = config.log.json_file.as_ref();
+    match own.map(|path| check_user_log_file(path, root)) {
+        Some(Err(error)) => json!({
+            "ok": false, "prompts": prompts,
+            "problem": format!("`log.json_file` cannot be written: {error}"),
+            "hint": OTHER_FILE_HINT,
+        }),
+        Some(Ok(())) | None => {
+            let note = match sinks.is_empty() {
+                true => "written nowhere".to_owned(),
+                false => describe_sinks(&sinks),
+            };
+            json!({ "ok": true, "prompts": prompts, "note": note })
+        }
+    }
+}
+
+/// What to do about a file of the user's that cannot be written.
+pub const OTHER_FILE_HINT: &str =
+    "name a file outside the repository, in a folder that is there and that you can write";

@@ -1,0 +1,535 @@
+//! From a completed turn to the event that says what it returned.
+
+use std::time::Duration;
+
+use crate::domain::effect::Effect;
+use crate::domain::event::Event;
+use crate::domain::findings::{FindingResponse, ReviewRemark};
+use crate::domain::ids::{Sha256, TurnId};
+use crate::domain::phase::Phase;
+use crate::domain::plan::{self, Plan, PlanStatus, Step};
+use crate::domain::review::{self, ReviewDocument};
+use crate::domain::run::ProgramOperation;
+use crate::domain::turn::{TurnOrder, TurnPurpose};
+use crate::store::document_files::DocumentContent;
+use crate::store::{StoreError, document_files as files, iteration_files};
+use crate::text::{clean_text, clean_to_one_line, front_matter};
+
+use super::document_commit::{
+    self, CommittedPlan, DocumentCommitError, FrontMatterFacts, ReturnedDocuments,
+    WholeMessageDocument, WorkflowDocumentLock,
+};
+use super::document_conflict::WorkflowDocument;
+use super::staging_folder::{self, SubmittedDocuments, TurnStagingFolder};
+use super::{
+    Engine, EngineError, EngineInput, PendingDocument, error_with_hint, failure_event,
+    warning_event,
+};
+
+/// How often a document that the disk refused is tried again before the run is given up here.
+const MAX_COMMIT_RETRIES: u8 = 12;
+/// How long after each other.
+const COMMIT_RETRY_DELAY: Duration = Duration::from_secs(5);
+
+/// Which base a commit is made against.
+pub(super) enum CommitBase {
+    /// What the turn began with: an edit in between is a conflict.
+    TurnStart,
+    /// What lay there when the user said whose text counts: an edit since then is a conflict again.
+    OnDisk(DocumentsOnDisk),
+}
+
+/// The documents as they lay on disk at one moment.
+pub(super) struct DocumentsOnDisk {
+    pub plan: Option<DocumentContent>,
+    pub comments: Option<DocumentContent>,
+}
+
+impl CommitBase {
+    fn plan_hash<'a>(&'a self, staging: &'a TurnStagingFolder) -> Option<&'a Sha256> {
+        document_hash(match self {
+            Self::TurnStart => &staging.plan_before,
+            Self::OnDisk(seen) => &seen.plan,
+        })
+    }
+
+    fn comments_hash<'a>(&'a self, staging: &'a TurnStagingFolder) -> Option<&'a Sha256> {
+        document_hash(match self {
+            Self::TurnStart => &staging.comments_before,
+            Self::OnDisk(seen) => &seen.comments,
+        })
+    }
+}
+
+pub(super) fn document_hash(document: &Option<DocumentContent>) -> Option<&Sha256> {
+    document.as_ref().map(|document| &document.sha256)
+}
+
+impl Engine {
+    /// Takes the document out of the completed turn and commits it.
+    pub(super) fn collect_document(
+        &mut self,
+        order: &TurnOrder,
+        pen: Result<WorkflowDocumentLock, StoreError>,
+    ) -> Vec<Event> {
+        self.commit_document(order, &CommitBase::TurnStart, pen)
+    }
+
+    pub(super) fn commit_document(
+        &mut self,
+        order: &TurnOrder,
+        base: &CommitBase,
+        pen: Result<WorkflowDocumentLock, StoreError>,
+    ) -> Vec<Event> {
+        let Some(held) = self
+            .pending_document
+            .take_if(|held| held.order.turn == order.turn)
+        else {
+            return vec![failure_event(
+                "collect a document",
+                "the turn's text is gone",
+            )];
+        };
+        let mut events = Vec::new();
+        let committed = pen
+            .map_err(DocumentCommitError::Store)
+            .and_then(|pen| self.try_commit_document(&held, (base, &pen), &mut events));
+        match committed {
+            Ok(event) => {
+                self.pending_document = Some(held);
+                self.drop_pending_document();
+                events.push(event);
+                events.extend(self.move_merges_aside());
+            }
+            Err(DocumentCommitError::Conflict) => {
+                events.push(self.conflict_event(&held, None));
+                self.pending_document = Some(held);
+            }
+            Err(DocumentCommitError::Store(error)) => {
+                events.extend(self.on_commit_error(held, &error))
+            }
+        }
+        events
+    }
+
+    fn try_commit_document(
+        &self,
+        held: &PendingDocument,
+        (base, pen): (&CommitBase, &WorkflowDocumentLock),
+        events: &mut Vec<Event>,
+    ) -> Result<Event, DocumentCommitError> {
+        events.extend(self.try_detect_user_edits()?);
+        match held.order.purpose {
+            TurnPurpose::WritePlan => self.commit_written_plan(held, base, pen),
+            TurnPurpose::Review => self.commit_review(held, base, pen),
+            TurnPurpose::Respond => self.commit_response(held, base, pen),
+            TurnPurpose::RefineGoal { .. }
+            | TurnPurpose::Step { .. }
+            | TurnPurpose::Fix { .. }
+            | TurnPurpose::Summary => Ok(missing_document_event(
+                &held.order,
+                "this turn returns none".to_owned(),
+            )),
+        }
+    }
+
+    /// Keeps a document that is not committed yet where it outlives the program.
+    fn save_pending_document(&self, held: &PendingDocument) {
+        let found = self.returned_documents(held);
+        let kept = staging_folder::save_submission(
+            &held.staging,
+            &SubmittedDocuments {
+                plan: found.plan,
+                comments: found.comments,
+            },
+        );
+        if let Err(error) = kept {
+            tracing::warn!(%error, "the turn's document is in memory alone");
+        }
+    }
+
+    /// The same of what a turn returned that has to wait.
+    pub(super) fn save_returned_document(&self, turn: &TurnId) {
+        if let Some(held) = self
+            .pending_document
+            .as_ref()
+            .filter(|held| held.order.turn == *turn)
+        {
+            self.save_pending_document(held);
+        }
+    }
+
+    /// Keeps a document that the disk refused, and tries again a little later.
+    fn on_commit_error(&mut self, mut held: PendingDocument, error: &StoreError) -> Vec<Event> {
+        self.save_pending_document(&held);
+        held.n_failed_writes = held.n_failed_writes.saturating_add(1);
+        let (n, turn) = (held.n_failed_writes, held.order.turn.clone());
+        self.pending_document = Some(held);
+        if n > MAX_COMMIT_RETRIES {
+            return vec![failure_event("commit a document", error_with_hint(error))];
+        }
+        let done = self.inputs.0.clone();
+        self.tasks.spawn(async move {
+            tokio::time::sleep(COMMIT_RETRY_DELAY).await;
+            // Nobody listens any more only when the program is about to end.
+            let _nobody = done.send(EngineInput::RetryDocumentCommit(turn)).await;
+        });
+        match n {
+            1 => vec![warning_event(
+                "commit a document",
+                format!("{}; it is tried again", error_with_hint(error)),
+            )],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Tries again to commit the document of a turn, where that is still what the run is at.
+    pub(super) fn retry_document_commit(&mut self, turn: &TurnId) -> Result<(), EngineError> {
+        let order = match (&self.state().busy, &self.state().awaiting) {
+            (Some(ProgramOperation::Collecting { order, .. }), None) if order.turn == *turn => {
+                order.clone()
+            }
+            _ => return Ok(()),
+        };
+        for event in self.perform_or_queue(Effect::CollectDocument(order))? {
+            self.apply_event(event)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the held document and removes its staging folder.
+    pub(super) fn drop_pending_document(&mut self) {
+        if let Some(held) = self.pending_document.take()
+            && let Err(error) = staging_folder::clear_staging(&held.staging)
+        {
+            tracing::warn!(%error, "the staging folder stays");
+        }
+    }
+
+    /// What a turn returned; where it was merged with the user's text, the merge.
+    pub(super) fn returned_documents(&self, held: &PendingDocument) -> ReturnedDocuments {
+        let names = self.journal.layout().names();
+        let (whole, merges_plan) = match held.order.purpose {
+            TurnPurpose::WritePlan => (WholeMessageDocument::Plan, true),
+            TurnPurpose::Review => (WholeMessageDocument::Review, false),
+            _ => (WholeMessageDocument::Neither, true),
+        };
+        let names = (names.plan.as_str(), names.comments.as_str());
+        let mut found =
+            document_commit::extract_documents(&held.staging, &held.final_text, names, whole);
+        match (&held.merged_text, merges_plan) {
+            (Some(merged), true) => found.plan = Some(merged.clone()),
+            (Some(merged), false) => found.comments = Some(merged.clone()),
+            (None, _) => {}
+        }
+        found
+    }
+
+    fn front_matter_facts(&self, keep_in: u32) -> FrontMatterFacts {
+        FrontMatterFacts {
+            at: self.journal.now(),
+            iteration: self.state().iteration.max(1),
+            iteration_folder: keep_in,
+            status: self.next_plan_status(),
+        }
+    }
+
+    /// What a plan is once the turn at hand is taken in.
+    fn next_plan_status(&self) -> PlanStatus {
+        let state = self.state();
+        match (state.phase, &state.reviewer) {
+            (Phase::WritePlan, _) if state.plan_stays.is_some() => PlanStatus::Draft,
+            (Phase::WritePlan, None) => PlanStatus::Approved,
+            _ => PlanStatus::Reviewing,
+        }
+    }
+
+    /// The folder under `iterations/` for the plan that the next review is about.
+    fn next_iteration(&self) -> u32 {
+        self.state().findings.review_count() + 1
+    }
+
+    fn commit_written_plan(
+        &self,
+        held: &PendingDocument,
+        base: &CommitBase,
+        pen: &WorkflowDocumentLock,
+    ) -> Result<Event, DocumentCommitError> {
+        let found = self.returned_documents(held);
+        let Some(text) = found.plan else {
+            let none = format!("no {} was returned", self.journal.layout().names().plan);
+            return Ok(nothing_returned_event(held, &none, &found.rejected_files));
+        };
+        let plan = match plan::parse(&plan::untick_all_steps(&text)) {
+            Ok(plan) => clean_plan(plan),
+            Err(problem) => return Ok(missing_document_event(&held.order, problem.to_string())),
+        };
+        let CommittedPlan { plan, file_sha256 } =
+            self.commit_plan((&text, plan), base.plan_hash(&held.staging), pen)?;
+        Ok(Event::PlanCommitted {
+            turn: held.order.turn.clone(),
+            plan,
+            file_sha256,
+        })
+    }
+
+    fn commit_plan(
+        &self,
+        plan: (&str, Plan),
+        base: Option<&Sha256>,
+        pen: &WorkflowDocumentLock,
+    ) -> Result<CommittedPlan, DocumentCommitError> {
+        self.save_overwritten_copy(WorkflowDocument::Plan, base)?;
+        let version = self.state().plan.as_ref().map_or(0, |plan| plan.version) + 1;
+        let facts = self.front_matter_facts(self.next_iteration());
+        document_commit::commit_plan(pen, plan, base, version, &facts)
+    }
+
+    fn commit_review(
+        &self,
+        held: &PendingDocument,
+        base: &CommitBase,
+        pen: &WorkflowDocumentLock,
+    ) -> Result<Event, DocumentCommitError> {
+        let found = self.returned_documents(held);
+        let Some(text) = found.comments else {
+            let none = format!("no {} was returned", self.journal.layout().names().comments);
+            return Ok(nothing_returned_event(held, &none, &found.rejected_files));
+        };
+        if front_matter::parse_document(&text).body.trim().is_empty() {
+            let empty = format!("{} is empty", self.journal.layout().names().comments);
+            return Ok(missing_document_event(&held.order, empty));
+        }
+        let mut ledger = self.state().findings.clone();
+        let review = clean_review(review::parse(&text, &ledger));
+        let lacks = self.state().missing_in_review(&review);
+        if !lacks.is_empty() {
+            return Ok(Event::DocumentIncomplete {
+                turn: held.order.turn.clone(),
+                lacks,
+            });
+        }
+        ledger.apply_review(&review.remarks, review.settled.as_deref());
+        let reviewed = self
+            .state()
+            .reviewing
+            .clone()
+            .unwrap_or_else(|| Sha256::new(""));
+        let base = base.comments_hash(&held.staging);
+        self.save_overwritten_copy(WorkflowDocument::Comments, base)?;
+        let facts = self.front_matter_facts(self.next_iteration());
+        let file_sha256 = document_commit::commit_review(
+            pen,
+            (&text, &review),
+            base,
+            &ledger,
+            (&reviewed, &facts),
+        )?;
+        let plan_now = self
+            .plan_on_disk()?
+            .map_or_else(|| Sha256::new(""), |text| plan::approval_hash(&text));
+        Ok(Event::ReviewCommitted {
+            turn: held.order.turn.clone(),
+            review,
+            file_sha256,
+            plan_now,
+        })
+    }
+
+    fn commit_response(
+        &self,
+        held: &PendingDocument,
+        base: &CommitBase,
+        pen: &WorkflowDocumentLock,
+    ) -> Result<Event, DocumentCommitError> {
+        let found = self.returned_documents(held);
+        let responses = review::parse_responses(found.comments.as_deref().unwrap_or_default());
+        let responses: Vec<FindingResponse> = responses.into_iter().map(clean_response).collect();
+        let plan = match found
+            .plan
+            .as_deref()
+            .map(|text| (text, plan::parse(&plan::untick_all_steps(text))))
+        {
+            Some((_, Err(problem))) => {
+                return Ok(missing_document_event(&held.order, problem.to_string()));
+            }
+            Some((text, Ok(plan))) => {
+                Some((text, clean_plan(plan))).filter(|(_, plan)| self.is_new_plan(plan))
+            }
+            None => None,
+        };
+        if responses.is_empty() && plan.is_none() {
+            let reason =
+                "neither answers (N. accepted|rejected: …) nor a changed plan were returned";
+            return Ok(nothing_returned_event(held, reason, &found.rejected_files));
+        }
+        let comments_base = base.comments_hash(&held.staging);
+        let now = files::read_document(&self.journal.layout().comments())?.map(|now| now.sha256);
+        if now.as_ref() != comments_base {
+            return Err(DocumentCommitError::Conflict);
+        }
+        let plan = match plan {
+            Some(plan) => Some(self.commit_plan(plan, base.plan_hash(&held.staging), pen)?),
+            None => None,
+        };
+        self.save_overwritten_copy(WorkflowDocument::Comments, comments_base)?;
+        let facts = self.front_matter_facts(self.state().findings.review_count().max(1));
+        let ledger = &self.state().findings;
+        let comments_sha256 =
+            document_commit::commit_responses(pen, &responses, comments_base, ledger, &facts)?;
+        let plan = plan.map(|committed| (committed.plan, committed.file_sha256));
+        let mut answered = ledger.clone();
+        answered.apply_responses(&responses);
+        let unanswered = answered
+            .unanswered()
+            .map(|finding| finding.remark.n)
+            .collect();
+        let asked_back = self.state().missing_in_answers(&answered);
+        Ok(Event::ResponseCommitted {
+            turn: held.order.turn.clone(),
+            responses,
+            unanswered,
+            plan,
+            comments_sha256,
+            asked_back,
+        })
+    }
+
+    fn is_new_plan(&self, plan: &Plan) -> bool {
+        let now = self
+            .state()
+            .plan
+            .as_ref()
+            .map(|now| &now.plan.approval_sha256);
+        now != Some(&plan.approval_sha256)
+    }
+
+    /// The text of `plan_hash.md` as it lies on disk.
+    pub(super) fn plan_on_disk(&self) -> Result<Option<String>, StoreError> {
+        let document = files::read_document(&self.journal.layout().plan())?;
+        Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
+    }
+
+    /// The text of `comments_hash.md` as it lies on disk.
+    pub(super) fn comments_on_disk(&self) -> Result<Option<String>, StoreError> {
+        let document = files::read_document(&self.journal.layout().comments())?;
+        Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
+    }
+
+    /// Takes in what the user changed in the workflow files since the run last looked at them.
+    ///
+    /// Not for every event of a file: an editor that writes in two moves is looked at after the second.
+    ///
+    /// # Errors
+    /// A file cannot be read, or the record of the run cannot be kept.
+    pub fn record_user_edits(&mut self) -> Result<(), EngineError> {
+        for event in self.try_detect_user_edits()? {
+            self.apply_event(event)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn detect_user_edits(&self) -> Vec<Event> {
+        self.try_detect_user_edits()
+            .unwrap_or_else(|error| vec![failure_event("read the workflow files", error)])
+    }
+
+    /// Tells of edits of the user to the workflow files that the run does not know of yet.
+    pub(super) fn try_detect_user_edits(&self) -> Result<Vec<Event>, StoreError> {
+        let mut events = Vec::new();
+        match files::read_document(&self.journal.layout().plan())? {
+            Some(now) => {
+                let edit = self.plan_edit_event(&now);
+                let foreign = edit.as_ref().and_then(|edit| self.foreign_tick_event(edit));
+                events.extend(edit.into_iter().chain(foreign));
+            }
+            None if self.state().plan.is_some() => events.push(Event::PlanEdited {
+                plan: None,
+                approval_sha256: plan::approval_hash(""),
+                file_sha256: plan::file_hash(b""),
+            }),
+            None => {}
+        }
+        if let Some(now) = files::read_document(&self.journal.layout().comments())?
+            && self.state().comments_sha256.as_ref() != Some(&now.sha256)
+        {
+            events.push(Event::CommentsEdited {
+                file_sha256: now.sha256,
+            });
+        }
+        Ok(events)
+    }
+
+    fn plan_edit_event(&self, now: &files::DocumentContent) -> Option<Event> {
+        let text = String::from_utf8_lossy(&now.bytes);
+        let plan = plan::parse(&text).ok().map(clean_plan);
+        let is_edit = match &self.state().plan {
+            Some(known) => known.file_sha256 != now.sha256,
+            // What had ceased to be a plan under the user's hands has become one again.
+            None => plan.is_some() && self.state().phase > Phase::WritePlan,
+        };
+        if !is_edit {
+            return None;
+        }
+        let (n, name) = (self.next_iteration(), &self.journal.layout().names().plan);
+        if let Err(error) = iteration_files::save_version(self.journal.guard(), n, name, &now.bytes)
+        {
+            return Some(failure_event("keep your edit of the plan", error));
+        }
+        Some(Event::PlanEdited {
+            approval_sha256: plan::approval_hash(&text),
+            file_sha256: now.sha256.clone(),
+            plan,
+        })
+    }
+}
+
+/// Cleans what a plan says before it becomes an event; its hash stays that of the bytes.
+fn clean_plan(plan: Plan) -> Plan {
+    let step = |step: Step| Step {
+        text: clean_to_one_line(&step.text),
+        ..step
+    };
+    Plan {
+        title: clean_to_one_line(&plan.title),
+        steps: plan.steps.into_iter().map(step).collect(),
+        // A command that cleaning would change is no command that a person could have read.
+        test_command: plan
+            .test_command
+            .filter(|command| clean_text(command) == *command),
+        approval_sha256: plan.approval_sha256,
+    }
+}
+
+fn clean_review(review: ReviewDocument) -> ReviewDocument {
+    let remark = |remark: ReviewRemark| ReviewRemark {
+        text: clean_to_one_line(&remark.text),
+        ..remark
+    };
+    ReviewDocument {
+        remarks: review.remarks.into_iter().map(remark).collect(),
+        ..review
+    }
+}
+
+fn clean_response(response: FindingResponse) -> FindingResponse {
+    FindingResponse {
+        reason: clean_to_one_line(&response.reason),
+        ..response
+    }
+}
+
+pub(super) fn missing_document_event(order: &TurnOrder, reason: String) -> Event {
+    Event::DocumentMissing {
+        turn: order.turn.clone(),
+        reason,
+    }
+}
+
+fn nothing_returned_event(held: &PendingDocument, what: &str, refused: &[String]) -> Event {
+    let reason = match refused {
+        [] => what.to_owned(),
+        refused => format!("{what}; not taken: {}", refused.join(", ")),
+    };
+    missing_document_event(&held.order, reason)
+}

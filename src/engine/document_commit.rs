@@ -1,0 +1,517 @@
+//! Takes the documents out of a finished turn and commits them to the workflow files.
+//!
+//! The program is the only writer: it puts the front matter, the boxes and the earlier answers right,
+//! under a lock and against the hash that the turn began with. Refuses to know how a review is judged.
+
+use tokio::time::Instant;
+
+use crate::domain::event::Event;
+use crate::domain::findings::{FindingLedger, FindingResponse};
+use crate::domain::ids::{Sha256, UnixMillis};
+use crate::domain::plan::{self, Plan, PlanStatus, Step};
+use crate::domain::review::{self, ReviewDocument, Verdict};
+use crate::store::{
+    DocumentLock, StoreError, TamperGuard, document_files, iteration_files, utc_time,
+};
+use crate::text::{fenced_block, front_matter};
+
+use super::staging_folder::{self, MAX_DOCUMENT_BYTES, TurnStagingFolder};
+use super::{Engine, warning_event};
+
+/// How often the user's remarks are appended before a text that changes each time is given up on.
+const MAX_APPEND_TRIES: u8 = 5;
+
+/// What a turn returned, before it is judged.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ReturnedDocuments {
+    /// The plan.
+    pub plan: Option<String>,
+    /// The review or the answers.
+    pub comments: Option<String>,
+    /// Files in the staging folder that were not taken, and why.
+    pub rejected_files: Vec<String>,
+}
+
+/// Which document a turn's whole message may stand for, when it brought no file and no block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WholeMessageDocument {
+    /// The plan.
+    Plan,
+    /// The review.
+    Review,
+    /// None: an answer's lines are taken from a file or block only.
+    Neither,
+}
+
+/// Finds what a turn returned: the changed staging file, else the fenced block whose info string
+/// names the file, else the whole message if it begins like a document.
+pub fn extract_documents(
+    staging: &TurnStagingFolder,
+    final_text: &str,
+    names: (&str, &str),
+    whole: WholeMessageDocument,
+) -> ReturnedDocuments {
+    let left = staging_folder::read_staging(staging);
+    let (plan_name, comments_name) = names;
+    let mut found = ReturnedDocuments {
+        plan: left
+            .plan
+            .or_else(|| fenced_block::find_document(final_text, plan_name)),
+        comments: left
+            .comments
+            .or_else(|| fenced_block::find_document(final_text, comments_name)),
+        rejected_files: left.rejected_files,
+    };
+    let message = || looks_like_document(final_text).then(|| final_text.to_owned());
+    match whole {
+        WholeMessageDocument::Plan => found.plan = found.plan.or_else(message),
+        WholeMessageDocument::Review => found.comments = found.comments.or_else(message),
+        WholeMessageDocument::Neither => {}
+    }
+    found.plan = found.plan.filter(|text| !text.trim().is_empty());
+    found.comments = found.comments.filter(|text| !text.trim().is_empty());
+    for (text, name) in [
+        (&mut found.plan, plan_name),
+        (&mut found.comments, comments_name),
+    ] {
+        if let Some(large) = text.take_if(|text| text.len() as u64 > MAX_DOCUMENT_BYTES) {
+            found
+                .rejected_files
+                .push(too_large_message(name, large.len()));
+        }
+    }
+    found
+}
+
+/// Says that a document is too large to be taken, by which path it ever came.
+pub fn too_large_message(name: &str, n_bytes: usize) -> String {
+    format!(
+        "{name} has {:.1} MiB, and a document may have 1 MiB: write it shorter, without what files and logs hold",
+        n_bytes as f64 / (1024.0 * 1024.0)
+    )
+}
+
+fn looks_like_document(text: &str) -> bool {
+    let first = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
+    first.trim_end() == "---"
+        || first.starts_with("# ")
+        || first.starts_with("## ")
+        || matches!(first.trim(), "[APPROVED]" | "[CHANGES_REQUIRED]")
+}
+
+/// Why a document was not committed.
+#[derive(Debug)]
+pub enum DocumentCommitError {
+    /// The file is not what it was when the turn began; nothing was overwritten.
+    Conflict,
+    /// The disk refused.
+    Store(StoreError),
+}
+
+impl From<StoreError> for DocumentCommitError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// The right to write plan.md and comments.md, which no other program does until it is dropped.
+#[derive(Debug)]
+pub struct WorkflowDocumentLock {
+    guard: TamperGuard,
+    plan: DocumentLock,
+    comments: DocumentLock,
+}
+
+impl WorkflowDocumentLock {
+    /// Takes it where it is free: [`StoreError::LockBusy`] where another program writes one of the two. Never waits.
+    ///
+    /// # Errors
+    /// That, or the disk.
+    pub fn try_acquire(guard: &TamperGuard) -> Result<Self, StoreError> {
+        Ok(Self {
+            guard: guard.clone(),
+            plan: DocumentLock::try_acquire(&guard.layout().plan())?,
+            comments: DocumentLock::try_acquire(&guard.layout().comments())?,
+        })
+    }
+
+    /// The same, but tries again and again for as long as a lock is waited for.
+    ///
+    /// # Errors
+    /// As for [`WorkflowDocumentLock::try_acquire`].
+    pub async fn acquire(guard: &TamperGuard) -> Result<Self, StoreError> {
+        let give_up_at = Instant::now() + DocumentLock::WAIT_TIMEOUT;
+        loop {
+            match Self::try_acquire(guard) {
+                Err(StoreError::LockBusy { .. }) if Instant::now() < give_up_at => {
+                    tokio::time::sleep(DocumentLock::RETRY_INTERVAL).await;
+                }
+                taken => return taken,
+            }
+        }
+    }
+}
+
+fn replace_locked_document(
+    lock: &DocumentLock,
+    base: Option<&Sha256>,
+    bytes: &[u8],
+) -> Result<Sha256, DocumentCommitError> {
+    match document_files::replace_document(lock, base, bytes) {
+        Ok(sha256) => Ok(sha256),
+        Err(document_files::DocumentReplaceError::Store(error)) => {
+            Err(DocumentCommitError::Store(error))
+        }
+        // It may be what the program itself wrote before it ended, with no event that says so.
+        Err(document_files::DocumentReplaceError::Conflict { .. }) => {
+            match document_files::read_document(lock.document())? {
+                Some(found) if is_equal_except_time(&found.bytes, bytes) => Ok(found.sha256),
+                Some(_) | None => Err(DocumentCommitError::Conflict),
+            }
+        }
+    }
+}
+
+/// Tells whether two documents say the same, whenever each was written.
+fn is_equal_except_time(one: &[u8], other: &[u8]) -> bool {
+    let timeless = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_vec()).ok()?;
+        let mut document = front_matter::parse_document(&text);
+        document.fields.retain(|(key, _)| key != "updated");
+        Some(front_matter::write_document(
+            &document.fields,
+            document.body,
+        ))
+    };
+    let (one, other) = (timeless(one), timeless(other));
+    one.is_some() && one == other
+}
+
+/// The facts that the program writes into front matter.
+#[derive(Debug, Clone)]
+pub struct FrontMatterFacts {
+    /// When.
+    pub at: UnixMillis,
+    /// The iteration it belongs to.
+    pub iteration: u32,
+    /// The folder under `iterations/` that keeps this version.
+    pub iteration_folder: u32,
+    /// What a plan is then.
+    pub status: PlanStatus,
+}
+
+/// A committed plan.
+#[derive(Debug, Clone)]
+pub struct CommittedPlan {
+    /// What it says.
+    pub plan: Plan,
+    /// The hash of the file.
+    pub file_sha256: Sha256,
+}
+
+/// Commits an agent's plan: boxes emptied, front matter written by the program, version kept.
+///
+/// # Errors
+/// A conflict with an edit of the user, or the disk.
+pub fn commit_plan(
+    pen: &WorkflowDocumentLock,
+    (text, plan): (&str, Plan),
+    base: Option<&Sha256>,
+    version: u32,
+    facts: &FrontMatterFacts,
+) -> Result<CommittedPlan, DocumentCommitError> {
+    let emptied = plan::untick_all_steps(text);
+    let mut document = front_matter::parse_document(&emptied);
+    let fields = &mut document.fields;
+    front_matter::set_field(fields, "version", &version.to_string());
+    front_matter::set_field(fields, "status", facts.status.as_str());
+    front_matter::set_field(fields, "iteration", &facts.iteration.to_string());
+    front_matter::set_field(fields, "author", "planner");
+    front_matter::set_field(fields, "updated", &utc_time::to_rfc3339(facts.at));
+    let whole = front_matter::write_document(fields, document.body);
+    let file_sha256 = replace_locked_document(&pen.plan, base, whole.as_bytes())?;
+    iteration_files::save_version(
+        &pen.guard,
+        facts.iteration_folder,
+        &pen.guard.layout().names().plan,
+        whole.as_bytes(),
+    )?;
+    Ok(CommittedPlan { plan, file_sha256 })
+}
+
+/// Commits a review: the reviewer's text, then all answers so far, under a front matter that tells the verdict.
+///
+/// # Errors
+/// A conflict with an edit of the user, or the disk.
+pub fn commit_review(
+    pen: &WorkflowDocumentLock,
+    (text, review): (&str, &ReviewDocument),
+    base: Option<&Sha256>,
+    ledger: &FindingLedger,
+    (plan_sha256, facts): (&Sha256, &FrontMatterFacts),
+) -> Result<Sha256, DocumentCommitError> {
+    let document = front_matter::parse_document(text);
+    let written = review::strip_responses(document.body).trim_end();
+    let body = insert_responses(written, &review::render_responses(ledger));
+    let mut fields = document.fields;
+    set_review_fields(&mut fields, review.verdict, plan_sha256, facts);
+    write_comments(pen, base, (&fields, &body), facts)
+}
+
+fn set_review_fields(
+    fields: &mut Vec<(String, String)>,
+    verdict: Verdict,
+    plan: &Sha256,
+    facts: &FrontMatterFacts,
+) {
+    front_matter::set_field(fields, "status", verdict.as_str());
+    front_matter::set_field(fields, "iteration", &facts.iteration.to_string());
+    front_matter::set_field(fields, "author", "reviewer");
+    front_matter::set_field(fields, "updated", &utc_time::to_rfc3339(facts.at));
+    front_matter::set_field(fields, "plan_sha256", plan.as_str());
+}
+
+/// The text of a review with the answers to it.
+pub(super) fn insert_responses(written: &str, responses: &str) -> String {
+    if responses.is_empty() {
+        format!("{written}\n")
+    } else {
+        format!("{written}\n\n{responses}")
+    }
+}
+
+fn write_comments(
+    pen: &WorkflowDocumentLock,
+    base: Option<&Sha256>,
+    (fields, body): (&[(String, String)], &str),
+    facts: &FrontMatterFacts,
+) -> Result<Sha256, DocumentCommitError> {
+    let body = if body.starts_with('\n') {
+        body.to_owned()
+    } else {
+        format!("\n{body}")
+    };
+    let whole = front_matter::write_document(fields, &body);
+    let sha256 = replace_locked_document(&pen.comments, base, whole.as_bytes())?;
+    iteration_files::save_version(
+        &pen.guard,
+        facts.iteration_folder,
+        &pen.guard.layout().names().comments,
+        whole.as_bytes(),
+    )?;
+    Ok(sha256)
+}
+
+/// Puts the planner's answers under the review that lies in `comments.md`.
+///
+/// # Errors
+/// A conflict with an edit of the user, or the disk.
+pub fn commit_responses(
+    pen: &WorkflowDocumentLock,
+    responses: &[FindingResponse],
+    base: Option<&Sha256>,
+    ledger: &FindingLedger,
+    facts: &FrontMatterFacts,
+) -> Result<Sha256, DocumentCommitError> {
+    let mut answered = ledger.clone();
+    answered.apply_responses(responses);
+    append_to_comments(pen, base, facts, |written| {
+        insert_responses(written, &review::render_responses(&answered))
+    })
+}
+
+/// What came before something is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppendMode {
+    /// Nothing that matters.
+    First,
+    /// An end of the program, perhaps just after the same was written.
+    AfterCrash,
+}
+
+/// Appends remarks of the user to `comments.md`; where a crash may have come after it, only if they are
+/// not there yet.
+///
+/// # Errors
+/// The disk; an edit in between is taken over, not overwritten.
+pub fn append_remarks(
+    pen: &WorkflowDocumentLock,
+    (text, after): (&str, AppendMode),
+    ledger: &FindingLedger,
+    facts: &FrontMatterFacts,
+) -> Result<Sha256, DocumentCommitError> {
+    // What an editor saves meanwhile is taken up by the next try.
+    for _ in 1..MAX_APPEND_TRIES {
+        match try_append_remarks(pen, (text, after), ledger, facts) {
+            Err(DocumentCommitError::Conflict) => {}
+            tried => return tried,
+        }
+    }
+    try_append_remarks(pen, (text, after), ledger, facts)
+}
+
+fn try_append_remarks(
+    pen: &WorkflowDocumentLock,
+    (text, after): (&str, AppendMode),
+    ledger: &FindingLedger,
+    facts: &FrontMatterFacts,
+) -> Result<Sha256, DocumentCommitError> {
+    let found = document_files::read_document(pen.comments.document())?;
+    let section = format!("## Remarks of the user\n\n{}", text.trim());
+    if let (Some(found), AppendMode::AfterCrash) = (&found, after)
+        && String::from_utf8_lossy(&found.bytes).contains(&section)
+    {
+        return Ok(found.sha256.clone());
+    }
+    let base = found.map(|document| document.sha256);
+    append_to_comments(pen, base.as_ref(), facts, |written| {
+        let remarks = format!("{written}\n\n{section}");
+        insert_responses(&remarks, &review::render_responses(ledger))
+    })
+}
+
+fn append_to_comments(
+    pen: &WorkflowDocumentLock,
+    base: Option<&Sha256>,
+    facts: &FrontMatterFacts,
+    change: impl Fn(&str) -> String,
+) -> Result<Sha256, DocumentCommitError> {
+    let now = document_files::read_document(pen.comments.document())?;
+    let text = now.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
+    let text = text.unwrap_or_default();
+    let mut document = front_matter::parse_document(&text);
+    let body = change(review::strip_responses(document.body).trim_end());
+    front_matter::set_field(
+        &mut document.fields,
+        "updated",
+        &utc_time::to_rfc3339(facts.at),
+    );
+    write_comments(pen, base, (&document.fields, &body), facts)
+}
+
+/// What becomes of boxes in `plan.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepMark {
+    /// They are ticked.
+    Ticked,
+    /// They are emptied.
+    Open,
+}
+
+/// Ticks or empties steps in `plan.md`; `None` when the user's edit has taken the box away or the file changed in between.
+///
+/// # Errors
+/// The disk.
+pub fn mark_steps(
+    pen: &WorkflowDocumentLock,
+    steps: &[u32],
+    mark: StepMark,
+    at: UnixMillis,
+) -> Result<Option<Sha256>, StoreError> {
+    let Some(now) = document_files::read_document(pen.plan.document())? else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(&now.bytes).into_owned();
+    let marked = match mark {
+        StepMark::Ticked => steps
+            .iter()
+            .fold(text, |text, step| plan::tick_step(&text, *step)),
+        StepMark::Open => plan::untick_steps(&text, steps),
+    };
+    let mut document = front_matter::parse_document(&marked);
+    front_matter::set_field(&mut document.fields, "status", "approved");
+    front_matter::set_field(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
+    let whole = front_matter::write_document(&document.fields, document.body);
+    match replace_locked_document(&pen.plan, Some(&now.sha256), whole.as_bytes()) {
+        Ok(sha256) => Ok(Some(sha256)),
+        Err(DocumentCommitError::Conflict) => Ok(None),
+        Err(DocumentCommitError::Store(error)) => Err(error),
+    }
+}
+
+/// Says in the front matter of `plan.md` what the plan is; `None` where that stands there already, or where the file is
+/// not the one that is known.
+///
+/// # Errors
+/// The disk.
+pub fn set_plan_status(
+    pen: &WorkflowDocumentLock,
+    known: &Sha256,
+    status: PlanStatus,
+    at: UnixMillis,
+) -> Result<Option<Sha256>, StoreError> {
+    let Some(now) =
+        document_files::read_document(pen.plan.document())?.filter(|now| now.sha256 == *known)
+    else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(&now.bytes).into_owned();
+    let mut document = front_matter::parse_document(&text);
+    if document.get("status") == Some(status.as_str()) {
+        return Ok(None);
+    }
+    front_matter::set_field(&mut document.fields, "status", status.as_str());
+    front_matter::set_field(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
+    let whole = front_matter::write_document(&document.fields, document.body);
+    match replace_locked_document(&pen.plan, Some(known), whole.as_bytes()) {
+        Ok(sha256) => Ok(Some(sha256)),
+        Err(DocumentCommitError::Conflict) => Ok(None),
+        Err(DocumentCommitError::Store(error)) => Err(error),
+    }
+}
+
+impl Engine {
+    /// Tells of boxes that somebody else ticked.
+    pub(super) fn foreign_tick_event(&self, edit: &Event) -> Option<Event> {
+        let Event::PlanEdited {
+            plan: Some(plan), ..
+        } = edit
+        else {
+            return None;
+        };
+        let state = self.state();
+        let records = state.execution.iter().flat_map(|execution| &execution.done);
+        let done: Vec<u32> = records.map(|record| record.n).collect();
+        let foreign = |step: &&Step| step.done && !done.contains(&step.n);
+        let ticked: Vec<String> = plan
+            .steps
+            .iter()
+            .filter(foreign)
+            .map(|step| step.n.to_string())
+            .collect();
+        (!ticked.is_empty()).then(|| {
+            warning_event(
+                "take a box that was ticked by hand for a step that is done",
+                format!(
+                    "step {}: only what this program saw counts",
+                    ticked.join(", ")
+                ),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_that_differ_in_their_time_alone_are_the_same() {
+        let document =
+            |at: &str, body: &str| format!("---\nversion: 1\nupdated: {at}\n---\n{body}");
+        let one = document("now", "# Task\n");
+        for (other, expected) in [
+            (document("then", "# Task\n"), true),
+            (document("now", "# Task \n"), false),
+            (document("now", "# Task\n").replace('1', "2"), false),
+            ("# Task\n".to_owned(), false),
+        ] {
+            let is_same = is_equal_except_time(one.as_bytes(), other.as_bytes());
+            assert_eq!(is_same, expected, "{other}");
+        }
+        assert!(!is_equal_except_time(b"\xff", b"\xff"));
+    }
+}

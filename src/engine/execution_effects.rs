@@ -1,0 +1,501 @@
+//! The execution's effects: survey, branch, snapshots, audits, tests, commits, and what is written down.
+//!
+//! What git and the tests do takes time, so it runs off the loop and comes back as events. Refuses to
+//! decide anything: the run does.
+
+mod baseline;
+mod change_attribution;
+mod edit_rules;
+mod log_entry;
+mod repository_survey;
+mod step_commits;
+mod test_commands;
+mod tree_audit;
+mod undo_effects;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::domain::event::Event;
+use crate::domain::plan_execution::StepOutcome;
+use crate::domain::question::{ExecutionTerms, TestNetworkChoice};
+use crate::domain::receipt::Receipt;
+use crate::domain::run::ProgramOperation;
+use crate::domain::test_command::TestCommand;
+use crate::store::{StoreError, document_files as documents_on_disk, utc_time};
+use crate::text::clean_text;
+use crate::text::slug::slugify;
+
+use super::document_commit::WorkflowDocumentLock;
+use super::git::{BranchChoice, CommitId, GitError, GitRepository, TreeId};
+use super::run_setup::BranchPolicy;
+use super::sandbox::{self, CommandReach};
+use super::test_runner::{self, TestRun, TestSettings};
+use super::warnings::{AUDIT_AFTER_HOOKS, REFRESH_INDEX};
+use super::{Engine, EngineInput, agent_activity, document_commit, failure_event, warning_event};
+
+pub(super) use log_entry::join_paths;
+use log_entry::{format_step_entry, last_logged_step};
+use repository_survey::RepositorySurveyor;
+use step_commits::{
+    LeftoverCommit, StepCommit, StepCommitError, commit_step_paths, describe_hook_changes,
+    scan_before_hooks,
+};
+pub(super) use tree_audit::path_from_event_text;
+use tree_audit::{StepAuditInputs, audit_changes, run_tests_between_snapshots, store_tree};
+
+/// How much of a test run's output is read for counts, in bytes.
+const MAX_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
+
+/// What tests could lack, and nobody has said yet whether they get it.
+#[derive(Debug, Default)]
+struct UndecidedTestAccess {
+    /// Whether that is the machine's network.
+    network: bool,
+    /// Sockets of container engines.
+    sockets: Vec<PathBuf>,
+}
+
+impl UndecidedTestAccess {
+    /// Notes what of it the tests failed for.
+    fn note_missing_access(&self, receipt: &mut Receipt) {
+        if !receipt.allows_next_step() {
+            let output = &receipt.output_tail;
+            receipt.lacks_socket = test_runner::missing_socket(output, &self.sockets);
+            receipt.lacks_network =
+                test_runner::missing_network_line(output).filter(|_| self.network);
+        }
+    }
+}
+
+impl Engine {
+    /// Looks at what the user would approve with an execution.
+    pub(super) fn survey_repository(&mut self) -> Vec<Event> {
+        let events = self.detect_user_edits();
+        let Some(survey) = self.build_surveyor() else {
+            return vec![failure_event("look at the repository", "there is no plan")];
+        };
+        self.spawn_event_task(async move {
+            match survey.survey().await {
+                Ok(terms) => Event::RepositorySurveyed { terms },
+                Err(error) => Event::ExecutionRefused {
+                    reason: git_error_with_hint(&error),
+                },
+            }
+        });
+        events
+    }
+
+    fn build_surveyor(&self) -> Option<RepositorySurveyor> {
+        let state = self.state();
+        let plan = state.plan.as_ref()?;
+        let goal = state
+            .goal
+            .as_ref()
+            .map(|goal| goal.title.clone())
+            .unwrap_or_default();
+        Some(RepositorySurveyor {
+            git: self.commit_repository().cloned(),
+            branch_choice: branch_choice(self.setup.branch_policy),
+            slug: slugify(&goal),
+            plan_digest: plan.plan.approval_sha256.clone(),
+            test_commands: self.test_commands(),
+            commits_off: self.setup.commits_off_reason.clone().unwrap_or_default(),
+            stopped_step: state.stopped_step.clone(),
+        })
+    }
+
+    /// The repository that commits go to; without one they are off.
+    pub(super) fn commit_repository(&self) -> Option<&GitRepository> {
+        self.repository
+            .as_ref()
+            .filter(|_| self.setup.commits_off_reason.is_none())
+    }
+
+    /// Makes the branch stand, if what the user approved still holds.
+    pub(super) fn enter_execution(&mut self, approved: ExecutionTerms) -> Vec<Event> {
+        let events = self.detect_user_edits();
+        if !events.is_empty() {
+            // An edited plan is no longer what was approved; the run asks before any branch is made.
+            let reason =
+                "the plan or the comments changed since the execution was approved".to_owned();
+            return events
+                .into_iter()
+                .chain([Event::ExecutionRefused { reason }])
+                .collect();
+        }
+        let Some(surveyor) = self.build_surveyor() else {
+            return vec![failure_event("enter the execution", "there is no plan")];
+        };
+        self.spawn_event_task(async move {
+            match surveyor.enter_if_unchanged(approved).await {
+                Ok(event) => event,
+                Err(error) => Event::ExecutionRefused {
+                    reason: git_error_with_hint(&error),
+                },
+            }
+        });
+        events
+    }
+
+    pub(super) fn snapshot_before_turn(&mut self, step: u32, attempt: u32) {
+        let Some(git) = self.repository.clone() else {
+            return self.spawn_event_task(async move { Event::SnapshotTaken { step, tree: None } });
+        };
+        let turn = match &self.state().busy {
+            Some(ProgramOperation::Storing { order }) => order.turn.as_str().to_owned(),
+            _ => "turn".to_owned(),
+        };
+        // The turn's id keeps an earlier tree of the same step from being replaced.
+        let name = match (step, attempt) {
+            (0, _) => format!("{turn}-summary"),
+            (step, 0) => format!("{turn}-step-{step}"),
+            (step, attempt) => format!("{turn}-step-{step}-fix-{attempt}"),
+        };
+        let (done, lock) = (self.inputs.0.clone(), self.tree_lock.clone());
+        self.tasks.spawn(async move {
+            let _held = lock.lock().await;
+            let inward = match store_tree(&git, &name).await {
+                Ok((tree, runnable)) => EngineInput::TreeStored {
+                    event: Box::new(Event::SnapshotTaken {
+                        step,
+                        tree: Some(tree.0),
+                    }),
+                    runnable,
+                },
+                Err(error) => {
+                    let event = failure_event(
+                        "store the tree before the turn",
+                        git_error_with_hint(&error),
+                    );
+                    EngineInput::Event(Box::new(event))
+                }
+            };
+            // Nobody listens any more only when the program is about to end.
+            let _nobody = done.send(inward).await;
+        });
+    }
+
+    /// Puts the tree back to before the step; what is there now is stored first, so that nothing is lost.
+    pub(super) fn restore_step_tree(&mut self, step: u32) {
+        // What log.md tells of the step is not what comes now.
+        self.resumed = false;
+        let (Some(git), Some((before, _))) = (self.repository.clone(), self.tree_before_step())
+        else {
+            return self.spawn_event_task(async move {
+                failure_event("put the tree back", "the tree before the step is not known")
+            });
+        };
+        let name = format!("redo-step-{step}-{}", uuid::Uuid::now_v7().simple());
+        let lock = self.tree_lock.clone();
+        let left = self.unrecorded_commit(step);
+        self.spawn_events_task(async move {
+            let _held = lock.lock().await;
+            let stored = git.snapshot(&name).await;
+            let restored = match stored {
+                Ok(_) => git.restore_tree(&before).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = restored {
+                return vec![failure_event(
+                    "put the tree back",
+                    git_error_with_hint(&error),
+                )];
+            }
+            let taken_back = match left {
+                Some(left) => left.revert().await,
+                None => Ok(None),
+            };
+            match taken_back {
+                Ok(behind) => {
+                    let told = behind.map(|why| warning_event(REFRESH_INDEX, why));
+                    told.into_iter()
+                        .chain([Event::TreeRestored { step }])
+                        .collect()
+                }
+                Err(why) => vec![failure_event("take back the commit of the first try", why)],
+            }
+        });
+    }
+
+    /// The commit that an earlier try of a step may have left; `None` where no commits are made.
+    fn unrecorded_commit(&self, step: u32) -> Option<LeftoverCommit> {
+        let execution = self.state().execution.as_ref()?;
+        let recorded = execution
+            .done
+            .iter()
+            .filter_map(|done| match &done.outcome {
+                StepOutcome::Committed { commit, .. } => Some(commit.clone()),
+                _ => None,
+            });
+        Some(LeftoverCommit {
+            git: self.commit_repository()?.clone(),
+            terms: execution.commits.clone(),
+            base: execution.base.clone().map(CommitId),
+            recorded: recorded.collect(),
+            step,
+        })
+    }
+
+    /// The tree before the step at hand and the user's dirty files.
+    fn tree_before_step(&self) -> Option<(TreeId, Vec<String>)> {
+        let execution = self.state().execution.as_ref()?;
+        let tree = execution.current.as_ref()?.tree_before.clone()?;
+        Some((TreeId(tree), execution.pre_dirty.clone()))
+    }
+
+    pub(super) fn audit_step(&mut self, step: u32) {
+        let (Some(git), Some((before, dirty))) = (self.repository.clone(), self.tree_before_step())
+        else {
+            return self.spawn_event_task(async move {
+                failure_event(
+                    "look at what the step changed",
+                    "the tree before it is not known",
+                )
+            });
+        };
+        let execution = self.state().execution.as_ref();
+        let command = execution.and_then(|execution| execution.test.clone());
+        let held = StepAuditInputs {
+            user_dirty_paths: dirty,
+            attribution: self.change_attribution(),
+            command: command.and_then(|test| test_runner::TestCommandLine::parse(&test.command)),
+            edit_rules: self.edit_rules(),
+            earlier_unversioned_code: self.runnable.clone(),
+        };
+        let lock = self.tree_lock.clone();
+        self.spawn_event_task(async move {
+            let _held = lock.lock().await;
+            match audit_changes(&git, step, &before, &held).await {
+                Ok(audit) => Event::StepAudited(audit),
+                Err(error) => {
+                    failure_event("look at what the step changed", git_error_with_hint(&error))
+                }
+            }
+        });
+    }
+
+    pub(super) fn run_tests(&mut self, step: u32, test: Option<TestCommand>) {
+        let (Some(git), Some((before, _))) = (self.repository.clone(), self.tree_before_step())
+        else {
+            return self.spawn_event_task(async move {
+                failure_event("run the tests", "the tree before the step is not known")
+            });
+        };
+        let settings = self.test_settings(test.as_ref());
+        let (root, cancel) = (self.setup.root.clone(), self.cancel.clone());
+        let origin = test.as_ref().map(|test| test.origin.clone());
+        let command = test.and_then(|test| test_runner::TestCommandLine::parse(&test.command));
+        let held = StepAuditInputs {
+            user_dirty_paths: Vec::new(),
+            attribution: None,
+            command,
+            edit_rules: self.edit_rules(),
+            earlier_unversioned_code: self.runnable.clone(),
+        };
+        let unsaid = self.undecided_test_access(&settings);
+        self.spawn_event_task(async move {
+            let run = held.command.as_ref().map(|command| TestRun {
+                command,
+                root: &root,
+                // The looks around the test are its trees.
+                repository: None,
+                settings: &settings,
+                clean: &clean_text,
+            });
+            match run_tests_between_snapshots(&git, step, &before, (run, &cancel), &held).await {
+                Ok(Event::TestsRan {
+                    mut receipt,
+                    step,
+                    changed,
+                    made_by_tests,
+                    entry_points,
+                    held,
+                    rewritten,
+                    tree,
+                }) => {
+                    receipt.origin = origin;
+                    unsaid.note_missing_access(&mut receipt);
+                    Event::TestsRan {
+                        receipt,
+                        step,
+                        changed,
+                        made_by_tests,
+                        entry_points,
+                        held,
+                        rewritten,
+                        tree,
+                    }
+                }
+                Ok(event) => event,
+                Err(error) => failure_event("run the tests", error),
+            }
+        });
+    }
+
+    /// How the tests are run, and what holds them.
+    fn test_settings(&self, test: Option<&TestCommand>) -> TestSettings {
+        let contained = self.setup.config.safety.contain_tests.then(|| {
+            let places = (self.setup.root.as_path(), self.journal.layout().workdir());
+            // Children's trees lie among the caches, which tests may write.
+            let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
+            let line = test.map_or("", |test| test.command.as_str());
+            let reach = self.command_reach().with_command_paths(line);
+            sandbox::test_sandbox_spec(&self.setup.sandbox_support, places, trees, &reach)
+        });
+        TestSettings {
+            timeout: self.setup.config.test.timeout,
+            max_output_bytes: MAX_OUTPUT_BYTES,
+            env: BTreeMap::new(),
+            run: self.state().run.as_str().to_owned(),
+            spawner: self.setup.spawner.clone(),
+            sandbox: contained.flatten(),
+        }
+    }
+
+    fn undecided_test_access(&self, settings: &TestSettings) -> UndecidedTestAccess {
+        let run = &self.state().run;
+        match settings.sandbox {
+            Some(_) => UndecidedTestAccess {
+                network: self.setup.decided_test_network(run).is_none(),
+                sockets: self.setup.undecided_sockets(run),
+            },
+            None => UndecidedTestAccess::default(),
+        }
+    }
+
+    /// What tests and checks reach beside files.
+    pub(super) fn command_reach(&self) -> CommandReach {
+        self.setup.command_reach(&self.state().run)
+    }
+
+    /// Keeps what the user said of the network of tests. Where that fails the user is asked again, and told why.
+    pub(super) fn save_test_network(&mut self, network: TestNetworkChoice) -> Vec<Event> {
+        match self.setup.save_test_network(&self.state().run, network) {
+            Ok(()) => Vec::new(),
+            Err(error) => vec![warning_event(
+                "keep what you said of the network of tests",
+                error,
+            )],
+        }
+    }
+
+    /// Keeps what the user said of a socket that tests want. Where that fails the user is asked again, and told why.
+    pub(super) fn save_test_socket(&mut self, path: &str, is_reached: bool) -> Vec<Event> {
+        match self
+            .setup
+            .save_socket_decision(&self.state().run, path, is_reached)
+        {
+            Ok(()) => Vec::new(),
+            Err(error) => vec![warning_event("keep what you said of a socket", error)],
+        }
+    }
+
+    pub(super) fn commit_step(&mut self, step: u32, paths: Vec<String>, message: String) {
+        let execution = self.state().execution.as_ref();
+        let base = execution
+            .and_then(|execution| execution.base.clone())
+            .map(CommitId);
+        let terms = execution.map(|execution| execution.commits.clone());
+        let current = execution.and_then(|execution| execution.current.as_ref());
+        let tested = current.and_then(|current| current.commit_tree.clone().map(TreeId));
+        let (Some(git), Some(terms)) = (self.commit_repository().cloned(), terms) else {
+            let reason = "there is no repository".to_owned();
+            return self.spawn_event_task(async move { Event::CommitSkipped { step, reason } });
+        };
+        self.spawn_events_task(async move {
+            let before_hooks = scan_before_hooks(&git).await;
+            let content = (tested.as_ref(), paths);
+            let made = commit_step_paths(&git, (&terms, base.as_ref()), content, &message).await;
+            let changed = describe_hook_changes(&git, before_hooks).await;
+            let changed = changed.map(|why| warning_event(AUDIT_AFTER_HOOKS, why));
+            let told: Vec<Event> = match made {
+                Ok(StepCommit {
+                    commit,
+                    index_warning: behind,
+                    later_changes: later,
+                }) => {
+                    let message = message.lines().next().unwrap_or_default().to_owned();
+                    let behind = behind.map(|why| warning_event(REFRESH_INDEX, why));
+                    let later = later.map(|why| warning_event("commit what is there now", why));
+                    let made = Event::CommitMade {
+                        step,
+                        commit,
+                        message,
+                    };
+                    behind.into_iter().chain(later).chain([made]).collect()
+                }
+                Err(StepCommitError::NothingToCommit) => vec![Event::CommitSkipped {
+                    step,
+                    reason: "nothing differs from the last commit".to_owned(),
+                }],
+                Err(StepCommitError::Failed(said)) => vec![Event::CommitFailed {
+                    step,
+                    message: agent_activity::clean_block(&said),
+                }],
+            };
+            changed.into_iter().chain(told).collect()
+        });
+    }
+
+    /// Appends a step's entry to log.md, unless a crash came right after it.
+    fn append_step_log_entry(&self, step: u32, entry: &str) -> Result<(), StoreError> {
+        let log = documents_on_disk::read_document(&self.journal.layout().log())?;
+        let text = log.map(|log| String::from_utf8_lossy(&log.bytes).into_owned());
+        match last_logged_step(&text.unwrap_or_default()) == Some(step) && self.resumed {
+            true => Ok(()),
+            false => self.journal.append_log_entry(entry),
+        }
+    }
+
+    /// Writes the step into log.md and ticks its box.
+    pub(super) fn record_step(
+        &mut self,
+        step: u32,
+        pen: Result<WorkflowDocumentLock, StoreError>,
+    ) -> Vec<Event> {
+        let record = self
+            .state()
+            .execution
+            .as_ref()
+            .and_then(|execution| execution.done.iter().rfind(|record| record.n == step));
+        let Some(record) = record else {
+            return vec![failure_event(
+                "write the step down",
+                "its record is not known",
+            )];
+        };
+        let is_skipped = record.is_skipped();
+        let entry = format_step_entry(record, &utc_time::to_rfc3339(self.journal.now()));
+        if let Err(error) = self.append_step_log_entry(step, &entry) {
+            return vec![failure_event("write the log of the steps", error)];
+        }
+        self.resumed = false;
+        let mut events = self.detect_user_edits();
+        let now = self.journal.now();
+        // The box of a step that was skipped stays open.
+        let ticked: &[u32] = if is_skipped { &[] } else { &[step] };
+        match pen.and_then(|pen| {
+            document_commit::mark_steps(&pen, ticked, document_commit::StepMark::Ticked, now)
+        }) {
+            Ok(plan_file_sha256) => events.push(Event::StepRecorded {
+                step,
+                plan_file_sha256,
+            }),
+            Err(error) => events.push(failure_event("tick the step", error)),
+        }
+        events
+    }
+}
+
+fn branch_choice(policy: BranchPolicy) -> BranchChoice {
+    match policy {
+        BranchPolicy::NewIfDefault => BranchChoice::Unsaid,
+        BranchPolicy::Current => BranchChoice::Current,
+        BranchPolicy::New => BranchChoice::New,
+    }
+}
+
+pub(super) fn git_error_with_hint(error: &GitError) -> String {
+    format!("{error}\nhint: {}", error.hint())
+}

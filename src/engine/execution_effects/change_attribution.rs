@@ -1,0 +1,92 @@
+//! Which changes the calls of a step's agent account for, by the names in its edits and the times on the disk.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::config::config_model::AdapterKind;
+use crate::domain::ids::UnixMillis;
+use crate::domain::step_calls::StepCalls;
+use crate::domain::turn::Role;
+use crate::engine::Engine;
+use crate::engine::git::TreeChange;
+use crate::permission::lexical_path::lexical_absolute;
+
+use super::tree_audit::path_to_event_text;
+
+/// What a step's calls account for, in a repository.
+#[derive(Debug)]
+pub(super) struct ChangeAttribution {
+    root: PathBuf,
+    calls: StepCalls,
+}
+
+impl Engine {
+    /// What the calls of the step at hand account for; `None` where its agent shows none of them.
+    pub(super) fn change_attribution(&self) -> Option<ChangeAttribution> {
+        let state = self.state();
+        let current = state.execution.as_ref()?.current.as_ref()?;
+        let adapter = self.role_adapter(Role::Planner).ok()?;
+        (adapter.settings.kind != AdapterKind::Pipe).then_some(())?;
+        Some(ChangeAttribution {
+            root: self.setup.root.clone(),
+            calls: current.calls.clone()?,
+        })
+    }
+}
+
+impl ChangeAttribution {
+    /// The changes that no call accounts for.
+    pub(super) fn unattributed_paths(&self, changes: &[TreeChange]) -> Vec<String> {
+        let named = self.paths_named_by_edits();
+        let is_outside = |change: &&TreeChange| {
+            !named.contains(&change.path) && !self.is_changed_during_command(&change.path)
+        };
+        let outside = changes.iter().filter(is_outside);
+        outside
+            .map(|change| path_to_event_text(&change.path))
+            .collect()
+    }
+
+    /// The files that edits name, below the root, with and without links followed.
+    fn paths_named_by_edits(&self) -> BTreeSet<PathBuf> {
+        let real_root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
+        let mut named = BTreeSet::new();
+        for told in self.calls.edited_files() {
+            let path = lexical_absolute(&self.root, Path::new(told));
+            let folder = path
+                .parent()
+                .and_then(|folder| fs::canonicalize(folder).ok());
+            let real = folder.zip(path.file_name()).map(|(f, name)| f.join(name));
+            let linked = fs::canonicalize(&path).ok();
+            for path in [Some(path), real, linked].into_iter().flatten() {
+                let below = path.strip_prefix(&self.root);
+                let below = below.or_else(|_| path.strip_prefix(&real_root));
+                named.extend(below.ok().map(Path::to_path_buf));
+            }
+        }
+        named
+    }
+
+    /// Tells whether a command ran when a file changed last. When a file went nobody knows: any command accounts for it.
+    fn is_changed_during_command(&self, path: &Path) -> bool {
+        match fs::symlink_metadata(self.root.join(path)) {
+            Ok(about) => [
+                to_unix_millis(about.mtime(), about.mtime_nsec()),
+                to_unix_millis(about.ctime(), about.ctime_nsec()),
+            ]
+            .into_iter()
+            .any(|at| self.calls.has_command_at(at)),
+            Err(_) => self.calls.has_commands(),
+        }
+    }
+}
+
+fn to_unix_millis(seconds: i64, nanoseconds: i64) -> UnixMillis {
+    UnixMillis(
+        seconds
+            .saturating_mul(1_000)
+            .saturating_add(nanoseconds / 1_000_000),
+    )
+}

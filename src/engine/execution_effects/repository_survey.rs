@@ -1,0 +1,183 @@
+//! Looks at branch, dirty files and test command before an execution, and enters it only on the approved terms.
+
+use crate::domain::event::Event;
+use crate::domain::ids::Sha256;
+use crate::domain::plan_execution::StoppedStep;
+use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles};
+use crate::engine::git::{BranchChoice, GitError, GitHead, GitRepository, RunBranch, TreeId};
+
+use super::test_commands::TestCommands;
+use super::tree_audit::{changes_since_tree, path_to_event_text};
+
+/// Everything that a look at the repository needs.
+pub(super) struct RepositorySurveyor {
+    pub(super) git: Option<GitRepository>,
+    pub(super) branch_choice: BranchChoice,
+    pub(super) slug: String,
+    pub(super) plan_digest: Sha256,
+    pub(super) test_commands: TestCommands,
+    pub(super) commits_off: String,
+    pub(super) stopped_step: Option<StoppedStep>,
+}
+
+impl RepositorySurveyor {
+    pub(super) async fn survey(&self) -> Result<ExecutionTerms, GitError> {
+        let Some(git) = &self.git else {
+            let commits = CommitTarget::Off {
+                reason: self.commits_off.clone(),
+            };
+            return Ok(self.build_terms(commits, Vec::new(), None));
+        };
+        let dirty: Vec<String> = git
+            .dirty_files()
+            .await?
+            .into_iter()
+            .map(|change| path_to_event_text(&change.path))
+            .collect();
+        let left = self.find_leftover_files(git, &dirty).await;
+        Ok(self.build_terms(self.commit_target(git).await?, dirty, left))
+    }
+
+    /// Which of the uncommitted files a stopped step left; where it cannot be told, all count as the user's.
+    async fn find_leftover_files(
+        &self,
+        git: &GitRepository,
+        dirty: &[String],
+    ) -> Option<LeftoverFiles> {
+        let stopped = self.stopped_step.as_ref().filter(|_| !dirty.is_empty())?;
+        let before = TreeId(stopped.tree_before.clone());
+        match changes_since_tree(git, &before).await {
+            Ok((_, mut files)) => {
+                files.retain(|file| dirty.contains(file));
+                let step = stopped.n;
+                (!files.is_empty()).then_some(LeftoverFiles { step, files })
+            }
+            Err(error) => {
+                tracing::warn!(%error, "what the stopped step left");
+                None
+            }
+        }
+    }
+
+    fn build_terms(
+        &self,
+        commits: CommitTarget,
+        dirty: Vec<String>,
+        left: Option<LeftoverFiles>,
+    ) -> ExecutionTerms {
+        ExecutionTerms {
+            plan: self.plan_digest.clone(),
+            test: self.test_commands.selected.clone(),
+            other_test: self.test_commands.alternative.clone(),
+            commits,
+            dirty,
+            left,
+        }
+    }
+
+    async fn commit_target(&self, git: &GitRepository) -> Result<CommitTarget, GitError> {
+        let head = git.head().await?;
+        let default = git.default_branch().await?;
+        let stays = match (head, self.branch_choice) {
+            (GitHead::Branch { name, commit: None }, _)
+            | (GitHead::Branch { name, .. }, BranchChoice::Current) => Some(name),
+            (GitHead::Detached { .. }, _) | (GitHead::Branch { .. }, BranchChoice::New) => None,
+            (GitHead::Branch { name, .. }, BranchChoice::Unsaid) => {
+                Some(name).filter(|name| default.as_ref() != Some(name))
+            }
+        };
+        Ok(match stays {
+            Some(branch) => CommitTarget::Current { branch },
+            None => CommitTarget::New {
+                branch: git.free_branch_name(&self.slug).await?,
+            },
+        })
+    }
+
+    /// Enters the execution only on the terms that were approved.
+    pub(super) async fn enter_if_unchanged(
+        &self,
+        approved: ExecutionTerms,
+    ) -> Result<Event, GitError> {
+        let mut now = self.survey().await?;
+        if now.test != approved.test && now.other_test == approved.test {
+            now = now.with_other_test();
+        }
+        if now.test != approved.test {
+            let reason =
+                "the test command changed since it was approved; look at it and approve again";
+            return Ok(Event::ExecutionRefused {
+                reason: reason.to_owned(),
+            });
+        }
+        if now.commits != approved.commits {
+            let reason = "the branch changed since it was approved; look at it and approve again";
+            return Ok(Event::ExecutionRefused {
+                reason: reason.to_owned(),
+            });
+        }
+        let Some(git) = &self.git else {
+            return Ok(Event::ExecutionEntered {
+                base: None,
+                terms: now,
+            });
+        };
+        let base = git.head().await?.commit().map(|commit| commit.0.clone());
+        let commits = match git.enter_branch(self.branch_choice, &self.slug).await? {
+            RunBranch::Stayed(branch) => CommitTarget::Current { branch },
+            RunBranch::Created(branch) => CommitTarget::New { branch },
+        };
+        Ok(Event::ExecutionEntered {
+            base,
+            terms: ExecutionTerms { commits, ..now },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
+
+    fn surveyor(command: &str) -> RepositorySurveyor {
+        RepositorySurveyor {
+            git: None,
+            branch_choice: BranchChoice::Unsaid,
+            slug: "a".to_owned(),
+            plan_digest: Sha256::new("p"),
+            test_commands: TestCommands {
+                selected: Some(TestCommand {
+                    command: command.to_owned(),
+                    origin: TestCommandOrigin {
+                        source: TestCommandSource::Detected,
+                        place: None,
+                    },
+                }),
+                alternative: None,
+            },
+            commits_off: "there is no repository".to_owned(),
+            stopped_step: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_test_command_that_was_approved_is_entered_with() {
+        let approved = surveyor("cargo test").survey().await.unwrap();
+        let entered = surveyor("cargo test")
+            .enter_if_unchanged(approved.clone())
+            .await
+            .unwrap();
+        assert!(
+            matches!(&entered, Event::ExecutionEntered { terms, .. } if *terms == approved),
+            "{entered:?}"
+        );
+        let refused = surveyor("npm test")
+            .enter_if_unchanged(approved)
+            .await
+            .unwrap();
+        assert!(
+            matches!(&refused, Event::ExecutionRefused { reason } if reason.contains("the test command changed")),
+            "{refused:?}"
+        );
+    }
+}

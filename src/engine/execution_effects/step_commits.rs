@@ -1,0 +1,222 @@
+//! Commits a step to the branch that was approved, and finds a commit that a crash left unrecorded.
+
+use std::path::PathBuf;
+
+use crate::domain::question::CommitTarget;
+
+use super::git_error_with_hint;
+use super::log_entry::join_paths;
+use super::tree_audit::{changes_since_tree, path_from_event_text, path_to_event_text};
+use crate::engine::git::{
+    CommitFailureKind, CommitId, GitError, GitHead, GitRepository, TreeId, UnversionedCode,
+};
+
+/// Why there is no commit.
+pub(super) enum StepCommitError {
+    /// There is nothing to commit.
+    NothingToCommit,
+    /// It failed; this is what was said.
+    Failed(String),
+}
+
+/// A commit, and what is still to be told of it.
+pub(super) struct StepCommit {
+    /// The commit.
+    pub commit: String,
+    /// What the user is to do about the index, where it could not be told.
+    pub index_warning: Option<String>,
+    /// Which of its files are others by now than those that were tested and committed, in words.
+    pub later_changes: Option<String>,
+}
+
+/// Commits to the branch that was approved and to no other.
+pub(super) async fn commit_step_paths(
+    git: &GitRepository,
+    (terms, base): (&CommitTarget, Option<&CommitId>),
+    (tested, paths): (Option<&TreeId>, Vec<String>),
+    message: &str,
+) -> Result<StepCommit, StepCommitError> {
+    let Some(tested) = tested else {
+        let said = "the tree that was tested is not known; try again, and the tests run first";
+        return Err(StepCommitError::Failed(said.to_owned()));
+    };
+    check_branch(git, terms)
+        .await
+        .map_err(StepCommitError::Failed)?;
+    let paths: Vec<PathBuf> = paths
+        .iter()
+        .map(|path| path_from_event_text(path))
+        .collect();
+    match git.commit_paths(tested, &paths, &[], message).await {
+        Ok(commit) => Ok(StepCommit {
+            commit: commit.0,
+            index_warning: None,
+            later_changes: describe_later_changes(git, tested, &paths).await,
+        }),
+        Err(failure) => match &failure.kind {
+            CommitFailureKind::IndexBehind(commit) => Ok(StepCommit {
+                commit: commit.0.clone(),
+                index_warning: Some(failure.index_behind_message(commit)),
+                later_changes: describe_later_changes(git, tested, &paths).await,
+            }),
+            // A crash may have come between the commit and its record: the commit at HEAD is this step's.
+            CommitFailureKind::NothingToCommit => {
+                match find_existing_commit(git, base, message).await {
+                    Some(commit) => {
+                        // The crash may have come before the user's index was told, too; the commit stands either way.
+                        let id = CommitId(commit.clone());
+                        let told = git.refresh_index(&id).await;
+                        let behind = told.err().map(|failure| failure.index_behind_message(&id));
+                        let later = describe_later_changes(git, tested, &paths).await;
+                        Ok(StepCommit {
+                            commit,
+                            index_warning: behind,
+                            later_changes: later,
+                        })
+                    }
+                    None => Err(StepCommitError::NothingToCommit),
+                }
+            }
+            _ => Err(StepCommitError::Failed(failure.output)),
+        },
+    }
+}
+
+/// Makes sure that the branch that was approved is checked out.
+///
+/// # Errors
+/// Another one is, or git fails; in words.
+async fn check_branch(git: &GitRepository, terms: &CommitTarget) -> Result<(), String> {
+    let head = git
+        .head()
+        .await
+        .map_err(|error| git_error_with_hint(&error))?;
+    let on = match (&head, terms) {
+        (
+            GitHead::Branch { name, .. },
+            CommitTarget::Current { branch } | CommitTarget::New { branch },
+        ) => name == branch,
+        (GitHead::Detached { .. }, _) | (_, CommitTarget::Off { .. }) => false,
+    };
+    match on {
+        true => Ok(()),
+        false => Err(
+            "another branch is checked out than the one that was approved; switch back and try again".to_owned(),
+        ),
+    }
+}
+
+/// Says which of these paths changed since the tree was taken: what was written later stays uncommitted.
+async fn describe_later_changes(
+    git: &GitRepository,
+    tested: &TreeId,
+    paths: &[PathBuf],
+) -> Option<String> {
+    let (_, changed) = changes_since_tree(git, tested).await.ok()?;
+    let paths: Vec<String> = paths.iter().map(|path| path_to_event_text(path)).collect();
+    let later: Vec<String> = changed
+        .into_iter()
+        .filter(|path| paths.contains(path))
+        .collect();
+    let list = join_paths(&later);
+    (!later.is_empty()).then(|| {
+        format!("{list} changed after the tests: the commit has what was tested, what came later is uncommitted")
+    })
+}
+
+/// Looks at what git and the tests run, where a commit has hooks that could change it.
+pub(super) async fn scan_before_hooks(
+    git: &GitRepository,
+) -> Result<Option<UnversionedCode>, GitError> {
+    match git.has_hooks().await? {
+        true => git.scan_unversioned_code().await.map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Says what a commit's hooks changed of that; no step is asked about it.
+pub(super) async fn describe_hook_changes(
+    git: &GitRepository,
+    before: Result<Option<UnversionedCode>, GitError>,
+) -> Option<String> {
+    let changes = match before {
+        Ok(None) => return None,
+        Ok(Some(before)) => git
+            .scan_unversioned_code()
+            .await
+            .map(|now| now.changes_since(&before)),
+        Err(error) => Err(error),
+    };
+    match changes {
+        Ok(changes) if changes.is_empty() => None,
+        Ok(changes) => {
+            let told = changes
+                .iter()
+                .map(|change| format!("{} ({})", change.path.display(), change.why));
+            let told: Vec<String> = told.collect();
+            Some(format!(
+                "they changed {}: look at it before you go on",
+                told.join(", ")
+            ))
+        }
+        Err(error) => Some(git_error_with_hint(&error)),
+    }
+}
+
+/// The commit that the first try of a redone step may have left: a crash came before it was on record.
+pub(super) struct LeftoverCommit {
+    pub git: GitRepository,
+    pub terms: CommitTarget,
+    /// From where commits are this execution's.
+    pub base: Option<CommitId>,
+    /// Those that are on record as other steps'.
+    pub recorded: Vec<String>,
+    pub step: u32,
+}
+
+impl LeftoverCommit {
+    /// Takes it back by an undo commit, where it is there and the last one; gives what the user is to do about the
+    /// index, where that could not be told.
+    ///
+    /// # Errors
+    /// It stands as it was; says why.
+    pub(super) async fn revert(&self) -> Result<Option<String>, String> {
+        let git = &self.git;
+        let commits = git.commits_since(self.base.as_ref()).await;
+        let commits = commits.map_err(|error| git_error_with_hint(&error))?;
+        let mark = format!("[Step {}] ", self.step);
+        let Some((commit, subject)) = commits.last() else {
+            return Ok(None);
+        };
+        let (Some(what), false) = (
+            subject.strip_prefix(&mark),
+            self.recorded.contains(&commit.0),
+        ) else {
+            return Ok(None);
+        };
+        check_branch(git, &self.terms).await?;
+        let trees = git.trees_around_commit(commit).await;
+        let before = trees.map_err(|error| git_error_with_hint(&error))?.from;
+        let message = format!("[Undo step {}] {what}\n\nThe step is redone.\n", self.step);
+        match git.commit_whole_tree(&before, &message).await {
+            Ok(_) => Ok(None),
+            Err(failure) => match &failure.kind {
+                CommitFailureKind::IndexBehind(commit) => {
+                    Ok(Some(failure.index_behind_message(commit)))
+                }
+                _ => Err(failure.output),
+            },
+        }
+    }
+}
+
+/// Finds the commit of this message at HEAD, where it was made since the execution began.
+pub(super) async fn find_existing_commit(
+    git: &GitRepository,
+    base: Option<&CommitId>,
+    message: &str,
+) -> Option<String> {
+    let commits = git.commits_since(base).await.ok()?;
+    let (commit, subject) = commits.last()?;
+    (Some(subject.as_str()) == message.lines().next()).then(|| commit.0.clone())
+}

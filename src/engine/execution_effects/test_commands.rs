@@ -1,0 +1,181 @@
+//! Which test commands there are: the configured or detected one, the plan's, and which of them runs.
+//!
+//! Refuses to run one; whether it may run is the user's to say.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::config::config_model::TestCommandChoice as Configured;
+use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
+use crate::engine::Engine;
+use crate::engine::run_setup::TestCommandPreference;
+use crate::engine::test_runner::{
+    self, TestCommandSelection, TestSelectionSource, choose_test_command,
+};
+
+/// The test commands that a repository and a plan name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TestCommands {
+    /// The one that runs.
+    pub(super) selected: Option<TestCommand>,
+    /// The other one, where two differ.
+    pub(super) alternative: Option<TestCommand>,
+}
+
+impl TestCommands {
+    /// The user's own command runs by default: an agent wrote the plan's.
+    fn choose(
+        own: Option<TestCommand>,
+        plan: Option<TestCommand>,
+        choice: TestCommandPreference,
+    ) -> Self {
+        let plan = plan.filter(|plan| own.as_ref().is_none_or(|own| own.command != plan.command));
+        match (own, plan, choice) {
+            (Some(own), Some(plan), TestCommandPreference::Plan) => Self {
+                selected: Some(plan),
+                alternative: Some(own),
+            },
+            (Some(own), plan, TestCommandPreference::Configured | TestCommandPreference::Plan) => {
+                Self {
+                    selected: Some(own),
+                    alternative: plan,
+                }
+            }
+            (None, plan, TestCommandPreference::Configured | TestCommandPreference::Plan) => Self {
+                selected: plan,
+                alternative: None,
+            },
+        }
+    }
+}
+
+impl Engine {
+    /// The test commands as configuration, repository and plan tell them.
+    pub(super) fn test_commands(&self) -> TestCommands {
+        let plan = self.state().plan.as_ref().map(|plan| &plan.plan);
+        let line = plan.and_then(|plan| plan.test_command.as_deref());
+        let choice = self.setup.test_command_preference;
+        // A flag for this start counts before the configuration.
+        let counts =
+            self.setup.config.test.fallback_to_agent || choice == TestCommandPreference::Plan;
+        let line = line
+            .filter(|_| counts)
+            .and_then(test_runner::TestCommandLine::parse);
+        let plan = line.map(|command| TestCommand {
+            command: command.to_string(),
+            origin: TestCommandOrigin {
+                source: TestCommandSource::Proposed,
+                place: None,
+            },
+        });
+        TestCommands::choose(self.test_command_without_plan(), plan, choice)
+    }
+
+    /// The test command as far as configuration and repository tell it.
+    pub(in crate::engine) fn test_command_without_plan(&self) -> Option<TestCommand> {
+        let configured = match &self.setup.config.test.command {
+            Configured::Line(line) => Some(line.as_str()),
+            Configured::Detect => None,
+        };
+        let chosen = choose_test_command(configured, &self.setup.root)?;
+        Some(to_test_command(&chosen, &self.setup.origins))
+    }
+}
+
+fn to_test_command(chosen: &TestCommandSelection, origins: &Value) -> TestCommand {
+    let (source, place) = match chosen.source {
+        TestSelectionSource::Configured => {
+            (TestCommandSource::Configured, configuration_origin(origins))
+        }
+        TestSelectionSource::Detected(file) => (TestCommandSource::Detected, Some(file.to_owned())),
+    };
+    TestCommand {
+        command: chosen.command.to_string(),
+        origin: TestCommandOrigin { source, place },
+    }
+}
+
+/// The file that configures the command, by its last name, or the flag.
+fn configuration_origin(origins: &Value) -> Option<String> {
+    let key = &origins["values"]["test.default_command"];
+    if let Some(flag) = key["flag"].as_str() {
+        return flag.split_whitespace().next().map(str::to_owned);
+    }
+    let file = Path::new(key["file"].as_str()?).file_name()?;
+    Some(file.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn command(line: &str, source: TestCommandSource) -> TestCommand {
+        TestCommand {
+            command: line.to_owned(),
+            origin: TestCommandOrigin {
+                source,
+                place: None,
+            },
+        }
+    }
+
+    #[test]
+    fn the_users_own_command_runs_unless_the_plans_is_chosen() {
+        let own = || Some(command("cargo test", TestCommandSource::Detected));
+        let plan = || Some(command("make check", TestCommandSource::Proposed));
+        let check = |own, plan, choice, expected: &str| {
+            let TestCommands {
+                selected: runs,
+                alternative: other,
+            } = TestCommands::choose(own, plan, choice);
+            let told = |test: Option<TestCommand>| test.map_or("none".to_owned(), |t| t.command);
+            assert_eq!(format!("{}, not {}", told(runs), told(other)), expected);
+        };
+        check(
+            own(),
+            plan(),
+            TestCommandPreference::Configured,
+            "cargo test, not make check",
+        );
+        check(
+            own(),
+            plan(),
+            TestCommandPreference::Plan,
+            "make check, not cargo test",
+        );
+        check(
+            None,
+            plan(),
+            TestCommandPreference::Configured,
+            "make check, not none",
+        );
+        check(
+            own(),
+            None,
+            TestCommandPreference::Plan,
+            "cargo test, not none",
+        );
+        check(None, None, TestCommandPreference::Plan, "none, not none");
+        // The same line twice is one command, and the user's.
+        let same = Some(command("cargo test", TestCommandSource::Proposed));
+        let same = TestCommands::choose(own(), same, TestCommandPreference::Plan);
+        assert_eq!(same.selected, own());
+        assert_eq!(same.alternative, None);
+    }
+
+    #[test]
+    fn it_is_known_what_configured_a_command() {
+        let check = |origin: Value, expected: Option<&str>| {
+            let origins = json!({ "values": { "test.default_command": origin } });
+            assert_eq!(configuration_origin(&origins).as_deref(), expected);
+        };
+        let file = json!({ "layer": "global", "file": "/home/u/config.toml", "line": 3 });
+        check(file, Some("config.toml"));
+        let flag = json!({ "layer": "flag", "flag": "--set test.default_command=make" });
+        check(flag, Some("--set"));
+        check(json!({ "layer": "default" }), None);
+    }
+}

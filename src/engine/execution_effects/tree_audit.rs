@@ -1,0 +1,181 @@
+//! Looks at the tree around turns and test runs: what is there, what changed, what would be run.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::event::{Event, StepAudit};
+use crate::domain::question::EntryPoint;
+use crate::domain::receipt::Receipt;
+use crate::engine::agent_activity;
+use crate::engine::git::{
+    FileStatus, GitError, GitRepository, TreeChange, TreeId, UnversionedCode,
+};
+use crate::engine::test_runner::{self, TestRun, TestRunError, sensitive_changes_between};
+
+use crate::text::path_name::{path_from_text, path_to_text};
+
+use super::change_attribution::ChangeAttribution;
+use super::edit_rules::EditRules;
+
+/// A path in events: what is no text in it is quoted, so that it can be had back.
+pub(super) fn path_to_event_text(path: &Path) -> String {
+    path_to_text(path.as_os_str().as_bytes())
+}
+
+/// The path that an event names so.
+pub(in crate::engine) fn path_from_event_text(text: &str) -> PathBuf {
+    PathBuf::from(OsString::from_vec(path_from_text(text)))
+}
+
+pub(super) async fn changes_since_tree(
+    git: &GitRepository,
+    before: &TreeId,
+) -> Result<(TreeId, Vec<String>), GitError> {
+    let now = git.current_tree().await?;
+    let changed = change_paths(&git.changes_between(before, &now).await?);
+    Ok((now, changed))
+}
+
+pub(super) fn change_paths(changes: &[TreeChange]) -> Vec<String> {
+    changes
+        .iter()
+        .map(|change| path_to_event_text(&change.path))
+        .collect()
+}
+
+/// Stores the whole tree and notes what git and the tests would run beside it.
+pub(super) async fn store_tree(
+    git: &GitRepository,
+    name: &str,
+) -> Result<(TreeId, UnversionedCode), GitError> {
+    let snapshot = git.snapshot(name).await?;
+    Ok((snapshot.tree, git.scan_unversioned_code().await?))
+}
+
+/// What an audit holds a step's changes against.
+pub(super) struct StepAuditInputs {
+    pub(super) user_dirty_paths: Vec<String>,
+    /// What the step's calls account for; `None` where that is not known.
+    pub(super) attribution: Option<ChangeAttribution>,
+    pub(super) command: Option<test_runner::TestCommandLine>,
+    pub(super) edit_rules: EditRules,
+    pub(super) earlier_unversioned_code: Option<UnversionedCode>,
+}
+
+pub(super) async fn audit_changes(
+    git: &GitRepository,
+    step: u32,
+    before: &TreeId,
+    held: &StepAuditInputs,
+) -> Result<StepAudit, GitError> {
+    let now = git.current_tree().await?;
+    let changes = git.changes_between(before, &now).await?;
+    let changed = change_paths(&changes);
+    let dirty = changed
+        .iter()
+        .filter(|path| held.user_dirty_paths.contains(path))
+        .cloned()
+        .collect();
+    let looks = (before, &now, held.earlier_unversioned_code.as_ref());
+    let entry_points = find_entry_points(git, held.command.as_ref(), looks).await?;
+    let claims = held.attribution.as_ref();
+    let outside_of_calls =
+        claims.map_or_else(Vec::new, |claims| claims.unattributed_paths(&changes));
+    Ok(StepAudit {
+        step,
+        changed,
+        dirty,
+        outside_of_calls,
+        entry_points,
+        held: held.edit_rules.find_held_edits(&changes),
+        tree: Some(now.0),
+    })
+}
+
+/// What changed, in the tree or beside it, that the program would run.
+pub(super) async fn find_entry_points(
+    git: &GitRepository,
+    command: Option<&test_runner::TestCommandLine>,
+    (before, now, runnable): (&TreeId, &TreeId, Option<&UnversionedCode>),
+) -> Result<Vec<EntryPoint>, GitError> {
+    let mut found = sensitive_changes_between(git, command, before, now).await?;
+    if let Some(earlier) = runnable {
+        // What a tree shows, too, is told once, by its content there.
+        let beside = git.scan_unversioned_code().await?.changes_since(earlier);
+        let is_new = |change: &test_runner::SensitiveChange| {
+            found.iter().all(|known| known.path != change.path)
+        };
+        let beside: Vec<_> = beside.into_iter().filter(is_new).collect();
+        found.extend(beside);
+    }
+    let point = |change: test_runner::SensitiveChange| EntryPoint {
+        path: path_to_event_text(&change.path),
+        why: agent_activity::clean_line(&change.why),
+        content: change.content,
+    };
+    let mut points: Vec<EntryPoint> = found.into_iter().map(point).collect();
+    let ignored = git.newly_ignored_files(before, now).await?;
+    points.extend(ignored.into_iter().map(|(path, pattern)| EntryPoint {
+        path: path_to_event_text(&path),
+        why: agent_activity::clean_line(&format!(
+            "the step's own line `{pattern}` of .gitignore keeps it out of every commit, and the tests see it"
+        )),
+        content: None,
+    }));
+    Ok(points)
+}
+
+/// Runs the tests between two looks at the tree.
+pub(super) async fn run_tests_between_snapshots(
+    git: &GitRepository,
+    step: u32,
+    before: &TreeId,
+    (run, cancel): (Option<TestRun<'_>>, &CancellationToken),
+    held: &StepAuditInputs,
+) -> Result<Event, TestRunError> {
+    let (given, changed_before) = changes_since_tree(git, before).await?;
+    let untracked_before = untracked_paths(git).await?;
+    let mut receipt = match run {
+        Some(run) => test_runner::run_tests(run, cancel).await?,
+        None => Receipt::without_command(),
+    };
+    // Kept: what is shown of the step, and what undoing it begins from, is this tree.
+    let now = git.snapshot(&format!("step-{step}-after")).await?.tree;
+    if run.is_some() {
+        receipt.tree_before = Some(given.0.clone());
+        receipt.tree_after = Some(now.0.clone());
+    }
+    let changes = git.changes_between(before, &now).await?;
+    let looks = (before, &now, held.earlier_unversioned_code.as_ref());
+    let entry_points = find_entry_points(git, run.map(|run| run.command), looks).await?;
+    let made_by_tests: Vec<String> = untracked_paths(git)
+        .await?
+        .into_iter()
+        .filter(|path| !untracked_before.contains(path) && !changed_before.contains(path))
+        .collect();
+    let mut rewritten = change_paths(&git.changes_between(&given, &now).await?);
+    rewritten.retain(|path| !made_by_tests.contains(path));
+    Ok(Event::TestsRan {
+        step,
+        receipt,
+        changed: change_paths(&changes),
+        held: held.edit_rules.find_held_edits(&changes),
+        made_by_tests,
+        entry_points,
+        rewritten,
+        tree: Some(now.0),
+    })
+}
+
+pub(super) async fn untracked_paths(git: &GitRepository) -> Result<BTreeSet<String>, GitError> {
+    let dirty = git.dirty_files().await?;
+    Ok(dirty
+        .iter()
+        .filter(|c| c.status == FileStatus::Untracked)
+        .map(|c| path_to_event_text(&c.path))
+        .collect())
+}

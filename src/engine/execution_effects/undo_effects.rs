@@ -1,0 +1,120 @@
+//! The effects by which steps are undone and redone: the tree kept, the files put back, the boxes.
+
+use crate::domain::event::Event;
+use crate::domain::question::CommitTarget;
+use crate::domain::reversal_plan::{ReversalPlan, UndoDirection};
+use crate::domain::run::changed_boxes;
+use crate::engine::document_commit::WorkflowDocumentLock;
+use crate::engine::git::{CommitId, TreeId};
+use crate::engine::tree_reversal::{
+    CommitRepository, ReversalAttempt, ReversalResult, apply_reversal,
+};
+use crate::engine::{Engine, agent_activity, document_commit, failure_event, warning_event};
+use crate::store::StoreError;
+
+use super::git_error_with_hint;
+use super::step_commits::find_existing_commit;
+
+impl Engine {
+    /// Where this execution's commits go, for a reversal.
+    pub fn reversal_commit_repository(&self) -> CommitRepository {
+        let execution = self.state().execution.as_ref();
+        let terms = execution.map(|execution| execution.commits.clone());
+        CommitRepository {
+            git: self.commit_repository().cloned(),
+            terms: terms.unwrap_or(CommitTarget::Off {
+                reason: String::new(),
+            }),
+        }
+    }
+
+    /// Stores the tree, unless it is another one than the user was asked about.
+    pub(in crate::engine) fn store_tree_before_undo(&mut self, seen: String) {
+        let Some(git) = self.repository.clone() else {
+            let reason = "there is no repository to keep the tree in".to_owned();
+            return self.spawn_event_task(async move { Event::UndoFailed { reason } });
+        };
+        let name = format!("undo-before-{}", uuid::Uuid::now_v7().simple());
+        self.spawn_event_task(async move {
+            match git.snapshot(&name).await {
+                Ok(kept) if kept.tree.0 == seen => Event::UndoKept { tree: kept.tree.0 },
+                Ok(_) => Event::UndoFailed {
+                    reason:
+                        "files changed since you were asked; ask again and see what it comes to"
+                            .to_owned(),
+                },
+                Err(error) => Event::UndoFailed {
+                    reason: agent_activity::clean_block(&git_error_with_hint(&error)),
+                },
+            }
+        });
+    }
+
+    /// Puts files back and takes commits back: all of it, or nothing.
+    pub(in crate::engine) fn apply_reversal(&mut self, reversal: ReversalPlan, kept: String) {
+        let Some(git) = self.repository.clone() else {
+            let reason = "there is no repository that has the trees".to_owned();
+            return self.spawn_event_task(async move { Event::UndoFailed { reason } });
+        };
+        let (commits, resumed) = (self.reversal_commit_repository(), self.resumed);
+        let base = self.state().execution.as_ref().and_then(|e| e.base.clone());
+        self.spawn_events_task(async move {
+            let begun = match (resumed, &commits.git) {
+                (true, Some(git)) if !reversal.commits.is_empty() => {
+                    let base = base.map(CommitId);
+                    ReversalAttempt::Repeated(
+                        find_existing_commit(git, base.as_ref(), &reversal.commit_message()).await,
+                    )
+                }
+                (true, _) => ReversalAttempt::Repeated(None),
+                (false, _) => ReversalAttempt::First,
+            };
+            let kept = TreeId(kept);
+            match apply_reversal(&git, &commits, (&reversal, &kept), begun).await {
+                Ok(ReversalResult {
+                    tree,
+                    commit,
+                    warnings: troubles,
+                }) => {
+                    let troubles = troubles.into_iter();
+                    let put_back = Event::UndoPutBack {
+                        tree: tree.0,
+                        commit,
+                    };
+                    let troubles = troubles.map(|(what, why)| warning_event(what, why));
+                    troubles.chain([put_back]).collect()
+                }
+                Err(reason) => vec![Event::UndoFailed {
+                    reason: agent_activity::clean_block(&reason),
+                }],
+            }
+        });
+    }
+
+    /// Opens or ticks the boxes of the steps in plan.md.
+    pub(in crate::engine) fn record_reversal(
+        &mut self,
+        reversal: &ReversalPlan,
+        (kept, commit): (String, Option<String>),
+        pen: Result<WorkflowDocumentLock, StoreError>,
+    ) -> Vec<Event> {
+        let mark = match reversal.way {
+            UndoDirection::Undo { .. } => document_commit::StepMark::Open,
+            UndoDirection::Redo => document_commit::StepMark::Ticked,
+        };
+        let mut events = self.detect_user_edits();
+        let steps = changed_boxes(reversal, self.state());
+        let now = self.journal.now();
+        match pen.and_then(|pen| document_commit::mark_steps(&pen, &steps, mark, now)) {
+            Ok(plan_file_sha256) => events.push(Event::UndoFinished {
+                way: reversal.way,
+                steps: reversal.steps.clone(),
+                kept,
+                commit,
+                plan_file_sha256,
+            }),
+            Err(error) => events.push(failure_event("write the plan", error)),
+        }
+        events
+    }
+}

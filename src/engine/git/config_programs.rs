@@ -1,0 +1,96 @@
+//! The files of the repository that git's configuration names as programs: filters, drivers of diff and merge, aliases.
+//!
+//! Each word of such a command that could mean a file of the repository counts; what that file runs itself is not known.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use super::error::GitError;
+use super::git_command::{HookPolicy, path_from_bytes, split_nul};
+use super::repository::GitRepository;
+
+/// What the keys begin with whose values git, or a tool that calls it, runs.
+const PROGRAM_KEYS: [&str; 17] = [
+    "filter.",
+    "diff.",
+    "merge.",
+    "alias.",
+    "gpg.",
+    "credential.",
+    "difftool.",
+    "mergetool.",
+    "trailer.",
+    "pager.",
+    "core.editor",
+    "core.pager",
+    "core.fsmonitor",
+    "core.sshcommand",
+    "core.askpass",
+    "sequence.editor",
+    "interactive.difffilter",
+];
+
+/// What git's configuration says of what runs.
+#[derive(Debug, Default)]
+pub(super) struct GitConfiguration {
+    /// The files that it is read from.
+    pub(super) files: BTreeSet<PathBuf>,
+    /// The paths of the repository that it names as programs.
+    pub(super) programs: Vec<PathBuf>,
+}
+
+impl GitRepository {
+    /// The paths, relative to the root, that the configuration may run a program from: files, or folders of them.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn configured_programs(&self) -> Result<Vec<PathBuf>, GitError> {
+        Ok(self.read_configuration().await?.programs)
+    }
+
+    /// Reads which files git takes its configuration from, and which programs that names.
+    pub(super) async fn read_configuration(&self) -> Result<GitConfiguration, GitError> {
+        let list = self.git_object_command(&["config", "--list", "--show-origin", "-z"]);
+        let output = list.hooks(HookPolicy::Run).stdout_bytes().await?;
+        let mut found = GitConfiguration::default();
+        let mut parts = split_nul(&output);
+        while let (Some(origin), Some(entry)) = (parts.next(), parts.next()) {
+            if let Some(file) = origin.strip_prefix(b"file:") {
+                found.files.insert(self.root.join(path_from_bytes(file)));
+            }
+            let entry = String::from_utf8_lossy(entry);
+            let (key, command) = entry.split_once('\n').unwrap_or((&entry, ""));
+            if PROGRAM_KEYS.iter().any(|begin| key.starts_with(begin)) {
+                let paths = command_words(command).flat_map(|word| self.paths_meant_by(word));
+                found.programs.extend(paths);
+            }
+        }
+        found.programs.sort();
+        found.programs.dedup();
+        Ok(found)
+    }
+
+    /// What a word means below the root: as it is written, and where its links lead.
+    fn paths_meant_by(&self, word: &str) -> Vec<PathBuf> {
+        let path = self.root.join(word);
+        let real = path.canonicalize().ok();
+        let below = |path: &Path| {
+            let below = path.strip_prefix(&self.root).ok()?;
+            let below: PathBuf = below
+                .components()
+                .filter(|part| *part != Component::CurDir)
+                .collect();
+            let is_plain = below
+                .components()
+                .all(|part| matches!(part, Component::Normal(_)));
+            (is_plain && below.components().next().is_some()).then_some(below)
+        };
+        let paths = std::iter::once(path).chain(real);
+        paths.filter_map(|path| below(&path)).collect()
+    }
+}
+
+fn command_words(command: &str) -> impl Iterator<Item = &str> {
+    let words = command.split(|c: char| c.is_whitespace() || "\"'`;|&()<>={}$!".contains(c));
+    words.filter(|word| !word.is_empty() && !word.starts_with('-'))
+}

@@ -1,0 +1,353 @@
+//! Calls the `git_command` program: never prompting, never paging, never leaving anything running.
+//!
+//! Refuses to know what a sub-command means.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::error::GitError;
+use super::repository::{GitRepository, GitSettings};
+use crate::process::{
+    CommandEndCause, CommandLimits, CommandOutput, PRIVATE_TMPDIR, ProcessMark, SandboxMount,
+    SandboxSpec, SpawnSpec, StdinSource,
+};
+
+/// The longest output that is kept of one call, in bytes.
+const MAX_OUTPUT_BYTES: usize = 256 * 1024 * 1024;
+/// How long anything but a commit may take: a first snapshot of a large tree takes minutes on a slow disk.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Settings for every call: plain output, no helper that stays behind or reaches for the terminal.
+const BASE_CONFIG: [&str; 6] = [
+    "core.quotePath=false",
+    "core.fsmonitor=false",
+    "core.splitIndex=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "color.ui=false",
+];
+
+/// Settings for every call whose hooks are silent: nothing that git would start, or enter, by itself.
+const NO_HOOKS_CONFIG: [&str; 4] = [
+    "core.hooksPath=/dev/null",
+    "submodule.recurse=false",
+    "status.submoduleSummary=false",
+    "log.showSignature=false",
+];
+
+/// Variables of a surrounding git command or hook that would point git elsewhere, or at our terminal.
+const REMOVED_VARIABLES: [&str; 15] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_ATTR_SOURCE",
+    "GIT_TRACE",
+    "GIT_SEQUENCE_EDITOR",
+    "GPG_TTY",
+];
+
+const SET_VARIABLES: [(&str, &str); 10] = [
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", "true"),
+    ("SSH_ASKPASS", "true"),
+    ("SSH_ASKPASS_REQUIRE", "force"),
+    ("GCM_INTERACTIVE", "never"),
+    ("GIT_EDITOR", "true"),
+    ("EDITOR", "true"),
+    ("GIT_PAGER", "cat"),
+    ("TERM", "dumb"),
+];
+
+/// One call of git in the making.
+pub(super) struct GitCommand<'a> {
+    settings: &'a GitSettings,
+    folder: &'a Path,
+    args: Vec<String>,
+    /// Settings of this call alone, as `display_name=value`.
+    config: Vec<&'static str>,
+    env: Vec<(String, String)>,
+    limits: CommandLimits,
+    hooks: HookPolicy,
+    sandbox: Option<SandboxSpec>,
+    /// Whose work tree it reads, so that it runs held.
+    work_tree: Option<&'a GitRepository>,
+    /// The folders that it writes when it is held.
+    writable_folders: Vec<PathBuf>,
+}
+
+/// Whether git may run hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HookPolicy {
+    Run,
+    Disabled,
+}
+
+impl GitRepository {
+    /// Begins a call in the root, without hooks. It reads the work tree, so that a filter may run: it is held.
+    pub(super) fn git_command<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
+        let mut call = GitCommand::new(&self.settings, &self.root, args);
+        call.work_tree = Some(self);
+        call
+    }
+
+    /// Begins a call that reads objects, references, an index or the configuration and no file of the work tree: it
+    /// runs no program that the configuration names, and nothing holds it. What writes an index that knows files of
+    /// the work tree is no such call: git looks once more at files that changed when the index did.
+    pub(super) fn git_object_command<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
+        GitCommand::new(&self.settings, &self.root, args)
+    }
+}
+
+impl<'a> GitCommand<'a> {
+    pub(super) fn new(settings: &'a GitSettings, folder: &'a Path, args: &[&str]) -> Self {
+        Self {
+            settings,
+            folder,
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            config: Vec::new(),
+            env: Vec::new(),
+            limits: CommandLimits {
+                timeout: DEFAULT_TIMEOUT,
+                output_cap: MAX_OUTPUT_BYTES,
+                stdin: StdinSource::Null,
+            },
+            hooks: HookPolicy::Disabled,
+            sandbox: None,
+            work_tree: None,
+            writable_folders: Vec::new(),
+        }
+    }
+
+    pub(super) fn arg(mut self, arg: impl Into<String>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    pub(super) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Sets this (`display_name=value`) for the call, over what the user has set.
+    pub(super) fn config(mut self, setting: &'static str) -> Self {
+        self.config.push(setting);
+        self
+    }
+
+    /// Works on another index than the user's.
+    pub(super) fn index_file(self, index: &Path) -> Self {
+        let call = match index.parent() {
+            Some(folder) => self.writable_folder(folder),
+            None => self,
+        };
+        let index = index.display().to_string();
+        call.env("GIT_INDEX_FILE", index)
+    }
+
+    /// Writes this folder, but no `.git_command` in it.
+    pub(super) fn writable_folder(mut self, folder: &Path) -> Self {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        self.writable_folders.push(folder);
+        self
+    }
+
+    /// Takes paths as they stand: no `*` and no `:(…)` in them means anything.
+    pub(super) fn literal_paths(self) -> Self {
+        self.env("GIT_LITERAL_PATHSPECS", "1")
+    }
+
+    /// Sends paths, each with a NUL byte behind it.
+    pub(super) fn stdin_paths<'p>(mut self, paths: impl IntoIterator<Item = &'p Path>) -> Self {
+        let mut bytes = Vec::new();
+        for path in paths {
+            bytes.extend_from_slice(path.as_os_str().as_bytes());
+            bytes.push(0);
+        }
+        self.limits.stdin = StdinSource::Bytes(bytes);
+        self
+    }
+
+    pub(super) fn stdin(mut self, stdin: StdinSource) -> Self {
+        self.limits.stdin = stdin;
+        self
+    }
+
+    pub(super) fn hooks(mut self, hooks: HookPolicy) -> Self {
+        self.hooks = hooks;
+        self
+    }
+
+    /// Runs inside of this, where there is something.
+    pub(super) fn sandbox(mut self, held: Option<SandboxSpec>) -> Self {
+        self.sandbox = held;
+        self
+    }
+
+    pub(super) fn timeout(mut self, timeout: Duration) -> Self {
+        self.limits.timeout = timeout;
+        self
+    }
+
+    /// Keeps only so many bytes of the output.
+    pub(super) fn max_output(mut self, cap: usize) -> Self {
+        self.limits.output_cap = cap;
+        self
+    }
+
+    fn spawn_spec(&self) -> SpawnSpec {
+        let marker = ProcessMark::new(&self.settings.run, "git");
+        let mut spec = SpawnSpec::new(self.settings.program.clone(), self.folder, marker);
+        spec.sandbox = match self.work_tree {
+            // Its places were named when it was held.
+            Some(_) => self.sandbox.clone(),
+            None => self
+                .sandbox
+                .clone()
+                .map(|held| self.mount_index_folder(held)),
+        };
+        if self.work_tree.is_some() && spec.sandbox.is_some() {
+            spec = spec.env("TMPDIR", PRIVATE_TMPDIR);
+        }
+        spec.env_remove = REMOVED_VARIABLES.map(str::to_owned).into();
+        for (name, value) in SET_VARIABLES {
+            spec = spec.env(name, value);
+        }
+        spec.env.extend(self.settings.env.clone());
+        spec.env.extend(self.env.iter().cloned());
+        for setting in BASE_CONFIG.iter().chain(&self.config) {
+            spec = spec.args(["-c", *setting]);
+        }
+        // Flags reach the git commands that hooks run; there they would surprise.
+        if self.hooks == HookPolicy::Disabled {
+            for setting in NO_HOOKS_CONFIG {
+                spec = spec.args(["-c", setting]);
+            }
+            spec = spec.args(["--no-optional-locks"]);
+            // What is missing of a partial clone would be fetched by a program that the configuration names.
+            spec = spec.env("GIT_NO_LAZY_FETCH", "1");
+        }
+        spec.args(["--no-pager"]).args(self.args.clone())
+    }
+
+    /// A private index lies among temporary files, which a held call has for itself.
+    fn mount_index_folder(&self, held: SandboxSpec) -> SandboxSpec {
+        let mut set = self.env.iter();
+        let index = set.find(|(name, _)| name == "GIT_INDEX_FILE");
+        let folder = index.and_then(|(_, index)| Path::new(index).parent()?.canonicalize().ok());
+        held.with_mounts(folder.map(|folder| (folder, SandboxMount::Writable)))
+    }
+
+    fn display_name(&self) -> String {
+        self.args
+            .iter()
+            .take(3)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// Runs it; an exit code other than 0 is no error here.
+    pub(super) async fn output(mut self) -> Result<CommandOutput, GitError> {
+        if let Some(repository) = self.work_tree {
+            self.sandbox = repository
+                .sandbox_for_command(&self.writable_folders)
+                .await?;
+        }
+        self.output_without_work_sandbox().await
+    }
+
+    /// The same, held by nothing but what was named.
+    pub(super) async fn output_without_work_sandbox(self) -> Result<CommandOutput, GitError> {
+        let command = self.display_name();
+        let children = &self.settings.spawner;
+        let finished = children
+            .run_to_end(&self.spawn_spec(), &self.limits, &self.settings.cancel)
+            .await
+            .map_err(GitError::Start)?;
+        match finished.end_cause {
+            CommandEndCause::ByItself => Ok(finished),
+            CommandEndCause::TimedOut => Err(GitError::TimedOut {
+                command,
+                seconds: self.limits.timeout.as_secs(),
+            }),
+            CommandEndCause::Cancelled => Err(GitError::Cancelled { command }),
+        }
+    }
+
+    /// Runs it and gives its whole output.
+    pub(super) async fn stdout_bytes(self) -> Result<Vec<u8>, GitError> {
+        let command = self.display_name();
+        let finished = self.output().await?;
+        if !finished.is_success() {
+            return Err(GitError::Failed {
+                command,
+                output: last_output(&finished),
+            });
+        }
+        finished
+            .stdout
+            .into_complete_bytes()
+            .ok_or(GitError::Unreadable {
+                command,
+                what: "there is too much of it".to_owned(),
+            })
+    }
+
+    /// Runs it and gives its whole output as text without the last line end.
+    pub(super) async fn stdout_text(self) -> Result<String, GitError> {
+        let command = self.display_name();
+        let mut text =
+            String::from_utf8(self.stdout_bytes().await?).map_err(|_| GitError::Unreadable {
+                command,
+                what: "it is not UTF-8".to_owned(),
+            })?;
+        if text.ends_with('\n') {
+            text.pop();
+        }
+        Ok(text)
+    }
+
+    /// Runs it and gives its output where it succeeds, `None` where it ends with a failure.
+    pub(super) async fn stdout_text_if_success(self) -> Result<Option<String>, GitError> {
+        let finished = self.output().await?;
+        Ok(finished
+            .is_success()
+            .then(|| finished.stdout.to_text().trim_end_matches('\n').to_owned()))
+    }
+}
+
+/// What git said last, standard error first.
+pub(super) fn last_output(finished: &CommandOutput) -> String {
+    let (out, err) = (finished.stdout.to_text(), finished.stderr.to_text());
+    let said = format!("{}\n{}", out.trim(), err.trim());
+    let said = said.trim();
+    let start = said
+        .char_indices()
+        .rev()
+        .nth(8 * 1024)
+        .map_or(0, |(at, _)| at);
+    said[start..].to_owned()
+}
+
+/// The path that git printed as these bytes.
+pub(super) fn path_from_bytes(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// The parts of a NUL-terminated list.
+pub(super) fn split_nul(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes
+        .split(|byte| *byte == 0)
+        .filter(|part| !part.is_empty())
+}

@@ -1,0 +1,185 @@
+//! A copy of git's folder that a commit and its hooks write in place of the real one.
+//!
+//! Only objects are shared. What a hook writes beside them is thrown away with the copy, so that it plants no setting
+//! that a later git would run or follow, under whatever name; the program moves the branch itself.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::CommitId;
+use super::branch::GitHead;
+use super::error::GitError;
+use super::repository::GitRepository;
+use super::tree_snapshot::PrivateIndex;
+use crate::process::SandboxMount;
+
+/// Folders of git's that programs fill with content beside the objects: nothing in them runs or configures.
+const CONTENT_FOLDERS: [&str; 2] = ["lfs", "annex"];
+/// References that a commit and the stashes of its hooks do not touch.
+const OTHER_REFS: [&str; 3] = ["agent-collab", "remotes", "tags"];
+/// Larger files of git's folder are not settings, and a commit does not need them.
+const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;
+
+type SandboxMountList = Vec<(PathBuf, SandboxMount)>;
+
+impl GitRepository {
+    /// The places where a held call may write content: objects, and what filters keep beside them.
+    pub(super) fn content_mounts(&self) -> Result<SandboxMountList, GitError> {
+        let objects = canonical_or_same(&self.common_dir.join("objects"));
+        let info = objects.join("info");
+        // What is missing could be made, with `alternates` in it.
+        fs::create_dir_all(&info).map_err(|source| GitError::File {
+            verb: "create",
+            path: info.clone(),
+            source,
+        })?;
+        let mut places = vec![
+            (info, SandboxMount::ReadOnly),
+            (objects, SandboxMount::Writable),
+        ];
+        for name in CONTENT_FOLDERS {
+            let folder = self.common_dir.join(name);
+            if name == "lfs" && !folder.is_dir() && self.uses_lfs() {
+                fs::create_dir(&folder).map_err(|source| GitError::File {
+                    verb: "create",
+                    path: folder.clone(),
+                    source,
+                })?;
+            }
+            if folder.is_dir() {
+                places.push((canonical_or_same(&folder), SandboxMount::Writable));
+            }
+        }
+        Ok(places)
+    }
+
+    fn uses_lfs(&self) -> bool {
+        let attributes = fs::read_to_string(self.root.join(".gitattributes"));
+        attributes.is_ok_and(|text| text.contains("filter=lfs"))
+    }
+
+    /// The commit that a branch, or HEAD, has in the copies; `None` where references lie in no files of their own.
+    pub(super) fn head_in_copy(&self, head: &GitHead, beside: &PrivateIndex) -> Option<CommitId> {
+        let file = match head {
+            GitHead::Branch { name, .. } => {
+                beside.sibling_path("common").join("refs/heads").join(name)
+            }
+            GitHead::Detached { .. } if self.git_dir == self.common_dir => {
+                beside.sibling_path("common").join("HEAD")
+            }
+            GitHead::Detached { .. } => beside.sibling_path("tree").join("HEAD"),
+        };
+        let id = fs::read_to_string(file).ok()?;
+        let id = id.trim_end();
+        let is_id = [40, 64].contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_id.then(|| CommitId(id.to_owned()))
+    }
+
+    /// Copies what a commit needs of git's folders, and gives the places that lay the copies over them.
+    pub(super) fn copy_git_dir(&self, beside: &PrivateIndex) -> Result<SandboxMountList, GitError> {
+        let mut places = self.content_mounts()?;
+        let mut copies = vec![(&self.common_dir, beside.sibling_path("common"))];
+        if self.git_dir != self.common_dir {
+            copies.push((&self.git_dir, beside.sibling_path("tree")));
+        }
+        for (folder, copy) in copies {
+            copy_folder(folder, &copy, &mut places).map_err(|source| GitError::File {
+                verb: "copy",
+                path: folder.clone(),
+                source,
+            })?;
+        }
+        Ok(places)
+    }
+}
+
+fn canonical_or_same(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+fn copy_folder(folder: &Path, copy: &Path, places: &mut SandboxMountList) -> io::Result<()> {
+    fs::create_dir_all(copy)?;
+    places.push((folder.to_owned(), SandboxMount::BindFrom(copy.to_owned())));
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let target = copy.join(&name);
+        let name = name.to_string_lossy();
+        let Ok(found) = path.metadata() else {
+            // A link that leads nowhere.
+            continue;
+        };
+        if found.is_dir() {
+            fs::create_dir(&target)?;
+            match &*name {
+                // The content's own places say what holds there.
+                "objects" => {}
+                _ if CONTENT_FOLDERS.contains(&&*name) => {}
+                "refs" => copy_refs(&path, &target, places)?,
+                "reftable" => copy_tree(&path, &target)?,
+                "logs" => copy_stash_log(&path, &target)?,
+                _ => places.push((path, SandboxMount::ReadOnly)),
+            }
+        } else if found.is_file() && found.len() <= MAX_COPIED_BYTES && !is_index_file(&name) {
+            copy_if_exists(&path, &target)?;
+            if name == "config" || name == "config.worktree" {
+                places.push((path, SandboxMount::ReadOnly));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_index_file(name: &str) -> bool {
+    name == "index" || name.starts_with("sharedindex.") || name.ends_with(".lock")
+}
+
+fn copy_refs(from: &Path, to: &Path, places: &mut SandboxMountList) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if !path.is_dir() {
+            copy_if_exists(&path, &target)?;
+        } else if OTHER_REFS.iter().any(|other| entry.file_name() == *other) {
+            fs::create_dir(&target)?;
+            places.push((path, SandboxMount::ReadOnly));
+        } else {
+            fs::create_dir(&target)?;
+            copy_tree(&path, &target)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            fs::create_dir(&target)?;
+            copy_tree(&path, &target)?;
+        } else if !is_index_file(&entry.file_name().to_string_lossy()) {
+            copy_if_exists(&path, &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Hooks that stash need to find their stash again.
+fn copy_stash_log(from: &Path, to: &Path) -> io::Result<()> {
+    let log = Path::new("refs/stash");
+    if from.join(log).is_file() {
+        fs::create_dir(to.join("refs"))?;
+        copy_if_exists(&from.join(log), &to.join(log))?;
+    }
+    Ok(())
+}
+
+/// Another git may remove a reference that it packs.
+fn copy_if_exists(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::copy(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,141 @@
+//! What differs from the last commit, and what git ignores.
+//!
+//! Refuses to know who made a change.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::GitError;
+use super::git_command::path_from_bytes;
+use super::repository::GitRepository;
+
+/// A path that differs from the last commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatusChange {
+    /// The path, relative to the root; a moved file is two changes.
+    pub path: PathBuf,
+    /// How it differs.
+    pub status: FileStatus,
+}
+
+/// How a path differs from the last commit, staged or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileStatus {
+    /// New, and known to the index.
+    Added,
+    /// Changed in content or mode.
+    Modified,
+    /// Gone.
+    Deleted,
+    /// A file became a link, or the other way round.
+    Retyped,
+    /// New, and not known to the index; a nested repository ends in a slash.
+    Untracked,
+    /// In conflict.
+    Unmerged,
+    /// A submodule at another commit. What changed inside of it is not looked for: its own settings would run.
+    Submodule,
+}
+
+impl GitRepository {
+    /// Lists the files, relative to the root, those of the index and new ones; ignored files, and names that are
+    /// no text, are left out.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn list_files(&self) -> Result<Vec<String>, GitError> {
+        let args = [
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "--deduplicate",
+        ];
+        // Names alone: no file is opened but those that say what is ignored, and no filter runs.
+        let output = self.git_object_command(&args).stdout_bytes().await?;
+        let names = super::git_command::split_nul(&output);
+        let names = names.filter_map(|name| std::str::from_utf8(name).ok());
+        Ok(names.map(str::to_owned).collect())
+    }
+
+    /// Lists what differs from the last commit, staged, unstaged and untracked alike; ignored files
+    /// and the program's own folders never count.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn dirty_files(&self) -> Result<Vec<StatusChange>, GitError> {
+        let args = [
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--untracked-files=all",
+            "--ignore-submodules=dirty",
+            "--no-renames",
+        ];
+        let output = self.git_command(&args).stdout_bytes().await?;
+        let mut changes = Vec::new();
+        for record in super::git_command::split_nul(&output) {
+            let change = parse_status_record(record).ok_or_else(|| GitError::Unreadable {
+                command: "status".to_owned(),
+                what: String::from_utf8_lossy(record).into_owned(),
+            })?;
+            changes.extend(change.filter(|change| !self.is_excluded(&change.path)));
+        }
+        Ok(changes)
+    }
+
+    /// Tells whether git ignores a path, relative to the root.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn is_ignored(&self, path: &Path) -> Result<bool, GitError> {
+        let finished = self
+            .git_command(&["check-ignore", "-z", "--stdin"])
+            .stdin_paths([path])
+            .output()
+            .await?;
+        match finished.exit.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(GitError::Failed {
+                command: "check-ignore".to_owned(),
+                output: super::git_command::last_output(&finished),
+            }),
+        }
+    }
+}
+
+/// Reads a record of porcelain v2; the inner `None` is a header, which tells of no change.
+fn parse_status_record(record: &[u8]) -> Option<Option<StatusChange>> {
+    let (kind, rest) = (record.first()?, record.get(2..)?);
+    let n_fields = match kind {
+        b'1' => 7,
+        b'u' => 9,
+        b'?' => 0,
+        b'#' | b'!' => return Some(None),
+        _ => return None,
+    };
+    let mut fields: Vec<&[u8]> = rest.splitn(n_fields + 1, |byte| *byte == b' ').collect();
+    let path = path_from_bytes(fields.pop()?);
+    let status = match kind {
+        b'?' => FileStatus::Untracked,
+        b'u' => FileStatus::Unmerged,
+        _ if fields.get(1)?.first() == Some(&b'S') => FileStatus::Submodule,
+        _ => status_from_letters(fields.first()?)?,
+    };
+    Some(Some(StatusChange { path, status }))
+}
+
+/// Joins the index's and the work tree's letter: what counts is the work tree against the last commit.
+fn status_from_letters(letters: &[u8]) -> Option<FileStatus> {
+    let (staged, unstaged) = (*letters.first()?, *letters.get(1)?);
+    Some(match (staged, unstaged) {
+        (_, b'D') | (b'D', b'.') => FileStatus::Deleted,
+        (b'A', _) | (b'.', b'A') => FileStatus::Added,
+        (_, b'T') | (b'T', b'.') => FileStatus::Retyped,
+        _ => FileStatus::Modified,
+    })
+}

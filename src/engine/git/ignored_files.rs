@@ -1,0 +1,149 @@
+//! Files that no commit will have because of lines that a step wrote into a `.gitignore`.
+//!
+//! Refuses to judge files that were ignored before: those are the user's arrangement.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::TreeId;
+use super::error::GitError;
+use super::git_command::{last_output, path_from_bytes, split_nul};
+use super::repository::GitRepository;
+
+/// Names of files and folders that tools build, install and cache: nobody commits them, and every step that sets up a
+/// project ignores them.
+const BUILD_OUTPUT_NAMES: [&str; 25] = [
+    "node_modules",
+    "target",
+    "dist",
+    "build",
+    "out",
+    "bin",
+    "obj",
+    "coverage",
+    ".coverage",
+    "htmlcov",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".nox",
+    ".venv",
+    "venv",
+    ".gradle",
+    ".next",
+    ".nuxt",
+    ".cache",
+    ".parcel-cache",
+    ".turbo",
+    ".DS_Store",
+];
+
+/// Endings of what tools build and write down.
+const BUILD_OUTPUT_EXTENSIONS: [&str; 10] = [
+    "pyc",
+    "pyo",
+    "o",
+    "a",
+    "so",
+    "class",
+    "log",
+    "tsbuildinfo",
+    "egg-info",
+    "tmp",
+];
+
+impl GitRepository {
+    /// Lists what lies in the work tree and is ignored by a line of a `.gitignore` which came between two trees, with
+    /// that line. What tools build, install and cache is left out.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn newly_ignored_files(
+        &self,
+        before: &TreeId,
+        now: &TreeId,
+    ) -> Result<Vec<(PathBuf, String)>, GitError> {
+        let changes = self.changes_between(before, now).await?;
+        let lists = changes.into_iter().map(|change| change.path);
+        let lists: Vec<PathBuf> = lists
+            .filter(|path| path.file_name() == Some(OsStr::new(".gitignore")))
+            .collect();
+        if lists.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut known = BTreeMap::new();
+        for list in lists {
+            let text = self
+                .read_file_in_tree(before, &list)
+                .await?
+                .unwrap_or_default();
+            known.insert(list, String::from_utf8_lossy(&text).into_owned());
+        }
+        let is_new = |source: &Path, pattern: &str| {
+            let lines = known.get(source);
+            lines.is_some_and(|text| text.lines().all(|line| line.trim_end() != pattern))
+        };
+        let ignored = self.ignored_files_with_patterns().await?.into_iter();
+        let new = ignored.filter(|(path, source, pattern)| {
+            is_new(source, pattern) && !is_build_output(path) && !self.is_excluded(path)
+        });
+        Ok(new.map(|(path, _, pattern)| (path, pattern)).collect())
+    }
+
+    /// Everything ignored, folders as one, with the file and the line that do it.
+    async fn ignored_files_with_patterns(
+        &self,
+    ) -> Result<Vec<(PathBuf, PathBuf, String)>, GitError> {
+        let args = [
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--ignored=matching",
+            "--untracked-files=all",
+            "--ignore-submodules=all",
+            "--no-renames",
+        ];
+        let output = self.git_command(&args).stdout_bytes().await?;
+        let ignored = split_nul(&output).filter_map(|record| record.strip_prefix(b"! "));
+        let ignored: Vec<PathBuf> = ignored.map(path_from_bytes).collect();
+        if ignored.is_empty() {
+            return Ok(Vec::new());
+        }
+        let why = self.git_command(&["check-ignore", "--verbose", "-z", "--stdin"]);
+        let finished = why
+            .stdin_paths(ignored.iter().map(PathBuf::as_path))
+            .output()
+            .await?;
+        // 1: no line ignores any of them, because it is gone by now.
+        let output = match (finished.exit.code, finished.stdout.complete_bytes()) {
+            (Some(0 | 1), Some(output)) => output.to_vec(),
+            _ => {
+                return Err(GitError::Failed {
+                    command: "check-ignore".to_owned(),
+                    output: last_output(&finished),
+                });
+            }
+        };
+        let parts: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
+        let records = parts.chunks_exact(4).map(|record| {
+            let pattern = String::from_utf8_lossy(record[2]).into_owned();
+            (
+                path_from_bytes(record[3]),
+                path_from_bytes(record[0]),
+                pattern,
+            )
+        });
+        Ok(records.collect())
+    }
+}
+
+fn is_build_output(path: &Path) -> bool {
+    let is_known = path
+        .iter()
+        .any(|name| BUILD_OUTPUT_NAMES.iter().any(|known| name == *known));
+    let ending = path.extension().and_then(OsStr::to_str);
+    is_known || ending.is_some_and(|ending| BUILD_OUTPUT_EXTENSIONS.contains(&ending))
+}

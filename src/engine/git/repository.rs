@@ -1,0 +1,235 @@
+//! Finds the repository that a folder is in.
+//!
+//! Refuses to make one.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::error::GitError;
+use super::excluded_paths::OWN_FOLDER;
+use super::git_command::{GitCommand, HookPolicy, last_output, path_from_bytes};
+use super::work_sandbox::WorkSandbox;
+use crate::process::{ChildSpawner, SandboxSpec};
+
+/// What is asked of git about a work tree, in the order of its answers.
+const REV_PARSE_OPTIONS: [&str; 3] = ["--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
+
+/// How git is called.
+#[derive(Debug, Clone)]
+pub struct GitSettings {
+    /// The program, a name on PATH or a path.
+    pub program: String,
+    /// Environment set for every call.
+    pub env: BTreeMap<String, String>,
+    /// The run that the calls belong to, for their marks.
+    pub run: String,
+    /// How long a commit may take with its hooks and its signature.
+    pub commit_timeout: Duration,
+    /// Stops a running call.
+    pub cancel: CancellationToken,
+    /// Who starts it.
+    pub spawner: ChildSpawner,
+}
+
+impl GitSettings {
+    /// The user's git, ten minutes for a commit.
+    pub fn new(run: impl Into<String>, cancel: CancellationToken) -> Self {
+        Self {
+            program: "git".to_owned(),
+            env: BTreeMap::new(),
+            run: run.into(),
+            commit_timeout: Duration::from_secs(600),
+            cancel,
+            spawner: ChildSpawner::default(),
+        }
+    }
+
+    /// The same, started by these.
+    #[must_use]
+    pub fn with_spawner(self, children: &ChildSpawner) -> Self {
+        let children = children.clone();
+        Self {
+            spawner: children,
+            ..self
+        }
+    }
+}
+
+/// A repository with a work tree.
+#[derive(Debug, Clone)]
+pub struct GitRepository {
+    /// The work tree's real root.
+    pub root: PathBuf,
+    /// Git's folder of this work tree.
+    pub git_dir: PathBuf,
+    /// Git's folder that all work trees of the repository share; else the same as `git_dir`.
+    pub common_dir: PathBuf,
+    pub(super) settings: GitSettings,
+    /// What holds commits with their hooks.
+    pub(super) commit_sandbox: Option<SandboxSpec>,
+    /// What holds the calls that read the work tree.
+    pub(super) sandbox: WorkSandbox,
+    /// The program's own folders, relative to the root, never empty.
+    pub(super) excluded_folders: Vec<PathBuf>,
+}
+
+/// What a folder is to git.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one is made at a start and taken apart at once"
+)]
+pub enum RepositoryDiscovery {
+    /// Part of a work tree.
+    Found(GitRepository),
+    /// Not in any repository.
+    NotARepository,
+    /// In a repository, but not in a work tree: bare, or inside `.git_command`.
+    NoWorkTree,
+}
+
+impl GitRepository {
+    /// Finds the repository that a folder is in; linked work trees and submodules are repositories of their own.
+    ///
+    /// # Errors
+    /// Git is missing, or refuses (another user's repository).
+    pub async fn discover(
+        folder: &Path,
+        settings: GitSettings,
+    ) -> Result<RepositoryDiscovery, GitError> {
+        let ask = |args: &[&str]| GitCommand::new(&settings, folder, args).output();
+        let question = [
+            &["rev-parse", "--is-inside-work-tree"][..],
+            &REV_PARSE_OPTIONS,
+        ]
+        .concat();
+        let all = ask(&question).await?;
+        if all.is_success()
+            && let Some(places) = all.stdout.complete_bytes().and_then(parse_places)
+        {
+            return Self::from_paths(folder, places, settings).map(RepositoryDiscovery::Found);
+        }
+        // No work tree, or a path with a line end in it: asked one by one, every answer is certain.
+        let inside = ask(&["rev-parse", "--is-inside-work-tree"]).await?;
+        if !inside.is_success() {
+            let output = last_output(&inside);
+            if output.contains("not a git repository") {
+                return Ok(RepositoryDiscovery::NotARepository);
+            }
+            return Err(GitError::Failed {
+                command: "rev-parse".to_owned(),
+                output,
+            });
+        }
+        if inside.stdout.to_text().trim() != "true" {
+            return Ok(RepositoryDiscovery::NoWorkTree);
+        }
+        let mut places = Vec::new();
+        for question in REV_PARSE_OPTIONS {
+            let mut answer = GitCommand::new(&settings, folder, &["rev-parse", question])
+                .stdout_bytes()
+                .await?;
+            if answer.last() == Some(&b'\n') {
+                answer.pop();
+            }
+            places.push(path_from_bytes(&answer));
+        }
+        let places = <[PathBuf; 3]>::try_from(places).map_err(|_| GitError::Unreadable {
+            command: "rev-parse".to_owned(),
+            what: "a path is missing".to_owned(),
+        })?;
+        Self::from_paths(folder, places, settings).map(RepositoryDiscovery::Found)
+    }
+
+    fn from_paths(
+        folder: &Path,
+        places: [PathBuf; 3],
+        settings: GitSettings,
+    ) -> Result<Self, GitError> {
+        let real = |place: PathBuf| {
+            // Relative answers start at the folder; real paths make comparisons safe.
+            let path = folder.join(place);
+            path.canonicalize().map_err(|source| GitError::File {
+                verb: "read",
+                path,
+                source,
+            })
+        };
+        let [root, git_dir, common_dir] = places;
+        Ok(Self {
+            root: real(root)?,
+            git_dir: real(git_dir)?,
+            common_dir: real(common_dir)?,
+            settings,
+            commit_sandbox: None,
+            sandbox: WorkSandbox::Unavailable("no sandbox was looked for".to_owned()),
+            excluded_folders: vec![PathBuf::from(OWN_FOLDER)],
+        })
+    }
+
+    /// The same repository under another token: a run that is being stopped still has last things to do.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: CancellationToken) -> Self {
+        self.settings.cancel = cancel;
+        self
+    }
+
+    /// The same repository, whose commits run inside of this with their hooks.
+    #[must_use]
+    pub fn with_commit_sandbox(self, commits_held: Option<SandboxSpec>) -> Self {
+        Self {
+            commit_sandbox: commits_held,
+            ..self
+        }
+    }
+
+    /// The folder inside the work tree that `core.hooksPath` names, relative to the root; `None` where hooks live elsewhere.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn hooks_folder_in_tree(&self) -> Result<Option<PathBuf>, GitError> {
+        let Some(folder) = self.configured_hooks_path().await? else {
+            return Ok(None);
+        };
+        let folder = folder.canonicalize().unwrap_or(folder);
+        Ok(folder.strip_prefix(&self.root).ok().map(Path::to_path_buf))
+    }
+
+    /// The folder that git takes hooks from, absolute, as it is named: links in it are not resolved.
+    pub(super) async fn hooks_path(&self) -> Result<PathBuf, GitError> {
+        let named = self.configured_hooks_path().await?;
+        Ok(named.unwrap_or_else(|| self.common_dir.join("hooks")))
+    }
+
+    /// Tells whether the user's commits are signed.
+    pub async fn signs_commits(&self) -> bool {
+        let asked = self.git_command(&["config", "--type=bool", "--get", "commit.gpgSign"]);
+        matches!(asked.stdout_text_if_success().await, Ok(Some(word)) if word == "true")
+    }
+
+    async fn configured_hooks_path(&self) -> Result<Option<PathBuf>, GitError> {
+        let named = self
+            .git_object_command(&["config", "--type=path", "--get", "core.hooksPath"])
+            .hooks(HookPolicy::Run)
+            .stdout_text_if_success()
+            .await?;
+        Ok(named.map(|named| self.root.join(named)))
+    }
+}
+
+/// The places in one answer to everything; `None` where a line end in a path makes them uncertain.
+fn parse_places(answer: &[u8]) -> Option<[PathBuf; 3]> {
+    let lines: Vec<&[u8]> = answer
+        .strip_suffix(b"\n")?
+        .split(|byte| *byte == b'\n')
+        .collect();
+    match lines[..] {
+        [b"true", root, git_dir, common_dir] => {
+            Some([root, git_dir, common_dir].map(path_from_bytes))
+        }
+        _ => None,
+    }
+}

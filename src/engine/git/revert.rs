@@ -1,0 +1,165 @@
+//! What going back takes: which content each path gets, and who else changed it since; and a commit of
+//! a tree that lies nowhere on the disk.
+//!
+//! Refuses to touch the work tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::commit::CommitFailure;
+use super::error::GitError;
+use super::repository::GitRepository;
+use super::tree_snapshot::PrivateIndex;
+use super::{CommitId, TreeId};
+use crate::process::StdinSource;
+
+/// Two trees: the files go back from the later one to the earlier one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RevertSpan {
+    /// The earlier one.
+    pub from: TreeId,
+    /// The later one.
+    pub to: TreeId,
+    /// Paths that stay as they are.
+    pub unchanged_paths: BTreeSet<PathBuf>,
+}
+
+/// What becomes of paths.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RevertContents {
+    /// What each path gets, as git's mode and object id; `None` takes it away.
+    pub paths: BTreeMap<PathBuf, Option<String>>,
+    /// Those of them that somebody else changed in between or since.
+    pub changed_by_others: BTreeSet<PathBuf>,
+}
+
+impl GitRepository {
+    /// Finds what each path gets that changed in one of the spans, the oldest first, and which of them
+    /// differ between two spans, or between the last one and `now`.
+    ///
+    /// # Errors
+    /// Git fails, for example because a tree is gone.
+    pub async fn contents_before(
+        &self,
+        spans: &[RevertSpan],
+        now: &TreeId,
+    ) -> Result<RevertContents, GitError> {
+        let mut found = RevertContents::default();
+        for (n, span) in spans.iter().enumerate() {
+            for change in self.changes_between(&span.to, &span.from).await? {
+                if !span.unchanged_paths.contains(&change.path) {
+                    found.paths.entry(change.path).or_insert(change.content);
+                }
+            }
+            let next = spans.get(n + 1).map_or(now, |next| &next.from);
+            let between = self.changes_between(&span.to, next).await?;
+            let paths = between.into_iter().map(|change| change.path);
+            found
+                .changed_by_others
+                .extend(paths.filter(|path| found.paths.contains_key(path)));
+        }
+        Ok(found)
+    }
+
+    /// Makes the tree in which paths have other contents than in `base`.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn tree_with_contents(
+        &self,
+        base: &TreeId,
+        contents: &BTreeMap<PathBuf, Option<String>>,
+    ) -> Result<TreeId, GitError> {
+        let index = PrivateIndex::empty()?;
+        let read = self.git_object_command(&["read-tree"]).arg(&base.0);
+        read.index_file(&index.path()).stdout_text().await?;
+        let nowhere = format!("0 {}", "0".repeat(base.0.len()));
+        let mut lines = Vec::new();
+        // What goes away goes first: a folder may come where a file was.
+        for goes in [true, false] {
+            for (path, content) in contents.iter().filter(|(_, c)| c.is_none() == goes) {
+                let content = content.as_ref().unwrap_or(&nowhere);
+                lines.extend_from_slice(content.as_bytes());
+                lines.push(b'\t');
+                lines.extend_from_slice(path.as_os_str().as_bytes());
+                lines.push(0);
+            }
+        }
+        self.git_object_command(&["update-index", "-z", "--index-info"])
+            .index_file(&index.path())
+            .stdin(StdinSource::Bytes(lines))
+            .stdout_text()
+            .await?;
+        let tree = self
+            .git_object_command(&["write-tree"])
+            .index_file(&index.path())
+            .stdout_text()
+            .await?;
+        Ok(TreeId(tree))
+    }
+
+    /// The trees before and after a commit; before the first one, the empty tree.
+    ///
+    /// # Errors
+    /// Git fails, or does not know the commit.
+    pub async fn trees_around_commit(&self, commit: &CommitId) -> Result<RevertSpan, GitError> {
+        let to = self.git_object_command(&["rev-parse", "--verify"]);
+        let to = to
+            .arg(format!("{}^{{tree}}", commit.0))
+            .stdout_text()
+            .await?;
+        let from = self
+            .git_object_command(&["rev-parse", "--verify", "--quiet"])
+            .arg(format!("{}^1^{{tree}}", commit.0))
+            .stdout_text_if_success()
+            .await?;
+        let from = match from {
+            Some(from) => from,
+            None => self.git_object_command(&["mktree"]).stdout_text().await?,
+        };
+        Ok(RevertSpan {
+            unchanged_paths: BTreeSet::new(),
+            from: TreeId(from),
+            to: TreeId(to),
+        })
+    }
+
+    /// Tells whether a commit is part of what is checked out.
+    ///
+    /// # Errors
+    /// Git cannot be run.
+    pub async fn is_ancestor_of_head(&self, commit: &CommitId) -> Result<bool, GitError> {
+        let call = self
+            .git_object_command(&["merge-base", "--is-ancestor"])
+            .arg(&commit.0);
+        Ok(call.arg("HEAD").output().await?.is_success())
+    }
+
+    /// A commit's first line.
+    ///
+    /// # Errors
+    /// Git fails, or does not know the commit.
+    pub async fn commit_subject(&self, commit: &CommitId) -> Result<String, GitError> {
+        let call = self
+            .git_object_command(&["log", "-1", "--format=%s"])
+            .arg(&commit.0);
+        call.stdout_text().await
+    }
+
+    /// Commits a tree as it is, whatever lies in the work tree. Hooks run as for any commit.
+    ///
+    /// # Errors
+    /// As [`GitRepository::commit`].
+    pub async fn commit_whole_tree(
+        &self,
+        tree: &TreeId,
+        message: &str,
+    ) -> Result<CommitId, CommitFailure> {
+        self.check_no_operation_in_progress()?;
+        let index = PrivateIndex::empty()?;
+        let read = self.git_object_command(&["read-tree"]).arg(&tree.0);
+        read.index_file(&index.path()).stdout_text().await?;
+        self.commit_index(&index, message).await
+    }
+}

@@ -1,0 +1,419 @@
+//! Writes what was joined into the work tree: all of it or none, and nothing over what somebody changed meanwhile.
+//!
+//! Each file is written beside the tree and changes places with what is there, so that whoever is ended in the middle
+//! leaves each path as it was or as it is to be. What came out is compared with what git saw before it is deleted.
+//! Refuses to follow a link on the way, and to take the place of anything that is in no tree.
+
+mod atomic_swap;
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::TreeId;
+use super::error::GitError;
+use super::repository::GitRepository;
+use super::tree_merge::{PathMergeResult, TreeMerge};
+use super::tree_snapshot::PrivateIndex;
+use crate::process::StdinSource;
+use crate::store::failpoints;
+use atomic_swap::{
+    PathFingerprint, fingerprint_path, list_files_below, move_without_replacing, sibling_path,
+    swap_into_place,
+};
+
+fn join_paths(paths: &[PathBuf]) -> String {
+    let paths: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    paths.join(", ")
+}
+
+/// Why nothing was written.
+#[derive(Debug, Error)]
+pub enum TreeWriteError {
+    /// Somebody changed one of the paths since the trees were joined.
+    #[error("{} changed meanwhile", .0.display())]
+    ChangedMeanwhile(PathBuf),
+    /// Something is there that git ignores, or a link leads elsewhere.
+    #[error("{} is in the way: git ignores it, or it is no folder", .0.display())]
+    PathBlocked(PathBuf),
+    /// The disk refused.
+    #[error("cannot write {}: {source}", path.display())]
+    Disk {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// It was taken back but for some files, which nobody deletes.
+    #[error("{why}; what could not be put back lies in {}", join_paths(stays))]
+    RollbackIncomplete {
+        /// Why it was taken back.
+        why: Box<TreeWriteError>,
+        /// Where they lie.
+        stays: Vec<PathBuf>,
+    },
+}
+
+/// What somebody saved while it was written over.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DisplacedFile {
+    /// Where it belongs in the work tree.
+    pub path: PathBuf,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+/// What was done, for the way back.
+enum TreeWriteStep {
+    /// The file at the second place was replaced; what was there lies at the first.
+    Replaced(PathBuf, PathBuf, PathFingerprint),
+    /// A file came to the second place, where nothing was, from the first.
+    Created(PathBuf, PathBuf),
+    /// The file at the second place went to the first.
+    Removed(PathBuf, PathBuf),
+    /// A folder was made.
+    FolderCreated(PathBuf),
+    /// An empty folder was removed.
+    FolderRemoved(PathBuf),
+}
+
+/// The two folders of the program's own on the work tree's disk: what is to come, and what went.
+struct ScratchFolders {
+    new: PathBuf,
+    old: PathBuf,
+}
+
+impl ScratchFolders {
+    fn in_folder(folder: &Path) -> Self {
+        let [new, old] = ["new", "old"].map(|name| folder.join(name));
+        Self { new, old }
+    }
+
+    fn create(&self) -> Result<(), TreeWriteError> {
+        for folder in [&self.new, &self.old] {
+            std::fs::create_dir_all(folder).map_err(|source| disk_error(folder, source))?;
+        }
+        Ok(())
+    }
+
+    fn remove(&self) {
+        for folder in [&self.new, &self.old] {
+            if let Err(error) = std::fs::remove_dir_all(folder)
+                && error.kind() != ErrorKind::NotFound
+            {
+                tracing::warn!(%error, "files that were replaced stay in {}", folder.display());
+            }
+        }
+    }
+}
+
+impl GitRepository {
+    /// Writes what was joined; `scratch` is a folder of the program's own on the same disk. It is left empty, unless
+    /// something lies in it then that could not be put back.
+    ///
+    /// # Errors
+    /// Nothing was written, and why; or what could not be taken back.
+    pub async fn write_merge(
+        &self,
+        joined: &TreeMerge,
+        scratch: &Path,
+    ) -> Result<(), TreeWriteError> {
+        let scratch = ScratchFolders::in_folder(scratch);
+        scratch.create()?;
+        let put = self.write_merge_from(joined, &scratch).await;
+        if !matches!(put, Err(TreeWriteError::RollbackIncomplete { .. })) {
+            scratch.remove();
+        }
+        put
+    }
+
+    async fn write_merge_from(
+        &self,
+        joined: &TreeMerge,
+        scratch: &ScratchFolders,
+    ) -> Result<(), TreeWriteError> {
+        let comes = joined
+            .paths
+            .iter()
+            .filter(|(_, taken)| taken.after.is_some());
+        let comes: Vec<&Path> = comes.map(|(path, _)| path.as_path()).collect();
+        if !comes.is_empty() {
+            let target = self
+                .tree_with_contents(&joined.ours, &joined.result_contents())
+                .await?;
+            let index = PrivateIndex::empty()?;
+            let read = self.git_object_command(&["read-tree"]).arg(&target.0);
+            read.index_file(&index.path()).stdout_text().await?;
+            let write = self.git_command(&["checkout-index", "-z", "--stdin"]);
+            let write = write.arg(format!("--prefix={}/", scratch.new.display()));
+            let write = write
+                .index_file(&index.path())
+                .writable_folder(&scratch.new);
+            write.stdin_paths(comes).stdout_text().await?;
+        }
+        // Before git looks: what is found to be otherwise afterwards was saved since.
+        let prints = fingerprint_paths(joined, &self.root)?;
+        let now = self.current_tree().await?;
+        let meanwhile = self.changes_between(&joined.ours, &now).await?;
+        let mut meanwhile = meanwhile.into_iter().map(|change| change.path);
+        if let Some(path) = meanwhile.find(|path| joined.paths.contains_key(path)) {
+            return Err(TreeWriteError::ChangedMeanwhile(path));
+        }
+        let mut done = Vec::new();
+        let moved = move_files((joined, &prints), &self.root, scratch, &mut done);
+        match moved {
+            Ok(()) => Ok(()),
+            Err(why) => Err(match roll_back(done, scratch) {
+                stays if stays.is_empty() => why,
+                stays => TreeWriteError::RollbackIncomplete {
+                    why: Box::new(why),
+                    stays,
+                },
+            }),
+        }
+    }
+
+    /// What a program that ended in [`GitRepository::write_merge`] left of what somebody saved at that very moment: files that
+    /// are neither what was there before nor what was to come. Nothing is removed.
+    ///
+    /// # Errors
+    /// Git or the disk fails.
+    pub async fn find_displaced_files(
+        &self,
+        [before, after]: [&TreeId; 2],
+        scratch: &Path,
+    ) -> Result<Vec<DisplacedFile>, TreeWriteError> {
+        let paths = self.path_changes_between(before, after).await?;
+        let scratch = ScratchFolders::in_folder(scratch);
+        let mut left = Vec::new();
+        for folder in [&scratch.new, &scratch.old] {
+            for found in list_files_below(folder).map_err(|source| disk_error(folder, source))? {
+                let hash = self.git_command(&["hash-object", "--stdin"]);
+                let hash = match found.is_link {
+                    true => hash.arg("--no-filters"),
+                    false => hash.arg(format!("--path={}", found.path.display())),
+                };
+                let id = hash
+                    .stdin(StdinSource::Bytes(found.bytes.clone()))
+                    .stdout_text()
+                    .await?;
+                let is_known = paths.get(&found.path).is_some_and(|taken| {
+                    let mut contents = [&taken.before, &taken.after].into_iter().flatten();
+                    contents.any(|content| content.ends_with(id.trim()))
+                });
+                if !is_known {
+                    left.push(DisplacedFile {
+                        path: found.path,
+                        bytes: found.bytes,
+                    });
+                }
+            }
+        }
+        Ok(left)
+    }
+
+    /// Removes what lies in `scratch`, once nothing in it is needed.
+    pub fn clear_scratch(&self, scratch: &Path) {
+        ScratchFolders::in_folder(scratch).remove();
+    }
+}
+
+fn disk_error(path: &Path, source: io::Error) -> TreeWriteError {
+    TreeWriteError::Disk {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn changed_or_disk_error(path: &Path, at: &Path, source: io::Error) -> TreeWriteError {
+    match source.kind() {
+        ErrorKind::NotFound => TreeWriteError::ChangedMeanwhile(path.to_owned()),
+        _ => disk_error(at, source),
+    }
+}
+
+/// What lies where something is replaced or goes.
+fn fingerprint_paths(
+    joined: &TreeMerge,
+    root: &Path,
+) -> Result<BTreeMap<PathBuf, PathFingerprint>, TreeWriteError> {
+    let there = joined
+        .paths
+        .iter()
+        .filter(|(_, taken)| taken.before.is_some());
+    let print = |(path, _): (&PathBuf, &PathMergeResult)| {
+        let at = root.join(path);
+        let print = fingerprint_path(&at).map_err(|source| disk_error(&at, source))?;
+        Ok((path.clone(), print))
+    };
+    there.map(print).collect()
+}
+
+/// What goes makes room first; each of the others has a file at every moment.
+fn move_files(
+    (joined, prints): (&TreeMerge, &BTreeMap<PathBuf, PathFingerprint>),
+    root: &Path,
+    scratch: &ScratchFolders,
+    done: &mut Vec<TreeWriteStep>,
+) -> Result<(), TreeWriteError> {
+    let goes = |taken: &PathMergeResult| taken.after.is_none();
+    for (path, _) in joined.paths.iter().filter(|(_, taken)| goes(taken)) {
+        check_no_links_above(root, path)?;
+        let (from, to) = (root.join(path), scratch.old.join(path));
+        failpoints::trace_file_change("put: goes", &from);
+        move_without_replacing(&from, &to)
+            .map_err(|source| changed_or_disk_error(path, &from, source))?;
+        done.push(TreeWriteStep::Removed(to.clone(), from));
+        check_unchanged(path, &to, prints)?;
+        remove_empty_folders(root, path, done);
+    }
+    for (path, taken) in joined.paths.iter().filter(|(_, taken)| !goes(taken)) {
+        create_parent_folders(root, path, done)?;
+        let (from, to) = (scratch.new.join(path), root.join(path));
+        if taken.before.is_none() {
+            failpoints::trace_file_change("put: comes", &to);
+            move_without_replacing(&from, &to).map_err(|source| match source.kind() {
+                ErrorKind::AlreadyExists => TreeWriteError::PathBlocked(path.clone()),
+                _ => disk_error(&to, source),
+            })?;
+            done.push(TreeWriteStep::Created(from, to));
+            continue;
+        }
+        copy_extra_mode_bits(taken, &to, &from);
+        let comes = fingerprint_path(&from).map_err(|source| disk_error(&from, source))?;
+        failpoints::trace_file_change("put: replaces", &to);
+        let was = swap_into_place(&from, &to, &scratch.old.join(path));
+        let was = was.map_err(|source| changed_or_disk_error(path, &to, source))?;
+        failpoints::trace_file_change("put: replaced", &to);
+        done.push(TreeWriteStep::Replaced(was.clone(), to, comes));
+        check_unchanged(path, &was, prints)?;
+    }
+    Ok(())
+}
+
+/// What was moved aside must be what git saw there.
+fn check_unchanged(
+    path: &Path,
+    was: &Path,
+    prints: &BTreeMap<PathBuf, PathFingerprint>,
+) -> Result<(), TreeWriteError> {
+    let print = fingerprint_path(was).map_err(|source| disk_error(was, source))?;
+    match prints.get(path) == Some(&print) {
+        true => Ok(()),
+        false => Err(TreeWriteError::ChangedMeanwhile(path.to_owned())),
+    }
+}
+
+/// No folder on the way to a path may be a link.
+fn check_no_links_above(root: &Path, path: &Path) -> Result<(), TreeWriteError> {
+    let mut way = root.to_owned();
+    for part in path.parent().into_iter().flat_map(Path::iter) {
+        way.push(part);
+        let found = way.symlink_metadata();
+        if found.is_ok_and(|found| !found.is_dir()) {
+            return Err(TreeWriteError::PathBlocked(way));
+        }
+    }
+    Ok(())
+}
+
+fn create_parent_folders(
+    root: &Path,
+    path: &Path,
+    done: &mut Vec<TreeWriteStep>,
+) -> Result<(), TreeWriteError> {
+    let mut way = root.to_owned();
+    for part in path.parent().into_iter().flat_map(Path::iter) {
+        way.push(part);
+        match way.symlink_metadata() {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err(TreeWriteError::PathBlocked(way)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                std::fs::create_dir(&way).map_err(|source| disk_error(&way, source))?;
+                done.push(TreeWriteStep::FolderCreated(way.clone()));
+            }
+            Err(source) => return Err(disk_error(&way, source)),
+        }
+    }
+    Ok(())
+}
+
+/// Rights that git does not know, such as those of the group, stay where the file was one before and still is.
+fn copy_extra_mode_bits(taken: &PathMergeResult, from: &Path, new: &Path) {
+    let mode =
+        |content: &Option<String>| content.as_ref().and_then(|c| c.get(..6).map(str::to_owned));
+    let (before, after) = (mode(&taken.before), mode(&taken.after));
+    if before != after || before.is_none_or(|mode| !mode.starts_with("100")) {
+        return;
+    }
+    if let Ok(found) = from.symlink_metadata() {
+        let mode = std::fs::Permissions::from_mode(found.permissions().mode() & 0o7777);
+        if let Err(error) = std::fs::set_permissions(new, mode) {
+            tracing::warn!(%error, "the rights of {} become the usual ones", from.display());
+        }
+    }
+}
+
+/// Removes the folders that a file leaves empty.
+fn remove_empty_folders(root: &Path, path: &Path, done: &mut Vec<TreeWriteStep>) {
+    let folders = path.ancestors().skip(1);
+    for folder in folders.filter(|folder| !folder.as_os_str().is_empty()) {
+        let folder = root.join(folder);
+        if std::fs::remove_dir(&folder).is_err() {
+            break;
+        }
+        done.push(TreeWriteStep::FolderRemoved(folder));
+    }
+}
+
+/// Undoes what was done, the last first; says which files could not be brought back and lie where they are.
+fn roll_back(done: Vec<TreeWriteStep>, scratch: &ScratchFolders) -> Vec<PathBuf> {
+    let mut stays = Vec::new();
+    for step in done.into_iter().rev() {
+        let (undone, at) = match &step {
+            TreeWriteStep::Replaced(was, to, comes) => (restore_replaced_file(was, to, comes), was),
+            TreeWriteStep::Created(from, to) => (move_without_replacing(to, from), to),
+            TreeWriteStep::Removed(was, from) => (move_without_replacing(was, from), was),
+            TreeWriteStep::FolderCreated(folder) => {
+                // Somebody may have put something into it.
+                let _not_empty = std::fs::remove_dir(folder);
+                continue;
+            }
+            TreeWriteStep::FolderRemoved(folder) => (recreate_folder(folder), folder),
+        };
+        if let Err(error) = undone {
+            tracing::error!(%error, "{} is not as it was; its tree is stored", at.display());
+            if at.starts_with(&scratch.new) || at.starts_with(&scratch.old) {
+                stays.push(at.clone());
+            }
+        }
+    }
+    stays
+}
+
+fn recreate_folder(folder: &Path) -> io::Result<()> {
+    match std::fs::create_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// Puts back what was replaced, unless somebody saved something newer there since.
+fn restore_replaced_file(was: &Path, to: &Path, comes: &PathFingerprint) -> io::Result<()> {
+    let out = swap_into_place(was, to, &sibling_path(was))?;
+    if fingerprint_path(&out)? == *comes {
+        return Ok(());
+    }
+    // The newer one stays, and what was there before it lies where it came from.
+    swap_into_place(&out, to, was)?;
+    Err(io::Error::other("it was saved anew meanwhile"))
+}

@@ -1,0 +1,448 @@
+//! What git or a test command would run or read and no tree shows: hooks, git's own configuration, and
+//! entry points among files that git ignores or that lie in repositories of their own inside this one.
+//!
+//! Refuses to judge: two looks are compared, and people say whether a difference is fine.
+
+mod file_walk;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::error::GitError;
+use super::git_command::{path_from_bytes, split_nul};
+use super::installed_packages::{installed_packages, is_dependency_folder};
+use super::repository::GitRepository;
+use super::sensitive_files::{HOOK_FOLDERS, is_sensitive_when_ignored};
+
+use file_walk::{FileWalk, hash_path, is_skipped, sorted_entries};
+
+/// How many files are looked at in each of hooks and ignored files; what lies beyond is told as [`UnversionedCodeKind::Unseen`].
+const MAX_FILES: usize = 20_000;
+
+/// What of another repository's folder decides what git runs or follows in it.
+const REPOSITORY_SETTINGS: [&str; 4] =
+    ["config", "config.worktree", "commondir", "info/attributes"];
+
+/// Folders of installed and built things, too large to look into.
+const SKIPPED_FOLDERS: [&str; 5] = ["node_modules", "target", ".venv", "venv", ".git"];
+
+/// Lists the files of trees: names alone, so that no filter runs.
+const LIST_FILES_ARGUMENTS: [&str; 5] = [
+    "ls-files",
+    "-z",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+];
+
+/// Why a program that git's configuration names is asked about.
+pub const PROGRAM_REASON: &str = "git's configuration names it as a program, which git runs";
+
+/// One look at everything of that sort.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UnversionedCode(pub BTreeMap<PathBuf, UnversionedCodeEntry>);
+
+/// What was seen at a path; the path is relative to the root where it lies below it, else absolute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnversionedCodeEntry {
+    /// What it is.
+    pub kind: UnversionedCodeKind,
+    /// A hash of type, mode, link and content; a count for [`UnversionedCodeKind::Unseen`].
+    pub content: String,
+}
+
+/// Why a path is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnversionedCodeKind {
+    /// A file of the hooks folder, or of one that tools take hooks from.
+    Hook,
+    /// A file that git reads its configuration from.
+    Configuration,
+    /// The attributes that git keeps beside the repository; they choose filters.
+    Attributes,
+    /// What other repositories or objects git's folder leads to.
+    Pointer,
+    /// The `.git_command` of a repository inside this one, with its settings and hooks.
+    Repository,
+    /// A file of the repository that git's configuration names as a program.
+    Program,
+    /// A file that a test command may read or run, in no tree.
+    EntryPoint,
+    /// A file that acts as its owner or group, whoever runs it; no tree says so.
+    SetId,
+    /// A package that is installed beside the code.
+    Dependency,
+    /// More files than are looked at.
+    Unseen,
+}
+
+impl UnversionedCodeKind {
+    /// Says for people what the file decides.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Hook => "git runs hooks from it, and no commit shows it",
+            Self::Configuration => "git's configuration: it names hooks, filters and programs",
+            Self::Attributes => "git's own attributes: they choose filters",
+            Self::Pointer => "git takes objects or its own folder from where it leads",
+            Self::Repository => {
+                "a repository inside this one: its settings and hooks run when git works in it"
+            }
+            Self::Program => PROGRAM_REASON,
+            Self::EntryPoint => "tests may run it, and no commit shows it",
+            Self::SetId => {
+                "whoever runs it acts as its owner or group (a set-id bit), and no commit shows it"
+            }
+            Self::Dependency => "it runs with the tests, and no commit shows it",
+            Self::Unseen => "too many files that git does not keep; not all were looked at",
+        }
+    }
+}
+
+impl GitRepository {
+    /// Looks at everything that git or a test command would run or read and that no tree shows.
+    ///
+    /// # Errors
+    /// Git fails, or a file cannot be read.
+    pub async fn scan_unversioned_code(&self) -> Result<UnversionedCode, GitError> {
+        let mut look = UnversionedCodeScanner {
+            repository: self,
+            found: UnversionedCode::default(),
+        };
+        let hooks = self.hooks_path().await?;
+        look.scan_hooks(&hooks)?;
+        let configuration = self.read_configuration().await?;
+        look.scan_configuration(&self.configuration_files(configuration.files))?;
+        let attributes = self.common_dir.join("info/attributes");
+        look.add_path(&attributes, UnversionedCodeKind::Attributes)?;
+        look.scan_pointers()?;
+        look.scan_submodules(&self.common_dir.join("modules"))?;
+        for program in configuration.programs {
+            let program = self.root.join(program);
+            if program.is_file() {
+                look.add_path(&program, UnversionedCodeKind::Program)?;
+            }
+        }
+        let outside = self.list_unversioned_paths().await?;
+        for folder in &outside.folders {
+            look.scan_nested_repository(&self.root.join(folder))?;
+        }
+        look.scan_unversioned_paths(outside.paths)?;
+        look.scan_set_id_files(
+            &self
+                .git_object_command(&LIST_FILES_ARGUMENTS)
+                .stdout_bytes()
+                .await?,
+        );
+        Ok(look.found)
+    }
+
+    /// Tells whether there is any hook that a commit could run.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn has_hooks(&self) -> Result<bool, GitError> {
+        let hooks = sorted_entries(&self.hooks_path().await?);
+        let is_hook = |path: &PathBuf| path.extension().is_none_or(|end| end != "sample");
+        Ok(hooks.iter().any(is_hook))
+    }
+
+    /// The files that git may read its configuration from, the user's own and included ones, too.
+    fn configuration_files(&self, mut named: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+        named.insert(self.common_dir.join("config"));
+        named.insert(self.common_dir.join("config.worktree"));
+        named.insert(self.git_dir.join("config.worktree"));
+        named.into_iter().collect()
+    }
+
+    /// What no tree shows, relative to the root: ignored files and folders, repositories inside this one.
+    async fn list_unversioned_paths(&self) -> Result<UnversionedPaths, GitError> {
+        let args = [
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--ignored=matching",
+            "--untracked-files=all",
+            "--ignore-submodules=all",
+            "--no-renames",
+        ];
+        let output = self.git_command(&args).stdout_bytes().await?;
+        let mut folders = BTreeSet::new();
+        for record in split_nul(&output) {
+            if let [b'?', b' ', path @ ..] = record {
+                add_folders(path, &mut folders);
+            }
+        }
+        let mut paths: Vec<PathBuf> = split_nul(&output)
+            .filter_map(|record| match record {
+                [b'!', b' ', path @ ..] => Some(path),
+                [b'?', b' ', path @ ..] if path.ends_with(b"/") => Some(path),
+                _ => None,
+            })
+            .map(path_from_bytes)
+            .collect();
+        let index = self
+            .git_object_command(&["ls-files", "-z", "--stage"])
+            .stdout_bytes()
+            .await?;
+        for entry in split_nul(&index) {
+            if let Some(path) = entry.splitn(2, |byte| *byte == b'\t').nth(1) {
+                add_folders(path, &mut folders);
+            }
+        }
+        let submodules = split_nul(&index)
+            .filter(|entry| entry.starts_with(b"160000 "))
+            .filter_map(|entry| entry.split(|byte| *byte == b'\t').nth(1));
+        paths.extend(submodules.map(path_from_bytes));
+        let folders = folders.iter().map(|path| path_from_bytes(path)).collect();
+        Ok(UnversionedPaths { paths, folders })
+    }
+}
+
+/// What no tree shows.
+struct UnversionedPaths {
+    /// Ignored files and folders, repositories inside this one, relative to the root.
+    paths: Vec<PathBuf>,
+    /// The folders of files that a tree shows, in which a repository could hide.
+    folders: Vec<PathBuf>,
+}
+
+/// Notes the folders above a path, but not the root.
+fn add_folders(path: &[u8], folders: &mut BTreeSet<Vec<u8>>) {
+    let mut path = path;
+    while let Some(at) = path.iter().rposition(|byte| *byte == b'/') {
+        path = path.get(..at).unwrap_or_default();
+        if !folders.insert(path.to_vec()) {
+            return;
+        }
+    }
+}
+
+/// A look under way.
+struct UnversionedCodeScanner<'a> {
+    repository: &'a GitRepository,
+    found: UnversionedCode,
+}
+
+impl UnversionedCodeScanner<'_> {
+    fn scan_hooks(&mut self, folder: &Path) -> Result<(), GitError> {
+        // The folder itself may be a link; where it leads decides as much as what lies there.
+        if std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
+            self.add_path(folder, UnversionedCodeKind::Hook)?;
+        }
+        let is_hook = |path: &Path| path.extension().is_none_or(|end| end != "sample");
+        let mut files = FileWalk::from_folder(folder);
+        // A folder that holds the whole work tree is no folder of hooks alone.
+        files.is_recursive = !self.repository.root.starts_with(folder);
+        for path in files.by_ref().filter(|path| is_hook(path)) {
+            self.add_path(&path, UnversionedCodeKind::Hook)?;
+        }
+        self.add_limit_notice(folder, &files);
+        Ok(())
+    }
+
+    fn scan_configuration(&mut self, files: &[PathBuf]) -> Result<(), GitError> {
+        files
+            .iter()
+            .try_for_each(|file| self.add_path(file, UnversionedCodeKind::Configuration))
+    }
+
+    fn scan_unversioned_paths(&mut self, paths: Vec<PathBuf>) -> Result<(), GitError> {
+        let repository = self.repository;
+        let paths = paths
+            .into_iter()
+            .filter(|path| !repository.is_excluded(path));
+        let paths: Vec<PathBuf> = paths.collect();
+        for path in &paths {
+            let is_inside = path.parent().is_some_and(is_skipped);
+            if is_dependency_folder(path) && !is_inside {
+                self.scan_packages(path)?;
+            }
+        }
+        let paths = paths.into_iter().filter(|path| !is_skipped(path));
+        let mut files =
+            FileWalk::from_paths(paths.map(|path| repository.root.join(path)).collect());
+        for path in files.by_ref() {
+            let below = path.strip_prefix(&repository.root).unwrap_or(&path);
+            if repository.is_excluded(below) {
+                continue;
+            }
+            if path.file_name().is_some_and(|name| name == ".git") {
+                self.add_repository(&path)?;
+            } else if HOOK_FOLDERS.iter().any(|folder| below.starts_with(folder)) {
+                self.add_path(&path, UnversionedCodeKind::Hook)?;
+            } else if is_sensitive_when_ignored(below) {
+                self.add_path(&path, UnversionedCodeKind::EntryPoint)?;
+            }
+        }
+        self.add_limit_notice(&repository.root, &files);
+        Ok(())
+    }
+
+    /// Notes the files of trees that have a set-id bit.
+    fn scan_set_id_files(&mut self, list: &[u8]) {
+        for path in split_nul(list).map(path_from_bytes) {
+            let found = std::fs::symlink_metadata(self.repository.root.join(&path));
+            let mode = found.map_or(0, |found| if found.is_file() { found.mode() } else { 0 });
+            if mode & 0o6000 != 0 {
+                let mark = UnversionedCodeEntry {
+                    kind: UnversionedCodeKind::SetId,
+                    content: format!("{:o}", mode & 0o7777),
+                };
+                self.found.0.entry(path).or_insert(mark);
+            }
+        }
+    }
+
+    /// What in git's folder leads to objects or settings elsewhere.
+    fn scan_pointers(&mut self) -> Result<(), GitError> {
+        for name in ["commondir", "objects/info/alternates"] {
+            self.add_path(
+                &self.repository.common_dir.join(name),
+                UnversionedCodeKind::Pointer,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Notes each package of a folder of installed ones.
+    fn scan_packages(&mut self, folder: &Path) -> Result<(), GitError> {
+        let place = self.repository.root.join(folder);
+        // The folder itself may be a link; where it leads decides as much as what lies there.
+        if std::fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
+            self.add_path(&place, UnversionedCodeKind::Dependency)?;
+        }
+        let packages = installed_packages(&place);
+        for (name, content) in packages.marks {
+            let mark = UnversionedCodeEntry {
+                kind: UnversionedCodeKind::Dependency,
+                content,
+            };
+            self.found.0.insert(folder.join(name), mark);
+        }
+        if packages.n_remaining == 0 {
+            let mark = UnversionedCodeEntry {
+                kind: UnversionedCodeKind::Unseen,
+                content: "more files than are looked at".to_owned(),
+            };
+            self.found.0.insert(folder.join("…"), mark);
+        }
+        Ok(())
+    }
+
+    /// The settings and hooks of the submodules whose folders git keeps in its own.
+    fn scan_submodules(&mut self, folder: &Path) -> Result<(), GitError> {
+        for path in sorted_entries(folder) {
+            if !path.is_dir() {
+                continue;
+            }
+            match path.join("HEAD").exists() || path.join("config").exists() {
+                true => {
+                    self.add_repository(&path)?;
+                    self.scan_submodules(&path.join("modules"))?;
+                }
+                false => self.scan_submodules(&path)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn scan_nested_repository(&mut self, folder: &Path) -> Result<(), GitError> {
+        let place = folder.join(".git");
+        match place.symlink_metadata() {
+            Ok(_) => self.add_repository(&place),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Notes one repository: where its `.git_command` leads, and what git runs or follows there.
+    fn add_repository(&mut self, place: &Path) -> Result<(), GitError> {
+        let failed = |source| GitError::File {
+            verb: "read",
+            path: place.to_path_buf(),
+            source,
+        };
+        let mut hash = Sha256::new();
+        let mut add = |path: &Path| -> io::Result<()> {
+            hash.update(hash_path(path)?.unwrap_or_default());
+            hash.update(b"\0");
+            Ok(())
+        };
+        add(place).map_err(failed)?;
+        let folder = resolve_git_dir(place);
+        for name in REPOSITORY_SETTINGS {
+            add(&folder.join(name)).map_err(failed)?;
+        }
+        let is_hook = |path: &PathBuf| path.extension().is_none_or(|end| end != "sample");
+        for hook in sorted_entries(&folder.join("hooks"))
+            .iter()
+            .filter(|path| is_hook(path))
+        {
+            add(hook).map_err(failed)?;
+        }
+        let content = hash.finalize();
+        let content = content.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mark = UnversionedCodeEntry {
+            kind: UnversionedCodeKind::Repository,
+            content,
+        };
+        self.found
+            .0
+            .entry(self.relative_to_root(place))
+            .or_insert(mark);
+        Ok(())
+    }
+
+    /// Notes what a path is; nothing where nothing is.
+    fn add_path(&mut self, path: &Path, kind: UnversionedCodeKind) -> Result<(), GitError> {
+        let content = hash_path(path).map_err(|source| GitError::File {
+            verb: "read",
+            path: path.to_path_buf(),
+            source,
+        })?;
+        if let Some(content) = content {
+            let mark = UnversionedCodeEntry { kind, content };
+            self.found
+                .0
+                .entry(self.relative_to_root(path))
+                .or_insert(mark);
+        }
+        Ok(())
+    }
+
+    fn add_limit_notice(&mut self, folder: &Path, files: &FileWalk) {
+        if files.n_remaining == 0 {
+            let mark = UnversionedCodeEntry {
+                kind: UnversionedCodeKind::Unseen,
+                content: format!("more than {MAX_FILES} files"),
+            };
+            self.found
+                .0
+                .insert(self.relative_to_root(folder).join("…"), mark);
+        }
+    }
+
+    fn relative_to_root(&self, path: &Path) -> PathBuf {
+        let below = path.strip_prefix(&self.repository.root);
+        below.unwrap_or(path).to_path_buf()
+    }
+}
+
+/// The folder that a `.git_command` is, or that it names.
+fn resolve_git_dir(place: &Path) -> PathBuf {
+    let named = std::fs::read(place).ok();
+    let named = named
+        .as_deref()
+        .and_then(|text| text.strip_prefix(b"gitdir: "));
+    let folder = place.parent().unwrap_or(place);
+    named.map_or_else(
+        || place.to_owned(),
+        |named| folder.join(path_from_bytes(named.trim_ascii_end())),
+    )
+}

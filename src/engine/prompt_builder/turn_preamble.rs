@@ -1,0 +1,172 @@
+//! What an agent is told before its prompt: what came since its last turn, and why the turn goes again.
+//!
+//! Each stands under a heading that says what it is. Refuses to know what a document lacks.
+
+use crate::domain::run::{DeferredResult, UnansweredRequest};
+use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
+
+/// What came for the agent after its last turn.
+pub(super) fn describe_deferred_results(results: &[DeferredResult], role: Role) -> String {
+    let own = results.iter().filter(|result| result.role == role);
+    let lines: String = own.map(|result| format!("{}\n", result.text)).collect();
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("[agent-collab results]\n{lines}[end of results]\n\n"),
+    }
+}
+
+/// Tells an agent what it asked for before the program ended; empty where that is nothing.
+pub(super) fn describe_unanswered_requests(unanswered: &[UnansweredRequest], role: Role) -> String {
+    let own = unanswered
+        .iter()
+        .filter(|unanswered| unanswered.role == role);
+    let list: String = own
+        .map(|unanswered| format!("- {}\n", unanswered.what))
+        .collect();
+    match list.is_empty() {
+        true => list,
+        false => format!(
+            "The program ended while you waited for an answer to this, and nobody answered; none of it was \
+             allowed. Ask again for what you still need:\n{list}\n"
+        ),
+    }
+}
+
+/// Tells an agent what the user refused when they ended its turn; empty where that is nothing.
+pub(super) fn describe_denied_requests(refused: &[UnansweredRequest], role: Role) -> String {
+    let own = refused.iter().filter(|refused| refused.role == role);
+    let list: String = own.map(|refused| format!("- {}\n", refused.what)).collect();
+    match list.is_empty() {
+        true => list,
+        false => format!(
+            "## What the user refused\nThe user ended your last turn by refusing this; it was not done. Do not try it \
+             again or otherwise:\n{list}\n"
+        ),
+    }
+}
+
+/// Why the last answer did not count, for the template; `None` where nothing was wrong with it.
+pub(super) fn turn_retry_reason(order: &TurnOrder) -> Option<String> {
+    match order.again.as_ref()? {
+        TurnRetryReason::NoDocument { reason } | TurnRetryReason::AskedBack { reason } => {
+            Some(reason.clone())
+        }
+        TurnRetryReason::Answered { .. }
+        | TurnRetryReason::Failed
+        | TurnRetryReason::StepTried
+        | TurnRetryReason::Undone { .. } => None,
+    }
+}
+
+/// Why a turn goes again, under a heading of its own; empty where the template says it.
+pub(super) fn describe_turn_retry(order: &TurnOrder) -> String {
+    let is_step = matches!(
+        order.purpose,
+        TurnPurpose::Step { .. } | TurnPurpose::Fix { .. }
+    );
+    let (heading, text) = match &order.again {
+        Some(TurnRetryReason::Answered { answer }) => ("The user's answer to your question", answer.clone()),
+        Some(TurnRetryReason::Failed) => (
+            "Your last turn was cut off",
+            "It was interrupted or failed before its end. Look at what is there and go on."
+                .to_owned(),
+        ),
+        Some(TurnRetryReason::StepTried) => (
+            "The step is not done",
+            "Your last turn did not do it, and the user wants it tried again. If something still stands in the way, change \
+             nothing and begin your message with `BLOCKED:` and what it is."
+                .to_owned(),
+        ),
+        Some(TurnRetryReason::Undone { step }) => (
+            "The user took steps back",
+            format!(
+                "Step {step} and all after it are undone: the files are as they were before it, and nothing that you \
+                 did there since counts. Look at what is there and do the step again."
+            ),
+        ),
+        Some(TurnRetryReason::NoDocument { reason } | TurnRetryReason::AskedBack { reason }) if is_step => {
+            ("Your last answer did not count", reason.clone())
+        }
+        Some(TurnRetryReason::NoDocument { .. } | TurnRetryReason::AskedBack { .. }) | None => return String::new(),
+    };
+    format!("## {heading}\n{text}\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::TurnId;
+
+    fn check(purpose: TurnPurpose, again: TurnRetryReason, expected: (&str, Option<&str>)) {
+        let order = TurnOrder {
+            turn: TurnId::new("trn_2"),
+            purpose,
+            again: Some(again),
+        };
+        let said = describe_turn_retry(&order);
+        let heading = said.lines().next().unwrap_or_default();
+        assert_eq!(
+            (heading, turn_retry_reason(&order).as_deref()),
+            expected,
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn each_cause_of_another_turn_has_its_own_heading_and_only_a_bad_answer_did_not_count() {
+        let step = TurnPurpose::Step { n: 1 };
+        let talk = TurnPurpose::RefineGoal {
+            said: "x".to_owned(),
+            by: Role::Planner,
+        };
+        for purpose in [
+            TurnPurpose::WritePlan,
+            TurnPurpose::Review,
+            TurnPurpose::Respond,
+            step.clone(),
+            talk,
+        ] {
+            let answer = "blue".to_owned();
+            let answered = ("## The user's answer to your question", None);
+            check(
+                purpose.clone(),
+                TurnRetryReason::Answered { answer },
+                answered,
+            );
+            check(
+                purpose,
+                TurnRetryReason::Failed,
+                ("## Your last turn was cut off", None),
+            );
+        }
+        check(
+            step,
+            TurnRetryReason::Undone { step: 1 },
+            ("## The user took steps back", None),
+        );
+        let reason = "no plan".to_owned();
+        check(
+            TurnPurpose::WritePlan,
+            TurnRetryReason::NoDocument { reason },
+            ("", Some("no plan")),
+        );
+        let reason = "no verdict".to_owned();
+        check(
+            TurnPurpose::Review,
+            TurnRetryReason::AskedBack { reason },
+            ("", Some("no verdict")),
+        );
+    }
+
+    #[test]
+    fn what_was_refused_is_told_to_its_agent_alone() {
+        let refused = [UnansweredRequest {
+            role: Role::Planner,
+            what: "bash git push".to_owned(),
+        }];
+        let told = describe_denied_requests(&refused, Role::Planner);
+        assert!(told.starts_with("## What the user refused\n"), "{told}");
+        assert!(told.contains("\n- bash git push\n"), "{told}");
+        assert_eq!(describe_denied_requests(&refused, Role::Reviewer), "");
+    }
+}

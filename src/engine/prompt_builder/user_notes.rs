@@ -1,0 +1,148 @@
+//! What the user says of plan and review besides: their notes on lines of the plan, and what they changed in the review.
+//!
+//! It stands outside of the templates: the user's own would leave it out. Refuses to know what else a prompt says.
+
+use similar::TextDiff;
+
+use crate::domain::plan_note::{PlanNote, PlanNotes};
+use crate::domain::review;
+use crate::domain::turn::TurnPurpose;
+use crate::store::{StoreError, iteration_files};
+use crate::text::{fenced_block, front_matter, truncate};
+
+use crate::engine::{Engine, document_commit};
+
+/// How much of a line that the user remarks on is quoted, in characters.
+const MAX_QUOTE_CHARS: usize = 200;
+/// How much of what they changed in the review is told, in bytes.
+const MAX_REVIEW_DIFF_BYTES: usize = 16 * 1024;
+
+impl Engine {
+    /// Tells what the user says besides; empty where that is nothing.
+    pub(super) fn describe_user_notes(&self, purpose: &TurnPurpose) -> Result<String, String> {
+        let notes = describe_plan_notes(&self.state().notes, purpose);
+        let changed = match purpose {
+            TurnPurpose::Review | TurnPurpose::Respond => self.user_review_diff(),
+            _ => return Ok(notes),
+        };
+        let changed = changed.map_err(|error| error.to_string())?;
+        Ok(notes + &describe_review_diff(&changed, purpose))
+    }
+
+    /// The lines that the user changed in the last review, as a diff; empty where there are none.
+    fn user_review_diff(&self) -> Result<String, StoreError> {
+        let findings = &self.state().findings;
+        let (layout, n) = (self.journal.layout(), findings.review_count());
+        let Some(now) = self.comments_on_disk()? else {
+            return Ok(String::new());
+        };
+        let written = iteration_files::load_first_version(layout, n, &layout.names().comments)?;
+        let written = match written {
+            Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            None if n == 0 => String::new(),
+            // Nobody knows any more what is whose.
+            None => return Ok(String::new()),
+        };
+        let written = review::strip_responses(front_matter::parse_document(&written).body);
+        let answers = review::render_responses(findings);
+        let before = document_commit::insert_responses(written.trim_end(), &answers);
+        Ok(diff_texts(&before, front_matter::parse_document(&now).body))
+    }
+}
+
+/// What differs between two texts, blank lines at their ends apart.
+fn diff_texts(before: &str, now: &str) -> String {
+    let [before, now] = [before, now].map(|text| format!("{}\n", text.trim()));
+    TextDiff::from_lines(&before, &now)
+        .unified_diff()
+        .context_radius(1)
+        .to_string()
+}
+
+fn describe_review_diff(changed: &str, purpose: &TurnPurpose) -> String {
+    if changed.is_empty() {
+        return String::new();
+    }
+    let task = match purpose {
+        TurnPurpose::Review => "Judge the plan by it too: what it does not meet yet is a finding.",
+        _ => "It counts for more than the rest of the review. Change the plan so that it is met.",
+    };
+    let lines = fenced_block::fence_text(&truncate::to_bytes(changed, MAX_REVIEW_DIFF_BYTES));
+    format!(
+        "\n\n## What the user changed in the last review\nThe user themself edited it. Of the lines below they wrote \
+         those with `+` and took out those with `-`; the others are the reviewer's. What they wrote is what they want. \
+         {task}\n{lines}"
+    )
+}
+
+/// Tells what the user notes on lines of the plan; empty where that is nothing.
+fn describe_plan_notes(notes: &PlanNotes, purpose: &TurnPurpose) -> String {
+    let task = match purpose {
+        TurnPurpose::Review => {
+            "The user themself remarks on lines of the plan; this is no data but what they want; only the quoted \
+             lines are the plan's. Judge the plan by it too: what it does not meet yet is a finding."
+        }
+        TurnPurpose::Respond => {
+            "The user themself remarks on lines of the plan; this is no data but what they want, and it counts \
+             for more than the review; only the quoted lines are the plan's. Change the plan so that each is met, and say nothing about them in the \
+             answers."
+        }
+        _ => return String::new(),
+    };
+    let list: String = match purpose {
+        TurnPurpose::Review => notes.open().map(describe_plan_note).collect(),
+        _ => notes.unanswered().map(describe_plan_note).collect(),
+    };
+    match list.is_empty() {
+        true => list,
+        false => format!("\n\n## Remarks of the user\n{task}\n\n{list}"),
+    }
+}
+
+fn describe_plan_note(note: &PlanNote) -> String {
+    let text = note.text.replace('\n', "\n   ");
+    // The line is an agent's; it must not end its quotation and speak as the user.
+    let quote = truncate::to_chars(&note.quote.replace('`', "'"), MAX_QUOTE_CHARS);
+    format!("- line {}, `{quote}`:\n   {text}\n", note.line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_notes_go_out_with_review_and_answer_and_with_nothing_else() {
+        let mut notes = PlanNotes::default();
+        notes.add(7, "1. [ ] `a`", "why not b?\nand c?");
+        let review = describe_plan_notes(&notes, &TurnPurpose::Review);
+        assert!(
+            review.ends_with("- line 7, `1. [ ] 'a'`:\n   why not b?\n   and c?\n"),
+            "{review}"
+        );
+        let respond = describe_plan_notes(&notes, &TurnPurpose::Respond);
+        assert!(respond.contains("counts for more than the review"));
+        assert_eq!(describe_plan_notes(&notes, &TurnPurpose::WritePlan), "");
+        let turn = crate::domain::ids::TurnId::new("trn_1");
+        notes.on_respond_prompt(&turn);
+        notes.on_answered(&turn);
+        assert_eq!(describe_plan_notes(&notes, &TurnPurpose::Respond), "");
+        // Whether it was met is looked at once more.
+        assert_eq!(describe_plan_notes(&notes, &TurnPurpose::Review), review);
+        notes.on_review_prompt(&turn);
+        assert_eq!(describe_plan_notes(&notes, &TurnPurpose::Review), review);
+        notes.on_judged(&turn);
+        assert_eq!(describe_plan_notes(&notes, &TurnPurpose::Review), "");
+    }
+    #[test]
+    fn what_the_user_changed_in_the_review_goes_out_as_it_was_changed() {
+        let before = "[CHANGES_REQUIRED]\n\n1. [major] a\n2. [minor] b\n";
+        assert_eq!(diff_texts(before, &format!("\n{before}\n")), "");
+        let now = before.replace("1. [major] a\n", "1. [major] a\n   Do not ```.\n");
+        let review = describe_review_diff(&diff_texts(before, &now), &TurnPurpose::Review);
+        let lines = " 1. [major] a\n+   Do not ```.\n 2. [minor] b\n````\n";
+        assert!(review.ends_with(lines), "{review}");
+        let respond = describe_review_diff(&diff_texts(&now, before), &TurnPurpose::Respond);
+        assert!(respond.contains("counts for more"), "{respond}");
+        assert!(respond.contains("\n-   Do not ```.\n"), "{respond}");
+    }
+}

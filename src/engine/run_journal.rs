@@ -1,0 +1,327 @@
+//! The record of a run: every event in the log, the run that follows from them, and its snapshot.
+//!
+//! The order is the promise: the event is appended, the run takes its step, the log is made durable,
+//! the snapshot replaced; only then is an effect performed.
+
+use crate::domain::effect::Effect;
+use crate::domain::event::{Event, RunParameters};
+use crate::domain::ids::{SessionId, TurnId, UnixMillis};
+use crate::domain::run::{Run, RunState};
+use crate::domain::session::Message;
+use crate::domain::turn::Role;
+use crate::store::{
+    EventLog, EventLogRecord, EventOrigin, RunLog, SessionFiles, StoreError, TamperGuard,
+    TamperedFile, TornTail, WorkdirLayout, state_snapshot, utc_time,
+};
+use crate::text::pluralize;
+
+/// The record of one run, open for more.
+#[derive(Debug)]
+pub struct RunJournal {
+    guard: TamperGuard,
+    log: EventLog<Event>,
+    run: Run,
+    /// What had to be mended on opening, in words.
+    repair_notices: Vec<String>,
+}
+
+impl RunJournal {
+    /// Begins the record of a new run; its first event comes with it.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn create(
+        guard: TamperGuard,
+        created: RunParameters,
+    ) -> Result<(Self, EventLogRecord<Event>), StoreError> {
+        let at = utc_time::now();
+        let run = Run::new(at, &created);
+        let id = created.run.clone();
+        let mut log = EventLog::create(&guard, &id, at)?;
+        let origin = EventOrigin::default();
+        let event = Event::RunCreated(Box::new(created));
+        let seq = log.append(at, &origin, &event)?;
+        state_snapshot::commit_snapshot(&mut log, &run)?;
+        let first = EventLogRecord {
+            seq,
+            at,
+            run: id,
+            origin,
+            event,
+        };
+        let journal = Self {
+            guard,
+            log,
+            run,
+            repair_notices: Vec::new(),
+        };
+        Ok((journal, first))
+    }
+
+    /// Opens the record of a run that the program ended in: the snapshot, and the events after it.
+    ///
+    /// A missing or damaged snapshot is rebuilt from the log, half a last line of the log is cut off; a copy
+    /// of either is kept. A newer schema is refused, and nothing is changed then.
+    ///
+    /// # Errors
+    /// There is no run, the files cannot be read, or they are of a newer schema.
+    pub fn reopen(guard: TamperGuard) -> Result<Option<Self>, StoreError> {
+        // A snapshot of a newer version is found before anything is mended.
+        let known = match state_snapshot::load_snapshot::<Run>(guard.layout()) {
+            Ok(found) => Ok(found),
+            Err(error @ StoreError::Damaged { .. }) => Err(error),
+            Err(error) => return Err(error),
+        };
+        let Some(opened) = EventLog::<Event>::open(&guard)? else {
+            return Ok(None);
+        };
+        let log = opened.log;
+        let mut mended: Vec<String> = opened.torn.iter().map(describe_torn_tail).collect();
+        let known = match known {
+            Ok(found) => found.filter(|found| found.last_seq <= log.last_seq()),
+            Err(error) => {
+                mended.push(save_damaged_snapshot(guard.layout(), &error)?);
+                None
+            }
+        };
+        let (mut run, from) = match known {
+            Some(found) => (Some(found.state), found.last_seq + 1),
+            None => (None, 1),
+        };
+        // Most of the time the snapshot covers all of it: a long log is not read for nothing.
+        let rest = match from > log.last_seq() {
+            true => None,
+            false => Some(log.read_from(from)?),
+        };
+        for record in rest.into_iter().flatten() {
+            let record = record?;
+            run = Run::replay_event(run, record.at, &record.event);
+        }
+        let Some(run) = run else {
+            return Ok(None);
+        };
+        let mut journal = Self {
+            guard,
+            log,
+            run,
+            repair_notices: mended,
+        };
+        state_snapshot::commit_snapshot(&mut journal.log, &journal.run)?;
+        Ok(Some(journal))
+    }
+
+    /// Takes what had to be mended when the record was opened, in words; each names the copy that was kept.
+    pub fn take_repair_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.repair_notices)
+    }
+
+    /// Reads everything that was recorded so far, and keeps it. Blocks; a screen reads from the log's end instead.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn load_records(&self) -> Result<Vec<EventLogRecord<Event>>, StoreError> {
+        self.log.read_from(1)?.collect()
+    }
+
+    /// Reads the event that was recorded last. Blocks.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn load_last_record(&self) -> Result<Option<EventLogRecord<Event>>, StoreError> {
+        self.log.read_from(self.log.last_seq())?.last().transpose()
+    }
+
+    /// What is known of the run.
+    pub fn state(&self) -> &RunState {
+        self.run.state()
+    }
+
+    /// The writer of all guarded files.
+    pub fn guard(&self) -> &TamperGuard {
+        &self.guard
+    }
+
+    /// Where the run's files lie.
+    pub fn layout(&self) -> &WorkdirLayout {
+        self.guard.layout()
+    }
+
+    /// Records an event and lets the run take its step.
+    ///
+    /// # Errors
+    /// The files cannot be written; the effects are lost with the error, so the caller must stop.
+    pub fn record(
+        &mut self,
+        event: Event,
+    ) -> Result<(EventLogRecord<Event>, Vec<Effect>), StoreError> {
+        let passes = matches!(event, Event::Agent { .. } | Event::TaskActivity { .. });
+        let recorded = self.record_unsynced(event)?;
+        if !passes {
+            state_snapshot::commit_snapshot(&mut self.log, &self.run)?;
+        }
+        Ok(recorded)
+    }
+
+    /// The same for an event that is nothing without the one that follows at once: it becomes durable with that one.
+    ///
+    /// # Errors
+    /// As for [`RunJournal::record`].
+    pub fn record_unsynced(
+        &mut self,
+        event: Event,
+    ) -> Result<(EventLogRecord<Event>, Vec<Effect>), StoreError> {
+        let at = utc_time::now();
+        let origin = self.event_origin(&event);
+        let seq = self.log.append(at, &origin, &event)?;
+        let effects = self.run.step(at, &event);
+        self.log_event_kind(seq, &origin, &event);
+        let run = self.run.state().run.clone();
+        Ok((
+            EventLogRecord {
+                seq,
+                at,
+                run,
+                origin,
+                event,
+            },
+            effects,
+        ))
+    }
+
+    /// Notes the event in debug.log by its kind; its text is in the event log.
+    fn log_event_kind(&self, seq: u64, origin: &EventOrigin, event: &Event) {
+        if !tracing::enabled!(tracing::Level::INFO) {
+            return;
+        }
+        let value = serde_json::to_value(event).unwrap_or_default();
+        let kind = value["kind"].as_str().unwrap_or("unknown");
+        let turn = origin.turn.as_ref().map_or("-", TurnId::as_str);
+        tracing::info!(seq, kind, turn, phase = %self.state().phase, "event");
+    }
+
+    /// The session and turn that an event belongs to.
+    fn event_origin(&self, event: &Event) -> EventOrigin {
+        if let Some(origin) = child_origin(event) {
+            return origin;
+        }
+        let (role, turn): (Option<Role>, Option<TurnId>) = match event {
+            Event::Agent { role, turn, .. } => (Some(*role), Some(turn.clone())),
+            Event::SessionOpened { role, .. }
+            | Event::SessionVersion { role, .. }
+            | Event::SessionLost { role, .. }
+            | Event::UsageReported { role, .. }
+            | Event::PlanUseReported { role, .. }
+            | Event::MessageAppended { role, .. } => (Some(*role), self.running_turn()),
+            Event::TurnStarted { turn, .. }
+            | Event::TurnEnded { turn, .. }
+            | Event::PlanCommitted { turn, .. }
+            | Event::ReviewCommitted { turn, .. }
+            | Event::ResponseCommitted { turn, .. }
+            | Event::DocumentMissing { turn, .. }
+            | Event::DocumentIncomplete { turn, .. }
+            | Event::DocumentConflict { turn, .. }
+            | Event::DraftFound { turn, .. }
+            | Event::AgentAsked { turn, .. } => (self.running_role(), Some(turn.clone())),
+            Event::ApprovalRequested(approval) | Event::ApprovalExpired { approval, .. } => {
+                (self.running_role(), Some(approval.turn.clone()))
+            }
+            _ => (None, None),
+        };
+        let session = role.and_then(|role| self.role_session_id(role));
+        EventOrigin { session, turn }
+    }
+
+    fn running_turn(&self) -> Option<TurnId> {
+        self.state()
+            .running
+            .as_ref()
+            .map(|running| running.order.turn.clone())
+    }
+
+    fn running_role(&self) -> Option<Role> {
+        self.state()
+            .running
+            .as_ref()
+            .map(|running| running.order.purpose.role())
+    }
+
+    fn role_session_id(&self, role: Role) -> Option<SessionId> {
+        self.state().session(role).map(|session| session.id.clone())
+    }
+
+    /// The files of a role's session.
+    pub fn session_files(&self, id: &SessionId) -> SessionFiles {
+        SessionFiles::new(&self.guard, id)
+    }
+
+    /// Appends a message to its session's file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn append_message(&self, id: &SessionId, message: &Message) -> Result<(), StoreError> {
+        self.session_files(id).append_message(message)
+    }
+
+    /// Appends to log.md.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn append_log_entry(&self, text: &str) -> Result<(), StoreError> {
+        RunLog::new(&self.guard).append_entry(text)
+    }
+
+    /// Compares the program's own files with what it wrote. Reads them all: off the loop only.
+    ///
+    /// # Errors
+    /// A file cannot be read or restored.
+    pub fn find_tampered_files(guard: &TamperGuard) -> Result<Vec<TamperedFile>, StoreError> {
+        guard.check_and_restore()
+    }
+
+    /// The instant that the clock shows.
+    pub fn now(&self) -> UnixMillis {
+        utc_time::now()
+    }
+}
+
+/// The child session that an event belongs to, where it is one's.
+fn child_origin(event: &Event) -> Option<EventOrigin> {
+    let session = match event {
+        Event::TaskStarted(order) => &order.session,
+        Event::TaskEnded(result) => &result.task_id,
+        Event::TaskDispatched { session }
+        | Event::TaskOpened { session, .. }
+        | Event::TaskActivity { session, .. }
+        | Event::TaskPatched { session, .. }
+        | Event::TaskMovedToBackground { session }
+        | Event::TaskReported { session }
+        | Event::ChildDeleted { session } => session,
+        _ => return None,
+    };
+    Some(EventOrigin {
+        session: Some(session.clone()),
+        turn: None,
+    })
+}
+
+fn describe_torn_tail(torn: &TornTail) -> String {
+    format!(
+        "the last line of events.jsonl was cut off by a crash; its {} are kept as {}",
+        pluralize(usize::try_from(torn.bytes).unwrap_or(usize::MAX), "byte"),
+        torn.kept_copy.display()
+    )
+}
+
+/// Keeps a damaged snapshot before another one takes its place, and says so.
+fn save_damaged_snapshot(
+    layout: &WorkdirLayout,
+    damage: &StoreError,
+) -> Result<String, StoreError> {
+    let kept = state_snapshot::save_damaged_copy(layout)?;
+    let kept = kept.map_or_else(String::new, |path| {
+        format!("; it is kept as {}", path.display())
+    });
+    Ok(format!(
+        "the snapshot is damaged ({damage}) and is made anew from events.jsonl{kept}"
+    ))
+}

@@ -1,0 +1,349 @@
+//! What the kernel holds a process to: the places of its turn, of its CLI, and those that are hidden from it.
+//!
+//! Looks at the disk and the environment, and refuses to start anything but the probe. Where nothing holds a
+//! process, the protocol alone does; whoever starts a run is told so.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::adapter::{LaunchSpec, SandboxProvider, TurnAccess};
+use crate::config::AppConfig;
+use crate::config::config_model::{AdapterKind, ConfiguredTestNetwork};
+use crate::permission::{AgentToolCall, SandboxReach};
+use crate::process::{
+    BubblewrapProgram, ChildSpawner, SandboxMount, SandboxNetwork, SandboxProcesses, SandboxSpec,
+    SandboxSupport, detect_sandbox_support, why_abstract_sockets_stay_open,
+};
+
+use super::codex_sandbox_escapes::CodexSandboxEscape;
+use super::git::submodule_mounts;
+
+mod cli_state_mounts;
+mod command_sandbox;
+mod git_call_sandbox;
+mod host_sockets;
+mod temp_folders;
+mod tool_caches;
+mod user_environment;
+
+pub use command_sandbox::{CommandReach, CommitSigningMode, check_sandbox_spec, test_sandbox_spec};
+pub use git_call_sandbox::{sandbox_git_commits, sandbox_git_reads};
+pub use host_sockets::container_sockets;
+
+use command_sandbox::{hidden_workdir_mounts, visible_sockets};
+use host_sockets::{KeyAgentAccess, find_sockets, socket_mounts, socket_variables};
+use temp_folders::{SandboxScratch, find_temp_folders, mentioned_temp_mounts, private_temp_mounts};
+use user_environment::{UserEnvironment, parse_absolute_paths};
+
+/// What holds the processes of one turn.
+#[derive(Debug, Clone)]
+pub struct TurnSandbox {
+    /// Whether anything does.
+    pub support: SandboxSupport,
+    /// The repository's real root.
+    pub root: PathBuf,
+    /// Folders of the user's that it does not write, whoever lets it write around them.
+    pub read_only_folders: Vec<PathBuf>,
+    /// The program's own folder.
+    pub workdir: PathBuf,
+    /// The files that it sees of that folder; `None`: it sees all of it.
+    pub visible_workdir_files: Option<Vec<PathBuf>>,
+    /// The folder that the turn's agent may write.
+    pub staging: PathBuf,
+    /// What the turn may write.
+    pub access: TurnAccess,
+    /// The folder of the session's tools, where it has any; what lies beside it is hidden.
+    pub tools_folder: Option<PathBuf>,
+    /// What the user lets the CLI write beside.
+    pub writable: Vec<PathBuf>,
+    /// Files that rules deny to read: it sees empty ones in their place.
+    pub denied_files: Vec<PathBuf>,
+    /// How commands get out of the CLI's own sandbox.
+    pub sandbox_escapes: Vec<CodexSandboxEscape>,
+}
+
+impl TurnSandbox {
+    /// What holds the process that a launch of the run describes; `None` where nothing does.
+    pub fn sandbox_spec(&self, launch: &LaunchSpec, run: &str) -> Option<SandboxSpec> {
+        let (SandboxSupport::Available(bwrap), SandboxProvider::AgentCollab(own)) =
+            (&self.support, &launch.sandbox)
+        else {
+            return None;
+        };
+        let variable = |name: &str| match launch.env.get(name) {
+            Some(value) => Some(OsString::from(value)),
+            None => std::env::var_os(name),
+        };
+        let users: Vec<PathBuf> = self
+            .writable
+            .iter()
+            .filter_map(|path| canonical_path(path))
+            .collect();
+        let own = cli_state_mounts::state_folder_mounts(own, &launch.cwd, &self.root, variable);
+        // What the user opens by name is open.
+        let mut places: Vec<_> = own
+            .into_iter()
+            .filter(|(path, _)| !users.contains(path))
+            .collect();
+        let tools = self.tools_folder.iter();
+        places.extend(tools.map(|folder| (folder.clone(), SandboxMount::ReadOnly)));
+        places.extend(users.into_iter().map(|path| (path, SandboxMount::Writable)));
+        // Deeper places count for what lies below them: its own tree among those of others, say.
+        places.extend(
+            self.read_only_folders
+                .iter()
+                .filter_map(|path| Some((canonical_path(path)?, SandboxMount::ReadOnly))),
+        );
+        let repository = match self.access {
+            TurnAccess::ReadOnly => SandboxMount::ReadOnly,
+            TurnAccess::Workspace => SandboxMount::Writable,
+        };
+        places.push((self.root.clone(), repository));
+        places.extend(protected_paths(&self.root, &self.workdir));
+        places.extend(
+            self.visible_workdir_files
+                .iter()
+                .flat_map(|shown| hidden_workdir_mounts(&self.workdir, shown)),
+        );
+        places.push((self.staging.clone(), SandboxMount::Writable));
+        let unread = self.denied_files.iter().cloned();
+        places.extend(unread.map(|file| (file, SandboxMount::EmptyFile)));
+        Some(self.with_private_folders(bwrap, places, launch, run))
+    }
+
+    /// Puts beside these places what every such process has: temporary files of its own, and no sockets of others.
+    fn with_private_folders(
+        &self,
+        bwrap: &Path,
+        mut places: Vec<(PathBuf, SandboxMount)>,
+        launch: &LaunchSpec,
+        run: &str,
+    ) -> SandboxSpec {
+        let user = UserEnvironment::from_process();
+        let folders = find_temp_folders(&user, &self.root);
+        let set = launch.args.iter().chain(launch.env.values());
+        let set = set
+            .chain([&launch.program])
+            .flat_map(|text| parse_absolute_paths(text.as_ref()));
+        let inherited = user.variable_paths().flat_map(|(_, paths)| paths);
+        // Its tools and hooks are this program's.
+        let needed = set.chain(inherited).chain(std::env::current_exe().ok());
+        places.extend(mentioned_temp_mounts(&folders, needed, &places));
+        let mut scratch = SandboxScratch::new(run);
+        places.extend(private_temp_mounts(&folders, &mut scratch));
+        places.extend(socket_mounts(&user, KeyAgentAccess::Hidden));
+        let own = self.tools_folder.iter().chain([&self.staging]);
+        let own: Vec<_> = own.filter_map(|folder| canonical_path(folder)).collect();
+        let sockets = find_sockets(&user, KeyAgentAccess::Hidden, SandboxNetwork::Host).into_iter();
+        let sockets = sockets.filter(|path| !own.iter().any(|own| path.starts_with(own)));
+        let sockets = visible_sockets(sockets, &folders, &places);
+        SandboxSpec::new(bwrap, places)
+            .with_hidden_sockets(sockets)
+            .with_removed_variables(socket_variables(&user, KeyAgentAccess::Hidden, &[]))
+            .with_scratch(scratch.into_folder())
+    }
+}
+
+/// Says of a call that the kernel holds what its process does.
+pub fn mark_sandboxed(call: &mut AgentToolCall) {
+    match call {
+        AgentToolCall::Command { reach, .. } | AgentToolCall::Edit { reach, .. }
+            if *reach == SandboxReach::Unconfined =>
+        {
+            *reach = SandboxReach::Contained;
+        }
+        AgentToolCall::Command { .. }
+        | AgentToolCall::Edit { .. }
+        | AgentToolCall::Read { .. }
+        | AgentToolCall::Tool { .. } => {}
+    }
+}
+
+/// What happens to commands that nothing holds.
+const UNCONTAINED_COMMANDS_ASK: &str = "each command beyond proven reading asks, whatever rules, approvals and the mode say (--uncontained lifts that)";
+
+/// What holds an agent here, in words: first what the kernel holds, then what only the protocol does.
+pub fn describe_adapter_sandbox(
+    kernel: &SandboxSupport,
+    config: &AppConfig,
+    kind: AdapterKind,
+) -> (String, String) {
+    let writes = "it writes its turn's staging folder and its own state; in EXECUTE the repository, but not .git and .agent-collab";
+    let (by_kernel, by_protocol) = match (kind, kernel) {
+        (AdapterKind::Codex, _) => (
+            "by codex's own sandbox: its commands write nothing before EXECUTE, in it the repository but .git and .agent-collab, and have no network".to_owned(),
+            "patches, tools of MCP servers, what leaves the sandbox",
+        ),
+        (AdapterKind::Claude, _) if !config.safety.contain_agents => (
+            format!("nothing: safety.contain_agents is off; {UNCONTAINED_COMMANDS_ASK}"),
+            "every call",
+        ),
+        (AdapterKind::Claude, SandboxSupport::Available(bwrap)) => (
+            format!(
+                "by {}: {writes}; {}; {}",
+                bwrap.display(),
+                describe_abstract_sockets(),
+                describe_visible_processes(bwrap)
+            ),
+            "what it reads, the network",
+        ),
+        (AdapterKind::Claude, SandboxSupport::Unavailable(why)) => (
+            format!("nothing: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces); {UNCONTAINED_COMMANDS_ASK}"),
+            "every call",
+        ),
+        (AdapterKind::Pipe, _) => (
+            "nothing: what this program needs for itself is not known".to_owned(),
+            "nothing; its answer is read and no call of it is seen",
+        ),
+    };
+    (by_kernel, by_protocol.to_owned())
+}
+
+/// Tells whether nothing holds a CLI that a role uses and that has no sandbox of its own.
+pub fn has_uncontained_role(kernel: &SandboxSupport, config: &AppConfig) -> bool {
+    let is_held = matches!(kernel, SandboxSupport::Available(_)) && config.safety.contain_agents;
+    let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
+    let mut kinds = roles
+        .into_iter()
+        .flatten()
+        .filter_map(|name| config.adapters.get(name));
+    !is_held && kinds.any(|adapter| adapter.kind == AdapterKind::Claude)
+}
+
+/// Which sockets a process with the machine's network reaches.
+fn describe_abstract_sockets() -> String {
+    match why_abstract_sockets_stay_open() {
+        None => "sockets of other programs are hidden".to_owned(),
+        Some(why) => format!(
+            "sockets of other programs are hidden, but for abstract ones ({why}; hint: Linux 6.12 can)"
+        ),
+    }
+}
+
+/// What holds each CLI that a role uses: its name, and [`describe_adapter_sandbox`].
+pub fn describe_role_sandboxes(
+    kernel: &SandboxSupport,
+    config: &AppConfig,
+) -> Vec<(String, (String, String))> {
+    let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
+    let used = |name: &String| roles.contains(&Some(name));
+    let adapters = config.adapters.iter().filter(|(name, _)| used(name));
+    adapters
+        .map(|(name, settings)| {
+            (
+                name.clone(),
+                describe_adapter_sandbox(kernel, config, settings.kind),
+            )
+        })
+        .collect()
+}
+
+/// What holds the program's own tests and commits, in words.
+pub fn describe_test_sandbox(kernel: &SandboxSupport, config: &AppConfig) -> String {
+    match kernel {
+        _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
+        SandboxSupport::Available(bwrap) => format!(
+            "by {}: they write the repository but not .git (a commit does, in a copy of which objects alone are kept) and .agent-collab, \
+             temporary files of their own, and what common tools fetched or built; {}; sockets of other programs are hidden; {}",
+            bwrap.display(),
+            match config.test.network {
+                ConfiguredTestNetwork::Host => "they have the machine's network",
+                ConfiguredTestNetwork::Ask =>
+                    "they have a loopback interface of their own until you say otherwise",
+                ConfiguredTestNetwork::Loopback => "they have a loopback interface of their own",
+            },
+            describe_visible_processes(bwrap)
+        ),
+        SandboxSupport::Unavailable(why) => format!("nothing: {why}"),
+    }
+}
+
+/// Which processes are seen inside a bubblewrap, in words.
+fn describe_visible_processes(bwrap: &BubblewrapProgram) -> &'static str {
+    match bwrap.processes {
+        SandboxProcesses::Own => {
+            "it sees and signals its own processes alone, and they end with it"
+        }
+        SandboxProcesses::Host => {
+            "it sees and signals all of your processes: this system lets it mount no /proc of its own"
+        }
+    }
+}
+
+/// What no child may write in a repository.
+fn protected_paths(root: &Path, workdir: &Path) -> Vec<(PathBuf, SandboxMount)> {
+    let named = [root.join(".git"), root.join(".agent-collab")];
+    let mut places: Vec<_> = named
+        .iter()
+        .filter_map(|path| canonical_path(path))
+        .map(|path| (path, SandboxMount::ReadOnly))
+        .collect();
+    places.push((workdir.to_owned(), SandboxMount::ReadOnly));
+    // A submodule's `.git` leads git to settings and hooks of its own.
+    places.extend(submodule_mounts(root));
+    places
+}
+
+fn canonical_path(path: &Path) -> Option<PathBuf> {
+    path.canonicalize()
+        .ok()
+        .filter(|path| path.components().count() > 1)
+}
+
+/// Looks what can hold agents and tests here: the system's bubblewrap, else the one that codex brings.
+pub async fn find_sandbox_support(
+    children: &ChildSpawner,
+    config: &AppConfig,
+    root: &Path,
+) -> SandboxSupport {
+    let codex = config
+        .adapters
+        .values()
+        .filter(|adapter| adapter.kind == AdapterKind::Codex)
+        .map(|adapter| adapter.program.as_str());
+    let mut candidates = find_on_path("bwrap");
+    candidates.extend(codex.flat_map(find_beside_codex));
+    // What a repository brings may not be what holds its agents.
+    candidates.retain(|path| canonical_path(path).is_some_and(|path| !path.starts_with(root)));
+    detect_sandbox_support(children, &candidates, root).await
+}
+
+fn find_on_path(program: &str) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(program))
+        .filter(|path| path.is_file())
+        .collect()
+}
+
+/// The bubblewraps that the packages of codex bring: beside its native program, or beside npm's wrapper of it.
+fn find_beside_codex(program: &str) -> Vec<PathBuf> {
+    let named = match program.contains('/') {
+        true => vec![PathBuf::from(program)],
+        false => find_on_path(program),
+    };
+    let Some(program) = named.iter().find_map(|path| canonical_path(path)) else {
+        return Vec::new();
+    };
+    let below = |folder: PathBuf| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path())
+    };
+    let brought = |folder: PathBuf| folder.join("codex-resources/bwrap");
+    let mut found = Vec::new();
+    for folder in program.ancestors().skip(1).take(4) {
+        found.push(brought(folder.to_owned()));
+        for packages in ["@openai", "node_modules/@openai"] {
+            let vendored = below(folder.join(packages)).map(|package| package.join("vendor"));
+            found.extend(vendored.flat_map(below).map(brought));
+        }
+    }
+    found.retain(|path| path.is_file());
+    found
+}
+
+#[cfg(test)]
+mod reach_tests;
+#[cfg(test)]
+mod tests;

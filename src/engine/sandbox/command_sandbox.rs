@@ -1,0 +1,215 @@
+//! The sandbox of the commands that this program runs itself: tests, checks of a discussion.
+
+use std::path::{Path, PathBuf};
+
+use super::host_sockets::{KeyAgentAccess, find_sockets, socket_mounts, socket_variables};
+use super::temp_folders::{
+    SandboxScratch, find_temp_folders, mentioned_temp_mounts, private_temp_mounts,
+};
+use super::tool_caches::cache_mounts;
+use super::user_environment::{UserEnvironment, parse_absolute_paths};
+use super::{canonical_path, protected_paths};
+use crate::process::{
+    BubblewrapProgram, SandboxMount, SandboxNetwork, SandboxSpec, SandboxSupport,
+};
+
+/// What a command of the program's reaches beside files.
+#[derive(Debug, Clone)]
+pub struct CommandReach {
+    /// The run, after which its scratch folders are named.
+    pub run: String,
+    /// The network.
+    pub network: SandboxNetwork,
+    /// Sockets that the user lets it reach.
+    pub sockets: Vec<PathBuf>,
+    /// What it reads although it lies among temporary files.
+    pub mentioned_paths: Vec<PathBuf>,
+}
+
+impl CommandReach {
+    /// The same for a command line: it reads what it names.
+    #[must_use]
+    pub fn with_command_paths(self, line: &str) -> Self {
+        Self {
+            mentioned_paths: parse_absolute_paths(line.as_ref()),
+            ..self
+        }
+    }
+}
+
+/// What holds a test command of the program's: it writes the repository but for git's folder and the program's,
+/// temporary files of its own, and the caches of common tools; `None` where nothing holds it.
+/// `trees` is a folder of which it sees nothing.
+pub fn test_sandbox_spec(
+    kernel: &SandboxSupport,
+    (root, workdir): (&Path, &Path),
+    trees: Option<&Path>,
+    reach: &CommandReach,
+) -> Option<SandboxSpec> {
+    let user = UserEnvironment::from_process();
+    test_sandbox_spec_for(&user, kernel, (root, workdir), trees, reach)
+}
+
+pub(super) fn test_sandbox_spec_for(
+    user: &UserEnvironment,
+    kernel: &SandboxSupport,
+    (root, workdir): (&Path, &Path),
+    trees: Option<&Path>,
+    reach: &CommandReach,
+) -> Option<SandboxSpec> {
+    let SandboxSupport::Available(bwrap) = kernel else {
+        return None;
+    };
+    let mut places = vec![(root.to_owned(), SandboxMount::Writable)];
+    places.extend(protected_paths(root, workdir));
+    places.extend(trees.map(|folder| (folder.to_owned(), SandboxMount::EmptyFolder)));
+    let work = CommandSandboxBuilder::new(user, root, KeyAgentAccess::Hidden, reach);
+    Some(work.build_spec(bwrap, places))
+}
+
+/// Whether the user's commits are signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommitSigningMode {
+    /// `commit.gpgSign` is on.
+    On,
+    /// It is not.
+    Off,
+}
+
+/// What holds a command that is to settle something: as a test, but of the repository it writes nothing. Of the
+/// program's own folder it sees what is `shown`, of the `unread` files nothing.
+pub fn check_sandbox_spec(
+    kernel: &SandboxSupport,
+    (root, workdir): (&Path, &Path),
+    shown: &[PathBuf],
+    unread: Vec<PathBuf>,
+    reach: &CommandReach,
+) -> Option<SandboxSpec> {
+    let SandboxSupport::Available(bwrap) = kernel else {
+        return None;
+    };
+    let user = UserEnvironment::from_process();
+    let mut places = vec![(root.to_owned(), SandboxMount::ReadOnly)];
+    places.extend(hidden_workdir_mounts(workdir, shown));
+    places.extend(
+        unread
+            .into_iter()
+            .map(|file| (file, SandboxMount::EmptyFile)),
+    );
+    let work = CommandSandboxBuilder::new(&user, root, KeyAgentAccess::Hidden, reach);
+    Some(work.build_spec(bwrap, places))
+}
+
+/// What the program's own commands work with beside the repository.
+pub(super) struct CommandSandboxBuilder<'a> {
+    user: &'a UserEnvironment,
+    root: &'a Path,
+    keys: KeyAgentAccess,
+    reach: &'a CommandReach,
+}
+
+impl<'a> CommandSandboxBuilder<'a> {
+    pub(super) fn new(
+        user: &'a UserEnvironment,
+        root: &'a Path,
+        keys: KeyAgentAccess,
+        reach: &'a CommandReach,
+    ) -> Self {
+        Self {
+            user,
+            root,
+            keys,
+            reach,
+        }
+    }
+
+    /// Puts what every command of the program's has beside these places: caches of tools, a place of its own for
+    /// temporary files, and no sockets of others.
+    pub(super) fn build_spec(
+        &self,
+        bwrap: &BubblewrapProgram,
+        mut places: Vec<(PathBuf, SandboxMount)>,
+    ) -> SandboxSpec {
+        let mut scratch = SandboxScratch::new(&self.reach.run);
+        let (user, root) = (self.user, self.root);
+        places.extend(cache_mounts(user, root, &mut scratch));
+        let folders = find_temp_folders(user, root);
+        let needed = user.variable_paths().flat_map(|(_, paths)| paths);
+        let needed = needed
+            .chain(git_folders(root))
+            .chain(self.reach.mentioned_paths.iter().cloned());
+        places.extend(mentioned_temp_mounts(&folders, needed, &places));
+        places.extend(private_temp_mounts(&folders, &mut scratch));
+        let reached: Vec<PathBuf> = self
+            .reach
+            .sockets
+            .iter()
+            .filter_map(|path| canonical_path(path))
+            .collect();
+        // A socket that the user lets it reach may lie in a folder that is hidden.
+        let doors = socket_mounts(user, self.keys).into_iter();
+        places.extend(doors.filter(|(path, _)| !reached.contains(path)));
+        places.extend(
+            reached
+                .iter()
+                .map(|path| (path.clone(), SandboxMount::ReadOnly)),
+        );
+        let sockets = find_sockets(user, self.keys, self.reach.network);
+        let sockets = sockets.into_iter().filter(|path| !reached.contains(path));
+        let sockets = visible_sockets(sockets, &folders, &places);
+        SandboxSpec::new(bwrap, places)
+            .with_network(self.reach.network)
+            .with_hidden_sockets(sockets)
+            .with_removed_variables(socket_variables(user, self.keys, &reached))
+            .with_scratch(scratch.into_folder())
+    }
+}
+
+/// The sockets that do not lie in a folder which is another one, or empty, to the child.
+pub(super) fn visible_sockets(
+    sockets: impl Iterator<Item = PathBuf>,
+    temporary: &[PathBuf],
+    places: &[(PathBuf, SandboxMount)],
+) -> Vec<PathBuf> {
+    let is_seen = |socket: &PathBuf| {
+        let around = places.iter().filter(|(place, _)| socket.starts_with(place));
+        let nearest = around.max_by_key(|(place, hold)| (place.components().count(), hold.clone()));
+        match nearest {
+            Some((place, _)) if temporary.contains(place) => false,
+            Some((
+                _,
+                SandboxMount::EmptyFolder | SandboxMount::EmptyFile | SandboxMount::BindFrom(_),
+            )) => false,
+            Some((_, SandboxMount::Writable | SandboxMount::ReadOnly)) | None => true,
+        }
+    };
+    sockets.filter(is_seen).collect()
+}
+
+/// What git reads of a repository beside its root: its folders, which lie elsewhere for a linked work tree, and the
+/// objects that it borrows from another clone.
+pub(super) fn git_folders(root: &Path) -> Vec<PathBuf> {
+    let pointer = std::fs::read_to_string(root.join(".git"));
+    let linked = pointer.ok().and_then(|pointer| {
+        let named = pointer.strip_prefix("gitdir:")?.trim();
+        Some(root.join(named))
+    });
+    let git_dir = linked.unwrap_or_else(|| root.join(".git"));
+    let shared = std::fs::read_to_string(git_dir.join("commondir"));
+    let shared = shared.map_or(git_dir.clone(), |shared| git_dir.join(shared.trim()));
+    let objects = shared.join("objects");
+    let borrowed = std::fs::read_to_string(objects.join("info/alternates"));
+    let borrowed = borrowed.unwrap_or_default();
+    let borrowed = borrowed.lines().map(|line| objects.join(line));
+    [git_dir, shared].into_iter().chain(borrowed).collect()
+}
+
+/// The program's own folder as an empty one, but for these files of it.
+pub(super) fn hidden_workdir_mounts(
+    workdir: &Path,
+    shown: &[PathBuf],
+) -> impl Iterator<Item = (PathBuf, SandboxMount)> {
+    let shown = shown.iter().filter_map(|file| canonical_path(file));
+    let shown = shown.map(|file| (file, SandboxMount::ReadOnly));
+    std::iter::once((workdir.to_owned(), SandboxMount::EmptyFolder)).chain(shown)
+}

@@ -1,0 +1,84 @@
+//! What the user says to an agent in the middle of its turn: kept as a message of its session, and passed on.
+//!
+//! Refuses to know how a CLI takes it in; what comes too late is handed back by the adapter, and stands in the next prompt.
+
+use crate::adapter::AdapterCommand;
+use crate::domain::event::Event;
+use crate::domain::session::{Message, MessageRole};
+use crate::domain::turn::{TurnOrder, TurnPurpose};
+
+use super::agent_conversation::ConversationCommand;
+use super::{Engine, EngineError};
+
+impl Engine {
+    /// Says something to the agent whose turn runs.
+    pub(super) fn steer_turn(&mut self, text: String) -> Result<Vec<Event>, EngineError> {
+        let Some(order) = self
+            .active_turn
+            .as_ref()
+            .map(|at_work| at_work.order.clone())
+        else {
+            return Ok(vec![Event::MessageQueued { to: None, text }]);
+        };
+        let role = order.purpose.role();
+        let Some(session) = self.state().session(role) else {
+            return Ok(Vec::new());
+        };
+        let asks = self.conversations.get(&role);
+        let way = asks.and_then(|asks| asks.clone().try_reserve_owned().ok());
+        // Nobody is there to hear it: it stands in the next prompt.
+        let Some(way) = way else {
+            let to = Some(role);
+            return Ok(vec![Event::MessageQueued { to, text }]);
+        };
+        let id = session.id.clone();
+        let message = Message {
+            id: format!("msg_{}", session.n_messages + 1),
+            turn: Some(order.turn),
+            role: MessageRole::User,
+            agent: session.current_profile(),
+            synthetic: false,
+            ts: self.journal.now(),
+            text: text.clone(),
+        };
+        self.journal.append_message(&id, &message)?;
+        way.send(ConversationCommand::Adapter(AdapterCommand::Steer(text)));
+        Ok(vec![Event::MessageAppended {
+            role,
+            message: Message {
+                text: String::new(),
+                ..message
+            },
+        }])
+    }
+
+    /// The user's own words that a turn is told: what they say, the goal where nobody heard it yet, and what was kept.
+    pub(super) fn user_messages(&self, order: &TurnOrder) -> Vec<String> {
+        let state = self.state();
+        let session = state.session(order.purpose.role());
+        let is_first = session.is_none_or(|session| session.n_messages == 0);
+        let goal = state.goal.as_ref().filter(|_| is_first);
+        let said = match &order.purpose {
+            TurnPurpose::RefineGoal { said, .. } => Some(said.clone()),
+            TurnPurpose::WritePlan => goal.map(|goal| goal.text.clone()),
+            _ => None,
+        };
+        let said = said.filter(|said| !said.trim().is_empty());
+        let kept = state
+            .queued_messages_for(&order.turn)
+            .map(|kept| kept.text.clone());
+        said.into_iter().chain(kept).collect()
+    }
+
+    /// What the user said that no turn was told; empty where that is nothing.
+    pub(super) fn describe_queued_messages(&self, order: &TurnOrder) -> String {
+        let kept = self.state().queued_messages_for(&order.turn);
+        let lines: String = kept
+            .map(|kept| format!("{}\n", kept.to_prompt_text()))
+            .collect();
+        match lines.is_empty() {
+            true => lines,
+            false => format!("[agent-collab user]\n{lines}[end of user]\n\n"),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Who may have whom work: the depth, the caller's own rules, and which children are its own.
+//!
+//! Refuses to begin anything.
+
+use super::task_start::{TaskCaller, TaskStartError};
+use crate::domain::ids::SessionId;
+use crate::domain::task::{ChildSession, MAX_CHILD_DEPTH, session_depth};
+use crate::domain::turn::Role;
+use crate::engine::{Engine, agent_activity};
+use crate::permission::{AgentToolCall, PermissionAction, PhaseAccess, decide_call};
+
+impl Engine {
+    /// Whether the caller may have that agent work by this tool: the depth, and its own rules. The user may.
+    pub(in crate::engine) fn check_agent_allowed(
+        &self,
+        caller: &TaskCaller,
+        (tool, agent): (&'static str, &str),
+    ) -> Result<(), TaskStartError> {
+        let TaskCaller::Session(session) = caller else {
+            return Ok(());
+        };
+        let not_allowed = |why: String| TaskStartError::NotAllowed {
+            tool,
+            agent: agent.to_owned(),
+            why,
+        };
+        let state = self.state();
+        if session_depth(&state.children, session).is_none_or(|depth| depth >= MAX_CHILD_DEPTH) {
+            return Err(TaskStartError::TooDeep);
+        }
+        let roles = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
+        let own = roles.into_iter().flatten().find(|own| own.id == *session);
+        let Some(own) = own else {
+            return Err(not_allowed("it is no session of this run".to_owned()));
+        };
+        let profile = own.current_profile().name();
+        let call = AgentToolCall::Tool {
+            name: tool.to_owned(),
+            input: serde_json::json!({ "agent": agent }).to_string(),
+        };
+        let context =
+            self.base_decision_context(profile, PhaseAccess::BeforeExecute, &self.setup.root);
+        let decision = decide_call(&call, &context);
+        // Whoever is asked was asked about the call of the tool; here only what is denied is held back.
+        match (decision.action, decision.reason) {
+            (PermissionAction::Allow | PermissionAction::Ask, _) => Ok(()),
+            (PermissionAction::Deny, why) => {
+                Err(not_allowed(format!("{} ({})", why.rule, why.origin)))
+            }
+        }
+    }
+
+    /// The child to go on with: the caller's own, and idle.
+    pub(super) fn find_resumable_child(
+        &self,
+        id: &SessionId,
+        caller: &TaskCaller,
+    ) -> Result<&ChildSession, TaskStartError> {
+        let is_own = |child: &&ChildSession| match caller {
+            // What a participant of a discussion knows is no task's.
+            _ if child.order.speaks.is_some() => false,
+            // All else that is in the run is the user's.
+            TaskCaller::User => true,
+            TaskCaller::Session(session) => child.order.parent.as_ref() == Some(session),
+        };
+        let child = self.child_session(id).filter(is_own);
+        let child = child.ok_or_else(|| TaskStartError::NotOwnTask {
+            id: agent_activity::clean_id(id.as_str()),
+        })?;
+        match child.is_running() {
+            true => Err(TaskStartError::StillRunning { id: id.to_string() }),
+            false => Ok(child),
+        }
+    }
+}

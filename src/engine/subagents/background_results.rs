@@ -1,0 +1,75 @@
+//! What a session hears, at the beginning of its next turn, of tasks that it gave and did not wait for.
+//!
+//! Refuses to decide when that turn comes.
+
+use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
+use crate::domain::task::{ChildSession, TaskReportStatus, TaskResult};
+use crate::domain::turn::Role;
+use crate::engine::{Engine, EngineError};
+use crate::store::session_files;
+
+impl Engine {
+    /// The tasks of which a role's session is to be told how they ended.
+    pub(in crate::engine) fn sessions_with_unreported_result(&self, role: Role) -> Vec<SessionId> {
+        let children = self.children_with_unreported_result(role);
+        children.map(|child| child.session_id().clone()).collect()
+    }
+
+    fn children_with_unreported_result(&self, role: Role) -> impl Iterator<Item = &ChildSession> {
+        let parent = self.state().session(role).map(|session| &session.id);
+        let children = self.state().children.iter();
+        children.filter(move |child| {
+            child.report == TaskReportStatus::Due
+                && parent.is_some_and(|parent| child.order.parent.as_ref() == Some(parent))
+        })
+    }
+
+    /// Tells a role's session how its tasks ended, marked as what it is; empty where there is nothing to tell.
+    pub(in crate::engine) fn background_results_text(&self, role: Role) -> String {
+        let told: String = self
+            .children_with_unreported_result(role)
+            .map(|child| format!("{}\n\n", self.describe_task_result(child)))
+            .collect();
+        match told.is_empty() {
+            true => told,
+            false => format!(
+                "[agent-collab tasks ended]\nTasks that you gave in the background are over:\n\n{told}[end of tasks]\n\n"
+            ),
+        }
+    }
+
+    /// The result of a child's last task, as it was written down.
+    pub(super) fn load_task_result(&self, child: &ChildSession) -> Option<TaskResult> {
+        let stored = session_files::load_session(self.journal.layout(), child.session_id())
+            .ok()
+            .flatten();
+        let result = stored
+            .as_ref()
+            .and_then(|stored| stored.pointer("/task/result"));
+        result.and_then(|result| serde_json::from_value::<TaskResult>(result.clone()).ok())
+    }
+
+    fn describe_task_result(&self, child: &ChildSession) -> String {
+        match self.load_task_result(child) {
+            Some(result) => format!("{}: {result}", child.order.title()),
+            None => format!(
+                "{}: task_id: {}\n{}, and its result cannot be read any more",
+                child.order.title(),
+                child.session_id(),
+                child.status.name()
+            ),
+        }
+    }
+
+    /// Notes that a turn's prompt told of these.
+    pub(in crate::engine) fn mark_results_reported(
+        &mut self,
+        told: Vec<SessionId>,
+    ) -> Result<(), EngineError> {
+        for session in told {
+            self.apply_event(Event::TaskReported { session })?;
+        }
+        Ok(())
+    }
+}

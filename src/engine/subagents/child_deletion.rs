@@ -1,0 +1,75 @@
+//! Child sessions that go: one by the user's word, and those that are older than they are kept.
+//!
+//! Refuses to touch a session that is being worked in, and the conversation that its CLI keeps by itself.
+
+use crate::domain::event::Event;
+use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::task::ChildSession;
+use crate::engine::{Engine, EngineError};
+
+/// A child session was not deleted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChildDeletionError {
+    /// It is not there.
+    #[error("there is no child session {0} in this run")]
+    NotFound(SessionId),
+    /// Its task is being done.
+    #[error("the task of {0} is still running; stop it first")]
+    StillRunning(SessionId),
+}
+
+impl Engine {
+    /// Deletes a child session with all its files.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept. A session that stays is no error: the inner one says why.
+    pub fn delete_child(
+        &mut self,
+        session: &SessionId,
+    ) -> Result<Result<(), ChildDeletionError>, EngineError> {
+        match self.child_session(session) {
+            None => return Ok(Err(ChildDeletionError::NotFound(session.clone()))),
+            Some(child) if child.is_running() => {
+                return Ok(Err(ChildDeletionError::StillRunning(session.clone())));
+            }
+            Some(_) => {}
+        }
+        // Recorded first: files without a child are in nobody's way, a child without files is.
+        self.apply_event(Event::ChildDeleted {
+            session: session.clone(),
+        })?;
+        let layout = self.journal.layout();
+        self.journal
+            .guard()
+            .remove(&layout.session_folder(session))?;
+        Ok(Ok(()))
+    }
+
+    /// Deletes the child sessions whose last task ended before an instant.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn prune_children(&mut self, before: UnixMillis) -> Result<Vec<SessionId>, EngineError> {
+        let children = self.state().children.iter();
+        let old: Vec<SessionId> = children
+            .filter(|child| !child.is_running() && ended_at(child) < before)
+            .map(|child| child.session_id().clone())
+            .collect();
+        for session in &old {
+            // They are there, and none of them runs.
+            let _deleted = self.delete_child(session)?;
+        }
+        Ok(old)
+    }
+}
+
+fn ended_at(child: &ChildSession) -> UnixMillis {
+    let took = i64::try_from(child.took_ms.unwrap_or(0)).unwrap_or(0);
+    UnixMillis(
+        child
+            .began_at
+            .unwrap_or(child.given_at)
+            .0
+            .saturating_add(took),
+    )
+}

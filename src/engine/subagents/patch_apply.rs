@@ -1,0 +1,452 @@
+//! What a child changed in its own tree on the way into the user's: saved, decided like an edit, written whole or kept.
+//!
+//! A step's changes are those between two looks at the tree. So what is taken over comes while an agent of a step
+//! works, and is part of that step; at any other time it waits. Refuses to write what was not decided.
+
+mod patch_approval;
+mod patch_writer;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::ChildEvent;
+use super::child_worktree::ChildWorktree;
+use crate::adapter::FileChange;
+use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
+use crate::domain::phase::Phase;
+use crate::domain::run::ResultValidity;
+use crate::domain::task::TaskOutcome;
+use crate::domain::task_patch::{PatchState, TaskPatch};
+use crate::domain::turn::TurnPurpose;
+use crate::engine::git::{TreeId, TreeMerge};
+use crate::engine::{Engine, EngineError, agent_activity, error_with_hint};
+use crate::store::patch_files;
+
+pub(super) use patch_writer::finish_interrupted_write;
+
+/// How often it is tried again when files change while they are written.
+const MAX_WRITE_RETRIES: u8 = 5;
+
+/// How far a child is.
+pub(super) enum ActiveTaskStage {
+    /// Its agent works.
+    Working,
+    /// Its agent is done so, and what it changed is being saved.
+    Saving(TaskOutcome, Duration),
+    /// What it changed is on its way.
+    ApplyingPatch(Box<PatchApplication>),
+}
+
+/// Changes on their way.
+pub(super) struct PatchApplication {
+    end: TaskOutcome,
+    took: Duration,
+    patch: TaskPatch,
+    stage: PatchApplyStage,
+    n_retries: u8,
+}
+
+enum PatchApplyStage {
+    /// For a time at which they may be taken over, or the tree is being compared.
+    Waiting,
+    /// The user is asked about these.
+    AwaitingApproval(PatchScope),
+    /// These may be written.
+    Approved(PatchScope),
+    /// They are being written.
+    Writing,
+}
+
+/// What a decision is about.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct PatchScope {
+    paths: BTreeSet<PathBuf>,
+    conflicts: BTreeSet<PathBuf>,
+}
+
+/// When changes may be taken over.
+enum PatchApplyTiming {
+    Now,
+    Later,
+    Never(&'static str),
+}
+
+/// Changes joined with the user's tree as it is.
+#[derive(Debug)]
+pub struct PatchMerge {
+    merge: TreeMerge,
+    /// The user's tree as it would be.
+    target: TreeId,
+    /// What would change, file by file.
+    changes: Vec<FileChange>,
+}
+
+/// What the handing over of a child's changes tells.
+#[derive(Debug)]
+pub enum PatchEvent {
+    /// Its changes are saved; `None` where there are none.
+    Saved(Result<Option<TaskPatch>, String>),
+    /// Its tree is gone.
+    WorktreeRemoved(Result<(), String>),
+    /// It may be time to take them over.
+    Continue,
+    /// They are compared with the user's tree.
+    Merged(Result<Box<PatchMerge>, String>),
+    /// The decision is there.
+    Decided(Result<(), String>),
+    /// They are written, with what else is to be told, or they are not; the first word says whether to try again.
+    Written(Result<String, (WriteRetry, String)>),
+    /// Nobody waits for them any more.
+    Abandoned,
+}
+
+/// Whether what failed is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteRetry {
+    /// It is.
+    Yes,
+    /// It is not.
+    No,
+}
+
+impl PatchApplyStage {
+    fn has_conflicts(&self) -> bool {
+        matches!(self, Self::AwaitingApproval(extent) if !extent.conflicts.is_empty())
+    }
+}
+
+impl PatchScope {
+    fn from_merge(joined: &TreeMerge) -> Self {
+        Self {
+            paths: joined.paths.keys().cloned().collect(),
+            conflicts: joined.conflicts.clone(),
+        }
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self.paths.is_superset(&other.paths) && self.conflicts.is_superset(&other.conflicts)
+    }
+}
+
+impl Engine {
+    /// Tells the engine something of a child's changes, after what it does now.
+    pub(super) fn queue_patch_event(&mut self, session: &SessionId, handed: PatchEvent) {
+        let (said, session) = (self.subagent_tasks.events.0.clone(), session.clone());
+        self.tasks.spawn(async move {
+            // Nobody listens any more only when the program is about to end.
+            let _nobody = said.send((session, ChildEvent::Patch(handed))).await;
+        });
+    }
+
+    fn spawn_patch_work(
+        &mut self,
+        session: &SessionId,
+        work: impl Future<Output = PatchEvent> + Send + 'static,
+    ) {
+        let (said, session) = (self.subagent_tasks.events.0.clone(), session.clone());
+        self.tasks.spawn(async move {
+            let handed = work.await;
+            let _nobody = said.send((session, ChildEvent::Patch(handed))).await;
+        });
+    }
+
+    /// Has what a child's agent changed saved, now that it is done.
+    pub(super) fn save_child_changes(&mut self, session: &SessionId, plot: Arc<ChildWorktree>) {
+        self.spawn_patch_work(session, async move {
+            PatchEvent::Saved(plot.save_patch().await)
+        });
+    }
+
+    pub(super) fn on_patch_event(
+        &mut self,
+        session: &SessionId,
+        handed: PatchEvent,
+    ) -> Result<(), EngineError> {
+        match handed {
+            PatchEvent::Saved(saved) => self.on_patch_saved(session, saved),
+            PatchEvent::WorktreeRemoved(cleared) => {
+                self.on_child_worktree_removed(session, cleared)
+            }
+            PatchEvent::Continue => self.start_patch_merge(session),
+            PatchEvent::Merged(Ok(prepared)) => self.on_patch_merged(session, *prepared),
+            PatchEvent::Merged(Err(why)) => self.leave_patch_as_file(session, &why),
+            PatchEvent::Decided(answered) => self.on_patch_decided(session, answered),
+            PatchEvent::Written(put) => self.on_patch_written(session, put),
+            PatchEvent::Abandoned => self.on_patch_abandoned(session),
+        }
+    }
+
+    fn child_worktree(&self, session: &SessionId) -> Option<Arc<ChildWorktree>> {
+        self.subagent_tasks
+            .active_tasks
+            .get(session)?
+            .worktree
+            .clone()
+    }
+
+    fn patch_application_mut(&mut self, session: &SessionId) -> Option<&mut PatchApplication> {
+        match &mut self.subagent_tasks.active_tasks.get_mut(session)?.stage {
+            ActiveTaskStage::ApplyingPatch(handing) => Some(handing),
+            ActiveTaskStage::Working | ActiveTaskStage::Saving(..) => None,
+        }
+    }
+
+    fn on_patch_saved(
+        &mut self,
+        session: &SessionId,
+        saved: Result<Option<TaskPatch>, String>,
+    ) -> Result<(), EngineError> {
+        let Some(at_task) = self.subagent_tasks.active_tasks.get_mut(session) else {
+            return Ok(());
+        };
+        let (ActiveTaskStage::Saving(end, took), Some(plot)) =
+            (&at_task.stage, at_task.worktree.clone())
+        else {
+            return Ok(());
+        };
+        let (end, took) = (end.clone(), *took);
+        match saved {
+            Err(why) => {
+                let error = format!(
+                    "what it changed could not be saved and stays in {}: {why}",
+                    plot.path.display()
+                );
+                return self.finish_task(session, TaskOutcome::Failed { error }, took, None);
+            }
+            Ok(Some(patch)) => {
+                at_task.stage = ActiveTaskStage::ApplyingPatch(Box::new(PatchApplication {
+                    end,
+                    took,
+                    patch: patch.clone(),
+                    stage: PatchApplyStage::Waiting,
+                    n_retries: 0,
+                }));
+                let session = session.clone();
+                self.apply_event(Event::TaskPatched { session, patch })?;
+            }
+            Ok(None) => {}
+        }
+        self.spawn_patch_work(session, async move {
+            PatchEvent::WorktreeRemoved(plot.remove().await)
+        });
+        Ok(())
+    }
+
+    fn on_child_worktree_removed(
+        &mut self,
+        session: &SessionId,
+        cleared: Result<(), String>,
+    ) -> Result<(), EngineError> {
+        if let Err(why) = cleared {
+            self.warn_once("remove the work tree of a child", why)?;
+        }
+        let Some(at_task) = self.subagent_tasks.active_tasks.get(session) else {
+            return Ok(());
+        };
+        match &at_task.stage {
+            ActiveTaskStage::Working => Ok(()),
+            ActiveTaskStage::Saving(end, took) => {
+                let (end, took) = (end.clone(), *took);
+                self.finish_task(session, end, took, None)
+            }
+            ActiveTaskStage::ApplyingPatch(handing) => match (&handing.end, &at_task.stop_reason) {
+                (TaskOutcome::Completed { .. }, None) => self.start_patch_merge(session),
+                _ => self.leave_patch_as_file(session, "the task was not completed"),
+            },
+        }
+    }
+
+    /// When changes may come into the user's tree.
+    fn patch_apply_timing(&self) -> PatchApplyTiming {
+        if self.subagent_tasks.is_one_shot {
+            return PatchApplyTiming::Now;
+        }
+        if self.state().phase != Phase::Execute {
+            return PatchApplyTiming::Never("the execution is over");
+        }
+        let counts = self.state().running.as_ref();
+        let counts = counts.is_some_and(|running| running.result == ResultValidity::Yes);
+        let purpose = self
+            .active_turn
+            .as_ref()
+            .map(|at_work| &at_work.order.purpose);
+        match purpose {
+            Some(TurnPurpose::Step { .. } | TurnPurpose::Fix { .. })
+                if counts && !self.turn_has_ended =>
+            {
+                PatchApplyTiming::Now
+            }
+            _ => PatchApplyTiming::Later,
+        }
+    }
+
+    /// Lets those changes go on that waited for their time.
+    pub(in crate::engine) fn continue_waiting_patches(&mut self) {
+        let waits = |stage: &ActiveTaskStage| match stage {
+            ActiveTaskStage::ApplyingPatch(handing) => matches!(
+                handing.stage,
+                PatchApplyStage::Waiting | PatchApplyStage::Approved(_)
+            ),
+            ActiveTaskStage::Working | ActiveTaskStage::Saving(..) => false,
+        };
+        let at_work = self.subagent_tasks.active_tasks.iter();
+        let waiting = at_work.filter(|(_, task)| waits(&task.stage));
+        let waiting: Vec<SessionId> = waiting.map(|(session, _)| session.clone()).collect();
+        for session in waiting {
+            self.queue_patch_event(&session, PatchEvent::Continue);
+        }
+    }
+
+    /// Compares changes with the user's tree, where it is their time.
+    fn start_patch_merge(&mut self, session: &SessionId) -> Result<(), EngineError> {
+        match self.patch_apply_timing() {
+            PatchApplyTiming::Never(why) => return self.leave_patch_as_file(session, why),
+            PatchApplyTiming::Later => return Ok(()),
+            PatchApplyTiming::Now => {}
+        }
+        let (Some(plot), Some(handing)) = (
+            self.child_worktree(session),
+            self.patch_application_mut(session),
+        ) else {
+            return Ok(());
+        };
+        if !matches!(
+            handing.stage,
+            PatchApplyStage::Waiting | PatchApplyStage::Approved(_)
+        ) {
+            return Ok(());
+        }
+        let trees = [&handing.patch.base, &handing.patch.tree].map(|tree| TreeId(tree.clone()));
+        self.spawn_patch_work(session, async move {
+            let prepared = patch_writer::merge_patch(&plot, trees).await;
+            PatchEvent::Merged(prepared.map(Box::new))
+        });
+        Ok(())
+    }
+
+    fn on_patch_merged(
+        &mut self,
+        session: &SessionId,
+        prepared: PatchMerge,
+    ) -> Result<(), EngineError> {
+        if !matches!(self.patch_apply_timing(), PatchApplyTiming::Now) {
+            return self.start_patch_merge(session);
+        }
+        let extent = PatchScope::from_merge(&prepared.merge);
+        let Some(handing) = self.patch_application_mut(session) else {
+            return Ok(());
+        };
+        match &handing.stage {
+            _ if extent.paths.is_empty() => {
+                let why = "all of it was in the tree already";
+                self.on_patch_written(session, Ok(why.to_owned()))
+            }
+            PatchApplyStage::Approved(allowed) if allowed.covers(&extent) => {
+                handing.stage = PatchApplyStage::Writing;
+                self.start_patch_write(session, prepared.merge, &prepared.target)
+            }
+            PatchApplyStage::Waiting | PatchApplyStage::Approved(_) => {
+                handing.stage = PatchApplyStage::AwaitingApproval(extent);
+                self.decide_patch(session, prepared)
+            }
+            PatchApplyStage::AwaitingApproval(_) | PatchApplyStage::Writing => Ok(()),
+        }
+    }
+
+    fn on_patch_written(
+        &mut self,
+        session: &SessionId,
+        put: Result<String, (WriteRetry, String)>,
+    ) -> Result<(), EngineError> {
+        let Some(handing) = self.patch_application_mut(session) else {
+            return Ok(());
+        };
+        match put {
+            Ok(why) => {
+                if !why.is_empty() {
+                    handing.patch.why = why;
+                }
+                let patch = handing.patch.clone();
+                let patch = self.mark_patch_applied(patch)?;
+                if let Some(handing) = self.patch_application_mut(session) {
+                    handing.patch = patch;
+                }
+                self.finish_patch(session)
+            }
+            Err((WriteRetry::Yes, _)) if handing.n_retries < MAX_WRITE_RETRIES => {
+                handing.n_retries += 1;
+                handing.stage = PatchApplyStage::Waiting;
+                handing.patch.state = PatchState::Waiting;
+                self.start_patch_merge(session)
+            }
+            Err((_, why)) => self.leave_patch_as_file(session, &why),
+        }
+    }
+
+    /// A patch whose changes are in the user's tree: its file is not needed any more.
+    pub(super) fn mark_patch_applied(
+        &mut self,
+        patch: TaskPatch,
+    ) -> Result<TaskPatch, EngineError> {
+        if let Some(file) = &patch.file
+            && let Err(error) = patch_files::remove_patch(self.journal.layout(), Path::new(file))
+        {
+            self.warn_once(
+                "remove a patch that was taken over",
+                error_with_hint(&error),
+            )?;
+        }
+        Ok(TaskPatch {
+            state: PatchState::Applied,
+            file: None,
+            ..patch
+        })
+    }
+
+    fn on_patch_abandoned(&mut self, session: &SessionId) -> Result<(), EngineError> {
+        match self.patch_application_mut(session) {
+            Some(PatchApplication {
+                stage:
+                    PatchApplyStage::Waiting
+                    | PatchApplyStage::AwaitingApproval(_)
+                    | PatchApplyStage::Approved(_),
+                ..
+            }) => {
+                self.leave_patch_as_file(session, "the task was stopped before it was taken over")
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Leaves changes in their file.
+    fn leave_patch_as_file(&mut self, session: &SessionId, why: &str) -> Result<(), EngineError> {
+        let Some(handing) = self.patch_application_mut(session) else {
+            return Ok(());
+        };
+        handing.patch.state = PatchState::Kept;
+        let before = std::mem::take(&mut handing.patch.why);
+        let why = [agent_activity::clean_line(why), before].into_iter();
+        let why: Vec<String> = why.filter(|why| !why.is_empty()).collect();
+        handing.patch.why = why.join("; ");
+        self.finish_patch(session)
+    }
+
+    fn finish_patch(&mut self, session: &SessionId) -> Result<(), EngineError> {
+        let Some(handing) = self.patch_application_mut(session) else {
+            return Ok(());
+        };
+        let (end, took) = (handing.end.clone(), handing.took);
+        let patch = handing.patch.clone();
+        self.apply_event(Event::TaskPatched {
+            session: session.clone(),
+            patch: patch.clone(),
+        })?;
+        self.finish_task(session, end, took, Some(patch))
+    }
+}
+
+#[cfg(test)]
+mod tests;

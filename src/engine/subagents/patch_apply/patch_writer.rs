@@ -1,0 +1,235 @@
+//! A child's changes and the user's tree: joined to be looked at, and written.
+//!
+//! Both happen while nobody compares the tree. Refuses to know who allowed it.
+
+use std::path::PathBuf;
+
+use super::{PatchEvent, PatchMerge, WriteRetry};
+use crate::adapter::{FileChange, FileChangeKind};
+use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
+use crate::domain::task_patch::{PatchState, TaskPatch};
+use crate::engine::git::{GitError, TreeId, TreeMerge, TreeWriteError};
+use crate::engine::subagents::child_worktree::ChildWorktree;
+use crate::engine::{Engine, EngineError};
+use crate::store::{document_files, patch_files, utc_time};
+use crate::text::pluralize;
+use crate::text::unified_diff::{FileDiff, UnifiedDiff};
+
+impl Engine {
+    pub(super) fn start_patch_write(
+        &mut self,
+        session: &SessionId,
+        joined: TreeMerge,
+        target: &TreeId,
+    ) -> Result<(), EngineError> {
+        let (Some(plot), Some(handing)) = (
+            self.child_worktree(session),
+            self.patch_application_mut(session),
+        ) else {
+            return Ok(());
+        };
+        handing.patch.state = PatchState::Applying;
+        handing.patch.between = Some((joined.ours.0.clone(), target.0.clone()));
+        let patch = handing.patch.clone();
+        // On record first: who ends in the middle goes through with it.
+        self.apply_event(Event::TaskPatched {
+            session: session.clone(),
+            patch,
+        })?;
+        self.spawn_patch_work(session, async move {
+            PatchEvent::Written(write_merge(&plot, &joined).await)
+        });
+        Ok(())
+    }
+}
+
+/// Joins changes with the user's tree as it is.
+pub(super) async fn merge_patch(
+    plot: &ChildWorktree,
+    [base, tree]: [TreeId; 2],
+) -> Result<PatchMerge, String> {
+    let _held = plot.tree_lock.lock().await;
+    let git = &plot.git;
+    let joined = async {
+        let now = git.current_tree().await?;
+        let joined = git.merge_trees(&base, &now, &tree).await?;
+        let target = git
+            .tree_with_contents(&now, &joined.result_contents())
+            .await?;
+        let text = git.diff(&now, &target).await?;
+        Ok::<_, GitError>((joined, target, text))
+    };
+    let (joined, target, text) = joined.await.map_err(describe_git_error)?;
+    let changes = diff_to_file_changes(&text);
+    Ok(PatchMerge {
+        merge: joined,
+        target,
+        changes,
+    })
+}
+
+fn describe_git_error(error: GitError) -> String {
+    format!("{error}; {}", error.hint())
+}
+
+/// A diff as changes of files, for the queue to show.
+fn diff_to_file_changes(text: &str) -> Vec<FileChange> {
+    let patch = UnifiedDiff::parse(text);
+    let change = |(n, file): (usize, &FileDiff)| {
+        let lines = patch.file_lines(n).iter().map(|line| line.text.as_str());
+        FileChange {
+            path: PathBuf::from(&file.name),
+            kind: FileChangeKind::Update,
+            diff: lines.collect::<Vec<_>>().join("\n"),
+        }
+    };
+    patch.files.iter().enumerate().map(change).collect()
+}
+
+/// Goes through with changes whose program ended while it wrote them; says what else is to be told.
+///
+/// # Errors
+/// Why not all of it is in the user's tree.
+pub(in crate::engine::subagents) async fn finish_interrupted_write(
+    plot: &ChildWorktree,
+    patch: &TaskPatch,
+) -> Result<String, String> {
+    match &patch.between {
+        Some((ours, target)) => {
+            write_remaining_paths(plot, [ours, target].map(|t| TreeId(t.clone()))).await
+        }
+        // An earlier version noted no more than what the child did.
+        None => {
+            rewrite_whole_patch(plot, [&patch.base, &patch.tree].map(|t| TreeId(t.clone()))).await
+        }
+    }
+}
+
+/// Writes what is not in the user's tree yet; a conflict is left alone.
+async fn rewrite_whole_patch(plot: &ChildWorktree, trees: [TreeId; 2]) -> Result<String, String> {
+    let PatchMerge { merge: joined, .. } = merge_patch(plot, trees).await?;
+    match joined.conflicts.is_empty() {
+        true if joined.paths.is_empty() => Ok(String::new()),
+        true => write_merge(plot, &joined).await.map_err(|(_, why)| why),
+        false => Err(format!(
+            "{} changed since",
+            pluralize(joined.conflicts.len(), "file")
+        )),
+    }
+}
+
+/// Brings each path that is as it was before to what it was to become; what somebody changed since stays.
+async fn write_remaining_paths(
+    plot: &ChildWorktree,
+    [ours, target]: [TreeId; 2],
+) -> Result<String, String> {
+    let kept = {
+        let _held = plot.tree_lock.lock().await;
+        save_displaced_files(plot, [&ours, &target]).await?
+    };
+    let rest = plot.git.remaining_change(&ours, &target).await;
+    let rest = rest.map_err(describe_git_error)?;
+    if !rest.merge.paths.is_empty() {
+        write_merge(plot, &rest.merge)
+            .await
+            .map_err(|(_, why)| why)?;
+    }
+    let told = match kept.is_empty() {
+        true => String::new(),
+        false => format!(
+            "what was saved while it was written is in {}",
+            kept.join(", ")
+        ),
+    };
+    if rest.changed_since.is_empty() {
+        return Ok(told);
+    }
+    let changed: Vec<String> = rest
+        .changed_since
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let changed = format!(
+        "{} changed since and stays, the rest is written",
+        changed.join(", ")
+    );
+    Err(match told.is_empty() {
+        true => changed,
+        false => format!("{changed}; {told}"),
+    })
+}
+
+/// Keeps what somebody saved at the very moment at which the program ended; says where.
+async fn save_displaced_files(
+    plot: &ChildWorktree,
+    [ours, target]: [&TreeId; 2],
+) -> Result<Vec<String>, String> {
+    let scratch = scratch_folder(plot);
+    let left = plot
+        .git
+        .find_displaced_files([ours, target], &scratch)
+        .await;
+    let mut kept = Vec::new();
+    for left in left.map_err(|error| error.to_string())? {
+        let name = left.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("yours-{name}");
+        let file =
+            document_files::save_conflict_copy(&plot.layout, &name, &left.bytes, utc_time::now());
+        let file = file.map_err(|error| format!("{error}; {}", error.hint()))?;
+        kept.push(plot.relative_to_root(&file));
+    }
+    plot.git.clear_scratch(&scratch);
+    Ok(kept)
+}
+
+/// Where the files lie while they are exchanged.
+fn scratch_folder(plot: &ChildWorktree) -> PathBuf {
+    plot.layout.turns().join(format!("put-{}", plot.turn))
+}
+
+/// Writes what was joined; what a conflict replaces is kept as a patch that brings it back.
+async fn write_merge(
+    plot: &ChildWorktree,
+    joined: &TreeMerge,
+) -> Result<String, (WriteRetry, String)> {
+    let _held = plot.tree_lock.lock().await;
+    let no = |why: String| (WriteRetry::No, why);
+    let git = &plot.git;
+    let git_no = |error: GitError| no(describe_git_error(error));
+    // Kept, so that nothing is lost whatever becomes of the rest.
+    let name = format!("{}-before", plot.turn);
+    git.snapshot(&name).await.map_err(git_no)?;
+    let mut told = String::new();
+    if !joined.conflicts.is_empty() {
+        let replaced = joined.result_contents().into_iter();
+        let replaced = replaced
+            .filter(|(path, _)| joined.conflicts.contains(path))
+            .collect();
+        let target = git
+            .tree_with_contents(&joined.ours, &replaced)
+            .await
+            .map_err(git_no)?;
+        let back = git
+            .binary_patch(&target, &joined.ours)
+            .await
+            .map_err(git_no)?;
+        let name = format!("{}-replaced", plot.turn);
+        let file = patch_files::write_patch(&plot.layout, &name, &back);
+        let file = file.map_err(|error| no(format!("{error}; {}", error.hint())))?;
+        let file = plot.relative_to_root(&file);
+        told = format!("what it replaced is in {file}; `git apply` brings it back");
+    }
+    let scratch = scratch_folder(plot);
+    let put = git.write_merge(joined, &scratch).await;
+    if let Err(error) = std::fs::remove_dir(&scratch) {
+        tracing::warn!(%error, "a folder of a child stays");
+    }
+    match put {
+        Ok(()) => Ok(told),
+        Err(moved @ TreeWriteError::ChangedMeanwhile(_)) => {
+            Err((WriteRetry::Yes, moved.to_string()))
+        }
+        Err(error) => Err(no(error.to_string())),
+    }
+}

@@ -1,0 +1,107 @@
+//! A participant's speech in a discussion: a piece of work in a child session of its own, which each further speech
+//! goes on with.
+//!
+//! There is no other place to speak in: without a session there is an error. Refuses to know what is discussed.
+
+use std::time::Duration;
+
+use super::new_session_id;
+use super::task_runner::TaskLimits;
+use super::task_semaphore::RetryBackoff;
+use super::task_start::TaskPreparation;
+use crate::domain::discussion::DiscussionParticipant;
+use crate::domain::ids::{SessionId, TurnId};
+use crate::domain::task::{ChildSession, SpeakerAssignment, TaskOrder, TaskWaitMode};
+use crate::engine::run_setup::NamedAdapter;
+use crate::engine::{Engine, EngineError, agent_activity};
+
+/// A speech that is to be given.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct SpeechTask<'a> {
+    /// Who speaks.
+    pub(in crate::engine) participant: &'a DiscussionParticipant,
+    /// In which discussion.
+    pub(in crate::engine) speaker: SpeakerAssignment,
+    /// The session that began the discussion; `None` for the user.
+    pub(in crate::engine) parent: Option<SessionId>,
+    /// What the discussion is about.
+    pub(in crate::engine) topic: &'a str,
+    /// Its child session, where it has spoken before.
+    pub(in crate::engine) session: Option<SessionId>,
+    /// All that it is told now.
+    pub(in crate::engine) prompt: String,
+    /// How long it may take.
+    pub(in crate::engine) timeout: Duration,
+    /// How often it is tried again when it fails for what can pass.
+    pub(in crate::engine) retries: u32,
+}
+
+impl Engine {
+    /// Has somebody speak and gives their session; how it ends comes with the child's end. The inner error says why
+    /// they got no session.
+    pub(in crate::engine) fn start_speech(
+        &mut self,
+        ask: SpeechTask<'_>,
+    ) -> Result<Result<SessionId, String>, EngineError> {
+        let prepared = match self.prepare_speech(&ask) {
+            Ok(prepared) => prepared,
+            Err(why) => return Ok(Err(why)),
+        };
+        let session = prepared.order.session.clone();
+        let begun = self.start_child(prepared, &ask.prompt, Vec::new())?;
+        Ok(begun.map(|()| session))
+    }
+
+    fn prepare_speech(&self, ask: &SpeechTask<'_>) -> Result<TaskPreparation, String> {
+        let participant = ask.participant;
+        // A session that was deleted in between is begun anew, with nothing of its own in it.
+        let known = ask
+            .session
+            .as_ref()
+            .and_then(|session| self.child_session(session));
+        if known.is_some_and(ChildSession::is_running) {
+            return Err("its session is still at work".to_owned());
+        }
+        let Some(settings) = self.setup.config.adapters.get(&participant.adapter) else {
+            return Err(format!("there is no adapter `{}`", participant.adapter));
+        };
+        let mut settings = settings.clone();
+        settings.model = participant.model.clone().or(settings.model);
+        let adapter = NamedAdapter {
+            name: participant.adapter.clone(),
+            settings,
+        };
+        let session = known.map_or_else(new_session_id, |child| child.session_id().clone());
+        let n_tasks = known.map_or(0, |child| child.n_tasks);
+        let lives_here = known.filter(|child| child.order.adapter == adapter.name);
+        Ok(TaskPreparation {
+            order: TaskOrder {
+                turn: TurnId::new(format!("{session}.{}", n_tasks + 1)),
+                session,
+                parent: ask.parent.clone(),
+                n: known.map_or_else(
+                    || self.next_child_number(&participant.agent),
+                    |child| child.order.n,
+                ),
+                first_agent: None,
+                agent: participant.agent.clone(),
+                description: agent_activity::clean_line(ask.topic),
+                adapter: adapter.name.clone(),
+                model: adapter.settings.model.clone(),
+                // No turn waits for it: it is the discussion that somebody may wait for.
+                waits: TaskWaitMode::Background,
+                speaks: Some(ask.speaker.clone()),
+                tree: None,
+            },
+            external_id: lives_here.and_then(|child| child.external_id.clone()),
+            adapter,
+            worktree: None,
+            is_existing: known.is_some(),
+            limits: TaskLimits {
+                timeout: ask.timeout,
+                config_key: "discuss.timeout",
+                backoff: RetryBackoff::with_retries(ask.retries),
+            },
+        })
+    }
+}

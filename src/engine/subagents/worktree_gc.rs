@@ -1,0 +1,216 @@
+//! Trees of children whose program ended in the middle: what was changed in them is saved first, then they go.
+//!
+//! Only trees of the program's own record are touched, in its own folder. Refuses to take anything over that was not
+//! being written already.
+
+use super::ChildEvent;
+use super::child_worktree::ChildWorktree;
+use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
+use crate::domain::task_patch::{PatchState, TaskPatch};
+use crate::engine::git::GitRepository;
+use crate::engine::{Engine, EngineError, warning_event};
+use crate::store::worktree_records::WorktreeRecord;
+
+/// Why a patch is kept that nobody was asked about.
+const PROGRAM_ENDED_REASON: &str = "the program ended before it was taken over";
+
+/// What was in a tree that an earlier program left.
+#[derive(Debug)]
+pub struct WorktreeGcResult {
+    /// What was changed in it; `None` where nothing was.
+    saved_patch: Result<Option<TaskPatch>, String>,
+    /// Why the tree is still there; empty where it is gone.
+    removal_error: String,
+}
+
+impl Engine {
+    /// Saves what children changed whose program ended, and removes their trees. What was being written into the
+    /// user's tree is written whole.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn collect_leftover_worktrees(&mut self) -> Result<(), EngineError> {
+        let (records, unread) = match self.setup.worktrees.list_records() {
+            Ok(listed) => (listed.records, listed.failures),
+            Err(error) => return self.warn_once("look for work trees of children", error),
+        };
+        for error in unread {
+            let why = format!("{error}; look at the tree beside it, then move that file away");
+            self.warn_once("look for work trees of children", why)?;
+        }
+        let Some(git) = self.uncancelled_repository() else {
+            return Ok(());
+        };
+        for gone in git.missing_worktrees_below(self.setup.worktrees.folder()) {
+            let is_known = |record: &WorktreeRecord| gone.ends_with(record.session.as_str());
+            if !records.iter().any(is_known)
+                && let Err(error) = git.remove_worktree(&gone)
+            {
+                self.warn_once("forget a work tree that is gone", error)?;
+            }
+        }
+        for record in records {
+            if !self
+                .subagent_tasks
+                .active_tasks
+                .contains_key(&record.session)
+            {
+                self.spawn_worktree_collection(&git, &record);
+            }
+        }
+        self.settle_open_patches(&git)
+    }
+
+    /// The repository, whose calls outlive the run's cancellation.
+    pub(super) fn uncancelled_repository(&self) -> Option<GitRepository> {
+        let git = self.repository.clone()?;
+        Some(git.with_cancel(self.final_work_cancel.clone()))
+    }
+
+    fn spawn_worktree_collection(&mut self, git: &GitRepository, record: &WorktreeRecord) {
+        let place = self
+            .setup
+            .worktrees
+            .prepare_worktree_path(&record.session, &git.root);
+        let plot = place.map(|path| ChildWorktree {
+            turn: record.turn.clone(),
+            ..self.build_child_worktree(git.clone(), path, &record.session)
+        });
+        let (said, session) = (self.subagent_tasks.events.0.clone(), record.session.clone());
+        self.tasks.spawn(async move {
+            let swept = match plot {
+                Ok(plot) => collect_worktree(&plot).await,
+                Err(error) => WorktreeGcResult {
+                    saved_patch: Err(error.to_string()),
+                    removal_error: String::new(),
+                },
+            };
+            let _nobody = said
+                .send((session, ChildEvent::WorktreeCollected(swept)))
+                .await;
+        });
+    }
+
+    pub(super) fn on_worktree_collected(
+        &mut self,
+        session: &SessionId,
+        swept: WorktreeGcResult,
+    ) -> Result<(), EngineError> {
+        if !swept.removal_error.is_empty() {
+            self.warn_once("remove the work tree of a child", &swept.removal_error)?;
+        }
+        let patch = match swept.saved_patch {
+            Ok(Some(patch)) => patch,
+            Ok(None) => return Ok(()),
+            Err(why) => return self.warn_once("save what a child changed", why),
+        };
+        let known = self.child_session(session).map(|child| child.patch.clone());
+        let is_told = |known: &TaskPatch| known.is_settled() && known.tree == patch.tree;
+        match known {
+            Some(known) if known.as_ref().is_some_and(is_told) => Ok(()),
+            Some(_) => {
+                let patch = match patch.state {
+                    PatchState::Applied => self.mark_patch_applied(patch)?,
+                    PatchState::Waiting | PatchState::Applying | PatchState::Kept => patch,
+                };
+                self.apply_event(Event::TaskPatched {
+                    session: session.clone(),
+                    patch,
+                })?;
+                self.resave_child(session)
+            }
+            // Its run is archived: nobody is there to take it over.
+            None => self.apply_event(warning_event(
+                "take over what a child of an earlier run changed",
+                patch.describe(),
+            )),
+        }
+    }
+
+    /// Settles changes that were saved when the program ended.
+    fn settle_open_patches(&mut self, git: &GitRepository) -> Result<(), EngineError> {
+        let children = self.state().children.iter();
+        let open: Vec<(SessionId, TaskPatch)> = children
+            .filter(|child| {
+                !self
+                    .subagent_tasks
+                    .active_tasks
+                    .contains_key(child.session_id())
+            })
+            .filter_map(|child| Some((child.session_id().clone(), child.patch.clone()?)))
+            .filter(|(_, patch)| !patch.is_settled())
+            .collect();
+        for (session, patch) in open {
+            if patch.state == PatchState::Applying {
+                self.resume_patch_write(git, session, patch);
+                continue;
+            }
+            let patch = TaskPatch {
+                state: PatchState::Kept,
+                why: PROGRAM_ENDED_REASON.to_owned(),
+                ..patch
+            };
+            let told = session.clone();
+            self.apply_event(Event::TaskPatched {
+                session: told,
+                patch,
+            })?;
+            self.resave_child(&session)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the rest of what was being written: each path is as it was before, or as it is to be.
+    fn resume_patch_write(&mut self, git: &GitRepository, session: SessionId, patch: TaskPatch) {
+        let plot = self.build_child_worktree(git.clone(), Default::default(), &session);
+        let said = self.subagent_tasks.events.0.clone();
+        self.tasks.spawn(async move {
+            let patch = match super::patch_apply::finish_interrupted_write(&plot, &patch).await {
+                Ok(told) => TaskPatch {
+                    state: PatchState::Applied,
+                    why: match told.is_empty() {
+                        true => patch.why,
+                        false => told,
+                    },
+                    ..patch
+                },
+                Err(why) => TaskPatch {
+                    state: PatchState::Kept,
+                    why: format!("the program ended while it was taken over: {why}"),
+                    ..patch
+                },
+            };
+            let swept = WorktreeGcResult {
+                saved_patch: Ok(Some(patch)),
+                removal_error: String::new(),
+            };
+            let _nobody = said
+                .send((session, ChildEvent::WorktreeCollected(swept)))
+                .await;
+        });
+    }
+}
+
+async fn collect_worktree(plot: &ChildWorktree) -> WorktreeGcResult {
+    let found = plot.save_patch().await;
+    let found = found.map(|found| {
+        found.map(|patch| TaskPatch {
+            state: PatchState::Kept,
+            why: match patch.why.is_empty() {
+                true => PROGRAM_ENDED_REASON.to_owned(),
+                false => format!("{PROGRAM_ENDED_REASON}; {}", patch.why),
+            },
+            ..patch
+        })
+    });
+    // One that could not be saved stays.
+    let stays = match &found {
+        Ok(_) => plot.remove().await.err().unwrap_or_default(),
+        Err(_) => String::new(),
+    };
+    WorktreeGcResult {
+        saved_patch: found,
+        removal_error: stays,
+    }
+}

@@ -1,0 +1,67 @@
+//! Whether a child may write, and the place for the tree in which it does.
+//!
+//! Refuses to make the tree.
+
+use std::path::PathBuf;
+
+use super::TaskStartError;
+use super::child_worktree::ChildWorktree;
+use crate::domain::ids::{SessionId, TurnId};
+use crate::domain::phase::{Mode, Phase};
+use crate::domain::task::ChildSession;
+use crate::engine::Engine;
+use crate::engine::git::{GitRepository, TreeId};
+
+impl Engine {
+    /// Whether an agent that is given a task now may write: by its rules, the mode, and where the run is.
+    pub(super) fn may_agent_write(&self, agent: &str) -> bool {
+        let state = self.state();
+        let here = self.subagent_tasks.is_one_shot || state.phase == Phase::Execute;
+        let rules = self.setup.permissions.rules(agent);
+        here && state.mode != Mode::Plan && rules.find_hiding_rule("edit").is_none()
+    }
+
+    pub(super) fn plan_child_worktree(
+        &self,
+        session: &SessionId,
+        turn: &TurnId,
+        known: Option<&ChildSession>,
+    ) -> Result<ChildWorktree, TaskStartError> {
+        let git = self
+            .uncancelled_repository()
+            .ok_or(TaskStartError::NoRepository)?;
+        let place = self
+            .setup
+            .worktrees
+            .prepare_worktree_path(session, &git.root);
+        let path = place.map_err(|error| TaskStartError::Failed(error.to_string()))?;
+        let kept = known.and_then(|child| child.patch.as_ref());
+        let kept = kept.filter(|patch| patch.is_saved_as_file());
+        Ok(ChildWorktree {
+            turn: turn.clone(),
+            unapplied_changes: kept
+                .map(|kept| (TreeId(kept.base.clone()), TreeId(kept.tree.clone()))),
+            ..self.build_child_worktree(git, path, session)
+        })
+    }
+
+    /// A place for a tree, of no turn.
+    pub(super) fn build_child_worktree(
+        &self,
+        git: GitRepository,
+        path: PathBuf,
+        session: &SessionId,
+    ) -> ChildWorktree {
+        ChildWorktree {
+            git,
+            tree_lock: self.tree_lock.clone(),
+            registry: self.setup.worktrees.clone(),
+            layout: self.journal.layout().clone(),
+            run: self.state().run.as_str().to_owned(),
+            path,
+            session: session.clone(),
+            turn: TurnId::new(session.as_str()),
+            unapplied_changes: None,
+        }
+    }
+}

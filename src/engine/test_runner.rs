@@ -1,0 +1,240 @@
+//! Runs the tests by this program itself and writes the receipt.
+//!
+//! The command runs in a session of its own with a scrubbed environment: paths, language and caches
+//! stay, and with them nothing that could hold a token. Refuses to know steps and to decide what a
+//! failure means for them.
+
+mod entry_points;
+mod failed_tests;
+mod missing_network;
+mod test_command_detection;
+mod test_command_line;
+mod test_counts;
+mod test_outcome;
+
+pub use entry_points::{
+    ChangedPath, PathChangeKind, SensitiveChange, needs_content, sensitive_changes_between,
+};
+pub use missing_network::{missing_network_line, missing_socket};
+pub use test_command_detection::{TestCommandSelection, TestSelectionSource, choose_test_command};
+pub use test_command_line::TestCommandLine;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+
+use super::git::{GitError, GitRepository};
+use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::process::{
+    ChildSpawner, CommandEndCause, CommandLimits, CommandOutput, EnvironmentBase, ProcessMark,
+    SandboxSpec, SpawnSpec, StdinSource,
+};
+
+/// How much of the output's end goes into a receipt, in bytes.
+const MAX_TAIL_BYTES: usize = 16 * 1024;
+
+/// The variables that a test command keeps; a star stands for any ending. No name here may hold a secret.
+const KEPT_VARIABLES: [&str; 37] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPATH",
+    "GOCACHE",
+    "GOROOT",
+    "GOMODCACHE",
+    "GOTOOLCHAIN",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "NVM_DIR",
+    "NVM_BIN",
+    "VOLTA_HOME",
+    "FNM_DIR",
+    "ASDF_DIR",
+    "ASDF_DATA_DIR",
+    "MISE_DATA_DIR",
+    "JAVA_HOME",
+    "XDG_CACHE_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "LD_LIBRARY_PATH",
+    "PKG_CONFIG_PATH",
+];
+
+/// How tests are run.
+#[derive(Debug, Clone)]
+pub struct TestSettings {
+    /// `test.timeout`: when the command is ended with all that it started.
+    pub timeout: Duration,
+    /// How many bytes of output are read for counts; beyond it nothing is counted.
+    pub max_output_bytes: usize,
+    /// Variables set for the command on top of the scrubbed ones.
+    pub env: BTreeMap<String, String>,
+    /// The run, for the mark of the command's processes.
+    pub run: String,
+    /// Who starts it.
+    pub spawner: ChildSpawner,
+    /// What the kernel holds it to; `None` leaves it what this program may do.
+    pub sandbox: Option<SandboxSpec>,
+}
+
+/// One test run to be made.
+#[derive(Clone, Copy)]
+pub struct TestRun<'a> {
+    /// What to run.
+    pub command: &'a TestCommandLine,
+    /// Where.
+    pub root: &'a Path,
+    /// The repository whose trees go into the receipt; `None` without git.
+    pub repository: Option<&'a GitRepository>,
+    /// How.
+    pub settings: &'a TestSettings,
+    /// Cleans output before anybody keeps it.
+    pub clean: &'a (dyn Fn(&str) -> String + Sync),
+}
+
+/// A test run that has no receipt.
+#[derive(Debug, Error)]
+pub enum TestRunError {
+    /// The run is being stopped; the command and all it started are gone.
+    #[error("the test run was stopped")]
+    Cancelled,
+    /// The tree could not be noted before or after.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// Runs a test command and writes its receipt. A command that fails or cannot be started has a receipt, too.
+///
+/// # Errors
+/// The run is being stopped, or git fails.
+pub async fn run_tests(
+    test: TestRun<'_>,
+    cancel: &CancellationToken,
+) -> Result<Receipt, TestRunError> {
+    let tree_before = current_tree(test.repository).await?;
+    let limits = CommandLimits {
+        timeout: test.settings.timeout,
+        output_cap: test.settings.max_output_bytes,
+        stdin: StdinSource::Null,
+    };
+    let ran = test
+        .settings
+        .spawner
+        .run_to_end(&build_spawn_spec(&test), &limits, cancel)
+        .await;
+    let mut receipt = match ran {
+        Ok(finished) if finished.end_cause == CommandEndCause::Cancelled => {
+            return Err(TestRunError::Cancelled);
+        }
+        Ok(finished) => build_receipt(&test, &finished),
+        Err(error) => Receipt {
+            command: test.command.to_string(),
+            outcome: TestOutcome::NotStarted(format!("{error} (hint: {})", error.hint())),
+            ..Receipt::without_command()
+        },
+    };
+    receipt.tree_before = tree_before;
+    receipt.tree_after = current_tree(test.repository).await?;
+    Ok(receipt)
+}
+
+async fn current_tree(repository: Option<&GitRepository>) -> Result<Option<String>, GitError> {
+    match repository {
+        Some(repository) => repository.current_tree().await.map(|tree| Some(tree.0)),
+        None => Ok(None),
+    }
+}
+
+/// A shell joins the two outputs, so that their lines keep their order, and becomes the command.
+fn build_spawn_spec(test: &TestRun<'_>) -> SpawnSpec {
+    let mut spec = SpawnSpec::new(
+        "sh",
+        test.root,
+        ProcessMark::new(&test.settings.run, "tests"),
+    );
+    spec = match test.command {
+        TestCommandLine::Words(words) => spec
+            .args(["-c", "exec \"$@\" 2>&1", "sh"])
+            .args(words.clone()),
+        TestCommandLine::Shell(line) => spec.args(["-c", "exec sh -c \"$1\" 2>&1", "sh", line]),
+    };
+    spec.env_base = EnvironmentBase::Only(KEPT_VARIABLES.map(str::to_owned).into());
+    for (name, value) in [
+        ("CI", "1"),
+        ("TERM", "dumb"),
+        ("NO_COLOR", "1"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+    ] {
+        spec = spec.env(name, value);
+    }
+    spec.env.extend(test.settings.env.clone());
+    spec.sandbox = test.settings.sandbox.clone();
+    spec
+}
+
+fn build_receipt(test: &TestRun<'_>, finished: &CommandOutput) -> Receipt {
+    let output = finished.stdout.to_text();
+    // The middle of an output that was too long is not here to be counted.
+    let counts = finished
+        .stdout
+        .complete_bytes()
+        .and_then(|_| test_counts::parse_counts(&output));
+    let outcome = match finished.end_cause {
+        CommandEndCause::TimedOut => TestOutcome::TimedOut,
+        CommandEndCause::ByItself | CommandEndCause::Cancelled => {
+            test_outcome::classify_outcome(test.command, finished.exit.code, counts, &output)
+        }
+    };
+    // Beyond the cap nothing is compared by name.
+    let named = finished.stdout.complete_bytes().is_some() && outcome == TestOutcome::Failed;
+    let failed_tests = match named {
+        true => failed_tests::parse_failed_tests(&(test.clean)(&output)),
+        false => Vec::new(),
+    };
+    Receipt {
+        command: test.command.to_string(),
+        origin: None,
+        outcome,
+        exit_code: finished.exit.code,
+        duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+        counts,
+        tree_before: None,
+        tree_after: None,
+        output_tail: truncate_to_tail(&(test.clean)(&output)),
+        failed_tests,
+        uncounted: finished.exit.code == Some(0)
+            && counts.is_none()
+            && test_outcome::reports_counts(test.command, &output),
+        lacks_network: None,
+        lacks_socket: None,
+    }
+}
+
+/// The end of a text, whole characters and at most 16 KiB.
+fn truncate_to_tail(text: &str) -> String {
+    let mut start = text.len().saturating_sub(MAX_TAIL_BYTES);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text[start..].to_owned()
+}
+
+#[cfg(test)]
+mod tests;

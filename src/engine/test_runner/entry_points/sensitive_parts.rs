@@ -1,0 +1,216 @@
+//! The sensitive parts of files that hold other things, too.
+//!
+//! Refuses to say what they mean: two parts are equal or not.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// The sensitive part of a file, for comparison.
+#[derive(Debug, PartialEq)]
+pub(super) enum SensitivePart {
+    Absent,
+    Json(Value),
+    Toml(BTreeMap<String, toml::Value>),
+    Lines(Vec<String>),
+    /// The file cannot be read, so any other bytes are a change.
+    Unreadable(Vec<u8>),
+}
+
+pub(super) fn npm_scripts(content: &[u8]) -> SensitivePart {
+    match serde_json::from_slice::<Value>(content) {
+        Err(_) => SensitivePart::Unreadable(content.to_vec()),
+        Ok(manifest) => json_members(&manifest, &NPM_KEYS),
+    }
+}
+
+/// Keys of npm's manifest by which other programs run, or tests are chosen.
+const NPM_KEYS: [&str; 14] = [
+    "scripts",
+    "workspaces",
+    "packageManager",
+    "jest",
+    "vitest",
+    "mocha",
+    "ava",
+    "nyc",
+    "c8",
+    "tap",
+    "babel",
+    "ts-node",
+    "playwright",
+    "cypress",
+];
+
+/// What decides how tests are compiled, in TypeScript's settings. Those with comments cannot be read here.
+pub(super) fn typescript_settings(content: &[u8]) -> SensitivePart {
+    let Ok(settings) = serde_json::from_slice::<Value>(content) else {
+        return SensitivePart::Unreadable(content.to_vec());
+    };
+    let mut own = settings.clone();
+    if let (Some(own), Some(options)) = (own.as_object_mut(), settings.get("compilerOptions")) {
+        let paths = ["paths", "baseUrl", "plugins"].map(|key| options.get(key).cloned());
+        own.insert("compilerOptions".to_owned(), serde_json::json!(paths));
+        if paths_are_absent(options) {
+            own.remove("compilerOptions");
+        }
+    }
+    json_members(&own, &["extends", "ts-node", "compilerOptions"])
+}
+
+fn paths_are_absent(options: &Value) -> bool {
+    ["paths", "baseUrl", "plugins"]
+        .iter()
+        .all(|key| options.get(key).is_none())
+}
+
+/// What composer runs by itself.
+pub(super) fn composer_scripts(content: &[u8]) -> SensitivePart {
+    match serde_json::from_slice::<Value>(content) {
+        Err(_) => SensitivePart::Unreadable(content.to_vec()),
+        Ok(manifest) => json_members(&manifest, &["scripts"]),
+    }
+}
+
+/// These keys of a JSON object. Their order means nothing; equality of JSON objects ignores it.
+fn json_members(object: &Value, keys: &[&str]) -> SensitivePart {
+    let found = keys
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), object.get(key)?.clone())));
+    let found: serde_json::Map<String, Value> = found.collect();
+    match found.is_empty() {
+        true => SensitivePart::Absent,
+        false => SensitivePart::Json(Value::Object(found)),
+    }
+}
+
+/// Lines of go's manifest by which it takes modules, or itself, from elsewhere; a block's lines all count.
+pub(super) fn go_replacements(content: &[u8]) -> SensitivePart {
+    let text = String::from_utf8_lossy(content);
+    let (mut inside, mut lines) = (false, Vec::new());
+    for line in text.lines().map(str::trim) {
+        let counts = ["replace", "toolchain", "tool"]
+            .iter()
+            .any(|word| line.split_ascii_whitespace().next() == Some(*word));
+        inside = (inside || counts && line.ends_with('(')) && line != ")";
+        if counts || inside {
+            lines.push(line.to_owned());
+        }
+    }
+    match lines.is_empty() {
+        true => SensitivePart::Absent,
+        false => SensitivePart::Lines(lines),
+    }
+}
+
+pub(super) fn pytest_tables(content: &[u8]) -> SensitivePart {
+    toml_part(content, |file| {
+        let tools = file.get("tool").and_then(toml::Value::as_table);
+        tools
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| name.starts_with("pytest"))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .chain(pytest_plugins(file))
+            .collect()
+    })
+}
+
+/// Plugins that pytest loads by itself once the project is installed.
+fn pytest_plugins(file: &toml::Table) -> Option<(String, toml::Value)> {
+    let plugins = file.get("project")?.get("entry-points")?.get("pytest11")?;
+    Some(("pytest11".to_owned(), plugins.clone()))
+}
+
+/// What decides in cargo's manifest which tests are built and run, and by what.
+pub(super) fn cargo_settings(content: &[u8]) -> SensitivePart {
+    toml_part(content, |file| {
+        let mut found = BTreeMap::new();
+        let mut keep = |table: &str, name: &str, value: Option<&toml::Value>| {
+            found.extend(value.map(|value| (format!("{table}.{name}"), value.clone())));
+        };
+        for name in [
+            "build",
+            "autotests",
+            "autobins",
+            "autoexamples",
+            "autobenches",
+            "workspace",
+        ] {
+            keep(
+                "package",
+                name,
+                file.get("package").and_then(|table| table.get(name)),
+            );
+        }
+        for name in ["members", "exclude", "default-members"] {
+            keep(
+                "workspace",
+                name,
+                file.get("workspace").and_then(|table| table.get(name)),
+            );
+        }
+        keep(
+            "features",
+            "default",
+            file.get("features").and_then(|table| table.get("default")),
+        );
+        for name in ["patch", "replace"] {
+            keep("", name, file.get(name));
+        }
+        for name in TARGET_SWITCHES {
+            keep("lib", name, file.get("lib").and_then(|lib| lib.get(name)));
+        }
+        for kind in ["test", "bin", "example", "bench"] {
+            let targets = file.get(kind).and_then(toml::Value::as_array);
+            for (n, target) in targets.into_iter().flatten().enumerate() {
+                // A target that is there and switches nothing off is a new test like any other.
+                let switched = TARGET_SWITCHES
+                    .iter()
+                    .filter(|name| target.get(name).is_some());
+                let name = target.get("name").and_then(toml::Value::as_str);
+                let name = name.map_or_else(|| n.to_string(), str::to_owned);
+                for switch in switched {
+                    keep(&format!("{kind} {name}"), switch, target.get(switch));
+                }
+            }
+        }
+        found
+    })
+}
+
+/// Keys of a target that decide whether and how its tests run.
+const TARGET_SWITCHES: [&str; 4] = ["harness", "test", "doctest", "required-features"];
+
+fn toml_part(
+    content: &[u8],
+    part: impl Fn(&toml::Table) -> BTreeMap<String, toml::Value>,
+) -> SensitivePart {
+    let file = std::str::from_utf8(content)
+        .ok()
+        .and_then(|text| text.parse::<toml::Table>().ok());
+    match file.map(|file| part(&file)) {
+        None => SensitivePart::Unreadable(content.to_vec()),
+        Some(part) if part.is_empty() => SensitivePart::Absent,
+        Some(part) => SensitivePart::Toml(part),
+    }
+}
+
+/// The lines of a section of an INI file that are neither blank nor a comment.
+pub(super) fn ini_section(content: &[u8], name: &str) -> SensitivePart {
+    let text = String::from_utf8_lossy(content);
+    let header = format!("[{name}]");
+    let (mut inside, mut lines) = (false, Vec::new());
+    for line in text.lines().map(str::trim_end) {
+        if line.starts_with('[') {
+            inside = line == header;
+        } else if inside && !line.is_empty() && !line.starts_with(['#', ';']) {
+            lines.push(line.to_owned());
+        }
+    }
+    if lines.is_empty() {
+        SensitivePart::Absent
+    } else {
+        SensitivePart::Lines(lines)
+    }
+}

@@ -1,0 +1,353 @@
+//! Looks at what undoing or redoing steps would do, so that the user decides with open eyes; and does it.
+//!
+//! Only the paths that the steps changed are touched: what the user changed elsewhere stays. Nothing is
+//! rewritten in history. Refuses to decide when.
+
+use std::path::{Path, PathBuf};
+
+use crate::domain::plan_execution::PlanExecution;
+use crate::domain::question::CommitTarget;
+use crate::domain::reversal_plan::{
+    FileReversalKind, ReversalPlan, ReversalPreview, UndoRequest, steps_label,
+};
+
+use super::agent_activity;
+use super::execution_effects::{git_error_with_hint, path_from_event_text};
+use super::git::{
+    CommitFailureKind, CommitId, GitError, GitHead, GitRepository, RevertContents, RevertSpan,
+    TreeChangeKind, TreeId,
+};
+use super::warnings::REFRESH_INDEX;
+
+/// Where the commits of an execution go.
+#[derive(Debug, Clone)]
+pub struct CommitRepository {
+    /// The repository; `None` where commits are off.
+    pub git: Option<GitRepository>,
+    /// The branch that was approved.
+    pub terms: CommitTarget,
+}
+
+/// What going back comes to.
+struct ReversalOutlook {
+    now: TreeId,
+    contents: RevertContents,
+    /// The work tree's tree after it.
+    target: TreeId,
+    /// The tree to commit; `None` where there is nothing to commit.
+    commit: Option<TreeId>,
+}
+
+/// Says what a wish comes to, the likeliest first; at least one. Changes nothing.
+///
+/// # Errors
+/// It cannot be done; says why, and what to do.
+pub async fn preview_reversals(
+    git: Option<&GitRepository>,
+    commits: &CommitRepository,
+    execution: &PlanExecution,
+    wish: UndoRequest,
+) -> Result<Vec<ReversalPreview>, String> {
+    let git = git.ok_or("there is no repository that has the trees of the steps")?;
+    let now = git
+        .current_tree()
+        .await
+        .map_err(|error| git_error_with_hint(&error))?;
+    let mut offers = Vec::new();
+    let mut why_not = "no step has changed anything that could be undone".to_owned();
+    for way in execution.candidate_directions(wish) {
+        let offered = match execution.plan_reversal(way, &now.0) {
+            Ok(reversal) => preview_reversal(git, commits, &reversal, &now.0).await,
+            Err(why) => Err(why),
+        };
+        match offered {
+            // A step that was begun and has changed nothing is not what the user means.
+            Ok(offer) if wish == UndoRequest::Last && offer.files.is_empty() => {}
+            Ok(offer) => offers.push(offer),
+            Err(why) => why_not = why,
+        }
+    }
+    match offers.is_empty() {
+        true => Err(why_not),
+        false => Ok(offers),
+    }
+}
+
+/// Says what a reversal would do. Changes nothing.
+///
+/// # Errors
+/// It cannot be done; says why, and what to do.
+async fn preview_reversal(
+    git: &GitRepository,
+    commits: &CommitRepository,
+    reversal: &ReversalPlan,
+    seen: &str,
+) -> Result<ReversalPreview, String> {
+    let outlook = compute_outlook(git, commits, reversal, TreeId(seen.to_owned())).await?;
+    let changes = git.changes_between(&outlook.now, &outlook.target).await;
+    let changes = changes.map_err(|error| git_error_with_hint(&error))?;
+    let fate = |kind| match kind {
+        TreeChangeKind::Added => Some(FileReversalKind::Restore),
+        TreeChangeKind::Deleted => Some(FileReversalKind::Delete),
+        TreeChangeKind::Modified | TreeChangeKind::Retyped => Some(FileReversalKind::Modify),
+        // A repository inside this one keeps itself.
+        TreeChangeKind::Submodule => None,
+    };
+    let files = changes
+        .iter()
+        .filter_map(|change| Some((fate(change.kind)?, display_path(&change.path))));
+    let mut taken_back = Vec::new();
+    if let Some(git) = &commits.git {
+        for commit in &reversal.commits {
+            let subject = git.commit_subject(&CommitId(commit.clone())).await;
+            let subject = subject.map_err(|error| git_error_with_hint(&error))?;
+            taken_back.push((commit.clone(), agent_activity::clean_line(&subject)));
+        }
+    }
+    let subject = reversal.commit_message().lines().next().map(str::to_owned);
+    Ok(ReversalPreview {
+        way: reversal.way,
+        steps: reversal.steps.clone(),
+        unfinished: reversal.unfinished,
+        inspected_tree: seen.to_owned(),
+        files: files.collect(),
+        user_edited: outlook
+            .contents
+            .changed_by_others
+            .iter()
+            .map(|path| display_path(path))
+            .collect(),
+        commits: taken_back,
+        commit_subject: outlook.commit.and(subject),
+    })
+}
+
+fn display_path(path: &Path) -> String {
+    agent_activity::clean_line(&path.to_string_lossy())
+}
+
+async fn compute_outlook(
+    git: &GitRepository,
+    commits: &CommitRepository,
+    reversal: &ReversalPlan,
+    now: TreeId,
+) -> Result<ReversalOutlook, String> {
+    let spans: Vec<RevertSpan> = reversal
+        .spans
+        .iter()
+        .map(|span| RevertSpan {
+            from: TreeId(span.from.clone()),
+            to: TreeId(span.to.clone()),
+            unchanged_paths: span
+                .keeps
+                .iter()
+                .map(|path| path_from_event_text(path))
+                .collect(),
+        })
+        .collect();
+    let git_said = |error: GitError| git_error_with_hint(&error);
+    let contents = git.contents_before(&spans, &now).await.map_err(git_said)?;
+    let target = git.tree_with_contents(&now, &contents.paths).await;
+    Ok(ReversalOutlook {
+        commit: reverted_commit_tree(commits, reversal).await?,
+        target: target.map_err(git_said)?,
+        contents,
+        now,
+    })
+}
+
+/// The tree of the commit that takes the steps' commits back: HEAD's, with the paths of these commits
+/// as they were before them, so that nothing of the user's gets in.
+async fn reverted_commit_tree(
+    commits: &CommitRepository,
+    reversal: &ReversalPlan,
+) -> Result<Option<TreeId>, String> {
+    let (Some(git), false) = (&commits.git, reversal.commits.is_empty()) else {
+        return Ok(None);
+    };
+    check_commit_branch(git, &commits.terms).await?;
+    let mut spans = Vec::new();
+    for commit in &reversal.commits {
+        let commit = CommitId(commit.clone());
+        let is_there = git.is_ancestor_of_head(&commit).await;
+        if !is_there.map_err(|error| git_error_with_hint(&error))? {
+            return Err(format!(
+                "commit {} is not part of this branch any more: history was changed since, so take \
+                 the steps back by hand",
+                commit.0
+            ));
+        }
+        spans.push(
+            git.trees_around_commit(&commit)
+                .await
+                .map_err(|error| git_error_with_hint(&error))?,
+        );
+    }
+    let head = git
+        .head_tree()
+        .await
+        .map_err(|error| git_error_with_hint(&error))?;
+    let head = head.ok_or("there is no commit on this branch")?;
+    let contents = git.contents_before(&spans, &head).await;
+    let contents = contents.map_err(|error| git_error_with_hint(&error))?;
+    if !contents.changed_by_others.is_empty() {
+        let others: Vec<String> = contents
+            .changed_by_others
+            .iter()
+            .map(|path| display_path(path))
+            .collect();
+        return Err(format!(
+            "{} changed in another commit since {}: take it back by hand, `git revert {}`",
+            others.join(", "),
+            steps_label(&reversal.steps),
+            reversal
+                .commits
+                .iter()
+                .rev()
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(" ")
+        ));
+    }
+    let tree = git.tree_with_contents(&head, &contents.paths).await;
+    let tree = tree.map_err(|error| git_error_with_hint(&error))?;
+    Ok(Some(tree).filter(|tree| *tree != head))
+}
+
+async fn check_commit_branch(git: &GitRepository, terms: &CommitTarget) -> Result<(), String> {
+    let branch = match terms {
+        CommitTarget::Current { branch } | CommitTarget::New { branch } => branch,
+        CommitTarget::Off { .. } => return Ok(()),
+    };
+    match git
+        .head()
+        .await
+        .map_err(|error| git_error_with_hint(&error))?
+    {
+        GitHead::Branch { name, .. } if name == *branch => Ok(()),
+        GitHead::Branch { .. } | GitHead::Detached { .. } => Err(format!(
+            "the commits are on {branch}, and that is not what is checked out: `git switch {branch}`, then undo"
+        )),
+    }
+}
+
+/// What a reversal did.
+pub struct ReversalResult {
+    /// The work tree's tree from after.
+    pub tree: TreeId,
+    /// The commit, where one was made.
+    pub commit: Option<String>,
+    /// What could not be done beside it: what was tried, and what to do.
+    pub warnings: Vec<(&'static str, String)>,
+}
+
+/// Whether a reversal may have been begun by a program that ended in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReversalAttempt {
+    /// It was not.
+    First,
+    /// It was; the commit that it made already, where it did.
+    Repeated(Option<String>),
+}
+
+/// Puts the files back and commits; where the commit fails, the files are as they were before.
+///
+/// # Errors
+/// Nothing was done; says why, and what to do.
+pub async fn apply_reversal(
+    git: &GitRepository,
+    commits: &CommitRepository,
+    (reversal, kept): (&ReversalPlan, &TreeId),
+    begun: ReversalAttempt,
+) -> Result<ReversalResult, String> {
+    let now = git
+        .current_tree()
+        .await
+        .map_err(|error| git_error_with_hint(&error))?;
+    let made = match &begun {
+        ReversalAttempt::Repeated(made) => made.clone(),
+        ReversalAttempt::First => None,
+    };
+    if begun != ReversalAttempt::First {
+        // Whatever was done to the files since the program ended is kept, too.
+        let name = format!("undo-again-{}", uuid::Uuid::now_v7().simple());
+        git.snapshot(&name)
+            .await
+            .map_err(|error| git_error_with_hint(&error))?;
+    }
+    let mut reversal = reversal.clone();
+    if made.is_some() {
+        reversal.commits.clear();
+    }
+    let outlook = compute_outlook(git, commits, &reversal, now).await?;
+    let done = restore_and_commit(git, commits, &outlook, &reversal.commit_message()).await;
+    match done {
+        Ok((commit, behind)) => {
+            let mut troubles: Vec<_> = behind.map(|why| (REFRESH_INDEX, why)).into_iter().collect();
+            let name = format!("undo-after-{}", uuid::Uuid::now_v7().simple());
+            // From here on it is done, whatever becomes of what is kept of it.
+            let tree = match git.snapshot(&name).await {
+                Ok(after) => after.tree,
+                Err(error) => {
+                    troubles.push(("store the tree after an undo", git_error_with_hint(&error)));
+                    outlook.target
+                }
+            };
+            Ok(ReversalResult {
+                tree,
+                commit: made.or(commit),
+                warnings: troubles,
+            })
+        }
+        Err(why) => match roll_back(git, &outlook, kept).await {
+            Ok(()) => Err(why),
+            Err(error) => Err(format!(
+                "{why}\nsome files could not be put back: git restore --source={} -- . ({})",
+                kept.0,
+                git_error_with_hint(&error)
+            )),
+        },
+    }
+}
+
+/// Restores the tree and commits it: the commit, where one is made, and what the user is to do about the index.
+async fn restore_and_commit(
+    git: &GitRepository,
+    commits: &CommitRepository,
+    outlook: &ReversalOutlook,
+    message: &str,
+) -> Result<(Option<String>, Option<String>), String> {
+    let restored = git.restore_tree(&outlook.target).await;
+    restored.map_err(|error| git_error_with_hint(&error))?;
+    let (Some(git), Some(tree)) = (&commits.git, &outlook.commit) else {
+        return Ok((None, None));
+    };
+    match git.commit_whole_tree(tree, message).await {
+        Ok(commit) => Ok((Some(commit.0), None)),
+        Err(failure) => match &failure.kind {
+            CommitFailureKind::IndexBehind(commit) => Ok((
+                Some(commit.0.clone()),
+                Some(failure.index_behind_message(commit)),
+            )),
+            _ => Err(format!("the commit failed: {}", failure.output)),
+        },
+    }
+}
+
+/// Gives every path back what it had before.
+async fn roll_back(
+    git: &GitRepository,
+    outlook: &ReversalOutlook,
+    kept: &TreeId,
+) -> Result<(), GitError> {
+    let now = git.current_tree().await?;
+    let before = git.changes_between(&now, kept).await?;
+    let is_ours = |path: &PathBuf| outlook.contents.paths.contains_key(path);
+    let contents = before
+        .into_iter()
+        .filter(|change| is_ours(&change.path))
+        .map(|change| (change.path, change.content))
+        .collect();
+    let target = git.tree_with_contents(&now, &contents).await?;
+    git.restore_tree(&target).await.map(drop)
+}
