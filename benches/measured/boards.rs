@@ -34,7 +34,7 @@ pub fn run() -> anyhow::Result<()> {
 }
 
 fn again(board: &mut Drawn) -> anyhow::Result<std::time::Duration> {
-    board.screen.touch();
+    board.screen.mark_dirty();
     board.draw()
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agent_collab::domain::diff_scope::DiffScope;
 use agent_collab::text::unified_diff::UnifiedDiff;
-use agent_collab::tui::{Action, Diff};
+use agent_collab::tui::{Action, DiffLookup};
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
 use crate::drawn::{Drawn, SLACK};
@@ -72,7 +72,7 @@ fn open(text: &str) -> anyhow::Result<(Duration, Drawn)> {
     anyhow::ensure!(acts == [Action::ShowDiff(DiffScope::All)], "{acts:?}");
     opened.draw()?;
     let (took, ()) = timed(|| {
-        let found = Diff::Found(UnifiedDiff::parse(text));
+        let found = DiffLookup::Changes(UnifiedDiff::parse(text));
         opened
             .screen
             .on_diff(DiffScope::All, vec![DiffScope::All], found);

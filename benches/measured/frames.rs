@@ -47,7 +47,7 @@ pub fn run() -> anyhow::Result<()> {
         writing.draw()
     };
     let mut nothing = || {
-        empty.screen.touch();
+        empty.screen.mark_dirty();
         empty.draw()
     };
     side_by_side(

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agent_collab::tui::Documents;
+use agent_collab::tui::RunDocumentFiles;
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
 use crate::drawn::{Drawn, SIZE};
@@ -101,9 +101,9 @@ fn a_plan() -> anyhow::Result<()> {
 
 fn opened(plan: &str) -> anyhow::Result<Duration> {
     let mut opened = Drawn::empty()?;
-    opened.screen.on_documents(Documents {
+    opened.screen.on_documents(RunDocumentFiles {
         plan: Some(plan.to_owned()),
-        ..Documents::default()
+        ..RunDocumentFiles::default()
     });
     opened.press(KeyCode::Esc);
     opened.draw()?;

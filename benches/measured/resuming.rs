@@ -9,7 +9,7 @@ use agent_collab::domain::event::{Event, EventRecord};
 use agent_collab::engine::run_journal::RunJournal;
 use agent_collab::store::event_log::BackwardReader;
 use agent_collab::store::{TamperGuard, WorkdirLayout, WorkdirNames};
-use agent_collab::tui::{Past, Screen, ScreenSettings};
+use agent_collab::tui::{Screen, ScreenSettings, ScrollbackChunk};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::Value;
 
@@ -74,7 +74,7 @@ pub fn run() -> anyhow::Result<()> {
     )?;
     let mut all = || {
         let (took, shown) = timed(|| all_pages(&layout));
-        anyhow::ensure!(shown?.wants_earlier().is_none(), "something is missing");
+        anyhow::ensure!(shown?.wanted_scrollback().is_none(), "something is missing");
         Ok(took)
     };
     side_by_side(
@@ -90,23 +90,23 @@ pub fn run() -> anyhow::Result<()> {
 fn all_pages(layout: &WorkdirLayout) -> anyhow::Result<Screen> {
     let mut screen = Screen::new(ScreenSettings::default());
     let mut log = BackwardReader::<Event>::new(&layout.events());
-    screen.on_past(page(&mut log, PAGE)?);
+    screen.on_scrollback(page(&mut log, PAGE)?);
     let home = KeyEvent::new(KeyCode::Home, KeyModifiers::NONE);
     let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
     for key in [escape, home] {
         let _no_action = screen.on_key(key, None);
     }
-    while screen.wants_earlier().is_some() {
-        screen.on_past(page(&mut log, ON_THE_WAY)?);
+    while screen.wanted_scrollback().is_some() {
+        screen.on_scrollback(page(&mut log, ON_THE_WAY)?);
     }
     Ok(screen)
 }
 
-fn last_page(layout: &WorkdirLayout) -> anyhow::Result<Past> {
+fn last_page(layout: &WorkdirLayout) -> anyhow::Result<ScrollbackChunk> {
     page(&mut BackwardReader::new(&layout.events()), PAGE)
 }
 
-fn page(log: &mut BackwardReader<Event>, n_bytes: u64) -> anyhow::Result<Past> {
+fn page(log: &mut BackwardReader<Event>, n_bytes: u64) -> anyhow::Result<ScrollbackChunk> {
     let records = log.read_before(n_bytes)?;
     let before = records.first().map_or(0, |record| record.seq - 1);
     let recorded: Vec<EventRecord> = records
@@ -116,7 +116,7 @@ fn page(log: &mut BackwardReader<Event>, n_bytes: u64) -> anyhow::Result<Past> {
             event: record.event,
         })
         .collect();
-    Ok(Past::of(before, &recorded))
+    Ok(ScrollbackChunk::from_events(before, &recorded))
 }
 
 fn keep_all(layout: &WorkdirLayout) -> anyhow::Result<Duration> {

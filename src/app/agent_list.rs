@@ -7,10 +7,10 @@ use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions}
 use crate::permission::profile_registry::CHILD_FORBIDDEN_TOOLS;
 use crate::permission::rule::CallFacts;
 use crate::permission::{AgentMode, ProfileDefinition, RuleSet, tool_names};
-use crate::tui::Agent;
+use crate::tui::AgentEntry;
 
 /// Every agent that is offered.
-pub fn list_agents(config: &AppConfig) -> Vec<Agent> {
+pub fn list_agents(config: &AppConfig) -> Vec<AgentEntry> {
     let permissions = EffectivePermissions::from_config(config, AllowAuthority::Everybody);
     let offered = permissions.profiles.iter_offered(AgentMode::All);
     offered
@@ -18,7 +18,7 @@ pub fn list_agents(config: &AppConfig) -> Vec<Agent> {
         .collect()
 }
 
-fn to_listed_agent(profile: &ProfileDefinition, rules: &RuleSet) -> Agent {
+fn to_listed_agent(profile: &ProfileDefinition, rules: &RuleSet) -> AgentEntry {
     let (mut has, mut asks, mut lacks) = (Vec::new(), Vec::new(), Vec::new());
     let is_child = profile.mode == AgentMode::Subagent;
     for permission in tool_names::known_permissions().filter(|name| *name != "external_directory") {
@@ -33,14 +33,14 @@ fn to_listed_agent(profile: &ProfileDefinition, rules: &RuleSet) -> Agent {
         list.push(permission.to_owned());
     }
     let all = rules.rules().iter().chain(rules.restrictions());
-    Agent {
+    AgentEntry {
         name: profile.name.clone(),
         mode: profile.mode,
-        about: profile.description.clone(),
-        plays: adapter_label(profile),
-        has,
-        asks,
-        lacks,
+        description: profile.description.clone(),
+        adapter_and_model: adapter_label(profile),
+        allowed_tools: has,
+        asked_tools: asks,
+        missing_tools: lacks,
         rules: all
             .map(|rule| format!("{rule}  ({})\n", rule.origin))
             .collect(),
@@ -73,10 +73,16 @@ mod tests {
         let loaded = config::load(&places, folder.path(), &ConfigFlags::default()).unwrap();
         let agents = list_agents(&loaded.config);
         let explore = agents.iter().find(|agent| agent.name == "explore").unwrap();
-        assert!(explore.takes_tasks() && explore.has.contains(&"grep".to_owned()));
-        assert!(explore.lacks.contains(&"edit".to_owned()), "{explore:?}");
-        assert!(explore.lacks.contains(&"task".to_owned()), "{explore:?}");
+        assert!(explore.accepts_tasks() && explore.allowed_tools.contains(&"grep".to_owned()));
+        assert!(
+            explore.missing_tools.contains(&"edit".to_owned()),
+            "{explore:?}"
+        );
+        assert!(
+            explore.missing_tools.contains(&"task".to_owned()),
+            "{explore:?}"
+        );
         let plan = agents.iter().find(|agent| agent.name == "plan").unwrap();
-        assert!(!plan.takes_tasks() && plan.has.contains(&"task".to_owned()));
+        assert!(!plan.accepts_tasks() && plan.allowed_tools.contains(&"task".to_owned()));
     }
 }

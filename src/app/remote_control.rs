@@ -11,7 +11,7 @@ use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
 use crate::engine::{Engine, EngineError, EngineOutcome};
 use crate::store::{InstanceLock, LockHolder, WorkdirLayout};
-use crate::tui::{Action, Screen, ScreenSettings, check_sent};
+use crate::tui::{Action, Screen, ScreenSettings, check_remote_command};
 
 use super::discussion_command::{self, is_discussion_request};
 use super::ipc_socket::{self, IpcRequest, IpcServer, PendingIpcRequest};
@@ -137,7 +137,7 @@ pub(super) fn halt_reason(engine: &Engine) -> Option<String> {
 
 fn parse_actions(request: &IpcRequest, state: Option<&RunState>) -> Result<Vec<Action>, String> {
     let mut screen = Screen::new(ScreenSettings::default());
-    screen.on_sent((&request.command, &request.text), state)
+    screen.perform_remote_command((&request.command, &request.text), state)
 }
 
 /// Sends a command to the instance that runs in this directory. Where none runs, a run that lies there
@@ -147,7 +147,7 @@ fn parse_actions(request: &IpcRequest, state: Option<&RunState>) -> Result<Vec<A
 /// It was not done; the text says why and what to do.
 pub async fn send_command(wishes: &StartOptions, request: &IpcRequest) -> Result<(), StartError> {
     let sent = (request.command.as_str(), request.text.as_str());
-    check_sent(sent)
+    check_remote_command(sent)
         .map_err(|why| StartError::new(why, "`agent-collab send --help` lists them"))?;
     let found = startup::inspect_project(wishes).await?;
     let layout = startup::run_layout(&found.root, &found.loaded.config)?;

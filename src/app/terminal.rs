@@ -27,7 +27,7 @@ use tokio::time::Instant;
 use super::diff_backend::DiffBackend;
 use crate::config::config_model::NotificationMethod;
 use crate::text::clean_text;
-use crate::tui::{Clicks, Depth, Surroundings, Theme};
+use crate::tui::{ColorSupport, ColorTheme, MouseCapture, TerminalEnvironment};
 use nonblocking_writer::NonblockingWriter;
 
 pub use nonblocking_writer::write_final_text;
@@ -87,24 +87,24 @@ fn leave_modes() -> io::Result<()> {
 }
 
 /// The theme that fits the terminal, by what the environment says of it.
-pub fn detect_theme() -> Theme {
-    with_environment(Theme::fitting)
+pub fn detect_theme() -> ColorTheme {
+    with_environment(ColorTheme::for_terminal)
 }
 
 /// How many colours the terminal shows, by what the environment says of it.
-pub fn detect_color_depth() -> Depth {
-    with_environment(Depth::of)
+pub fn detect_color_depth() -> ColorSupport {
+    with_environment(ColorSupport::from_environment)
 }
 
-fn with_environment<T>(look: impl FnOnce(Surroundings<'_>) -> T) -> T {
+fn with_environment<T>(look: impl FnOnce(TerminalEnvironment<'_>) -> T) -> T {
     let said = |name: &str| std::env::var(name).ok();
     let (no_color, ground) = (said("NO_COLOR"), said("COLORFGBG"));
     let (term, colours) = (said("TERM"), said("COLORTERM"));
-    look(Surroundings {
+    look(TerminalEnvironment {
         no_color: no_color.as_deref(),
-        ground: ground.as_deref(),
+        color_fg_bg: ground.as_deref(),
         term: term.as_deref(),
-        colours: colours.as_deref(),
+        color_term: colours.as_deref(),
     })
 }
 
@@ -212,7 +212,7 @@ impl TuiTerminal {
             pending,
             writer: way,
             frame_marks: detect_frame_marks(),
-            has_16_colors: detect_color_depth() == Depth::Sixteen,
+            has_16_colors: detect_color_depth() == ColorSupport::Ansi16,
             is_ascii_only: ascii_fallback::is_needed(),
             diffs_frames: false,
             snapshot: None,
@@ -379,8 +379,8 @@ impl TuiTerminal {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn set_click_mode(&mut self, clicks: Clicks) -> io::Result<()> {
-        let is_left = clicks == Clicks::Left;
+    pub fn set_click_mode(&mut self, clicks: MouseCapture) -> io::Result<()> {
+        let is_left = clicks == MouseCapture::Left;
         if MOUSE_IS_LEFT.swap(is_left, Ordering::SeqCst) == is_left {
             return Ok(());
         }

@@ -201,7 +201,7 @@ enum BackgroundResult {
     /// The branch that is checked out, where there is one.
     Branch(Option<String>),
     /// It was looked whether all is there that a run needs, and which runs were finished last.
-    WelcomeReady(Box<crate::tui::Welcome>, Vec<RunHistoryEntry>),
+    WelcomeReady(Box<crate::tui::WelcomeInfo>, Vec<RunHistoryEntry>),
     /// The files of the repository.
     Files(Result<Vec<String>, crate::engine::git::GitError>),
     /// A run was begun, or why not.
@@ -223,8 +223,8 @@ enum BackgroundResult {
     ViewerClosed(&'static str, io::Result<std::process::ExitStatus>),
     /// All that a tool said was read; `None` where the disk does not have it.
     CallRead(
-        Box<crate::tui::LongCall>,
-        crate::tui::Viewer,
+        Box<crate::tui::TruncatedToolCall>,
+        crate::tui::ExternalViewer,
         Result<Option<String>, StoreError>,
     ),
     /// A text was given to tmux for the clipboard.
@@ -401,9 +401,9 @@ impl TuiApp {
 
     /// Makes the next frame needed, whatever it shows.
     fn mark_dirty(&mut self) {
-        self.screen.touch();
+        self.screen.mark_dirty();
         if let Some(viewing) = self.views.top_mut() {
-            viewing.screen_and_state().0.touch();
+            viewing.screen_and_state().0.mark_dirty();
         }
     }
 

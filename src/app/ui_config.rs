@@ -10,21 +10,23 @@ use crate::config::config_model::{MotionLevel, NotificationMethod};
 use crate::config::config_value::ConfigValue;
 use crate::config::diagnostic::{ConfigLocation, ConfigProblem};
 use crate::config::{self, ConfigFlags, ConfigProblems, LayeredSettings, LoadedConfig, UserDirs};
-use crate::tui::{Agent, Clicks, Depth, Keymap, Look, Theme, WishedKeys};
+use crate::tui::{
+    ActiveKeymap, AgentEntry, ColorSupport, ColorTheme, MouseCapture, ScreenAppearance, WishedKeys,
+};
 
 /// How the screen looks and listens, by the user's own configuration.
 #[derive(Debug, Clone)]
 pub struct UiConfig {
     /// What the screen takes.
-    pub look: Look,
+    pub look: ScreenAppearance,
     /// The theme to show; `None` for what fits the terminal.
-    pub theme: Option<Theme>,
+    pub theme: Option<ColorTheme>,
     /// How much moves by itself.
     pub motion: MotionLevel,
     /// How a user is told who looks elsewhere.
     pub notify: NotificationMethod,
     /// The agents that there are.
-    pub agents: Vec<Agent>,
+    pub agents: Vec<AgentEntry>,
 }
 
 impl UiConfig {
@@ -32,17 +34,17 @@ impl UiConfig {
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its file and line.
-    pub fn from_config(loaded: &LoadedConfig, depth: Depth) -> Result<Self, ConfigProblems> {
+    pub fn from_config(loaded: &LoadedConfig, depth: ColorSupport) -> Result<Self, ConfigProblems> {
         let found = UiConfigCheck::from_settings(&loaded.settings, depth);
         if !found.problems.is_empty() {
             return Err(ConfigProblems(found.problems));
         }
         let screen = &loaded.config.screen;
         let clicks = match screen.mouse {
-            true => Clicks::Taken,
-            false => Clicks::Left,
+            true => MouseCapture::Taken,
+            false => MouseCapture::Left,
         };
-        let look = found.look.with_clicks(clicks);
+        let look = found.look.with_mouse_capture(clicks);
         Ok(Self {
             theme: look.theme(&screen.theme),
             look,
@@ -63,7 +65,7 @@ pub fn load_checked_config(
     choices: &ConfigFlags,
 ) -> Result<LoadedConfig, ConfigProblems> {
     config::load_with_checks(places, root, choices, |settings| {
-        UiConfigCheck::from_settings(settings, Depth::All).problems
+        UiConfigCheck::from_settings(settings, ColorSupport::TrueColor).problems
     })
 }
 
@@ -83,19 +85,19 @@ pub fn to_start_error(problems: ConfigProblems) -> StartError {
 
 /// What settings say of the screen, as far as it is right, and everything that is not.
 struct UiConfigCheck {
-    look: Look,
+    look: ScreenAppearance,
     problems: Vec<ConfigProblem>,
 }
 
 impl UiConfigCheck {
-    fn from_settings(settings: &LayeredSettings, depth: Depth) -> Self {
+    fn from_settings(settings: &LayeredSettings, depth: ColorSupport) -> Self {
         let mut problems = Vec::new();
         let themes = parse_themes(settings, &mut problems);
         let keymap = parse_keymap(settings).unwrap_or_else(|found| {
             problems.extend(found);
-            Keymap::default()
+            ActiveKeymap::default()
         });
-        let look = Look::new(keymap, themes, depth);
+        let look = ScreenAppearance::new(keymap, themes, depth);
         let wanted = settings.values.get("screen.theme").map(|held| &held.value);
         if let Some(ConfigValue::Text(wanted)) = wanted
             && wanted != "auto"
@@ -119,18 +121,18 @@ fn setting_place(settings: &LayeredSettings, path: &str) -> ConfigLocation {
     )
 }
 
-fn parse_keymap(settings: &LayeredSettings) -> Result<Keymap, Vec<ConfigProblem>> {
+fn parse_keymap(settings: &LayeredSettings) -> Result<ActiveKeymap, Vec<ConfigProblem>> {
     let wishes: Vec<WishedKeys> = settings
         .key_bindings()
         .into_iter()
         .map(|(action, keys)| WishedKeys { action, keys })
         .collect();
-    Keymap::with(&wishes).map_err(|flaws| {
+    ActiveKeymap::with_overrides(&wishes).map_err(|flaws| {
         let problem = |flaw: crate::tui::KeyFlaw| {
             let path = format!("keys.{}", flaw.action);
             ConfigProblem {
                 place: setting_place(settings, &path),
-                what: format!("`{path}`: {}", flaw.what),
+                what: format!("`{path}`: {}", flaw.problem),
                 text: String::new(),
                 hint: flaw.hint,
             }
@@ -139,13 +141,13 @@ fn parse_keymap(settings: &LayeredSettings) -> Result<Keymap, Vec<ConfigProblem>
     })
 }
 
-fn parse_themes(settings: &LayeredSettings, problems: &mut Vec<ConfigProblem>) -> Vec<Theme> {
+fn parse_themes(settings: &LayeredSettings, problems: &mut Vec<ConfigProblem>) -> Vec<ColorTheme> {
     let mut themes = Vec::new();
     for (name, fields) in &settings.themes() {
         let texts = fields
             .iter()
             .map(|(field, text)| (field.as_str(), text.as_str()));
-        match Theme::own(name, texts) {
+        match ColorTheme::from_fields(name, texts) {
             Ok(theme) => themes.push(theme),
             Err(flaws) => problems.extend(flaws.into_iter().map(|flaw| {
                 let first = fields.keys().next().map_or("", String::as_str);
@@ -156,7 +158,7 @@ fn parse_themes(settings: &LayeredSettings, problems: &mut Vec<ConfigProblem>) -
                 let at = format!("themes.{name}.{}", flaw.field.as_deref().unwrap_or(first));
                 ConfigProblem {
                     place: setting_place(settings, &at),
-                    what: format!("`{path}` {}", flaw.what),
+                    what: format!("`{path}` {}", flaw.problem),
                     text: String::new(),
                     hint: flaw.hint,
                 }
@@ -166,8 +168,12 @@ fn parse_themes(settings: &LayeredSettings, problems: &mut Vec<ConfigProblem>) -
     themes
 }
 
-fn unknown_theme_problem(settings: &LayeredSettings, wanted: &str, look: &Look) -> ConfigProblem {
-    let names: Vec<&str> = look.themes().iter().map(Theme::name).collect();
+fn unknown_theme_problem(
+    settings: &LayeredSettings,
+    wanted: &str,
+    look: &ScreenAppearance,
+) -> ConfigProblem {
+    let names: Vec<&str> = look.themes().iter().map(ColorTheme::name).collect();
     let near = crate::config::closest_match(wanted, &names);
     let near = near.map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
     ConfigProblem {
@@ -212,12 +218,12 @@ mod tests {
             Ok(loaded) => loaded,
             Err(problems) => return in_words(problems),
         };
-        let told = match UiConfig::from_config(&loaded, Depth::All) {
+        let told = match UiConfig::from_config(&loaded, ColorSupport::TrueColor) {
             Ok(looks) => format!(
                 "{:?} {}",
                 looks.theme.map(|theme| theme.name().to_owned()),
                 {
-                    let toml = looks.look.keymap.as_toml();
+                    let toml = looks.look.keymap.to_toml();
                     toml.lines()
                         .next()
                         .unwrap_or_default()

@@ -23,7 +23,7 @@ pub fn run(here: &CliConfigContext, out: &mut dyn Write) -> Result<u8, StartErro
     let text = format!(
         "# Copy what you want to change into {}.\n# A key is written as \"g\", \"ctrl+g\", \"alt+g\", \"f5\" or \"space\"; \"none\" takes it away.\n[keys]\n{}",
         escape_control_chars(&file.display().to_string()),
-        looks.look.keymap.as_toml()
+        looks.look.keymap.to_toml()
     );
     // Nobody reads on, as with `| head`.
     Ok(u8::from(out.write_all(text.as_bytes()).is_err()))

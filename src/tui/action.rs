@@ -10,7 +10,7 @@ use crate::domain::instructions_choice::InstructionsChoice;
 use crate::domain::question::EditFollowUp;
 use crate::domain::reversal_plan::UndoRequest;
 use crate::domain::turn::Role;
-use crate::tui::transcript::LongCall;
+use crate::tui::transcript::TruncatedToolCall;
 
 /// One thing that the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,9 +91,9 @@ pub enum Action {
         prompt: String,
     },
     /// Several agents discuss something.
-    Discuss(Topic),
+    Discuss(DiscussionTopic),
     /// What a discussion would be begun with is wanted; comes back by `Screen::on_planned`.
-    PlanDiscussion(Topic),
+    PlanDiscussion(DiscussionTopic),
     /// A discussion is stopped; what was said stays.
     StopDiscussion(DiscussionId),
     /// A discussion that was stopped, was cut off or failed goes on.
@@ -115,14 +115,14 @@ pub enum Action {
         /// The text, drawable.
         text: String,
         /// In which.
-        with: Viewer,
+        with: ExternalViewer,
     },
     /// The same with a call, with all that its tool said as far as the disk has it.
     OpenCall {
         /// The call.
-        call: LongCall,
+        call: TruncatedToolCall,
         /// In which.
-        with: Viewer,
+        with: ExternalViewer,
     },
     /// The terminal gets the next frame whole, whatever stands on it.
     Redraw,
@@ -134,7 +134,7 @@ pub enum Action {
 
 /// What shall be discussed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Topic {
+pub struct DiscussionTopic {
     /// The question; empty for that which a finding raises by itself.
     pub text: String,
     /// The preset that says how.
@@ -145,7 +145,7 @@ pub struct Topic {
 
 /// A program of the user's for reading texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Viewer {
+pub enum ExternalViewer {
     /// The one of `VISUAL` or `EDITOR`.
     Editor,
     /// The one of `PAGER`.
@@ -174,7 +174,7 @@ pub enum DocumentKind {
 
 impl DocumentKind {
     /// What it is called in a message: the user may have named its file otherwise.
-    pub fn name(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Plan => "plan",
             Self::Comments => "review",

@@ -2,14 +2,14 @@
 //!
 //! Refuses to know the run: whether a command makes sense now is said where it is carried out.
 
-use super::action::{DocumentKind, Viewer};
-use super::board::Does as BoardDoes;
-use super::diff::Does;
-use super::discussing::Wish as OfDiscussion;
-use super::find::Step;
+use super::action::{DocumentKind, ExternalViewer};
+use super::diff_view::DiffAction;
+use super::discussion_board::BoardAction as BoardDoes;
+use super::discussion_commands::DiscussionScreenCommand as OfDiscussion;
 use super::keymap::BINDINGS;
-use super::tabs::Tab;
-use super::transcript::Along;
+use super::search_bar::SearchStep;
+use super::tabs::TabKind;
+use super::transcript::SelectionMove;
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::export_format::ExportFormat;
 use crate::domain::phase::Mode;
@@ -18,136 +18,136 @@ use crate::domain::turn::Role;
 
 /// One thing that can be asked of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Command {
+pub enum ScreenCommand {
     /// Release the waiting turn, or confirm the goal.
     Go,
     /// Turns follow each other.
-    Auto,
+    AutoGate,
     /// Every turn waits.
-    Pause,
+    ManualGate,
     /// How much runs without asking; without one, the next that is not yolo.
     Mode(Option<Mode>),
     /// Back to the goal.
-    Stop,
+    StopToGoal,
     /// Say something to the agent whose turn runs.
-    Steer(String),
+    SteerTurn(String),
     /// End the running turn and nothing else.
-    Interrupt,
+    InterruptTurn,
     /// Execute the approved plan.
-    Approve,
+    ApprovePlan,
     /// Change the approved plan.
     Changes(String),
     /// Give the run up.
-    Cancel,
+    CancelRun,
     /// Set or show the goal.
-    Goal(String),
+    SetGoal(String),
     /// Open a document in the editor.
     Edit(DocumentKind),
     /// Allow the agent's call that waits.
-    Allow,
+    AllowCall,
     /// Refuse the agent's call that waits, and say why where the agent is to go on.
-    Reject(String),
+    RejectCall(String),
     /// Show what was approved for more than one call.
-    Permissions,
+    ShowApprovals,
     /// Show the lists of todos that agents keep.
-    Todos,
+    ShowTodos,
     /// Answer the open question by its word.
-    Answer(String),
+    AnswerQuestion(String),
     /// Take steps back, or bring them back.
     Undo(UndoRequest),
     /// Show what changed, in the run or in a step.
     Diff(DiffScope),
     /// Give a task to an agent: its name, and what is to be done.
-    Task(String, String),
+    StartTask(String, String),
     /// List the sessions of tasks.
-    Sessions,
+    ListTaskSessions,
     /// Look at what everything stands on.
-    Diagnose,
+    RunDoctor,
     /// List the agents, or show one.
-    Agent(String),
+    ShowAgents(String),
     /// Something about discussions.
     Discuss(OfDiscussion),
     /// Something on the open board.
-    OnBoard(BoardDoes),
+    BoardAction(BoardDoes),
     /// Go on with the unfinished run.
-    Resume,
+    ResumeRun,
     /// Show finished runs.
-    History,
+    ShowHistory,
     /// Write the run down as one page.
-    Export(ExportFormat),
+    ExportRun(ExportFormat),
     /// Choose who talks about the goal; without a role, the other one.
-    Refiner(Option<Role>),
+    ChooseRefiner(Option<Role>),
     /// Show the whole of what waits.
-    View,
+    ViewFullText,
     /// Show another theme, or the list of them.
     Theme(Option<String>),
     /// Take the mouse, or leave it to the terminal.
-    Mouse,
+    ToggleMouse,
     /// Fold or unfold thinking.
-    Thinking,
+    ToggleThinking,
     /// Copy the block that is pointed at, else the last answer of an agent.
     Copy,
     /// Copy the code of it alone.
-    CopyCode,
+    CopyCodeBlock,
     /// Point at another block of the chat.
-    Pick(Along),
+    SelectAdjacent(SelectionMove),
     /// Open or fold the block that is pointed at.
-    Open,
+    OpenSelection,
     /// Open what is pointed at, or the last answer, in another program.
-    Outside(Viewer),
+    OpenInViewer(ExternalViewer),
     /// Go to what needs the user.
-    NeedsMe,
+    GoToWaitingDialog,
     /// Show both agents beside each other, or one below the other.
-    Voices,
+    ToggleChatArrangement,
     /// Look for something in what is open.
-    Find,
+    OpenSearch,
     /// List other findings; compare the plan with an earlier version; tell other events.
-    Filter,
+    CycleFilter,
     /// Make a note on the line of the plan that is pointed at; without a text, write it.
-    Note(String),
+    AddPlanNote(String),
     /// Take a note back: that of this number, else that of the line that is pointed at.
-    Unnote(Option<u32>),
+    RemovePlanNote(Option<u32>),
     /// Write the line of the plan that is pointed at anew.
-    Rewrite,
+    RewritePlanLine,
     /// From a finding to its line of the plan, and back.
-    Jump,
+    JumpToCounterpart,
     /// Show or hide the second pane of a wide window.
-    Side,
+    ToggleSidePane,
     /// Give the keys to the other pane.
-    OtherPane,
+    TogglePaneFocus,
     /// Draw everything anew.
     Redraw,
     /// Show a tab.
-    Show(Tab),
+    Show(TabKind),
     /// The next tab.
     NextTab,
     /// The tab before.
     PreviousTab,
     /// Move the view by lines or pages.
-    Scroll(Move),
+    Scroll(ScrollMove),
     /// Write.
-    Focus,
+    FocusComposer,
     /// Leave the composer.
-    Unfocus,
+    LeaveComposer,
     /// To the background.
     Suspend,
     /// End the program.
     Quit,
     /// Show the keys.
-    Help,
+    ShowHelp,
     /// Find an action by a few letters.
-    Palette,
+    OpenPalette,
     /// Something in the open diff.
-    InDiff(Does),
+    DiffAction(DiffAction),
     /// Something in the line that looks for something.
-    InFind(Step),
+    SearchAction(SearchStep),
     /// Close the long text, or else what it would be closed for.
     Close,
 }
 
 /// A move of the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Move {
+pub enum ScrollMove {
     /// One line up.
     Up,
     /// One line down.
@@ -164,7 +164,7 @@ pub enum Move {
 
 /// Why a text is no command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoCommand {
+pub enum CommandParseError {
     /// It is a text for somebody.
     Text,
     /// It looks like a command; the text says what is wrong and what to type instead.
@@ -175,237 +175,242 @@ pub enum NoCommand {
 ///
 /// # Errors
 /// When the text is no command, or one that is not known or lacks its argument.
-pub fn read(text: &str) -> Result<Command, NoCommand> {
+pub fn parse_slash_command(text: &str) -> Result<ScreenCommand, CommandParseError> {
     let text = text.trim();
     let Some(rest) = text.strip_prefix('/') else {
-        return Err(NoCommand::Text);
+        return Err(CommandParseError::Text);
     };
     let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     // A path or a comment begins with a slash too.
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphabetic() || c == '-') {
-        return Err(NoCommand::Text);
+        return Err(CommandParseError::Text);
     }
     let argument = argument.trim();
     let name = name.to_ascii_lowercase();
-    match named(&name, argument) {
-        Some(command) => command.map_err(NoCommand::Wrong),
-        None => Err(NoCommand::Wrong(unknown(&name))),
+    match parse_run_command(&name, argument) {
+        Some(command) => command.map_err(CommandParseError::Wrong),
+        None => Err(CommandParseError::Wrong(describe_unknown_command(&name))),
     }
 }
 
-fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
+fn parse_run_command(name: &str, argument: &str) -> Option<Result<ScreenCommand, String>> {
     Some(Ok(match name {
-        "go" => Command::Go,
-        "auto" => Command::Auto,
-        "manual" | "pause" => Command::Pause,
-        "mode" => return Some(mode(argument)),
-        "stop" => Command::Stop,
-        "steer" => return Some(with_text("steer", argument).map(Command::Steer)),
-        "interrupt" => Command::Interrupt,
-        "approve" => Command::Approve,
-        "changes" => return Some(with_text("changes", argument).map(Command::Changes)),
-        "cancel" => Command::Cancel,
-        "goal" => Command::Goal(argument.to_owned()),
-        "edit" => return Some(document(argument)),
-        "allow" => Command::Allow,
-        "reject" => Command::Reject(argument.to_owned()),
-        "permissions" => Command::Permissions,
-        "todos" => Command::Todos,
-        "answer" => return Some(with_text("answer", argument).map(Command::Answer)),
-        "undo" => return Some(undo(argument)),
-        "redo" => Command::Undo(UndoRequest::Redo),
-        "diff" => return Some(diff(argument)),
-        "resume" => Command::Resume,
-        "history" => Command::History,
-        "refiner" => return Some(refiner(argument)),
-        "view" => Command::View,
-        "theme" => return Some(theme(argument)),
-        "mouse" => Command::Mouse,
-        "thinking" => Command::Thinking,
-        "copy" => Command::Copy,
-        "copy-code" => Command::CopyCode,
-        "next-block" => Command::Pick(Along::Next),
-        "previous-block" => Command::Pick(Along::Previous),
-        "next-turn" => Command::Pick(Along::NextTurn),
-        "previous-turn" => Command::Pick(Along::PreviousTurn),
-        "open" => Command::Open,
-        "editor" => Command::Outside(Viewer::Editor),
-        "pager" => Command::Outside(Viewer::Pager),
-        "needs-me" => Command::NeedsMe,
-        "voices" => Command::Voices,
-        "find" => Command::Find,
-        "filter" => Command::Filter,
-        "note" => Command::Note(argument.to_owned()),
-        "unnote" => return Some(unnote(argument)),
-        "jump" => Command::Jump,
-        "side" => Command::Side,
-        "tab" => return Some(tab(argument)),
-        "next" => Command::NextTab,
-        "previous" => Command::PreviousTab,
-        "up" => Command::Scroll(Move::PageUp),
-        "down" => Command::Scroll(Move::PageDown),
-        "top" => Command::Scroll(Move::Top),
-        "end" => Command::Scroll(Move::End),
-        "suspend" => Command::Suspend,
-        "write" => Command::Focus,
-        "leave" => Command::Unfocus,
-        "quit" => Command::Quit,
-        "help" => Command::Help,
-        "palette" => Command::Palette,
-        _ => return named_so(name, argument),
+        "go" => ScreenCommand::Go,
+        "auto" => ScreenCommand::AutoGate,
+        "manual" | "pause" => ScreenCommand::ManualGate,
+        "mode" => return Some(parse_mode(argument)),
+        "stop" => ScreenCommand::StopToGoal,
+        "steer" => return Some(require_text("steer", argument).map(ScreenCommand::SteerTurn)),
+        "interrupt" => ScreenCommand::InterruptTurn,
+        "approve" => ScreenCommand::ApprovePlan,
+        "changes" => return Some(require_text("changes", argument).map(ScreenCommand::Changes)),
+        "cancel" => ScreenCommand::CancelRun,
+        "goal" => ScreenCommand::SetGoal(argument.to_owned()),
+        "edit" => return Some(parse_document(argument)),
+        "allow" => ScreenCommand::AllowCall,
+        "reject" => ScreenCommand::RejectCall(argument.to_owned()),
+        "permissions" => ScreenCommand::ShowApprovals,
+        "todos" => ScreenCommand::ShowTodos,
+        "answer" => {
+            return Some(require_text("answer", argument).map(ScreenCommand::AnswerQuestion));
+        }
+        "undo" => return Some(parse_undo(argument)),
+        "redo" => ScreenCommand::Undo(UndoRequest::Redo),
+        "diff" => return Some(parse_diff(argument)),
+        "resume" => ScreenCommand::ResumeRun,
+        "history" => ScreenCommand::ShowHistory,
+        "refiner" => return Some(parse_refiner(argument)),
+        "view" => ScreenCommand::ViewFullText,
+        "theme" => return Some(parse_theme(argument)),
+        "mouse" => ScreenCommand::ToggleMouse,
+        "thinking" => ScreenCommand::ToggleThinking,
+        "copy" => ScreenCommand::Copy,
+        "copy-code" => ScreenCommand::CopyCodeBlock,
+        "next-block" => ScreenCommand::SelectAdjacent(SelectionMove::Next),
+        "previous-block" => ScreenCommand::SelectAdjacent(SelectionMove::Previous),
+        "next-turn" => ScreenCommand::SelectAdjacent(SelectionMove::NextTurn),
+        "previous-turn" => ScreenCommand::SelectAdjacent(SelectionMove::PreviousTurn),
+        "open" => ScreenCommand::OpenSelection,
+        "editor" => ScreenCommand::OpenInViewer(ExternalViewer::Editor),
+        "pager" => ScreenCommand::OpenInViewer(ExternalViewer::Pager),
+        "needs-me" => ScreenCommand::GoToWaitingDialog,
+        "voices" => ScreenCommand::ToggleChatArrangement,
+        "find" => ScreenCommand::OpenSearch,
+        "filter" => ScreenCommand::CycleFilter,
+        "note" => ScreenCommand::AddPlanNote(argument.to_owned()),
+        "unnote" => return Some(parse_unnote(argument)),
+        "jump" => ScreenCommand::JumpToCounterpart,
+        "side" => ScreenCommand::ToggleSidePane,
+        "tab" => return Some(parse_tab(argument)),
+        "next" => ScreenCommand::NextTab,
+        "previous" => ScreenCommand::PreviousTab,
+        "up" => ScreenCommand::Scroll(ScrollMove::PageUp),
+        "down" => ScreenCommand::Scroll(ScrollMove::PageDown),
+        "top" => ScreenCommand::Scroll(ScrollMove::Top),
+        "end" => ScreenCommand::Scroll(ScrollMove::End),
+        "suspend" => ScreenCommand::Suspend,
+        "write" => ScreenCommand::FocusComposer,
+        "leave" => ScreenCommand::LeaveComposer,
+        "quit" => ScreenCommand::Quit,
+        "help" => ScreenCommand::ShowHelp,
+        "palette" => ScreenCommand::OpenPalette,
+        _ => return parse_view_command(name, argument),
     }))
 }
 
 /// Commands beside the run, and those that modes and tabs name.
-fn named_so(name: &str, argument: &str) -> Option<Result<Command, String>> {
+fn parse_view_command(name: &str, argument: &str) -> Option<Result<ScreenCommand, String>> {
     match name {
-        "task" => return Some(task(argument)),
-        "line-up" => return Some(Ok(Command::Scroll(Move::Up))),
-        "line-down" => return Some(Ok(Command::Scroll(Move::Down))),
-        "sessions" => return Some(Ok(Command::Sessions)),
-        "diagnose" => return Some(Ok(Command::Diagnose)),
-        "export" => return Some(export(argument)),
-        "rewrite" => return Some(Ok(Command::Rewrite)),
-        "other-pane" => return Some(Ok(Command::OtherPane)),
-        "redraw" => return Some(Ok(Command::Redraw)),
+        "task" => return Some(parse_task(argument)),
+        "line-up" => return Some(Ok(ScreenCommand::Scroll(ScrollMove::Up))),
+        "line-down" => return Some(Ok(ScreenCommand::Scroll(ScrollMove::Down))),
+        "sessions" => return Some(Ok(ScreenCommand::ListTaskSessions)),
+        "diagnose" => return Some(Ok(ScreenCommand::RunDoctor)),
+        "export" => return Some(parse_export(argument)),
+        "rewrite" => return Some(Ok(ScreenCommand::RewritePlanLine)),
+        "other-pane" => return Some(Ok(ScreenCommand::TogglePaneFocus)),
+        "redraw" => return Some(Ok(ScreenCommand::Redraw)),
         "discuss" => {
             let text = argument.to_owned();
-            return Some(Ok(Command::Discuss(OfDiscussion::Begin(text))));
+            return Some(Ok(ScreenCommand::Discuss(OfDiscussion::Start(text))));
         }
-        "budget" => return Some(budget(argument)),
-        "discuss-finding" => return Some(Ok(Command::Discuss(OfDiscussion::Finding))),
-        "discuss-stop" => return Some(Ok(Command::Discuss(OfDiscussion::Stop))),
-        "discuss-on" => return Some(Ok(Command::Discuss(OfDiscussion::GoOn))),
-        "minutes" => return Some(Ok(Command::Discuss(OfDiscussion::Export))),
-        "board" => return Some(Ok(Command::Discuss(OfDiscussion::Board))),
-        "quote" => return Some(Ok(Command::Discuss(OfDiscussion::Quote))),
-        "settle" => return Some(Ok(Command::Discuss(OfDiscussion::Settle))),
-        "agent" | "agents" => return Some(Ok(Command::Agent(argument.to_owned()))),
+        "budget" => return Some(parse_budget(argument)),
+        "discuss-finding" => return Some(Ok(ScreenCommand::Discuss(OfDiscussion::DiscussFinding))),
+        "discuss-stop" => return Some(Ok(ScreenCommand::Discuss(OfDiscussion::Stop))),
+        "discuss-on" => return Some(Ok(ScreenCommand::Discuss(OfDiscussion::Resume))),
+        "minutes" => return Some(Ok(ScreenCommand::Discuss(OfDiscussion::Export))),
+        "board" => return Some(Ok(ScreenCommand::Discuss(OfDiscussion::ShowBoard))),
+        "quote" => return Some(Ok(ScreenCommand::Discuss(OfDiscussion::Quote))),
+        "settle" => return Some(Ok(ScreenCommand::Discuss(OfDiscussion::Settle))),
+        "agent" | "agents" => return Some(Ok(ScreenCommand::ShowAgents(argument.to_owned()))),
         _ => {}
     }
-    if let Ok(command) = mode(name) {
+    if let Ok(command) = parse_mode(name) {
         return Some(Ok(command));
     }
-    let mut tabs = Tab::ALL.iter();
+    let mut tabs = TabKind::ALL.iter();
     let tab = tabs.find(|tab| tab.slash_name() == name);
-    tab.map(|tab| Ok(Command::Show(*tab)))
+    tab.map(|tab| Ok(ScreenCommand::Show(*tab)))
 }
 
-fn with_text(name: &str, argument: &str) -> Result<String, String> {
+fn require_text(name: &str, argument: &str) -> Result<String, String> {
     if argument.is_empty() {
         return Err(format!("/{name} needs a text after it"));
     }
     Ok(argument.to_owned())
 }
 
-fn task(argument: &str) -> Result<Command, String> {
+fn parse_task(argument: &str) -> Result<ScreenCommand, String> {
     match argument.split_once(char::is_whitespace) {
-        Some((agent, text)) => Ok(Command::Task(agent.to_owned(), text.trim().to_owned())),
+        Some((agent, text)) => Ok(ScreenCommand::StartTask(
+            agent.to_owned(),
+            text.trim().to_owned(),
+        )),
         None => Err("/task needs an agent's name and what it is to do".to_owned()),
     }
 }
 
-fn document(argument: &str) -> Result<Command, String> {
+fn parse_document(argument: &str) -> Result<ScreenCommand, String> {
     match argument {
-        "" | "plan" | "plan.md" => Ok(Command::Edit(DocumentKind::Plan)),
-        "comments" | "comments.md" => Ok(Command::Edit(DocumentKind::Comments)),
-        "merge" => Ok(Command::Edit(DocumentKind::Merge)),
+        "" | "plan" | "plan.md" => Ok(ScreenCommand::Edit(DocumentKind::Plan)),
+        "comments" | "comments.md" => Ok(ScreenCommand::Edit(DocumentKind::Comments)),
+        "merge" => Ok(ScreenCommand::Edit(DocumentKind::Merge)),
         _ => Err("/edit takes `plan`, `comments` or `merge`".to_owned()),
     }
 }
 
-fn diff(argument: &str) -> Result<Command, String> {
+fn parse_diff(argument: &str) -> Result<ScreenCommand, String> {
     match argument {
-        "" | "all" => return Ok(Command::Diff(DiffScope::All)),
-        "plan" | "plan.md" => return Ok(Command::Diff(DiffScope::Plan)),
+        "" | "all" => return Ok(ScreenCommand::Diff(DiffScope::All)),
+        "plan" | "plan.md" => return Ok(ScreenCommand::Diff(DiffScope::Plan)),
         _ => {}
     }
     let n = argument.parse().ok().filter(|n| *n > 0);
-    n.map(|n| Command::Diff(DiffScope::Step(n)))
+    n.map(|n| ScreenCommand::Diff(DiffScope::Step(n)))
         .ok_or_else(|| "/diff takes the number of a step, or `plan`".to_owned())
 }
 
-fn export(argument: &str) -> Result<Command, String> {
+fn parse_export(argument: &str) -> Result<ScreenCommand, String> {
     let form = match argument {
         "" => Some(ExportFormat::default()),
         word => ExportFormat::from_name(word),
     };
-    form.map(Command::Export)
+    form.map(ScreenCommand::ExportRun)
         .ok_or_else(|| "/export takes `html` or `md`; alone it writes HTML".to_owned())
 }
 
-fn undo(argument: &str) -> Result<Command, String> {
+fn parse_undo(argument: &str) -> Result<ScreenCommand, String> {
     if argument.is_empty() {
-        return Ok(Command::Undo(UndoRequest::Last));
+        return Ok(ScreenCommand::Undo(UndoRequest::Last));
     }
     let n = argument.parse().ok().filter(|n| *n > 0);
-    n.map(|n| Command::Undo(UndoRequest::BackTo(n)))
+    n.map(|n| ScreenCommand::Undo(UndoRequest::BackTo(n)))
         .ok_or_else(|| "/undo takes the number of a step".to_owned())
 }
 
-fn unnote(argument: &str) -> Result<Command, String> {
+fn parse_unnote(argument: &str) -> Result<ScreenCommand, String> {
     if argument.is_empty() {
-        return Ok(Command::Unnote(None));
+        return Ok(ScreenCommand::RemovePlanNote(None));
     }
     let n = argument.parse().ok().filter(|n| *n > 0);
-    n.map(|n| Command::Unnote(Some(n)))
+    n.map(|n| ScreenCommand::RemovePlanNote(Some(n)))
         .ok_or_else(|| "/unnote takes the number of a note".to_owned())
 }
 
-fn refiner(argument: &str) -> Result<Command, String> {
+fn parse_refiner(argument: &str) -> Result<ScreenCommand, String> {
     match argument {
-        "" => Ok(Command::Refiner(None)),
-        "planner" => Ok(Command::Refiner(Some(Role::Planner))),
-        "reviewer" => Ok(Command::Refiner(Some(Role::Reviewer))),
+        "" => Ok(ScreenCommand::ChooseRefiner(None)),
+        "planner" => Ok(ScreenCommand::ChooseRefiner(Some(Role::Planner))),
+        "reviewer" => Ok(ScreenCommand::ChooseRefiner(Some(Role::Reviewer))),
         _ => Err("/refiner takes `planner` or `reviewer`".to_owned()),
     }
 }
 
-fn mode(argument: &str) -> Result<Command, String> {
+fn parse_mode(argument: &str) -> Result<ScreenCommand, String> {
     if argument.is_empty() {
-        return Ok(Command::Mode(None));
+        return Ok(ScreenCommand::Mode(None));
     }
     Mode::from_name(argument)
-        .map(|mode| Command::Mode(Some(mode)))
+        .map(|mode| ScreenCommand::Mode(Some(mode)))
         .ok_or_else(|| "/mode takes plan, default, auto-edit or yolo".to_owned())
 }
 
-fn theme(argument: &str) -> Result<Command, String> {
+fn parse_theme(argument: &str) -> Result<ScreenCommand, String> {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     match argument {
-        "" => Ok(Command::Theme(None)),
-        name if name.chars().all(is_name) => Ok(Command::Theme(Some(name.to_owned()))),
+        "" => Ok(ScreenCommand::Theme(None)),
+        name if name.chars().all(is_name) => Ok(ScreenCommand::Theme(Some(name.to_owned()))),
         _ => Err("/theme takes the name of a theme; alone it lists them".to_owned()),
     }
 }
 
-fn budget(argument: &str) -> Result<Command, String> {
+fn parse_budget(argument: &str) -> Result<ScreenCommand, String> {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     match argument {
-        "" => Ok(Command::Discuss(OfDiscussion::Budget(None))),
+        "" => Ok(ScreenCommand::Discuss(OfDiscussion::PreviewBudget(None))),
         name if name.chars().all(is_name) => {
             let name = Some(name.to_owned());
-            Ok(Command::Discuss(OfDiscussion::Budget(name)))
+            Ok(ScreenCommand::Discuss(OfDiscussion::PreviewBudget(name)))
         }
         _ => Err("/budget takes the name of a preset, or nothing".to_owned()),
     }
 }
 
-fn tab(argument: &str) -> Result<Command, String> {
-    Tab::ALL
+fn parse_tab(argument: &str) -> Result<ScreenCommand, String> {
+    TabKind::ALL
         .iter()
         .find(|tab| tab.slash_name() == argument || tab.digit().to_string() == argument)
-        .map(|tab| Command::Show(*tab))
+        .map(|tab| ScreenCommand::Show(*tab))
         .ok_or_else(|| "/tab takes chat, plan, comments, log or status".to_owned())
 }
 
-fn unknown(name: &str) -> String {
+fn describe_unknown_command(name: &str) -> String {
     let nearest = BINDINGS
         .iter()
         .flat_map(|binding| binding.slash.split(", "))
         .map(|slash| slash.split(' ').next().unwrap_or(slash))
         .filter(|slash| !slash.is_empty())
-        .map(|slash| (distance(name, slash.trim_start_matches('/')), slash))
+        .map(|slash| (edit_distance(name, slash.trim_start_matches('/')), slash))
         .min_by_key(|(distance, _)| *distance);
     match nearest {
         // Further away it is a guess that helps nobody.
@@ -417,7 +422,7 @@ fn unknown(name: &str) -> String {
 }
 
 /// How many letters have to be added, removed or changed to make one word the other.
-pub(super) fn distance(left: &str, right: &str) -> usize {
+pub(super) fn edit_distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (n, a) in left.chars().take(40).enumerate() {
@@ -437,7 +442,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, wanted: &str) {
-        assert_eq!(format!("{:?}", read(text)), wanted, "{text}");
+        assert_eq!(format!("{:?}", parse_slash_command(text)), wanted, "{text}");
     }
 
     #[test]
@@ -491,7 +496,7 @@ mod tests {
                     .replace("plan|comments|merge", "plan")
                     .replace("[html|md]", "md")
                     .replace("[planner|reviewer]", "reviewer");
-                let command = read(&typed);
+                let command = parse_slash_command(&typed);
                 assert!(command.is_ok(), "{slash}: {command:?}");
             }
         }

@@ -2,53 +2,53 @@
 //!
 //! They are functions from the run's state to a sheet. Refuses to hold state of its own.
 
-mod adapter_failed;
+mod adapter_failure;
+mod agent_question_dialog;
 mod arbitration;
-mod blocked;
-mod cannot_execute;
-mod changed;
-mod commit_failed;
-mod conflict;
+mod blocked_step;
+mod changed_entry_points;
+mod changed_files;
+mod commit_failure;
 mod dirty_files;
-mod draft;
-mod entry_points;
-mod execution;
-mod goal;
-mod held_edits;
+mod document_merge_conflict;
+mod doubtful_tests;
+mod draft_recovery;
+mod edit_preview;
+mod execution_approval;
+mod execution_refusal;
+mod goal_confirmation;
+mod held_edits_decision;
 mod manual_edit;
-mod no_document;
-mod nothing_changed;
-mod patch;
-mod question;
-mod release;
-mod runner_missing;
+mod missing_document;
+mod missing_test_runner;
 pub mod stale_plan;
 mod step_recovery;
-mod test_lacks;
-mod tests_failed;
-mod tests_in_doubt;
+mod test_access;
+mod test_failure;
+mod turn_gate;
+mod unchanged_step;
 mod usage_limit;
 
-pub mod approval;
-pub mod confirm;
-pub mod discussion;
-pub mod history;
-pub mod instructions;
-pub mod quit;
-pub mod themes;
-pub mod undo;
-pub mod unfinished;
+pub mod approval_dialog;
+pub mod confirmations;
+pub mod discussion_start;
+pub mod instructions_dialog;
+pub mod quit_confirmation;
+pub mod run_history_list;
+pub mod theme_picker;
+pub mod undo_dialog;
+pub mod unfinished_run_dialog;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::action::Action;
-use super::calls::Exact;
-use super::documents::Texts;
-use super::keymap::Keymap;
-use super::preview::Preview;
-use super::sheet::{Sheet, Then};
-use super::versions::ConflictVersions;
-use super::words::Clock;
+use super::approval_view::ExactCall;
+use super::dialog::{ChoiceAction, ChoiceDialog};
+use super::document_texts::DisplayDocuments;
+use super::keymap::ActiveKeymap;
+use super::labels::LocalClock;
+use super::prompt_preview::PromptPreview;
+use super::text_versions::ConflictVersions;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::question::{FileOrigin, Question, QuestionAnswer, QuestionKind};
@@ -57,15 +57,15 @@ use crate::domain::turn::Role;
 
 /// How many columns of a finding a dialog tells, so that what else one decides by is seen beside it; Comments has the
 /// whole of it.
-pub const MOST_OF_FINDING: usize = 100;
+pub const MAX_FINDING_COLUMNS: usize = 100;
 
 /// What dialogs need of the view.
 #[derive(Debug)]
-pub struct Known<'a> {
+pub struct DialogContext<'a> {
     /// What the turn at the gate will send.
-    pub preview: Option<&'a Preview>,
+    pub preview: Option<&'a PromptPreview>,
     /// The call that waits first, exactly.
-    pub exact: Option<&'a Exact>,
+    pub exact_call: Option<&'a ExactCall>,
     /// The texts that the open question is about.
     pub versions: &'a [ConflictVersions],
     /// The goal as the agent last put it.
@@ -73,49 +73,64 @@ pub struct Known<'a> {
     /// The goal as the agent put it before that.
     pub goal_before: Option<&'a str>,
     /// Answers to the first of several questions.
-    pub picked: &'a BTreeMap<String, String>,
+    pub picked_answers: &'a BTreeMap<String, String>,
     /// Of questions with several answers: those chosen so far.
-    pub ticked: &'a BTreeMap<String, BTreeSet<String>>,
+    pub ticked_answers: &'a BTreeMap<String, BTreeSet<String>>,
     /// The line of the plan that a note is being written on, and what stands there.
-    pub noting: Option<&'a (u32, String)>,
+    pub noted_line: Option<&'a (u32, String)>,
     /// The user's time of day.
-    pub clock: Clock,
+    pub clock: LocalClock,
     /// The run's documents.
-    pub texts: &'a Texts,
+    pub documents: &'a DisplayDocuments,
     /// Whether a release is asked twice.
     pub confirm_enter: bool,
     /// The keys in force.
-    pub keymap: &'a Keymap,
+    pub keymap: &'a ActiveKeymap,
 }
 
 /// The dialog for what waits for the user first: calls before questions before the goal.
-pub fn waiting(state: &RunState, known: &Known<'_>) -> Option<Sheet> {
+pub fn pending_dialog(state: &RunState, known: &DialogContext<'_>) -> Option<ChoiceDialog> {
     if let Some(approval) = state.approvals.first() {
-        return Some(approval::sheet(approval, state, known.exact));
+        return Some(approval_dialog::build_dialog(
+            approval,
+            state,
+            known.exact_call,
+        ));
     }
     if let Some(question) = state.current_question() {
-        return Some(for_question(question, state, known));
+        return Some(question_dialog(question, state, known));
     }
     let is_idle = state.running.is_none() && state.busy.is_none();
-    (state.phase == Phase::RefineGoal && is_idle).then(|| goal::sheet(state, known))
+    (state.phase == Phase::RefineGoal && is_idle)
+        .then(|| goal_confirmation::build_dialog(state, known))
 }
 
 #[expect(
     clippy::too_many_lines,
     reason = "one arm a kind of question: a list to read"
 )]
-fn for_question(question: &Question, state: &RunState, known: &Known<'_>) -> Sheet {
+fn question_dialog(
+    question: &Question,
+    state: &RunState,
+    known: &DialogContext<'_>,
+) -> ChoiceDialog {
     let id = question.id;
     match &question.kind {
-        QuestionKind::Gate { order } => release::sheet(id, order, state, known),
-        QuestionKind::Arbitration { reason, open } => arbitration::sheet(id, *reason, *open, state),
-        QuestionKind::ManualEdit => manual_edit::sheet(id),
-        QuestionKind::StalePlan { reviewed, .. } => stale_plan::sheet(id, reviewed, state, known),
-        QuestionKind::Execute { terms } => execution::sheet(id, terms, state),
-        QuestionKind::NoDocument { purpose, reason } => no_document::sheet(id, purpose, reason),
+        QuestionKind::Gate { order } => turn_gate::build_dialog(id, order, state, known),
+        QuestionKind::Arbitration { reason, open } => {
+            arbitration::build_dialog(id, *reason, *open, state)
+        }
+        QuestionKind::ManualEdit => manual_edit::build_dialog(id),
+        QuestionKind::StalePlan { reviewed, .. } => {
+            stale_plan::build_dialog(id, reviewed, state, known)
+        }
+        QuestionKind::Execute { terms } => execution_approval::build_dialog(id, terms, state),
+        QuestionKind::NoDocument { purpose, reason } => {
+            missing_document::build_dialog(id, purpose, reason)
+        }
         QuestionKind::Agent {
             questions, purpose, ..
-        } => question::sheet(
+        } => agent_question_dialog::build_dialog(
             id,
             questions,
             &format!("the {}", purpose.role().name()),
@@ -123,82 +138,100 @@ fn for_question(question: &Question, state: &RunState, known: &Known<'_>) -> She
         ),
         QuestionKind::Child {
             path, questions, ..
-        } => question::sheet(id, questions, path, known),
+        } => agent_question_dialog::build_dialog(id, questions, path, known),
         QuestionKind::AdapterFailed {
             purpose,
             kind,
             message,
             other,
-        } => adapter_failed::sheet(id, purpose, (kind, message, other.as_deref()), state),
+        } => adapter_failure::build_dialog(id, purpose, (kind, message, other.as_deref()), state),
         QuestionKind::UsageLimit { .. } => {
-            usage_limit::sheet(id, &question.kind, state, known.clock)
+            usage_limit::build_dialog(id, &question.kind, state, known.clock)
         }
         QuestionKind::Conflict {
             document,
             purpose,
             clash,
-        } => conflict::sheet(id, (document, clash.as_ref()), purpose, known),
-        QuestionKind::Draft { order, files } => draft::sheet(id, order, files),
+        } => document_merge_conflict::build_dialog(id, (document, clash.as_ref()), purpose, known),
+        QuestionKind::Draft { order, files } => draft_recovery::build_dialog(id, order, files),
         QuestionKind::DirtyFiles {
             step,
             paths,
             origin: FileOrigin::WrittenByTests,
-        } => dirty_files::of_tests(id, *step, paths),
+        } => dirty_files::build_changed_by_tests_dialog(id, *step, paths),
         QuestionKind::DirtyFiles {
             step,
             paths,
             origin: FileOrigin::OutsideOfCalls,
-        } => dirty_files::outside_of_calls(id, *step, paths),
+        } => dirty_files::build_unattributed_dialog(id, *step, paths),
         QuestionKind::DirtyFiles { step, paths, .. } => {
             let left = state
                 .execution
                 .as_ref()
                 .and_then(|execution| execution.left.as_ref());
-            dirty_files::sheet(id, *step, paths, left)
+            dirty_files::build_dialog(id, *step, paths, left)
         }
-        QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
-        QuestionKind::HeldEdits { step, edits } => held_edits::sheet(id, *step, edits),
-        QuestionKind::NothingChanged { step, said } => nothing_changed::sheet(id, *step, said),
+        QuestionKind::EntryPoints { step, changes } => {
+            changed_entry_points::build_dialog(id, *step, changes)
+        }
+        QuestionKind::HeldEdits { step, edits } => {
+            held_edits_decision::build_dialog(id, *step, edits)
+        }
+        QuestionKind::NothingChanged { step, said } => {
+            unchanged_step::build_dialog(id, *step, said)
+        }
         QuestionKind::Blocked {
             step,
             said,
             n_changed,
-        } => blocked::sheet(id, *step, said, *n_changed),
-        QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),
-        QuestionKind::TestsInDoubt { step, found } => {
-            tests_in_doubt::sheet(id, *step, found, state)
+        } => blocked_step::build_dialog(id, *step, said, *n_changed),
+        QuestionKind::TestsFailed { step, found } => {
+            test_failure::build_dialog(id, *step, found, state)
         }
-        QuestionKind::TestSocket { step, lacked } => test_lacks::socket(id, *step, lacked, state),
-        QuestionKind::RunnerMissing { found } => runner_missing::sheet(id, found, state),
-        QuestionKind::TestNetwork { step, line } => test_lacks::network(id, *step, line, state),
-        QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),
-        QuestionKind::StepRecovery { step, stage } => step_recovery::sheet(id, *step, *stage),
-        QuestionKind::CannotExecute { reason } => cannot_execute::sheet(id, reason),
+        QuestionKind::TestsInDoubt { step, found } => {
+            doubtful_tests::build_dialog(id, *step, found, state)
+        }
+        QuestionKind::TestSocket { step, lacked } => {
+            test_access::build_socket_dialog(id, *step, lacked, state)
+        }
+        QuestionKind::RunnerMissing { found } => {
+            missing_test_runner::build_dialog(id, found, state)
+        }
+        QuestionKind::TestNetwork { step, line } => {
+            test_access::build_network_dialog(id, *step, line, state)
+        }
+        QuestionKind::CommitFailed { step, message } => {
+            commit_failure::build_dialog(id, *step, message)
+        }
+        QuestionKind::StepRecovery { step, stage } => {
+            step_recovery::build_dialog(id, *step, *stage)
+        }
+        QuestionKind::CannotExecute { reason } => execution_refusal::build_dialog(id, reason),
     }
 }
 
 /// The identity of a question's dialog.
-fn identity(id: u32) -> String {
+fn question_dialog_id(id: u32) -> String {
     format!("question {id}")
 }
 
 /// Answers a question.
-fn answer(id: u32, answer: QuestionAnswer) -> Then {
-    Then::Act(vec![Action::Event(Event::QuestionAnswered { id, answer })])
+fn answer_question(id: u32, answer: QuestionAnswer) -> ChoiceAction {
+    ChoiceAction::Act(vec![Action::Event(Event::QuestionAnswered { id, answer })])
 }
 
 /// Asks once more before what was planned is put aside: in a list the same letter only goes back.
-fn back_to_the_goal(id: u32) -> Then {
-    Then::Confirm(Box::new(confirm::back_to_the_goal(id)))
+fn confirm_back_to_goal(id: u32) -> ChoiceAction {
+    ChoiceAction::Confirm(Box::new(confirmations::return_to_goal(id)))
 }
 
 /// Offers the other CLI, where there is one, and says so when both roles would be there.
-fn offers_the_move(
-    sheet: Sheet,
+fn add_adapter_switch(
+    sheet: ChoiceDialog,
     id: u32,
     (role, other): (Role, Option<&str>),
     state: &RunState,
-) -> Sheet {
+) -> ChoiceDialog {
     let Some(other) = other else {
         return sheet;
     };
@@ -214,16 +247,20 @@ fn offers_the_move(
         false => String::new(),
     };
     let label = format!("switch to {other}{both}");
-    sheet.offers('o', &label, answer(id, QuestionAnswer::SwitchAdapter))
+    sheet.with_choice(
+        'o',
+        &label,
+        answer_question(id, QuestionAnswer::SwitchAdapter),
+    )
 }
 
 /// Gives the run up, after being asked once more.
-fn cancel() -> Then {
-    Then::Confirm(Box::new(confirm::cancel()))
+fn confirm_cancel() -> ChoiceAction {
+    ChoiceAction::Confirm(Box::new(confirmations::cancel_run()))
 }
 
 /// Names, one a line, at most `n` of them.
-fn listed(names: &[String], n: usize) -> String {
+fn list_names(names: &[String], n: usize) -> String {
     let mut lines: Vec<String> = names
         .iter()
         .take(n)
@@ -235,5 +272,5 @@ fn listed(names: &[String], n: usize) -> String {
     lines.join("\n")
 }
 
-pub use goal::{confirmed as goal_confirmed, text as goal_text};
-pub use question::open as open_questions;
+pub use agent_question_dialog::unanswered_questions as open_questions;
+pub use goal_confirmation::{confirm_goal as goal_confirmed, goal_text};

@@ -2,35 +2,35 @@
 //!
 //! With too little room the path gives way to the present phase: who works stays.
 
-mod path;
-mod tabs;
-mod terms;
-mod used;
+mod phase_line;
+mod phase_path;
+mod tab_bar;
+mod usage_line;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::Screen;
-use super::read_only::Elsewhere;
-use super::tabs::Tab;
+use super::labels;
+use super::read_only::OwnerActivity;
+use super::tabs::TabKind;
+use super::text_wrap::{draw_line, text_width, to_one_line, truncate_to_columns};
 use super::theme;
-use super::words;
-use super::wrap::{cut, one_line, put, width};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::CommitTarget;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState};
 use crate::domain::task::ChildSession;
 use crate::text::pluralize;
-pub use tabs::Read;
-pub use used::used_in_words;
+pub use tab_bar::SeenTabRevisions;
+pub use usage_line::describe_usage;
 
 /// What of the header can be clicked.
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct HeaderHitAreas {
     /// Each tab's title.
-    pub tabs: Vec<(Rect, Tab)>,
+    pub tabs: Vec<(Rect, TabKind)>,
     /// That the user is waited for.
     pub need: Rect,
 }
@@ -42,7 +42,7 @@ pub fn draw(
     area: Rect,
     state: Option<&RunState>,
     now: UnixMillis,
-) -> Places {
+) -> HeaderHitAreas {
     let columns = usize::from(area.width);
     let row = |n: u16| Rect {
         y: area.y.saturating_add(n),
@@ -51,52 +51,52 @@ pub fn draw(
     };
     let state_line = |frame: &mut Frame, row: Rect| {
         let line = state_line(screen, state, now, columns);
-        let need = need_in(&line, row);
-        put(frame, &line, row);
+        let need = find_need_area(&line, row);
+        draw_line(frame, &line, row);
         need
     };
     match area.height {
-        0 => Places::default(),
-        1 => Places {
+        0 => HeaderHitAreas::default(),
+        1 => HeaderHitAreas {
             tabs: Vec::new(),
             need: state_line(frame, row(0)),
         },
         2 => {
             let need = state_line(frame, row(0));
-            let bar = tabs::bar(screen, row(1), state);
-            put(frame, &Line::from(bar.spans), row(1));
-            let tabs = bar.places;
-            Places { tabs, need }
+            let bar = tab_bar::lay_out_tab_bar(screen, row(1), state);
+            draw_line(frame, &Line::from(bar.spans), row(1));
+            let tabs = bar.hit_areas;
+            HeaderHitAreas { tabs, need }
         }
         _ => {
-            put(frame, &title_line(screen, state, columns), row(0));
-            let bar = tabs::bar(screen, row(2), state);
+            draw_line(frame, &title_line(screen, state, columns), row(0));
+            let bar = tab_bar::lay_out_tab_bar(screen, row(2), state);
             let room = columns.saturating_sub(bar.columns + 1);
-            let works = state.and_then(|state| works(screen, state, now, room));
+            let works = state.and_then(|state| activity_spans(screen, state, now, room));
             let need = match (state, works) {
                 (Some(state), Some(works)) => {
-                    put(frame, &terms::path_line(state, columns), row(1));
-                    let works = aligned_right(bar.spans, works, columns);
-                    let need = need_in(&works, row(2));
-                    put(frame, &works, row(2));
+                    draw_line(frame, &phase_line::phase_line(state, columns), row(1));
+                    let works = align_left_and_right(bar.spans, works, columns);
+                    let need = find_need_area(&works, row(2));
+                    draw_line(frame, &works, row(2));
                     need
                 }
                 _ => {
-                    put(frame, &Line::from(bar.spans), row(2));
+                    draw_line(frame, &Line::from(bar.spans), row(2));
                     state_line(frame, row(1))
                 }
             };
-            let tabs = bar.places;
-            Places { tabs, need }
+            let tabs = bar.hit_areas;
+            HeaderHitAreas { tabs, need }
         }
     }
 }
 
 /// Where a line says that the user is waited for; nowhere where it does not.
-fn need_in(line: &Line<'_>, row: Rect) -> Rect {
+fn find_need_area(line: &Line<'_>, row: Rect) -> Rect {
     let mut place = Rect { width: 0, ..row };
     for span in &line.spans {
-        let columns = u16::try_from(width(&span.content)).unwrap_or(u16::MAX);
+        let columns = u16::try_from(text_width(&span.content)).unwrap_or(u16::MAX);
         let says_so = span.style == theme::CHOSEN || span.style == theme::NEEDS_YOU;
         if says_so && span.content.contains(WAITS) {
             place.width = columns;
@@ -111,44 +111,44 @@ fn need_in(line: &Line<'_>, row: Rect) -> Rect {
 const WAITS: &str = "waits for you";
 
 /// Two texts in one line, one at its left and one at its right.
-fn aligned_right(
+fn align_left_and_right(
     mut left: Vec<Span<'static>>,
     right: Vec<Span<'static>>,
     columns: usize,
 ) -> Line<'static> {
-    let used = path::columns(&left) + path::columns(&right);
+    let used = phase_path::spans_width(&left) + phase_path::spans_width(&right);
     left.push(Span::raw(" ".repeat(columns.saturating_sub(used))));
     left.extend(right);
     Line::from(left)
 }
 
 /// The parts that say something.
-fn joined(parts: &[&str], between: &str) -> String {
+fn join_parts(parts: &[&str], between: &str) -> String {
     let parts = parts.iter().copied().filter(|part| !part.is_empty());
     parts.collect::<Vec<&str>>().join(between)
 }
 
 /// Who works, and with what it cost so far where there is room; `None` where not even the first fits.
-fn works(
+fn activity_spans(
     screen: &Screen,
     state: &RunState,
     now: UnixMillis,
     room: usize,
 ) -> Option<Vec<Span<'static>>> {
-    let (long, style) = who_works(screen, state, now, Named::WithAdapter);
-    let (short, _) = who_works(screen, state, now, Named::Alone);
-    let (shortest, _) = who_works(screen, state, now, Named::Briefly);
+    let (long, style) = describe_activity(screen, state, now, AgentLabelForm::WithAdapter);
+    let (short, _) = describe_activity(screen, state, now, AgentLabelForm::Alone);
+    let (shortest, _) = describe_activity(screen, state, now, AgentLabelForm::Briefly);
     let mut forms = [long, short, shortest].into_iter();
-    let who = forms.find(|who| width(who) < room)?;
+    let who = forms.find(|who| text_width(who) < room)?;
     // What needs the user is lit.
-    let needs_you = style == theme::NEEDS_YOU && width(&who) + 2 <= room;
+    let needs_you = style == theme::NEEDS_YOU && text_width(&who) + 2 <= room;
     let who = match needs_you {
         true => Span::styled(format!(" {who} "), theme::CHOSEN),
         false => Span::styled(format!("{who} "), style),
     };
     let mut spans = Vec::new();
-    let mut used = used::forms(state).into_iter();
-    if let Some(used) = used.find(|used| width(used) + 3 + width(&who.content) <= room) {
+    let mut used = usage_line::usage_forms(state).into_iter();
+    if let Some(used) = used.find(|used| text_width(used) + 3 + text_width(&who.content) <= room) {
         spans.push(Span::styled(format!("{used} · "), theme::QUIET));
     }
     spans.push(who);
@@ -156,7 +156,7 @@ fn works(
 }
 
 /// The branch that commits go to, else the one that is checked out.
-fn branch<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<&'a str> {
+fn shown_branch<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<&'a str> {
     let execution = state.and_then(|state| state.execution.as_ref());
     match execution.map(|execution| &execution.commits) {
         Some(CommitTarget::Current { branch } | CommitTarget::New { branch }) => Some(branch),
@@ -166,21 +166,25 @@ fn branch<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<&'a str
 
 /// The goal at the left, the repository at the right.
 fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line<'static> {
-    let repository = folder(&screen.settings.repository);
-    let place = match branch(screen, state) {
-        Some(branch) => format!("{repository} · {}", one_line(branch)),
+    let repository = folder_name(&screen.settings.repository);
+    let place = match shown_branch(screen, state) {
+        Some(branch) => format!("{repository} · {}", to_one_line(branch)),
         None => repository,
     };
     let goal = state.and_then(|state| state.goal.as_ref());
-    let title = goal.map_or_else(|| "agent-collab".to_owned(), |goal| one_line(&goal.title));
-    let badge = badge(screen, columns);
+    let title = goal.map_or_else(
+        || "agent-collab".to_owned(),
+        |goal| to_one_line(&goal.title),
+    );
+    let badge = badge_text(screen, columns);
     let badge = badge.as_str();
-    let warns = screen.is_uncontained && badge.trim() == "uncontained";
+    let warns = screen.is_unsandboxed && badge.trim() == "uncontained";
     let badge_style = if warns { theme::WARNING } else { theme::PLAIN };
-    let place = cut(&place, columns.saturating_sub(width(badge)) / 2);
-    let room = columns.saturating_sub(width(&place) + width(badge) + 3);
-    let title = cut(&title, room);
-    let gap = columns.saturating_sub(width(&title) + width(badge) + width(&place) + 2);
+    let place = truncate_to_columns(&place, columns.saturating_sub(text_width(badge)) / 2);
+    let room = columns.saturating_sub(text_width(&place) + text_width(badge) + 3);
+    let title = truncate_to_columns(&title, room);
+    let gap =
+        columns.saturating_sub(text_width(&title) + text_width(badge) + text_width(&place) + 2);
     Line::from(vec![
         Span::raw(" "),
         Span::styled(title, theme::STRONG),
@@ -192,21 +196,21 @@ fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line
 }
 
 /// The name of a folder, by which people know it; the Status tab has the whole path.
-fn folder(path: &str) -> String {
-    let path = one_line(path);
+fn folder_name(path: &str) -> String {
+    let path = to_one_line(path);
     let name = path.trim_end_matches('/').rsplit('/').next();
     name.filter(|name| !name.is_empty())
         .map_or_else(|| path.clone(), str::to_owned)
 }
 
 /// What is out of the ordinary with this screen.
-fn badge(screen: &Screen, columns: usize) -> String {
+fn badge_text(screen: &Screen, columns: usize) -> String {
     match &screen.settings.read_only {
         Some(_) if columns < 60 => " read-only ".to_owned(),
-        Some(read_only) => format!(" read-only, {} ", one_line(&read_only.badge)),
+        Some(read_only) => format!(" read-only, {} ", to_one_line(&read_only.badge)),
         None if screen.settings.demo && columns < 100 => " demo ".to_owned(),
         None if screen.settings.demo => " demo, no model is called ".to_owned(),
-        None if screen.is_uncontained => " uncontained ".to_owned(),
+        None if screen.is_unsandboxed => " uncontained ".to_owned(),
         None => String::new(),
     }
 }
@@ -219,7 +223,9 @@ fn state_line(
 ) -> Line<'static> {
     let Some(state) = state else {
         let (text, style) = match screen.unfinished {
-            _ if screen.is_needed_behind => (" your run waits for you", theme::NEEDS_YOU),
+            _ if screen.is_needed_by_covered_screen => {
+                (" your run waits for you", theme::NEEDS_YOU)
+            }
             _ if screen.is_read_only() => (" no run yet", theme::QUIET),
             _ if screen.instructions.is_some() => {
                 (" the run begins once you have answered", theme::NEEDS_YOU)
@@ -227,26 +233,29 @@ fn state_line(
             Some(_) => (" an unfinished run waits for your word", theme::NEEDS_YOU),
             None => (" no run yet: write what shall be done", theme::NEEDS_YOU),
         };
-        return Line::from(Span::styled(cut(text, columns), style));
+        return Line::from(Span::styled(truncate_to_columns(text, columns), style));
     };
     let mut parts = vec![(state.phase.name().to_owned(), theme::STRONG)];
     if state.mode != Mode::Default {
         // What is out of the ordinary stands where it is seen, however narrow the window is.
-        parts.push((state.mode.name().to_owned(), terms::of_mode(state.mode)));
+        parts.push((
+            state.mode.name().to_owned(),
+            phase_line::mode_style(state.mode),
+        ));
     }
-    parts.extend(rest_of_state(
+    parts.extend(activity_parts(
         screen,
         state,
         now,
         columns,
-        columns_of(&parts),
+        parts_width(&parts),
     ));
     let mut spans = vec![Span::raw(" ")];
     let mut used = 1;
     for (n, (text, style)) in parts.into_iter().enumerate() {
         let lead = if n == 0 { "" } else { " · " };
-        let text = cut(&text, columns.saturating_sub(used + width(lead)));
-        used += width(lead) + width(&text);
+        let text = truncate_to_columns(&text, columns.saturating_sub(used + text_width(lead)));
+        used += text_width(lead) + text_width(&text);
         spans.push(Span::styled(lead, theme::QUIET));
         spans.push(Span::styled(text, style));
     }
@@ -254,45 +263,45 @@ fn state_line(
 }
 
 /// A text of a line, and how it looks.
-type Part = (String, ratatui::style::Style);
+type HeaderPart = (String, ratatui::style::Style);
 
 /// The columns of parts, with what stands between and before them.
-fn columns_of(parts: &[Part]) -> usize {
-    parts.iter().map(|(text, _)| width(text) + 3).sum()
+fn parts_width(parts: &[HeaderPart]) -> usize {
+    parts.iter().map(|(text, _)| text_width(text) + 3).sum()
 }
 
 /// How far it is, the gate, and who works since when: as much of it as fits; the time is the last to go.
-fn rest_of_state(
+fn activity_parts(
     screen: &Screen,
     state: &RunState,
     now: UnixMillis,
     columns: usize,
     taken: usize,
-) -> Vec<Part> {
+) -> Vec<HeaderPart> {
     let plain = |text: &str| (text.to_owned(), theme::PLAIN);
-    let who = |named| who_works(screen, state, now, named);
-    let terms::HowFar { long, short } = terms::how_far(state);
-    let gate = format!("gate {}", words::gate(state.gate));
+    let who = |named| describe_activity(screen, state, now, named);
+    let phase_line::PhaseProgress { long, short } = phase_line::phase_progress(state);
+    let gate = format!("gate {}", labels::gate_label(state.gate));
     let forms = [
-        vec![plain(&long), plain(&gate), who(Named::WithAdapter)],
-        vec![plain(&short), who(Named::Alone), plain(&gate)],
-        vec![plain(&short), who(Named::Alone)],
-        vec![plain(&short), who(Named::WithTime), plain(&gate)],
-        vec![plain(&short), who(Named::WithTime)],
+        vec![plain(&long), plain(&gate), who(AgentLabelForm::WithAdapter)],
+        vec![plain(&short), who(AgentLabelForm::Alone), plain(&gate)],
+        vec![plain(&short), who(AgentLabelForm::Alone)],
+        vec![plain(&short), who(AgentLabelForm::WithTime), plain(&gate)],
+        vec![plain(&short), who(AgentLabelForm::WithTime)],
     ];
-    let told = |form: Vec<Part>| -> Vec<Part> {
+    let told = |form: Vec<HeaderPart>| -> Vec<HeaderPart> {
         let parts = form.into_iter();
         parts.filter(|(text, _)| !text.is_empty()).collect()
     };
     // In a narrow window who works stands before the gate, whatever fits.
     let mut forms = forms.into_iter().map(told).skip(usize::from(columns < 60));
-    let found = forms.find(|form| taken + columns_of(form) <= columns + 2);
-    found.unwrap_or_else(|| vec![who(Named::WithTime)])
+    let found = forms.find(|form| taken + parts_width(form) <= columns + 2);
+    found.unwrap_or_else(|| vec![who(AgentLabelForm::WithTime)])
 }
 
 /// Whether an agent is named with its adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
+enum AgentLabelForm {
     WithAdapter,
     Alone,
     /// The same, and a silence without its reason, which Status tells.
@@ -302,22 +311,22 @@ enum Named {
 }
 
 /// Who the run waits for: the user, an agent or the program.
-fn who_works(
+fn describe_activity(
     screen: &Screen,
     state: &RunState,
     now: UnixMillis,
-    named: Named,
+    named: AgentLabelForm,
 ) -> (String, ratatui::style::Style) {
-    if screen.quitting {
+    if screen.is_quitting {
         return ("leaving".to_owned(), theme::STRONG);
     }
-    if screen.is_needed_behind {
+    if screen.is_needed_by_covered_screen {
         return (format!("your run {WAITS}"), theme::NEEDS_YOU);
     }
-    if let Some(text) = words::limit(state, now, screen.clock_of_day()) {
+    if let Some(text) = labels::describe_usage_limit(state, now, screen.local_clock()) {
         return (text, theme::WARNING);
     }
-    if let Some(word) = seen_from_outside(screen, state) {
+    if let Some(word) = describe_read_only_run(screen, state) {
         return (word.to_owned(), theme::QUIET);
     }
     if !state.approvals.is_empty() || state.current_question().is_some() {
@@ -327,41 +336,49 @@ fn who_works(
         let role = running.order.purpose.role();
         let adapter = state.session(role).map_or("", |session| &session.adapter);
         let who = match named {
-            Named::WithAdapter => format!("{} ({})", role.name(), one_line(adapter)),
-            Named::Alone | Named::Briefly | Named::WithTime => role.name().to_owned(),
+            AgentLabelForm::WithAdapter => format!("{} ({})", role.name(), to_one_line(adapter)),
+            AgentLabelForm::Alone | AgentLabelForm::Briefly | AgentLabelForm::WithTime => {
+                role.name().to_owned()
+            }
         };
-        let took = words::elapsed(running.started_at, now);
-        let text = match (&screen.silent, running.result) {
+        let took = labels::format_elapsed(running.started_at, now);
+        let text = match (&screen.silent_turn, running.result) {
             (Some(silent), ResultValidity::Yes)
-                if matches!(named, Named::Briefly | Named::WithTime) =>
+                if matches!(named, AgentLabelForm::Briefly | AgentLabelForm::WithTime) =>
             {
-                format!("{who} silent {}", words::elapsed(silent.since, now))
+                format!("{who} silent {}", labels::format_elapsed(silent.since, now))
             }
             (Some(silent), ResultValidity::Yes) => format!(
                 "{who} {}",
-                screen.clock_of_day().local(&words::silent(silent, now))
+                screen
+                    .local_clock()
+                    .localize_utc_times(&labels::describe_silence(silent, now))
             ),
-            (None, ResultValidity::Yes) if named == Named::WithTime => format!("{who} {took}"),
+            (None, ResultValidity::Yes) if named == AgentLabelForm::WithTime => {
+                format!("{who} {took}")
+            }
             (None, ResultValidity::Yes) => {
                 format!("{who} {} {took}", running.order.purpose.describe())
             }
-            (_, ResultValidity::No) if named == Named::WithTime => format!("{who} stops {took}"),
+            (_, ResultValidity::No) if named == AgentLabelForm::WithTime => {
+                format!("{who} stops {took}")
+            }
             (_, ResultValidity::No) => format!("{who} is being interrupted {took}"),
         };
-        return (text, theme::role(role));
+        return (text, theme::role_style(role));
     }
     match &state.busy {
-        Some(busy) => (busy_in_words(busy).to_owned(), theme::RUNNING),
+        Some(busy) => (describe_program_operation(busy).to_owned(), theme::RUNNING),
         None if state.phase.is_final() => {
             let style = match state.phase {
                 Phase::Done => theme::GOOD,
                 _ => theme::QUIET,
             };
-            let parts = ["the run is over", &tasks_left(state)];
-            (joined(&parts, " · "), style)
+            let parts = ["the run is over", &describe_running_tasks(state)];
+            (join_parts(&parts, " · "), style)
         }
         None if state.phase == Phase::RefineGoal => (WAITS.to_owned(), theme::NEEDS_YOU),
-        None => match super::discussing::at_work(state, now) {
+        None => match super::discussion_commands::describe_running(state, now) {
             Some(text) => (text, theme::RUNNING),
             None => ("nobody works".to_owned(), theme::QUIET),
         },
@@ -369,7 +386,7 @@ fn who_works(
 }
 
 /// How many tasks go on after the end of the run, in words; empty where none does.
-fn tasks_left(state: &RunState) -> String {
+fn describe_running_tasks(state: &RunState) -> String {
     let is_task = |child: &&ChildSession| child.is_running() && child.order.speaks.is_none();
     let tasks = state.children.iter().filter(is_task);
     let (begun, queued): (Vec<&ChildSession>, Vec<&ChildSession>) =
@@ -393,22 +410,22 @@ fn tasks_left(state: &RunState) -> String {
 }
 
 /// What a screen that only looks says of a run at which no agent works.
-fn seen_from_outside(screen: &Screen, state: &RunState) -> Option<&'static str> {
+fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static str> {
     let read_only = screen.settings.read_only.as_ref()?;
     let waits = !state.approvals.is_empty() || state.current_question().is_some();
-    match read_only.elsewhere {
-        Elsewhere::Works if waits => Some("waits for its user"),
-        Elsewhere::Works if state.phase == Phase::RefineGoal && state.running.is_none() => {
+    match read_only.owner_activity {
+        OwnerActivity::Working if waits => Some("waits for its user"),
+        OwnerActivity::Working if state.phase == Phase::RefineGoal && state.running.is_none() => {
             Some("waits for its user")
         }
-        Elsewhere::Works => None,
-        Elsewhere::Rests if state.phase.is_final() => None,
-        Elsewhere::Rests => Some("nobody works"),
+        OwnerActivity::Working => None,
+        OwnerActivity::Idle if state.phase.is_final() => None,
+        OwnerActivity::Idle => Some("nobody works"),
     }
 }
 
 /// What the program itself is at.
-pub fn busy_in_words(busy: &ProgramOperation) -> &'static str {
+pub fn describe_program_operation(busy: &ProgramOperation) -> &'static str {
     match busy {
         ProgramOperation::Collecting { .. } => "takes the document in",
         ProgramOperation::Storing { .. } => "stores the tree",

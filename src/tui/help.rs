@@ -4,29 +4,31 @@ use std::collections::BTreeSet;
 
 use ratatui::text::{Line, Span};
 
-use super::hints;
-use super::keymap::{Binding, Context, GROUPS, IsWriting, Key, Keymap};
-use super::pager::Pager;
+use super::clickable_keys;
+use super::keymap::{
+    ActiveKeymap, COMMAND_GROUPS, ComposerFocus, KeyBinding, KeyChord, KeyContext,
+};
+use super::pager::TextPager;
+use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
-use super::wrap::{cut, width, wrap};
 
 /// Where the text of a line begins.
-const INDENT: usize = 1 + KEYS_WIDE + 1 + NAMES_WIDE + 1;
+const TEXT_INDENT: usize = 1 + KEYS_COLUMNS + 1 + NAMES_COLUMNS + 1;
 /// From how many columns on what keys do stands in a column of its own.
-const WIDE: usize = 100;
+const MIN_TABLE_COLUMNS: usize = 100;
 /// How wide the column of keys is.
-const KEYS_WIDE: usize = 9;
+const KEYS_COLUMNS: usize = 9;
 /// How wide the column of commands is.
-const NAMES_WIDE: usize = 28;
+const NAMES_COLUMNS: usize = 28;
 
 /// The help, to be read; `here` heads the actions that are about the tab, and names them.
-pub fn pager(keymap: &Keymap, here: (String, Vec<&'static str>)) -> Pager {
-    Pager::of_keys("keys and commands", lines(keymap, here))
+pub fn help_pager(keymap: &ActiveKeymap, here: (String, Vec<&'static str>)) -> TextPager {
+    TextPager::from_help("keys and commands", help_lines(keymap, here))
 }
 
 /// One line of the help.
 #[derive(Debug)]
-pub enum Told {
+pub enum HelpLine {
     /// A sentence, or nothing.
     Prose(String),
     /// What the lines below are about.
@@ -42,25 +44,28 @@ pub enum Told {
     },
 }
 
-impl Told {
+impl HelpLine {
     /// The line, as wide as `columns`.
     pub fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
         let (keys, names, does) = match self {
-            Self::Prose(text) => return wrap(&[Span::raw(text.as_str())], columns, 0),
+            Self::Prose(text) => return wrap_spans(&[Span::raw(text.as_str())], columns, 0),
             Self::Heading(text) => {
-                let heading = Line::styled(cut(&format!("── {text} "), columns), theme::STRONG);
+                let heading = Line::styled(
+                    truncate_to_columns(&format!("── {text} "), columns),
+                    theme::STRONG,
+                );
                 return vec![Line::default(), heading];
             }
             Self::Row { keys, names, does } => (keys, names, does),
         };
         let pad = |text: &str, wanted: usize| {
-            let blanks = wanted.saturating_sub(width(text));
+            let blanks = wanted.saturating_sub(text_width(text));
             format!("{text}{}", " ".repeat(blanks))
         };
-        let is_wide = columns >= WIDE;
-        let wanted = if is_wide { NAMES_WIDE } else { 0 };
+        let is_wide = columns >= MIN_TABLE_COLUMNS;
+        let wanted = if is_wide { NAMES_COLUMNS } else { 0 };
         // A name that is as long as its column, or has none, keeps a gap.
-        let gap = match (is_wide, width(names) > NAMES_WIDE, names.is_empty()) {
+        let gap = match (is_wide, text_width(names) > NAMES_COLUMNS, names.is_empty()) {
             (false, _, true) => "",
             (true, false, _) => " ",
             (true, true, _) | (false, ..) => "  ",
@@ -68,9 +73,12 @@ impl Told {
         let mut spans = vec![Span::raw(" ")];
         for (n, key) in keys.split(' ').filter(|key| !key.is_empty()).enumerate() {
             spans.extend((n > 0).then(|| Span::raw(" ")));
-            spans.push(Span::styled(key.to_owned(), hints::marked(theme::KEY)));
+            spans.push(Span::styled(
+                key.to_owned(),
+                clickable_keys::mark_hint(theme::KEY),
+            ));
         }
-        let blanks = KEYS_WIDE.saturating_sub(width(keys)) + 1;
+        let blanks = KEYS_COLUMNS.saturating_sub(text_width(keys)) + 1;
         spans.extend([
             Span::raw(" ".repeat(blanks)),
             Span::styled(pad(names, wanted), theme::STRONG),
@@ -78,20 +86,23 @@ impl Told {
             Span::raw(*does),
         ]);
         let indent = match (is_wide, columns) {
-            (true, _) => INDENT,
-            (false, 60..) => KEYS_WIDE + 2,
+            (true, _) => TEXT_INDENT,
+            (false, 60..) => KEYS_COLUMNS + 2,
             (false, _) => 4,
         };
-        wrap(&spans, columns, indent)
+        wrap_spans(&spans, columns, indent)
     }
 }
 
 /// A line of the table, with its keys.
-type TableRow<'a> = (&'static Binding, &'a [Key]);
+type KeymapRow<'a> = (&'static KeyBinding, &'a [KeyChord]);
 
 /// The help.
-fn lines(keymap: &Keymap, (heading, names): (String, Vec<&'static str>)) -> Vec<Told> {
-    let mut rows: Vec<TableRow<'_>> = keymap.rows().collect();
+fn help_lines(
+    keymap: &ActiveKeymap,
+    (heading, names): (String, Vec<&'static str>),
+) -> Vec<HelpLine> {
+    let mut rows: Vec<KeymapRow<'_>> = keymap.table_rows().collect();
     let mut here = Vec::new();
     for name in names {
         let at = rows.iter().position(|(binding, _)| binding.name == name);
@@ -99,29 +110,29 @@ fn lines(keymap: &Keymap, (heading, names): (String, Vec<&'static str>)) -> Vec<
     }
     let mut told = Vec::new();
     if !here.is_empty() {
-        told.push(Told::Heading(heading));
-        told.extend(here.into_iter().map(|row| line(row, row.0.slash)));
+        told.push(HelpLine::Heading(heading));
+        told.extend(here.into_iter().map(|row| help_row(row, row.0.slash)));
     }
-    told.push(Told::Heading("the screen".to_owned()));
-    told.extend(about_the_screen(keymap).map(Told::Prose));
+    told.push(HelpLine::Heading("the screen".to_owned()));
+    told.extend(screen_notes(keymap).map(HelpLine::Prose));
     let mut seen = BTreeSet::new();
-    for group in GROUPS {
-        told.push(Told::Heading(group.name.to_owned()));
+    for group in COMMAND_GROUPS {
+        told.push(HelpLine::Heading(group.name.to_owned()));
         let own = group
-            .of(&mut rows, |(binding, _)| Some(binding))
+            .select_members(&mut rows, |(binding, _)| Some(binding))
             .into_iter();
         told.extend(own.map(|row| {
             // The same command on another key is named once.
             let is_new = row.0.slash.is_empty() || seen.insert(row.0.slash);
-            line(row, if is_new { row.0.slash } else { "" })
+            help_row(row, if is_new { row.0.slash } else { "" })
         }));
     }
-    told.push(Told::Heading("where other keys work".to_owned()));
-    told.extend(elsewhere(keymap).map(Told::Prose));
+    told.push(HelpLine::Heading("where other keys work".to_owned()));
+    told.extend(dialog_and_view_keys(keymap).map(HelpLine::Prose));
     told
 }
 
-fn about_the_screen(keymap: &Keymap) -> impl Iterator<Item = String> {
+fn screen_notes(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     let told = [
         format!(
             "What needs you stands in a thick frame; its last line says what Enter does. \
@@ -129,9 +140,9 @@ fn about_the_screen(keymap: &Keymap) -> impl Iterator<Item = String> {
              A click on a hint presses the key that it names; a click on a choice points at it, one more takes it. \
              With Shift held a drag selects text as in any terminal; {} leaves the mouse to it. \
              `agent-collab keys` prints these keys as your configuration takes others.",
-            keymap.named("leave", IsWriting::Yes),
-            keymap.named("write", IsWriting::No),
-            keymap.named("mouse", IsWriting::Yes),
+            keymap.key_label("leave", ComposerFocus::Focused),
+            keymap.key_label("write", ComposerFocus::Unfocused),
+            keymap.key_label("mouse", ComposerFocus::Focused),
         ),
         "While you write: Enter sends, Shift+Enter, Alt+Enter or Ctrl+J begins a new line, ↑ in an empty composer \
          recalls what you sent. / offers commands and @ files, Tab takes one. Ctrl+/ undoes, Ctrl+R redoes, Ctrl+U \
@@ -142,18 +153,18 @@ fn about_the_screen(keymap: &Keymap) -> impl Iterator<Item = String> {
 }
 
 /// The keys of dialogs and of views.
-fn elsewhere(keymap: &Keymap) -> impl Iterator<Item = String> {
+fn dialog_and_view_keys(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     let dialogs = "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: "
         .to_owned()
         + "go · pass, more:N, edit · review, accept · yes, changes:TEXT · retry, new-session, stop · "
         + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, redo · cancel";
-    let views = Context::VIEWS.map(|view| {
-        let hints = keymap.hints_of(view);
+    let views = KeyContext::VIEWS.map(|view| {
+        let hints = keymap.view_hints(view);
         let keys: Vec<String> = hints
             .iter()
-            .map(|hint| format!("{} {}", hint.names(), hint.what))
+            .map(|hint| format!("{} {}", hint.key_labels(), hint.label))
             .collect();
-        let mut told = format!("{}{}.", view.lead(), keys.join(" · "));
+        let mut told = format!("{}{}.", view.prefix(), keys.join(" · "));
         if let Some(first) = told.get_mut(..1) {
             first.make_ascii_uppercase();
         }
@@ -162,9 +173,9 @@ fn elsewhere(keymap: &Keymap) -> impl Iterator<Item = String> {
     std::iter::once(dialogs).chain(views)
 }
 
-fn line((binding, keys): (&'static Binding, &[Key]), names: &'static str) -> Told {
-    let keys: Vec<String> = keys.iter().map(|key| key.name()).collect();
-    Told::Row {
+fn help_row((binding, keys): (&'static KeyBinding, &[KeyChord]), names: &'static str) -> HelpLine {
+    let keys: Vec<String> = keys.iter().map(|key| key.label()).collect();
+    HelpLine::Row {
         keys: keys.join(" "),
         names,
         does: binding.help,

@@ -3,707 +3,707 @@
 //! The user may give its actions other keys (`map`, `own`); what works in one view only stands in `views`. Keys of
 //! an open dialog are the dialog's own choices; each of them is also `/answer CHOICE`.
 
-mod binding;
-mod group;
-mod key;
-mod map;
-mod own;
-mod views;
+mod active_keymap;
+mod command_group;
+mod key_binding;
+mod key_chord;
+mod key_overrides;
+mod view_bindings;
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::action::{DocumentKind, Viewer};
-use super::command::{Command, Move};
-use super::discussing::Wish;
-use super::tabs::Tab;
-use super::transcript::Along;
+use super::action::{DocumentKind, ExternalViewer};
+use super::command::{ScreenCommand, ScrollMove};
+use super::discussion_commands::DiscussionScreenCommand;
+use super::tabs::TabKind;
+use super::transcript::SelectionMove;
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::export_format::ExportFormat;
 use crate::domain::reversal_plan::UndoRequest as UndoWish;
-pub use binding::{Binding, Context, mode_of};
-use binding::{bind, slash};
-pub use group::GROUPS;
-pub use key::{Key, nearest};
-use key::{alt, ctrl, letter, plain};
-pub use map::{Hint, IsWriting, Keymap};
-pub use own::{Flaw, Wished};
+pub use active_keymap::{ActiveKeymap, ComposerFocus, KeyHint};
+pub use command_group::COMMAND_GROUPS;
+pub use key_binding::{KeyBinding, KeyContext, slash_mode};
+use key_binding::{bind_keys, slash_only};
+pub use key_chord::{KeyChord, suggest_nearest};
+use key_chord::{alt_key, ctrl_key, letter_key, plain_key};
+pub use key_overrides::{KeyOverride, KeymapError};
 
-use Context::{Anywhere, Composer, Outside};
+use KeyContext::{Anywhere, Composer, OutsideComposer};
 
 /// All keys and slash commands, in the order of the help.
-pub const BINDINGS: &[Binding] = &[
-    bind(
+pub const BINDINGS: &[KeyBinding] = &[
+    bind_keys(
         "go",
-        &[letter('g')],
-        Outside,
-        || Command::Go,
+        &[letter_key('g')],
+        OutsideComposer,
+        || ScreenCommand::Go,
         [
             "/go",
             "release the turn that waits, or confirm the goal (Enter does what the open dialog says)",
             "go",
         ],
     ),
-    bind(
+    bind_keys(
         "auto",
-        &[letter('a')],
-        Outside,
-        || Command::Auto,
+        &[letter_key('a')],
+        OutsideComposer,
+        || ScreenCommand::AutoGate,
         [
             "/auto",
             "let turns follow each other without asking",
             "auto",
         ],
     ),
-    bind(
+    bind_keys(
         "pause",
-        &[letter('p')],
-        Outside,
-        || Command::Pause,
+        &[letter_key('p')],
+        OutsideComposer,
+        || ScreenCommand::ManualGate,
         [
             "/pause, /manual",
             "let the running turn end, the next one waits for you",
             "pause",
         ],
     ),
-    bind(
+    bind_keys(
         "interrupt",
-        &[letter('x'), ctrl('x')],
+        &[letter_key('x'), ctrl_key('x')],
         Anywhere,
-        || Command::Interrupt,
+        || ScreenCommand::InterruptTurn,
         [
             "/interrupt",
             "interrupt the turn or the first test run, and stay",
             "interrupt",
         ],
     ),
-    bind(
+    bind_keys(
         "stop",
-        &[letter('s')],
-        Outside,
-        || Command::Stop,
+        &[letter_key('s')],
+        OutsideComposer,
+        || ScreenCommand::StopToGoal,
         [
             "/stop",
             "stop: interrupt and go back to the goal; files and commits stay",
             "stop",
         ],
     ),
-    slash(
+    slash_only(
         "/steer TEXT",
         "say something to the agent in the middle of its turn, which goes on",
     ),
-    slash("/approve", "execute the approved plan"),
-    slash("/changes TEXT", "have the approved plan changed first"),
-    slash("/allow", "allow the agent's call that waits, this once"),
-    slash(
+    slash_only("/approve", "execute the approved plan"),
+    slash_only("/changes TEXT", "have the approved plan changed first"),
+    slash_only("/allow", "allow the agent's call that waits, this once"),
+    slash_only(
         "/reject [TEXT]",
         "refuse the agent's call that waits and end its turn; with a text, the agent is told it and goes on",
     ),
-    bind(
+    bind_keys(
         "permissions",
         &[],
         Anywhere,
-        || Command::Permissions,
+        || ScreenCommand::ShowApprovals,
         [
             "/permissions",
             "what you approved for more than one call, to be taken back",
             "",
         ],
     ),
-    slash(
+    slash_only(
         "/task AGENT TEXT",
         "give a task to an agent of its own, beside the run; `@AGENT TEXT` does the same",
     ),
-    slash(
+    slash_only(
         "/agent [NAME]",
         "the agents: what each is for and may do, and what can be done with it now",
     ),
-    slash(
+    slash_only(
         "/sessions",
         "the sessions of tasks, to be read; one that runs can be stopped",
     ),
-    slash(
+    slash_only(
         "/discuss [PRESET] TOPIC",
         "have several agents discuss a question in rounds and decide it; alone it shows the board",
     ),
-    slash(
+    slash_only(
         "/budget [PRESET]",
         "what a discussion would be given, who would take part and how; nothing is started",
     ),
-    slash(
+    slash_only(
         "/diagnose",
         "what everything stands on here: CLIs, git, configuration, environment; nothing is started",
     ),
-    bind(
+    bind_keys(
         "discuss-finding",
-        &[letter('&')],
-        Outside,
-        || Command::Discuss(Wish::Finding),
+        &[letter_key('&')],
+        OutsideComposer,
+        || ScreenCommand::Discuss(DiscussionScreenCommand::DiscussFinding),
         [
             "/discuss-finding",
             "have the finding that is pointed at discussed; the reviewer is told what it comes to",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "discuss-stop",
         &[],
-        Outside,
-        || Command::Discuss(Wish::Stop),
+        OutsideComposer,
+        || ScreenCommand::Discuss(DiscussionScreenCommand::Stop),
         [
             "/discuss-stop",
             "stop the discussion that runs; what was said stays",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "discuss-on",
         &[],
-        Outside,
-        || Command::Discuss(Wish::GoOn),
+        OutsideComposer,
+        || ScreenCommand::Discuss(DiscussionScreenCommand::Resume),
         [
             "/discuss-on",
             "go on with the discussion that was stopped, was cut off or failed, after its last finished round",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "minutes",
         &[],
-        Outside,
-        || Command::Discuss(Wish::Export),
+        OutsideComposer,
+        || ScreenCommand::Discuss(DiscussionScreenCommand::Export),
         ["/minutes", "write the last discussion down as Markdown", ""],
     ),
-    bind(
+    bind_keys(
         "board",
-        &[letter('#')],
-        Outside,
-        || Command::Discuss(Wish::Board),
+        &[letter_key('#')],
+        OutsideComposer,
+        || ScreenCommand::Discuss(DiscussionScreenCommand::ShowBoard),
         [
             "/board",
             "show the board of a discussion: who said what in which round, and what came of it",
             "board",
         ],
     ),
-    bind(
+    bind_keys(
         "quote",
-        &[letter('"')],
-        Outside,
-        || Command::Discuss(Wish::Quote),
+        &[letter_key('"')],
+        OutsideComposer,
+        || ScreenCommand::Discuss(DiscussionScreenCommand::Quote),
         [
             "/quote",
             "put the result of the last discussion into the composer, for the next turn",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "settle",
         &[],
-        Outside,
-        || Command::Discuss(Wish::Settle),
+        OutsideComposer,
+        || ScreenCommand::Discuss(DiscussionScreenCommand::Settle),
         [
             "/settle",
             "settle the finding that is pointed at by what its discussion came to",
             "",
         ],
     ),
-    slash("/todos", "what the agents have written down to do"),
-    slash(
+    slash_only("/todos", "what the agents have written down to do"),
+    slash_only(
         "/answer CHOICE",
         "answer the open question by a word (below)",
     ),
-    slash("/goal TEXT", "give the goal, or confirm it in your words"),
-    bind(
+    slash_only("/goal TEXT", "give the goal, or confirm it in your words"),
+    bind_keys(
         "cancel",
         &[],
         Anywhere,
-        || Command::Cancel,
+        || ScreenCommand::CancelRun,
         ["/cancel", "give the run up", ""],
     ),
-    bind(
+    bind_keys(
         "edit",
-        &[letter('e')],
-        Outside,
-        || Command::Edit(DocumentKind::Plan),
+        &[letter_key('e')],
+        OutsideComposer,
+        || ScreenCommand::Edit(DocumentKind::Plan),
         [
             "/edit plan|comments|merge",
             "edit the document, or the merge of the open conflict, in your editor",
             "edit",
         ],
     ),
-    bind(
+    bind_keys(
         "diff",
-        &[letter('d')],
-        Outside,
-        || Command::Diff(DiffScope::All),
+        &[letter_key('d')],
+        OutsideComposer,
+        || ScreenCommand::Diff(DiffScope::All),
         [
             "/diff [N|plan]",
             "show what the run changed, step N of it, or how the plan changed",
             "diff",
         ],
     ),
-    bind(
+    bind_keys(
         "view",
-        &[letter('v')],
-        Outside,
-        || Command::View,
+        &[letter_key('v')],
+        OutsideComposer,
+        || ScreenCommand::ViewFullText,
         [
             "/view",
             "show the whole of what waits: prompt, call, question",
             "view",
         ],
     ),
-    bind(
+    bind_keys(
         "refiner",
-        &[plain(KeyCode::F(2))],
+        &[plain_key(KeyCode::F(2))],
         Anywhere,
-        || Command::Refiner(None),
+        || ScreenCommand::ChooseRefiner(None),
         [
             "/refiner [planner|reviewer]",
             "choose which agent talks with you about the goal",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "thinking",
-        &[letter('t')],
-        Outside,
-        || Command::Thinking,
+        &[letter_key('t')],
+        OutsideComposer,
+        || ScreenCommand::ToggleThinking,
         ["/thinking", "fold or unfold what agents think", ""],
     ),
-    bind(
+    bind_keys(
         "copy",
-        &[ctrl('y')],
-        Outside,
-        || Command::Copy,
+        &[ctrl_key('y')],
+        OutsideComposer,
+        || ScreenCommand::Copy,
         [
             "/copy",
             "copy what is pointed at, else what is open: a text, a diff, a tab, the last answer",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "copy-code",
-        &[alt('y')],
-        Outside,
-        || Command::CopyCode,
+        &[alt_key('y')],
+        OutsideComposer,
+        || ScreenCommand::CopyCodeBlock,
         [
             "/copy-code",
             "copy the last block of code of what is pointed at, else of what is open; again: the one above",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "next-block",
-        &[letter('.')],
-        Outside,
-        || Command::Pick(Along::Next),
+        &[letter_key('.')],
+        OutsideComposer,
+        || ScreenCommand::SelectAdjacent(SelectionMove::Next),
         [
             "/next-block",
             "point at the next block of the chat, or the next finding",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "previous-block",
-        &[letter(',')],
-        Outside,
-        || Command::Pick(Along::Previous),
+        &[letter_key(',')],
+        OutsideComposer,
+        || ScreenCommand::SelectAdjacent(SelectionMove::Previous),
         ["/previous-block", "point at the block before", ""],
     ),
-    bind(
+    bind_keys(
         "next-turn",
-        &[letter(']')],
-        Outside,
-        || Command::Pick(Along::NextTurn),
+        &[letter_key(']')],
+        OutsideComposer,
+        || ScreenCommand::SelectAdjacent(SelectionMove::NextTurn),
         ["/next-turn", "to the next turn", ""],
     ),
-    bind(
+    bind_keys(
         "previous-turn",
-        &[letter('[')],
-        Outside,
-        || Command::Pick(Along::PreviousTurn),
+        &[letter_key('[')],
+        OutsideComposer,
+        || ScreenCommand::SelectAdjacent(SelectionMove::PreviousTurn),
         ["/previous-turn", "to the turn before", ""],
     ),
-    bind(
+    bind_keys(
         "open",
-        &[letter(' ')],
-        Outside,
-        || Command::Open,
+        &[letter_key(' ')],
+        OutsideComposer,
+        || ScreenCommand::OpenSelection,
         [
             "/open",
             "open or fold the call, the thinking, the finding or the event that is pointed at; of a step, open its diff",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "filter",
-        &[letter('=')],
-        Outside,
-        || Command::Filter,
+        &[letter_key('=')],
+        OutsideComposer,
+        || ScreenCommand::CycleFilter,
         [
             "/filter",
             "list all findings, the open ones, those rejected, those settled; compare the plan with an earlier one",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "jump",
-        &[letter('>')],
-        Outside,
-        || Command::Jump,
+        &[letter_key('>')],
+        OutsideComposer,
+        || ScreenCommand::JumpToCounterpart,
         [
             "/jump",
             "from the finding that is pointed at to its line of the plan, and back",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "note",
-        &[letter(';')],
-        Outside,
-        || Command::Note(String::new()),
+        &[letter_key(';')],
+        OutsideComposer,
+        || ScreenCommand::AddPlanNote(String::new()),
         [
             "/note [TEXT]",
             "make a note on the line of the plan that is pointed at: reviewer and planner get it",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "unnote",
-        &[letter('-')],
-        Outside,
-        || Command::Unnote(None),
+        &[letter_key('-')],
+        OutsideComposer,
+        || ScreenCommand::RemovePlanNote(None),
         [
             "/unnote [N]",
             "take back the note of the line that is pointed at, or note N",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "rewrite",
-        &[letter('+')],
-        Outside,
-        || Command::Rewrite,
+        &[letter_key('+')],
+        OutsideComposer,
+        || ScreenCommand::RewritePlanLine,
         [
             "/rewrite",
             "write the line of the plan that is pointed at anew, here; /edit opens all of it in your editor",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "editor",
-        &[ctrl('e')],
-        Outside,
-        || Command::Outside(Viewer::Editor),
+        &[ctrl_key('e')],
+        OutsideComposer,
+        || ScreenCommand::OpenInViewer(ExternalViewer::Editor),
         [
             "/editor",
             "open what is pointed at, else what is open, in your editor (VISUAL, EDITOR)",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "pager",
-        &[alt('l')],
-        Outside,
-        || Command::Outside(Viewer::Pager),
+        &[alt_key('l')],
+        OutsideComposer,
+        || ScreenCommand::OpenInViewer(ExternalViewer::Pager),
         ["/pager", "the same in your pager (PAGER)", ""],
     ),
-    bind(
+    bind_keys(
         "needs-me",
-        &[letter('!')],
-        Outside,
-        || Command::NeedsMe,
+        &[letter_key('!')],
+        OutsideComposer,
+        || ScreenCommand::GoToWaitingDialog,
         ["/needs-me", "go to what needs you", ""],
     ),
-    bind(
+    bind_keys(
         "voices",
-        &[letter('|')],
-        Outside,
-        || Command::Voices,
+        &[letter_key('|')],
+        OutsideComposer,
+        || ScreenCommand::ToggleChatArrangement,
         [
             "/voices",
             "show planner and reviewer beside each other in a wide window, in the order in which they speak",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "find",
-        &[ctrl('f')],
+        &[ctrl_key('f')],
         Anywhere,
-        || Command::Find,
+        || ScreenCommand::OpenSearch,
         [
             "/find",
             "find something in what is open: a tab, a long text, a diff; in Log, list the events that have it",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "side",
-        &[letter('\\')],
-        Outside,
-        || Command::Side,
+        &[letter_key('\\')],
+        OutsideComposer,
+        || ScreenCommand::ToggleSidePane,
         ["/side", "show or hide the second pane of a wide window", ""],
     ),
-    bind(
+    bind_keys(
         "other-pane",
-        &[plain(KeyCode::F(6))],
+        &[plain_key(KeyCode::F(6))],
         Anywhere,
-        || Command::OtherPane,
+        || ScreenCommand::TogglePaneFocus,
         [
             "/other-pane",
             "give the keys to the other pane of a wide window, and back",
             "other pane",
         ],
     ),
-    bind(
+    bind_keys(
         "show-chat",
-        &[letter('1')],
-        Outside,
-        || Command::Show(Tab::Chat),
+        &[letter_key('1')],
+        OutsideComposer,
+        || ScreenCommand::Show(TabKind::Chat),
         ["/chat", "show Chat", ""],
     ),
-    bind(
+    bind_keys(
         "show-plan",
-        &[letter('2')],
-        Outside,
-        || Command::Show(Tab::Plan),
+        &[letter_key('2')],
+        OutsideComposer,
+        || ScreenCommand::Show(TabKind::Plan),
         ["/tab plan", "show Plan", ""],
     ),
-    bind(
+    bind_keys(
         "show-comments",
-        &[letter('3')],
-        Outside,
-        || Command::Show(Tab::Comments),
+        &[letter_key('3')],
+        OutsideComposer,
+        || ScreenCommand::Show(TabKind::Comments),
         ["/comments", "show Comments", ""],
     ),
-    bind(
+    bind_keys(
         "show-log",
-        &[letter('4')],
-        Outside,
-        || Command::Show(Tab::Log),
+        &[letter_key('4')],
+        OutsideComposer,
+        || ScreenCommand::Show(TabKind::Log),
         ["/log", "show Log; once more folds it", ""],
     ),
-    bind(
+    bind_keys(
         "show-status",
-        &[letter('5')],
-        Outside,
-        || Command::Show(Tab::Status),
+        &[letter_key('5')],
+        OutsideComposer,
+        || ScreenCommand::Show(TabKind::Status),
         ["/status", "show Status; once more folds it", ""],
     ),
-    bind(
+    bind_keys(
         "next-tab",
-        &[plain(KeyCode::Tab)],
+        &[plain_key(KeyCode::Tab)],
         Anywhere,
-        || Command::NextTab,
+        || ScreenCommand::NextTab,
         ["/next", "the next tab", "tabs"],
     ),
-    bind(
+    bind_keys(
         "tab-right",
-        &[plain(KeyCode::Right)],
-        Outside,
-        || Command::NextTab,
+        &[plain_key(KeyCode::Right)],
+        OutsideComposer,
+        || ScreenCommand::NextTab,
         ["/next", "the next tab", ""],
     ),
-    bind(
+    bind_keys(
         "tab-left",
-        &[plain(KeyCode::Left)],
-        Outside,
-        || Command::PreviousTab,
+        &[plain_key(KeyCode::Left)],
+        OutsideComposer,
+        || ScreenCommand::PreviousTab,
         ["/previous", "the tab before", ""],
     ),
-    bind(
+    bind_keys(
         "mode",
-        &[plain(KeyCode::BackTab)],
+        &[plain_key(KeyCode::BackTab)],
         Anywhere,
-        || Command::Mode(None),
+        || ScreenCommand::Mode(None),
         [
             "/mode, /plan, /default, /auto-edit, /yolo",
             "how much agents do without asking; the key goes through all but yolo",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "page-up",
-        &[plain(KeyCode::PageUp)],
+        &[plain_key(KeyCode::PageUp)],
         Anywhere,
-        || Command::Scroll(Move::PageUp),
+        || ScreenCommand::Scroll(ScrollMove::PageUp),
         ["/up", "a page up", ""],
     ),
-    bind(
+    bind_keys(
         "page-down",
-        &[plain(KeyCode::PageDown)],
+        &[plain_key(KeyCode::PageDown)],
         Anywhere,
-        || Command::Scroll(Move::PageDown),
+        || ScreenCommand::Scroll(ScrollMove::PageDown),
         ["/down", "a page down", ""],
     ),
-    bind(
+    bind_keys(
         "line-up",
-        &[plain(KeyCode::Up), letter('k')],
-        Outside,
-        || Command::Scroll(Move::Up),
+        &[plain_key(KeyCode::Up), letter_key('k')],
+        OutsideComposer,
+        || ScreenCommand::Scroll(ScrollMove::Up),
         [
             "/line-up",
             "a line up; in Plan, Comments and Log, point at what stands above",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "line-down",
-        &[plain(KeyCode::Down), letter('j')],
-        Outside,
-        || Command::Scroll(Move::Down),
+        &[plain_key(KeyCode::Down), letter_key('j')],
+        OutsideComposer,
+        || ScreenCommand::Scroll(ScrollMove::Down),
         [
             "/line-down",
             "a line down; in Plan, Comments and Log, point at what stands below",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "top",
-        &[plain(KeyCode::Home)],
-        Outside,
-        || Command::Scroll(Move::Top),
+        &[plain_key(KeyCode::Home)],
+        OutsideComposer,
+        || ScreenCommand::Scroll(ScrollMove::Top),
         ["/top", "to the first line", ""],
     ),
-    bind(
+    bind_keys(
         "end",
-        &[plain(KeyCode::End)],
-        Outside,
-        || Command::Scroll(Move::End),
+        &[plain_key(KeyCode::End)],
+        OutsideComposer,
+        || ScreenCommand::Scroll(ScrollMove::End),
         ["/end", "to the last line, and follow it", ""],
     ),
-    bind(
+    bind_keys(
         "write",
-        &[letter('i'), plain(KeyCode::Enter)],
-        Outside,
-        || Command::Focus,
+        &[letter_key('i'), plain_key(KeyCode::Enter)],
+        OutsideComposer,
+        || ScreenCommand::FocusComposer,
         [
             "/write",
             "write (Enter is an open dialog's, and opens what is pointed at)",
             "write",
         ],
     ),
-    bind(
+    bind_keys(
         "leave",
-        &[plain(KeyCode::Esc)],
+        &[plain_key(KeyCode::Esc)],
         Composer,
-        || Command::Unfocus,
+        || ScreenCommand::LeaveComposer,
         [
             "/leave",
             "leave the composer, so that letters are commands",
             "commands",
         ],
     ),
-    bind(
+    bind_keys(
         "theme",
         &[],
         Anywhere,
-        || Command::Theme(None),
+        || ScreenCommand::Theme(None),
         [
             "/theme [NAME]",
             "show the themes, or take one of them; screen.theme of the configuration keeps it",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "mouse",
-        &[plain(KeyCode::F(3))],
+        &[plain_key(KeyCode::F(3))],
         Anywhere,
-        || Command::Mouse,
+        || ScreenCommand::ToggleMouse,
         [
             "/mouse",
             "leave the mouse to the terminal, or take it again (a drag with Shift held always selects text)",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "resume",
-        &[letter('r')],
-        Outside,
-        || Command::Resume,
+        &[letter_key('r')],
+        OutsideComposer,
+        || ScreenCommand::ResumeRun,
         [
             "/resume",
             "go on with the unfinished run; the key takes up the one of the history that is open",
             "take up again",
         ],
     ),
-    bind(
+    bind_keys(
         "history",
         &[],
         Anywhere,
-        || Command::History,
+        || ScreenCommand::ShowHistory,
         [
             "/history",
             "list finished runs, open one to be read, take an unfinished one up again",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "export",
-        &[ctrl('s')],
-        Outside,
-        || Command::Export(ExportFormat::default()),
+        &[ctrl_key('s')],
+        OutsideComposer,
+        || ScreenCommand::ExportRun(ExportFormat::default()),
         [
             "/export [html|md]",
             "write the run down as one page to show to others",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "help",
-        &[letter('?'), plain(KeyCode::F(1))],
+        &[letter_key('?'), plain_key(KeyCode::F(1))],
         Anywhere,
-        || Command::Help,
+        || ScreenCommand::ShowHelp,
         ["/help", "these keys", "help"],
     ),
-    bind(
+    bind_keys(
         "palette",
-        &[ctrl('p'), letter(':')],
+        &[ctrl_key('p'), letter_key(':')],
         Anywhere,
-        || Command::Palette,
+        || ScreenCommand::OpenPalette,
         ["/palette", "find any of these by a few letters", "actions"],
     ),
-    bind(
+    bind_keys(
         "undo",
-        &[letter('u')],
-        Outside,
-        || Command::Undo(UndoWish::Last),
+        &[letter_key('u')],
+        OutsideComposer,
+        || ScreenCommand::Undo(UndoWish::Last),
         [
             "/undo [N]",
             "undo the last step that changed something, or back to before step N",
             "undo",
         ],
     ),
-    bind(
+    bind_keys(
         "redo",
-        &[ctrl('r')],
-        Outside,
-        || Command::Undo(UndoWish::Redo),
+        &[ctrl_key('r')],
+        OutsideComposer,
+        || ScreenCommand::Undo(UndoWish::Redo),
         ["/redo", "bring back what was undone last", ""],
     ),
-    bind(
+    bind_keys(
         "redraw",
-        &[ctrl('l')],
+        &[ctrl_key('l')],
         Anywhere,
-        || Command::Redraw,
+        || ScreenCommand::Redraw,
         [
             "/redraw",
             "draw everything anew, where another program wrote onto the screen",
             "",
         ],
     ),
-    bind(
+    bind_keys(
         "suspend",
-        &[ctrl('z')],
+        &[ctrl_key('z')],
         Anywhere,
-        || Command::Suspend,
+        || ScreenCommand::Suspend,
         ["/suspend", "to the background", ""],
     ),
-    bind(
+    bind_keys(
         "quit",
-        &[ctrl('c')],
+        &[ctrl_key('c')],
         Anywhere,
-        || Command::Quit,
+        || ScreenCommand::Quit,
         [
             "/quit",
             "save and end; where something works it asks first, and once more leaves at once",

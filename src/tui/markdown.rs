@@ -3,41 +3,41 @@
 //! Works line by line, so that a text that still grows is never laid out twice; only a table waits for the
 //! line that ends it. Refuses to know what a document is for.
 
-mod code;
-mod inline;
-mod table;
+mod code_highlight;
+mod inline_style;
+mod markdown_table;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::text_wrap::{text_width, wrap_spans};
 use super::theme;
-use super::wrap::{width, wrap};
-pub use code::Language;
-pub use inline::inline;
+pub use code_highlight::HighlightLanguage;
+pub use inline_style::style_inline;
 
 /// What carries over from line to line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Markdown {
+pub struct MarkdownRenderer {
     /// The fence that is open.
-    fence: Option<Fence>,
+    fence: Option<OpenCodeFence>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Fence {
+struct OpenCodeFence {
     marks: String,
     /// How far it is indented, in a list.
     margin: usize,
-    language: Language,
+    language: HighlightLanguage,
 }
 
-impl Markdown {
+impl MarkdownRenderer {
     /// Tells whether the next line stands in a fenced block.
     pub fn is_in_fence(&self) -> bool {
         self.fence.is_some()
     }
 
     /// Lays out one drawable line.
-    pub fn line(&mut self, line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
+    pub fn lay_out_line(&mut self, line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
         let trimmed = line.trim_start();
         let marks: String = trimmed
             .chars()
@@ -57,83 +57,88 @@ impl Markdown {
             let lead = line.len() - trimmed.len();
             let code = line.get(lead.min(open.margin)..).unwrap_or(trimmed);
             let mut spans = vec![Span::styled("│ ", theme::QUIET)];
-            spans.extend(open.language.spans(code, base));
+            spans.extend(open.language.highlight_line(code, base));
             let lead = code.len() - code.trim_start().len();
             let columns = columns.saturating_sub(open.margin);
-            return moved(barred(wrap(&spans, columns, lead + 2)), open.margin);
+            return indent_lines(
+                continue_code_bar(wrap_spans(&spans, columns, lead + 2)),
+                open.margin,
+            );
         }
         if marks.len() >= 3 {
             let info = trimmed.trim_start_matches(['`', '~']).trim();
             let margin = (line.len() - trimmed.len()).min(columns / 2);
-            self.fence = Some(Fence {
+            self.fence = Some(OpenCodeFence {
                 marks,
                 margin,
-                language: Language::named(info),
+                language: HighlightLanguage::from_info(info),
             });
             let head = format!("┌ {info}");
             let head = [Span::styled(head.trim_end().to_owned(), theme::QUIET)];
-            return moved(wrap(&head, columns.saturating_sub(margin), 2), margin);
+            return indent_lines(wrap_spans(&head, columns.saturating_sub(margin), 2), margin);
         }
-        plain(line, columns, base)
+        lay_out_prose_line(line, columns, base)
     }
 }
 
 /// How a text stands of which lines are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stands {
+enum TextCompleteness {
     /// All of it is there.
-    Whole,
+    Complete,
     /// More lines come, which may belong to the table that it ends with.
-    Grows,
+    Growing,
 }
 
-impl Markdown {
+impl MarkdownRenderer {
     /// Lays out the lines of a text that still grows, each with its end, but for a table that may go on; gives how
     /// many bytes that were.
-    pub fn growing(
+    pub fn lay_out_growing(
         &mut self,
         text: &str,
         columns: usize,
         base: Style,
     ) -> (Vec<Line<'static>>, usize) {
         let all: Vec<&str> = text.lines().collect();
-        let (lines, n) = self.lines(&all, (columns, base), Stands::Grows);
+        let (lines, n) = self.lay_out_lines(&all, (columns, base), TextCompleteness::Growing);
         let n_bytes = text.split_inclusive('\n').take(n).map(str::len).sum();
         (lines, n_bytes)
     }
 
     /// Lays out what comes behind them as it stands now.
-    pub fn so_far(&self, text: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
+    pub fn lay_out_rest(&self, text: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
         let all: Vec<&str> = text.lines().collect();
-        self.clone().lines(&all, (columns, base), Stands::Whole).0
+        self.clone()
+            .lay_out_lines(&all, (columns, base), TextCompleteness::Complete)
+            .0
     }
 
     /// Lays out lines; gives how many of them it were.
-    fn lines(
+    fn lay_out_lines(
         &mut self,
         all: &[&str],
         (columns, base): (usize, Style),
-        stands: Stands,
+        stands: TextCompleteness,
     ) -> (Vec<Line<'static>>, usize) {
         let mut rest = all;
         let mut lines = Vec::new();
         while let Some((line, after)) = rest.split_first() {
             let n_rows = match self.is_in_fence() {
                 true => 0,
-                false => table::n_rows(rest),
+                false => markdown_table::count_table_rows(rest),
             };
-            let is_last = rest.len() == n_rows.max(1) && rest.len() < MOST_ROWS;
+            let is_last = rest.len() == n_rows.max(1) && rest.len() < MAX_GROWING_TABLE_ROWS;
             let may_go_on = n_rows > 0 || !self.is_in_fence() && line.contains('|');
-            if stands == Stands::Grows && is_last && may_go_on {
+            if stands == TextCompleteness::Growing && is_last && may_go_on {
                 break;
             }
             match rest.split_at_checked(n_rows) {
                 Some((rows, after)) if n_rows > 0 => {
-                    lines.extend(table::lay_out(rows, columns, base));
+                    lines.extend(markdown_table::lay_out(rows, columns, base));
                     rest = after;
                 }
                 _ => {
-                    lines.extend(self.line(line, columns, base));
+                    lines.extend(self.lay_out_line(line, columns, base));
                     rest = after;
                 }
             }
@@ -143,10 +148,10 @@ impl Markdown {
 }
 
 /// From how many rows on a table that grows is not laid out anew with each.
-const MOST_ROWS: usize = 200;
+const MAX_GROWING_TABLE_ROWS: usize = 200;
 
 /// Lines behind a margin.
-fn moved(mut lines: Vec<Line<'static>>, margin: usize) -> Vec<Line<'static>> {
+fn indent_lines(mut lines: Vec<Line<'static>>, margin: usize) -> Vec<Line<'static>> {
     for line in lines.iter_mut().filter(|_| margin > 0) {
         line.spans.insert(0, Span::raw(" ".repeat(margin)));
     }
@@ -154,7 +159,7 @@ fn moved(mut lines: Vec<Line<'static>>, margin: usize) -> Vec<Line<'static>> {
 }
 
 /// Goes on with the bar of a block of code where a line of it was broken.
-fn barred(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
+fn continue_code_bar(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     for line in lines.iter_mut().skip(1) {
         let blank = line
             .spans
@@ -172,36 +177,36 @@ fn barred(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
 }
 
 /// A line that stands in no block of code.
-fn plain(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
+fn lay_out_prose_line(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
     let trimmed = line.trim_start();
     let lead = line.len() - trimmed.len();
-    if let Some((level, text)) = heading(trimmed) {
+    if let Some((level, text)) = parse_heading(trimmed) {
         let style = match level {
             1 => theme::STRONG.add_modifier(Modifier::UNDERLINED),
             _ => theme::STRONG,
         };
-        return wrap(&inline(text, base.patch(style)), columns, 0);
+        return wrap_spans(&style_inline(text, base.patch(style)), columns, 0);
     }
     if is_rule(trimmed) {
         return vec![Line::styled("─".repeat(columns.min(40)), theme::QUIET)];
     }
-    let (bars, trimmed) = quotation(trimmed);
-    let lead = lead + width(&bars);
-    let blank = format!("{}{bars}", " ".repeat(lead - width(&bars)));
-    let (sign, text) = sign(trimmed);
+    let (bars, trimmed) = parse_quotation(trimmed);
+    let lead = lead + text_width(&bars);
+    let blank = format!("{}{bars}", " ".repeat(lead - text_width(&bars)));
+    let (sign, text) = parse_list_mark(trimmed);
     let mut spans = match (sign, bars.as_str()) {
         ("", "") => vec![Span::styled(blank, base)],
         (sign, _) => vec![Span::styled(format!("{blank}{sign}"), theme::QUIET)],
     };
-    spans.extend(inline(text, base));
+    spans.extend(style_inline(text, base));
     let hangs = match sign {
         "☐ " | "☑ " => lead + 2,
-        _ => lead + self::lead(trimmed),
+        _ => lead + self::list_mark_width(trimmed),
     };
-    wrap(&spans, columns, hangs)
+    wrap_spans(&spans, columns, hangs)
 }
 
-fn heading(trimmed: &str) -> Option<(usize, &str)> {
+fn parse_heading(trimmed: &str) -> Option<(usize, &str)> {
     let text = trimmed.trim_start_matches('#');
     let level = trimmed.len() - text.len();
     ((1..=6).contains(&level) && text.starts_with(' ')).then(|| (level, text.trim()))
@@ -214,7 +219,7 @@ fn is_rule(trimmed: &str) -> bool {
 }
 
 /// The bars of a quotation, one in the place of each mark, and what is quoted.
-fn quotation(trimmed: &str) -> (String, &str) {
+fn parse_quotation(trimmed: &str) -> (String, &str) {
     let (mut bars, mut rest) = (String::new(), trimmed);
     while let Some(quoted) = rest.strip_prefix('>') {
         // A mark before a word, as in `>=`, quotes nothing.
@@ -231,7 +236,7 @@ fn quotation(trimmed: &str) -> (String, &str) {
 }
 
 /// The sign of a list in the place of its mark, and what follows; both as wide as before.
-fn sign(trimmed: &str) -> (&'static str, &str) {
+fn parse_list_mark(trimmed: &str) -> (&'static str, &str) {
     const SIGNS: [(&str, &str); 6] = [
         // A box says more than a point, and stands in its place.
         ("- [ ] ", "☐ "),
@@ -254,13 +259,13 @@ fn code_style(base: Style) -> Style {
 }
 
 /// How far the lines after the first are indented: as the text of the first.
-pub fn hanging(line: &str) -> usize {
+pub fn hanging_indent(line: &str) -> usize {
     let trimmed = line.trim_start();
-    line.len() - trimmed.len() + lead(trimmed)
+    line.len() - trimmed.len() + list_mark_width(trimmed)
 }
 
 /// The width of a list mark, which lines after the first are indented by.
-fn lead(trimmed: &str) -> usize {
+fn list_mark_width(trimmed: &str) -> usize {
     let digits = trimmed.len()
         - trimmed
             .trim_start_matches(|c: char| c.is_ascii_digit())
@@ -275,18 +280,18 @@ fn lead(trimmed: &str) -> usize {
 }
 
 /// The words of a line without the marks of what is strong, code or a link.
-pub fn words(line: &str) -> String {
-    let (_, line) = match heading(line.trim()) {
+pub fn strip_marks(line: &str) -> String {
+    let (_, line) = match parse_heading(line.trim()) {
         Some(heading) => heading,
         None => (0, line.trim()),
     };
-    let spans = inline(line, Style::new());
+    let spans = style_inline(line, Style::new());
     spans.iter().map(|span| span.content.as_ref()).collect()
 }
 
 /// Lays out a whole drawable text.
 pub fn lay_out(text: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
-    Markdown::default().so_far(text, columns, base)
+    MarkdownRenderer::default().lay_out_rest(text, columns, base)
 }
 
 #[cfg(test)]
@@ -372,17 +377,17 @@ mod tests {
             text in "(\\| a \\| 中 \\|\n|\\|--\\|:-\\|\n|x\n|```\n|a \\| b\n|- c|\n){0,12}",
             pieces in proptest::collection::vec(1usize..9, 1..9),
         ) {
-            let (mut markdown, mut lines, mut from, mut to) = (Markdown::default(), Vec::new(), 0, 0);
+            let (mut markdown, mut lines, mut from, mut to) = (MarkdownRenderer::default(), Vec::new(), 0, 0);
             let told = |lines: &[Line<'static>]| {
                 lines.iter().map(ToString::to_string).collect::<Vec<String>>()
             };
             for piece in pieces.iter().cycle() {
                 let whole = text[..to].rfind('\n').map_or(0, |at| at + 1).max(from);
-                let (more, n_bytes) = markdown.growing(&text[from..whole], 20, Style::new());
+                let (more, n_bytes) = markdown.lay_out_growing(&text[from..whole], 20, Style::new());
                 lines.extend(more);
                 from += n_bytes;
                 let mut seen = lines.clone();
-                seen.extend(markdown.so_far(&text[from..to], 20, Style::new()));
+                seen.extend(markdown.lay_out_rest(&text[from..to], 20, Style::new()));
                 proptest::prop_assert_eq!(told(&seen), told(&lay_out(&text[..to], 20, Style::new())));
                 if to == text.len() {
                     break;

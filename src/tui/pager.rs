@@ -8,21 +8,25 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::command::Move;
-use super::help::Told;
-use super::hints;
-use super::keymap::{IsWriting, Keymap};
+use super::clickable_keys;
+use super::command::ScrollMove;
+use super::help::HelpLine;
+use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::markdown;
-use super::page::{Page, Stand};
+use super::scroll_view::{ScrollPosition, ScrollView};
+use super::text_versions::{
+    self, ComparisonLayout, ConflictVersions, DocumentComparison, TextPair,
+};
+use super::text_wrap::{
+    clean_for_display, text_width, to_drawable, truncate_to_columns, wrap_spans,
+};
 use super::theme;
-use super::versions::{self, ConflictVersions, Layout, Looked, Pair};
-use super::wrap::{cut, drawable, shown, width, wrap};
 use crate::domain::ids::SessionId;
 use crate::text::TextCleaner;
 
 /// How a text is styled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum PagerFormat {
     /// As Markdown.
     Markdown,
     /// As it is.
@@ -30,32 +34,41 @@ pub enum Form {
 }
 
 /// How many bytes of a text are shown.
-const MAX_BYTES: usize = 2 << 20;
+const MAX_SHOWN_BYTES: usize = 2 << 20;
 
 /// Texts that are compared.
 #[derive(Debug)]
-struct Both {
+struct PagerComparison {
     title: String,
-    texts: Vec<Looked>,
-    layout: Layout,
+    documents: Vec<DocumentComparison>,
+    layout: ComparisonLayout,
 }
 
-impl Both {
+impl PagerComparison {
     /// How the texts are shown next; in a narrow window nothing is shown twice.
-    fn next(&self, columns: usize) -> Layout {
-        let has_three = self.texts.iter().any(|text| text.before.is_some());
+    fn next_layout(&self, columns: usize) -> ComparisonLayout {
+        let has_three = self.documents.iter().any(|text| text.before.is_some());
         match self.layout {
-            Layout::Three if Layout::has_room(columns) => Layout::Two(versions::Form::Diff),
-            Layout::Three | Layout::Two(versions::Form::Diff) => Layout::Two(versions::Form::Sides),
-            Layout::Two(versions::Form::Sides) if has_three => Layout::Three,
-            Layout::Two(versions::Form::Sides) => Layout::Two(versions::Form::Diff),
+            ComparisonLayout::Three if ComparisonLayout::has_room(columns) => {
+                ComparisonLayout::Two(text_versions::ComparisonForm::Diff)
+            }
+            ComparisonLayout::Three
+            | ComparisonLayout::Two(text_versions::ComparisonForm::Diff) => {
+                ComparisonLayout::Two(text_versions::ComparisonForm::SideBySide)
+            }
+            ComparisonLayout::Two(text_versions::ComparisonForm::SideBySide) if has_three => {
+                ComparisonLayout::Three
+            }
+            ComparisonLayout::Two(text_versions::ComparisonForm::SideBySide) => {
+                ComparisonLayout::Two(text_versions::ComparisonForm::Diff)
+            }
         }
     }
 }
 
 /// A conversation that may go on while it is read.
 #[derive(Debug)]
-struct Talk {
+struct PagerConversation {
     session: SessionId,
     /// The piece of text that is being said; drawable.
     live: String,
@@ -64,184 +77,203 @@ struct Talk {
 
 /// A text to read.
 #[derive(Debug)]
-pub struct Pager {
+pub struct TextPager {
     title: String,
     text: String,
-    form: Form,
+    form: PagerFormat,
     /// Texts to compare, in the place of the one.
-    both: Option<Both>,
+    comparison: Option<PagerComparison>,
     /// The lines of the help, in its place.
-    keys: Vec<Told>,
+    help_lines: Vec<HelpLine>,
     /// The dialog that it is about.
-    dialog: Option<String>,
+    dialog_id: Option<String>,
     /// Whose conversation it is, where it is one.
-    talk: Option<Talk>,
-    laid_at: Option<usize>,
-    page: Page,
+    conversation: Option<PagerConversation>,
+    laid_out_columns: Option<usize>,
+    scroll_view: ScrollView,
 }
 
-impl Pager {
+impl TextPager {
     /// Says which dialog it is about, with which it goes.
     #[must_use]
-    pub fn of_dialog(self, id: &str) -> Self {
+    pub fn for_dialog(self, id: &str) -> Self {
         Self {
-            dialog: Some(id.to_owned()),
+            dialog_id: Some(id.to_owned()),
             ..self
         }
     }
 
     /// The dialog that it is about.
-    pub fn dialog(&self) -> Option<&str> {
-        self.dialog.as_deref()
+    pub fn dialog_id(&self) -> Option<&str> {
+        self.dialog_id.as_deref()
     }
 
     /// Opens a text at its beginning.
-    pub fn new(title: &str, text: &str, form: Form) -> Self {
+    pub fn new(title: &str, text: &str, form: PagerFormat) -> Self {
         Self {
-            title: super::wrap::one_line(title),
-            text: bounded(text),
+            title: super::text_wrap::to_one_line(title),
+            text: truncate_for_layout(text),
             form,
-            both: None,
-            keys: Vec::new(),
-            dialog: None,
-            talk: None,
-            laid_at: None,
-            page: Page::default(),
+            comparison: None,
+            help_lines: Vec::new(),
+            dialog_id: None,
+            conversation: None,
+            laid_out_columns: None,
+            scroll_view: ScrollView::default(),
         }
     }
 
     /// Opens the help.
-    pub fn of_keys(title: &str, keys: Vec<Told>) -> Self {
+    pub fn from_help(title: &str, keys: Vec<HelpLine>) -> Self {
         Self {
-            keys,
-            ..Self::new(title, "", Form::Plain)
+            help_lines: keys,
+            ..Self::new(title, "", PagerFormat::Plain)
         }
     }
 
     /// Tells whether a line of the help stands at a place of the screen.
     pub fn is_help_at(&self, at: Position) -> bool {
-        !self.keys.is_empty() && self.page.is_at(at)
+        !self.help_lines.is_empty() && self.scroll_view.contains(at)
     }
 
     /// Opens a conversation; one that goes on is followed at its end.
-    pub fn talk(session: &SessionId, (title, text): (&str, &str), page: Page) -> Self {
-        let talk = Talk {
+    pub fn from_conversation(
+        session: &SessionId,
+        (title, text): (&str, &str),
+        page: ScrollView,
+    ) -> Self {
+        let talk = PagerConversation {
             session: session.clone(),
             live: String::new(),
             cleaner: TextCleaner::default(),
         };
         Self {
-            talk: Some(talk),
-            page,
-            ..Self::new(title, text, Form::Markdown)
+            conversation: Some(talk),
+            scroll_view: page,
+            ..Self::new(title, text, PagerFormat::Markdown)
         }
     }
 
     /// All of its text, as one would copy it.
-    pub fn all(&self) -> String {
-        match (&self.talk, self.text.is_empty()) {
+    pub fn copy_text(&self) -> String {
+        match (&self.conversation, self.text.is_empty()) {
             (Some(talk), _) => format!("{}{}", self.text, talk.live),
             (None, false) => self.text.clone(),
-            (None, true) => self.page.text(),
+            (None, true) => self.scroll_view.text(),
         }
     }
 
     /// The session whose conversation is open.
     pub fn session(&self) -> Option<&SessionId> {
-        self.talk.as_ref().map(|talk| &talk.session)
+        self.conversation.as_ref().map(|talk| &talk.session)
     }
 
     /// Takes the conversation as it is now; the place in it stays.
-    pub fn retell(&mut self, title: &str, text: &str) {
-        self.title = super::wrap::one_line(title);
-        self.text = bounded(text);
-        self.laid_at = None;
+    pub fn update_conversation(&mut self, title: &str, text: &str) {
+        self.title = super::text_wrap::to_one_line(title);
+        self.text = truncate_for_layout(text);
+        self.laid_out_columns = None;
     }
 
     /// Takes a piece of what is being said in it.
-    pub fn hear(&mut self, piece: &str) {
-        if let Some(talk) = &mut self.talk
-            && talk.live.len() < MAX_BYTES
+    pub fn append_live_text(&mut self, piece: &str) {
+        if let Some(talk) = &mut self.conversation
+            && talk.live.len() < MAX_SHOWN_BYTES
         {
-            talk.live.push_str(&drawable(talk.cleaner.push(piece)));
-            self.laid_at = None;
+            talk.live.push_str(&to_drawable(talk.cleaner.push(piece)));
+            self.laid_out_columns = None;
         }
     }
 
     /// The text with what is being said.
-    fn whole(&self) -> Cow<'_, str> {
-        match self.talk.as_ref().filter(|talk| !talk.live.is_empty()) {
+    fn full_text(&self) -> Cow<'_, str> {
+        match self
+            .conversation
+            .as_ref()
+            .filter(|talk| !talk.live.is_empty())
+        {
             Some(talk) => Cow::Owned(format!("{}\n\n{}", self.text, talk.live)),
             None => Cow::Borrowed(&self.text),
         }
     }
 
     /// What was being said is said; with the text it comes again.
-    pub fn end_piece(&mut self) {
-        if let Some(talk) = &mut self.talk {
+    pub fn end_live_text(&mut self) {
+        if let Some(talk) = &mut self.conversation {
             talk.live.clear();
             talk.cleaner = TextCleaner::default();
-            self.laid_at = None;
+            self.laid_out_columns = None;
         }
     }
 
     /// Opens the user's text and the agent's.
-    pub fn both(versions: &[ConflictVersions]) -> Self {
-        let texts: Vec<Looked> = versions.iter().map(ConflictVersions::looked).collect();
+    pub fn from_versions(versions: &[ConflictVersions]) -> Self {
+        let texts: Vec<DocumentComparison> =
+            versions.iter().map(ConflictVersions::looked).collect();
         let layout = match texts.iter().any(|text| text.before.is_some()) {
-            true => Layout::Three,
-            false => Layout::Two(versions::Form::Diff),
+            true => ComparisonLayout::Three,
+            false => ComparisonLayout::Two(text_versions::ComparisonForm::Diff),
         };
-        Self::of("both texts", texts, layout)
+        Self::with_comparison("both texts", texts, layout)
     }
 
     /// Opens texts to be compared.
-    pub fn compared(title: &str, pairs: Vec<Pair>) -> Self {
-        let texts = Looked {
+    pub fn from_pairs(title: &str, pairs: Vec<TextPair>) -> Self {
+        let texts = DocumentComparison {
             pairs,
             before: None,
         };
-        Self::of(title, vec![texts], Layout::Two(versions::Form::Diff))
+        Self::with_comparison(
+            title,
+            vec![texts],
+            ComparisonLayout::Two(text_versions::ComparisonForm::Diff),
+        )
     }
 
-    fn of(title: &str, texts: Vec<Looked>, layout: Layout) -> Self {
+    fn with_comparison(
+        title: &str,
+        texts: Vec<DocumentComparison>,
+        layout: ComparisonLayout,
+    ) -> Self {
         Self {
-            both: Some(Both {
+            comparison: Some(PagerComparison {
                 title: title.to_owned(),
-                texts,
+                documents: texts,
                 layout,
             }),
-            ..Self::new("", "", Form::Markdown)
+            ..Self::new("", "", PagerFormat::Markdown)
         }
     }
 
     /// Shows the texts the next way; says whether there are two.
-    pub fn turn(&mut self) -> bool {
-        let Some(both) = &mut self.both else {
+    pub fn cycle_layout(&mut self) -> bool {
+        let Some(both) = &mut self.comparison else {
             return false;
         };
-        both.layout = both.next(self.laid_at.unwrap_or(0));
-        self.laid_at = None;
+        both.layout = both.next_layout(self.laid_out_columns.unwrap_or(0));
+        self.laid_out_columns = None;
         true
     }
 
     /// The title, with the keys that matter here.
-    fn heading(&self, keymap: &Keymap, columns: usize) -> Line<'static> {
-        let key = |action| keymap.named(action, IsWriting::No);
-        let (title, next) = match &self.both {
+    fn title_line(&self, keymap: &ActiveKeymap, columns: usize) -> Line<'static> {
+        let key = |action| keymap.key_label(action, ComposerFocus::Unfocused);
+        let (title, next) = match &self.comparison {
             None => (self.title.clone(), String::new()),
             Some(both) => {
-                let next = match both.next(columns) {
-                    Layout::Three => "with the text before",
-                    Layout::Two(versions::Form::Sides) => "side by side",
-                    Layout::Two(versions::Form::Diff) => "as a diff",
+                let next = match both.next_layout(columns) {
+                    ComparisonLayout::Three => "with the text before",
+                    ComparisonLayout::Two(text_versions::ComparisonForm::SideBySide) => {
+                        "side by side"
+                    }
+                    ComparisonLayout::Two(text_versions::ComparisonForm::Diff) => "as a diff",
                 };
                 let next = format!("  {}: {next}", key("view"));
                 (both.title.clone(), next)
             }
         };
         let (close, find) = (key("close"), key("text-find"));
-        let (sign, back, style) = match &self.dialog {
+        let (sign, back, style) = match &self.dialog_id {
             Some(_) => ("?", "goes back to it", theme::NEEDS_YOU),
             None => ("▤", "closes", theme::STRONG),
         };
@@ -252,78 +284,80 @@ impl Pager {
             format!("{next}{closes}  {find} finds"),
             format!("{next}{closes}"),
         ];
-        let fits = |keys: &&String| width(&title) + 2 + width(keys) <= columns;
+        let fits = |keys: &&String| text_width(&title) + 2 + text_width(keys) <= columns;
         let keys = forms.iter().find(fits).unwrap_or(least);
-        let title = cut(
+        let title = truncate_to_columns(
             &format!("{sign} {title}"),
-            columns.saturating_sub(width(keys)),
+            columns.saturating_sub(text_width(keys)),
         );
         let mut spans = vec![Span::styled(title, style)];
-        spans.extend(hints::spans(keys, style));
+        spans.extend(clickable_keys::hint_spans(keys, style));
         Line::from(spans)
     }
 
     /// Moves the view.
-    pub fn scroll(&mut self, to: Move) {
-        self.page.scroll(to);
+    pub fn scroll(&mut self, to: ScrollMove) {
+        self.scroll_view.scroll(to);
     }
 
     /// Where the view stands, to come back to it.
-    pub fn stand(&self) -> Stand {
-        self.page.stand()
+    pub fn position(&self) -> ScrollPosition {
+        self.scroll_view.position()
     }
 
     /// Its lines and the window onto them, in which something is looked for.
-    pub fn page(&mut self) -> &mut Page {
-        &mut self.page
+    pub fn scroll_view_mut(&mut self) -> &mut ScrollView {
+        &mut self.scroll_view
     }
 
     /// Draws the title and the visible lines.
-    pub fn draw(&mut self, frame: &mut Frame, area: Rect, keymap: &Keymap) {
+    pub fn draw(&mut self, frame: &mut Frame, area: Rect, keymap: &ActiveKeymap) {
         let columns = usize::from(area.width);
-        if self.laid_at != Some(columns) {
-            self.laid_at = Some(columns);
-            self.page.set_lines(match &self.both {
+        if self.laid_out_columns != Some(columns) {
+            self.laid_out_columns = Some(columns);
+            self.scroll_view.set_lines(match &self.comparison {
                 Some(both) => both
-                    .texts
+                    .documents
                     .iter()
                     .flat_map(|text| text.lay_out(both.layout, columns))
                     .collect(),
-                None if !self.keys.is_empty() => {
-                    let keys = self.keys.iter();
+                None if !self.help_lines.is_empty() => {
+                    let keys = self.help_lines.iter();
                     keys.flat_map(|line| line.lay_out(columns)).collect()
                 }
-                None => lay_out(&self.whole(), self.form, columns),
+                None => lay_out(&self.full_text(), self.form, columns),
             });
         }
-        frame.render_widget(self.heading(keymap, columns), area);
+        frame.render_widget(self.title_line(keymap, columns), area);
         let below = Rect {
             y: area.y.saturating_add(1),
             height: area.height.saturating_sub(1),
             ..area
         };
-        self.page.name_keys(Some(keymap));
-        self.page.draw(frame, below);
+        self.scroll_view.set_page_keys(Some(keymap));
+        self.scroll_view.draw(frame, below);
     }
 }
 
 /// A drawable text, cut where it is too long to be laid out.
-fn bounded(text: &str) -> String {
-    let mut text = shown(text);
-    if text.len() > MAX_BYTES {
+fn truncate_for_layout(text: &str) -> String {
+    let mut text = clean_for_display(text);
+    if text.len() > MAX_SHOWN_BYTES {
         let n_bytes = text.len();
-        text = crate::text::truncate::to_bytes(&text, MAX_BYTES);
+        text = crate::text::truncate::to_bytes(&text, MAX_SHOWN_BYTES);
         text.push_str(&format!("\n[cut: the text has {n_bytes} bytes]"));
     }
     text
 }
 
-fn lay_out(text: &str, form: Form, columns: usize) -> Vec<Line<'static>> {
+fn lay_out(text: &str, form: PagerFormat, columns: usize) -> Vec<Line<'static>> {
     match form {
-        Form::Markdown => markdown::lay_out(text, columns, theme::PLAIN),
-        Form::Plain => text
+        PagerFormat::Markdown => markdown::lay_out(text, columns, theme::PLAIN),
+        PagerFormat::Plain => text
             .lines()
-            .flat_map(|line| wrap(&[Span::raw(line)], columns, markdown::hanging(line)))
+            .flat_map(|line| {
+                wrap_spans(&[Span::raw(line)], columns, markdown::hanging_indent(line))
+            })
             .collect(),
     }
 }

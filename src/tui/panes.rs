@@ -10,10 +10,10 @@ use ratatui::widgets::{Block, Borders};
 
 use super::Screen;
 use super::action::Action;
-use super::compare;
-use super::hints;
-use super::keymap::IsWriting;
-use super::tabs::Tab;
+use super::clickable_keys;
+use super::keymap::ComposerFocus;
+use super::tabs::TabKind;
+use super::text_comparison;
 use super::theme;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
@@ -24,7 +24,7 @@ pub const WIDE: u16 = 160;
 
 /// Whether the second pane is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Side {
+pub enum SidePaneVisibility {
     /// Where there is room.
     #[default]
     Shown,
@@ -34,37 +34,37 @@ pub enum Side {
 
 /// Which of two panes has the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Focus {
+pub enum PaneFocus {
     /// The tab that is shown.
     #[default]
-    Tab,
+    Main,
     /// What stands beside it.
-    Beside,
+    Side,
 }
 
 /// How both agents stand in the chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Voices {
+pub enum ChatArrangement {
     /// One below the other.
     #[default]
-    Below,
+    Stacked,
     /// Beside each other, in a window that is wide enough; in the order in which they speak all the same.
-    Beside,
+    SideBySide,
 }
 
-impl Voices {
+impl ChatArrangement {
     /// Changes it.
-    pub fn turn(&mut self) {
+    pub fn toggle(&mut self) {
         *self = match self {
-            Self::Below => Self::Beside,
-            Self::Beside => Self::Below,
+            Self::Stacked => Self::SideBySide,
+            Self::SideBySide => Self::Stacked,
         };
     }
 }
 
-impl Side {
+impl SidePaneVisibility {
     /// Wants it, or not any more.
-    pub fn turn(&mut self) {
+    pub fn toggle(&mut self) {
         *self = match self {
             Self::Shown => Self::Hidden,
             Self::Hidden => Self::Shown,
@@ -74,47 +74,52 @@ impl Side {
 
 impl Screen {
     /// What stands beside the tab: beside the chat the document that the run is at, beside either document the other.
-    pub(super) fn beside(&self, columns: u16, state: Option<&RunState>) -> Option<Tab> {
-        if columns < WIDE || self.side == Side::Hidden {
+    pub(super) fn side_tab(&self, columns: u16, state: Option<&RunState>) -> Option<TabKind> {
+        if columns < WIDE || self.side_pane == SidePaneVisibility::Hidden {
             return None;
         }
         let phase = state?.phase;
-        let comments = self.documents.comments.text.as_ref().map(|_| Tab::Comments);
-        let plan = self.documents.plan.text.as_ref().map(|_| Tab::Plan);
+        let comments = self
+            .documents
+            .comments
+            .text
+            .as_ref()
+            .map(|_| TabKind::Comments);
+        let plan = self.documents.plan.text.as_ref().map(|_| TabKind::Plan);
         match self.tab {
-            Tab::Chat if self.voices == Voices::Beside => None,
-            Tab::Chat if phase == Phase::Respond => comments.or(plan),
-            Tab::Chat | Tab::Comments => plan,
-            Tab::Plan if self.plan.against().is_some() => None,
-            Tab::Plan => comments,
-            Tab::Log | Tab::Status => None,
+            TabKind::Chat if self.chat_arrangement == ChatArrangement::SideBySide => None,
+            TabKind::Chat if phase == Phase::Respond => comments.or(plan),
+            TabKind::Chat | TabKind::Comments => plan,
+            TabKind::Plan if self.plan_view.compared_version().is_some() => None,
+            TabKind::Plan => comments,
+            TabKind::Log | TabKind::Status => None,
         }
     }
 
     /// The tab that keys mean: the one that is shown, or what stands beside it and has them.
-    pub(super) fn tab_at_hand(&self) -> Tab {
-        match self.places.side {
-            Some((_, tab)) if self.focus == Focus::Beside => tab,
+    pub(super) fn focused_tab(&self) -> TabKind {
+        match self.hit_areas.side_pane {
+            Some((_, tab)) if self.pane_focus == PaneFocus::Side => tab,
             Some(_) | None => self.tab,
         }
     }
 
     /// Gives the keys to the other pane.
-    pub(super) fn turn_focus(&mut self) -> Vec<Action> {
-        if self.places.side.is_none() {
-            return self.refuse(&format!(
+    pub(super) fn toggle_pane_focus(&mut self) -> Vec<Action> {
+        if self.hit_areas.side_pane.is_none() {
+            return self.show_toast(&format!(
                 "there is one pane here; from {WIDE} columns on a second one can stand beside it"
             ));
         }
-        self.focus = match self.focus {
-            Focus::Tab => Focus::Beside,
-            Focus::Beside => Focus::Tab,
+        self.pane_focus = match self.pane_focus {
+            PaneFocus::Main => PaneFocus::Side,
+            PaneFocus::Side => PaneFocus::Main,
         };
         Vec::new()
     }
 
     /// Draws what stands beside the tab; gives what is left for the tab.
-    pub(super) fn draw_side(
+    pub(super) fn draw_side_pane(
         &mut self,
         frame: &mut Frame,
         area: Rect,
@@ -125,9 +130,9 @@ impl Screen {
         if self.pager.is_some() {
             return area;
         }
-        let beside = self.beside(area.width, state);
+        let beside = self.side_tab(area.width, state);
         let Some(tab) = beside.filter(|_| area.height > 2) else {
-            self.focus = Focus::default();
+            self.pane_focus = PaneFocus::default();
             return area;
         };
         let width = area.width * 9 / 20;
@@ -136,15 +141,15 @@ impl Screen {
             width,
             ..area
         };
-        self.places.side = Some((side, tab));
-        let key = |action| self.keymap().named(action, IsWriting::No);
+        self.hit_areas.side_pane = Some((side, tab));
+        let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (hides, goes) = (key("side"), key("other-pane"));
-        let (style, title) = match self.focus {
-            Focus::Tab => (
+        let (style, title) = match self.pane_focus {
+            PaneFocus::Main => (
                 theme::QUIET,
                 format!(" {} · {goes} goes there · {hides} hides it ", tab.title()),
             ),
-            Focus::Beside => (
+            PaneFocus::Side => (
                 theme::KEY,
                 format!(" {} · {goes} goes back · {hides} hides it ", tab.title()),
             ),
@@ -152,7 +157,7 @@ impl Screen {
         let block = Block::new()
             .borders(Borders::LEFT | Borders::TOP)
             .border_style(style)
-            .title(Line::from(hints::spans(&title, style)));
+            .title(Line::from(clickable_keys::hint_spans(&title, style)));
         let inner = block.inner(side);
         frame.render_widget(block, side);
         let inner = Rect {
@@ -161,7 +166,7 @@ impl Screen {
             ..inner
         };
         self.draw_tab(tab, frame, inner, (state, now));
-        self.read.note(tab, self.changes(tab));
+        self.seen_tabs.record_seen(tab, self.tab_revision(tab));
         Rect {
             width: area.width - width,
             ..area
@@ -169,43 +174,48 @@ impl Screen {
     }
 
     /// Shows both agents beside each other, or one below the other.
-    pub(super) fn turn_voices(&mut self) -> Vec<Action> {
-        if let Some(columns) = self.narrower_than(WIDE) {
-            return self.refuse(&format!(
+    pub(super) fn toggle_chat_arrangement(&mut self) -> Vec<Action> {
+        if let Some(columns) = self.columns_if_narrower(WIDE) {
+            return self.show_toast(&format!(
                 "wants {WIDE} columns, the window has {columns}: planner beside reviewer"
             ));
         }
-        self.quietly(|screen| screen.voices.turn())
+        self.change_view(|screen| screen.chat_arrangement.toggle())
     }
 
     /// Shows or hides the second pane; of two versions of the plan, shows them the other way.
-    pub(super) fn turn_sides(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if self.tab == Tab::Plan && self.plan.against().is_some() {
-            let least = u16::try_from(compare::MIN_COLUMNS).unwrap_or(u16::MAX);
-            self.plan.form = self.plan.form.other();
-            return match self.narrower_than(least) {
-                Some(columns) if self.plan.form == compare::Form::Sides => self.refuse(&format!(
-                    "wants {least} columns, the window has {columns}: side by side"
-                )),
+    pub(super) fn toggle_side_pane(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        if self.tab == TabKind::Plan && self.plan_view.compared_version().is_some() {
+            let least =
+                u16::try_from(text_comparison::MIN_SIDE_BY_SIDE_COLUMNS).unwrap_or(u16::MAX);
+            self.plan_view.form = self.plan_view.form.opposite();
+            return match self.columns_if_narrower(least) {
+                Some(columns)
+                    if self.plan_view.form == text_comparison::ComparisonForm::SideBySide =>
+                {
+                    self.show_toast(&format!(
+                        "wants {least} columns, the window has {columns}: side by side"
+                    ))
+                }
                 Some(_) | None => Vec::new(),
             };
         }
-        if let Some(columns) = self.narrower_than(WIDE) {
-            return self.refuse(&format!(
+        if let Some(columns) = self.columns_if_narrower(WIDE) {
+            return self.show_toast(&format!(
                 "wants {WIDE} columns, the window has {columns}: a second pane"
             ));
         }
-        self.side.turn();
-        match self.side == Side::Shown && self.beside(WIDE, state).is_none() {
-            true => self.refuse(&format!("nothing stands beside {} now", self.tab.title())),
+        self.side_pane.toggle();
+        match self.side_pane == SidePaneVisibility::Shown && self.side_tab(WIDE, state).is_none() {
+            true => self.show_toast(&format!("nothing stands beside {} now", self.tab.title())),
             false => Vec::new(),
         }
     }
 
     /// How many columns the window has, where those are less than what something wants.
-    fn narrower_than(&self, wanted: u16) -> Option<u16> {
+    fn columns_if_narrower(&self, wanted: u16) -> Option<u16> {
         // Nothing is known of it before the first frame.
-        let columns = self.places.composer.width;
+        let columns = self.hit_areas.composer.width;
         (columns > 0 && columns < wanted).then_some(columns)
     }
 }

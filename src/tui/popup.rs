@@ -6,9 +6,9 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Borders, Clear};
 
-use super::hints;
+use super::clickable_keys;
+use super::text_wrap::{fit_border_line, text_width, truncate_to_columns};
 use super::theme;
-use super::wrap::{cut, in_border, width};
 
 /// Clears an area, draws a border with these titles, and gives what is inside.
 pub fn draw(frame: &mut Frame, area: Rect, title: &str, below: &str) -> Rect {
@@ -18,8 +18,8 @@ pub fn draw(frame: &mut Frame, area: Rect, title: &str, below: &str) -> Rect {
     let room = usize::from(area.width).saturating_sub(6);
     let titled = |text: &str| match text {
         "" => Line::default(),
-        text => Line::from(hints::spans(
-            &format!(" {} ", cut(text, room)),
+        text => Line::from(clickable_keys::hint_spans(
+            &format!(" {} ", truncate_to_columns(text, room)),
             Style::new(),
         )),
     };
@@ -27,8 +27,8 @@ pub fn draw(frame: &mut Frame, area: Rect, title: &str, below: &str) -> Rect {
         .borders(Borders::ALL)
         .border_type(BorderType::Rounded)
         .border_style(theme::KEY)
-        .title(in_border(titled(title)))
-        .title_bottom(in_border(titled(below)));
+        .title(fit_border_line(titled(title)))
+        .title_bottom(fit_border_line(titled(below)));
     let inner = block.inner(area);
     frame.render_widget(block, area);
     inner
@@ -42,7 +42,7 @@ fn end_wide_characters(frame: &mut Frame, area: Rect) {
     let buffer = frame.buffer_mut();
     for y in area.y..area.bottom() {
         if let Some(cell) = buffer.cell_mut(Position::new(x, y))
-            && width(cell.symbol()) > 1
+            && text_width(cell.symbol()) > 1
         {
             cell.set_symbol(" ");
         }

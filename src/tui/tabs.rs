@@ -8,7 +8,7 @@ pub mod status;
 
 /// One tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Tab {
+pub enum TabKind {
     /// What was said and done.
     #[default]
     Chat,
@@ -23,28 +23,28 @@ pub enum Tab {
 }
 
 /// Actions with a word or two for them; those that belong together stand together.
-pub type Hints = &'static [(&'static [&'static str], &'static str)];
+pub type TabHints = &'static [(&'static [&'static str], &'static str)];
 
-const POINT: (&[&str], &str) = (&["previous-block", "next-block"], "point");
+const POINT_HINT: (&[&str], &str) = (&["previous-block", "next-block"], "point");
 
 /// The actions by which the chat is read.
-pub const READ: Hints = &[
-    POINT,
+pub const CHAT_HINTS: TabHints = &[
+    POINT_HINT,
     (&["open"], "open"),
     (&["copy"], "copy"),
     (&["find"], "find"),
 ];
 
 /// The actions that mean something where the plan is compared with an earlier version.
-pub const COMPARED: Hints = &[
+pub const COMPARISON_HINTS: TabHints = &[
     (&["filter"], "back"),
     (&["side"], "other form"),
-    POINT,
+    POINT_HINT,
     (&["note"], "note"),
     (&["rewrite"], "rewrite"),
 ];
 
-impl Tab {
+impl TabKind {
     /// All tabs in their order.
     pub const ALL: [Self; 5] = [
         Self::Chat,
@@ -93,29 +93,29 @@ impl Tab {
     }
 
     /// The actions that mean something in it alone, with a word or two for each.
-    pub fn hints(self) -> Hints {
+    pub fn hints(self) -> TabHints {
         match self {
             Self::Chat | Self::Status => &[],
             Self::Plan => &[
-                POINT,
+                POINT_HINT,
                 (&["open"], "its diff"),
                 (&["note"], "note"),
                 (&["rewrite"], "rewrite"),
                 (&["filter"], "compare"),
             ],
             Self::Comments => &[
-                POINT,
+                POINT_HINT,
                 (&["open"], "open"),
                 (&["discuss-finding"], "discuss"),
                 (&["jump"], "its line"),
                 (&["filter"], "filter"),
             ],
-            Self::Log => &[POINT, (&["open"], "open"), (&["filter"], "filter")],
+            Self::Log => &[POINT_HINT, (&["open"], "open"), (&["filter"], "filter")],
         }
     }
 
     /// Tells whether it is folded until it is wanted.
-    pub fn folds(self) -> bool {
+    pub fn is_folded_at_first(self) -> bool {
         matches!(self, Self::Log | Self::Status)
     }
 }

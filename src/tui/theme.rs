@@ -3,18 +3,18 @@
 //! Colour never says anything alone: a word or a sign stands beside it. Styles name the terminal's own
 //! sixteen colours; a theme paints a finished frame in others. Refuses to know what is drawn.
 
-mod depth;
-mod own;
-mod shades;
+mod color_palettes;
+mod color_support;
+mod custom_theme;
 
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::domain::findings::FindingSeverity;
 use crate::domain::turn::Role;
-pub use depth::Depth;
-pub use own::{FIELDS, ThemeFlaw};
-use shades::{SHADES, Shades};
+use color_palettes::{BUILT_IN_PALETTES, ColorPalette};
+pub use color_support::ColorSupport;
+pub use custom_theme::{THEME_FIELDS, ThemeError};
 
 /// What needs the user; nothing else looks like this.
 pub const NEEDS_YOU: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
@@ -33,7 +33,7 @@ pub const CHOSEN: Style = Style::new()
 /// What is picked where nothing needs the user.
 pub const PICKED: Style = Style::new().add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
 /// What was found of what is looked for, beside the place that is at hand, which is picked.
-pub const FOUND: Style = Style::new()
+pub const SEARCH_MATCH: Style = Style::new()
     .fg(Color::LightCyan)
     .add_modifier(Modifier::UNDERLINED);
 /// What the user said.
@@ -56,7 +56,7 @@ pub const PLAIN: Style = Style::new();
 pub const PROVISIONAL: Style = Style::new().add_modifier(Modifier::DIM);
 
 /// The style of a role's name.
-pub fn role(role: Role) -> Style {
+pub fn role_style(role: Role) -> Style {
     let colour = match role {
         // The plain blue of most terminals cannot be read on black.
         Role::Planner => Color::LightBlue,
@@ -66,7 +66,7 @@ pub fn role(role: Role) -> Style {
 }
 
 /// The style of an open finding: it weighs, but it waits for nobody by itself.
-pub fn severity(severity: FindingSeverity) -> Style {
+pub fn severity_style(severity: FindingSeverity) -> Style {
     match severity {
         FindingSeverity::Blocking => BAD.add_modifier(Modifier::BOLD),
         FindingSeverity::Major => STRONG,
@@ -76,37 +76,37 @@ pub fn severity(severity: FindingSeverity) -> Style {
 
 /// What the styles are shown as.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Theme(Shades);
+pub struct ColorTheme(ColorPalette);
 
-impl Default for Theme {
+impl Default for ColorTheme {
     /// The terminal's own sixteen colours.
     fn default() -> Self {
-        Self(SHADES[0].clone())
+        Self(BUILT_IN_PALETTES[0].clone())
     }
 }
 
 /// What a terminal says of itself in its environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Surroundings<'a> {
+pub struct TerminalEnvironment<'a> {
     /// `NO_COLOR`; any text but an empty one asks for none.
     pub no_color: Option<&'a str>,
     /// `COLORFGBG`: `text;ground` as numbers of the sixteen colours.
-    pub ground: Option<&'a str>,
+    pub color_fg_bg: Option<&'a str>,
     /// `TERM`
     pub term: Option<&'a str>,
     /// `COLORTERM`
-    pub colours: Option<&'a str>,
+    pub color_term: Option<&'a str>,
 }
 
-impl Theme {
+impl ColorTheme {
     /// All themes that the program brings.
-    pub fn shipped() -> impl Iterator<Item = Self> {
-        SHADES.iter().cloned().map(Self)
+    pub fn built_in() -> impl Iterator<Item = Self> {
+        BUILT_IN_PALETTES.iter().cloned().map(Self)
     }
 
     /// The theme of this name among them.
-    pub fn named(name: &str) -> Option<Self> {
-        let shades = SHADES.iter().find(|shades| shades.name == name);
+    pub fn from_name(name: &str) -> Option<Self> {
+        let shades = BUILT_IN_PALETTES.iter().find(|shades| shades.name == name);
         shades.cloned().map(Self)
     }
 
@@ -116,39 +116,39 @@ impl Theme {
     }
 
     /// The theme that fits a terminal, as far as that is known without asking it.
-    pub fn fitting(of: Surroundings<'_>) -> Self {
+    pub fn for_terminal(of: TerminalEnvironment<'_>) -> Self {
         // The numbers 7 and 15 are the two whites.
-        let ground = of.ground.and_then(|ground| ground.rsplit(';').next());
+        let ground = of.color_fg_bg.and_then(|ground| ground.rsplit(';').next());
         let name = match ground {
             _ if of.no_color.is_some_and(|word| !word.is_empty()) => "none",
-            _ if Depth::of(of) == Depth::Sixteen => "sixteen",
+            _ if ColorSupport::from_environment(of) == ColorSupport::Ansi16 => "sixteen",
             Some("7" | "15") => "light",
             Some(_) => "dark",
             None => "terminal",
         };
-        Self::named(name)
+        Self::from_name(name)
             .unwrap_or_default()
-            .on_the_terminals_ground()
+            .with_terminal_background()
     }
 
     /// The same on the terminal's own ground, with its own colour of plain text.
     #[must_use]
-    pub fn on_the_terminals_ground(self) -> Self {
-        Self(Shades {
-            ground: Color::Reset,
+    pub fn with_terminal_background(self) -> Self {
+        Self(ColorPalette {
+            background: Color::Reset,
             text: Color::Reset,
             ..self.0
         })
     }
 
     /// Tells whether it leaves ground and plain text to the terminal.
-    pub fn is_on_the_terminals_ground(&self) -> bool {
-        self.0.ground == Color::Reset && self.0.text == Color::Reset
+    pub fn uses_terminal_background(&self) -> bool {
+        self.0.background == Color::Reset && self.0.text == Color::Reset
     }
 
     /// Paints a finished frame.
     pub fn paint(&self, buffer: &mut Buffer) {
-        if self.0.is_plain() {
+        if self.0.is_identity() {
             return;
         }
         // Without colours, what is quiet is dim.
@@ -157,8 +157,8 @@ impl Theme {
             if dims && Some(cell.fg) == QUIET.fg {
                 cell.modifier.insert(Modifier::DIM);
             }
-            cell.fg = self.0.text_shade(cell.fg);
-            cell.bg = self.0.ground_shade(cell.bg);
+            cell.fg = self.0.text_color(cell.fg);
+            cell.bg = self.0.background_color(cell.bg);
         }
     }
 }
@@ -167,25 +167,25 @@ impl Theme {
 mod tests {
     use super::*;
 
-    fn check(of: Surroundings<'_>, wanted: &str) {
-        assert_eq!(Theme::fitting(of).name(), wanted, "{of:?}");
+    fn check(of: TerminalEnvironment<'_>, wanted: &str) {
+        assert_eq!(ColorTheme::for_terminal(of).name(), wanted, "{of:?}");
     }
 
     #[test]
     fn a_terminal_that_says_what_it_is_gets_the_theme_that_fits() {
-        let many = Surroundings {
+        let many = TerminalEnvironment {
             term: Some("xterm-256color"),
-            ..Surroundings::default()
+            ..TerminalEnvironment::default()
         };
         check(many, "terminal");
-        check(Surroundings::default(), "sixteen");
-        let on = |ground| Surroundings {
-            ground: Some(ground),
+        check(TerminalEnvironment::default(), "sixteen");
+        let on = |ground| TerminalEnvironment {
+            color_fg_bg: Some(ground),
             ..many
         };
         check(on("0;15"), "light");
         check(on("15;default;0"), "dark");
-        let without = |word| Surroundings {
+        let without = |word| TerminalEnvironment {
             no_color: Some(word),
             ..on("0;15")
         };
@@ -205,14 +205,17 @@ mod tests {
             BAD,
             CODE,
             PLAIN,
-            role(Role::Planner),
-            role(Role::Reviewer),
+            role_style(Role::Planner),
+            role_style(Role::Reviewer),
         ];
-        for shades in SHADES.iter().filter(|shades| shades.assumed.is_some()) {
-            let assumed = shades.assumed.unwrap();
+        for shades in BUILT_IN_PALETTES
+            .iter()
+            .filter(|shades| shades.assumed_background.is_some())
+        {
+            let assumed = shades.assumed_background.unwrap();
             for style in all {
-                let shade = shades.text_shade(style.fg.unwrap_or(Color::Reset));
-                let found = shades::contrast(shade, assumed);
+                let shade = shades.text_color(style.fg.unwrap_or(Color::Reset));
+                let found = color_palettes::contrast(shade, assumed);
                 let least = if style == QUIET { 3.0 } else { 4.0 };
                 assert!(
                     found.is_none_or(|found| found >= least),
@@ -225,12 +228,15 @@ mod tests {
 
     #[test]
     fn nothing_but_what_needs_the_user_has_its_colour() {
-        for shades in SHADES.iter().filter(|shades| shades.name != "none") {
-            let of = |style: Style| shades.text_shade(style.fg.unwrap_or(Color::Reset));
+        for shades in BUILT_IN_PALETTES
+            .iter()
+            .filter(|shades| shades.name != "none")
+        {
+            let of = |style: Style| shades.text_color(style.fg.unwrap_or(Color::Reset));
             let others = [
                 WARNING,
                 RUNNING,
-                FOUND,
+                SEARCH_MATCH,
                 YOU,
                 QUIET,
                 GOOD,
@@ -239,8 +245,8 @@ mod tests {
                 CODE,
                 KEY,
                 PLAIN,
-                role(Role::Planner),
-                role(Role::Reviewer),
+                role_style(Role::Planner),
+                role_style(Role::Reviewer),
             ];
             for style in others {
                 assert_ne!(of(style), of(NEEDS_YOU), "{}: {style:?}", shades.name);

@@ -4,178 +4,182 @@
 //! Refuses to know the run's state. Old blocks are forgotten and told again from the log when somebody
 //! scrolls up to them.
 
-mod block;
-mod card;
-mod earlier;
-mod ending;
-mod facts;
-mod finding;
-mod front;
-mod keeping;
-mod lines;
-mod order;
-mod patches;
-mod picking;
-mod retell;
-mod saying;
-mod scroll;
-mod step;
-mod talk;
-mod time;
-mod todos;
-mod turns;
-mod waiting;
-mod whose;
-mod wide;
+mod approval_cards;
+mod block_eviction;
+mod block_layout;
+mod block_order;
+mod block_selection;
+mod discussion_card;
+mod event_blocks;
+mod event_facts;
+mod front_matter_diff;
+mod run_context;
+mod run_summary_card;
+mod step_tracker;
+mod streaming_text;
+mod task_patch_card;
+mod time_localization;
+mod todo_list_card;
+mod tool_call_card;
+mod transcript_block;
+mod transcript_columns;
+mod transcript_scroll;
+mod transcript_scrollback;
+mod transcript_search;
+mod turn_tracker;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use block::{Block, Content, Folding, Who};
-use card::{Changed, ToolEnd};
-pub use card::{LongCall, short_path};
-use earlier::Earlier;
-pub use earlier::WantsEarlier;
-pub use ending::{Ending, Key};
-pub use facts::facts;
-pub use finding::{Find, Looked, Stand, Standing};
-pub use picking::Along;
-use saying::Saying;
-use scroll::Scroll;
-use step::Steps;
-pub use talk::besides;
-use turns::Turns;
-pub use wide::Wide;
+pub use block_selection::SelectionMove;
+pub use discussion_card::describe_outcome_details;
+pub use event_facts::event_facts;
+pub use run_summary_card::{RunSummaryCard, RunSummaryKey};
+use step_tracker::StepTracker;
+use streaming_text::StreamingText;
+use tool_call_card::{ToolCallOutcome, ToolFileChange};
+pub use tool_call_card::{TruncatedToolCall, short_path};
+use transcript_block::{BlockAuthor, BlockContent, FoldState, TranscriptBlock};
+pub use transcript_columns::TranscriptColumns;
+use transcript_scroll::TranscriptScrollPosition;
+pub use transcript_scrollback::ScrollbackDemand;
+use transcript_scrollback::TranscriptScrollback;
+pub use transcript_search::{
+    LogSearchProgress, LogSearchResult, TranscriptPosition, TranscriptSearch,
+};
+use turn_tracker::TurnTracker;
 
 use ratatui::text::Line;
 
-use super::words::Clock;
+use super::labels::LocalClock;
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
 
 /// How many ends are kept of tools whose beginning is not.
-const MAX_ENDS: usize = 10_000;
+const MAX_ORPHAN_TOOL_ENDS: usize = 10_000;
 
 /// The blocks of a conversation and where the view stands in them.
 #[derive(Debug)]
-pub struct Transcript {
-    blocks: VecDeque<Block>,
+pub struct ChatTranscript {
+    blocks: VecDeque<TranscriptBlock>,
     /// The number of the first block that is kept; numbers never change.
     first: usize,
     /// Which part of the log the blocks tell.
-    earlier: Earlier,
+    earlier: TranscriptScrollback,
     /// Whether it is a piece of the past, made to be put in front of another.
     is_piece: bool,
     n_bytes: usize,
     /// How tools ended that began before the first block.
-    ends: BTreeMap<String, ToolEnd>,
+    orphan_tool_ends: BTreeMap<String, ToolCallOutcome>,
     /// The texts that are being said.
-    sayings: BTreeMap<(Role, String), Saying>,
+    streaming_texts: BTreeMap<(Role, String), StreamingText>,
     /// The goal that was given last, until something else is said.
-    given: Option<String>,
+    last_goal: Option<String>,
     /// The calls that wait for an answer.
-    asked: waiting::Asked,
+    pending_approvals: approval_cards::PendingApprovals,
     /// How tasks are called, by their sessions.
     tasks: BTreeMap<SessionId, String>,
-    thinking: Folding,
-    scroll: Scroll,
+    thinking: FoldState,
+    scroll: TranscriptScrollPosition,
     /// The number of the first block that came since the end is not followed any more.
-    left_at: Option<usize>,
-    turns: Turns,
-    steps: Steps,
+    first_unseen_block: Option<usize>,
+    turns: TurnTracker,
+    steps: StepTracker,
     /// The folder that files are named from, with a slash at its end; empty where it is not known.
     root: String,
     /// The key that shows all of what is cut.
-    key: String,
+    expand_key: String,
     /// The user's time of day, once it is known.
-    clock: Option<Clock>,
+    clock: Option<LocalClock>,
     /// The sessions in which participants of discussions speak.
     speakers: BTreeSet<SessionId>,
     /// How the run stands.
-    stand: whose::Stand,
+    run_context: run_context::TranscriptRunContext,
     /// The block that the user points at.
-    picked: Option<usize>,
+    selected_block: Option<usize>,
     /// The block of each row of the last frame.
-    shown: Vec<usize>,
+    visible_blocks: Vec<usize>,
     /// Where the view stood in it, and how wide it was.
-    shown_at: Scroll,
-    wide: Option<Wide>,
+    visible_scroll: TranscriptScrollPosition,
+    wide: Option<TranscriptColumns>,
 }
 
 /// A line of the window.
 #[derive(Debug)]
-pub struct Row {
+pub struct TranscriptRow {
     /// What stands there.
     pub line: Line<'static>,
     /// Whether it belongs to the block that the user points at.
-    pub is_picked: bool,
+    pub is_selected: bool,
     /// How far to the right it begins.
     pub indent: usize,
 }
 
 /// The number of the first block: what came before it may be told later.
-const FIRST: usize = usize::MAX / 2;
+const FIRST_BLOCK: usize = usize::MAX / 2;
 
-impl Default for Transcript {
+impl Default for ChatTranscript {
     fn default() -> Self {
         Self {
             blocks: VecDeque::new(),
-            first: FIRST,
-            earlier: Earlier::default(),
+            first: FIRST_BLOCK,
+            earlier: TranscriptScrollback::default(),
             is_piece: false,
             n_bytes: 0,
-            ends: BTreeMap::new(),
-            sayings: BTreeMap::new(),
-            given: None,
-            asked: waiting::Asked::default(),
+            orphan_tool_ends: BTreeMap::new(),
+            streaming_texts: BTreeMap::new(),
+            last_goal: None,
+            pending_approvals: approval_cards::PendingApprovals::default(),
             tasks: BTreeMap::new(),
-            thinking: Folding::default(),
-            scroll: Scroll::default(),
-            left_at: None,
-            turns: Turns::default(),
-            steps: Steps::default(),
+            thinking: FoldState::default(),
+            scroll: TranscriptScrollPosition::default(),
+            first_unseen_block: None,
+            turns: TurnTracker::default(),
+            steps: StepTracker::default(),
             root: String::new(),
-            key: String::new(),
+            expand_key: String::new(),
             clock: None,
             speakers: BTreeSet::new(),
-            stand: whose::Stand::default(),
-            picked: None,
-            shown: Vec::new(),
-            shown_at: Scroll::default(),
+            run_context: run_context::TranscriptRunContext::default(),
+            selected_block: None,
+            visible_blocks: Vec::new(),
+            visible_scroll: TranscriptScrollPosition::default(),
             wide: None,
         }
     }
 }
 
-impl Transcript {
+impl ChatTranscript {
     /// Takes an event in.
     pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         if let Event::RunCreated(_) = event {
             // Another log begins; nothing of the one before it can be told again.
-            self.leave_run();
+            self.detach_run_summary();
             self.blocks.iter_mut().for_each(|block| block.seq = 0);
-            self.earlier = Earlier::from_the_first();
+            self.earlier = TranscriptScrollback::from_start();
         }
         self.earlier.on_event();
         match event {
             // A goal that is given is also the first thing that is said about it.
             Event::GoalMessageAdded { text }
-                if self.given.take_if(|given| given == text).is_some() => {}
+                if self.last_goal.take_if(|given| given == text).is_some() => {}
             Event::GoalGiven { text } => {
-                self.given = Some(text.clone());
-                self.push_all(retell::event(event));
+                self.last_goal = Some(text.clone());
+                self.push_blocks(event_blocks::from_event(event));
             }
-            Event::Agent { role, news, .. } => self.on_news(*role, news),
+            Event::Agent { role, news, .. } => self.on_agent_activity(*role, news),
             Event::TurnStarted { .. } | Event::TurnEnded { .. } => {
                 self.drop_provisional();
-                self.tell(event);
+                self.append_event(event);
             }
-            _ if self.is_of_speaker(event) => {}
+            _ if self.is_from_participant(event) => {}
             Event::Discussion { id, news } => self.on_discussion(id, news),
             Event::RunResumed { .. } => {
-                self.blocks.iter_mut().for_each(Block::cut_off);
-                self.tell(event);
+                self.blocks
+                    .iter_mut()
+                    .for_each(TranscriptBlock::mark_interrupted);
+                self.append_event(event);
             }
             Event::StepRecorded { step, .. } => self.end_step(*step, event),
             Event::ApprovalDecided {
@@ -185,36 +189,36 @@ impl Transcript {
                 reason,
                 ..
             } => {
-                let answer = waiting::Answer {
+                let answer = approval_cards::DecisionSummary {
                     is_allowed: *allowed,
                     by,
                     reason,
                 };
-                self.tell_answer(request, answer);
+                self.add_decision(request, answer);
             }
-            Event::TaskPatched { session, patch } => self.tell_patch(session, patch),
-            Event::TodosWritten { session, todos } => self.tell_todos(session, todos),
+            Event::TaskPatched { session, patch } => self.add_task_patch(session, patch),
+            Event::TodosWritten { session, todos } => self.add_todo_list(session, todos),
             Event::TestsRan { .. } | Event::CommitMade { .. } => {
-                let told = retell::event(event);
-                for (text, _) in told.iter().filter_map(Block::good) {
-                    self.steps.note(text);
+                let told = event_blocks::from_event(event);
+                for (text, _) in told.iter().filter_map(TranscriptBlock::success_fact) {
+                    self.steps.record_check_fact(text);
                 }
-                self.push_all(told);
+                self.push_blocks(told);
             }
-            _ => self.tell(event),
+            _ => self.append_event(event),
         }
         if let Event::QuestionAsked { .. } = event {
             // Whoever is asked sees what it is about.
             self.go_to_end();
         }
-        self.note_waiting(event);
-        self.note_task(event);
-        let told = self.turns.on_event((at, self.earlier.last()), event);
+        self.update_pending_approvals(event);
+        self.record_task_name(event);
+        let told = self.turns.on_event((at, self.earlier.last_event()), event);
         let begins = self.steps.on_event(event);
-        self.push_all(told.into_iter().chain(begins).collect());
+        self.push_blocks(told.into_iter().chain(begins).collect());
     }
 
-    fn on_news(&mut self, role: Role, news: &AgentActivity) {
+    fn on_agent_activity(&mut self, role: Role, news: &AgentActivity) {
         match news {
             AgentActivity::Text { text } => self.finish_text(role, text),
             AgentActivity::ToolEnded {
@@ -222,22 +226,28 @@ impl Transcript {
                 status,
                 exit_code,
                 output,
-            } => self.end_tool(item, status, *exit_code, output),
+            } => self.finish_tool(item, status, *exit_code, output),
             AgentActivity::FilesChanged { item, paths, diffs } => {
                 let changed = |(path, change): (&String, &String)| {
                     let diff = diffs.get(path).map_or("", String::as_str);
-                    Changed::new(path, change, diff)
+                    ToolFileChange::new(path, change, diff)
                 };
-                self.change_files(item, paths.iter().map(changed).collect());
+                self.set_changed_files(item, paths.iter().map(changed).collect());
             }
             // What is said already is what was tried again.
             AgentActivity::Retrying { .. } => {
-                self.push_before(
+                self.push_blocks_before(
                     Some(role),
-                    wide::about(Some(role), retell::news(role, news)),
+                    transcript_columns::with_role(
+                        Some(role),
+                        event_blocks::from_activity(role, news),
+                    ),
                 );
             }
-            _ => self.push_all(wide::about(Some(role), retell::news(role, news))),
+            _ => self.push_blocks(transcript_columns::with_role(
+                Some(role),
+                event_blocks::from_activity(role, news),
+            )),
         }
     }
 
@@ -245,21 +255,24 @@ impl Transcript {
     pub fn on_delta(&mut self, delta: TextDelta) {
         match delta {
             TextDelta::Text { role, item, text } => {
-                let saying = self.sayings.entry((role, item.clone())).or_default();
+                let saying = self
+                    .streaming_texts
+                    .entry((role, item.clone()))
+                    .or_default();
                 let text = saying.push(&text);
-                self.grow(role, &item, text);
+                self.append_streaming_text(role, &item, text);
             }
             // The board shows what a participant says.
             TextDelta::Child { .. } => {}
             TextDelta::Withdrawn { role, item } => {
-                self.sayings.remove(&(role, item.clone()));
-                self.remove(|block| block.is_provisional_of(role, Some(&item)));
+                self.streaming_texts.remove(&(role, item.clone()));
+                self.remove_blocks(|block| block.is_provisional_of(role, Some(&item)));
             }
         }
     }
 
     /// Names files from this folder on, also in what is told already.
-    pub fn name_from(&mut self, root: &str) {
+    pub fn set_root_folder(&mut self, root: &str) {
         let root = match root.trim_end_matches('/') {
             "" => String::new(),
             root => format!("{root}/"),
@@ -267,26 +280,31 @@ impl Transcript {
         if root != self.root {
             self.blocks
                 .iter_mut()
-                .for_each(|block| block.name_from(&root));
+                .for_each(|block| block.relativize_paths(&root));
             self.root = root;
-            self.count();
+            self.recount_bytes();
         }
     }
 
     /// Names the key that shows all of what is cut, also in what is told already.
-    pub fn name_key(&mut self, key: &str) {
-        if self.key != key {
-            key.clone_into(&mut self.key);
-            self.blocks.iter_mut().for_each(|block| block.name_key(key));
+    pub fn set_expand_key(&mut self, key: &str) {
+        if self.expand_key != key {
+            key.clone_into(&mut self.expand_key);
+            self.blocks
+                .iter_mut()
+                .for_each(|block| block.set_expand_key(key));
         }
     }
 
     /// Adds a quiet line of the program.
-    pub fn notice(&mut self, text: &str) {
-        self.push_all(vec![Block::new(Who::System, Content::notice(text))]);
+    pub fn push_notice(&mut self, text: &str) {
+        self.push_blocks(vec![TranscriptBlock::new(
+            BlockAuthor::System,
+            BlockContent::notice(text),
+        )]);
     }
 
-    fn grow(&mut self, role: Role, item: &str, text: String) {
+    fn append_streaming_text(&mut self, role: Role, item: &str, text: String) {
         if text.is_empty() {
             return;
         }
@@ -296,102 +314,104 @@ impl Transcript {
             .rev()
             .find(|block| block.is_provisional_of(role, Some(item)));
         match found {
-            Some(block) => self.n_bytes += block.grow(text),
-            None => self.push_all(vec![Block::new(
-                Who::Agent(role),
-                Content::provisional(item, text),
+            Some(block) => self.n_bytes += block.append_text(text),
+            None => self.push_blocks(vec![TranscriptBlock::new(
+                BlockAuthor::Agent(role),
+                BlockContent::provisional(item, text),
             )]),
         }
-        self.forget_old();
+        self.evict_old_blocks();
     }
 
     /// The finished block takes the place of the oldest provisional one of its author.
     fn finish_text(&mut self, role: Role, text: &str) {
-        let finished = Block::new(Who::Agent(role), Content::speech(text));
+        let finished = TranscriptBlock::new(BlockAuthor::Agent(role), BlockContent::message(text));
         let found = self
             .blocks
             .iter_mut()
             .find(|block| block.is_provisional_of(role, None));
         let Some(block) = found else {
-            self.push_all(vec![finished]);
+            self.push_blocks(vec![finished]);
             return;
         };
-        if let Content::Provisional { item, .. } = &block.content {
-            self.sayings.remove(&(role, item.clone()));
+        if let BlockContent::Provisional { item, .. } = &block.content {
+            self.streaming_texts.remove(&(role, item.clone()));
         }
         self.n_bytes = (self.n_bytes + finished.n_bytes()).saturating_sub(block.n_bytes());
         let is_named = block.is_named;
         *block = finished;
         block.is_named = is_named;
-        block.seq = self.earlier.last();
+        block.seq = self.earlier.last_event();
     }
 
-    fn end_tool(&mut self, wanted: &str, status: &str, exit_code: Option<i32>, output: &str) {
-        let ended = ToolEnd::new(status, exit_code, output);
+    fn finish_tool(&mut self, wanted: &str, status: &str, exit_code: Option<i32>, output: &str) {
+        let ended = ToolCallOutcome::from_status(status, exit_code, output);
         let mut blocks = self.blocks.iter_mut().rev();
-        match blocks.find(|block| block.running() == Some(wanted)) {
+        match blocks.find(|block| block.running_tool() == Some(wanted)) {
             Some(block) => self.n_bytes += block.end_tool(ended),
-            None if self.ends.len() < MAX_ENDS => {
-                self.ends.insert(wanted.to_owned(), ended);
+            None if self.orphan_tool_ends.len() < MAX_ORPHAN_TOOL_ENDS => {
+                self.orphan_tool_ends.insert(wanted.to_owned(), ended);
             }
             None => {}
         }
     }
 
     /// Tells on its card what a call changes; a call of which nothing is kept has said it before.
-    fn change_files(&mut self, wanted: &str, files: Vec<Changed>) {
+    fn set_changed_files(&mut self, wanted: &str, files: Vec<ToolFileChange>) {
         let root = self.root.clone();
-        let is_wanted = |block: &&mut Block| block.card().is_some_and(|card| card.item == wanted);
+        let is_wanted =
+            |block: &&mut TranscriptBlock| block.card().is_some_and(|card| card.item == wanted);
         if let Some(block) = self.blocks.iter_mut().rev().find(is_wanted) {
             let before = block.n_bytes();
-            block.change(files);
-            block.name_from(&root);
+            block.set_file_changes(files);
+            block.relativize_paths(&root);
             let now = block.n_bytes();
             self.n_bytes = (self.n_bytes + now).saturating_sub(before);
         }
     }
 
     fn drop_provisional(&mut self) {
-        self.sayings.clear();
-        self.remove(Block::is_provisional);
+        self.streaming_texts.clear();
+        self.remove_blocks(TranscriptBlock::is_provisional);
     }
 
-    fn remove(&mut self, is_void: impl Fn(&Block) -> bool) {
+    fn remove_blocks(&mut self, is_void: impl Fn(&TranscriptBlock) -> bool) {
         let Some(at) = self.blocks.iter().rposition(&is_void) else {
             return;
         };
-        self.turns.forget_name();
+        self.turns.reset_name();
         // What is provisional stands near the end; numbers of blocks before it stay.
         self.blocks.retain(|block| !is_void(block));
-        self.scroll.clamp(self.first + at, self.end());
-        self.count();
+        self.scroll
+            .follow_end_if_gone(self.first + at, self.end_number());
+        self.recount_bytes();
     }
 
-    fn push_all(&mut self, blocks: Vec<Block>) {
-        self.push_before(None, blocks);
+    fn push_blocks(&mut self, blocks: Vec<TranscriptBlock>) {
+        self.push_blocks_before(None, blocks);
     }
 
     /// Adds blocks, before what a role is still saying where one is given.
-    fn push_before(&mut self, said_by: Option<Role>, blocks: Vec<Block>) {
+    fn push_blocks_before(&mut self, said_by: Option<Role>, blocks: Vec<TranscriptBlock>) {
         for mut block in blocks {
-            block.seq = self.earlier.last();
-            block.name_from(&self.root);
-            block.name_key(&self.key);
-            block.tell_time(self.clock);
-            block.is_named = self.turns.names(&block);
+            block.seq = self.earlier.last_event();
+            block.relativize_paths(&self.root);
+            block.set_expand_key(&self.expand_key);
+            block.localize_utc_times(self.clock);
+            block.is_named = self.turns.claim_name_line(&block);
             self.n_bytes += block.n_bytes();
-            self.put(block, said_by);
+            self.insert_block(block, said_by);
         }
-        self.forget_old();
+        self.evict_old_blocks();
     }
 
     /// How many blocks there were in all.
-    pub fn n_told(&self) -> u64 {
-        u64::try_from(self.end().saturating_sub(FIRST)).unwrap_or(u64::MAX)
+    pub fn total_blocks(&self) -> u64 {
+        u64::try_from(self.end_number().saturating_sub(FIRST_BLOCK)).unwrap_or(u64::MAX)
     }
 
     /// The number after the last block's.
-    fn end(&self) -> usize {
+    fn end_number(&self) -> usize {
         self.first + self.blocks.len()
     }
 
@@ -403,8 +423,8 @@ impl Transcript {
     /// Folds or unfolds what agents think.
     pub fn toggle_thinking(&mut self) {
         self.thinking = match self.thinking {
-            Folding::Folded => Folding::Open,
-            Folding::Open => Folding::Folded,
+            FoldState::Folded => FoldState::Open,
+            FoldState::Open => FoldState::Folded,
         };
     }
 
@@ -419,60 +439,66 @@ impl Transcript {
     }
 
     /// Tells whether the view follows the end.
-    pub fn follows(&self) -> bool {
-        self.scroll.follows()
+    pub fn follows_end(&self) -> bool {
+        self.scroll.follows_end()
     }
 
     /// How many blocks came below the window since the end is not followed.
-    pub fn n_new(&self) -> usize {
-        let below = self.shown.last().map_or(self.first, |last| last + 1);
-        let first = self.left_at.unwrap_or(self.end()).max(below);
-        self.end().saturating_sub(first)
+    pub fn new_block_count(&self) -> usize {
+        let below = self
+            .visible_blocks
+            .last()
+            .map_or(self.first, |last| last + 1);
+        let first = self
+            .first_unseen_block
+            .unwrap_or(self.end_number())
+            .max(below);
+        self.end_number().saturating_sub(first)
     }
 
     /// Goes to the end and follows it.
     pub fn go_to_end(&mut self) {
-        self.scroll = Scroll::default();
-        self.earlier.stay();
-        self.forget_old();
+        self.scroll = TranscriptScrollPosition::default();
+        self.earlier.clear_request();
+        self.evict_old_blocks();
     }
 
     /// Goes to the first line of all, however much has to be read for it.
     pub fn go_to_top(&mut self) {
-        self.scroll = Scroll::at(self.first, 0);
-        self.earlier.go_to_the_beginning();
+        self.scroll = TranscriptScrollPosition::at_line(self.first, 0);
+        self.earlier.request_log_start();
     }
 
     /// Moves the view by lines; negative is up.
     pub fn scroll_by(&mut self, n_lines: isize) {
-        self.scroll.wish(n_lines);
-        self.earlier.stay();
+        self.scroll.scroll_by(n_lines);
+        self.earlier.clear_request();
     }
 
     /// Gives the lines that are visible in a window, laying out nothing else.
-    pub fn visible(&mut self, wide: Wide, rows: usize) -> Vec<Row> {
-        self.fit_ending(rows);
+    pub fn visible_rows(&mut self, wide: TranscriptColumns, rows: usize) -> Vec<TranscriptRow> {
+        self.fit_run_summary(rows);
         let (first, folding) = (self.first, self.thinking);
         let mut scroll = std::mem::take(&mut self.scroll);
-        let mut window = scroll::Window {
+        let mut window = transcript_scroll::ScrollWindow {
             n_blocks: self.blocks.len(),
             first,
             rows,
             height: |at: usize| {
-                let (columns, _) = wide.of(self.blocks[at].column());
+                let (columns, _) = wide.width_and_indent(self.blocks[at].column_owner());
                 self.blocks[at].height(columns, folding)
             },
         };
-        let (from, skip) = scroll.settle(&mut window);
-        self.earlier.on_shown(from, !scroll.follows());
-        self.left_at = match scroll.follows() {
+        let (from, skip) = scroll.resolve(&mut window);
+        self.earlier.on_shown(from, !scroll.follows_end());
+        self.first_unseen_block = match scroll.follows_end() {
             true => None,
-            false => self.left_at.or(Some(self.end())),
+            false => self.first_unseen_block.or(Some(self.end_number())),
         };
-        (self.scroll, self.shown_at, self.wide) = (scroll, scroll, Some(wide));
-        let picked = self.picked_now();
+        (self.scroll, self.visible_scroll, self.wide) = (scroll, scroll, Some(wide));
+        let picked = self.selected_block();
         let mut shown = Vec::with_capacity(rows);
-        self.shown.clear();
+        self.visible_blocks.clear();
         let mut skip = skip;
         let from = from.min(self.blocks.len());
         for (number, block) in (first + from..).zip(self.blocks.range_mut(from..)) {
@@ -481,15 +507,15 @@ impl Transcript {
                 break;
             }
             let is_picked = picked == Some(number);
-            let (columns, indent) = wide.of(block.column());
+            let (columns, indent) = wide.width_and_indent(block.column_owner());
             let lines = block.lines(columns, folding).enumerate();
-            shown.extend(lines.skip(skip).take(left).map(|(n, line)| Row {
+            shown.extend(lines.skip(skip).take(left).map(|(n, line)| TranscriptRow {
                 // The blank above a name is between two blocks.
-                is_picked: is_picked && (n > 0 || line.width() > 0),
+                is_selected: is_picked && (n > 0 || line.width() > 0),
                 line,
                 indent,
             }));
-            self.shown.resize(shown.len(), number);
+            self.visible_blocks.resize(shown.len(), number);
             skip = 0;
         }
         shown

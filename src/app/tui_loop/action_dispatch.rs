@@ -87,7 +87,7 @@ impl TuiApp {
         let request = &asked.request;
         let sent = self
             .screen
-            .on_sent((&request.command, &request.text), state);
+            .perform_remote_command((&request.command, &request.text), state);
         let actions = match sent {
             Ok(actions) => actions,
             Err(why) => {
@@ -144,11 +144,11 @@ impl TuiApp {
             DocumentKind::Merge => self.prepare_merge_file(),
         };
         let there = |file: &PathBuf| file.is_file();
-        let missing = || format!("there is no {} yet", document.name());
+        let missing = || format!("there is no {} yet", document.label());
         let file = match file.and_then(|file| Some(file).filter(there).ok_or_else(missing)) {
             Ok(file) => file,
             Err(problem) => {
-                self.screen.on_word(&problem);
+                self.screen.set_toast(&problem);
                 return Ok(None);
             }
         };
@@ -177,7 +177,7 @@ impl TuiApp {
         self.terminal.reacquire().map_err(TuiEnd::TerminalGone)?;
         self.notifier.forget_title();
         self.input = Some(EventStream::new());
-        self.screen.touch();
+        self.screen.mark_dirty();
         self.frame_reason = FrameReason::ForUser;
         self.document_tracker.on_changed(Instant::now());
         match ended {

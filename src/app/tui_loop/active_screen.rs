@@ -4,7 +4,7 @@
 
 use crate::domain::run::RunState;
 use crate::engine::Engine;
-use crate::tui::{Outside, Screen};
+use crate::tui::{Screen, TerminalStatus};
 
 use super::TuiApp;
 use super::read_only_views::{ReadOnlyView, ReadOnlyViews};
@@ -38,12 +38,12 @@ impl TuiApp {
 
     /// What is told outside of the screen behind the one in front, which says so where the user is waited for there;
     /// `None` where nothing behind it calls.
-    pub(super) fn update_behind_notice(&mut self) -> Option<Outside> {
+    pub(super) fn update_behind_notice(&mut self) -> Option<TerminalStatus> {
         let own = self.engine.as_ref().map(Engine::state);
         let own = (&mut self.screen, own.or(self.unfinished_state.as_deref()));
         let ((behind, state), front) = self.views.screen_behind(own)?;
-        let outside = behind.note_behind(state);
-        front.on_behind(outside);
-        outside.calls.is_some().then(|| outside.clone())
+        let outside = behind.update_covered_status(state);
+        front.on_covered_screen_status(outside);
+        outside.alert.is_some().then(|| outside.clone())
     }
 }

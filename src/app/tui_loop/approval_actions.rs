@@ -8,7 +8,7 @@ use crate::engine::ApprovalDecisionResult;
 use crate::permission::{ApprovalMatcher, ApprovalScope};
 use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
 use crate::store::local_time;
-use crate::tui::{Exact, Kept};
+use crate::tui::{ApprovalEntry, ExactCall};
 
 use super::TuiApp;
 use super::shutdown::TuiEnd;
@@ -32,10 +32,10 @@ impl TuiApp {
             ApprovalDecisionResult::Applied => {}
             ApprovalDecisionResult::NoLongerPending => self
                 .screen
-                .on_word("that call does not wait any more: nothing was changed"),
+                .set_toast("that call does not wait any more: nothing was changed"),
             ApprovalDecisionResult::NotStored(why) => {
                 let word = format!("not allowed yet: {why}");
-                self.screen.on_word(&word);
+                self.screen.set_toast(&word);
             }
         }
         self.show_updates()
@@ -54,7 +54,7 @@ impl TuiApp {
             return;
         }
         if let Some(shown) = engine.pending_approval_detail(&first.request) {
-            self.screen.on_call(Exact {
+            self.screen.on_pending_call(ExactCall {
                 n: first.n,
                 text: shown.text.clone(),
                 diff: shown.diff.clone(),
@@ -66,12 +66,12 @@ impl TuiApp {
     pub(super) fn show_permissions(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         let listed = self.approvals().map(|approvals| approvals.list());
         match listed {
-            None => self.screen.on_word("the repository is not open yet"),
+            None => self.screen.set_toast("the repository is not open yet"),
             Some(Ok(stored)) => {
-                let kept: Vec<Kept> = stored.iter().map(permission_row).collect();
-                self.screen.on_permissions(&kept);
+                let kept: Vec<ApprovalEntry> = stored.iter().map(permission_row).collect();
+                self.screen.show_stored_approvals(&kept);
             }
-            Some(Err(error)) => self.screen.on_word(&format!("{error}; {}", error.hint())),
+            Some(Err(error)) => self.screen.set_toast(&format!("{error}; {}", error.hint())),
         }
         Ok(None)
     }
@@ -90,7 +90,7 @@ impl TuiApp {
                 Ok(None)
             }
             Err(error) => {
-                self.screen.on_word(&format!("{error}; {}", error.hint()));
+                self.screen.set_toast(&format!("{error}; {}", error.hint()));
                 Ok(None)
             }
         }
@@ -105,7 +105,7 @@ impl TuiApp {
     }
 }
 
-fn permission_row(stored: &ApprovalRecord) -> Kept {
+fn permission_row(stored: &ApprovalRecord) -> ApprovalEntry {
     let approved = &stored.approved;
     let how = match approved.what {
         ApprovalMatcher::Exact(_) => "exactly",
@@ -115,7 +115,7 @@ fn permission_row(stored: &ApprovalRecord) -> Kept {
         ApprovalScope::Project => approved.scope.label().to_owned(),
         ApprovalScope::Run => format!("run {}", stored.run),
     };
-    Kept {
+    ApprovalEntry {
         id: stored.id,
         what: format!("{} {how} {}", approved.permission, approved.what.as_str()),
         about: format!(

@@ -4,7 +4,7 @@
 
 use crate::app::startup::{self, LockedProject, StartError, UnarchivedRun, UnfinishedRunPolicy};
 use crate::engine::Engine;
-use crate::tui::Documents;
+use crate::tui::RunDocumentFiles;
 
 use super::document_tracker::DocumentTracker;
 use super::run_startup::{PendingRunStart, RunStartKind};
@@ -27,15 +27,15 @@ impl TuiApp {
             return self.take_over(TuiStart::ResumeArchived { name });
         }
         self.close_opened_view();
-        self.screen.touch();
+        self.screen.mark_dirty();
         if let Some(why) = self.unarchive_blocker() {
-            self.screen.on_word(&why);
+            self.screen.set_toast(&why);
             return Ok(None);
         }
         let Some(occupied) = self.occupied.take() else {
             return Ok(None);
         };
-        self.screen.on_word("taking it out of the history …");
+        self.screen.set_toast("taking it out of the history …");
         // Nothing may be written to the run that is open while its files are moved.
         let (engine, unfinished) = (self.engine.take(), self.wishes.unfinished);
         self.pending_start = Some(PendingRunStart::new(RunStartKind::Unfinished));
@@ -101,7 +101,7 @@ impl TuiApp {
         self.wishes.unfinished = UnfinishedRunPolicy::Refuse;
         (self.unfinished_state, self.watch) = (None, None);
         self.document_tracker = DocumentTracker::default();
-        self.screen.on_documents(Documents::default());
+        self.screen.on_documents(RunDocumentFiles::default());
         self.scrollback_is_shown = true;
         self.clear_scrollback();
         self.screen.on_notice(&back.describe());

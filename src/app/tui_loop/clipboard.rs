@@ -44,7 +44,7 @@ impl TuiApp {
             self.terminal
                 .copy_to_clipboard(text)
                 .map_err(TuiEnd::TerminalGone)?;
-            self.active_screen().0.on_word(&format!(
+            self.active_screen().0.set_toast(&format!(
                 "tmux did not take it ({error}); it was asked again as `set -s set-clipboard on` allows"
             ));
         }

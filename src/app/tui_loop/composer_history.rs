@@ -16,7 +16,7 @@ impl TuiApp {
         let written = InputHistoryFile::new(&found.places.input_history_dir(), &found.root);
         match written.load() {
             Ok(texts) => {
-                self.screen.on_written(texts);
+                self.screen.set_input_history(texts);
                 self.input_history = Some(written);
             }
             Err(error) => self.screen.on_notice(&format!(
@@ -27,7 +27,7 @@ impl TuiApp {
 
     /// Keeps what was sent since the last time.
     pub(super) fn save_input_history(&mut self) {
-        let texts = self.screen.written();
+        let texts = self.screen.drain_new_inputs();
         let Some(written) = self.input_history.as_ref().filter(|_| !texts.is_empty()) else {
             return;
         };

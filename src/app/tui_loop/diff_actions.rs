@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::engine::run_changes::RunChanges;
 use crate::engine::tree_reversal::preview_reversals;
 use crate::store::WorkdirLayout;
-use crate::tui::{Action, Diff};
+use crate::tui::{Action, DiffLookup};
 
 use super::run_startup::RunStartKind;
 use super::shutdown::TuiEnd;
@@ -38,7 +38,7 @@ impl TuiApp {
     pub(super) fn export_run(&mut self, form: ExportFormat) -> Result<Option<TuiEnd>, TuiEnd> {
         let (Some(layout), Some(ground)) = (self.active_layout(), self.tree_reader()) else {
             let (screen, _) = self.active_screen();
-            screen.on_word("the directory is still being looked at; ask again");
+            screen.set_toast("the directory is still being looked at; ask again");
             return Ok(None);
         };
         self.spawn_background(async move {
@@ -57,7 +57,7 @@ impl TuiApp {
         written: Result<PathBuf, StartError>,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         let (screen, _) = self.active_screen();
-        screen.on_word(&match written {
+        screen.set_toast(&match written {
             Ok(path) => format!("written to {}", path.display()),
             Err(refusal) => format!("{}; {}", refusal.problem, refusal.hint),
         });
@@ -95,7 +95,7 @@ impl TuiApp {
         let Some(occupied) = &self.occupied else {
             let why = "the directory is still being looked at; R looks again".to_owned();
             let (screen, _) = self.active_screen();
-            screen.on_diff(scope, vec![scope], Diff::Nothing(why));
+            screen.on_diff(scope, vec![scope], DiffLookup::NoChanges(why));
             return Ok(None);
         };
         let (ground, layout) = (
@@ -117,14 +117,14 @@ impl TuiApp {
             Ok(looked) => looked,
             Err(refusal) => {
                 let text = format!("{}\n{}", refusal.problem, refusal.hint);
-                let failed = Diff::Failed(text.trim_end().to_owned());
+                let failed = DiffLookup::Failed(text.trim_end().to_owned());
                 return screen.on_diff(scope, vec![scope], failed);
             }
         };
         let diff = match changes {
-            Ok(RunChanges::Diff(patch)) => Diff::Found(patch),
-            Ok(RunChanges::Unchanged(why)) => Diff::Nothing(why),
-            Err(error) => Diff::Failed(error.to_string()),
+            Ok(RunChanges::Diff(patch)) => DiffLookup::Changes(patch),
+            Ok(RunChanges::Unchanged(why)) => DiffLookup::NoChanges(why),
+            Err(error) => DiffLookup::Failed(error.to_string()),
         };
         screen.on_diff(scope, scopes, diff);
     }
@@ -135,7 +135,7 @@ impl TuiApp {
             return self.start_run(RunStartKind::ForAction(Box::new(Action::Undo(wish))));
         };
         if let Some(why) = engine.state().undo_blocker() {
-            self.screen.on_word(&why);
+            self.screen.set_toast(&why);
             return Ok(None);
         }
         let (git, commits) = (
@@ -157,7 +157,7 @@ impl TuiApp {
         let state = self.engine.as_ref().map(Engine::state);
         match (offers, state) {
             (Ok(offers), Some(state)) if state.undo_blocker().is_none() => {
-                self.screen.on_undo(&offers, state.phase);
+                self.screen.on_undo_previews(&offers, state.phase);
             }
             (Ok(_), _) => self
                 .screen

@@ -16,7 +16,7 @@ use crate::engine::{DiscussionRequest, Engine, TaskCaller};
 use crate::mcp::tools::group_discuss::GroupDiscussToolArguments;
 use crate::store::atomic_file;
 use crate::text::{clean_to_one_line, pluralize};
-use crate::tui::{Action, Planned, Topic};
+use crate::tui::{Action, DiscussionPlanView, DiscussionTopic};
 
 use super::run_startup::RunStartKind;
 use super::shutdown::TuiEnd;
@@ -48,25 +48,31 @@ impl TuiApp {
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             (name.clone(), parts.join(", "))
         });
-        self.screen.on_presets(presets.collect());
+        self.screen.on_discussion_presets(presets.collect());
     }
 
     /// Shows what a discussion would be begun with.
-    pub(super) fn plan_discussion(&mut self, topic: Topic) -> Result<Option<TuiEnd>, TuiEnd> {
+    pub(super) fn plan_discussion(
+        &mut self,
+        topic: DiscussionTopic,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(engine) = self.require_engine() else {
             return Ok(None);
         };
         match engine.plan_discussion(&to_discussion_request(&topic)) {
             Ok(planned) => self
                 .screen
-                .on_planned(&to_planned_view(topic, &planned.order)),
-            Err(why) => self.screen.on_word(&why.to_string()),
+                .show_discussion_plan(&to_planned_view(topic, &planned.order)),
+            Err(why) => self.screen.set_toast(&why.to_string()),
         }
         Ok(None)
     }
 
     /// Begins a discussion; where there is no run yet, in one that has no goal.
-    pub(super) fn start_discussion(&mut self, topic: Topic) -> Result<Option<TuiEnd>, TuiEnd> {
+    pub(super) fn start_discussion(
+        &mut self,
+        topic: DiscussionTopic,
+    ) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(engine) = &mut self.engine else {
             return self.start_run(RunStartKind::ForAction(Box::new(Action::Discuss(topic))));
         };
@@ -82,7 +88,7 @@ impl TuiApp {
             None => false,
         };
         if !stopped {
-            self.screen.on_word("that discussion is over already");
+            self.screen.set_toast("that discussion is over already");
         }
         self.show_updates()
     }
@@ -95,7 +101,7 @@ impl TuiApp {
             return Ok(None);
         };
         if let Err(why) = engine.resume_discussion(id, TaskWaitMode::Background)? {
-            self.screen.on_word(&why.to_string());
+            self.screen.set_toast(&why.to_string());
         }
         self.show_updates()
     }
@@ -103,7 +109,7 @@ impl TuiApp {
     fn require_engine(&mut self) -> Option<&mut Engine> {
         if self.engine.is_none() {
             self.screen
-                .on_word("there is no run yet: write the goal first");
+                .set_toast("there is no run yet: write the goal first");
         }
         self.engine.as_mut()
     }
@@ -126,11 +132,11 @@ impl TuiApp {
         let path = folder.join(format!("{id}.md"));
         let text = markdown::render_discussion(discussion);
         if let Err(error) = fs::create_dir_all(&folder) {
-            screen.on_word(&format!("cannot make {}: {error}", folder.display()));
+            screen.set_toast(&format!("cannot make {}: {error}", folder.display()));
             return Ok(None);
         }
         // A link that lies there is put away and not followed: it is nobody's wish.
-        screen.on_word(&match atomic_file::replace_file(&path, text.as_bytes()) {
+        screen.set_toast(&match atomic_file::replace_file(&path, text.as_bytes()) {
             Ok(()) => format!("written to {}", path.display()),
             Err(error) => format!("{error}; {}", error.hint()),
         });
@@ -170,15 +176,15 @@ impl TuiApp {
     ) -> Option<TuiEnd> {
         let (screen, _) = self.active_screen();
         match told {
-            Ok(text) => screen.on_text(title, &text),
-            Err(refusal) => screen.on_word(&format!("{}; {}", refusal.problem, refusal.hint)),
+            Ok(text) => screen.show_text(title, &text),
+            Err(refusal) => screen.set_toast(&format!("{}; {}", refusal.problem, refusal.hint)),
         }
         None
     }
 }
 
 /// What the user said of a discussion.
-pub(super) fn to_arguments(topic: &Topic) -> GroupDiscussToolArguments {
+pub(super) fn to_arguments(topic: &DiscussionTopic) -> GroupDiscussToolArguments {
     GroupDiscussToolArguments {
         topic: topic.text.clone(),
         preset: topic.preset.clone(),
@@ -186,7 +192,7 @@ pub(super) fn to_arguments(topic: &Topic) -> GroupDiscussToolArguments {
     }
 }
 
-fn to_discussion_request(topic: &Topic) -> DiscussionRequest {
+fn to_discussion_request(topic: &DiscussionTopic) -> DiscussionRequest {
     DiscussionRequest {
         caller: TaskCaller::User,
         arguments: to_arguments(topic),
@@ -196,7 +202,7 @@ fn to_discussion_request(topic: &Topic) -> DiscussionRequest {
 }
 
 /// A plan as a dialog says it.
-fn to_planned_view(topic: Topic, order: &DiscussionOrder) -> Planned {
+fn to_planned_view(topic: DiscussionTopic, order: &DiscussionOrder) -> DiscussionPlanView {
     let participants = order.participants.iter().map(|each| {
         let name = clean_to_one_line(&each.name);
         format!("{name} ({})", clean_to_one_line(&each.adapter))
@@ -209,13 +215,13 @@ fn to_planned_view(topic: Topic, order: &DiscussionOrder) -> Planned {
             budget.context_chars, budget.message_chars
         )
     });
-    Planned {
-        topic: Topic {
+    DiscussionPlanView {
+        topic: DiscussionTopic {
             text: order.topic.clone(),
             ..topic
         },
         participants: participants.collect(),
-        terms: format!(
+        settings: format!(
             "{}, {} at most, {} min a speech, {} min in all",
             terms.mode.as_str(),
             rounds_label(terms.max_rounds()),

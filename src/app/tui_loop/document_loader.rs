@@ -6,7 +6,7 @@ use crate::domain::run::RunState;
 use crate::store::document_files::{DocumentContent, read_document};
 use crate::store::iteration_files::{self, DocumentVersion};
 use crate::store::{StoreError, WorkdirLayout};
-use crate::tui::{Documents, KeptText};
+use crate::tui::{DocumentRevision, RunDocumentFiles};
 
 /// How many earlier versions of a document are looked at.
 const MAX_EARLIER_VERSIONS: usize = 40;
@@ -71,23 +71,23 @@ impl DocumentSnapshot {
     }
 
     /// The texts for the screen.
-    pub fn to_texts(&self) -> Documents {
+    pub fn to_texts(&self) -> RunDocumentFiles {
         let text = |document: &Option<DocumentContent>| {
             let document = document.as_ref()?;
             Some(String::from_utf8_lossy(&document.bytes).into_owned())
         };
-        Documents {
+        RunDocumentFiles {
             plan: text(&self.plan),
             comments: text(&self.comments),
             log: text(&self.log),
-            earlier: self.earlier.iter().map(version_text).collect(),
-            reviews: self.reviews.iter().map(version_text).collect(),
+            plan_versions: self.earlier.iter().map(version_text).collect(),
+            review_versions: self.reviews.iter().map(version_text).collect(),
         }
     }
 }
 
-fn version_text(version: &DocumentVersion) -> KeptText {
-    KeptText {
+fn version_text(version: &DocumentVersion) -> DocumentRevision {
+    DocumentRevision {
         iteration: version.iteration,
         version: version.number,
         text: String::from_utf8_lossy(&version.bytes).into_owned(),

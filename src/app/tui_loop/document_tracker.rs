@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::store::StoreError;
-use crate::tui::Documents;
+use crate::tui::RunDocumentFiles;
 
 use super::document_loader::{DocumentSnapshot, DocumentState, load_documents};
 use super::shutdown::TuiEnd;
@@ -21,7 +21,7 @@ const MISSING_GRACE: Duration = Duration::from_millis(400);
 pub struct DocumentTracker {
     due: Option<Instant>,
     progress: DocumentReadProgress,
-    shown: Documents,
+    shown: RunDocumentFiles,
     missing_since: Option<Instant>,
 }
 

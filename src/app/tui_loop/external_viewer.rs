@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::engine::tool_output;
 use crate::store::StoreError;
-use crate::tui::{LongCall, Viewer};
+use crate::tui::{ExternalViewer, TruncatedToolCall};
 
 use super::frame_limiter::FrameReason;
 use super::shutdown::TuiEnd;
@@ -27,7 +27,7 @@ impl TuiApp {
     pub(super) fn open_text(
         &mut self,
         text: String,
-        with: Viewer,
+        with: ExternalViewer,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         if self.input.is_none() {
             return Ok(None);
@@ -35,15 +35,15 @@ impl TuiApp {
         let file = match write_temporary_file(&text) {
             Ok(file) => file,
             Err(error) => {
-                self.active_screen().0.on_word(&format!(
+                self.active_screen().0.set_toast(&format!(
                     "cannot write the text for another program: {error}"
                 ));
                 return Ok(None);
             }
         };
         let (what, line) = match with {
-            Viewer::Editor => ("the editor", external_editor::editor_command_line()),
-            Viewer::Pager => ("the pager", pager_command_line()),
+            ExternalViewer::Editor => ("the editor", external_editor::editor_command_line()),
+            ExternalViewer::Pager => ("the pager", pager_command_line()),
         };
         self.release_input();
         self.terminal
@@ -55,7 +55,7 @@ impl TuiApp {
                 // It did not wait for the user, and its text would be covered before anybody read it.
                 Ok(status)
                     if status.success()
-                        && with == Viewer::Pager
+                        && with == ExternalViewer::Pager
                         && begun.elapsed() < PAGER_MIN_TIME =>
                 {
                     external_editor::wait_for_enter().await
@@ -70,8 +70,8 @@ impl TuiApp {
     /// Reads all that the tool of a call said, beside the loop, to be shown.
     pub(super) fn open_call(
         &mut self,
-        call: LongCall,
-        with: Viewer,
+        call: TruncatedToolCall,
+        with: ExternalViewer,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         let own = self.occupied.as_ref().map(|occupied| &occupied.layout);
         let seen = self.views.active_run().map(|(_, layout)| layout);
@@ -89,15 +89,15 @@ impl TuiApp {
     /// Shows all that a tool said; where the disk does not have it any more, what is known of it.
     pub(super) fn on_call_read(
         &mut self,
-        call: &LongCall,
-        with: Viewer,
+        call: &TruncatedToolCall,
+        with: ExternalViewer,
         read: Result<Option<String>, StoreError>,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         let text = match read {
             Ok(Some(whole)) => format!("{}\n{whole}", call.text),
             Ok(None) => partial_call_text(call),
             Err(error) => {
-                self.active_screen().0.on_word(&error.to_string());
+                self.active_screen().0.set_toast(&error.to_string());
                 partial_call_text(call)
             }
         };
@@ -122,13 +122,13 @@ impl TuiApp {
             Ok(status) => format!("{what} ended with {status}"),
             Err(error) => format!("cannot start {what}: {error}"),
         };
-        self.active_screen().0.on_word(&word);
+        self.active_screen().0.set_toast(&word);
         Ok(None)
     }
 }
 
 /// What is known of a call without its stream.
-fn partial_call_text(call: &LongCall) -> String {
+fn partial_call_text(call: &TruncatedToolCall) -> String {
     let note = "[not all of it: the rest is not on the disk any more]";
     format!("{}\n{note}\n{}", call.text, call.output)
 }

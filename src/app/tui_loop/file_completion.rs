@@ -13,7 +13,7 @@ impl TuiApp {
         let of_run = self.engine.as_ref().and_then(Engine::repository);
         let of_folder = || self.occupied.as_ref()?.project.repository.as_ref();
         let Some(repository) = of_run.or_else(of_folder).cloned() else {
-            self.active_screen().0.on_files(Vec::new());
+            self.active_screen().0.on_repository_files(Vec::new());
             return Ok(None);
         };
         self.spawn_background(
@@ -31,10 +31,10 @@ impl TuiApp {
             Ok(files) => {
                 let own = |file: &String| file.starts_with(".agent-collab/");
                 let files = files.into_iter().filter(|file| !own(file)).collect();
-                screen.on_files(files);
+                screen.on_repository_files(files);
             }
             Err(error) => {
-                screen.on_files(Vec::new());
+                screen.on_repository_files(Vec::new());
                 screen.on_notice(&error.to_string());
             }
         }
@@ -44,7 +44,7 @@ impl TuiApp {
     /// Says what the user sent while an agent talked, once it can be said.
     pub(super) fn send_queued_text(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         let state = self.engine.as_ref().map(Engine::state);
-        let due = self.screen.due(state);
+        let due = self.screen.drain_due_messages(state);
         self.handle_actions(due)
     }
 }

@@ -53,7 +53,7 @@ impl TuiApp {
             }
         }
         if self.engine.is_none() && self.pending_start.is_none() {
-            self.screen.give_back(texts_of_events(since));
+            self.screen.return_messages(texts_of_events(since));
             return Ok(None);
         }
         for event in since {
@@ -75,20 +75,21 @@ impl TuiApp {
         if what == RunStartKind::WithoutGoal {
             return self.start_queued(next, since);
         }
-        self.screen.on_not_begun();
+        self.screen.on_discussion_not_started();
         let sent = std::iter::once(&what).chain(&next);
-        self.screen.give_back(sent.filter_map(typed_text).collect());
+        self.screen
+            .return_messages(sent.filter_map(typed_text).collect());
         self.start_queued(Vec::new(), since)
     }
 
     /// Says why what was sent is not done, and puts it back where it can be sent again.
     pub(super) fn return_to_composer(&mut self, why: &str, sent: &Action) {
-        self.screen.on_word(why);
+        self.screen.set_toast(why);
         if let Action::Discuss(_) = sent {
-            self.screen.on_not_begun();
+            self.screen.on_discussion_not_started();
         }
         self.screen
-            .give_back(action_as_typed(sent).into_iter().collect());
+            .return_messages(action_as_typed(sent).into_iter().collect());
     }
 }
 
@@ -127,7 +128,7 @@ fn texts_of_events(events: Vec<Event>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::domain::turn::Role;
-    use crate::tui::Topic;
+    use crate::tui::DiscussionTopic;
 
     fn task() -> RunStartKind {
         RunStartKind::ForAction(Box::new(Action::GiveTask {
@@ -158,7 +159,7 @@ mod tests {
     #[test]
     fn what_was_typed_comes_back_as_it_is_sent_again() {
         let topic = |text: &str| {
-            let topic = Topic {
+            let topic = DiscussionTopic {
                 text: text.to_owned(),
                 preset: Some("brief".to_owned()),
                 finding: None,

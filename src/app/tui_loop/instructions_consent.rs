@@ -29,7 +29,7 @@ impl TuiApp {
             let name = source.file.to_string_lossy().into_owned();
             (name, source.text.clone())
         });
-        self.screen.on_instructions(files.collect());
+        self.screen.ask_about_instructions(files.collect());
         self.start_awaiting_consent = Some(begin);
         None
     }
@@ -44,7 +44,7 @@ impl TuiApp {
         };
         let Some(choice) = choice else {
             self.screen
-                .give_back(typed_text(&begin.what).into_iter().collect());
+                .return_messages(typed_text(&begin.what).into_iter().collect());
             return self.start_queued(begin.next, begin.since);
         };
         if let Some(occupied) = &mut self.occupied {
@@ -77,6 +77,7 @@ impl TuiApp {
             .as_ref()
             .map(|occupied| &occupied.project.loaded);
         let words = loaded.and_then(|loaded| loaded.describe_instructions());
-        self.screen.on_project_asks(words.unwrap_or_default());
+        self.screen
+            .on_instructions_status(words.unwrap_or_default());
     }
 }

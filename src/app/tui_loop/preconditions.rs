@@ -28,7 +28,7 @@ impl TuiApp {
         let Some(occupied) = &self.occupied else {
             return Ok(None);
         };
-        self.screen.on_word(CHECKING_AGENTS);
+        self.screen.set_toast(CHECKING_AGENTS);
         self.pending_start = Some(PendingRunStart::new(what));
         let found = &occupied.project;
         let (children, root) = (found.children.clone(), found.root.clone());
@@ -59,7 +59,7 @@ impl TuiApp {
             return self.start_queued(Vec::new(), since);
         }
         self.is_checked = true;
-        self.screen.forget_word();
+        self.screen.clear_toast();
         let ended = match what {
             RunStartKind::Goal(goal, refiner) => self.give_goal(goal, refiner, &since)?,
             _ => None,
@@ -79,13 +79,13 @@ impl TuiApp {
                 self.show_problem_once(refusal, text)
             }
             RunStartKind::Goal(..) => {
-                self.screen.on_refused(text);
+                self.screen.on_start_error(text);
                 // What is missing may be another thing by now.
                 self.probe_environment();
             }
             RunStartKind::Unfinished => {
                 self.screen.on_notice(text);
-                self.screen.on_unfinished(text);
+                self.screen.ask_to_resume(text);
             }
             RunStartKind::ForAction(_) => self.show_problem_once(refusal, text),
             // Only a first page says what is missing.
@@ -101,10 +101,10 @@ impl TuiApp {
         if self.last_problem.as_deref() == Some(text) {
             let what = clean_to_one_line(&refusal.problem);
             self.screen
-                .on_word(&format!("not yet: {what}; the chat says what to do"));
+                .set_toast(&format!("not yet: {what}; the chat says what to do"));
             return;
         }
-        self.screen.forget_word();
+        self.screen.clear_toast();
         self.screen.on_notice(text);
         self.last_problem = Some(text.to_owned());
     }

@@ -4,7 +4,7 @@
 
 use crate::domain::question::QuestionKind;
 use crate::engine::Engine;
-use crate::tui::Held;
+use crate::tui::AdapterSandboxView;
 
 use super::TuiApp;
 
@@ -12,13 +12,14 @@ impl TuiApp {
     /// Tells the view what holds the CLIs of a run.
     pub(super) fn show_sandboxing(&mut self, engine: &Engine) {
         let held = engine.describe_role_sandboxes().into_iter();
-        let held = held.map(|(adapter, (by_kernel, by_protocol))| Held {
+        let held = held.map(|(adapter, (by_kernel, by_protocol))| AdapterSandboxView {
             adapter,
             by_kernel,
             by_protocol,
         });
-        self.screen.on_held(held.collect());
-        self.screen.on_uncontained(engine.has_uncontained_role());
+        self.screen.on_sandbox_status(held.collect());
+        self.screen
+            .on_unsandboxed_agent(engine.has_uncontained_role());
     }
 
     /// Shows what the open question is about where the state does not hold it: what the turn at the gate
@@ -39,7 +40,7 @@ impl TuiApp {
                 self.previewed_question = Some(question.id);
                 let prompt = engine.preview_prompt(order);
                 let prompt = prompt.unwrap_or_else(|problem| format!("no prompt: {problem}"));
-                self.screen.on_preview(&prompt);
+                self.screen.on_prompt_preview(&prompt);
             }
             QuestionKind::Conflict { .. } | QuestionKind::Draft { .. } => {
                 self.previewed_question = Some(question.id);

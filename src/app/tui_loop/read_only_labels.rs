@@ -4,53 +4,53 @@
 
 use crate::app::run_history::RunHistoryEntry;
 use crate::store::LockHolder;
-use crate::tui::{Elsewhere, PastRun, ReadOnly, Rest};
+use crate::tui::{OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry};
 
 /// A finished run as a screen lists it.
-pub fn history_row(run: &RunHistoryEntry) -> PastRun {
-    PastRun {
+pub fn history_row(run: &RunHistoryEntry) -> RunListEntry {
+    RunListEntry {
         name: run.name.clone(),
         date: run.date.to_string(),
         ended: run.end_label(),
         about: run.subject().to_owned(),
-        how_far: run.progress_label().unwrap_or_default(),
-        rest: match run.is_unfinished() {
-            true => Rest::Unfinished,
-            false => Rest::Over,
+        progress: run.progress_label().unwrap_or_default(),
+        completion: match run.is_unfinished() {
+            true => RunCompletion::Unfinished,
+            false => RunCompletion::Complete,
         },
     }
 }
 
 /// One of the history.
-pub fn archived_run_label(run: &RunHistoryEntry) -> ReadOnly {
-    ReadOnly {
+pub fn archived_run_label(run: &RunHistoryEntry) -> ReadOnlyStatus {
+    ReadOnlyStatus {
         badge: "a run of the history".to_owned(),
-        why: "this run lies in the history".to_owned(),
-        elsewhere: Elsewhere::Rests,
-        again: run.is_unfinished().then(|| history_row(run)),
+        reason: "this run lies in the history".to_owned(),
+        owner_activity: OwnerActivity::Idle,
+        resumable_run: run.is_unfinished().then(|| history_row(run)),
     }
 }
 
 /// The one that nobody works on.
-pub fn idle_run_label() -> ReadOnly {
-    ReadOnly {
+pub fn idle_run_label() -> ReadOnlyStatus {
+    ReadOnlyStatus {
         badge: "nobody works here".to_owned(),
-        why: "`agent-collab` without --view starts here".to_owned(),
-        elsewhere: Elsewhere::Rests,
-        again: None,
+        reason: "`agent-collab` without --view starts here".to_owned(),
+        owner_activity: OwnerActivity::Idle,
+        resumable_run: None,
     }
 }
 
 /// The one that another instance works on.
-pub fn other_instance_label(held: &LockHolder) -> ReadOnly {
+pub fn other_instance_label(held: &LockHolder) -> ReadOnlyStatus {
     let who = match held.pid {
         Some(pid) => format!("process {pid} works here"),
         None => "another instance works here".to_owned(),
     };
-    ReadOnly {
-        why: format!("{who}; go on there"),
+    ReadOnlyStatus {
+        reason: format!("{who}; go on there"),
         badge: who,
-        elsewhere: Elsewhere::Works,
-        again: None,
+        owner_activity: OwnerActivity::Working,
+        resumable_run: None,
     }
 }

@@ -13,7 +13,7 @@ use crate::app::startup::{
 use crate::domain::run::RunState;
 use crate::engine::run_follower::{RunFollowUpdate, RunFollower};
 use crate::store::{InstanceLock, LockHolder, StoreError, WorkdirLayout};
-use crate::tui::{PastRun, Screen, ScreenSettings};
+use crate::tui::{RunListEntry, Screen, ScreenSettings};
 
 use super::active_screen::ActiveScreen;
 use super::document_loader::{DocumentSnapshot, load_documents};
@@ -232,7 +232,7 @@ impl ReadOnlyView {
                 self.screen.on_notice(&problem);
             }
         }
-        self.screen.touch();
+        self.screen.mark_dirty();
     }
 }
 
@@ -288,11 +288,11 @@ impl TuiApp {
             ground,
         } = sight;
         self.views.ground = Some(ground);
-        let (theme, look) = self.screen.dress();
+        let (theme, look) = self.screen.chosen_appearance();
         let utc_offset = self.settings.utc_offset;
         let settings = |read_only| ScreenSettings {
             theme: theme.clone(),
-            look: look.clone(),
+            appearance: look.clone(),
             utc_offset,
             repository: repository.clone(),
             branch: branch.clone(),
@@ -365,7 +365,7 @@ impl TuiApp {
         if let Some(base) = &mut self.views.base {
             base.screen.on_read_only(idle_run_label());
             base.settings.read_only = Some(idle_run_label());
-            base.screen.on_free();
+            base.screen.ask_to_take_over();
         }
         self.refresh_base_view();
         Ok(None)
@@ -375,7 +375,7 @@ impl TuiApp {
     pub(super) fn take_over(&mut self, first: TuiStart) -> Result<Option<TuiEnd>, TuiEnd> {
         let (front, _) = self.active_screen();
         // What the terminal told of its ground is not asked for again.
-        (self.settings.theme, self.settings.look) = front.dress();
+        (self.settings.theme, self.settings.appearance) = front.chosen_appearance();
         self.views.close_all();
         self.watch = None;
         self.start = first;
@@ -386,7 +386,7 @@ impl TuiApp {
 
     /// Closes the view in front; the program ends with what it was opened for.
     pub(super) fn close_view(&mut self) -> Option<TuiEnd> {
-        self.screen.touch();
+        self.screen.mark_dirty();
         match self.close_opened_view() {
             Some(()) => None,
             None => Some(TuiEnd::Left),
@@ -396,9 +396,9 @@ impl TuiApp {
     /// Closes the run that was opened over another, where there is one; the theme and the mouse stay as they were
     /// chosen there.
     pub(super) fn close_opened_view(&mut self) -> Option<()> {
-        let dress = self.views.opened.take()?.screen.dress();
+        let dress = self.views.opened.take()?.screen.chosen_appearance();
         let (front, _) = self.active_screen();
-        front.dress_in(dress);
+        front.apply_appearance(dress);
         Some(())
     }
 
@@ -489,11 +489,11 @@ impl TuiApp {
         let (screen, _) = self.active_screen();
         match runs {
             Ok(runs) => {
-                let rows: Vec<PastRun> = runs.iter().map(history_row).collect();
-                screen.on_history(&rows);
+                let rows: Vec<RunListEntry> = runs.iter().map(history_row).collect();
+                screen.show_run_history(&rows);
                 self.views.listed = runs;
             }
-            Err(error) => screen.on_word(&format!("{error}; {}", error.hint())),
+            Err(error) => screen.set_toast(&format!("{error}; {}", error.hint())),
         }
         Ok(None)
     }
@@ -503,14 +503,14 @@ impl TuiApp {
         let listed = self.views.listed.iter().find(|run| run.name == name);
         let Some(run) = listed.cloned() else {
             let (screen, _) = self.active_screen();
-            screen.on_word("that run was not found; /history lists those that are there");
+            screen.set_toast("that run was not found; /history lists those that are there");
             return Ok(None);
         };
         let (front, _) = self.active_screen();
-        let (theme, look) = front.dress();
+        let (theme, look) = front.chosen_appearance();
         let settings = ScreenSettings {
             theme,
-            look,
+            appearance: look,
             read_only: Some(archived_run_label(&run)),
             demo: false,
             ..self.settings.clone()

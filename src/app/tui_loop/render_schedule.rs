@@ -104,11 +104,15 @@ impl TuiApp {
         }
         self.terminal
             .draw(|frame| screen.draw(frame, state, utc_time::now()))?;
-        let moments = [tick, screen.deaf_for(), screen.elsewhere_for()];
+        let moments = [
+            tick,
+            screen.guard_remaining(),
+            screen.cross_tab_toast_remaining(),
+        ];
         let tick = moments.into_iter().flatten().min();
-        let outside = behind.as_ref().unwrap_or(screen.outside());
+        let outside = behind.as_ref().unwrap_or(screen.terminal_status());
         self.notifier.update(outside, &mut self.terminal)?;
-        self.terminal.set_click_mode(screen.clicks())?;
+        self.terminal.set_click_mode(screen.mouse_capture())?;
         let now = Instant::now();
         self.frame_limiter
             .on_drawn(now, self.frame_reason, has_news);

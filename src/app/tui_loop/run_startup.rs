@@ -16,7 +16,7 @@ use crate::domain::turn::{Role, TurnPurpose};
 use crate::engine::git::GitRepository;
 use crate::store;
 use crate::text::clean_text;
-use crate::tui::{Action, Documents, ScreenSettings};
+use crate::tui::{Action, RunDocumentFiles, ScreenSettings};
 
 use super::document_tracker::DocumentTracker;
 use super::file_watcher::FileWatcher;
@@ -117,7 +117,7 @@ impl TuiApp {
             .and_then(GitRepository::branch_from_head_file);
         let is_known = plain.is_some();
         self.settings = ScreenSettings {
-            branch_before: plain.clone(),
+            base_branch: plain.clone(),
             branch: plain,
             confirm_enter: occupied.project.loaded.config.workflow.confirm_enter,
             repository: occupied.project.root.to_string_lossy().into_owned(),
@@ -202,7 +202,7 @@ impl TuiApp {
     fn apply_ui_config(&mut self, looks: UiConfig) {
         self.motion = looks.motion;
         self.notifier.set_method(looks.notify);
-        self.screen.on_look(looks.look);
+        self.screen.on_appearance(looks.look);
         self.screen.on_agents(looks.agents);
         if let Some(theme) = looks.theme {
             self.screen.on_theme(theme);
@@ -216,7 +216,7 @@ impl TuiApp {
             matches!(&execution.commits, CommitTarget::New { branch: new } if branch.as_ref() == Some(new))
         });
         if !is_of_run {
-            self.settings.branch_before = branch.clone();
+            self.settings.base_branch = branch.clone();
         }
         self.settings.branch = branch;
         self.screen.on_settings(self.settings.clone());
@@ -237,7 +237,7 @@ impl TuiApp {
 
     /// Asks whether the unfinished run goes on, and shows it as it was left meanwhile.
     fn ask_about_unfinished(&mut self, run: &str, state: Option<Box<RunState>>) {
-        self.screen.on_unfinished(run);
+        self.screen.ask_to_resume(run);
         self.unfinished_state = state.map(|state| Box::new((*state).without_activity()));
         if let Some(layout) = self
             .occupied
@@ -256,7 +256,7 @@ impl TuiApp {
         self.wishes.unfinished = UnfinishedRunPolicy::Archive;
         self.unfinished_state = None;
         self.document_tracker = DocumentTracker::default();
-        self.screen.on_documents(Documents::default());
+        self.screen.on_documents(RunDocumentFiles::default());
         self.clear_scrollback();
         self.screen
             .on_notice("the unfinished run goes to history/ when the new one begins; until then /resume continues it, and from there /history");
@@ -267,9 +267,9 @@ impl TuiApp {
     pub(super) fn start_run(&mut self, what: RunStartKind) -> Result<Option<TuiEnd>, TuiEnd> {
         if self.start_awaiting_consent.is_some() {
             self.screen
-                .on_word("answer first whether the agents are sent the instructions");
+                .set_toast("answer first whether the agents are sent the instructions");
             self.screen
-                .give_back(typed_text(&what).into_iter().collect());
+                .return_messages(typed_text(&what).into_iter().collect());
             return Ok(None);
         }
         let has_no_goal = self.state().is_some_and(|state| state.phase == Phase::Init);
@@ -291,10 +291,10 @@ impl TuiApp {
             };
         }
         if let Some(why) = self.start_blocker(&what) {
-            self.screen.on_word(why);
-            self.screen.on_not_begun();
+            self.screen.set_toast(why);
+            self.screen.on_discussion_not_started();
             self.screen
-                .give_back(typed_text(&what).into_iter().collect());
+                .return_messages(typed_text(&what).into_iter().collect());
             return Ok(None);
         }
         if let Some(begin) = &mut self.pending_start {
@@ -316,7 +316,7 @@ impl TuiApp {
         let (Some(mut occupied), Some(begin)) = (self.occupied.take(), &self.pending_start) else {
             return Ok(None);
         };
-        self.screen.on_word(CHECKING_AGENTS);
+        self.screen.set_toast(CHECKING_AGENTS);
         (self.engine, self.unfinished_state) = (None, None);
         let (wishes, what) = (self.wishes.clone(), begin.what.clone());
         let was_shown = match what {
@@ -358,7 +358,7 @@ impl TuiApp {
         }
         self.show_sandboxing(&begun.engine);
         self.show_instructions_state();
-        self.screen.forget_word();
+        self.screen.clear_toast();
         self.engine = Some(begun.engine);
         self.watch_documents();
         self.previewed_question = None;
@@ -422,7 +422,7 @@ impl TuiApp {
         }
         let ended = self.show_updates()?;
         self.screen
-            .go_to_question(self.engine.as_ref().map(|engine| engine.state()));
+            .focus_open_dialog(self.engine.as_ref().map(|engine| engine.state()));
         Ok(ended)
     }
 

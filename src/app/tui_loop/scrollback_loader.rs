@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::domain::event::{Event, EventRecord};
 use crate::store::event_log::BackwardReader;
 use crate::store::{StoreError, WorkdirLayout};
-use crate::tui::{Past, WantsEarlier};
+use crate::tui::{ScrollbackChunk, ScrollbackDemand};
 
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
@@ -77,7 +77,7 @@ struct ScrollbackRequest {
 
 /// A page of the past.
 pub struct ScrollbackPage {
-    past: Past,
+    past: ScrollbackChunk,
     log: ScrollbackLog,
     n_bytes: u64,
     awaited: Option<oneshot::Sender<()>>,
@@ -113,7 +113,11 @@ impl ScrollbackLog {
     }
 
     /// Reads a page that ends with the event of that number; with the log's last where none is given.
-    fn read_page(mut self, last: Option<u64>, n_bytes: u64) -> Result<(Past, Self), StoreError> {
+    fn read_page(
+        mut self,
+        last: Option<u64>,
+        n_bytes: u64,
+    ) -> Result<(ScrollbackChunk, Self), StoreError> {
         loop {
             let mut records = self.pages.read_before(n_bytes)?;
             self.first = records.first().map(|record| record.seq).or(self.first);
@@ -129,7 +133,7 @@ impl ScrollbackLog {
                     event: record.event,
                 })
                 .collect();
-            return Ok((Past::of(before, &recorded), self));
+            return Ok((ScrollbackChunk::from_events(before, &recorded), self));
         }
     }
 }
@@ -179,7 +183,7 @@ impl TuiApp {
         self.tasks.spawn_blocking(move || {
             let page = log.read_page(last, n_bytes).map(|(past, log)| {
                 let past = match letters {
-                    Some(letters) => past.looked_through(&letters),
+                    Some(letters) => past.search(&letters),
                     None => past,
                 };
                 Box::new(ScrollbackPage {
@@ -208,8 +212,8 @@ impl TuiApp {
         earlier.is_reading = false;
         match page {
             Ok(page) => {
-                screen.on_past(page.past);
-                screen.touch();
+                screen.on_scrollback(page.past);
+                screen.mark_dirty();
                 earlier.accept_page(page.log, page.n_bytes, page.awaited);
                 let is_covered = whose == ScrollbackOwner::Ours && self.views.top().is_some();
                 if is_covered || self.input.is_none() {
@@ -219,7 +223,7 @@ impl TuiApp {
             }
             Err(error) => {
                 earlier.has_failed = true;
-                screen.on_past_unread();
+                screen.on_scrollback_error();
                 screen.on_notice(&format!("what was said before cannot be shown: {error}"));
             }
         }
@@ -272,27 +276,27 @@ impl TuiApp {
         let Some((screen, earlier)) = self.scrollback_of(whose) else {
             return;
         };
-        let Some(wish) = screen.wants_earlier() else {
+        let Some(wish) = screen.wanted_scrollback() else {
             return;
         };
         if earlier.has_failed {
-            screen.on_past_unread();
+            screen.on_scrollback_error();
             return;
         }
         if earlier.is_reading {
             return;
         }
-        let last = wish.last();
+        let last = wish.last_event();
         let n_bytes = match &wish {
-            WantsEarlier::Piece { .. } | WantsEarlier::Rows { .. } => SCROLL_PAGE,
-            WantsEarlier::Look { .. } => SEARCH_PAGE,
-            WantsEarlier::All { .. } => JUMP_PAGE,
+            ScrollbackDemand::Chunk { .. } | ScrollbackDemand::Rows { .. } => SCROLL_PAGE,
+            ScrollbackDemand::Search { .. } => SEARCH_PAGE,
+            ScrollbackDemand::All { .. } => JUMP_PAGE,
         };
         let letters = match wish {
-            WantsEarlier::Look { letters, .. } => Some(letters),
-            WantsEarlier::Piece { .. } | WantsEarlier::Rows { .. } | WantsEarlier::All { .. } => {
-                None
-            }
+            ScrollbackDemand::Search { letters, .. } => Some(letters),
+            ScrollbackDemand::Chunk { .. }
+            | ScrollbackDemand::Rows { .. }
+            | ScrollbackDemand::All { .. } => None,
         };
         earlier.is_reading = true;
         // What was read once and forgotten since is read again from the end on.
@@ -313,7 +317,7 @@ impl TuiApp {
     /// Takes the past of a run off the screen that is not gone on with.
     pub(super) fn clear_scrollback(&mut self) {
         if std::mem::take(&mut self.scrollback_is_shown) {
-            self.screen.forget();
+            self.screen.clear_run();
             self.scrollback = ScrollbackLoader::default();
         }
     }

@@ -89,7 +89,7 @@ impl TuiApp {
         let state = self.engine.as_ref().map(Engine::state);
         if step == QuitStep::Ask
             && self.views.has_opened_run()
-            && self.screen.asks_before_leaving(state)
+            && self.screen.open_quit_dialog(state)
         {
             return Ok(self.close_view());
         }

@@ -11,7 +11,7 @@ use crate::engine::{TaskCaller, TaskRequest};
 use crate::store::session_files::SessionMessageReader;
 use crate::store::{StoreError, WorkdirLayout};
 use crate::text::pluralize;
-use crate::tui::{Action, Stands};
+use crate::tui::{Action, ConversationStatus};
 
 use super::run_startup::RunStartKind;
 use super::shutdown::TuiEnd;
@@ -52,14 +52,14 @@ impl TuiApp {
             .as_mut()
             .is_some_and(|engine| engine.stop_child_task(session, "stopped by the user"));
         if !stopped {
-            self.screen.on_word("that task is over already");
+            self.screen.set_toast("that task is over already");
         }
         Ok(None)
     }
 
     /// Tells whether an event is of the child whose session is open.
     pub(super) fn is_about_open_child(&self, event: &Event) -> bool {
-        let open = self.screen.open_child();
+        let open = self.screen.open_child_session();
         open.is_some_and(|open| match event {
             Event::TaskActivity { session, .. } | Event::TaskDispatched { session } => {
                 session == open
@@ -71,7 +71,7 @@ impl TuiApp {
 
     /// Shows the child's session that is open as it is now.
     pub(super) fn show_open_child(&mut self) {
-        let open = self.screen.open_child();
+        let open = self.screen.open_child_session();
         let story = self.child_transcript.as_mut();
         let Some(story) = story.filter(|story| Some(&story.session) == open) else {
             // It is being read, and shown then.
@@ -107,7 +107,7 @@ impl TuiApp {
     /// Shows what was said and done in a child's session, as far as it was read.
     fn show_child_transcript(&mut self, read: Result<(), StoreError>) {
         if let Err(error) = read {
-            self.screen.on_word(&format!("{error}; {}", error.hint()));
+            self.screen.set_toast(&format!("{error}; {}", error.hint()));
             return;
         }
         let Some(story) = &self.child_transcript else {
@@ -122,11 +122,12 @@ impl TuiApp {
         });
         let text = story.to_markdown(child.and_then(|child| child.doing.as_deref()));
         let stands = match child.is_some_and(ChildSession::is_running) {
-            true => Stands::Runs,
-            false => Stands::Over,
+            true => ConversationStatus::Running,
+            false => ConversationStatus::Ended,
         };
         let title = title.unwrap_or_default();
-        self.screen.on_child(session, (&title, &text), stands);
+        self.screen
+            .show_child_session(session, (&title, &text), stands);
     }
 }
 

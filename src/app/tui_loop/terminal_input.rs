@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use tokio::time::Instant;
 
 use crate::store::utc_time;
-use crate::tui::{Action, Theme};
+use crate::tui::{Action, ColorTheme};
 
 use super::background_query::{BACKGROUND_QUERY, QueryInput, TerminalBackground};
 use super::frame_limiter::FrameReason;
@@ -57,7 +57,7 @@ impl TuiApp {
 
     /// Asks for the terminal's ground where the environment does not tell it; nothing waits for the answer.
     pub(super) fn query_background(&mut self) {
-        if self.screen.theme() == Theme::default()
+        if self.screen.theme() == ColorTheme::default()
             && self.terminal.send_query(BACKGROUND_QUERY).is_ok()
         {
             self.background_query.start();
@@ -78,8 +78,8 @@ impl TuiApp {
                 }
             }
             QueryInput::Reply(Some(TerminalBackground::Light)) => {
-                self.screen.fit_light_ground();
-                self.active_screen().0.fit_light_ground();
+                self.screen.use_light_background();
+                self.active_screen().0.use_light_background();
             }
             // The terminal's own colours are made for its own dark ground.
             QueryInput::Reply(_) | QueryInput::Part => {}
@@ -98,7 +98,7 @@ impl TuiApp {
         };
         let (screen, state) = self.active_screen();
         screen.on_time(utc_time::now());
-        let was_written = screen.has_text();
+        let was_written = screen.has_composer_text();
         let actions = match input {
             Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => {
                 screen.on_key(key, state)
@@ -121,7 +121,10 @@ impl TuiApp {
             None => return Err(TuiEnd::TerminalGone(io::ErrorKind::UnexpectedEof.into())),
         };
         let is_for_run = |action: &Action| matches!(action, Action::Event(_));
-        if was_written && self.active_screen().0.wants_text() && actions.iter().any(is_for_run) {
+        if was_written
+            && self.active_screen().0.is_composer_awaiting_text()
+            && actions.iter().any(is_for_run)
+        {
             // What is sent leaves the composer at once; the run waits for the disk.
             self.draw_if_due()?;
         }

@@ -75,7 +75,7 @@ impl TuiApp {
         let before = self.theme_override_note();
         let screen = self.active_screen().0;
         match written {
-            Ok(()) => screen.on_word(&format!("theme {name}, kept in {file}{before}")),
+            Ok(()) => screen.set_toast(&format!("theme {name}, kept in {file}{before}")),
             Err(why) => screen.on_notice(&format!(
                 "theme {name} is not kept: {why}; `screen.theme = \"{name}\"` in {file} keeps it"
             )),

@@ -7,7 +7,7 @@ use std::io;
 
 use crate::app::terminal::TuiTerminal;
 use crate::config::config_model::NotificationMethod;
-use crate::tui::Outside;
+use crate::tui::TerminalStatus;
 
 /// What was told.
 #[derive(Debug, Default)]
@@ -34,12 +34,16 @@ impl UserNotifier {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn update(&mut self, outside: &Outside, terminal: &mut TuiTerminal) -> io::Result<()> {
+    pub fn update(
+        &mut self,
+        outside: &TerminalStatus,
+        terminal: &mut TuiTerminal,
+    ) -> io::Result<()> {
         if outside.title != self.title {
             self.title.clone_from(&outside.title);
             terminal.set_title(&outside.title)?;
         }
-        let calls = outside.calls.as_ref();
+        let calls = outside.alert.as_ref();
         if calls.map(|(id, _)| id) == self.last_call.as_ref() {
             return Ok(());
         }

@@ -13,7 +13,7 @@ use crate::engine::git::GitRepository;
 use crate::engine::run_setup::NamedAdapter;
 use crate::process::ChildSpawner;
 use crate::store::WorkdirLayout;
-use crate::tui::{Missing, Weight, Welcome};
+use crate::tui::{MissingRequirement, RequirementSeverity, WelcomeInfo};
 
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
@@ -67,7 +67,7 @@ impl TuiApp {
 
     pub(super) fn on_welcome_ready(
         &mut self,
-        welcome: Welcome,
+        welcome: WelcomeInfo,
         finished: Vec<RunHistoryEntry>,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         self.views.set_listed_runs(finished);
@@ -83,8 +83,8 @@ enum LoginCheck {
     Skip,
 }
 
-async fn probe_welcome(ground: &WelcomeInputs, logins: LoginCheck) -> Welcome {
-    let mut welcome = Welcome::default();
+async fn probe_welcome(ground: &WelcomeInputs, logins: LoginCheck) -> WelcomeInfo {
+    let mut welcome = WelcomeInfo::default();
     match role_adapters(&ground.config) {
         Ok(adapters) => {
             let mut seen: Vec<&NamedAdapter> = Vec::new();
@@ -95,10 +95,10 @@ async fn probe_welcome(ground: &WelcomeInputs, logins: LoginCheck) -> Welcome {
                 }
             }
         }
-        Err(refusal) => welcome.missing.push(Missing {
-            what: refusal.problem,
+        Err(refusal) => welcome.missing.push(MissingRequirement {
+            problem: refusal.problem,
             remedy: refusal.hint,
-            weight: Weight::Stops,
+            severity: RequirementSeverity::Blocking,
         }),
     }
     probe_git(&mut welcome, ground.repository.as_ref(), &ground.root).await;
@@ -106,7 +106,7 @@ async fn probe_welcome(ground: &WelcomeInputs, logins: LoginCheck) -> Welcome {
 }
 
 async fn probe_adapter(
-    welcome: &mut Welcome,
+    welcome: &mut WelcomeInfo,
     ground: &WelcomeInputs,
     adapter: &NamedAdapter,
     logins: LoginCheck,
@@ -121,12 +121,12 @@ async fn probe_adapter(
             if let Some(login) =
                 missing_login_command(&ground.children, adapter, &ground.root).await
             {
-                welcome.missing.push(Missing {
-                    what: format!("nobody is logged in at {}", adapter.name),
+                welcome.missing.push(MissingRequirement {
+                    problem: format!("nobody is logged in at {}", adapter.name),
                     remedy: format!(
                         "`{login}` does it; a provider of your own in its configuration needs none"
                     ),
-                    weight: Weight::Lessens,
+                    severity: RequirementSeverity::Degrading,
                 });
             }
         }
@@ -136,24 +136,24 @@ async fn probe_adapter(
                 true => hint,
                 false => format!("{hint}; {NO_REVIEWER_HINT}"),
             };
-            welcome.missing.push(Missing {
-                what: problem,
+            welcome.missing.push(MissingRequirement {
+                problem,
                 remedy,
-                weight: Weight::Stops,
+                severity: RequirementSeverity::Blocking,
             });
         }
     }
 }
 
-async fn probe_git(welcome: &mut Welcome, repository: Option<&GitRepository>, root: &Path) {
+async fn probe_git(welcome: &mut WelcomeInfo, repository: Option<&GitRepository>, root: &Path) {
     let Some(repository) = repository else {
-        welcome.missing.push(Missing {
-            what: format!(
+        welcome.missing.push(MissingRequirement {
+            problem: format!(
                 "{} is in no git repository: no branch, no commits, no undo",
                 root.display()
             ),
             remedy: "`git init` makes one; or go on without".to_owned(),
-            weight: Weight::Lessens,
+            severity: RequirementSeverity::Degrading,
         });
         return;
     };
@@ -161,15 +161,15 @@ async fn probe_git(welcome: &mut Welcome, repository: Option<&GitRepository>, ro
         Ok(Ok(identity)) => welcome
             .ready
             .push(format!("git, commits as {}", identity.author.name)),
-        Ok(Err(missing)) => welcome.missing.push(Missing {
-            what: NO_GIT_IDENTITY.to_owned(),
+        Ok(Err(missing)) => welcome.missing.push(MissingRequirement {
+            problem: NO_GIT_IDENTITY.to_owned(),
             remedy: missing.hint().to_owned(),
-            weight: Weight::Stops,
+            severity: RequirementSeverity::Blocking,
         }),
-        Err(error) => welcome.missing.push(Missing {
-            what: error.to_string(),
+        Err(error) => welcome.missing.push(MissingRequirement {
+            problem: error.to_string(),
             remedy: error.hint().to_owned(),
-            weight: Weight::Stops,
+            severity: RequirementSeverity::Blocking,
         }),
     }
 }

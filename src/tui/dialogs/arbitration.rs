@@ -1,18 +1,25 @@
 //! Dialog: the review does not end by itself; the user decides.
 
-use super::{MOST_OF_FINDING, answer, cancel, confirm, identity};
+use super::{
+    MAX_FINDING_COLUMNS, answer_question, confirm_cancel, confirmations, question_dialog_id,
+};
 use crate::domain::question::{ArbitrationReason, QuestionAnswer};
 use crate::domain::run::RunState;
 use crate::text::pluralize;
 use crate::tui::action::{Action, DocumentKind};
-use crate::tui::sheet::{Draft, Sheet, Then};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
-use crate::tui::wrap::{cut, one_line};
 
 /// How many open findings are listed.
-const N_LISTED: usize = 8;
+const MAX_LISTED_FINDINGS: usize = 8;
 
-pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &RunState) -> Sheet {
+pub(super) fn build_dialog(
+    id: u32,
+    reason: ArbitrationReason,
+    open: usize,
+    state: &RunState,
+) -> ChoiceDialog {
     let title = match reason {
         ArbitrationReason::Cap => format!(
             "the review reached its cap of {} with {} open",
@@ -32,40 +39,40 @@ pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &Run
             pluralize(open, "finding")
         ),
     };
-    let mut sheet = Sheet::new(identity(id), &title);
-    for finding in state.findings.open().take(N_LISTED) {
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
+    for finding in state.findings.open().take(MAX_LISTED_FINDINGS) {
         let remark = &finding.remark;
         let line = format!(
             "{}. [{}] {}",
             remark.n,
             remark.severity.as_str(),
-            cut(&one_line(&remark.text), MOST_OF_FINDING)
+            truncate_to_columns(&to_one_line(&remark.text), MAX_FINDING_COLUMNS)
         );
-        sheet = sheet.says(&line, theme::PLAIN);
+        sheet = sheet.with_text(&line, theme::PLAIN);
     }
-    if open > N_LISTED {
-        let line = format!("… and {} more, in Comments (3)", open - N_LISTED);
-        sheet = sheet.says(&line, theme::QUIET);
+    if open > MAX_LISTED_FINDINGS {
+        let line = format!("… and {} more, in Comments (3)", open - MAX_LISTED_FINDINGS);
+        sheet = sheet.with_text(&line, theme::QUIET);
     }
-    let edit = match answer(id, QuestionAnswer::EditByHand) {
-        Then::Act(mut actions) => {
+    let edit = match answer_question(id, QuestionAnswer::EditByHand) {
+        ChoiceAction::Act(mut actions) => {
             actions.push(Action::Edit(DocumentKind::Plan));
-            Then::Act(actions)
+            ChoiceAction::Act(actions)
         }
         other => other,
     };
     sheet
-        .offers(
+        .with_choice(
             'f',
             "force pass: the plan counts as approved, and that you forced it is kept",
-            Then::Confirm(Box::new(confirm::force_pass(id, open))),
+            ChoiceAction::Confirm(Box::new(confirmations::force_pass(id, open))),
         )
-        .offers(
+        .with_choice(
             'm',
             "more iterations: write how many",
-            Then::Write(Draft::More { id }),
+            ChoiceAction::WriteDraft(ComposerDraft::More { id }),
         )
-        .offers('e', "edit by hand: opens the plan in your editor", edit)
-        .offers('c', "cancel the run", cancel())
-        .first(1)
+        .with_choice('e', "edit by hand: opens the plan in your editor", edit)
+        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_first_choice(1)
 }

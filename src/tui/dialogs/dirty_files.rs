@@ -1,11 +1,16 @@
 //! Dialog: a step edited files that held uncommitted changes, of the user or of a step that was stopped.
 
-use super::{answer, cancel, identity, listed};
+use super::{answer_question, confirm_cancel, list_names, question_dialog_id};
 use crate::domain::question::{LeftoverFiles, QuestionAnswer};
-use crate::tui::sheet::Sheet;
+use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
-pub(super) fn sheet(id: u32, step: u32, paths: &[String], left: Option<&LeftoverFiles>) -> Sheet {
+pub(super) fn build_dialog(
+    id: u32,
+    step: u32,
+    paths: &[String],
+    left: Option<&LeftoverFiles>,
+) -> ChoiceDialog {
     let (yours, others) = LeftoverFiles::partition_paths(left, paths);
     let (whose, included) = match (yours.is_empty(), others.is_empty()) {
         (true, false) => ("that a stopped step left", "they go"),
@@ -13,65 +18,67 @@ pub(super) fn sheet(id: u32, step: u32, paths: &[String], left: Option<&Leftover
         (_, true) => ("of yours", "your changes go"),
     };
     let title = format!("step {step} edited files with uncommitted changes {whose}");
-    let mut sheet = Sheet::new(identity(id), &title).says(&listed(paths, 10), theme::CODE);
-    sheet.whole = Some((title, paths.join("\n")));
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
+        .with_text(&list_names(paths, 10), theme::CODE);
+    sheet.full_text = Some((title, paths.join("\n")));
     sheet
-        .offers(
+        .with_choice(
             'y',
             &format!("include: {included} into the step's commit"),
-            answer(id, QuestionAnswer::Include),
+            answer_question(id, QuestionAnswer::Include),
         )
-        .offers(
+        .with_choice(
             'n',
             "leave out: these files stay uncommitted",
-            answer(id, QuestionAnswer::LeaveOut),
+            answer_question(id, QuestionAnswer::LeaveOut),
         )
-        .offers('c', "cancel the run", cancel())
-        .first(1)
+        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_first_choice(1)
 }
 
 /// Asks about files that a step's tests change each time they run.
-pub(super) fn of_tests(id: u32, step: u32, paths: &[String]) -> Sheet {
+pub(super) fn build_changed_by_tests_dialog(id: u32, step: u32, paths: &[String]) -> ChoiceDialog {
     let title = format!("the tests of step {step} change files each time they run");
-    let mut sheet = Sheet::new(identity(id), &title).says(&listed(paths, 10), theme::CODE);
-    sheet.whole = Some((title, paths.join("\n")));
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
+        .with_text(&list_names(paths, 10), theme::CODE);
+    sheet.full_text = Some((title, paths.join("\n")));
     sheet
-        .offers(
+        .with_choice(
             'y',
             "include: what the tests wrote goes into the step's commit, untested",
-            answer(id, QuestionAnswer::Include),
+            answer_question(id, QuestionAnswer::Include),
         )
-        .offers(
+        .with_choice(
             'n',
             "leave out: the commit has what was tested",
-            answer(id, QuestionAnswer::LeaveOut),
+            answer_question(id, QuestionAnswer::LeaveOut),
         )
-        .offers('c', "cancel the run", cancel())
-        .first(1)
+        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_first_choice(1)
 }
 
 /// Asks about files that changed while a step ran and that no call of its agent accounts for.
-pub(super) fn outside_of_calls(id: u32, step: u32, paths: &[String]) -> Sheet {
+pub(super) fn build_unattributed_dialog(id: u32, step: u32, paths: &[String]) -> ChoiceDialog {
     let title =
         format!("files changed during step {step}, and not by its agent as far as can be seen");
-    let mut sheet = Sheet::new(identity(id), &title)
-        .says(&listed(paths, 10), theme::CODE)
-        .says(
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
+        .with_text(&list_names(paths, 10), theme::CODE)
+        .with_text(
             "No call names them, and no command of the agent ran when they changed.",
             theme::QUIET,
         );
-    sheet.whole = Some((title, paths.join("\n")));
+    sheet.full_text = Some((title, paths.join("\n")));
     sheet
-        .offers(
+        .with_choice(
             'y',
             "include: they are part of the step, are committed and undone with it",
-            answer(id, QuestionAnswer::Include),
+            answer_question(id, QuestionAnswer::Include),
         )
-        .offers(
+        .with_choice(
             'n',
             "leave out: they are yours, stay uncommitted, and an undo leaves them",
-            answer(id, QuestionAnswer::LeaveOut),
+            answer_question(id, QuestionAnswer::LeaveOut),
         )
-        .offers('c', "cancel the run", cancel())
-        .first(1)
+        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_first_choice(1)
 }

@@ -1,34 +1,34 @@
 //! Dialog: the user edits by hand, and says when that is done.
 
-use super::{cancel, identity};
+use super::{confirm_cancel, question_dialog_id};
 use crate::domain::question::EditFollowUp;
 use crate::tui::action::{Action, DocumentKind};
-use crate::tui::sheet::{Sheet, Then};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::theme;
 
-pub(super) fn sheet(id: u32) -> Sheet {
-    let done = |then| Then::Act(vec![Action::EditingDone { id, then }]);
-    let edit = |document| Then::Act(vec![Action::Edit(document)]);
-    Sheet::new(identity(id), "you edit the plan by hand")
-        .says(
+pub(super) fn build_dialog(id: u32) -> ChoiceDialog {
+    let done = |then| ChoiceAction::Act(vec![Action::EditingDone { id, then }]);
+    let edit = |document| ChoiceAction::Act(vec![Action::Edit(document)]);
+    ChoiceDialog::new(question_dialog_id(id), "you edit the plan by hand")
+        .with_text(
             "Everything waits. The plan is read when you say that you are done.",
             theme::PLAIN,
         )
-        .offers(
+        .with_choice(
             'e',
             "open the plan in your editor",
             edit(DocumentKind::Plan),
         )
-        .offers(
+        .with_choice(
             'm',
             "open the comments in your editor",
             edit(DocumentKind::Comments),
         )
-        .offers('r', "done: have it reviewed", done(EditFollowUp::Review))
-        .offers(
+        .with_choice('r', "done: have it reviewed", done(EditFollowUp::Review))
+        .with_choice(
             'y',
             "done: accept it without a review",
             done(EditFollowUp::Accept),
         )
-        .offers('c', "cancel the run", cancel())
+        .with_choice('c', "cancel the run", confirm_cancel())
 }

@@ -1,38 +1,38 @@
 //! Dialog: the program ended in the middle of a step; what shall become of what is there?
 
-use super::{answer, back_to_the_goal, cancel, identity};
+use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::plan_execution::StepStage;
 use crate::domain::question::QuestionAnswer;
-use crate::tui::command::Command;
-use crate::tui::sheet::{Sheet, Then};
+use crate::tui::command::ScreenCommand;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::theme;
 
-pub(super) fn sheet(id: u32, step: u32, stage: StepStage) -> Sheet {
+pub(super) fn build_dialog(id: u32, step: u32, stage: StepStage) -> ChoiceDialog {
     let title = format!("step {step} was cut off: what now?");
     let cut_off = format!("The program ended while {}.", stage.describe());
-    Sheet::new(identity(id), &title)
-        .says(&cut_off, theme::PLAIN)
-        .offers(
+    ChoiceDialog::new(question_dialog_id(id), &title)
+        .with_text(&cut_off, theme::PLAIN)
+        .with_choice(
             'g',
             "continue the step from what is there",
-            answer(id, QuestionAnswer::ContinueStep),
+            answer_question(id, QuestionAnswer::ContinueStep),
         )
-        .offers(
+        .with_choice(
             'd',
             "read the diff",
-            Then::Do(Command::Diff(DiffScope::Step(step))),
+            ChoiceAction::RunCommand(ScreenCommand::Diff(DiffScope::Step(step))),
         )
-        .offers(
+        .with_choice(
             'y',
             "treat it as done: test and commit what is there",
-            answer(id, QuestionAnswer::TreatAsDone),
+            answer_question(id, QuestionAnswer::TreatAsDone),
         )
-        .offers(
+        .with_choice(
             'r',
             "redo: the tree goes back to before the step",
-            answer(id, QuestionAnswer::RedoStep),
+            answer_question(id, QuestionAnswer::RedoStep),
         )
-        .offers('b', "stop, back to the goal", back_to_the_goal(id))
-        .offers('c', "cancel the run", cancel())
+        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
 }

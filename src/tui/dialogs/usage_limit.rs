@@ -1,17 +1,24 @@
 //! Dialog: a CLI's plan is used up; the run waits and goes on by itself.
 
-use super::{answer, back_to_the_goal, cancel, identity, offers_the_move};
+use super::{
+    add_adapter_switch, answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id,
+};
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::question::{QuestionAnswer, QuestionKind, WaitSource};
 use crate::domain::run::RunState;
 use crate::tui::Action;
-use crate::tui::sheet::{Sheet, Then};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::labels::LocalClock;
+use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
-use crate::tui::words::Clock;
-use crate::tui::wrap::one_line;
 
-pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &RunState, clock: Clock) -> Sheet {
+pub(super) fn build_dialog(
+    id: u32,
+    kind: &QuestionKind,
+    state: &RunState,
+    clock: LocalClock,
+) -> ChoiceDialog {
     let QuestionKind::UsageLimit {
         purpose,
         adapter,
@@ -22,11 +29,11 @@ pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &RunState, clock: Clock
         other,
     } = kind
     else {
-        return Sheet::new(identity(id), "the run waits");
+        return ChoiceDialog::new(question_dialog_id(id), "the run waits");
     };
     let role = purpose.role();
-    let title = format!("{}'s usage limit is reached", one_line(adapter));
-    let until = clock.minute(*until);
+    let title = format!("{}'s usage limit is reached", to_one_line(adapter));
+    let until = clock.time_with_minutes(*until);
     let when = match from {
         WaitSource::Cli => format!("It ends at {until}."),
         WaitSource::Us => format!("Nobody told when it ends; the next try is at {until}."),
@@ -35,10 +42,10 @@ pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &RunState, clock: Clock
         Gate::Auto => format!("The turn of the {} goes again then by itself.", role.name()),
         Gate::Manual => format!("The turn of the {} waits for you then.", role.name()),
     };
-    let mut sheet = Sheet::new(identity(id), &title)
-        .says(&format!("{when} {goes}"), theme::PLAIN)
-        .says(message, theme::QUIET);
-    sheet.whole = Some((title, message.clone()));
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
+        .with_text(&format!("{when} {goes}"), theme::PLAIN)
+        .with_text(message, theme::QUIET);
+    sheet.full_text = Some((title, message.clone()));
     let wait = match then {
         Gate::Auto => ("wait", Vec::new()),
         Gate::Manual => {
@@ -50,12 +57,14 @@ pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &RunState, clock: Clock
             (label, vec![Action::Event(waits)])
         }
     };
-    let sheet = sheet.offers('w', wait.0, Then::PutAside(wait.1)).offers(
-        'r',
-        "try again now",
-        answer(id, QuestionAnswer::Retry),
-    );
-    offers_the_move(sheet, id, (role, other.as_deref()), state)
-        .offers('b', "stop, back to the goal", back_to_the_goal(id))
-        .offers('c', "cancel the run", cancel())
+    let sheet = sheet
+        .with_choice('w', wait.0, ChoiceAction::PutAside(wait.1))
+        .with_choice(
+            'r',
+            "try again now",
+            answer_question(id, QuestionAnswer::Retry),
+        );
+    add_adapter_switch(sheet, id, (role, other.as_deref()), state)
+        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
 }

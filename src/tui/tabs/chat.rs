@@ -5,29 +5,29 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use crate::tui::found;
-use crate::tui::hints;
-use crate::tui::panes::{Voices, WIDE};
+use crate::tui::clickable_keys;
+use crate::tui::panes::{ChatArrangement, WIDE};
+use crate::tui::search_highlight;
+use crate::tui::text_wrap::{draw_line, truncate_to_columns, wrap_trusted_text};
 use crate::tui::theme;
-use crate::tui::transcript::{Row, Transcript, Wide};
-use crate::tui::wrap::{cut, put, wrap_own};
+use crate::tui::transcript::{ChatTranscript, TranscriptColumns, TranscriptRow};
 
 /// Longer lines are hard to read.
-const WIDEST: u16 = 120;
+const MAX_TEXT_COLUMNS: u16 = 120;
 
 /// Draws the end of the stream, or where the user scrolled to; `empty` stands where there is none yet, and
 /// `find` is lit where it is found. `keys` go to its beginning and to its end, where it has any.
 pub fn draw(
-    transcript: &mut Transcript,
+    transcript: &mut ChatTranscript,
     frame: &mut Frame,
     area: Rect,
     (empty, find, keys): (&'static str, &str, Option<[String; 2]>),
-    voices: Voices,
+    voices: ChatArrangement,
 ) {
-    let is_beside = voices == Voices::Beside && area.width >= WIDE;
+    let is_beside = voices == ChatArrangement::SideBySide && area.width >= WIDE;
     let widest = match is_beside {
-        true => 2 * WIDEST,
-        false => WIDEST,
+        true => 2 * MAX_TEXT_COLUMNS,
+        false => MAX_TEXT_COLUMNS,
     };
     // A column at the left, for the mark of what is pointed at; the same at the right.
     let area = Rect {
@@ -37,23 +37,23 @@ pub fn draw(
     };
     let columns = usize::from(area.width);
     let wide = match is_beside {
-        true => Wide::Halves(columns),
-        false => Wide::Whole(columns),
+        true => TranscriptColumns::SideBySide(columns),
+        false => TranscriptColumns::Single(columns),
     };
     if transcript.is_empty() {
-        let lines = wrap_own(empty, columns, theme::QUIET);
+        let lines = wrap_trusted_text(empty, columns, theme::QUIET);
         frame.render_widget(Paragraph::new(lines), area);
         return;
     }
-    let is_scrolled = !transcript.follows() && area.height > 2;
+    let is_scrolled = !transcript.follows_end() && area.height > 2;
     let n_rows = usize::from(area.height);
-    let mut rows = transcript.visible(wide, n_rows - usize::from(is_scrolled));
+    let mut rows = transcript.visible_rows(wide, n_rows - usize::from(is_scrolled));
     // Laying out may have found that the end is reached: then nothing stands below it.
-    let has_line = is_scrolled && !transcript.follows();
+    let has_line = is_scrolled && !transcript.follows_end();
     if is_scrolled && !has_line {
-        rows = transcript.visible(wide, n_rows);
+        rows = transcript.visible_rows(wide, n_rows);
     }
-    for (row, y) in lit(rows, find).into_iter().zip(area.y..) {
+    for (row, y) in highlight_matches(rows, find).into_iter().zip(area.y..) {
         let indent = u16::try_from(row.indent).unwrap_or(0).min(area.width);
         let place = Rect {
             x: area.x + indent,
@@ -61,8 +61,8 @@ pub fn draw(
             width: area.width - indent,
             height: 1,
         };
-        put(frame, &row.line, place);
-        if row.is_picked {
+        draw_line(frame, &row.line, place);
+        if row.is_selected {
             let mark = Rect {
                 x: place.x - 1,
                 width: 1,
@@ -72,25 +72,28 @@ pub fn draw(
         }
     }
     if has_line {
-        let text = below(transcript, keys);
+        let text = scroll_hint(transcript, keys);
         let last = Rect {
             y: area.bottom() - 1,
             height: 1,
             ..area
         };
-        let text = cut(&text, columns);
-        frame.render_widget(Line::from(hints::spans(&text, theme::QUIET)), last);
+        let text = truncate_to_columns(&text, columns);
+        frame.render_widget(
+            Line::from(clickable_keys::hint_spans(&text, theme::QUIET)),
+            last,
+        );
     }
 }
 
 /// What stands below the window while it does not follow the end: what is new there, and the keys.
-fn below(transcript: &Transcript, keys: Option<[String; 2]>) -> String {
-    let new = match transcript.n_new() {
+fn scroll_hint(transcript: &ChatTranscript, keys: Option<[String; 2]>) -> String {
+    let new = match transcript.new_block_count() {
         0 => String::new(),
         n => format!(" · ↓ {n} new"),
     };
     let keys = keys.map_or_else(String::new, |[top, end]| {
-        let earlier = match (transcript.wants_earlier(), transcript.has_earlier()) {
+        let earlier = match (transcript.wanted_scrollback(), transcript.has_scrollback()) {
             (Some(_), _) => "; reading what came before …".to_owned(),
             (None, true) => format!("; {top} goes to the beginning"),
             (None, false) => String::new(),
@@ -102,18 +105,18 @@ fn below(transcript: &Transcript, keys: Option<[String; 2]>) -> String {
 
 /// Rows with the places lit that have these letters, given in lower case; those of the block that is pointed at
 /// as what is at hand.
-fn lit(rows: Vec<Row>, letters: &str) -> Vec<Row> {
+fn highlight_matches(rows: Vec<TranscriptRow>, letters: &str) -> Vec<TranscriptRow> {
     if letters.is_empty() {
         return rows;
     }
     let mut all = Vec::with_capacity(rows.len());
-    for block in rows.chunk_by(|one, other| one.is_picked == other.is_picked) {
-        let is_picked = block.first().is_some_and(|row| row.is_picked);
+    for block in rows.chunk_by(|one, other| one.is_selected == other.is_selected) {
+        let is_picked = block.first().is_some_and(|row| row.is_selected);
         let lines = block.iter().map(|row| row.line.clone()).collect();
-        let lines = found::lit(lines, letters, is_picked);
-        all.extend(block.iter().zip(lines).map(|(row, line)| Row {
+        let lines = search_highlight::highlight_lines(lines, letters, is_picked);
+        all.extend(block.iter().zip(lines).map(|(row, line)| TranscriptRow {
             line,
-            is_picked: row.is_picked,
+            is_selected: row.is_selected,
             indent: row.indent,
         }));
     }

@@ -3,13 +3,13 @@
 //!
 //! Refuses to settle anything.
 
-mod chosen;
-mod rows;
-mod verdicts;
+mod finding_rows;
+mod finding_selection;
+mod review_table;
 
-pub use chosen::Chosen;
-use chosen::{Filter, Settled, last_stand};
-use verdicts::Table;
+pub use finding_selection::FindingSelection;
+use finding_selection::{FindingFilter, SettledFindingsFold, last_disposition};
+use review_table::ReviewTableMode;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -23,139 +23,158 @@ use crate::domain::findings::{Finding, FindingDisposition, FindingStatus};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::text::pluralize;
-use crate::tui::board::decided;
-use crate::tui::documents::Texts;
+use crate::tui::discussion_board::describe_decision;
+use crate::tui::document_texts::DisplayDocuments;
+use crate::tui::labels::LocalClock;
 use crate::tui::markdown;
-use crate::tui::page::{Mark, Marked, Page, gutter};
+use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
+use crate::tui::text_wrap::{
+    QUOTE_BAR, to_one_line, wrap_quotation, wrap_spans, wrap_trusted_text,
+};
 use crate::tui::theme;
-use crate::tui::words::Clock;
-use crate::tui::wrap::{BAR, barred, one_line, wrap, wrap_own};
 
 /// A drawable line of the list, with the indent of what is wrapped, and what it is of.
 #[derive(Debug, Hash)]
-struct Entry {
+struct CommentsEntry {
     parts: Vec<(String, Style)>,
     indent: usize,
-    of: Option<Mark>,
+    mark: Option<ScrollTarget>,
     /// Whether it takes a row and no more.
-    is_row: bool,
+    is_single_row: bool,
 }
 
-impl Entry {
+impl CommentsEntry {
     fn new(text: &str, style: Style) -> Self {
         Self {
             parts: vec![(text.to_owned(), style)],
             indent: 2,
-            of: None,
-            is_row: false,
+            mark: None,
+            is_single_row: false,
         }
     }
 
-    fn of_parts(parts: Vec<(String, Style)>, indent: usize) -> Self {
+    fn from_parts(parts: Vec<(String, Style)>, indent: usize) -> Self {
         Self {
             parts,
             indent,
-            of: None,
-            is_row: false,
+            mark: None,
+            is_single_row: false,
         }
     }
 
     fn lines(&self, columns: usize) -> Vec<Line<'static>> {
         if let [(lead, _), (text, style)] = self.parts.as_slice()
-            && lead == BAR
+            && lead == QUOTE_BAR
         {
-            return barred(text, *style, columns);
+            return wrap_quotation(text, *style, columns);
         }
-        if self.is_row {
-            return vec![rows::line(&self.parts, columns)];
+        if self.is_single_row {
+            return vec![finding_rows::cut_to_line(&self.parts, columns)];
         }
         let parts = self.parts.iter();
         let spans: Vec<Span<'_>> = parts
             .map(|(text, style)| Span::styled(text.as_str(), *style))
             .collect();
-        wrap(&spans, columns, self.indent)
+        wrap_spans(&spans, columns, self.indent)
     }
 }
 
 /// Draws the review.
 pub fn draw(
-    page: &mut Page,
-    texts: &Texts,
+    page: &mut ScrollView,
+    texts: &DisplayDocuments,
     frame: &mut Frame,
     area: Rect,
-    (state, chosen, clock): (Option<&RunState>, &Chosen, Clock),
+    (state, chosen, clock): (Option<&RunState>, &FindingSelection, LocalClock),
 ) {
     let columns = usize::from(area.width);
-    let of = |form: Form, table: Table| {
-        let ledger = state.map(|state| ledger(state, (chosen, form, table), texts, clock));
+    let of = |form: FindingListLayout, table: ReviewTableMode| {
+        let ledger = state.map(|state| ledger_entries(state, (chosen, form, table), texts, clock));
         ledger.unwrap_or_default()
     };
-    let whole = of(Form::Whole, Table::Whole);
+    let whole = of(FindingListLayout::Full, ReviewTableMode::Full);
     let mut hasher = DefaultHasher::new();
-    (columns, texts.comments.revision, chosen.picked, &whole).hash(&mut hasher);
-    (area.height, chosen.reviews).hash(&mut hasher);
+    (columns, texts.comments.revision, chosen.selected, &whole).hash(&mut hasher);
+    (area.height, chosen.reviews_fold).hash(&mut hasher);
     page.lay_out(hasher.finish(), || {
         let laid = lay_out(&whole, chosen, texts, columns);
         let rows = usize::from(area.height);
         let (Some(state), true) = (state, laid.lines.len() > rows) else {
             return laid;
         };
-        let n_verdicts = verdicts::rows(state, clock, columns);
-        let table = match n_verdicts > 1 && n_verdicts * verdicts::SHARE > rows {
-            true => chosen.table(),
-            false => Table::Whole,
+        let n_verdicts = review_table::table_height(state, clock, columns);
+        let table = match n_verdicts > 1 && n_verdicts * review_table::MAX_TABLE_SHARE > rows {
+            true => chosen.review_table_mode(),
+            false => ReviewTableMode::Full,
         };
-        let laid = lay_out(&of(Form::Whole, table), chosen, texts, columns);
-        match laid.lines.len() > rows && chosen.listed(state).len() >= rows::MANY {
-            true => lay_out(&of(Form::Rows, table), chosen, texts, columns),
+        let laid = lay_out(&of(FindingListLayout::Full, table), chosen, texts, columns);
+        match laid.lines.len() > rows
+            && chosen.listed_findings(state).len() >= finding_rows::MIN_COMPACT_FINDINGS
+        {
+            true => lay_out(
+                &of(FindingListLayout::Compact, table),
+                chosen,
+                texts,
+                columns,
+            ),
             false => laid,
         }
     });
     page.draw(frame, area);
 }
 
-fn lay_out(ledger: &[Entry], chosen: &Chosen, texts: &Texts, columns: usize) -> Marked {
+fn lay_out(
+    ledger: &[CommentsEntry],
+    chosen: &FindingSelection,
+    texts: &DisplayDocuments,
+    columns: usize,
+) -> ScrollContent {
     let columns = columns.saturating_sub(1);
-    let mut laid = Marked::default();
+    let mut laid = ScrollContent::default();
     for entry in ledger {
-        if let Some(mark) = entry.of {
-            laid.marks.entry(mark).or_insert(laid.lines.len());
+        if let Some(mark) = entry.mark {
+            laid.targets.entry(mark).or_insert(laid.lines.len());
         }
-        let is_picked = entry.of.is_some() && entry.of == chosen.picked;
-        laid.lines.extend(gutter(entry.lines(columns), is_picked));
+        let is_picked = entry.mark.is_some() && entry.mark == chosen.selected;
+        laid.lines
+            .extend(add_gutter(entry.lines(columns), is_picked));
     }
     if ledger.is_empty() && texts.comments.text.is_none() {
-        let none = wrap_own("There is no review yet.", columns, theme::QUIET);
-        laid.lines.extend(gutter(none, false));
+        let none = wrap_trusted_text("There is no review yet.", columns, theme::QUIET);
+        laid.lines.extend(add_gutter(none, false));
     }
-    if !texts.rest.is_empty() {
+    if !texts.unparsed_comments.is_empty() {
         let mut rest = Vec::new();
         if !ledger.is_empty() {
             rest.push(Line::default());
             rest.push(Line::styled("── also in the comments ", theme::QUIET));
         }
-        rest.extend(markdown::lay_out(&texts.rest, columns, theme::PLAIN));
-        laid.lines.extend(gutter(rest, false));
+        rest.extend(markdown::lay_out(
+            &texts.unparsed_comments,
+            columns,
+            theme::PLAIN,
+        ));
+        laid.lines.extend(add_gutter(rest, false));
     }
     laid
 }
 
 /// How findings are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum FindingListLayout {
     /// Each with all that became of it.
-    Whole,
+    Full,
     /// A row each, but for the one that is pointed at and those that are open.
-    Rows,
+    Compact,
 }
 
-fn ledger(
+fn ledger_entries(
     state: &RunState,
-    (chosen, form, table): (&Chosen, Form, Table),
-    texts: &Texts,
-    clock: Clock,
-) -> Vec<Entry> {
-    let mut entries = verdicts::of(state, clock, table);
+    (chosen, form, table): (&FindingSelection, FindingListLayout, ReviewTableMode),
+    texts: &DisplayDocuments,
+    clock: LocalClock,
+) -> Vec<CommentsEntry> {
+    let mut entries = review_table::review_rows(state, clock, table);
     let all = state.findings.all();
     if all.is_empty() {
         return entries;
@@ -163,11 +182,11 @@ fn ledger(
     let filter = chosen.filter;
     let n_open = state.findings.open().count();
     let listed = match filter {
-        Filter::All => String::new(),
-        filter => format!(" · listed: {}", filter.name()),
+        FindingFilter::All => String::new(),
+        filter => format!(" · listed: {}", filter.label()),
     };
-    entries.push(Entry::new("", theme::PLAIN));
-    entries.push(Entry {
+    entries.push(CommentsEntry::new("", theme::PLAIN));
+    entries.push(CommentsEntry {
         parts: vec![
             (
                 format!("{n_open} of {} open", pluralize(all.len(), "finding")),
@@ -176,55 +195,61 @@ fn ledger(
             (listed, theme::QUIET),
         ],
         indent: 2,
-        of: None,
-        is_row: false,
+        mark: None,
+        is_single_row: false,
     });
     let n_before = entries.len();
-    let listed = chosen.listed(state);
-    if form == Form::Rows {
-        entries.push(Entry::new("", theme::PLAIN));
+    let listed = chosen.listed_findings(state);
+    if form == FindingListLayout::Compact {
+        entries.push(CommentsEntry::new("", theme::PLAIN));
     }
-    let first = listed.first().map(|first| Mark::Finding(first.remark.n));
-    let row = chosen.row_of_settled(state);
+    let first = listed
+        .first()
+        .map(|first| ScrollTarget::Finding(first.remark.n));
+    let row = chosen.settled_row(state);
     for (at, finding) in listed.into_iter().enumerate() {
         if let Some((n_open, stands)) = row.filter(|(n_open, _)| *n_open == at) {
-            entries.extend(rows::of_settled(all.len() - n_open, stands, form));
+            entries.extend(finding_rows::settled_row(all.len() - n_open, stands, form));
         }
         let n = finding.remark.n;
-        let is_whole = chosen.picked.or(first) == Some(Mark::Finding(n))
+        let is_whole = chosen.selected.or(first) == Some(ScrollTarget::Finding(n))
             || chosen.is_open(n, texts.evidence.get(&n));
-        if form == Form::Rows && !is_whole {
-            entries.push(rows::of(finding));
+        if form == FindingListLayout::Compact && !is_whole {
+            entries.push(finding_rows::finding_row(finding));
             continue;
         }
-        if form == Form::Whole {
-            entries.push(Entry::new("", theme::PLAIN));
+        if form == FindingListLayout::Full {
+            entries.push(CommentsEntry::new("", theme::PLAIN));
         }
         let talk = state
             .discussions
             .iter()
             .rfind(|each| each.order.finding == Some(finding.remark.n));
-        entries.extend(of_finding(finding, chosen, texts, talk));
+        entries.extend(finding_entries(finding, chosen, texts, talk));
     }
-    if let Some((n_open, Settled::Folded)) = row {
-        entries.extend(rows::of_settled(all.len() - n_open, Settled::Folded, form));
+    if let Some((n_open, SettledFindingsFold::Folded)) = row {
+        entries.extend(finding_rows::settled_row(
+            all.len() - n_open,
+            SettledFindingsFold::Folded,
+            form,
+        ));
     }
     if entries.len() == n_before {
-        let text = format!("None of them is among {}; = lists others.", filter.name());
-        entries.push(Entry::new(&text, theme::QUIET));
+        let text = format!("None of them is among {}; = lists others.", filter.label());
+        entries.push(CommentsEntry::new(&text, theme::QUIET));
     }
     entries
 }
 
 /// Where a finding stands: a sign of its own, a word and a style.
-fn standing(finding: &Finding) -> (&'static str, &'static str, Style) {
-    let weight = theme::severity(finding.remark.severity);
+fn status_label(finding: &Finding) -> (&'static str, &'static str, Style) {
+    let weight = theme::severity_style(finding.remark.severity);
     let answered = finding
         .responses
         .last()
         .filter(|(review, _)| *review >= finding.last_in)
         .map(|(_, response)| response.stand);
-    match (finding.status, answered, last_stand(finding)) {
+    match (finding.status, answered, last_disposition(finding)) {
         (FindingStatus::Open, None, _) => ("○", "open", weight),
         (FindingStatus::Open, Some(FindingDisposition::Accepted), _) => {
             ("◐", "accepted, to be looked at", weight)
@@ -240,14 +265,14 @@ fn standing(finding: &Finding) -> (&'static str, &'static str, Style) {
     }
 }
 
-fn of_finding(
+fn finding_entries(
     finding: &Finding,
-    chosen: &Chosen,
-    texts: &Texts,
+    chosen: &FindingSelection,
+    texts: &DisplayDocuments,
     talk: Option<&GroupDiscussion>,
-) -> Vec<Entry> {
+) -> Vec<CommentsEntry> {
     let remark = &finding.remark;
-    let (sign, word, style) = standing(finding);
+    let (sign, word, style) = status_label(finding);
     let evidence = texts.evidence.get(&remark.n);
     let is_open = chosen.is_open(remark.n, evidence);
     let fold = match (evidence, is_open) {
@@ -256,17 +281,20 @@ fn of_finding(
         (Some(_), false) => "\u{a0}▸",
     };
     let mut entries = vec![
-        Entry::of_parts(
+        CommentsEntry::from_parts(
             vec![
                 (format!("{sign} {}. ", remark.n), style),
                 (format!("[{}] ", remark.severity.as_str()), style),
-                (one_line(&remark.text), style),
+                (to_one_line(&remark.text), style),
                 (fold.to_owned(), theme::QUIET),
             ],
             2,
         ),
-        Entry::of_parts(
-            vec![(format!("  {word} · {}", course(finding)), theme::QUIET)],
+        CommentsEntry::from_parts(
+            vec![(
+                format!("  {word} · {}", finding_history(finding)),
+                theme::QUIET,
+            )],
             2,
         ),
     ];
@@ -275,23 +303,29 @@ fn of_finding(
             FindingDisposition::Accepted => " accepts: ",
             FindingDisposition::Rejected => " rejects: ",
         };
-        entries.push(Entry::of_parts(
+        entries.push(CommentsEntry::from_parts(
             vec![
                 ("  ↳ ".to_owned(), theme::PLAIN),
-                (Role::Planner.name().to_owned(), theme::role(Role::Planner)),
+                (
+                    Role::Planner.name().to_owned(),
+                    theme::role_style(Role::Planner),
+                ),
                 (stand.to_owned(), theme::PLAIN),
-                (one_line(&response.reason), theme::PLAIN),
+                (to_one_line(&response.reason), theme::PLAIN),
             ],
             4,
         ));
     }
-    entries.extend(talk.into_iter().flat_map(|talk| of_talk(talk, finding)));
+    entries.extend(
+        talk.into_iter()
+            .flat_map(|talk| discussion_entries(talk, finding)),
+    );
     if let Some(evidence) = evidence.filter(|_| is_open) {
         for line in evidence.lines() {
             let line = line.strip_prefix("   ").unwrap_or(line);
-            entries.push(Entry::of_parts(
+            entries.push(CommentsEntry::from_parts(
                 vec![
-                    (BAR.to_owned(), theme::QUIET),
+                    (QUOTE_BAR.to_owned(), theme::QUIET),
                     (line.to_owned(), theme::PLAIN),
                 ],
                 4,
@@ -299,18 +333,18 @@ fn of_finding(
         }
     }
     for entry in &mut entries {
-        entry.of = Some(Mark::Finding(remark.n));
+        entry.mark = Some(ScrollTarget::Finding(remark.n));
     }
     entries
 }
 
 /// How the discussion of a finding stands, or what it came to.
-fn of_talk(talk: &GroupDiscussion, finding: &Finding) -> Vec<Entry> {
-    let line = |text: String, style| Entry {
+fn discussion_entries(talk: &GroupDiscussion, finding: &Finding) -> Vec<CommentsEntry> {
+    let line = |text: String, style| CommentsEntry {
         parts: vec![("  ◆ ".to_owned(), theme::PLAIN), (text, style)],
         indent: 4,
-        of: None,
-        is_row: false,
+        mark: None,
+        is_single_row: false,
     };
     let Some(outcome) = &talk.outcome else {
         let round = talk.round().map_or(0, |round| round.n);
@@ -323,24 +357,24 @@ fn of_talk(talk: &GroupDiscussion, finding: &Finding) -> Vec<Entry> {
         };
         return vec![line(text, theme::QUIET)];
     };
-    let (text, style) = decided(outcome);
+    let (text, style) = describe_decision(outcome);
     let mut entries = vec![line(format!("discussed: {text}"), style)];
-    let conclusion = one_line(&outcome.conclusion);
-    entries.push(Entry {
+    let conclusion = to_one_line(&outcome.conclusion);
+    entries.push(CommentsEntry {
         parts: vec![(format!("    {conclusion}"), theme::PLAIN)],
         indent: 4,
-        of: None,
-        is_row: false,
+        mark: None,
+        is_single_row: false,
     });
     if finding.status == FindingStatus::Open {
         let text = "    /settle settles it by this; /board shows it";
-        entries.push(Entry::new(text, theme::QUIET));
+        entries.push(CommentsEntry::new(text, theme::QUIET));
     }
     entries
 }
 
 /// What the reviews and the planner said of a finding, one after the other.
-fn course(finding: &Finding) -> String {
+fn finding_history(finding: &Finding) -> String {
     let mut parts = vec![format!("raised in review {}", finding.raised_in)];
     let stated_again = finding.raised_in + 1..=finding.last_in;
     for review in finding.raised_in..=finding.last_in {

@@ -1,9 +1,9 @@
 //! Tab: log.md, then the events as rows, to be filtered and pointed at; the one that is pointed at shows all
 //! that it holds beside them, or below where there is little room.
 
-mod detail;
-mod further;
-mod told;
+mod event_detail;
+mod event_summary;
+mod older_events;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,75 +18,77 @@ use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{RequestId, UnixMillis};
 use crate::domain::run::RunState;
 use crate::text::truncate;
-use crate::tui::documents::Text;
-use crate::tui::found;
-use crate::tui::hints;
-use crate::tui::keymap::{IsWriting, Keymap};
-use crate::tui::layout::take_below;
+use crate::tui::clickable_keys;
+use crate::tui::document_texts::DisplayDocument;
+use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
+use crate::tui::labels::LocalClock;
+use crate::tui::log_range::LogRange;
 use crate::tui::markdown;
-use crate::tui::page::{Mark, Marked, Page, gutter};
-use crate::tui::part::Part;
+use crate::tui::screen_layout::split_bottom;
+use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
+use crate::tui::search_highlight;
+use crate::tui::text_wrap::{
+    text_width, truncate_to_columns, wrap_spans, wrap_text, wrap_trusted_text,
+};
 use crate::tui::theme;
-use crate::tui::transcript::Standing;
+use crate::tui::transcript::LogSearchProgress;
 use crate::tui::transcript::short_path;
-use crate::tui::words::Clock;
-use crate::tui::wrap::{cut, width, wrap, wrap_own, wrap_text};
-use detail::Detail;
-use further::Further;
-use told::{Kind, Told, told};
+use event_detail::EventDetail;
+use event_summary::{EventCategory, EventSummary, summarize_event};
+use older_events::OlderEvents;
 
 /// How many events are kept, the latest.
 const MAX_EVENTS: usize = 1_000;
 /// How many are kept beside them that came before, while somebody reads or looks for those.
-const MAX_FURTHER: usize = 10_000;
+const MAX_OLDER_EVENTS: usize = 10_000;
 /// How many bytes of an agent's text are kept with its event.
 const MAX_TEXT: usize = 4_096;
 /// How many lines of log.md's end are shown.
-const N_LOG_LINES: usize = 500;
+const MAX_LOG_LINES: usize = 500;
 /// From how many columns on what an event holds stands beside the list.
-const BESIDE: u16 = 119;
+const MIN_SIDE_BY_SIDE_COLUMNS: u16 = 119;
 /// How many columns a row of the list takes at most.
-const WIDEST: u16 = 112;
+const MAX_LIST_COLUMNS: u16 = 112;
 /// Columns of the time and of the name.
-const HEAD: usize = 19;
+const TIME_AND_NAME_COLUMNS: usize = 19;
 
 /// The events, as rows.
 #[derive(Debug, Default)]
-pub struct Record {
+pub struct EventLogList {
     /// The latest.
-    rows: VecDeque<Row>,
+    rows: VecDeque<EventLogRow>,
     /// Which part of the log they tell.
-    part: Part,
-    further: Further,
+    range: LogRange,
+    older: OlderEvents,
     /// Whether it is a piece of the past, made to be put in front of another.
-    is_piece: bool,
+    is_chunk: bool,
     n_seen: u64,
-    filter: Filter,
-    picked: Option<i64>,
+    filter: EventLogFilter,
+    selected: Option<i64>,
     /// What was asked for and is not answered yet, in words.
-    asked: BTreeMap<RequestId, String>,
+    pending_requests: BTreeMap<RequestId, String>,
 }
 
 /// One event.
 #[derive(Debug)]
-struct Row {
+struct EventLogRow {
     /// Its number on this screen; what came earlier has lower ones.
     n: i64,
     /// The number of its event in the log; 0 where that log is gone.
     seq: u64,
     at: UnixMillis,
-    told: Told,
+    summary: EventSummary,
     event: Event,
 }
 
-impl Row {
+impl EventLogRow {
     /// Whose it is and what it says, where that has these letters, given in lower case.
-    fn listed(
+    fn match_query(
         &self,
         find: &str,
         state: Option<&RunState>,
     ) -> Option<(&Self, &'static str, String)> {
-        let (who, text) = self.told.in_words(state);
+        let (who, text) = self.summary.author_and_text(state);
         let has = find.is_empty() || who.contains(find) || text.to_lowercase().contains(find);
         has.then_some((self, who, text))
     }
@@ -94,208 +96,224 @@ impl Row {
 
 /// Which events are listed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
-enum Filter {
+enum EventLogFilter {
     #[default]
     All,
-    Only(Kind),
+    Only(EventCategory),
 }
 
-impl Filter {
+impl EventLogFilter {
     fn next(self) -> Self {
         match self {
-            Self::All => Self::Only(Kind::You),
-            Self::Only(Kind::You) => Self::Only(Kind::Agent),
-            Self::Only(Kind::Agent) => Self::Only(Kind::Program),
-            Self::Only(Kind::Program) => Self::Only(Kind::Trouble),
-            Self::Only(Kind::Trouble) => Self::All,
+            Self::All => Self::Only(EventCategory::User),
+            Self::Only(EventCategory::User) => Self::Only(EventCategory::Agent),
+            Self::Only(EventCategory::Agent) => Self::Only(EventCategory::Program),
+            Self::Only(EventCategory::Program) => Self::Only(EventCategory::Problem),
+            Self::Only(EventCategory::Problem) => Self::All,
         }
     }
 
-    fn lists(self, row: &Row) -> bool {
+    fn matches(self, row: &EventLogRow) -> bool {
         match self {
             Self::All => true,
-            Self::Only(kind) => row.told.kind == kind,
+            Self::Only(kind) => row.summary.kind == kind,
         }
     }
 
-    fn name(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Self::All => "all",
-            Self::Only(Kind::You) => "what you did",
-            Self::Only(Kind::Agent) => "what agents did",
-            Self::Only(Kind::Program) => "what the program did",
-            Self::Only(Kind::Trouble) => "trouble",
+            Self::Only(EventCategory::User) => "what you did",
+            Self::Only(EventCategory::Agent) => "what agents did",
+            Self::Only(EventCategory::Program) => "what the program did",
+            Self::Only(EventCategory::Problem) => "trouble",
         }
     }
 }
 
-impl Record {
+impl EventLogList {
     /// Takes an event in, where there is something to say of it.
     pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         if let Event::RunCreated(_) = event {
             // Another log begins; of the one before it only what is here can be told.
             self.rows.iter_mut().for_each(|row| row.seq = 0);
-            self.part = Part::from_the_first();
-            self.further = Further::default();
+            self.range = LogRange::from_start();
+            self.older = OlderEvents::default();
         }
-        self.part.on_event();
-        let Some(told) = told(event, &mut self.asked) else {
+        self.range.count_event();
+        let Some(told) = summarize_event(event, &mut self.pending_requests) else {
             return;
         };
         self.n_seen += 1;
         let n = self.rows.back().map_or(0, |last| last.n + 1);
-        self.rows.push_back(Row {
+        self.rows.push_back(EventLogRow {
             n,
-            seq: self.part.last(),
+            seq: self.range.last_event(),
             at,
-            told,
-            event: kept(event),
+            summary: told,
+            event: truncate_event(event),
         });
-        while self.rows.len() > MAX_EVENTS && !self.is_piece {
-            self.forget_first();
+        while self.rows.len() > MAX_EVENTS && !self.is_chunk {
+            self.drop_first();
         }
     }
 
     /// Lists other events.
-    pub fn turn(&mut self) {
+    pub fn next_filter(&mut self) {
         self.filter = self.filter.next();
-        self.picked = None;
-        self.further = Further::default();
+        self.selected = None;
+        self.older = OlderEvents::default();
     }
 
     /// Points at the next listed event that has these letters, given in lower case, or the one before.
-    pub fn go(&mut self, is_next: bool, (find, state): (&str, Option<&RunState>)) -> Option<Mark> {
-        let listed: Vec<i64> = self.listed(find, state).map(|(row, ..)| row.n).collect();
-        let at = listed.iter().position(|n| Some(*n) == self.picked);
+    pub fn move_selection(
+        &mut self,
+        is_next: bool,
+        (find, state): (&str, Option<&RunState>),
+    ) -> Option<ScrollTarget> {
+        let listed: Vec<i64> = self
+            .listed_rows(find, state)
+            .map(|(row, ..)| row.n)
+            .collect();
+        let at = listed.iter().position(|n| Some(*n) == self.selected);
         let next = match (at, is_next) {
             // The latest is what one looks at first.
             (None, _) => listed.len().checked_sub(1)?,
             (Some(at), true) => at + 1,
             (Some(at), false) => at.checked_sub(1)?,
         };
-        self.picked = Some(*listed.get(next)?);
-        self.picked.map(Mark::Row)
+        self.selected = Some(*listed.get(next)?);
+        self.selected.map(ScrollTarget::Row)
     }
 
     /// Tells whether only some of the events are listed.
     pub fn is_filtered(&self) -> bool {
-        self.filter != Filter::All
+        self.filter != EventLogFilter::All
     }
 
     /// Points at an event.
-    pub fn point_at(&mut self, n: i64) {
-        self.picked = Some(n);
+    pub fn select_event(&mut self, n: i64) {
+        self.selected = Some(n);
     }
 
     /// Points at what was pointed at before.
-    pub fn put_back(&mut self, picked: Option<i64>) {
-        self.picked = picked;
+    pub fn restore_selection(&mut self, picked: Option<i64>) {
+        self.selected = picked;
     }
 
     /// Which of the listed events that have these letters, given in lower case, is pointed at, from 1, and how
     /// many have them; 0 where it is none of them.
-    pub fn place_of(&self, find: &str, state: Option<&RunState>) -> (usize, usize) {
-        let listed: Vec<i64> = self.listed(find, state).map(|(row, ..)| row.n).collect();
-        let at = listed.iter().position(|n| Some(*n) == self.picked);
+    pub fn match_position(&self, find: &str, state: Option<&RunState>) -> (usize, usize) {
+        let listed: Vec<i64> = self
+            .listed_rows(find, state)
+            .map(|(row, ..)| row.n)
+            .collect();
+        let at = listed.iter().position(|n| Some(*n) == self.selected);
         (at.map_or(0, |at| at + 1), listed.len())
     }
 
     /// The event that is pointed at.
-    pub fn picked(&self) -> Option<i64> {
-        self.picked
+    pub fn selected_event(&self) -> Option<i64> {
+        self.selected
     }
 
     /// Points at nothing; tells whether something was pointed at.
-    pub fn pick_nothing(&mut self) -> bool {
-        self.picked.take().is_some()
+    pub fn clear_selection(&mut self) -> bool {
+        self.selected.take().is_some()
     }
 
     /// The event that is pointed at: whose it is and when it was, and all that it holds.
-    pub fn picked_whole(
+    pub fn selected_detail(
         &self,
         state: Option<&RunState>,
-        (clock, repository): (Clock, &str),
+        (clock, repository): (LocalClock, &str),
     ) -> Option<(String, String)> {
-        let row = self.picked_row()?;
-        let (who, words) = row.told.in_words(state);
-        let detail = Detail::new(&row.event, &words);
-        let title = format!("{who}, {}", clock.second(row.at));
-        Some((title, local(&detail.text(), clock, repository)))
+        let row = self.selected_row()?;
+        let (who, words) = row.summary.author_and_text(state);
+        let detail = EventDetail::new(&row.event, &words);
+        let title = format!("{who}, {}", clock.time_with_seconds(row.at));
+        Some((title, localize_text(&detail.to_text(), clock, repository)))
     }
 
-    fn picked_row(&self) -> Option<&Row> {
-        let picked = self.picked?;
-        self.all().find(|row| row.n == picked)
+    fn selected_row(&self) -> Option<&EventLogRow> {
+        let picked = self.selected?;
+        self.all_rows().find(|row| row.n == picked)
     }
 
     /// The rows that are listed, whose they are and what they say.
-    fn listed<'a>(
+    fn listed_rows<'a>(
         &'a self,
         find: &'a str,
         state: Option<&'a RunState>,
-    ) -> impl Iterator<Item = (&'a Row, &'static str, String)> + 'a {
-        let listed = self.all().filter(move |row| self.filter.lists(row));
-        listed.filter_map(move |row| row.listed(find, state))
+    ) -> impl Iterator<Item = (&'a EventLogRow, &'static str, String)> + 'a {
+        let listed = self.all_rows().filter(move |row| self.filter.matches(row));
+        listed.filter_map(move |row| row.match_query(find, state))
     }
 
     /// All rows, those that came before the latest first.
-    fn all(&self) -> impl Iterator<Item = &Row> {
-        self.further.rows.iter().chain(&self.rows)
+    fn all_rows(&self) -> impl Iterator<Item = &EventLogRow> {
+        self.older.rows.iter().chain(&self.rows)
     }
 }
 
 /// What Log shows beside the events.
 #[derive(Debug, Clone, Copy)]
-pub struct About<'a> {
+pub struct LogTabContext<'a> {
     /// `log.md`
-    pub log: &'a Text,
+    pub log: &'a DisplayDocument,
     /// The letters that an event must have, in lower case.
-    pub find: &'a str,
+    pub query: &'a str,
     /// The run.
     pub state: Option<&'a RunState>,
     /// The user's time of day.
-    pub clock: Clock,
+    pub clock: LocalClock,
     /// The keys in force.
-    pub keymap: &'a Keymap,
+    pub keymap: &'a ActiveKeymap,
     /// The repository's path, which is left out of others.
     pub repository: &'a str,
 }
 
 /// Draws both; follows the end until the user scrolls.
-pub fn draw(page: &mut Page, record: &mut Record, frame: &mut Frame, area: Rect, about: About<'_>) {
+pub fn draw(
+    page: &mut ScrollView,
+    record: &mut EventLogList,
+    frame: &mut Frame,
+    area: Rect,
+    about: LogTabContext<'_>,
+) {
     let mut area = area;
-    record.settle((about.find, about.state));
-    if let Some(row) = record.picked_row().filter(|_| area.height > 8) {
-        let pane = match area.width >= BESIDE {
-            true => (take_beside(&mut area), Borders::LEFT | Borders::TOP),
+    record.filter_older((about.query, about.state));
+    if let Some(row) = record.selected_row().filter(|_| area.height > 8) {
+        let pane = match area.width >= MIN_SIDE_BY_SIDE_COLUMNS {
+            true => (take_detail_area(&mut area), Borders::LEFT | Borders::TOP),
             false => {
                 let rows = (area.height / 3).clamp(4, 16);
-                (take_below(&mut area, usize::from(rows)), Borders::TOP)
+                (split_bottom(&mut area, usize::from(rows)), Borders::TOP)
             }
         };
         draw_detail(row, frame, pane, about);
     }
-    area.width = area.width.min(WIDEST);
+    area.width = area.width.min(MAX_LIST_COLUMNS);
     let columns = usize::from(area.width);
     let n_turns = about
         .state
         .map_or(0, |state| state.course.total_turn_count());
     let mut hasher = DefaultHasher::new();
     (columns, about.log.revision, record.n_seen, n_turns).hash(&mut hasher);
-    record.further.to.hash(&mut hasher);
-    (record.filter, record.picked, about.find, about.clock).hash(&mut hasher);
-    record.standing().hash(&mut hasher);
-    page.lay_out_around(hasher.finish(), || lay_out(record, about, columns));
-    page.say_aside(&match record.filter {
-        Filter::All => String::new(),
-        filter => format!("listed: {}", filter.name()),
+    record.older.last_unread.hash(&mut hasher);
+    (record.filter, record.selected, about.query, about.clock).hash(&mut hasher);
+    record.search_progress().hash(&mut hasher);
+    page.lay_out_keeping_view(hasher.finish(), || lay_out(record, about, columns));
+    page.set_status_text(&match record.filter {
+        EventLogFilter::All => String::new(),
+        filter => format!("listed: {}", filter.label()),
     });
     page.draw(frame, area);
-    record.on_shown(page.is_away(), about.find);
+    record.on_shown(page.is_scrolled_away(), about.query);
 }
 
 /// The event as it is kept: a long text is in the chat whole.
-fn kept(event: &Event) -> Event {
+fn truncate_event(event: &Event) -> Event {
     match event {
         Event::Agent {
             turn,
@@ -313,7 +331,7 @@ fn kept(event: &Event) -> Event {
 }
 
 /// Takes the right of an area for what an event holds.
-fn take_beside(area: &mut Rect) -> Rect {
+fn take_detail_area(area: &mut Rect) -> Rect {
     let width = area.width * 9 / 20;
     area.width -= width;
     Rect {
@@ -324,129 +342,142 @@ fn take_beside(area: &mut Rect) -> Rect {
 }
 
 /// All that an event holds, as far as it fits.
-fn draw_detail(row: &Row, frame: &mut Frame, (area, sides): (Rect, Borders), about: About<'_>) {
-    let (who, words) = row.told.in_words(about.state);
-    let key = about.keymap.named("open", IsWriting::No);
-    let title = format!(" {who}, {} · ", about.clock.second(row.at));
+fn draw_detail(
+    row: &EventLogRow,
+    frame: &mut Frame,
+    (area, sides): (Rect, Borders),
+    about: LogTabContext<'_>,
+) {
+    let (who, words) = row.summary.author_and_text(about.state);
+    let key = about.keymap.key_label("open", ComposerFocus::Unfocused);
+    let title = format!(" {who}, {} · ", about.clock.time_with_seconds(row.at));
     let hint = format!("{key} shows all ");
-    let room = usize::from(area.width).saturating_sub(width(&hint));
+    let room = usize::from(area.width).saturating_sub(text_width(&hint));
     let block = Block::new()
         .borders(sides)
         .border_style(theme::QUIET)
         .title(Line::from(vec![
-            Span::styled(cut(&title, room), theme::QUIET),
-            Span::styled(hint, hints::marked(theme::QUIET)),
+            Span::styled(truncate_to_columns(&title, room), theme::QUIET),
+            Span::styled(hint, clickable_keys::mark_hint(theme::QUIET)),
         ]));
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let columns = usize::from(inner.width).saturating_sub(1);
-    let words = drafts(&local(&words, about.clock, about.repository));
-    let mut lines = Detail::new(&row.event, &words).lines(columns);
+    let words = shorten_draft_paths(&localize_text(&words, about.clock, about.repository));
+    let mut lines = EventDetail::new(&row.event, &words).lines(columns);
     let rows = usize::from(inner.height);
     if lines.len() > rows {
         lines.truncate(rows.saturating_sub(1));
         lines.push(Line::styled(
-            cut(&format!("… {key} shows all"), columns),
+            truncate_to_columns(&format!("… {key} shows all"), columns),
             theme::QUIET,
         ));
     }
-    frame.render_widget(Paragraph::new(gutter(lines, false)), inner);
+    frame.render_widget(Paragraph::new(add_gutter(lines, false)), inner);
 }
 
 /// A row's text with the drafts of documents called so, wherever they lie.
-fn drafts(text: &str) -> String {
+fn shorten_draft_paths(text: &str) -> String {
     let words: Vec<String> = text.split(' ').map(short_path).collect();
     words.join(" ")
 }
 
 /// A text with files named from the repository on, and in the user's time of day.
-fn local(text: &str, clock: Clock, repository: &str) -> String {
+fn localize_text(text: &str, clock: LocalClock, repository: &str) -> String {
     let text = match repository {
         "" => text.to_owned(),
         root => text.replace(&format!("{}/", root.trim_end_matches('/')), ""),
     };
-    clock.local(&text)
+    clock.localize_utc_times(&text)
 }
 
-fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
+fn lay_out(record: &EventLogList, about: LogTabContext<'_>, columns: usize) -> ScrollContent {
     let columns = columns.saturating_sub(1);
-    let mut laid = Marked::default();
-    let mut push = |lines: Vec<Line<'static>>| laid.lines.extend(gutter(lines, false));
+    let mut laid = ScrollContent::default();
+    let mut push = |lines: Vec<Line<'static>>| laid.lines.extend(add_gutter(lines, false));
     push(vec![Line::styled("── log of the steps ", theme::QUIET)]);
     match &about.log.text {
         Some(text) => {
             let n_lines = text.lines().count();
             let tail: Vec<&str> = text
                 .lines()
-                .skip(n_lines.saturating_sub(N_LOG_LINES))
+                .skip(n_lines.saturating_sub(MAX_LOG_LINES))
                 .collect();
             push(markdown::lay_out(&tail.join("\n"), columns, theme::PLAIN));
         }
-        None => push(wrap_own("It is empty.", columns, theme::QUIET)),
+        None => push(wrap_trusted_text("It is empty.", columns, theme::QUIET)),
     }
-    let listed = match (record.filter, about.find) {
-        (Filter::All, "") => String::new(),
-        (filter, "") => format!("· listed: {} ", filter.name()),
-        (filter, find) => format!("· listed: {} with \"{find}\" ", filter.name()),
+    let listed = match (record.filter, about.query) {
+        (EventLogFilter::All, "") => String::new(),
+        (filter, "") => format!("· listed: {} ", filter.label()),
+        (filter, find) => format!("· listed: {} with \"{find}\" ", filter.label()),
     };
     push(vec![
         Line::default(),
-        Line::styled(cut(&format!("── events {listed}"), columns), theme::QUIET),
+        Line::styled(
+            truncate_to_columns(&format!("── events {listed}"), columns),
+            theme::QUIET,
+        ),
     ]);
-    if let Some(words) = record.reach_in_words(about.find, about.keymap) {
+    if let Some(words) = record.describe_range(about.query, about.keymap) {
         push(wrap_text(&words, columns, theme::QUIET));
     }
     let n_before = laid.lines.len();
-    for (row, who, text) in record.listed(about.find, about.state) {
-        laid.marks.insert(Mark::Row(row.n), laid.lines.len());
-        let text = drafts(&local(&text, about.clock, about.repository));
+    for (row, who, text) in record.listed_rows(about.query, about.state) {
+        laid.targets
+            .insert(ScrollTarget::Row(row.n), laid.lines.len());
+        let text = shorten_draft_paths(&localize_text(&text, about.clock, about.repository));
         let lines = row_lines((row, who, &text), about.clock, columns);
-        let lines = found::lit(lines, about.find, record.picked == Some(row.n));
+        let lines =
+            search_highlight::highlight_lines(lines, about.query, record.selected == Some(row.n));
         laid.lines
-            .extend(gutter(lines, record.picked == Some(row.n)));
+            .extend(add_gutter(lines, record.selected == Some(row.n)));
     }
-    if laid.lines.len() == n_before && record.standing() == Standing::Whole {
-        let key = about.keymap.named("filter", IsWriting::No);
+    if laid.lines.len() == n_before && record.search_progress() == LogSearchProgress::Complete {
+        let key = about.keymap.key_label("filter", ComposerFocus::Unfocused);
         let none = match record.rows.is_empty() {
             true => "None yet.".to_owned(),
             false => format!("None; {key} lists others."),
         };
-        let none = wrap(&hints::spans(&none, theme::QUIET), columns, 0);
-        laid.lines.extend(gutter(none, false));
+        let none = wrap_spans(&clickable_keys::hint_spans(&none, theme::QUIET), columns, 0);
+        laid.lines.extend(add_gutter(none, false));
     }
     laid
 }
 
 fn row_lines(
-    (row, who, text): (&Row, &str, &str),
-    clock: Clock,
+    (row, who, text): (&EventLogRow, &str, &str),
+    clock: LocalClock,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let style = style_of(row.told.kind, who);
-    let sign = match row.told.kind {
-        Kind::Trouble => "! ",
-        Kind::You | Kind::Agent | Kind::Program => "",
+    let style = row_style(row.summary.kind, who);
+    let sign = match row.summary.kind {
+        EventCategory::Problem => "! ",
+        EventCategory::User | EventCategory::Agent | EventCategory::Program => "",
     };
     // Where there is little room, whose it is goes before the time does.
     let head = match columns < 60 {
-        true => format!("{} ", clock.minute(row.at)),
-        false => format!("{} ", clock.second(row.at)),
+        true => format!("{} ", clock.time_with_minutes(row.at)),
+        false => format!("{} ", clock.time_with_seconds(row.at)),
     };
     let who = match columns < 60 {
-        true => format!("{:<4} ", short(who)),
+        true => format!("{:<4} ", short_author(who)),
         false => format!("{who:<9} "),
     };
-    let used = crate::tui::wrap::width(&head) + crate::tui::wrap::width(&who);
+    let used = crate::tui::text_wrap::text_width(&head) + crate::tui::text_wrap::text_width(&who);
     let text = format!("{sign}{text}");
-    let text = cut(&text, columns.saturating_sub(used.min(HEAD)));
+    let text = truncate_to_columns(
+        &text,
+        columns.saturating_sub(used.min(TIME_AND_NAME_COLUMNS)),
+    );
     let spans = vec![
         Span::styled(head, theme::QUIET),
         Span::styled(who, style),
         Span::styled(
             text,
-            match row.told.kind {
-                Kind::Trouble => theme::BAD,
-                Kind::You | Kind::Agent | Kind::Program => theme::PLAIN,
+            match row.summary.kind {
+                EventCategory::Problem => theme::BAD,
+                EventCategory::User | EventCategory::Agent | EventCategory::Program => theme::PLAIN,
             },
         ),
     ];
@@ -454,7 +485,7 @@ fn row_lines(
 }
 
 /// Whose it is, where there is little room.
-fn short(who: &str) -> &'static str {
+fn short_author(who: &str) -> &'static str {
     match who {
         "planner" => "plan",
         "reviewer" => "rev",
@@ -465,14 +496,14 @@ fn short(who: &str) -> &'static str {
     }
 }
 
-fn style_of(kind: Kind, who: &str) -> Style {
+fn row_style(kind: EventCategory, who: &str) -> Style {
     use crate::domain::turn::Role;
     let role = [Role::Planner, Role::Reviewer];
     let role = role.into_iter().find(|role| role.name() == who);
     match (kind, role) {
-        (_, Some(role)) => theme::role(role),
-        (Kind::You, None) => theme::YOU,
-        (Kind::Agent | Kind::Program, None) => theme::QUIET,
-        (Kind::Trouble, None) => theme::BAD,
+        (_, Some(role)) => theme::role_style(role),
+        (EventCategory::User, None) => theme::YOU,
+        (EventCategory::Agent | EventCategory::Program, None) => theme::QUIET,
+        (EventCategory::Problem, None) => theme::BAD,
     }
 }

@@ -1,9 +1,9 @@
 //! Tab: the plan, its boxes with what became of each step, findings and notes at their lines; or the plan
 //! beside an earlier version of it.
 
-mod folded;
-pub mod reading;
-mod steps;
+pub mod plan_view_state;
+mod step_folding;
+mod step_marks;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,35 +19,42 @@ use crate::domain::plan;
 use crate::domain::plan_note::PlanNote;
 use crate::domain::run::RunState;
 use crate::text::{count_changed_lines, front_matter};
-use crate::tui::anchors;
-use crate::tui::compare::{self, Side};
-use crate::tui::documents::{Earlier, Texts};
-use crate::tui::hints;
-use crate::tui::keymap::{IsWriting, Keymap};
-use crate::tui::markdown::Markdown;
-use crate::tui::page::{Mark, Marked, Page, gutter};
+use crate::tui::clickable_keys;
+use crate::tui::document_texts::{DisplayDocuments, PlanVersion};
+use crate::tui::finding_location;
+use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
+use crate::tui::markdown::MarkdownRenderer;
+use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
+use crate::tui::text_comparison::{self, ComparisonSide};
+use crate::tui::text_wrap::{to_one_line, wrap_spans, wrap_trusted_text};
 use crate::tui::theme;
-use crate::tui::wrap::{one_line, wrap, wrap_own};
-use folded::{Of, Part};
-use reading::{Reading, first_line};
+use plan_view_state::{PlanViewState, first_body_line};
+use step_folding::{PlanPart, PlanPartKind};
 
 /// Draws the plan.
 pub fn draw(
-    page: &mut Page,
-    (texts, reading, keymap): (&Texts, &Reading, &Keymap),
+    page: &mut ScrollView,
+    (texts, reading, keymap): (&DisplayDocuments, &PlanViewState, &ActiveKeymap),
     frame: &mut Frame,
     area: Rect,
     (state, now): (Option<&RunState>, UnixMillis),
 ) {
     let columns = usize::from(area.width);
     let mut hasher = DefaultHasher::new();
-    (columns, texts.plan.revision, reading.picked()).hash(&mut hasher);
-    (reading.against(), reading.form, texts.earlier.len()).hash(&mut hasher);
-    let earlier = reading.against().and_then(|at| texts.earlier.get(at));
+    (columns, texts.plan.revision, reading.selected_line()).hash(&mut hasher);
+    (
+        reading.compared_version(),
+        reading.form,
+        texts.plan_versions.len(),
+    )
+        .hash(&mut hasher);
+    let earlier = reading
+        .compared_version()
+        .and_then(|at| texts.plan_versions.get(at));
     let Some(text) = &texts.plan.text else {
         page.lay_out(hasher.finish(), || {
-            gutter(
-                wrap_own(
+            add_gutter(
+                wrap_trusted_text(
                     "There is no plan yet.",
                     columns.saturating_sub(1),
                     theme::QUIET,
@@ -58,42 +65,42 @@ pub fn draw(
         return page.draw(frame, area);
     };
     if let Some(earlier) = earlier {
-        page.follow(None);
+        page.follow_target(None);
         page.lay_out(hasher.finish(), || {
-            let earlier = (earlier, texts.earlier.len());
-            compared(text, earlier, (reading, keymap), columns)
+            let earlier = (earlier, texts.plan_versions.len());
+            lay_out_comparison(text, earlier, (reading, keymap), columns)
         });
         return page.draw(frame, area);
     }
-    let marks = steps::marks(state, now);
-    let remarks = remarks(state, text);
-    let at_work = state.and_then(|state| folded::at_work(&marks, state));
-    let folds = reading.folds() && at_work.is_some() && !page.is_looking();
+    let marks = step_marks::step_marks(state, now);
+    let remarks = line_remarks(state, text);
+    let at_work = state.and_then(|state| step_folding::current_step(&marks, state));
+    let folds = reading.is_folded() && at_work.is_some() && !page.is_searching();
     let n_rows = folds.then_some(usize::from(area.height));
     (&marks, &remarks, n_rows).hash(&mut hasher);
     page.lay_out(hasher.finish(), || {
-        let open = keymap.named("open", IsWriting::No);
-        let picked = (reading.picked(), n_rows);
+        let open = keymap.key_label("open", ComposerFocus::Unfocused);
+        let picked = (reading.selected_line(), n_rows);
         lay_out(text, (&marks, &remarks), picked, columns, &open)
     });
-    page.follow(at_work.map(Mark::Step));
+    page.follow_target(at_work.map(ScrollTarget::Step));
     page.draw(frame, area);
 }
 
 /// The plan beside an earlier version of it.
-fn compared(
+fn lay_out_comparison(
     text: &str,
-    (earlier, n_earlier): (&Earlier, usize),
-    (reading, keymap): (&Reading, &Keymap),
+    (earlier, n_earlier): (&PlanVersion, usize),
+    (reading, keymap): (&PlanViewState, &ActiveKeymap),
     columns: usize,
-) -> Marked {
+) -> ScrollContent {
     let columns = columns.saturating_sub(1);
     let now = front_matter::parse_document(text)
         .body
         .trim_start_matches('\n');
     let (n_more, n_less) = count_changed_lines(&earlier.text, now);
-    let at = reading.against().map_or(0, |at| at + 1);
-    let key = |action| keymap.named(action, IsWriting::No);
+    let at = reading.compared_version().map_or(0, |at| at + 1);
+    let key = |action| keymap.key_label(action, ComposerFocus::Unfocused);
     let other = match n_earlier {
         1 => String::new(),
         n => format!(
@@ -107,105 +114,109 @@ fn compared(
         earlier.label,
         key("side"),
         match reading.form {
-            compare::Form::Diff => "side by side",
-            compare::Form::Sides => "one below the other",
+            text_comparison::ComparisonForm::Diff => "side by side",
+            text_comparison::ComparisonForm::SideBySide => "one below the other",
         },
         key("filter"),
     );
-    let mut lines = wrap(&hints::spans(&head, theme::QUIET), columns, 0);
+    let mut lines = wrap_spans(&clickable_keys::hint_spans(&head, theme::QUIET), columns, 0);
     lines.push(Line::default());
     let n_before = lines.len();
-    let old = Side {
+    let old = ComparisonSide {
         label: &format!("the plan, {}", earlier.label),
         text: &earlier.text,
     };
-    let new = Side {
+    let new = ComparisonSide {
         label: "the plan, now",
         text: now,
     };
-    let both = compare::lay_out(old, new, reading.form, columns);
+    let both = text_comparison::lay_out(old, new, reading.form, columns);
     lines.extend(both.lines);
     // Lines are counted over the whole file, as notes count them.
-    let n_front = first_line(text);
-    let marks = both.marks.into_iter().map(|(mark, row)| match mark {
-        Mark::Line(line) => (Mark::Line(line + n_front), row + n_before),
+    let n_front = first_body_line(text);
+    let marks = both.targets.into_iter().map(|(mark, row)| match mark {
+        ScrollTarget::Line(line) => (ScrollTarget::Line(line + n_front), row + n_before),
         other => (other, row + n_before),
     });
-    let marks: BTreeMap<Mark, usize> = marks.collect();
-    let from = reading.picked().and_then(|at| marks.get(&Mark::Line(at)));
+    let marks: BTreeMap<ScrollTarget, usize> = marks.collect();
+    let from = reading
+        .selected_line()
+        .and_then(|at| marks.get(&ScrollTarget::Line(at)));
     let to = from.map(|from| {
         let next = marks.values().filter(|row| *row > from).min();
         next.copied().unwrap_or(lines.len())
     });
     let picked = from.copied().unwrap_or(0)..to.unwrap_or(0);
     let rows = lines.into_iter().enumerate();
-    let rows = rows.flat_map(|(row, line)| gutter(vec![line], picked.contains(&row)));
-    Marked {
+    let rows = rows.flat_map(|(row, line)| add_gutter(vec![line], picked.contains(&row)));
+    ScrollContent {
         lines: rows.collect(),
-        marks,
+        targets: marks,
     }
 }
 
 /// What stands below a line: an open finding, or a note of the user.
 #[derive(Debug, Hash)]
-struct Remark {
-    mark: Mark,
+struct LineRemark {
+    mark: ScrollTarget,
     style: Style,
     text: String,
     /// What is said of it quietly.
-    about: String,
+    origin: String,
     line: Option<usize>,
     /// Whether the plan cannot pass while it stands.
     blocks: bool,
 }
 
-impl Remark {
+impl LineRemark {
     /// Tells whether it speaks of no line behind what the program writes before the plan.
-    fn is_astray(&self, n_before: usize) -> bool {
+    fn is_without_line(&self, n_before: usize) -> bool {
         self.line.is_none_or(|line| line < n_before)
     }
 }
 
-fn remarks(state: Option<&RunState>, text: &str) -> Vec<Remark> {
+fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRemark> {
     let Some(state) = state else {
         return Vec::new();
     };
     let lines: Vec<&str> = text.lines().collect();
-    let findings = anchors::of_open(state, text).into_iter().map(of_finding);
+    let findings = finding_location::locate_open_findings(state, text)
+        .into_iter()
+        .map(finding_remark);
     let notes = state.notes.all().iter();
     findings
-        .chain(notes.map(|note| of_note(note, &lines)))
+        .chain(notes.map(|note| note_remark(note, &lines)))
         .collect()
 }
 
-fn of_finding((finding, line): (&Finding, Option<usize>)) -> Remark {
+fn finding_remark((finding, line): (&Finding, Option<usize>)) -> LineRemark {
     let remark = &finding.remark;
-    let text = one_line(&remark.text);
-    Remark {
-        mark: Mark::Finding(remark.n),
-        style: theme::severity(remark.severity),
+    let text = to_one_line(&remark.text);
+    LineRemark {
+        mark: ScrollTarget::Finding(remark.n),
+        style: theme::severity_style(remark.severity),
         text: format!("○ {} [{}] {text}", remark.n, remark.severity.as_str()),
-        about: String::new(),
+        origin: String::new(),
         line,
         blocks: remark.severity == FindingSeverity::Blocking,
     }
 }
 
-fn of_note(note: &PlanNote, lines: &[&str]) -> Remark {
+fn note_remark(note: &PlanNote, lines: &[&str]) -> LineRemark {
     let line = note.find_line(lines);
     let gone = match line {
         Some(_) => String::new(),
-        None => format!(" (of a line that is gone: {})", one_line(&note.quote)),
+        None => format!(" (of a line that is gone: {})", to_one_line(&note.quote)),
     };
-    Remark {
-        mark: Mark::Note(note.n),
+    LineRemark {
+        mark: ScrollTarget::Note(note.n),
         style: if note.judged {
             theme::QUIET
         } else {
             theme::YOU
         },
-        text: format!("✎ {} you: {}", note.n, one_line(&note.text)),
-        about: format!(" · {}{gone}", note.describe_status()),
+        text: format!("✎ {} you: {}", note.n, to_one_line(&note.text)),
+        origin: format!(" · {}{gone}", note.describe_status()),
         line,
         blocks: false,
     }
@@ -213,21 +224,21 @@ fn of_note(note: &PlanNote, lines: &[&str]) -> Remark {
 
 fn lay_out(
     text: &str,
-    (marks, remarks): (&[steps::Mark], &[Remark]),
+    (marks, remarks): (&[step_marks::PlanStepMark], &[LineRemark]),
     (picked, n_rows): (Option<usize>, Option<usize>),
     columns: usize,
     open: &str,
-) -> Marked {
+) -> ScrollContent {
     let columns = columns.saturating_sub(1);
-    let mut laid = above(text, (marks, remarks), (first_line(text), columns));
-    let parts = parts(text, (marks, remarks), picked, columns);
+    let mut laid = lay_out_heading(text, (marks, remarks), (first_body_line(text), columns));
+    let parts = plan_parts(text, (marks, remarks), picked, columns);
     let all = laid.lines.len()
         + parts
             .iter()
-            .map(|part| part.laid.lines.len())
+            .map(|part| part.layout.lines.len())
             .sum::<usize>();
     let folds = match n_rows {
-        Some(n_rows) if all > n_rows => folded::folds(&parts, marks),
+        Some(n_rows) if all > n_rows => step_folding::find_folds(&parts, marks),
         _ => Vec::new(),
     };
     let mut folds = folds.into_iter().peekable();
@@ -236,48 +247,56 @@ fn lay_out(
         if let Some(fold) = folds.next_if(|fold| fold.parts.start == n) {
             below = fold.parts.end;
             let is_picked = picked.is_some_and(|at| fold.lines.contains(&at));
-            for mark in [Mark::Folded(part.line), Mark::Line(part.line)] {
-                laid.marks.insert(mark, laid.lines.len());
+            for mark in [
+                ScrollTarget::Folded(part.line),
+                ScrollTarget::Line(part.line),
+            ] {
+                laid.targets.insert(mark, laid.lines.len());
             }
             laid.lines
-                .extend(gutter(vec![fold.row(open, columns)], is_picked));
+                .extend(add_gutter(vec![fold.to_line(open, columns)], is_picked));
         }
         if n >= below {
-            laid.append(part.laid);
+            laid.append(part.layout);
         }
     }
-    let n_before = first_line(text);
-    let astray = remarks.iter().filter(|remark| remark.is_astray(n_before));
+    let n_before = first_body_line(text);
+    let astray = remarks
+        .iter()
+        .filter(|remark| remark.is_without_line(n_before));
     let mut rest = astray.filter(|remark| !remark.blocks).peekable();
     if rest.peek().is_some() {
         laid.lines.push(Line::default());
     }
-    add_astray(&mut laid, rest, columns);
+    add_remarks_without_line(&mut laid, rest, columns);
     laid
 }
 
 /// The lines of the plan with what stands below each.
-fn parts(
+fn plan_parts(
     text: &str,
-    (marks, remarks): (&[steps::Mark], &[Remark]),
+    (marks, remarks): (&[step_marks::PlanStepMark], &[LineRemark]),
     picked: Option<usize>,
     columns: usize,
-) -> Vec<Part> {
+) -> Vec<PlanPart> {
     // Lines are counted over the whole file, as a review counts them.
-    let n_before = first_line(text);
-    let mut markdown = Markdown::default();
-    let mut left: Vec<(usize, &steps::Mark)> = marks.iter().enumerate().collect();
+    let n_before = first_body_line(text);
+    let mut markdown = MarkdownRenderer::default();
+    let mut left: Vec<(usize, &step_marks::PlanStepMark)> = marks.iter().enumerate().collect();
     let mut parts = Vec::new();
     // The columns at which the text of the step begins that the line belongs to; 0 where it is of none.
     let mut below = 0;
     for (at, line) in text.lines().enumerate().skip(n_before) {
         // A line says what it says: what is known of a step stands at the step's own line only.
         let own = plan::parse_step(line).filter(|_| !markdown.is_in_fence());
-        let step = own.and_then(|own| left.iter().position(|(_, mark)| mark.is_of(&own)));
+        let step = own.and_then(|own| left.iter().position(|(_, mark)| mark.matches_step(&own)));
         let (lines, of) = match step.map(|step| left.remove(step)) {
             Some((n, step)) => {
-                below = steps::indent(step);
-                (steps::lines(step, columns), Of::Step(n))
+                below = step_marks::text_indent(step);
+                (
+                    step_marks::step_lines(step, columns),
+                    PlanPartKind::StepStart(n),
+                )
             }
             None => {
                 let trimmed = line.trim_start();
@@ -290,22 +309,31 @@ fn parts(
                     || trimmed.starts_with("```")
                     || trimmed.starts_with("~~~");
                 let lines = match below {
-                    0 => markdown.line(line, columns, theme::PLAIN),
-                    _ if is_code => markdown.line(line, columns, theme::PLAIN),
-                    below => below_step(&mut markdown, trimmed, (below, columns)),
+                    0 => markdown.lay_out_line(line, columns, theme::PLAIN),
+                    _ if is_code => markdown.lay_out_line(line, columns, theme::PLAIN),
+                    below => continuation_lines(&mut markdown, trimmed, (below, columns)),
                 };
-                (lines, if is_own { Of::Itself } else { Of::TheOneAbove })
+                (
+                    lines,
+                    if is_own {
+                        PlanPartKind::OtherStart
+                    } else {
+                        PlanPartKind::Continuation
+                    },
+                )
             }
         };
-        let mut part = Part::new(at, of);
-        part.laid.marks.insert(Mark::Line(at), 0);
-        if let Of::Step(n) = of {
-            part.laid.marks.insert(Mark::Step(n), 0);
+        let mut part = PlanPart::new(at, of);
+        part.layout.targets.insert(ScrollTarget::Line(at), 0);
+        if let PlanPartKind::StepStart(n) = of {
+            part.layout.targets.insert(ScrollTarget::Step(n), 0);
         }
-        part.laid.lines.extend(gutter(lines, picked == Some(at)));
+        part.layout
+            .lines
+            .extend(add_gutter(lines, picked == Some(at)));
         for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
             part.has_remarks = true;
-            add_remark(&mut part.laid, remark, (columns, "    "));
+            add_remark(&mut part.layout, remark, (columns, "    "));
         }
         parts.push(part);
     }
@@ -313,20 +341,22 @@ fn parts(
 }
 
 /// What stands above the plan: what is wrong with it, and what blocks it and is of no line of it.
-fn above(
+fn lay_out_heading(
     text: &str,
-    (marks, remarks): (&[steps::Mark], &[Remark]),
+    (marks, remarks): (&[step_marks::PlanStepMark], &[LineRemark]),
     (n_before, columns): (usize, usize),
-) -> Marked {
-    let mut laid = Marked::default();
-    for flaw in steps::flaws(text, marks) {
-        laid.lines.extend(gutter(
-            wrap(&[Span::styled(format!("✗ {flaw}"), theme::BAD)], columns, 2),
+) -> ScrollContent {
+    let mut laid = ScrollContent::default();
+    for flaw in step_marks::plan_problems(text, marks) {
+        laid.lines.extend(add_gutter(
+            wrap_spans(&[Span::styled(format!("✗ {flaw}"), theme::BAD)], columns, 2),
             false,
         ));
     }
-    let astray = remarks.iter().filter(|remark| remark.is_astray(n_before));
-    add_astray(&mut laid, astray.filter(|remark| remark.blocks), columns);
+    let astray = remarks
+        .iter()
+        .filter(|remark| remark.is_without_line(n_before));
+    add_remarks_without_line(&mut laid, astray.filter(|remark| remark.blocks), columns);
     if !laid.lines.is_empty() {
         laid.lines.push(Line::default());
     }
@@ -334,7 +364,11 @@ fn above(
 }
 
 /// Remarks of no line of the plan.
-fn add_astray<'a>(laid: &mut Marked, remarks: impl Iterator<Item = &'a Remark>, columns: usize) {
+fn add_remarks_without_line<'a>(
+    laid: &mut ScrollContent,
+    remarks: impl Iterator<Item = &'a LineRemark>,
+    columns: usize,
+) {
     let mut remarks = remarks.peekable();
     if remarks.peek().is_some() {
         let head = Line::styled(" of no line in particular:", theme::QUIET);
@@ -346,12 +380,12 @@ fn add_astray<'a>(laid: &mut Marked, remarks: impl Iterator<Item = &'a Remark>, 
 }
 
 /// A line that goes on with a step, at the columns of its text.
-fn below_step(
-    markdown: &mut Markdown,
+fn continuation_lines(
+    markdown: &mut MarkdownRenderer,
     line: &str,
     (indent, columns): (usize, usize),
 ) -> Vec<Line<'static>> {
-    let mut lines = markdown.line(line, columns.saturating_sub(indent), theme::PLAIN);
+    let mut lines = markdown.lay_out_line(line, columns.saturating_sub(indent), theme::PLAIN);
     for line in &mut lines {
         line.spans.insert(0, Span::raw(" ".repeat(indent)));
     }
@@ -359,13 +393,13 @@ fn below_step(
 }
 
 /// Puts a finding or a note below the line that it speaks of.
-fn add_remark(laid: &mut Marked, remark: &Remark, (columns, lead): (usize, &str)) {
-    laid.marks.insert(remark.mark, laid.lines.len());
+fn add_remark(laid: &mut ScrollContent, remark: &LineRemark, (columns, lead): (usize, &str)) {
+    laid.targets.insert(remark.mark, laid.lines.len());
     let spans = [
         Span::raw(lead.to_owned()),
         Span::styled(remark.text.as_str(), remark.style),
-        Span::styled(remark.about.as_str(), theme::QUIET),
+        Span::styled(remark.origin.as_str(), theme::QUIET),
     ];
-    let lines = wrap(&spans, columns, lead.len() + 2);
-    laid.lines.extend(gutter(lines, false));
+    let lines = wrap_spans(&spans, columns, lead.len() + 2);
+    laid.lines.extend(add_gutter(lines, false));
 }

@@ -1,9 +1,9 @@
 //! Tab: who took part and when, what was reviewed, done and checked, and what it used.
 
-mod children;
-mod discussions;
-mod tables;
-mod timeline;
+mod child_table;
+mod discussion_rows;
+mod status_tables;
+mod timeline_bars;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -15,32 +15,35 @@ use crate::domain::run::RunState;
 use crate::domain::session::{AccountUsageWindow, Session, SessionUsage, version_label};
 use crate::domain::todo_list::TodoStatus;
 use crate::domain::turn::Role;
-use crate::tui::Silent;
-use crate::tui::page::Page;
+use crate::tui::SilentTurn;
+use crate::tui::labels::{
+    self, LocalClock, describe_silence as in_words, format_dollars, format_elapsed, format_tokens,
+    format_until, gate_label,
+};
+use crate::tui::scroll_view::ScrollView;
+use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans, wrap_trusted_text};
 use crate::tui::theme;
-use crate::tui::words::{self, Clock, dollars, elapsed, gate, silent as in_words, tokens, until};
-use crate::tui::wrap::{one_line, width, wrap, wrap_own};
 
 /// What of the run stands outside of its state.
 #[derive(Debug, Clone, Copy)]
-pub struct About<'a> {
+pub struct StatusContext<'a> {
     /// The run.
     pub state: Option<&'a RunState>,
     /// That its turn gives no sign of life.
-    pub silent: Option<&'a Silent>,
+    pub silent: Option<&'a SilentTurn>,
     /// What holds each adapter's CLI.
-    pub held: &'a [Held],
+    pub sandboxes: &'a [AdapterSandboxView],
     /// Which instructions for agents the repository has, and whether they reach them; empty where there are none.
-    pub project_asks: &'a str,
+    pub instructions_note: &'a str,
     /// The user's time of day.
-    pub clock: Clock,
+    pub clock: LocalClock,
     /// The key that interrupts a turn.
     pub interrupt: &'a str,
 }
 
 /// What holds the CLI of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct AdapterSandboxView {
     /// The adapter, by its name in the configuration.
     pub adapter: String,
     /// What the kernel holds.
@@ -50,7 +53,13 @@ pub struct Held {
 }
 
 /// Draws the run's facts.
-pub fn draw(page: &mut Page, frame: &mut Frame, area: Rect, about: About<'_>, now: UnixMillis) {
+pub fn draw(
+    page: &mut ScrollView,
+    frame: &mut Frame,
+    area: Rect,
+    about: StatusContext<'_>,
+    now: UnixMillis,
+) {
     let area = Rect {
         x: area.x + 1,
         width: area.width.saturating_sub(1),
@@ -59,14 +68,14 @@ pub fn draw(page: &mut Page, frame: &mut Frame, area: Rect, about: About<'_>, no
     let columns = usize::from(area.width);
     page.set_lines(match about.state {
         Some(state) => lay_out(state, about, now, columns),
-        None => wrap_own("There is no run yet.", columns, theme::QUIET),
+        None => wrap_trusted_text("There is no run yet.", columns, theme::QUIET),
     });
     page.draw(frame, area);
 }
 
 fn lay_out(
     state: &RunState,
-    about: About<'_>,
+    about: StatusContext<'_>,
     now: UnixMillis,
     columns: usize,
 ) -> Vec<Line<'static>> {
@@ -86,57 +95,65 @@ fn lay_out(
         }
         // What is an agent's has its colour here, too.
         let mut roles = [Role::Planner, Role::Reviewer].into_iter();
-        let style = roles.find(|role| role.name() == title).map(theme::role);
+        let style = roles
+            .find(|role| role.name() == title)
+            .map(theme::role_style);
         let style = style.unwrap_or(theme::STRONG);
         lines.push(Line::styled(title.to_owned(), style));
         lines.extend(body);
     };
-    let rows = |rows: Vec<Row>| rows.iter().flat_map(|row| row.lay_out(columns)).collect();
+    let rows = |rows: Vec<StatusRow>| rows.iter().flat_map(|row| row.lay_out(columns)).collect();
     section("now", rows(now_rows(state, about, now)));
-    section("tasks", tasks(state, end, columns));
-    section("discussions", rows(discussions::rows(state, end)));
+    section("tasks", task_lines(state, end, columns));
+    section(
+        "discussions",
+        rows(discussion_rows::discussion_rows(state, end)),
+    );
     section(
         "timeline",
-        timeline::lines(state, (end, about.clock), columns),
+        timeline_bars::timeline_lines(state, (end, about.clock), columns),
     );
     section(
         "reviews",
-        tables::reviews(state, about.clock).lay_out(columns),
+        status_tables::review_table(state, about.clock).lay_out(columns),
     );
-    section("steps", tables::steps(state, end).lay_out(columns));
-    section("checks", rows(checks(state)));
+    section(
+        "steps",
+        status_tables::step_table(state, end).lay_out(columns),
+    );
+    section("checks", rows(check_rows(state)));
     for role in [Role::Planner, Role::Reviewer] {
         let body = match state.session(role) {
-            Some(session) => of_session(state, (role, session), about, now),
-            None => vec![row("adapter", "none: the plan is not reviewed")],
+            Some(session) => session_rows(state, (role, session), about, now),
+            None => vec![plain_row("adapter", "none: the plan is not reviewed")],
         };
         section(role.name(), rows(body));
     }
     section(
         "last turns",
-        tables::turns(state, (end, about.clock)).lay_out(columns),
+        status_tables::turn_table(state, (end, about.clock)).lay_out(columns),
     );
     lines
 }
 
 /// The children, and where more can be done with them.
-fn tasks(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'static>> {
-    let mut lines = children::table(state, now).lay_out(columns);
+fn task_lines(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'static>> {
+    let mut lines = child_table::child_table(state, now).lay_out(columns);
     if !lines.is_empty() {
-        let hint = Row::new("", "/sessions opens one, or stops it", theme::QUIET);
+        let hint = StatusRow::new("", "/sessions opens one, or stops it", theme::QUIET);
         lines.extend(hint.lay_out(columns));
     }
     lines
 }
 
-fn now_rows(state: &RunState, about: About<'_>, now: UnixMillis) -> Vec<Row> {
+fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<StatusRow> {
     let clock = about.clock;
-    let mut rows = vec![row(
+    let mut rows = vec![plain_row(
         "phase",
         &format!(
             "{} · gate {} · mode {}: {}",
             state.phase.name(),
-            gate(state.gate),
+            gate_label(state.gate),
             state.mode.name(),
             state.mode.describe()
         ),
@@ -149,7 +166,7 @@ fn now_rows(state: &RunState, about: About<'_>, now: UnixMillis) -> Vec<Row> {
             state.stall,
             state.settings.stall_limit
         );
-        rows.push(row("review", &text));
+        rows.push(plain_row("review", &text));
     }
     if let Some(running) = &state.running {
         let process = match &running.process {
@@ -160,80 +177,94 @@ fn now_rows(state: &RunState, about: About<'_>, now: UnixMillis) -> Vec<Row> {
             "{} {} for {}, {process}",
             running.order.purpose.role().name(),
             running.order.purpose.describe(),
-            elapsed(running.started_at, now)
+            format_elapsed(running.started_at, now)
         );
-        rows.push(row("turn", &text));
+        rows.push(plain_row("turn", &text));
         let silent = about.silent.into_iter();
-        rows.extend(silent.flat_map(|silent| of_silence(silent, (clock, now), about.interrupt)));
+        rows.extend(silent.flat_map(|silent| silence_rows(silent, (clock, now), about.interrupt)));
     }
-    if let Some(text) = words::limit(state, now, clock) {
-        rows.push(Row::new("waits", &text, theme::WARNING));
+    if let Some(text) = labels::describe_usage_limit(state, now, clock) {
+        rows.push(StatusRow::new("waits", &text, theme::WARNING));
     }
     if state.failures > 0 {
         let text = format!("{} in a row", state.failures);
-        rows.push(Row::new("failures", &text, theme::BAD));
+        rows.push(StatusRow::new("failures", &text, theme::BAD));
     }
-    if !about.project_asks.is_empty() {
-        rows.push(row("project", about.project_asks));
+    if !about.instructions_note.is_empty() {
+        rows.push(plain_row("project", about.instructions_note));
     }
-    let run = format!("since {}, {}", clock.minute(state.created), state.run);
-    rows.push(row("run", &run));
+    let run = format!(
+        "since {}, {}",
+        clock.time_with_minutes(state.created),
+        state.run
+    );
+    rows.push(plain_row("run", &run));
     rows
 }
 
-fn of_silence(silent: &Silent, (clock, now): (Clock, UnixMillis), key: &str) -> [Row; 2] {
-    let text = clock.local(&in_words(silent, now));
+fn silence_rows(
+    silent: &SilentTurn,
+    (clock, now): (LocalClock, UnixMillis),
+    key: &str,
+) -> [StatusRow; 2] {
+    let text = clock.localize_utc_times(&in_words(silent, now));
     [
-        Row::new("silence", &text, theme::WARNING),
-        row(
+        StatusRow::new("silence", &text, theme::WARNING),
+        plain_row(
             "you may",
             &format!("interrupt it with {key}; nothing is ended before limits.turn_timeout"),
         ),
     ]
 }
 
-fn of_session(
+fn session_rows(
     state: &RunState,
     (role, session): (Role, &Session),
-    about: About<'_>,
+    about: StatusContext<'_>,
     now: UnixMillis,
-) -> Vec<Row> {
+) -> Vec<StatusRow> {
     let cli = match session.version.as_deref() {
         Some(version) => version_label(&session.adapter, version),
         None => format!("{}, version not known yet", session.adapter),
     };
-    let mut rows = vec![row("cli", &cli)];
+    let mut rows = vec![plain_row("cli", &cli)];
     let all = state.course.role_usage(role);
     let used = if all.input_tokens > 0 {
         &all
     } else {
         &session.usage
     };
-    rows.extend(used_row(used));
+    rows.extend(usage_row(used));
     rows.extend(context_row(&session.usage));
-    rows.extend(plan_rows(&session.plan, about.clock, now));
-    let held = about.held.iter();
+    rows.extend(account_usage_rows(&session.plan, about.clock, now));
+    let held = about.sandboxes.iter();
     for held in held.filter(|held| held.adapter == session.adapter) {
-        rows.push(row("held", &format!("by the kernel: {}", held.by_kernel)));
-        rows.push(row("", &format!("by protocol only: {}", held.by_protocol)));
+        rows.push(plain_row(
+            "held",
+            &format!("by the kernel: {}", held.by_kernel),
+        ));
+        rows.push(plain_row(
+            "",
+            &format!("by protocol only: {}", held.by_protocol),
+        ));
     }
-    rows.extend(todos(session));
+    rows.extend(todo_rows(session));
     let id = session.external_id.as_deref().unwrap_or("not opened yet");
     let n = session.n_messages;
     let messages = if n == 1 { "message" } else { "messages" };
-    rows.push(row("session", &format!("{n} {messages}, {id}")));
+    rows.push(plain_row("session", &format!("{n} {messages}, {id}")));
     if let Some(from) = &session.moved_from {
         let text = format!("from {from}: it goes on here from a recovery prompt");
-        rows.push(Row::new("moved", &text, theme::BAD));
+        rows.push(StatusRow::new("moved", &text, theme::BAD));
     } else if session.degraded {
         let text = "the CLI lost the conversation once; it goes on from a recovery prompt";
-        rows.push(Row::new("degraded", text, theme::BAD));
+        rows.push(StatusRow::new("degraded", text, theme::BAD));
     }
     rows
 }
 
 /// What the agent has on its list.
-fn todos(session: &Session) -> Vec<Row> {
+fn todo_rows(session: &Session) -> Vec<StatusRow> {
     let items = session.todos.items().iter();
     let rows = items.enumerate().map(|(n, todo)| {
         let (sign, style) = match todo.status {
@@ -242,111 +273,125 @@ fn todos(session: &Session) -> Vec<Row> {
             TodoStatus::Completed => ("☑", theme::QUIET),
         };
         let name = if n == 0 { "todos" } else { "" };
-        Row::new(name, &format!("{sign} {}", todo.content), style)
+        StatusRow::new(name, &format!("{sign} {}", todo.content), style)
     });
     rows.collect()
 }
 
 /// What was used; nothing before the first answer.
-fn used_row(usage: &SessionUsage) -> Option<Row> {
+fn usage_row(usage: &SessionUsage) -> Option<StatusRow> {
     if usage.input_tokens == 0 && usage.output_tokens == 0 {
         return None;
     }
     let cost = usage.cost_micro_usd.filter(|micro| *micro > 0);
-    let cost = cost.map_or(String::new(), |micro| format!(", {}", dollars(micro)));
+    let cost = cost.map_or(String::new(), |micro| {
+        format!(", {}", format_dollars(micro))
+    });
     let text = format!(
         "{} tokens in, {} out{cost}",
-        tokens(usage.input_tokens),
-        tokens(usage.output_tokens)
+        format_tokens(usage.input_tokens),
+        format_tokens(usage.output_tokens)
     );
-    Some(row("used", &text))
+    Some(plain_row("used", &text))
 }
 
 /// How full the model's context is, where the CLI tells.
-fn context_row(usage: &SessionUsage) -> Option<Row> {
+fn context_row(usage: &SessionUsage) -> Option<StatusRow> {
     let window = usage.context_window.filter(|window| *window > 0)?;
     let Some(used) = usage.context_tokens else {
         let text = format!(
             "{} tokens; how full it is, the CLI does not tell",
-            tokens(window)
+            format_tokens(window)
         );
-        return Some(row("context", &text));
+        return Some(plain_row("context", &text));
     };
     let percent = used.min(window) * 100 / window;
     let text = format!(
         "{} {} of {}, {percent}%",
-        bar(percent),
-        tokens(used),
-        tokens(window)
+        usage_bar(percent),
+        format_tokens(used),
+        format_tokens(window)
     );
-    Some(Row::new("context", &text, by_fill(percent)))
+    Some(StatusRow::new("context", &text, usage_style(percent)))
 }
 
 /// How much of its account's plan is used, and when that begins anew, where the CLI tells.
-fn plan_rows(windows: &[AccountUsageWindow], clock: Clock, now: UnixMillis) -> Vec<Row> {
+fn account_usage_rows(
+    windows: &[AccountUsageWindow],
+    clock: LocalClock,
+    now: UnixMillis,
+) -> Vec<StatusRow> {
     let row = |(n, window): (usize, &AccountUsageWindow)| {
         let percent = u64::from(window.used_percent);
         let span = window.minutes.map_or(String::new(), |minutes| {
-            format!(" of {}", words::length(minutes))
+            format!(" of {}", labels::format_minutes(minutes))
         });
         let anew = match window.resets_at {
             Some(at) if at > now => {
-                format!(", anew {} ({})", clock.day(at, now), until(at, now))
+                format!(
+                    ", anew {} ({})",
+                    clock.time_with_day(at, now),
+                    format_until(at, now)
+                )
             }
             Some(_) => ", anew since then".to_owned(),
             None => String::new(),
         };
-        let text = format!("{} {percent}%{span}{anew}", bar(percent));
+        let text = format!("{} {percent}%{span}{anew}", usage_bar(percent));
         let name = if n == 0 { "limits" } else { "" };
-        Row::new(name, &text, by_fill(percent))
+        StatusRow::new(name, &text, usage_style(percent))
     };
     windows.iter().enumerate().map(row).collect()
 }
 
 /// A share of a hundred as a bar.
-fn bar(percent: u64) -> String {
+fn usage_bar(percent: u64) -> String {
     /// Columns of the bar.
-    const BAR: usize = 20;
-    let filled = usize::try_from(percent.min(100)).unwrap_or(0) * BAR / 100;
-    format!("{}{}", "█".repeat(filled), "░".repeat(BAR - filled))
+    const BAR_COLUMNS: usize = 20;
+    let filled = usize::try_from(percent.min(100)).unwrap_or(0) * BAR_COLUMNS / 100;
+    format!("{}{}", "█".repeat(filled), "░".repeat(BAR_COLUMNS - filled))
 }
 
 /// What is nearly full stands out.
-fn by_fill(percent: u64) -> Style {
+fn usage_style(percent: u64) -> Style {
     match percent {
         90.. => theme::BAD,
         _ => theme::PLAIN,
     }
 }
 
-fn checks(state: &RunState) -> Vec<Row> {
+fn check_rows(state: &RunState) -> Vec<StatusRow> {
     let Some(execution) = &state.execution else {
         return Vec::new();
     };
     match &execution.test {
-        Some(test) => vec![row(
+        Some(test) => vec![plain_row(
             "command",
             &format!("{} ({})", test.command, test.origin.describe()),
         )],
-        None => vec![Row::new("command", "none: nothing is tested", theme::BAD)],
+        None => vec![StatusRow::new(
+            "command",
+            "none: nothing is tested",
+            theme::BAD,
+        )],
     }
 }
 
 /// Where what is said begins.
-const INDENT: usize = 11;
+const TEXT_INDENT: usize = 11;
 
 /// A name and what is to be said of it.
-struct Row {
+struct StatusRow {
     name: String,
     text: String,
     style: Style,
 }
 
-impl Row {
+impl StatusRow {
     fn new(name: &str, text: &str, style: Style) -> Self {
         Self {
             name: name.to_owned(),
-            text: one_line(text),
+            text: to_one_line(text),
             style,
         }
     }
@@ -358,15 +403,15 @@ impl Row {
             Span::styled(self.text.as_str(), self.style),
         ];
         // What cannot be broken is read whole: it begins further to the left rather than to be cut in two.
-        let longest = self.text.split(' ').map(width).max().unwrap_or(0);
-        let indent = match longest + INDENT > columns {
+        let longest = self.text.split(' ').map(text_width).max().unwrap_or(0);
+        let indent = match longest + TEXT_INDENT > columns {
             true => 2,
-            false => INDENT,
+            false => TEXT_INDENT,
         };
-        wrap(&spans, columns, indent)
+        wrap_spans(&spans, columns, indent)
     }
 }
 
-fn row(name: &str, text: &str) -> Row {
-    Row::new(name, text, theme::PLAIN)
+fn plain_row(name: &str, text: &str) -> StatusRow {
+    StatusRow::new(name, text, theme::PLAIN)
 }

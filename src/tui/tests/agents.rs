@@ -6,18 +6,18 @@ use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::turn::TurnPurpose;
 use crate::permission::AgentMode;
-use crate::tui::agents::Mention;
-use crate::tui::{Action, Agent, Screen};
+use crate::tui::agent_dialogs::AgentMention;
+use crate::tui::{Action, AgentEntry, Screen};
 
-pub(super) fn agents() -> Vec<Agent> {
-    let agent = |name: &str, mode: AgentMode, about: &str| Agent {
+pub(super) fn agents() -> Vec<AgentEntry> {
+    let agent = |name: &str, mode: AgentMode, about: &str| AgentEntry {
         name: name.to_owned(),
         mode,
-        about: super::nasty::said(about),
-        plays: (name == "explore").then(|| "claude, model m-1".to_owned()),
-        has: vec!["read".to_owned(), "grep".to_owned()],
-        asks: vec!["bash".to_owned()],
-        lacks: vec!["edit".to_owned()],
+        description: super::nasty::said(about),
+        adapter_and_model: (name == "explore").then(|| "claude, model m-1".to_owned()),
+        allowed_tools: vec!["read".to_owned(), "grep".to_owned()],
+        asked_tools: vec!["bash".to_owned()],
+        missing_tools: vec!["edit".to_owned()],
         rules: "* \"*\" deny  (built in)\nread \"*\" allow  (built in)\n".to_owned(),
     };
     vec![
@@ -46,7 +46,7 @@ fn an_agent_is_completed_beside_files_and_its_name_in_front_gives_a_task() {
     screen.on_agents(agents());
     let asked = press(&mut screen, Some(&run), &["@", "e", "x"]);
     assert_eq!(asked, [Action::ListFiles]);
-    screen.on_files(vec!["docs/examples.md".to_owned(), "src/lib.rs".to_owned()]);
+    screen.on_repository_files(vec!["docs/examples.md".to_owned(), "src/lib.rs".to_owned()]);
     check("offer_agents", &mut screen, Some(&run));
     press(&mut screen, Some(&run), &["<enter>"]);
     screen.on_paste("find the callers of X");
@@ -60,14 +60,14 @@ fn an_agent_is_completed_beside_files_and_its_name_in_front_gives_a_task() {
 fn only_an_agent_that_takes_tasks_is_meant_and_a_file_of_its_name_is_told_apart() {
     let mut screen = screen();
     screen.on_agents(agents());
-    let wrong = |screen: &Screen, text: &str| match screen.mention(text) {
-        Some(Mention::Wrong(why)) => why,
+    let wrong = |screen: &Screen, text: &str| match screen.parse_mention(text) {
+        Some(AgentMention::Wrong(why)) => why,
         other => format!("{other:?}"),
     };
-    assert_eq!(screen.mention("look at @explore now"), None);
-    assert_eq!(screen.mention("@src/lib.rs is wrong"), None);
-    assert_eq!(screen.mention("@build it"), None);
-    assert_eq!(screen.mention("@Override is missing"), None);
+    assert_eq!(screen.parse_mention("look at @explore now"), None);
+    assert_eq!(screen.parse_mention("@src/lib.rs is wrong"), None);
+    assert_eq!(screen.parse_mention("@build it"), None);
+    assert_eq!(screen.parse_mention("@Override is missing"), None);
     let nobody = wrong(&screen, "@nobody hi");
     assert!(
         nobody.starts_with("no agent is called nobody; tasks are taken by explore"),
@@ -77,10 +77,10 @@ fn only_an_agent_that_takes_tasks_is_meant_and_a_file_of_its_name_is_told_apart(
         wrong(&screen, "@explore "),
         "write after @explore what it is to do"
     );
-    screen.on_files(vec!["explore".to_owned()]);
+    screen.on_repository_files(vec!["explore".to_owned()]);
     let both = wrong(&screen, "@explore the file");
     assert!(both.contains("@./explore means the file"), "{both}");
-    assert_eq!(screen.mention("@./explore the file"), None);
+    assert_eq!(screen.parse_mention("@./explore the file"), None);
 }
 
 #[test]

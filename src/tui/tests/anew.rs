@@ -5,8 +5,8 @@ use crate::domain::event::{AgentActivity, Event, EventRecord};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::turn::Role;
-use crate::tui::keymap::IsWriting;
-use crate::tui::{Documents, Past, Screen};
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::{RunDocumentFiles, Screen, ScrollbackChunk};
 
 fn new_run() -> Event {
     Event::RunCreated(Box::new(created()))
@@ -20,13 +20,14 @@ fn what_another_run_or_conversation_was_sent_is_new() {
     };
     for event in [new_run(), lost] {
         let mut screen = screen();
-        screen.on_preview("## Goal\nsum");
+        screen.on_prompt_preview("## Goal\nsum");
         screen.on_event(NOW, &Event::TurnSendConfirmed);
-        screen.on_preview("## Goal\nsum");
-        let is_first = |screen: &crate::tui::Screen| screen.preview.as_ref().unwrap().is_first;
+        screen.on_prompt_preview("## Goal\nsum");
+        let is_first =
+            |screen: &crate::tui::Screen| screen.prompt_preview.as_ref().unwrap().is_first;
         assert!(!is_first(&screen));
         screen.on_event(NOW, &event);
-        screen.on_preview("## Goal\nsum");
+        screen.on_prompt_preview("## Goal\nsum");
         assert!(is_first(&screen), "{event:?}");
     }
 }
@@ -35,14 +36,17 @@ fn what_another_run_or_conversation_was_sent_is_new() {
 fn nothing_of_the_run_before_is_pointed_at_compared_or_written_on() {
     let state = state(Phase::Review);
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     press(&mut screen, Some(&state), &["3", ".", "2", ".", "+"]);
-    assert!(screen.noting.is_some() && !screen.composer.is_empty());
-    assert!(screen.findings.picked().is_some() && screen.plan.picked().is_some());
+    assert!(screen.noted_line.is_some() && !screen.composer.is_empty());
+    assert!(
+        screen.finding_selection.selected_finding().is_some()
+            && screen.plan_view.selected_line().is_some()
+    );
     screen.on_event(NOW, &new_run());
-    assert_eq!(screen.findings.picked(), None);
-    assert_eq!(screen.plan.picked(), None);
-    assert_eq!((screen.noting.as_ref(), screen.draft), (None, None));
+    assert_eq!(screen.finding_selection.selected_finding(), None);
+    assert_eq!(screen.plan_view.selected_line(), None);
+    assert_eq!((screen.noted_line.as_ref(), screen.draft), (None, None));
     assert!(screen.composer.is_empty());
 }
 
@@ -63,7 +67,7 @@ fn an_old_proposal_of_the_goal_does_not_come_back_from_the_past() {
         text: "the new goal".to_owned(),
     };
     let mut screen = Screen::new(settings());
-    screen.on_past(Past::of(0, [&proposal]));
+    screen.on_scrollback(ScrollbackChunk::from_events(0, [&proposal]));
     assert!(screen.proposed_goal.is_some());
     for is_in_past in [false, true] {
         let mut screen = Screen::new(settings());
@@ -73,11 +77,11 @@ fn an_old_proposal_of_the_goal_does_not_come_back_from_the_past() {
                 at: NOW,
                 event: confirmed,
             };
-            screen.on_past(Past::of(1, [&later]));
+            screen.on_scrollback(ScrollbackChunk::from_events(1, [&later]));
         } else {
             screen.on_event(NOW, &confirmed);
         }
-        screen.on_past(Past::of(0, [&proposal]));
+        screen.on_scrollback(ScrollbackChunk::from_events(0, [&proposal]));
         assert_eq!(screen.proposed_goal, None);
     }
 }
@@ -90,21 +94,21 @@ fn nothing_of_the_run_before_is_marked_as_new() {
         bar.matches('•').count()
     };
     let mut screen = Screen::new(settings());
-    screen.writing = IsWriting::No;
-    screen.on_documents(Documents {
+    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.on_documents(RunDocumentFiles {
         plan: Some("# Task: sum".to_owned()),
         comments: Some("1. [major] no".to_owned()),
-        ..Documents::default()
+        ..RunDocumentFiles::default()
     });
     assert_eq!(marks(&mut screen, Phase::Review), 2);
     screen.on_event(NOW, &new_run());
     assert_eq!(marks(&mut screen, Phase::Init), 0);
     // The documents of the run before are seen to be gone.
-    screen.on_documents(Documents::default());
+    screen.on_documents(RunDocumentFiles::default());
     assert_eq!(marks(&mut screen, Phase::Init), 0);
-    screen.on_documents(Documents {
+    screen.on_documents(RunDocumentFiles {
         plan: Some("# Task: another".to_owned()),
-        ..Documents::default()
+        ..RunDocumentFiles::default()
     });
     assert_eq!(marks(&mut screen, Phase::Review), 1);
 }

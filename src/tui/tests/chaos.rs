@@ -19,8 +19,10 @@ use crate::domain::plan;
 use crate::domain::run::{Run, RunState};
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
-use crate::tui::keymap::IsWriting;
-use crate::tui::{Action, Documents, KeptText, Past, Screen, WantsEarlier};
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::{
+    Action, DocumentRevision, RunDocumentFiles, Screen, ScrollbackChunk, ScrollbackDemand,
+};
 
 /// Texts as agents and users write them at their worst.
 fn text() -> impl Strategy<Value = String> {
@@ -210,14 +212,14 @@ proptest! {
                     screen.on_mouse(MouseEvent { kind, column, row, modifiers }, state.as_ref());
                 }
                 Input::Texts(text) => {
-                    screen.on_preview(&text);
+                    screen.on_prompt_preview(&text);
                     screen.on_notice(&text);
-                    screen.on_documents(Documents {
+                    screen.on_documents(RunDocumentFiles {
                         plan: Some(format!("{PLAN}{text}")),
                         comments: Some(format!("{COMMENTS}{text}")),
                         log: Some(text.clone()),
-                        earlier: vec![KeptText { iteration: 1, version: 1, text: text.clone() }],
- reviews: vec![KeptText { iteration: 1, version: 1, text }],
+                        plan_versions: vec![DocumentRevision { iteration: 1, version: 1, text: text.clone() }],
+ review_versions: vec![DocumentRevision { iteration: 1, version: 1, text }],
                     });
                 }
                 Input::State(n, text) => state = state_of(n, &text),
@@ -242,7 +244,7 @@ proptest! {
             let before = screen.composer.text().chars().count();
             let actions = screen.on_key(key, state.as_ref());
             prop_assert!(actions.iter().all(|action| *action == Action::ListFiles));
-            prop_assert_eq!(screen.writing, IsWriting::Yes);
+            prop_assert_eq!(screen.composer_focus, ComposerFocus::Focused);
             let more = usize::from(!c.is_control());
             prop_assert_eq!(screen.composer.text().chars().count(), before + more);
         }
@@ -257,7 +259,7 @@ proptest! {
         let first = created();
         let mut run = Run::new(NOW, &first);
         let mut screen = Screen::new(settings());
-        screen.writing = IsWriting::No;
+        screen.composer_focus = ComposerFocus::Unfocused;
         let mut pending: Vec<Event> = vec![
             Event::GoalGiven { text: "g".to_owned() },
             Event::GoalConfirmed { title: "g".to_owned(), text: "g".to_owned() },
@@ -366,15 +368,15 @@ fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
                 event: said(n),
             })
             .collect();
-        came_later.on_past(Past::of(before, &recorded));
+        came_later.on_scrollback(ScrollbackChunk::from_events(before, &recorded));
     }
     for _ in 0..12 {
         let pictures = [&mut saw_all, &mut came_later]
             .map(|screen| super::world::drawn(screen, (60, 20), None));
         assert_eq!(pictures[0], pictures[1]);
         for screen in [&mut saw_all, &mut came_later] {
-            screen.writing = IsWriting::No;
-            screen.scroll(crate::tui::command::Move::PageUp);
+            screen.composer_focus = ComposerFocus::Unfocused;
+            screen.scroll_view(crate::tui::command::ScrollMove::PageUp);
         }
     }
 }
@@ -382,30 +384,30 @@ fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
 #[test]
 fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
     let mut screen = Screen::new(settings());
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     for n in 0..50u32 {
         screen.on_event(NOW, &event(0, &format!("block {n}\nmore\nlines")));
     }
-    screen.scroll(crate::tui::command::Move::Top);
+    screen.scroll_view(crate::tui::command::ScrollMove::Top);
     let before = super::world::drawn(&mut screen, (60, 20), None);
     let earlier = EventRecord {
         at: NOW,
         event: event(0, "earlier"),
     };
-    screen.on_past(Past::of(0, [&earlier]));
+    screen.on_scrollback(ScrollbackChunk::from_events(0, [&earlier]));
     assert_eq!(super::world::drawn(&mut screen, (60, 20), None), before);
-    screen.scroll(crate::tui::command::Move::Up);
-    screen.scroll(crate::tui::command::Move::Up);
+    screen.scroll_view(crate::tui::command::ScrollMove::Up);
+    screen.scroll_view(crate::tui::command::ScrollMove::Up);
     assert!(super::world::drawn(&mut screen, (60, 20), None).contains("earlier"));
 }
 
 /// The events of a log of this length that somebody wants, as many as a page holds.
-fn page(log: &[EventRecord], wish: WantsEarlier) -> Past {
-    let last = usize::try_from(wish.last()).unwrap();
+fn page(log: &[EventRecord], wish: ScrollbackDemand) -> ScrollbackChunk {
+    let last = usize::try_from(wish.last_event()).unwrap();
     let first = last.saturating_sub(700);
-    let past = Past::of(first as u64, &log[first..last]);
+    let past = ScrollbackChunk::from_events(first as u64, &log[first..last]);
     match wish {
-        WantsEarlier::Look { letters, .. } => past.looked_through(&letters),
+        ScrollbackDemand::Search { letters, .. } => past.search(&letters),
         _ => past,
     }
 }
@@ -419,19 +421,19 @@ fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
         })
         .collect();
     let mut screen = Screen::new(settings());
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     for recorded in &log {
         screen.on_event(recorded.at, &recorded.event);
     }
     let draw = |screen: &mut Screen| super::world::drawn(screen, (60, 20), None);
     assert!(draw(&mut screen).contains("block 4999"));
-    assert_eq!(screen.wants_earlier(), None, "nobody scrolled");
+    assert_eq!(screen.wanted_scrollback(), None, "nobody scrolled");
     for _ in 0..2 {
-        screen.scroll(crate::tui::command::Move::Top);
+        screen.scroll_view(crate::tui::command::ScrollMove::Top);
         assert!(draw(&mut screen).contains("reading what came before"));
         let mut n_pages = 0;
-        while let Some(wish) = screen.wants_earlier() {
-            screen.on_past(page(&log, wish));
+        while let Some(wish) = screen.wanted_scrollback() {
+            screen.on_scrollback(page(&log, wish));
             draw(&mut screen);
             n_pages += 1;
         }
@@ -443,7 +445,7 @@ fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
             log.len(),
             "each is there once"
         );
-        screen.scroll(crate::tui::command::Move::End);
+        screen.scroll_view(crate::tui::command::ScrollMove::End);
         assert!(draw(&mut screen).contains("block 4999"));
         assert_eq!(screen.transcript.n_blocks(), 2_000);
     }
@@ -469,37 +471,37 @@ fn scrolling_up_asks_for_one_piece_and_a_tool_whose_end_was_told_has_ended() {
         item.clone_from(begun);
     }
     let mut screen = Screen::new(settings());
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     screen.on_event(NOW, &ended.event);
     for n in 0..40 {
         screen.on_event(NOW, &event(0, &format!("block {n}")));
     }
-    screen.on_past(Past::of(6, [&tool(0)]));
-    screen.scroll(crate::tui::command::Move::PageUp);
+    screen.on_scrollback(ScrollbackChunk::from_events(6, [&tool(0)]));
+    screen.scroll_view(crate::tui::command::ScrollMove::PageUp);
     let draw = |screen: &mut Screen| super::world::drawn(screen, (60, 20), None);
     draw(&mut screen);
-    while screen.wants_earlier().is_none() {
-        screen.scroll(crate::tui::command::Move::PageUp);
+    while screen.wanted_scrollback().is_none() {
+        screen.scroll_view(crate::tui::command::ScrollMove::PageUp);
         draw(&mut screen);
     }
     assert_eq!(
-        screen.wants_earlier(),
-        Some(WantsEarlier::Piece { last: 6 })
+        screen.wanted_scrollback(),
+        Some(ScrollbackDemand::Chunk { last: 6 })
     );
-    screen.on_past(Past::of(
+    screen.on_scrollback(ScrollbackChunk::from_events(
         0,
         std::iter::repeat_n(&tool(0), 5).chain([&started]),
     ));
-    screen.scroll(crate::tui::command::Move::Top);
+    screen.scroll_view(crate::tui::command::ScrollMove::Top);
     let picture = draw(&mut screen);
     assert!(!picture.contains("running"), "{picture}");
-    assert_eq!(screen.wants_earlier(), None);
+    assert_eq!(screen.wanted_scrollback(), None);
 }
 
 #[test]
 fn scrolling_up_and_down_by_the_same_comes_back() {
     let mut screen = Screen::new(settings());
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     for n in 0..50u32 {
         screen.on_event(NOW, &event(0, &format!("block {n}\nmore\nlines")));
     }
@@ -508,7 +510,7 @@ fn scrolling_up_and_down_by_the_same_comes_back() {
     let end = picture(&mut screen);
     let mut seen = vec![end.clone()];
     for _ in 0..5 {
-        screen.scroll(crate::tui::command::Move::PageUp);
+        screen.scroll_view(crate::tui::command::ScrollMove::PageUp);
         seen.push(picture(&mut screen));
     }
     seen.dedup();
@@ -519,7 +521,7 @@ fn scrolling_up_and_down_by_the_same_comes_back() {
     let after = picture(&mut screen);
     assert!(after.contains(" · ↓ 1 new · "), "{after}");
     assert_eq!(after.replace(" · ↓ 1 new", ""), before);
-    screen.scroll(crate::tui::command::Move::End);
+    screen.scroll_view(crate::tui::command::ScrollMove::End);
     assert!(picture(&mut screen).contains("new"));
-    assert!(screen.transcript.follows());
+    assert!(screen.transcript.follows_end());
 }

@@ -11,9 +11,9 @@ use crate::domain::plan::file_hash;
 use crate::domain::run::RunState;
 use crate::domain::session::SessionUsage;
 use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
-use crate::tui::keymap::IsWriting;
-use crate::tui::tabs::Tab;
-use crate::tui::{Action, Past, Screen};
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::tabs::TabKind;
+use crate::tui::{Action, Screen, ScrollbackChunk};
 
 fn reviewing() -> RunState {
     running(Phase::Review, TurnPurpose::Review)
@@ -399,14 +399,17 @@ fn what_is_pointed_at_is_copied() {
 
 #[test]
 fn what_is_pointed_at_is_opened_in_another_program() {
-    use crate::tui::Viewer;
+    use crate::tui::ExternalViewer;
     let (mut screen, state) = (not_writing(), reviewing());
     let actions = press(&mut screen, Some(&state), &["[", "[", "<c-e>", "<a-l>"]);
     let open = |with| Action::OpenText {
         text: "first\nsecond\nthird".to_owned(),
         with,
     };
-    assert_eq!(actions, [open(Viewer::Editor), open(Viewer::Pager)]);
+    assert_eq!(
+        actions,
+        [open(ExternalViewer::Editor), open(ExternalViewer::Pager)]
+    );
 }
 
 #[test]
@@ -446,7 +449,7 @@ fn one_key_leads_to_what_needs_the_user() {
     let asking = super::world::approving(&["ls"]);
     press(&mut screen, Some(&asking), &["2", "<pgup>", "?", "!"]);
     let seen = drawn(&mut screen, (80, 24), Some(&asking));
-    assert!(screen.pager.is_none() && screen.transcript.follows());
+    assert!(screen.pager.is_none() && screen.transcript.follows_end());
     assert!(seen.contains("asks: bash"), "{seen}");
 }
 
@@ -492,7 +495,7 @@ fn what_is_looked_for_is_found_and_lit() {
     assert!(place(&mut screen).contains("nothing like it"));
     press(&mut screen, Some(&state), &["<esc>"]);
     assert_eq!(place(&mut screen), "");
-    assert_eq!(screen.writing, IsWriting::No);
+    assert_eq!(screen.composer_focus, ComposerFocus::Unfocused);
 }
 
 #[test]
@@ -595,7 +598,7 @@ fn a_turn_after_a_restart_is_told_in_the_light_of_what_came_before() {
     ] {
         let mut screen = Screen::new(settings());
         let piece = before.iter().skip(n_left_out);
-        screen.on_past(Past::of(n_left_out as u64, piece));
+        screen.on_scrollback(ScrollbackChunk::from_events(n_left_out as u64, piece));
         for event in &after {
             screen.on_event(NOW, event);
         }
@@ -663,7 +666,10 @@ fn wherever_the_log_is_cut_into_pages_the_chat_is_the_same() {
         let mut screen = Screen::new(settings());
         let mut end = events.len();
         for from in cuts.iter().rev().copied().chain([0]) {
-            screen.on_past(Past::of(from as u64, &events[from..end]));
+            screen.on_scrollback(ScrollbackChunk::from_events(
+                from as u64,
+                &events[from..end],
+            ));
             end = from;
         }
         drawn(&mut screen, (100, 40), Some(&state))
@@ -730,9 +736,9 @@ fn findings_are_filtered_and_pointed_at_and_one_of_no_line_leads_nowhere() {
     press(&mut screen, Some(&state), &[".", ">"]);
     let told = screen.toast.as_deref();
     assert_eq!(told, Some("of finding 2 no line of the plan is known"));
-    assert_eq!(screen.tab, Tab::Comments);
+    assert_eq!(screen.tab, TabKind::Comments);
     press(&mut screen, Some(&state), &["3", "<esc>"]);
-    assert_eq!(screen.findings.picked(), None);
+    assert_eq!(screen.finding_selection.selected_finding(), None);
 }
 
 #[test]

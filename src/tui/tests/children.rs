@@ -13,7 +13,7 @@ use crate::domain::task::{
     ChildSession, TaskOrder, TaskOutcome, TaskReportStatus, TaskResult, TaskStatus, TaskWaitMode,
 };
 use crate::domain::turn::TurnPurpose;
-use crate::tui::{Action, QuitStep, Screen, Stands, TextDelta};
+use crate::tui::{Action, ConversationStatus, QuitStep, Screen, TextDelta};
 
 fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> ChildSession {
     let order = TaskOrder {
@@ -69,20 +69,23 @@ fn status_shows_each_child_below_whom_it_works_for() {
 fn a_child_is_opened_or_stopped_from_its_dialog() {
     let state = with_children();
     let mut screen = not_writing();
-    let sent = screen.perform(crate::tui::command::Command::Sessions, Some(&state));
+    let sent = screen.perform_command(
+        crate::tui::command::ScreenCommand::ListTaskSessions,
+        Some(&state),
+    );
     assert_eq!(sent, []);
     check("dialog_sessions", &mut screen, Some(&state));
     let opened = press(&mut screen, Some(&state), &["4"]);
     assert_eq!(opened, [Action::ShowChild(SessionId::new("ses_child4"))]);
     let text = "## user\n\nlist them\n\n## assistant\n\nTwo.\n";
-    screen.on_child(
+    screen.show_child_session(
         &SessionId::new("ses_child4"),
         ("explore#4", text),
-        Stands::Over,
+        ConversationStatus::Ended,
     );
     check("child_open", &mut screen, Some(&state));
-    let task = crate::tui::command::read("/task explore  where is it?").unwrap();
-    let given = screen.perform(task, Some(&state));
+    let task = crate::tui::command::parse_slash_command("/task explore  where is it?").unwrap();
+    let given = screen.perform_command(task, Some(&state));
     assert_eq!(
         given,
         [Action::GiveTask {
@@ -92,7 +95,7 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
     );
     assert!(
         screen
-            .perform(crate::tui::command::Command::Sessions, None)
+            .perform_command(crate::tui::command::ScreenCommand::ListTaskSessions, None)
             .is_empty()
     );
 }
@@ -123,7 +126,7 @@ fn leaving_says_which_tasks_would_end_and_a_second_key_means_it() {
     assert_eq!(press(&mut screen, Some(&state), &["<c-c>"]), []);
     check("dialog_quit", &mut screen, Some(&state));
     assert_eq!(press(&mut screen, Some(&state), &["<esc>"]), []);
-    assert!(screen.own.is_none());
+    assert!(screen.own_dialog.is_none());
     press(&mut screen, Some(&state), &["<c-c>"]);
     let left = press(&mut screen, Some(&state), &["y"]);
     assert_eq!(left, [Action::Quit(QuitStep::Ask)]);
@@ -132,7 +135,7 @@ fn leaving_says_which_tasks_would_end_and_a_second_key_means_it() {
     let mut other = not_writing();
     let left = press(&mut other, Some(&state), &["<c-c>", "<c-c>"]);
     assert_eq!(left, [Action::Quit(QuitStep::Now)]);
-    let sent = not_writing().on_sent(("quit", ""), Some(&state));
+    let sent = not_writing().perform_remote_command(("quit", ""), Some(&state));
     assert_eq!(sent, Ok(vec![Action::Quit(QuitStep::Ask)]));
 }
 
@@ -145,10 +148,13 @@ fn what_the_user_opened_stays_open_when_the_run_moves_on() {
     };
     for command in ["/theme", "/sessions", "/mode yolo", "/cancel"] {
         let mut screen = not_writing();
-        screen.perform(crate::tui::command::read(command).unwrap(), Some(&state));
-        assert!(screen.own.is_some(), "{command}");
+        screen.perform_command(
+            crate::tui::command::parse_slash_command(command).unwrap(),
+            Some(&state),
+        );
+        assert!(screen.own_dialog.is_some(), "{command}");
         screen.on_event(UnixMillis(0), &on);
-        assert!(screen.own.is_some(), "{command}");
+        assert!(screen.own_dialog.is_some(), "{command}");
     }
 }
 
@@ -156,7 +162,10 @@ fn what_the_user_opened_stays_open_when_the_run_moves_on() {
 fn one_of_several_running_tasks_is_stopped() {
     let state = with_children();
     let mut screen = not_writing();
-    screen.perform(crate::tui::command::Command::Sessions, Some(&state));
+    screen.perform_command(
+        crate::tui::command::ScreenCommand::ListTaskSessions,
+        Some(&state),
+    );
     assert_eq!(press(&mut screen, Some(&state), &["s"]), []);
     check("dialog_sessions_stop", &mut screen, Some(&state));
     let stopped = press(&mut screen, Some(&state), &["2"]);
@@ -169,7 +178,11 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
     let mut screen = not_writing();
     let session = SessionId::new("ses_child1");
     let told = |screen: &mut Screen, text: &str| {
-        screen.on_child(&session, ("explore#1: running", text), Stands::Runs);
+        screen.show_child_session(
+            &session,
+            ("explore#1: running", text),
+            ConversationStatus::Running,
+        );
     };
     let says = |screen: &mut Screen, session: &SessionId, text: &str| {
         screen.on_delta(TextDelta::Child {
@@ -178,7 +191,7 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
         });
     };
     told(&mut screen, "## user\n\nlist them\n");
-    assert_eq!(screen.open_child(), Some(&session));
+    assert_eq!(screen.open_child_session(), Some(&session));
     says(&mut screen, &session, "I look ar");
     says(&mut screen, &session, "ound.\n");
     says(&mut screen, &SessionId::new("ses_child2"), "not here");

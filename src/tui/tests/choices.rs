@@ -9,16 +9,16 @@ use super::outcome::{assert_table, awake, outcome, wake};
 use super::world::{approving, asking, drawn, press, questions};
 use crate::domain::run::RunState;
 use crate::tui::Screen;
-use crate::tui::sheet::Sheet;
+use crate::tui::dialog::ChoiceDialog;
 
 /// The dialog of a place, where nothing lies over it.
-fn sheet(screen: &Screen, state: Option<&RunState>) -> Option<Sheet> {
+fn sheet(screen: &Screen, state: Option<&RunState>) -> Option<ChoiceDialog> {
     let is_over = screen.palette.is_some()
-        || screen.find.is_some()
+        || screen.search_bar.is_some()
         || screen.pager.is_some()
-        || screen.diff.is_some()
+        || screen.diff_view.is_some()
         || screen.board.is_some();
-    screen.waiting(state).filter(|_| !is_over)
+    screen.pending_dialog(state).filter(|_| !is_over)
 }
 
 fn key(screen: &mut Screen, state: Option<&RunState>, code: KeyCode) -> String {
@@ -48,13 +48,16 @@ fn choices(place: &Place, keys: &[char], found: &mut Vec<String>) {
     let path: String = keys.iter().map(|key| format!(" {key}")).collect();
     let name = format!("{}{path}", place.name());
     let done = key(&mut open(place, keys), state, KeyCode::Enter);
-    let first = sheet.choices[sheet.first].key;
+    let first = sheet.choices[sheet.first_choice].key;
     found.push(format!("{name} Enter ({first}): {done}"));
     for choice in &sheet.choices {
         let mut screen = open(place, keys);
         let done = key(&mut screen, state, KeyCode::Char(choice.key));
         // What the same letter does twice, and where its row is gone to by keys and taken by Enter.
-        let is_new = screen.own.as_ref().is_some_and(|own| own.id != sheet.id);
+        let is_new = screen
+            .own_dialog
+            .as_ref()
+            .is_some_and(|own| own.id != sheet.id);
         if is_new && keys.len() < 2 {
             let on: Vec<char> = keys.iter().copied().chain([choice.key]).collect();
             choices(place, &on, found);
@@ -82,9 +85,10 @@ fn every_word_of_every_question_does_what_the_table_says() {
             let word = word.replace("more:N", "more:2").replace("TEXT", "text");
             let state = asking(phase, kind.clone());
             let mut screen = awake(Some(&state), |_| {});
-            let command = crate::tui::command::read(&format!("/answer {word}")).unwrap();
+            let command =
+                crate::tui::command::parse_slash_command(&format!("/answer {word}")).unwrap();
             let done = outcome(&mut screen, Some(&state), |screen| {
-                screen.perform(command, Some(&state))
+                screen.perform_command(command, Some(&state))
             });
             found.push(format!("{} {word}: {done}", kind.name()));
         }

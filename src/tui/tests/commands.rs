@@ -12,10 +12,10 @@ use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
-use crate::tui::command::{Command, read};
-use crate::tui::keymap::{BINDINGS, Context, IsWriting};
-use crate::tui::tabs::Tab;
-use crate::tui::{Diff, Screen};
+use crate::tui::command::{ScreenCommand, parse_slash_command};
+use crate::tui::keymap::{BINDINGS, ComposerFocus, KeyContext};
+use crate::tui::tabs::TabKind;
+use crate::tui::{DiffLookup, Screen};
 
 /// Where an action makes sense: the run, and what is done on the screen before.
 type Ground = (Option<RunState>, fn(&mut Screen, Option<&RunState>));
@@ -29,8 +29,8 @@ fn question(name: &str) -> Option<RunState> {
 fn as_it_is(_: &mut Screen, _: Option<&RunState>) {}
 
 fn on_plan(screen: &mut Screen, _: Option<&RunState>) {
-    screen.show(Tab::Plan);
-    screen.plan.point_at(12);
+    screen.show_tab(TabKind::Plan);
+    screen.plan_view.select_line(12);
 }
 
 /// A finding that names a line of the plan.
@@ -45,8 +45,8 @@ fn with_a_line() -> Option<RunState> {
 }
 
 fn on_finding(screen: &mut Screen, _: Option<&RunState>) {
-    screen.show(Tab::Comments);
-    screen.findings.point_at(1);
+    screen.show_tab(TabKind::Comments);
+    screen.finding_selection.select_finding(1);
 }
 
 fn keys(screen: &mut Screen, state: Option<&RunState>, codes: &[KeyCode]) {
@@ -96,7 +96,7 @@ fn ground(word: &str) -> Ground {
         "/allow" | "/reject" => (Some(approving(&["npm install left-pad"])), as_it_is),
         "/answer" => (question("conflict"), as_it_is),
         "/goal" => (Some(state(Phase::RefineGoal)), as_it_is),
-        "/needs-me" => (question("gate"), |screen, _| screen.show(Tab::Plan)),
+        "/needs-me" => (question("gate"), |screen, _| screen.show_tab(TabKind::Plan)),
         "/agent" => (executing(), |screen, _| screen.on_agents(agents::agents())),
         "/sessions" => (Some(children::with_children()), as_it_is),
         "/discuss-finding" => (reviewing(), on_finding),
@@ -125,9 +125,11 @@ fn ground(word: &str) -> Ground {
             }
             (state, on_plan)
         }
-        "/chat" => (executing(), |screen, _| screen.show(Tab::Plan)),
+        "/chat" => (executing(), |screen, _| screen.show_tab(TabKind::Plan)),
         "/undo" | "/redo" => (Some(state(Phase::Execute)), as_it_is),
-        "/leave" => (executing(), |screen, _| screen.writing = IsWriting::Yes),
+        "/leave" => (executing(), |screen, _| {
+            screen.composer_focus = ComposerFocus::Focused
+        }),
         _ => (executing(), as_it_is),
     }
 }
@@ -159,8 +161,10 @@ fn every_action_does_by_its_words_and_keys_what_the_table_says() {
             let (state, prepare) = ground(word_of(&typed));
             let state = state.as_ref();
             let fresh = || awake(state, |screen| prepare(screen, state));
-            let command = read(&typed).unwrap();
-            let done = outcome(&mut fresh(), state, |screen| screen.perform(command, state));
+            let command = parse_slash_command(&typed).unwrap();
+            let done = outcome(&mut fresh(), state, |screen| {
+                screen.perform_command(command, state)
+            });
             found.push(format!("{typed}: {done}"));
         }
         let first = typed(binding.slash.split(", ").next().unwrap());
@@ -170,12 +174,12 @@ fn every_action_does_by_its_words_and_keys_what_the_table_says() {
         let keys = binding.keys.iter().filter(|_| binding.name != "resume");
         for key in keys {
             let mut screen = awake(state, |screen| prepare(screen, state));
-            if binding.context == Context::Composer {
-                screen.writing = IsWriting::Yes;
+            if binding.context == KeyContext::Composer {
+                screen.composer_focus = ComposerFocus::Focused;
             }
             let event = KeyEvent::new(key.code, key.modifiers);
             let done = outcome(&mut screen, state, |screen| screen.on_key(event, state));
-            found.push(format!("key {} ({}): {done}", key.name(), binding.name));
+            found.push(format!("key {} ({}): {done}", key.label(), binding.name));
         }
     }
     let silent: Vec<&String> = found
@@ -193,7 +197,7 @@ fn every_way_to_scroll_moves_by_what_it_says() {
     let seen = |screen: &mut Screen| super::world::drawn(screen, (80, 24), state);
     let mut screen = awake(state, |screen| long(screen, state));
     let rows = |screen: &mut Screen| -> Vec<String> {
-        let body = screen.places.body;
+        let body = screen.hit_areas.body;
         let picture = seen(screen);
         let rows = picture.lines().skip(usize::from(body.y));
         rows.take(usize::from(body.height))
@@ -203,7 +207,7 @@ fn every_way_to_scroll_moves_by_what_it_says() {
     seen(&mut screen);
     let at_end = rows(&mut screen);
     let mut go = |command: &str| {
-        screen.perform(read(command).unwrap(), state);
+        screen.perform_command(parse_slash_command(command).unwrap(), state);
         rows(&mut screen)
     };
     // The first line up takes a row that says so.
@@ -228,7 +232,7 @@ fn every_way_to_another_tab_leads_to_that_one() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let state = Some(&state);
     let mut screen = awake(state, |_| {});
-    let mut tabs = |keys: &[KeyCode]| -> Vec<Tab> {
+    let mut tabs = |keys: &[KeyCode]| -> Vec<TabKind> {
         let press = |code: &KeyCode| {
             screen.on_key(KeyEvent::new(*code, KeyModifiers::NONE), state);
             screen.tab
@@ -236,16 +240,24 @@ fn every_way_to_another_tab_leads_to_that_one() {
         keys.iter().map(press).collect()
     };
     let folded = tabs(&[KeyCode::Tab; 3]);
-    assert_eq!(folded, [Tab::Plan, Tab::Comments, Tab::Chat]);
+    assert_eq!(folded, [TabKind::Plan, TabKind::Comments, TabKind::Chat]);
     let back = tabs(&[KeyCode::Left; 3]);
-    assert_eq!(back, [Tab::Comments, Tab::Plan, Tab::Chat]);
+    assert_eq!(back, [TabKind::Comments, TabKind::Plan, TabKind::Chat]);
     // What was opened by its digit is among them until it is folded again.
-    assert_eq!(tabs(&[KeyCode::Char('4')]), [Tab::Log]);
+    assert_eq!(tabs(&[KeyCode::Char('4')]), [TabKind::Log]);
     let unfolded = tabs(&[KeyCode::Tab; 4]);
-    assert_eq!(unfolded, [Tab::Chat, Tab::Plan, Tab::Comments, Tab::Log]);
-    assert_eq!(tabs(&[KeyCode::Char('4')]), [Tab::Chat]);
+    assert_eq!(
+        unfolded,
+        [
+            TabKind::Chat,
+            TabKind::Plan,
+            TabKind::Comments,
+            TabKind::Log
+        ]
+    );
+    assert_eq!(tabs(&[KeyCode::Char('4')]), [TabKind::Chat]);
     let folded = tabs(&[KeyCode::Right; 3]);
-    assert_eq!(folded, [Tab::Plan, Tab::Comments, Tab::Chat]);
+    assert_eq!(folded, [TabKind::Plan, TabKind::Comments, TabKind::Chat]);
 }
 
 #[test]
@@ -257,9 +269,16 @@ fn a_diff_is_opened_by_each_of_its_names() {
         ("/diff plan", DiffScope::Plan),
     ] {
         let mut screen = awake(Some(&state), |_| {});
-        screen.perform(read(word).unwrap(), Some(&state));
-        screen.on_diff(scope, vec![scope], Diff::Nothing("nothing".to_owned()));
-        assert!(screen.diff.is_some(), "{word}");
+        screen.perform_command(parse_slash_command(word).unwrap(), Some(&state));
+        screen.on_diff(
+            scope,
+            vec![scope],
+            DiffLookup::NoChanges("nothing".to_owned()),
+        );
+        assert!(screen.diff_view.is_some(), "{word}");
     }
-    assert_eq!(read("/diff plan"), Ok(Command::Diff(DiffScope::Plan)));
+    assert_eq!(
+        parse_slash_command("/diff plan"),
+        Ok(ScreenCommand::Diff(DiffScope::Plan))
+    );
 }

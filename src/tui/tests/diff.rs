@@ -7,8 +7,8 @@ use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
 use crate::domain::turn::TurnPurpose;
 use crate::text::unified_diff::UnifiedDiff;
-use crate::tui::tabs::Tab;
-use crate::tui::{Action, Diff, Screen};
+use crate::tui::tabs::TabKind;
+use crate::tui::{Action, DiffLookup, Screen};
 
 const PATCH: &str = "diff --git a/calc.py b/calc.py
 index 1..2 100644
@@ -54,7 +54,7 @@ fn opened(patch: &str) -> Screen {
     let mut screen = not_writing();
     let actions = press(&mut screen, Some(&executing), &["/diff 2", "<enter>"]);
     assert_eq!(actions, [Action::ShowDiff(DiffScope::Step(2))]);
-    let found = Diff::Found(UnifiedDiff::parse(patch));
+    let found = DiffLookup::Changes(UnifiedDiff::parse(patch));
     screen.on_diff(DiffScope::Step(2), scopes(), found);
     screen
 }
@@ -87,11 +87,11 @@ fn what_there_is_not_is_said() {
     let mut looking = not_writing();
     press(&mut looking, Some(&executing), &["d"]);
     let mut pictures = vec![drawn(&mut looking, (40, 20), Some(&executing))];
-    let nothing = Diff::Nothing("no step has changed anything yet".to_owned());
+    let nothing = DiffLookup::NoChanges("no step has changed anything yet".to_owned());
     looking.on_diff(DiffScope::All, scopes(), nothing);
     pictures.push(drawn(&mut looking, (40, 20), Some(&executing)));
     let many: Vec<DiffScope> = (1..=40).map(DiffScope::Step).collect();
-    let failed = Diff::Failed("`git diff-tree` failed: bad object t1".to_owned());
+    let failed = DiffLookup::Failed("`git diff-tree` failed: bad object t1".to_owned());
     looking.on_diff(DiffScope::All, many, failed);
     pictures.push(drawn(&mut looking, (40, 20), Some(&executing)));
     insta::assert_snapshot!("diff_nothing", pictures.join("\n\n"));
@@ -107,7 +107,7 @@ fn a_question_behind_the_diff_is_named_and_no_key_answers_it() {
     let mut screen = not_writing();
     let actions = press(&mut screen, Some(&state), &["d"]);
     assert_eq!(actions, [Action::ShowDiff(DiffScope::Step(2))]);
-    let found = Diff::Found(UnifiedDiff::parse(PATCH));
+    let found = DiffLookup::Changes(UnifiedDiff::parse(PATCH));
     screen.on_diff(DiffScope::Step(2), scopes(), found);
     insta::assert_snapshot!(
         "diff_over_question",
@@ -130,13 +130,21 @@ fn each_diff_is_looked_for_once_and_again_when_asked() {
     let moved = press(&mut screen, Some(&executing), &["<tab>", "<tab>"]);
     let wanted = [DiffScope::Plan, DiffScope::All].map(Action::ShowDiff);
     assert_eq!(moved, wanted);
-    screen.on_diff(DiffScope::All, scopes(), Diff::Nothing(String::new()));
+    screen.on_diff(
+        DiffScope::All,
+        scopes(),
+        DiffLookup::NoChanges(String::new()),
+    );
     assert_eq!(press(&mut screen, Some(&executing), &["h", "l"]), []);
     let again = press(&mut screen, Some(&executing), &["r"]);
     assert_eq!(again, [Action::ShowDiff(DiffScope::All)]);
     press(&mut screen, Some(&executing), &["<esc>"]);
-    screen.on_diff(DiffScope::All, scopes(), Diff::Nothing(String::new()));
-    assert!(screen.diff.is_none(), "what comes late opens nothing");
+    screen.on_diff(
+        DiffScope::All,
+        scopes(),
+        DiffLookup::NoChanges(String::new()),
+    );
+    assert!(screen.diff_view.is_none(), "what comes late opens nothing");
 }
 
 #[test]
@@ -158,7 +166,7 @@ fn a_question_stays_to_be_read_beside_the_diff() {
     screen.on_diff(
         DiffScope::Step(2),
         scopes(),
-        Diff::Found(UnifiedDiff::parse(PATCH)),
+        DiffLookup::Changes(UnifiedDiff::parse(PATCH)),
     );
     let over = drawn(&mut screen, (120, 40), Some(&state));
     assert!(over.contains("▤ diff"), "{over}");
@@ -171,11 +179,11 @@ fn a_question_stays_to_be_read_beside_the_diff() {
 #[test]
 fn the_keys_of_the_tabs_that_the_header_shows_work_in_the_diff() {
     let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
-    for (key, tab) in ["1", "2", "3", "4", "5"].iter().zip(Tab::ALL) {
+    for (key, tab) in ["1", "2", "3", "4", "5"].iter().zip(TabKind::ALL) {
         let mut screen = opened(PATCH);
         screen.tab = tab;
         press(&mut screen, Some(&executing), &[key]);
-        assert!(screen.diff.is_none(), "{key}");
+        assert!(screen.diff_view.is_none(), "{key}");
         assert_eq!(screen.tab, tab);
     }
 }

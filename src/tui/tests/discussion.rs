@@ -15,13 +15,13 @@ use crate::domain::ids::{DiscussionId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan::file_hash;
 use crate::domain::run::RunState;
-use crate::tui::command::Command;
-use crate::tui::discussing::Wish;
-use crate::tui::keymap::IsWriting;
-use crate::tui::{Action, Planned, Screen, Topic};
+use crate::tui::command::ScreenCommand;
+use crate::tui::discussion_commands::DiscussionScreenCommand;
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::{Action, DiscussionPlanView, DiscussionTopic, Screen};
 
-pub const BOARD: Command = Command::Discuss(Wish::Board);
-pub const SETTLE: Command = Command::Discuss(Wish::Settle);
+pub const BOARD: ScreenCommand = ScreenCommand::Discuss(DiscussionScreenCommand::ShowBoard);
+pub const SETTLE: ScreenCommand = ScreenCommand::Discuss(DiscussionScreenCommand::Settle);
 const BEGUN: UnixMillis = UnixMillis(1_700_000_000_000 - 150_000);
 const TOPIC: &str = "SQLite or Postgres for this project's store? 存储用哪一个 🎉";
 
@@ -405,7 +405,7 @@ fn without_quorum() -> RunState {
 /// A screen with the board of a run open.
 fn board(state: &RunState) -> Screen {
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     let opened = press(&mut screen, Some(state), &["#"]);
     assert_eq!(opened, []);
     assert!(screen.board.is_some());
@@ -431,9 +431,9 @@ fn a_running_discussion_says_who_is_awaited_and_shows_what_comes() {
             news: began,
         },
     );
-    screen.on_live(&SessionId::new("ses_of_a_task"), "not of a participant");
-    screen.on_live(&session, "Then the trait it is, and I ");
-    screen.on_live(
+    screen.on_speech_delta(&SessionId::new("ses_of_a_task"), "not of a participant");
+    screen.on_speech_delta(&session, "Then the trait it is, and I ");
+    screen.on_speech_delta(
         &session,
         "wr\u{1b}[31mite it down:\n\n1. one file\n2. 一个特征",
     );
@@ -533,7 +533,7 @@ fn a_result_is_quoted_into_the_next_turn_and_copied() {
     );
     assert_eq!(press(&mut screen, Some(&state), &["\""]), []);
     assert!(screen.board.is_none());
-    assert_eq!(screen.writing, IsWriting::Yes);
+    assert_eq!(screen.composer_focus, ComposerFocus::Focused);
     let quoted = screen.composer.text();
     assert!(quoted.starts_with("> # SQLite or Postgres"), "{quoted}");
     assert!(quoted.ends_with("\n\n"), "{quoted}");
@@ -549,10 +549,13 @@ fn a_result_is_quoted_into_the_next_turn_and_copied() {
 fn a_finding_shows_what_its_discussion_came_to_and_is_settled_by_it() {
     let state = about_finding();
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     press(&mut screen, Some(&state), &["3", "."]);
     check("comments_discussed", &mut screen, Some(&state));
-    let asked = screen.perform(Command::Discuss(Wish::Settle), Some(&state));
+    let asked = screen.perform_command(
+        ScreenCommand::Discuss(DiscussionScreenCommand::Settle),
+        Some(&state),
+    );
     assert_eq!(asked, []);
     check("dialog_settle", &mut screen, Some(&state));
     assert_eq!(press(&mut screen, Some(&state), &["<esc>"]), []);
@@ -563,10 +566,13 @@ fn a_finding_shows_what_its_discussion_came_to_and_is_settled_by_it() {
     // What was not discussed is not settled by it.
     press(&mut screen, Some(&state), &["3", "."]);
     assert_eq!(
-        screen.perform(Command::Discuss(Wish::Settle), Some(&state)),
+        screen.perform_command(
+            ScreenCommand::Discuss(DiscussionScreenCommand::Settle),
+            Some(&state)
+        ),
         []
     );
-    assert!(screen.own.is_none());
+    assert!(screen.own_dialog.is_none());
 }
 
 #[test]
@@ -578,9 +584,12 @@ fn a_finding_that_holds_is_not_settled_unnoticed() {
         }
     }
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     press(&mut screen, Some(&state), &["3", "."]);
-    screen.perform(Command::Discuss(Wish::Settle), Some(&state));
+    screen.perform_command(
+        ScreenCommand::Discuss(DiscussionScreenCommand::Settle),
+        Some(&state),
+    );
     let told = at(&mut screen, &state);
     assert!(told.contains("the finding holds"), "{told}");
 }
@@ -633,7 +642,7 @@ fn events(order: &DiscussionOrder, state: &RunState) -> Vec<Event> {
 fn the_chat_has_a_card_that_opens_the_board() {
     let state = by_vote();
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     let all = events(&jurors(5), &state);
     let (end, begin) = all.split_last().unwrap();
     for event in begin.iter().take(4) {
@@ -657,7 +666,7 @@ fn the_chat_has_a_card_that_opens_the_board() {
 fn what_it_came_to_is_told_once_where_other_things_stand_below_its_beginning() {
     let state = by_vote();
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     let all = events(&jurors(5), &state);
     let (end, begin) = all.split_last().unwrap();
     for event in begin {
@@ -723,9 +732,9 @@ fn the_smallest_window_still_says_what_it_came_to() {
 }
 
 /// What a discussion of the first finding would be begun with.
-pub fn planned() -> Planned {
-    Planned {
-        topic: Topic {
+pub fn planned() -> DiscussionPlanView {
+    DiscussionPlanView {
+        topic: DiscussionTopic {
             text: super::nasty::said(
                 "Is finding 1 of the review right, and what shall be done about it?\n\n[blocking] an empty list is not said to give 0",
             ),
@@ -737,7 +746,7 @@ pub fn planned() -> Planned {
             "critic (claude)".to_owned(),
             "moderator (claude)".to_owned(),
         ],
-        terms: "debate, 3 rounds at most, 10 min a speech".to_owned(),
+        settings: "debate, 3 rounds at most, 10 min a speech".to_owned(),
         budget: "a prompt holds 21952 characters of the discussion, 500 of each message".to_owned(),
     }
 }
@@ -746,19 +755,19 @@ pub fn planned() -> Planned {
 fn a_finding_is_discussed_after_a_look_at_who_and_how() {
     let state = super::world::running(Phase::Review, crate::domain::turn::TurnPurpose::Review);
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     // Without a finding that is pointed at the key says what to do.
     assert_eq!(press(&mut screen, Some(&state), &["3", "&"]), []);
     let asked = press(&mut screen, Some(&state), &[".", "&"]);
-    let wanted = Topic {
+    let wanted = DiscussionTopic {
         finding: Some(1),
-        ..Topic::default()
+        ..DiscussionTopic::default()
     };
     assert_eq!(asked, [Action::PlanDiscussion(wanted)]);
-    screen.on_planned(&planned());
+    screen.show_discussion_plan(&planned());
     check("dialog_discuss", &mut screen, Some(&state));
     assert_eq!(press(&mut screen, Some(&state), &["<esc>"]), []);
-    screen.on_planned(&planned());
+    screen.show_discussion_plan(&planned());
     // A turn that begins meanwhile changes nothing about the question.
     screen.on_event(
         BEGUN,
@@ -805,7 +814,7 @@ fn a_discussion_of_somebody_else_opens_no_board_after_a_refused_one() {
         press(&mut screen, Some(&state), &["/discuss this or that?"]);
         press(&mut screen, Some(&state), &["<enter>"]);
         if is_refused {
-            screen.on_not_begun();
+            screen.on_discussion_not_started();
         }
         let order = debate();
         state
@@ -825,7 +834,7 @@ fn a_discussion_of_somebody_else_opens_no_board_after_a_refused_one() {
 fn the_question_about_a_finding_is_worded_otherwise_first() {
     let state = super::world::running(Phase::Review, crate::domain::turn::TurnPurpose::Review);
     let mut screen = screen();
-    screen.on_planned(&planned());
+    screen.show_discussion_plan(&planned());
     press(&mut screen, Some(&state), &["e"]);
     assert!(
         screen.composer.text().contains("an empty list"),
@@ -847,7 +856,7 @@ fn a_question_is_discussed_by_a_preset_that_is_offered() {
         crate::domain::turn::TurnPurpose::WritePlan,
     );
     let mut screen = screen();
-    screen.on_presets(vec![
+    screen.on_discussion_presets(vec![
         ("quick".to_owned(), "jury, 1 round".to_owned()),
         ("deep".to_owned(), "debate, 5 rounds".to_owned()),
     ]);
@@ -858,7 +867,7 @@ fn a_question_is_discussed_by_a_preset_that_is_offered() {
         Some(&state),
         &["<tab>", "SQLite or Postgres?", "<enter>"],
     );
-    let wanted = Topic {
+    let wanted = DiscussionTopic {
         text: "SQLite or Postgres?".to_owned(),
         preset: Some("quick".to_owned()),
         finding: None,
@@ -866,26 +875,29 @@ fn a_question_is_discussed_by_a_preset_that_is_offered() {
     assert_eq!(begun, [Action::Discuss(wanted)]);
     // A first word that is no preset belongs to the question, and a preset alone is a question too.
     for text in ["quicker or slower?", "deep"] {
-        let wish = Wish::Begin(text.to_owned());
-        let begun = screen.perform(Command::Discuss(wish), Some(&state));
-        let wanted = Topic {
+        let wish = DiscussionScreenCommand::Start(text.to_owned());
+        let begun = screen.perform_command(ScreenCommand::Discuss(wish), Some(&state));
+        let wanted = DiscussionTopic {
             text: text.to_owned(),
-            ..Topic::default()
+            ..DiscussionTopic::default()
         };
         assert_eq!(begun, [Action::Discuss(wanted)]);
     }
-    let shown = screen.perform(
-        crate::tui::command::read("/budget quick").unwrap(),
+    let shown = screen.perform_command(
+        crate::tui::command::parse_slash_command("/budget quick").unwrap(),
         Some(&state),
     );
     assert_eq!(shown, [Action::ShowBudget(Some("quick".to_owned()))]);
     // A run is made for it where there is none, and one that is over takes it too.
     let done = super::world::state(Phase::Done);
     for state in [None, Some(&done)] {
-        let begun = screen.perform(Command::Discuss(Wish::Begin("x y".to_owned())), state);
-        let wanted = Topic {
+        let begun = screen.perform_command(
+            ScreenCommand::Discuss(DiscussionScreenCommand::Start("x y".to_owned())),
+            state,
+        );
+        let wanted = DiscussionTopic {
             text: "x y".to_owned(),
-            ..Topic::default()
+            ..DiscussionTopic::default()
         };
         assert_eq!(begun, [Action::Discuss(wanted)]);
     }
@@ -938,7 +950,7 @@ fn status_tells_of_each_discussion_and_who_takes_part() {
     let mut state = about_finding();
     state.discussions.extend(running().discussions);
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     press(&mut screen, Some(&state), &["5"]);
     check("status_discussions", &mut screen, Some(&state));
 }

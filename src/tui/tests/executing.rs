@@ -13,7 +13,7 @@ use crate::domain::plan_execution::{StepOutcome, StepRecord};
 use crate::domain::question::CommitTarget;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
-use crate::tui::{Action, Documents, Screen};
+use crate::tui::{Action, RunDocumentFiles, Screen};
 
 /// The text of a plan with ten long steps.
 fn ten_steps() -> String {
@@ -47,9 +47,9 @@ fn working_on(n: u32) -> (Screen, RunState) {
     current.n = n;
     current.receipt = None;
     let mut screen = not_writing();
-    screen.on_documents(Documents {
+    screen.on_documents(RunDocumentFiles {
         plan: Some(text),
-        ..Documents::default()
+        ..RunDocumentFiles::default()
     });
     (screen, state)
 }
@@ -127,13 +127,13 @@ fn a_row_for_finished_steps_opens_and_folds() {
     for _ in 0..6 {
         press(&mut screen, Some(&state), &["."]);
         drawn(&mut screen, size, Some(&state));
-        pointed.push(screen.pointed_line().unwrap().1);
+        pointed.push(screen.pointed_plan_line().unwrap().1);
     }
     assert!(pointed[3].starts_with("1. "), "{pointed:?}");
     assert!(pointed[4].starts_with("6. "), "{pointed:?}");
     press(&mut screen, Some(&state), &[",", ","]);
     drawn(&mut screen, size, Some(&state));
-    let (_, line) = screen.pointed_line().unwrap();
+    let (_, line) = screen.pointed_plan_line().unwrap();
     assert!(line.starts_with("1. "), "{line}");
     press(&mut screen, Some(&state), &[" "]);
     let open = drawn(&mut screen, size, Some(&state));
@@ -197,7 +197,7 @@ fn what_happened_elsewhere_takes_no_key_of_the_footer_and_is_not_said_where_it_i
     let foot = |seen: &str| seen.lines().last().unwrap().to_owned();
     let row = |seen: &str| seen.lines().rev().nth(1).unwrap().to_owned();
     for size in [(80, 24), (40, 12), (120, 40)] {
-        screen.elsewhere = None;
+        screen.cross_tab_toast = None;
         let before = drawn(&mut screen, size, Some(&state));
         screen.on_time(NOW);
         screen.on_event(NOW, &recorded(6));
@@ -266,7 +266,7 @@ fn asking_for_notes(named: &str) -> (Screen, RunState) {
     state.approvals[0].permission = "edit".to_owned();
     let mut screen = not_writing();
     let lines: String = (1..=30).map(|n| format!("+line {n} 中文\n")).collect();
-    screen.on_call(crate::tui::Exact {
+    screen.on_pending_call(crate::tui::ExactCall {
         n: state.approvals[0].n,
         text: "/home/you/calculator/NOTES.md".to_owned(),
         diff: format!("{named}\ndiff --git a/NOTES.md b/NOTES.md\nnew file mode 100644\nindex 0000000..e69de29\n--- /dev/null\n+++ b/NOTES.md\n@@ -0,0 +1,30 @@\n{lines}"),

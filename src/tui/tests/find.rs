@@ -9,9 +9,9 @@ use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::text::unified_diff::UnifiedDiff;
-use crate::tui::keymap::IsWriting;
-use crate::tui::tabs::Tab;
-use crate::tui::{Diff, Documents, Past, Screen, WantsEarlier};
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::tabs::TabKind;
+use crate::tui::{DiffLookup, RunDocumentFiles, Screen, ScrollbackChunk, ScrollbackDemand};
 
 fn reviewing() -> RunState {
     running(Phase::Review, TurnPurpose::Review)
@@ -26,7 +26,7 @@ fn line(screen: &mut Screen, state: &RunState) -> String {
 
 fn with_plan(plan: String) -> Screen {
     let mut screen = not_writing();
-    screen.on_documents(Documents {
+    screen.on_documents(RunDocumentFiles {
         plan: Some(plan),
         ..super::world::documents()
     });
@@ -42,7 +42,7 @@ fn the_tab_that_is_open_is_searched_and_esc_goes_back() {
     ));
     press(&mut screen, Some(&state), &["2", "<down>"]);
     let before = drawn(&mut screen, (80, 24), Some(&state));
-    let pointed = screen.plan.picked();
+    let pointed = screen.plan_view.selected_line();
     press(&mut screen, Some(&state), &["<c-f>", "SUM"]);
     check("find_plan", &mut screen, Some(&state));
     let first = line(&mut screen, &state);
@@ -56,7 +56,10 @@ fn the_tab_that_is_open_is_searched_and_esc_goes_back() {
     let after = drawn(&mut screen, (80, 24), Some(&state));
     // Below the tab bar, which has a mark less: the second pane was seen.
     assert!(before.lines().skip(3).eq(after.lines().skip(3)), "{after}");
-    assert_eq!((screen.tab, screen.plan.picked()), (Tab::Plan, pointed));
+    assert_eq!(
+        (screen.tab, screen.plan_view.selected_line()),
+        (TabKind::Plan, pointed)
+    );
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn one_goes_along_what_was_found_and_may_stay_there() {
     assert_eq!(at(&mut screen), "1 of 3 in Plan");
     press(&mut screen, Some(&state), &["<c-f>"]);
     assert_eq!(line(&mut screen, &state), "");
-    let (_, pointed) = screen.pointed_line().unwrap();
+    let (_, pointed) = screen.pointed_plan_line().unwrap();
     assert!(pointed.starts_with("2. [ ] test sum"), "{pointed}");
 }
 
@@ -84,7 +87,7 @@ fn one_goes_along_what_was_found_and_may_stay_there() {
 fn what_a_finding_holds_opens_for_what_is_looked_for() {
     let state = reviewing();
     let mut screen = not_writing();
-    screen.on_documents(Documents {
+    screen.on_documents(RunDocumentFiles {
         comments: Some("# Review\n\n1. [blocking] an empty list is not said to give 0\n   Seen in calc.py, line 7: **total**\n".to_owned()),
         ..super::world::documents()
     });
@@ -96,7 +99,7 @@ fn what_a_finding_holds_opens_for_what_is_looked_for() {
     assert!(!drawn(&mut screen, (80, 24), Some(&state)).contains("line 7"));
     press(&mut screen, Some(&state), &["<c-f>", "line 7", "<c-f>"]);
     assert!(drawn(&mut screen, (80, 24), Some(&state)).contains("line 7"));
-    assert_eq!(screen.findings.picked(), Some(1));
+    assert_eq!(screen.finding_selection.selected_finding(), Some(1));
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn the_help_and_any_long_text_are_searched_where_they_stand() {
     let state = reviewing();
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3", "?", "/", "interrupt"]);
-    assert!(screen.pager.is_some() && screen.writing == IsWriting::No);
+    assert!(screen.pager.is_some() && screen.composer_focus == ComposerFocus::Unfocused);
     let found = line(&mut screen, &state);
     assert!(
         found.contains("1 of ") && found.ends_with("in this text"),
@@ -112,10 +115,10 @@ fn the_help_and_any_long_text_are_searched_where_they_stand() {
     );
     check("find_help", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.pager.is_some() && screen.find.is_none());
+    assert!(screen.pager.is_some() && screen.search_bar.is_none());
     press(&mut screen, Some(&state), &["<esc>"]);
     assert!(screen.pager.is_none());
-    assert_eq!(screen.tab, Tab::Comments);
+    assert_eq!(screen.tab, TabKind::Comments);
 }
 
 #[test]
@@ -128,7 +131,7 @@ fn a_diff_is_searched_and_stays_open() {
     screen.on_diff(
         DiffScope::Step(2),
         vec![DiffScope::Step(2)],
-        Diff::Found(UnifiedDiff::parse(&patch)),
+        DiffLookup::Changes(UnifiedDiff::parse(&patch)),
     );
     let before = drawn(&mut screen, (80, 24), Some(&state));
     press(&mut screen, Some(&state), &["/", "LINE 5"]);
@@ -140,16 +143,16 @@ fn a_diff_is_searched_and_stays_open() {
     press(&mut screen, Some(&state), &["<esc>"]);
     assert_eq!(drawn(&mut screen, (80, 24), Some(&state)), before);
     press(&mut screen, Some(&state), &["q"]);
-    assert!(screen.diff.is_none());
+    assert!(screen.diff_view.is_none());
 }
 
 #[test]
 fn what_a_board_covers_is_not_looked_through() {
     let state = super::discussion::by_vote();
     let mut screen = not_writing();
-    screen.perform(super::discussion::BOARD, Some(&state));
+    screen.perform_command(super::discussion::BOARD, Some(&state));
     press(&mut screen, Some(&state), &["<c-p>", "find", "<enter>"]);
-    assert!(screen.find.is_none() && screen.board.is_some());
+    assert!(screen.search_bar.is_none() && screen.board.is_some());
     let word = screen.toast.unwrap_or_default();
     assert!(word.contains("does not look through a board"), "{word}");
 }
@@ -167,13 +170,13 @@ fn of_the_log_what_has_the_letters_is_listed_and_gone_through() {
     press(&mut screen, Some(&state), &["<enter>", "<enter>"]);
     assert!(line(&mut screen, &state).contains("2 of 3 in the events"));
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert_eq!(screen.record.picked(), None);
+    assert_eq!(screen.record.selected_event(), None);
     press(
         &mut screen,
         Some(&state),
         &["<c-f>", "phase", "<enter>", "<c-f>"],
     );
-    assert!(screen.record.picked().is_some());
+    assert!(screen.record.selected_event().is_some());
 }
 
 #[test]
@@ -181,14 +184,14 @@ fn the_chat_follows_its_end_again_after_a_search() {
     let state = reviewing();
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["<c-f>", "calculator shall"]);
-    assert!(!screen.transcript.follows());
+    assert!(!screen.transcript.follows_end());
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.transcript.follows());
+    assert!(screen.transcript.follows_end());
     press(&mut screen, Some(&state), &["<c-f>"]);
     screen.on_paste("calculator\n shall");
     assert!(line(&mut screen, &state).starts_with("find: calculator shall  1 of 1"));
     // What is opened over it closes the line.
-    screen.on_text("t", "a text");
+    screen.show_text("t", "a text");
     assert_eq!(line(&mut screen, &state), "");
 }
 
@@ -198,7 +201,7 @@ fn the_filter_leaves_alone_what_an_open_text_covers() {
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["4", ".", " ", "="]);
     assert!(screen.pager.is_some());
-    assert_eq!(screen.tab, Tab::Log);
+    assert_eq!(screen.tab, TabKind::Log);
 }
 
 fn said(text: &str) -> EventRecord {
@@ -218,7 +221,7 @@ fn said(text: &str) -> EventRecord {
 /// A screen that was told this log.
 fn told(log: &[EventRecord]) -> Screen {
     let mut screen = Screen::new(settings());
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     for recorded in log {
         screen.on_event(recorded.at, &recorded.event);
     }
@@ -229,12 +232,12 @@ fn told(log: &[EventRecord]) -> Screen {
 fn read(screen: &mut Screen, log: &[EventRecord]) -> usize {
     let mut n_pieces = 0;
     drawn(screen, (80, 24), None);
-    while let Some(wish) = screen.wants_earlier() {
-        let last = usize::try_from(wish.last()).unwrap();
+    while let Some(wish) = screen.wanted_scrollback() {
+        let last = usize::try_from(wish.last_event()).unwrap();
         let first = last.saturating_sub(700);
-        let past = Past::of(first as u64, &log[first..last]);
-        screen.on_past(match wish {
-            WantsEarlier::Look { letters, .. } => past.looked_through(&letters),
+        let past = ScrollbackChunk::from_events(first as u64, &log[first..last]);
+        screen.on_scrollback(match wish {
+            ScrollbackDemand::Search { letters, .. } => past.search(&letters),
             _ => past,
         });
         drawn(screen, (80, 24), None);
@@ -280,9 +283,9 @@ fn what_is_not_kept_any_more_is_found_a_piece_at_a_time() {
     assert_eq!(found(&mut screen), "find: zebra  2 of 2 in Chat");
     press(&mut screen, None, &["<esc>"]);
     drawn(&mut screen, (80, 24), None);
-    assert!(screen.transcript.follows());
+    assert!(screen.transcript.follows_end());
     assert_eq!(
-        (screen.transcript.n_blocks(), screen.wants_earlier()),
+        (screen.transcript.n_blocks(), screen.wanted_scrollback()),
         (2_000, None)
     );
 }
@@ -292,20 +295,20 @@ fn what_has_nothing_is_not_kept_and_esc_ends_the_search() {
     let log: Vec<EventRecord> = (0..5_000).map(|n| said(&format!("block {n}"))).collect();
     let mut screen = told(&log);
     press(&mut screen, None, &["<c-f>", "zebra"]);
-    assert!(screen.wants_earlier().is_some());
+    assert!(screen.wanted_scrollback().is_some());
     press(&mut screen, None, &["<esc>"]);
-    assert_eq!(screen.wants_earlier(), None);
+    assert_eq!(screen.wanted_scrollback(), None);
     press(&mut screen, None, &["<c-f>", "zebra"]);
     read(&mut screen, &log);
     assert_eq!(found(&mut screen), "find: zebra  nothing like it in Chat");
     assert_eq!(screen.transcript.n_blocks(), 2_000);
     // What had no part of it has not all of it; other letters are looked for anew.
     press(&mut screen, None, &["s"]);
-    assert_eq!(screen.wants_earlier(), None);
+    assert_eq!(screen.wanted_scrollback(), None);
     press(&mut screen, None, &["<back>", "<back>", "<back>", "q"]);
-    assert!(screen.wants_earlier().is_some());
-    screen.on_past_unread();
-    assert_eq!(screen.wants_earlier(), None);
+    assert!(screen.wanted_scrollback().is_some());
+    screen.on_scrollback_error();
+    assert_eq!(screen.wanted_scrollback(), None);
     assert_eq!(
         found(&mut screen),
         "find: zebq  nothing like it in what can be read of Chat"
@@ -408,7 +411,7 @@ fn a_place_in_what_the_program_says_of_a_role_is_shown_with_both_beside_each_oth
     };
     let state = reviewing();
     let mut screen = told(&[said("one"), lost, said("two")]);
-    screen.voices.turn();
+    screen.chat_arrangement.toggle();
     let size = (150, 30);
     press_at(&mut screen, size, Some(&state), &["<c-f>", "zebra"]);
     let seen = drawn(&mut screen, size, Some(&state));
@@ -438,7 +441,7 @@ fn the_letters_are_mended_where_they_stand() {
         ],
     );
     assert!(line(&mut screen, &state).starts_with("find: calculator shall  1 of 1"));
-    assert_eq!(screen.tab, Tab::Chat);
+    assert_eq!(screen.tab, TabKind::Chat);
 }
 
 #[test]
@@ -458,7 +461,7 @@ fn what_is_in_front_is_copied_and_opened() {
             .replace(", with: Pager }", ")"),
         event
     );
-    screen.on_text("t", "a long text");
+    screen.show_text("t", "a long text");
     assert_eq!(copied(&mut screen, &["<c-y>"]), "[Copy(\"a long text\")]");
     let status = copied(&mut screen, &["<esc>", "5", "<c-y>"]);
     assert!(status.contains("planner"), "{status}");

@@ -12,10 +12,13 @@ use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::text::unified_diff::UnifiedDiff;
-use crate::tui::keymap::IsWriting;
-use crate::tui::tabs::Tab;
-use crate::tui::theme::Surroundings;
-use crate::tui::{Action, Diff, Look, PastRun, Rest, Screen, Theme, Welcome};
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::tabs::TabKind;
+use crate::tui::theme::TerminalEnvironment;
+use crate::tui::{
+    Action, ColorTheme, DiffLookup, RunCompletion, RunListEntry, Screen, ScreenAppearance,
+    WelcomeInfo,
+};
 
 const WIDE: (u16, u16) = (200, 30);
 
@@ -54,7 +57,7 @@ fn click(screen: &mut Screen, state: Option<&RunState>, (column, row): (u16, u16
 /// What stands in the window left and right of the border between two panes.
 fn halves(screen: &mut Screen, state: &RunState) -> (String, String) {
     let seen = drawn(screen, WIDE, Some(state));
-    let (side, _) = screen.places.side.unwrap();
+    let (side, _) = screen.hit_areas.side_pane.unwrap();
     let rows = seen.lines().skip(usize::from(side.y));
     let rows: Vec<&str> = rows.take(usize::from(side.height)).collect();
     let part = |from: usize, n: usize| -> String {
@@ -78,13 +81,13 @@ fn of_two_panes_one_has_the_keys_and_names_them() {
     press(&mut screen, &["<f6>", "<pgdn>"]);
     let (chat_now, plan_now) = halves(&mut screen, &state);
     assert_eq!(chat_now, chat);
-    let mut hints = screen.places.hints.iter();
-    assert!(hints.any(|(_, key)| key.name() == "PgDn"), "{plan_now}");
+    let mut hints = screen.hit_areas.hints.iter();
+    assert!(hints.any(|(_, key)| key.label() == "PgDn"), "{plan_now}");
     assert_ne!(plan_now, plan);
     assert!(plan_now.contains("· PgUp PgDn"), "{plan_now}");
     // Lines are gone through there, too, and found and copied.
     press(&mut screen, &["j", "j"]);
-    assert!(screen.plan.picked().is_some());
+    assert!(screen.plan_view.selected_line().is_some());
     let copied = press(&mut screen, &["<c-y>"]);
     assert!(
         matches!(&copied[..], [Action::Copy(text)] if text.contains("[ ] step")),
@@ -100,7 +103,7 @@ fn of_two_panes_one_has_the_keys_and_names_them() {
     assert_ne!(chat_now, chat);
     // While the user writes, a function key does it; the other one deletes a word, as ever.
     press(&mut screen, &["i", "two words", "<c-w>", "<f6>"]);
-    assert_eq!(screen.tab_at_hand(), Tab::Plan);
+    assert_eq!(screen.focused_tab(), TabKind::Plan);
     assert_eq!(screen.composer.text(), "two ");
 }
 
@@ -108,17 +111,17 @@ fn of_two_panes_one_has_the_keys_and_names_them() {
 fn a_click_gives_a_pane_the_keys_and_one_pane_alone_offers_no_other() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = long(&state);
-    let (side, _) = screen.places.side.unwrap();
+    let (side, _) = screen.hit_areas.side_pane.unwrap();
     let wide = drawn(&mut screen, WIDE, Some(&state));
     assert!(wide.contains("F6 other pane"), "{wide}");
     click(&mut screen, Some(&state), (side.x + 20, side.y + 5));
-    assert_eq!(screen.tab_at_hand(), Tab::Plan);
+    assert_eq!(screen.focused_tab(), TabKind::Plan);
     click(&mut screen, Some(&state), (20, side.y + 5));
-    assert_eq!(screen.tab_at_hand(), Tab::Chat);
+    assert_eq!(screen.focused_tab(), TabKind::Chat);
     press_at(&mut screen, WIDE, Some(&state), &["<f6>"]);
     let narrow = drawn(&mut screen, (100, 30), Some(&state));
     assert!(!narrow.contains("other pane"), "{narrow}");
-    assert_eq!(screen.tab_at_hand(), Tab::Chat);
+    assert_eq!(screen.focused_tab(), TabKind::Chat);
     press(&mut screen, Some(&state), &["<f6>"]);
     let word = screen.toast.clone().unwrap_or_default();
     assert!(word.contains("there is one pane here"), "{word}");
@@ -142,24 +145,24 @@ fn a_list_is_gone_through_by_lines_and_enter_opens_what_is_pointed_at() {
         press(&mut screen, Some(&state), &[keys[1]]);
         assert_ne!(drawn(&mut screen, (80, 40), Some(&state)), before, "{tab}");
         press(&mut screen, Some(&state), &["<enter>"]);
-        assert_eq!(screen.writing, IsWriting::No, "{tab}");
+        assert_eq!(screen.composer_focus, ComposerFocus::Unfocused, "{tab}");
     }
     // With nothing pointed at, Enter points, and what is typed goes nowhere.
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3", "<enter>", "jj"]);
     assert_eq!(screen.composer.text(), "");
-    assert!(screen.findings.picked().is_some());
+    assert!(screen.finding_selection.selected_finding().is_some());
     // A finding that is longer than the window is read to its end before the next one.
     let mut screen = long(&running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     press(&mut screen, Some(&state), &["2", "<home>", "<down>"]);
-    let first = screen.plan.picked();
+    let first = screen.plan_view.selected_line();
     for _ in 0..60 {
         press(&mut screen, Some(&state), &["<down>"]);
         let seen = drawn(&mut screen, (80, 24), Some(&state));
         assert!(seen.contains('▌'), "{seen}");
     }
-    assert!(screen.plan.picked() > first);
+    assert!(screen.plan_view.selected_line() > first);
 }
 
 #[test]
@@ -201,23 +204,23 @@ fn the_chat_says_how_much_came_below_while_it_is_scrolled_back() {
 
 #[test]
 fn a_theme_that_fits_the_terminal_stays_on_its_ground_and_one_of_a_name_paints() {
-    let of = Surroundings {
+    let of = TerminalEnvironment {
         term: Some("xterm-256color"),
-        ground: Some("15;0"),
-        ..Surroundings::default()
+        color_fg_bg: Some("15;0"),
+        ..TerminalEnvironment::default()
     };
     let mut screen = Screen::new(settings());
-    screen.on_theme(Theme::fitting(of));
-    screen.on_look(Look::default());
+    screen.on_theme(ColorTheme::for_terminal(of));
+    screen.on_appearance(ScreenAppearance::default());
     assert_eq!(screen.theme().name(), "dark");
-    assert!(screen.theme().is_on_the_terminals_ground());
+    assert!(screen.theme().uses_terminal_background());
     // Whoever points at others and goes back has it as it was.
     press(&mut screen, None, &["/theme", "<enter>", "<down>", "<esc>"]);
-    assert!(screen.theme().is_on_the_terminals_ground());
+    assert!(screen.theme().uses_terminal_background());
     press(&mut screen, None, &["/theme dark", "<enter>"]);
-    assert!(!screen.theme().is_on_the_terminals_ground());
-    screen.on_look(Look::default());
-    assert!(!screen.theme().is_on_the_terminals_ground());
+    assert!(!screen.theme().uses_terminal_background());
+    screen.on_appearance(ScreenAppearance::default());
+    assert!(!screen.theme().uses_terminal_background());
 }
 
 #[test]
@@ -225,11 +228,11 @@ fn the_end_of_a_run_calls_whoever_looks_elsewhere() {
     let done = state(Phase::Done);
     let mut screen = Screen::new(settings());
     drawn(&mut screen, (80, 24), Some(&state(Phase::Execute)));
-    assert_eq!(screen.outside().calls, None);
+    assert_eq!(screen.terminal_status().alert, None);
     drawn(&mut screen, (80, 24), Some(&done));
     let called = screen
-        .outside()
-        .calls
+        .terminal_status()
+        .alert
         .as_ref()
         .map(|(_, text)| text.as_str());
     assert_eq!(called, Some("the run is over: DONE"));
@@ -239,7 +242,7 @@ fn the_end_of_a_run_calls_whoever_looks_elsewhere() {
 fn a_click_in_the_composer_places_the_cursor() {
     let mut screen = Screen::new(settings());
     press(&mut screen, None, &["一二三 end"]);
-    let place = screen.places.composer;
+    let place = screen.hit_areas.composer;
     // The second half of a wide sign is that sign, too.
     click(&mut screen, None, (place.x + 4, place.y + 1));
     press(&mut screen, None, &["x"]);
@@ -251,7 +254,7 @@ fn a_click_in_the_composer_places_the_cursor() {
     let mut screen = Screen::new(settings());
     let text = "word ".repeat(30);
     press(&mut screen, None, &[text.as_str()]);
-    let place = screen.places.composer;
+    let place = screen.hit_areas.composer;
     assert!(place.contains(Position::new(place.x + 1, place.y + 2)));
     click(&mut screen, None, (place.x + 1, place.y + 2));
     press(&mut screen, None, &["|"]);
@@ -261,18 +264,18 @@ fn a_click_in_the_composer_places_the_cursor() {
 
 #[test]
 fn a_click_opens_a_run_of_before_on_the_first_page() {
-    let run = |name: &str| PastRun {
+    let run = |name: &str| RunListEntry {
         name: name.to_owned(),
         date: "2026-11-21".to_owned(),
         ended: "DONE".to_owned(),
         about: format!("about {name}"),
-        how_far: String::new(),
-        rest: Rest::Over,
+        progress: String::new(),
+        completion: RunCompletion::Complete,
     };
     let mut screen = Screen::new(settings());
-    screen.on_welcome(Welcome {
+    screen.on_welcome(WelcomeInfo {
         runs: vec![run("one"), run("two")],
-        ..Welcome::default()
+        ..WelcomeInfo::default()
     });
     let seen = drawn(&mut screen, (100, 40), None);
     let row = seen
@@ -294,7 +297,11 @@ fn a_diff_is_copied_and_everything_is_drawn_anew() {
     assert!(word.contains("no diff here"), "{word}");
     let text = "diff --git a/x b/x\n@@ -1,1 +1,1 @@\n-a\n+b";
     let patch = UnifiedDiff::parse(text);
-    screen.on_diff(DiffScope::All, vec![DiffScope::All], Diff::Found(patch));
+    screen.on_diff(
+        DiffScope::All,
+        vec![DiffScope::All],
+        DiffLookup::Changes(patch),
+    );
     let copied = press(&mut screen, Some(&state), &["<c-y>"]);
     assert_eq!(copied, [Action::Copy(text.to_owned())]);
     for keys in [

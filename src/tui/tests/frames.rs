@@ -7,7 +7,7 @@ use ratatui::buffer::{Buffer, CellWidth};
 use super::gallery::Kind;
 use super::monkey::places;
 use super::world::painted;
-use crate::tui::keymap::IsWriting;
+use crate::tui::keymap::ComposerFocus;
 use proptest::prelude::*;
 
 /// Corners that are closed by a frame: at the top left, the top right, the bottom left and the bottom right.
@@ -93,7 +93,7 @@ proptest! {
         for place in places() {
             let (mut screen, state) = kind.open(&place);
             if is_writing {
-                screen.writing = IsWriting::Yes;
+                screen.composer_focus = ComposerFocus::Focused;
             }
             let painted = painted(&mut screen, (columns, rows), state.as_ref());
             let flaws = flaws(&painted);

@@ -15,9 +15,9 @@ use crate::domain::phase::Phase;
 use crate::domain::plan;
 use crate::domain::run::{PlanFileState, RunState};
 use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
-use crate::tui::keymap::IsWriting;
-use crate::tui::tabs::Tab;
-use crate::tui::{Documents, Held, Screen};
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::tabs::TabKind;
+use crate::tui::{AdapterSandboxView, RunDocumentFiles, Screen};
 
 /// In which words a place is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Kind {
             Self::Plain => super::world::screen(),
             Self::Nasty => nasty::screen(),
         };
-        screen.writing = IsWriting::No;
+        screen.composer_focus = ComposerFocus::Unfocused;
         let mut open = || place.open_with(&mut screen, state.as_ref());
         match self {
             Self::Plain => open(),
@@ -72,8 +72,8 @@ fn table() -> Vec<Shown<'static>> {
 
 /// Tells whether something lies over the dialog.
 fn is_covered(screen: &Screen) -> bool {
-    let is_text = screen.pager.is_some() || screen.diff.is_some() || screen.board.is_some();
-    is_text || screen.palette.is_some() || screen.find.is_some()
+    let is_text = screen.pager.is_some() || screen.diff_view.is_some() || screen.board.is_some();
+    is_text || screen.palette.is_some() || screen.search_bar.is_some()
 }
 
 fn slug(name: &str) -> String {
@@ -91,15 +91,21 @@ struct OfTab {
 
 /// Each tab where there is nothing yet, and where something went wrong; full ones are pictures of other tests.
 fn tabs() -> Vec<OfTab> {
-    let all = [Tab::Chat, Tab::Plan, Tab::Comments, Tab::Log, Tab::Status];
-    let of = |tab: Tab, what: &str, screen: Screen, state| {
+    let all = [
+        TabKind::Chat,
+        TabKind::Plan,
+        TabKind::Comments,
+        TabKind::Log,
+        TabKind::Status,
+    ];
+    let of = |tab: TabKind, what: &str, screen: Screen, state| {
         let mut of = OfTab {
             name: format!("tab {}, {what}", tab.slash_name()),
             screen,
             state,
         };
-        of.screen.writing = IsWriting::No;
-        of.screen.show(tab);
+        of.screen.composer_focus = ComposerFocus::Unfocused;
+        of.screen.show_tab(tab);
         of
     };
     let empty = all.map(|tab| {
@@ -174,15 +180,15 @@ fn gone_wrong() -> (Screen, RunState) {
         );
     }
     let broken = PLAN.replace("2. [ ] test sum", "1. [x] test sum");
-    screen.on_documents(Documents {
+    screen.on_documents(RunDocumentFiles {
         plan: Some(broken),
         comments: Some(text(
             "<<<<<<< yours\n1. [blocking an empty\n=======\nverdict: APPROVED\n",
         )),
         log: None,
-        ..Documents::default()
+        ..RunDocumentFiles::default()
     });
-    screen.on_held(vec![Held {
+    screen.on_sandbox_status(vec![AdapterSandboxView {
         adapter: text("codex"),
         by_kernel: text("nothing: bubblewrap is not installed"),
         by_protocol: text("commands and edits"),
@@ -239,7 +245,7 @@ fn no_choice_is_lost_in_such_texts() {
     for place in places() {
         let (mut screen, state) = Kind::Nasty.open(&place);
         let Some(sheet) = screen
-            .waiting(state.as_ref())
+            .pending_dialog(state.as_ref())
             .filter(|_| !is_covered(&screen))
         else {
             continue;
@@ -300,7 +306,7 @@ fn a_plan_that_is_none_says_why_before_what_changed() {
     let (mut screen, state) = Kind::Plain.open(&place);
     let mut state = state.unwrap();
     state.plan.as_mut().unwrap().reading = PlanFileState::Broken;
-    screen.on_documents(Documents {
+    screen.on_documents(RunDocumentFiles {
         plan: Some(PLAN.replace("2. [ ] test sum", "1. [ ] test sum")),
         ..super::world::documents()
     });

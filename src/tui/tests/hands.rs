@@ -9,14 +9,14 @@ use crate::domain::question::QuestionKind;
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::turn::TurnPurpose;
 use crate::permission::MaxApprovalScope;
-use crate::tui::command::Command;
-use crate::tui::keymap::{BINDINGS, IsWriting};
-use crate::tui::{Action, Rest, Screen, ScreenSettings, dialogs};
+use crate::tui::command::ScreenCommand;
+use crate::tui::keymap::{BINDINGS, ComposerFocus};
+use crate::tui::{Action, RunCompletion, Screen, ScreenSettings, dialogs};
 
 /// Presses keys in a screen that is not being written in; the actions, or else the word to the user.
 fn check(state: Option<&RunState>, keys: &[&str], wanted: &str) {
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     check_on(&mut screen, state, keys, wanted);
 }
 
@@ -92,18 +92,21 @@ fn a_call_is_allowed_once_or_for_longer_or_refused_with_a_word() {
 fn a_proposed_text_is_put_behind_nothing_and_goes_when_it_is_left() {
     let state = approving(&["npm install left-pad"]);
     let mut screen = screen();
-    screen.composer.set("fix the te");
-    screen.writing = IsWriting::No;
+    screen.composer.set_text("fix the te");
+    screen.composer_focus = ComposerFocus::Unfocused;
     let word = "! send or remove what you have written first";
     check_on(&mut screen, Some(&state), &["r", "o"], word);
     assert_eq!(screen.composer.text(), "fix the te");
-    assert_eq!((screen.draft, screen.own.is_some()), (None, true));
-    screen.composer.set("");
+    assert_eq!((screen.draft, screen.own_dialog.is_some()), (None, true));
+    screen.composer.set_text("");
     press(&mut screen, Some(&state), &["o"]);
     assert_eq!(screen.composer.text(), "npm install *");
     press(&mut screen, Some(&state), &["<esc>"]);
     assert!(screen.composer.is_empty());
-    assert_eq!((screen.draft, screen.writing), (None, IsWriting::No));
+    assert_eq!(
+        (screen.draft, screen.composer_focus),
+        (None, ComposerFocus::Unfocused)
+    );
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn a_text_about_a_call_is_not_taken_for_another_call() {
     // Its CLI names it like the one before.
     other.approvals[0].n = 2;
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     check_on(&mut screen, Some(&state), &["w", "no"], "");
     check_on(
         &mut screen,
@@ -127,7 +130,7 @@ fn a_text_about_a_call_is_not_taken_for_another_call() {
 fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
     let state = approving(&["ls"]);
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(0));
     super::world::drawn(&mut screen, (80, 24), Some(&state));
@@ -144,7 +147,7 @@ fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
 fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     let gated = question("gate");
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(-400));
     check_on(&mut screen, None, &["<left>"], "");
@@ -152,12 +155,12 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     let deaf = super::world::drawn(&mut screen, (80, 24), Some(&gated));
     assert!(deaf.contains("a moment, to read it"), "{deaf}");
     assert_eq!(
-        screen.deaf_for(),
+        screen.guard_remaining(),
         Some(std::time::Duration::from_millis(100))
     );
     check_on(&mut screen, Some(&gated), &["<enter>", "g", "a"], "");
     screen.on_time(at(100));
-    assert_eq!(screen.deaf_for(), None);
+    assert_eq!(screen.guard_remaining(), None);
     let awake = super::world::drawn(&mut screen, (80, 24), Some(&gated));
     assert!(awake.contains("Enter: "), "{awake}");
     // Once it takes keys it takes all of them.
@@ -173,7 +176,7 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
 fn who_pressed_no_key_before_a_dialog_is_heard_at_once() {
     let gated = question("gate");
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(-401));
     check_on(&mut screen, None, &["<left>"], "");
@@ -318,14 +321,14 @@ fn a_stray_enter_allows_and_executes_nothing() {
     );
     let mut writing = screen();
     check_on(&mut writing, Some(&call), &["<enter>"], "");
-    assert_eq!(writing.writing, IsWriting::No);
+    assert_eq!(writing.composer_focus, ComposerFocus::Unfocused);
 }
 
 #[test]
 fn a_dialog_that_was_not_drawn_yet_takes_no_key() {
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(screen.on_key(enter, Some(&question("gate"))), []);
 }
@@ -343,7 +346,7 @@ fn what_is_typed_behind_a_key_that_opened_no_composer_decides_nothing() {
         press(&mut screen, Some(&execute), &["\"yes it is", "<enter>"]),
         []
     );
-    assert!(screen.own.is_none() && screen.writing == IsWriting::No);
+    assert!(screen.own_dialog.is_none() && screen.composer_focus == ComposerFocus::Unfocused);
     let seen = drawn(&mut screen, (80, 24), Some(&execute));
     assert!(
         seen.contains("no discussion of this run is over yet"),
@@ -474,7 +477,7 @@ fn the_goal_is_confirmed_as_it_stands() {
     let wanted = "Event(GoalConfirmed { title: \"Sums\", text: \"# Sums\\n\\nlists too\" })";
     let mut screen = screen();
     screen.proposed_goal = Some("# Sums\n\nlists too\n".to_owned());
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     check_on(&mut screen, Some(&refining), &["<enter>"], wanted);
     check_on(&mut screen, Some(&refining), &["/go", "<enter>"], wanted);
 }
@@ -496,21 +499,21 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
         let state = asking(phase, kind);
         let name = state.awaiting.as_ref().map(|q: &_| q.kind.name()).unwrap();
         let picked = std::collections::BTreeMap::new();
-        let known = dialogs::Known {
-            exact: None,
+        let known = dialogs::DialogContext {
+            exact_call: None,
             preview: None,
             versions: &[],
             proposed_goal: None,
             goal_before: None,
-            picked: &picked,
-            ticked: &std::collections::BTreeMap::new(),
-            noting: None,
-            texts: &Default::default(),
+            picked_answers: &picked,
+            ticked_answers: &std::collections::BTreeMap::new(),
+            noted_line: None,
+            documents: &Default::default(),
             clock: Default::default(),
             confirm_enter: false,
-            keymap: &crate::tui::Keymap::default(),
+            keymap: &crate::tui::ActiveKeymap::default(),
         };
-        let sheet = dialogs::waiting(&state, &known).unwrap();
+        let sheet = dialogs::pending_dialog(&state, &known).unwrap();
         let mut seen = std::collections::BTreeSet::new();
         for choice in &sheet.choices {
             assert!(seen.insert(choice.key), "{name}: {} twice", choice.key);
@@ -522,7 +525,7 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
                 binding
                     .keys
                     .iter()
-                    .any(|key| key.name() == choice.key.to_ascii_uppercase().to_string())
+                    .any(|key| key.label() == choice.key.to_ascii_uppercase().to_string())
             });
             if let Some(outside) = outside {
                 assert!(
@@ -548,7 +551,7 @@ fn every_word_of_a_question_answers_it() {
             let mut screen = screen();
             let typed = format!("/answer {word}");
             let actions = press(&mut screen, Some(&state), &[&typed, "<enter>"]);
-            let is_asked_again = screen.own.is_some();
+            let is_asked_again = screen.own_dialog.is_some();
             assert!(
                 !actions.is_empty() || is_asked_again,
                 "{} {word}",
@@ -561,13 +564,13 @@ fn every_word_of_a_question_answers_it() {
 #[test]
 fn tabs_that_fold_are_folded_again_by_their_digit() {
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     press(&mut screen, None, &["4"]);
-    assert_eq!(screen.tab, crate::tui::tabs::Tab::Log);
+    assert_eq!(screen.tab, crate::tui::tabs::TabKind::Log);
     press(&mut screen, None, &["4"]);
-    assert_eq!(screen.tab, crate::tui::tabs::Tab::Chat);
+    assert_eq!(screen.tab, crate::tui::tabs::TabKind::Chat);
     press(&mut screen, None, &["<tab>", "<tab>", "<tab>"]);
-    assert_eq!(screen.tab, crate::tui::tabs::Tab::Chat);
+    assert_eq!(screen.tab, crate::tui::tabs::TabKind::Chat);
 }
 
 #[test]
@@ -575,11 +578,11 @@ fn a_screen_that_only_looks_refuses_every_command_that_acts() {
     let gated = question("gate");
     let read_only = || {
         Screen::new(ScreenSettings {
-            read_only: Some(crate::tui::ReadOnly {
+            read_only: Some(crate::tui::ReadOnlyStatus {
                 badge: "b".to_owned(),
-                why: "go on there".to_owned(),
-                elsewhere: crate::tui::Elsewhere::Works,
-                again: None,
+                reason: "go on there".to_owned(),
+                owner_activity: crate::tui::OwnerActivity::Working,
+                resumable_run: None,
             }),
             ..settings()
         })
@@ -608,9 +611,9 @@ fn a_screen_that_only_looks_refuses_every_command_that_acts() {
     );
     check_on(&mut read_only(), Some(&gated), &["<c-c>"], "Quit(Ask)");
     let mut free = read_only();
-    free.on_free();
+    free.ask_to_take_over();
     check_on(&mut free, Some(&gated), &["<esc>"], "");
-    free.on_free();
+    free.ask_to_take_over();
     check_on(&mut free, Some(&gated), &["<enter>"], "TakeOver");
 }
 
@@ -623,12 +626,12 @@ fn a_view_says_that_the_run_behind_it_waits_and_goes_there() {
     let mut view = screen();
     let word = "your run waits for you";
     let size = (80, 24);
-    view.on_behind(own.note_behind(Some(&works)));
+    view.on_covered_screen_status(own.update_covered_status(Some(&works)));
     let seen = drawn(&mut view, size, Some(&past));
     assert!(!seen.contains(word), "{seen}");
-    let outside = own.note_behind(Some(&gated));
-    assert!(outside.calls.is_some() && outside.title.starts_with("? "));
-    view.on_behind(outside);
+    let outside = own.update_covered_status(Some(&gated));
+    assert!(outside.alert.is_some() && outside.title.starts_with("? "));
+    view.on_covered_screen_status(outside);
     assert!(view.is_dirty());
     for state in [None, Some(&past)] {
         for size in [(40, 12), (80, 24), (120, 40)] {
@@ -636,28 +639,28 @@ fn a_view_says_that_the_run_behind_it_waits_and_goes_there() {
             assert!(seen.contains(word), "{seen}");
         }
     }
-    let actions = view.perform(Command::NeedsMe, Some(&past));
+    let actions = view.perform_command(ScreenCommand::GoToWaitingDialog, Some(&past));
     assert_eq!(actions, [Action::CloseView]);
 }
 
 #[test]
 fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its_view() {
-    let run = |name: &str, rest| crate::tui::PastRun {
+    let run = |name: &str, rest| crate::tui::RunListEntry {
         name: name.to_owned(),
         date: "2026-11-21".to_owned(),
         ended: "unfinished in REVIEW".to_owned(),
         about: "it".to_owned(),
-        how_far: String::new(),
-        rest,
+        progress: String::new(),
+        completion: rest,
     };
-    let listed = |rests: &[Rest]| {
+    let listed = |rests: &[RunCompletion]| {
         let runs = ["one", "two", "three"].into_iter().zip(rests);
         let runs: Vec<_> = runs.map(|(name, rest)| run(name, *rest)).collect();
         let mut screen = screen();
-        screen.on_history(&runs);
+        screen.show_run_history(&runs);
         screen
     };
-    let (over, left) = (Rest::Over, Rest::Unfinished);
+    let (over, left) = (RunCompletion::Complete, RunCompletion::Unfinished);
     let back = "BringBack(\"two\")";
     check_on(&mut listed(&[over, left]), None, &["r", "<enter>"], back);
     check_on(&mut listed(&[over, left]), None, &["r", "n"], "");
@@ -668,11 +671,11 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     check_on(&mut listed(&[over, over]), None, &["r"], none);
     let looked_at = |again| {
         Screen::new(ScreenSettings {
-            read_only: Some(crate::tui::ReadOnly {
+            read_only: Some(crate::tui::ReadOnlyStatus {
                 badge: "b".to_owned(),
-                why: "go on there".to_owned(),
-                elsewhere: crate::tui::Elsewhere::Rests,
-                again,
+                reason: "go on there".to_owned(),
+                owner_activity: crate::tui::OwnerActivity::Idle,
+                resumable_run: again,
             }),
             ..settings()
         })
@@ -686,8 +689,8 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     assert!(!drawn(&mut open, (80, 24), Some(&reviewing)).contains("take up again"));
     // A letter decides nothing about the run that is asked about.
     let mut asked = screen();
-    asked.writing = IsWriting::No;
-    asked.on_unfinished("a run");
+    asked.composer_focus = ComposerFocus::Unfocused;
+    asked.ask_to_resume("a run");
     check_on(&mut asked, None, &["r"], "");
 }
 
@@ -722,20 +725,20 @@ fn a_run_is_written_down_by_key_and_command_also_where_it_is_only_looked_at() {
 
 #[test]
 fn a_finished_run_is_opened_by_its_digit_and_the_dialog_of_the_start_stays() {
-    let run = |name: &str| crate::tui::PastRun {
+    let run = |name: &str| crate::tui::RunListEntry {
         name: name.to_owned(),
         date: "2026-11-21".to_owned(),
         ended: "DONE".to_owned(),
         about: "it".to_owned(),
-        how_far: String::new(),
-        rest: crate::tui::Rest::Over,
+        progress: String::new(),
+        completion: crate::tui::RunCompletion::Complete,
     };
     let mut screen = screen();
-    screen.on_unfinished("a run");
+    screen.ask_to_resume("a run");
     check_on(&mut screen, None, &["/history", "<enter>"], "ShowHistory");
     let mut screen = Screen::new(settings());
-    screen.on_unfinished("a run");
-    screen.on_history(&[run("one"), run("two")]);
+    screen.ask_to_resume("a run");
+    screen.show_run_history(&[run("one"), run("two")]);
     check_on(&mut screen, None, &["2"], "OpenRun(\"two\")");
     assert!(screen.unfinished.is_some());
 }
@@ -743,7 +746,7 @@ fn a_finished_run_is_opened_by_its_digit_and_the_dialog_of_the_start_stays() {
 #[test]
 fn whoever_starts_anew_writes_the_goal_next() {
     let mut screen = Screen::new(settings());
-    screen.on_unfinished("a run");
+    screen.ask_to_resume("a run");
     check_on(&mut screen, None, &["n"], "Archive");
     check_on(
         &mut screen,
@@ -757,10 +760,10 @@ fn whoever_starts_anew_writes_the_goal_next() {
 fn shift_tab_goes_through_the_modes_but_yolo_wherever_one_is() {
     use crate::domain::event::Event;
     use crate::tui::Action;
-    for writing in [IsWriting::No, IsWriting::Yes] {
+    for writing in [ComposerFocus::Unfocused, ComposerFocus::Focused] {
         let mut state = running(Phase::Review, TurnPurpose::Review);
         let mut screen = screen();
-        screen.writing = writing;
+        screen.composer_focus = writing;
         state.mode = Mode::Yolo;
         let mut told = Vec::new();
         for _ in 0..4 {
@@ -790,7 +793,7 @@ fn code_is_copied_block_by_block_from_the_last_one_up() {
     use crate::domain::turn::Role;
     let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     let says = |screen: &mut Screen, text: &str| {
         let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
         let news = AgentActivity::Text {
@@ -832,7 +835,7 @@ fn several_answers_to_one_question_are_ticked_and_given_together() {
     };
     let state = Some(asking(Phase::WritePlan, kind));
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     drawn(&mut screen, (80, 24), state.as_ref());
     // What is chosen twice is chosen no more.
     for keys in [&["1"], &["2"], &["2"], &["3"]] {
@@ -844,5 +847,5 @@ fn several_answers_to_one_question_are_ticked_and_given_together() {
         &["g"],
         r#"Event(Answered { id: 7, answer: Texts { answers: {"Which systems are supported?": "Linux, Windows"} } })"#,
     );
-    assert!(screen.ticked.is_empty());
+    assert!(screen.ticked_answers.is_empty());
 }

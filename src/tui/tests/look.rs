@@ -9,10 +9,11 @@ use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::turn::TurnPurpose;
-use crate::tui::keymap::{BINDINGS, IsWriting};
-use crate::tui::tabs::Tab;
+use crate::tui::keymap::{BINDINGS, ComposerFocus};
+use crate::tui::tabs::TabKind;
 use crate::tui::{
-    Action, Clicks, Depth, Diff, Keymap, Look, Missing, Screen, Theme, Weight, Welcome, WishedKeys,
+    Action, ActiveKeymap, ColorSupport, ColorTheme, DiffLookup, MissingRequirement, MouseCapture,
+    RequirementSeverity, Screen, ScreenAppearance, WelcomeInfo, WishedKeys,
 };
 
 fn wished(action: &str, key: &str) -> WishedKeys {
@@ -24,9 +25,13 @@ fn wished(action: &str, key: &str) -> WishedKeys {
 
 fn with(wishes: &[WishedKeys]) -> Screen {
     let mut screen = Screen::new(settings());
-    let keymap = Keymap::with(wishes).unwrap();
-    screen.on_look(Look::new(keymap, Vec::new(), Depth::All));
-    screen.writing = IsWriting::No;
+    let keymap = ActiveKeymap::with_overrides(wishes).unwrap();
+    screen.on_appearance(ScreenAppearance::new(
+        keymap,
+        Vec::new(),
+        ColorSupport::TrueColor,
+    ));
+    screen.composer_focus = ComposerFocus::Unfocused;
     screen
 }
 
@@ -71,7 +76,7 @@ fn what_has_no_key_at_first_can_have_one() {
     let mut screen = with(&[wished("theme", "ctrl+t")]);
     press(&mut screen, Some(&state), &["<c-t>"]);
     assert_eq!(
-        screen.own.as_ref().map(|own| own.id.as_str()),
+        screen.own_dialog.as_ref().map(|own| own.id.as_str()),
         Some("themes")
     );
 }
@@ -88,7 +93,7 @@ fn every_action_with_a_key_has_a_name() {
         // Where two actions have one slash command, or one has no name for it.
         let own = ["show-", "next-tab", "tab-", "page-", "line-"];
         let is_own = own.iter().any(|part| binding.name.starts_with(part));
-        let typed = binding.typed().trim_start_matches('/');
+        let typed = binding.first_slash().trim_start_matches('/');
         let typed = typed.split(' ').next().unwrap();
         assert!(
             binding.name.is_empty() || is_own || binding.name == typed,
@@ -99,9 +104,14 @@ fn every_action_with_a_key_has_a_name() {
 
 #[test]
 fn a_theme_of_the_users_own_is_offered_and_shown_and_an_unknown_one_is_refused() {
-    let own = Theme::own("mine", [("base", "nord"), ("bad", "#ff8000")].into_iter()).unwrap();
+    let own = ColorTheme::from_fields("mine", [("base", "nord"), ("bad", "#ff8000")].into_iter())
+        .unwrap();
     let mut screen = with(&[]);
-    screen.on_look(Look::new(Keymap::default(), vec![own], Depth::All));
+    screen.on_appearance(ScreenAppearance::new(
+        ActiveKeymap::default(),
+        vec![own],
+        ColorSupport::TrueColor,
+    ));
     let actions = press(&mut screen, None, &["/theme mine", "<enter>"]);
     assert_eq!(actions, [Action::KeepTheme("mine".to_owned())]);
     assert_eq!(screen.theme().name(), "mine");
@@ -163,15 +173,15 @@ fn what_was_chosen_on_one_screen_is_shown_on_another() {
     press(&mut view, None, &["/theme", "<enter>", "<down>", "<down>"]);
     assert_ne!(view.theme().name(), "nord");
     let mut own = with(&[]);
-    own.dress_in(view.dress());
+    own.apply_appearance(view.chosen_appearance());
     assert_eq!(own.theme().name(), "nord");
-    assert_eq!(own.clicks(), Clicks::Left);
+    assert_eq!(own.mouse_capture(), MouseCapture::Left);
     // Nor does an answer of the terminal take it away.
-    own.fit_light_ground();
+    own.use_light_background();
     assert_eq!(own.theme().name(), "nord");
     let mut fresh = with(&[]);
-    fresh.fit_light_ground();
-    assert_eq!(fresh.dress().0.name(), "light");
+    fresh.use_light_background();
+    assert_eq!(fresh.chosen_appearance().0.name(), "light");
 }
 
 #[test]
@@ -185,7 +195,7 @@ fn a_theme_that_was_only_pointed_at_goes_with_its_list_whatever_takes_its_place(
     press(&mut screen, Some(&works), &["<c-c>"]);
     assert_eq!(screen.theme().name(), before);
     press(&mut screen, Some(&works), &["n"]);
-    screen.on_theme(screen.look().theme("nord").unwrap());
+    screen.on_theme(screen.appearance().theme("nord").unwrap());
     // No other dialog that is left has a theme to bring back.
     press(&mut screen, Some(&works), &["<c-c>", "<esc>"]);
     assert_eq!(screen.theme().name(), "nord");
@@ -194,13 +204,13 @@ fn a_theme_that_was_only_pointed_at_goes_with_its_list_whatever_takes_its_place(
 #[test]
 fn the_mouse_is_left_and_taken_by_a_key() {
     let mut screen = with(&[]);
-    assert_eq!(screen.clicks(), Clicks::Taken);
+    assert_eq!(screen.mouse_capture(), MouseCapture::Taken);
     let key = KeyEvent::new(KeyCode::F(3), KeyModifiers::NONE);
     screen.on_key(key, None);
-    assert_eq!(screen.clicks(), Clicks::Left);
+    assert_eq!(screen.mouse_capture(), MouseCapture::Left);
     assert!(drawn(&mut screen, (120, 40), None).contains("F3 changes it"));
     screen.on_key(key, None);
-    assert_eq!(screen.clicks(), Clicks::Taken);
+    assert_eq!(screen.mouse_capture(), MouseCapture::Taken);
 }
 
 pub(super) fn click(
@@ -231,25 +241,25 @@ fn find(screen: &mut Screen, state: &crate::domain::run::RunState, text: &str) -
 fn a_click_chooses_and_a_click_on_what_is_chosen_carries_it_out() {
     let state = super::world::approving(&["npm install left-pad"]);
     let mut screen = with(&[]);
-    let sheet = screen.waiting(Some(&state)).unwrap();
+    let sheet = screen.pending_dialog(Some(&state)).unwrap();
     let other = (0..sheet.choices.len())
-        .find(|at| *at != sheet.first)
+        .find(|at| *at != sheet.first_choice)
         .unwrap();
     let now = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(now(0));
     let at = find(&mut screen, &state, &sheet.choices[other].label);
     // It takes nothing before it can have been read.
     assert_eq!(click(&mut screen, &state, at), []);
-    assert_eq!(screen.chosen_of(&sheet), sheet.first);
+    assert_eq!(screen.chosen_choice(&sheet), sheet.first_choice);
     screen.on_time(now(10_000));
     drawn(&mut screen, (120, 40), Some(&state));
     assert_eq!(click(&mut screen, &state, at), []);
-    assert_eq!(screen.chosen_of(&sheet), other);
-    let before = format!("{:?}", screen.own);
+    assert_eq!(screen.chosen_choice(&sheet), other);
+    let before = format!("{:?}", screen.own_dialog);
     let actions = click(&mut screen, &state, at);
     let is_done = !actions.is_empty()
-        || format!("{:?}", screen.own) != before
-        || screen.writing == IsWriting::Yes;
+        || format!("{:?}", screen.own_dialog) != before
+        || screen.composer_focus == ComposerFocus::Focused;
     assert!(is_done, "{:?}", sheet.choices[other]);
 }
 
@@ -261,7 +271,7 @@ fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked
     drawn(&mut screen, (120, 40), Some(&state));
     // The composer and the tabs lie beside it: a click there closes it and does nothing else.
     assert_eq!(click(&mut screen, &state, (1, 38)), []);
-    assert!(screen.palette.is_none() && screen.writing == IsWriting::No);
+    assert!(screen.palette.is_none() && screen.composer_focus == ComposerFocus::Unfocused);
     press(&mut screen, Some(&state), &["<c-p>", "interrupt"]);
     let at = find(&mut screen, &state, "/interrupt");
     assert_eq!(
@@ -294,7 +304,7 @@ fn palette_rows(screen: &mut Screen, state: &crate::domain::run::RunState) -> Ve
 fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_typed() {
     let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = with(&[]);
-    screen.show(Tab::Plan);
+    screen.show_tab(TabKind::Plan);
     press(&mut screen, Some(&state), &["<c-p>"]);
     let rows = palette_rows(&mut screen, &state);
     let headings: Vec<&String> = rows.iter().filter(|row| row.starts_with("──")).collect();
@@ -328,7 +338,7 @@ fn what_cannot_be_done_now_is_listed_last_of_its_kind_and_says_why() {
 fn the_help_begins_with_what_is_about_the_tab_and_names_every_command_once() {
     let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = with(&[]);
-    screen.show(Tab::Comments);
+    screen.show_tab(TabKind::Comments);
     press(&mut screen, Some(&state), &["?"]);
     let seen = drawn(&mut screen, (140, 240), Some(&state));
     let headings: Vec<&str> = seen
@@ -362,10 +372,10 @@ fn the_footer_the_strip_and_what_is_offered_are_clicked() {
     let mut screen = with(&[]);
     let at = find(&mut screen, &state, "S stop");
     assert_eq!(click(&mut screen, &state, at), []);
-    assert!(screen.own.is_some());
+    assert!(screen.own_dialog.is_some());
     press(&mut screen, Some(&state), &["<esc>", "d"]);
     let scopes = vec![DiffScope::All, DiffScope::Step(1)];
-    let nothing = Diff::Nothing("nothing".to_owned());
+    let nothing = DiffLookup::NoChanges("nothing".to_owned());
     screen.on_diff(DiffScope::All, scopes, nothing);
     let at = find(&mut screen, &state, "[all]");
     assert_eq!(
@@ -374,7 +384,7 @@ fn the_footer_the_strip_and_what_is_offered_are_clicked() {
     );
     let at = find(&mut screen, &state, "Q close");
     click(&mut screen, &state, at);
-    assert!(screen.diff.is_none());
+    assert!(screen.diff_view.is_none());
     press(&mut screen, Some(&state), &["i", "/theme"]);
     let at = find(&mut screen, &state, "/theme [NAME]");
     click(&mut screen, &state, at);
@@ -385,19 +395,19 @@ fn the_footer_the_strip_and_what_is_offered_are_clicked() {
 fn a_click_points_at_a_line_a_finding_and_an_event() {
     let state = super::world::state(Phase::Review);
     let mut screen = super::world::screen();
-    screen.writing = IsWriting::No;
-    screen.show(Tab::Plan);
+    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.show_tab(TabKind::Plan);
     let at = find(&mut screen, &state, "test sum with an empty list");
     click(&mut screen, &state, at);
-    assert!(screen.plan.picked().is_some());
-    screen.show(Tab::Comments);
+    assert!(screen.plan_view.selected_line().is_some());
+    screen.show_tab(TabKind::Comments);
     let at = find(&mut screen, &state, "名称");
     click(&mut screen, &state, at);
-    assert_eq!(screen.findings.picked(), Some(2));
-    screen.show(Tab::Log);
+    assert_eq!(screen.finding_selection.selected_finding(), Some(2));
+    screen.show_tab(TabKind::Log);
     let at = find(&mut screen, &state, "── events");
     click(&mut screen, &state, (at.0, at.1 + 1));
-    assert!(screen.record.picked().is_some());
+    assert!(screen.record.selected_event().is_some());
     assert!(screen.pager.is_none());
     drawn(&mut screen, (120, 40), Some(&state));
     click(&mut screen, &state, (at.0, at.1 + 1));
@@ -423,20 +433,20 @@ fn keys_of_views_are_the_users_own_too() {
     press(&mut screen, Some(&state), &["d", "q"]);
     assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" Z close "));
     press(&mut screen, Some(&state), &["z"]);
-    assert!(screen.diff.is_none());
+    assert!(screen.diff_view.is_none());
     press(&mut screen, Some(&state), &["<c-f>", "a"]);
     assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" F4 back"));
     screen.on_key(key, Some(&state));
-    assert!(screen.find.is_none());
+    assert!(screen.search_bar.is_none());
 }
 
 #[test]
 fn what_was_sent_before_the_program_began_is_called_back() {
     let mut screen = with(&[]);
-    screen.on_written(vec!["first".to_owned(), "second".to_owned()]);
+    screen.set_input_history(vec!["first".to_owned(), "second".to_owned()]);
     press(&mut screen, None, &["i", "third", "<enter>"]);
-    assert_eq!(screen.written(), ["third"]);
-    assert_eq!(screen.written(), [""; 0]);
+    assert_eq!(screen.drain_new_inputs(), ["third"]);
+    assert_eq!(screen.drain_new_inputs(), [""; 0]);
     for wanted in ["third", "second", "first", "first"] {
         press(&mut screen, None, &["<up>"]);
         assert_eq!(screen.composer.text(), wanted);
@@ -462,45 +472,47 @@ fn whoever_drags_is_told_once_how_text_is_selected() {
 #[test]
 fn what_the_first_page_names_already_is_not_said_twice() {
     let mut screen = with(&[]);
-    screen.on_welcome(Welcome {
-        missing: vec![Missing {
-            what: "codex is not on PATH".to_owned(),
+    screen.on_welcome(WelcomeInfo {
+        missing: vec![MissingRequirement {
+            problem: "codex is not on PATH".to_owned(),
             remedy: "install it".to_owned(),
-            weight: Weight::Stops,
+            severity: RequirementSeverity::Blocking,
         }],
-        ..Welcome::default()
+        ..WelcomeInfo::default()
     });
-    screen.on_refused("codex is not on PATH\nhint: install it");
+    screen.on_start_error("codex is not on PATH\nhint: install it");
     let seen = drawn(&mut screen, (120, 40), None);
     assert_eq!(seen.matches("install it").count(), 1, "{seen}");
     assert!(seen.contains("not yet, do first what stands above: codex is not on PATH"));
-    screen.on_refused("no space left on the disk\nhint: make room");
+    screen.on_start_error("no space left on the disk\nhint: make room");
     assert!(drawn(&mut screen, (120, 40), None).contains("hint: make room"));
 }
 
 #[test]
 fn what_stops_a_run_is_seen_however_few_rows_there_are() {
-    let missing = |what: &str, remedy: &str, weight| Missing {
-        what: what.to_owned(),
+    let missing = |what: &str, remedy: &str, weight| MissingRequirement {
+        problem: what.to_owned(),
         remedy: remedy.to_owned(),
-        weight,
+        severity: weight,
     };
     let mut screen = with(&[]);
-    screen.on_welcome(Welcome {
+    screen.on_welcome(WelcomeInfo {
         ready: vec!["nothing else".to_owned()],
         missing: vec![
-            missing("this is in no git repository: no branch, no undo", "`git init` makes one", Weight::Lessens),
-            missing("codex is not on PATH", "install it: `npm install -g @openai/codex`, then `codex login`; or name it in the configuration", Weight::Stops),
-            missing("claude is not on PATH", "install it: `npm install -g @anthropic-ai/claude-code`, then `claude login`; or plan without a reviewer", Weight::Stops),
-            missing("git knows no name for commits", "`git config user.name` sets it", Weight::Stops),
+            missing("this is in no git repository: no branch, no undo", "`git init` makes one", RequirementSeverity::Degrading),
+            missing("codex is not on PATH", "install it: `npm install -g @openai/codex`, then `codex login`; or name it in the configuration", RequirementSeverity::Blocking),
+            missing("claude is not on PATH", "install it: `npm install -g @anthropic-ai/claude-code`, then `claude login`; or plan without a reviewer", RequirementSeverity::Blocking),
+            missing("git knows no name for commits", "`git config user.name` sets it", RequirementSeverity::Blocking),
         ],
-        ..Welcome::default()
+        ..WelcomeInfo::default()
     });
     let names = ["✗ codex is not", "✗ claude is not", "✗ git knows no name"];
     let low = drawn(&mut screen, (40, 12), None);
     assert!(names.iter().all(|name| low.contains(name)), "{low}");
     screen.on_notice("looking whether the agents are there …");
-    screen.on_refused("codex is not on PATH, claude is not on PATH, git knows no name for commits");
+    screen.on_start_error(
+        "codex is not on PATH, claude is not on PATH, git knows no name for commits",
+    );
     let low = drawn(&mut screen, (40, 12), None);
     assert!(names.iter().all(|name| low.contains(name)), "{low}");
     // Where there is room, what to do about it stands before all else.
@@ -514,7 +526,7 @@ fn a_word_takes_the_rows_that_it_needs() {
     let mut screen = with(&[]);
     let word = "a paste of 2.0 MB was not taken: it does not fit, 256 KB are the most; put it in a file and name that with @";
     let keys = drawn(&mut screen, (80, 24), None);
-    screen.refuse(word);
+    screen.show_toast(word);
     for (size, n_rows) in [((120, 40), 1), ((80, 24), 2), ((40, 20), 3), ((40, 12), 3)] {
         let seen = drawn(&mut screen, size, None);
         let rows: Vec<&str> = seen.lines().rev().take(n_rows).collect();
@@ -526,7 +538,7 @@ fn a_word_takes_the_rows_that_it_needs() {
         assert_eq!(told.join(" "), word, "{seen}");
     }
     // More than a few rows it never takes, and the end is seen to be missing.
-    screen.refuse(&"word ".repeat(200));
+    screen.show_toast(&"word ".repeat(200));
     let seen = drawn(&mut screen, (80, 24), None);
     let rows = seen.lines().filter(|row| row.contains("word word"));
     assert!(

@@ -5,8 +5,8 @@ use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionAnswer;
 use crate::tui::Action;
-use crate::tui::keymap::IsWriting;
-use crate::tui::sheet::{Keys, Then};
+use crate::tui::dialog::{ChoiceAction, DialogFocus};
+use crate::tui::keymap::ComposerFocus;
 
 fn answers_stop(action: &Action) -> bool {
     matches!(
@@ -24,17 +24,21 @@ fn no_question_gives_up_what_was_planned_without_asking_once_more() {
     for (phase, kind) in questions() {
         let state = asking(phase, kind);
         let mut screen = screen();
-        let Some(sheet) = screen.waiting(Some(&state)) else {
+        let Some(sheet) = screen.pending_dialog(Some(&state)) else {
             continue;
         };
-        let gives_up = |then: &Then| matches!(then, Then::Act(all) if all.iter().any(answers_stop));
+        let gives_up = |then: &ChoiceAction| matches!(then, ChoiceAction::Act(all) if all.iter().any(answers_stop));
         assert!(
-            !sheet.choices.iter().any(|choice| gives_up(&choice.then)),
+            !sheet.choices.iter().any(|choice| gives_up(&choice.action)),
             "{}",
             sheet.title
         );
-        let goes_back = |then: &Then| matches!(then, Then::Confirm(asked) if asked.id == "confirm back-to-goal");
-        let Some(back) = sheet.choices.iter().find(|choice| goes_back(&choice.then)) else {
+        let goes_back = |then: &ChoiceAction| matches!(then, ChoiceAction::Confirm(asked) if asked.id == "confirm back-to-goal");
+        let Some(back) = sheet
+            .choices
+            .iter()
+            .find(|choice| goes_back(&choice.action))
+        else {
             continue;
         };
         n_asked += 1;
@@ -55,7 +59,7 @@ fn no_question_gives_up_what_was_planned_without_asking_once_more() {
 fn the_letter_of_a_choice_is_not_sent_to_the_agent() {
     let talking = state(Phase::RefineGoal);
     let mut screen = screen();
-    assert_eq!(screen.writing, IsWriting::Yes);
+    assert_eq!(screen.composer_focus, ComposerFocus::Focused);
     assert_eq!(press(&mut screen, Some(&talking), &["g", "<enter>"]), []);
     assert_eq!(screen.composer.text(), "g");
     let actions = press(&mut screen, Some(&talking), &["o on", "<enter>"]);
@@ -67,13 +71,14 @@ fn the_letter_of_a_choice_is_not_sent_to_the_agent() {
 fn while_a_text_is_written_no_choice_shows_its_letter() {
     let talking = state(Phase::RefineGoal);
     let mut screen = screen();
-    let check = |screen: &mut crate::tui::Screen, keys: &[&str], expected: fn(usize) -> Keys| {
-        press(screen, Some(&talking), keys);
-        let sheet = screen.waiting(Some(&talking)).unwrap();
-        let chosen = screen.chosen_of(&sheet);
-        assert_eq!(screen.keys_of(&sheet, chosen), expected(chosen));
-    };
-    check(&mut screen, &[], Keys::Below);
-    check(&mut screen, &["a word"], Keys::Below);
-    check(&mut screen, &["<esc>"], Keys::Here);
+    let check =
+        |screen: &mut crate::tui::Screen, keys: &[&str], expected: fn(usize) -> DialogFocus| {
+            press(screen, Some(&talking), keys);
+            let sheet = screen.pending_dialog(Some(&talking)).unwrap();
+            let chosen = screen.chosen_choice(&sheet);
+            assert_eq!(screen.dialog_focus(&sheet, chosen), expected(chosen));
+        };
+    check(&mut screen, &[], DialogFocus::Composer);
+    check(&mut screen, &["a word"], DialogFocus::Composer);
+    check(&mut screen, &["<esc>"], DialogFocus::Dialog);
 }

@@ -1,7 +1,7 @@
 //! A monkey at the keyboard: keys, the mouse, resizes and events as they come, and a count of what it has
 //! pressed where. Nothing panics, everything can be left by keys, and no pair of place and key is left out.
 //!
-//! `MONKEY_STEPS=1000000 cargo test --release --lib monkey -- --nocapture` lets it run for longer;
+//! `MONKEY_STEPS=1000000 cargo test --send_turn --lib monkey -- --nocapture` lets it run for longer;
 //! `MONKEY_SEED=N` lets it do the same again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,14 +30,15 @@ use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::{Role, TurnPurpose};
 use crate::permission::ApprovalMatcher;
 use crate::text::unified_diff::UnifiedDiff;
-use crate::tui::command::Command;
-use crate::tui::dialogs::confirm;
-use crate::tui::keymap::{Context, IsWriting, Key, Keymap};
-use crate::tui::panes::{Voices, WIDE};
-use crate::tui::sheet::{Draft, Then};
-use crate::tui::tabs::Tab;
+use crate::tui::command::ScreenCommand;
+use crate::tui::dialog::{ChoiceAction, ComposerDraft};
+use crate::tui::dialogs::confirmations;
+use crate::tui::keymap::{ActiveKeymap, ComposerFocus, KeyChord, KeyContext};
+use crate::tui::panes::{ChatArrangement, WIDE};
+use crate::tui::tabs::TabKind;
 use crate::tui::{
-    Action, Diff, Documents, Elsewhere, Exact, Kept, PastRun, ReadOnly, Rest, Screen,
+    Action, ApprovalEntry, DiffLookup, ExactCall, OwnerActivity, ReadOnlyStatus, RunCompletion,
+    RunDocumentFiles, RunListEntry, Screen,
 };
 
 /// How many steps a seed takes where nothing else is said.
@@ -107,16 +108,16 @@ fn at(name: &str, state: Option<RunState>, open: fn(&mut Screen, Option<&RunStat
     }
 }
 
-fn past_run(name: &str) -> PastRun {
-    PastRun {
+fn past_run(name: &str) -> RunListEntry {
+    RunListEntry {
         name: name.to_owned(),
         date: "2026-11-21".to_owned(),
         ended: "DONE".to_owned(),
         about: said("it"),
-        how_far: String::new(),
-        rest: match name.len() % 2 {
-            0 => Rest::Over,
-            _ => Rest::Unfinished,
+        progress: String::new(),
+        completion: match name.len() % 2 {
+            0 => RunCompletion::Complete,
+            _ => RunCompletion::Unfinished,
         },
     }
 }
@@ -142,18 +143,18 @@ fn offers() -> Vec<ReversalPreview> {
 }
 
 /// What a step changed.
-fn a_diff() -> Diff {
+fn a_diff() -> DiffLookup {
     let file = said("calc.py").replace('/', "_");
     let [before, after] = ["return a", "return a + b"].map(said);
     let head = format!("diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}");
     let lines = format!(" def add(a, b):\n-    {before}\n+    {after}");
-    Diff::Found(UnifiedDiff::parse(&format!(
+    DiffLookup::Changes(UnifiedDiff::parse(&format!(
         "{head}\n@@ -1,2 +1,2 @@\n{lines}\n"
     )))
 }
 
-fn kept() -> [Kept; 1] {
-    [Kept {
+fn kept() -> [ApprovalEntry; 1] {
+    [ApprovalEntry {
         id: 1,
         what: said("npm install *"),
         about: said("build"),
@@ -259,7 +260,7 @@ fn other_calls() -> Vec<Place> {
         let file = &call.targets[0];
         let before = said("a word");
         let after = said("a word is what is counted");
-        screen.on_call(Exact {
+        screen.on_pending_call(ExactCall {
             n: call.n,
             text: file.clone(),
             diff: format!("{file}\n@@ -1,2 +1,2 @@\n # Notes\n-{before}\n+{after}\n"),
@@ -285,18 +286,18 @@ fn other_calls() -> Vec<Place> {
 fn beside() -> Vec<Place> {
     let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let mut side = at("second pane", executing(), |screen, _| {
-        screen.show(Tab::Chat)
+        screen.show_tab(TabKind::Chat)
     });
     let mut voices = at("voices", executing(), |screen, _| {
-        screen.voices = Voices::Beside;
+        screen.chat_arrangement = ChatArrangement::SideBySide;
     });
     (side.is_wide, voices.is_wide) = (true, true);
     let offer = at("offer", executing(), |screen, _| {
         screen.on_agents(super::agents::agents());
-        screen.on_files(vec![said("calc.py"), said("tests/说明.md")]);
-        screen.writing = IsWriting::Yes;
-        screen.composer.set("@");
-        screen.offer(None);
+        screen.on_repository_files(vec![said("calc.py"), said("tests/说明.md")]);
+        screen.composer_focus = ComposerFocus::Focused;
+        screen.composer.set_text("@");
+        screen.update_completion(None);
     });
     vec![side, voices, offer]
 }
@@ -309,30 +310,30 @@ fn modes() -> Vec<Place> {
             "a note is written",
             Some(state(Phase::Review)),
             |screen, state| {
-                screen.show(Tab::Plan);
-                screen.plan.point_at(12);
-                screen.perform(Command::Note(String::new()), state);
+                screen.show_tab(TabKind::Plan);
+                screen.plan_view.select_line(12);
+                screen.perform_command(ScreenCommand::AddPlanNote(String::new()), state);
             },
         ),
         at(
             "a line is written",
             Some(state(Phase::Review)),
             |screen, state| {
-                screen.show(Tab::Plan);
-                screen.plan.point_at(12);
-                screen.perform(Command::Rewrite, state);
+                screen.show_tab(TabKind::Plan);
+                screen.plan_view.select_line(12);
+                screen.perform_command(ScreenCommand::RewritePlanLine, state);
             },
         ),
         at("tab plan, compared", executing(), |screen, state| {
-            screen.show(Tab::Plan);
-            screen.perform(Command::Filter, state);
+            screen.show_tab(TabKind::Plan);
+            screen.perform_command(ScreenCommand::CycleFilter, state);
         }),
         at("only looked at", executing(), |screen, _| {
-            screen.on_read_only(ReadOnly {
+            screen.on_read_only(ReadOnlyStatus {
                 badge: "b".to_owned(),
-                why: said("go on there"),
-                elsewhere: Elsewhere::Works,
-                again: None,
+                reason: said("go on there"),
+                owner_activity: OwnerActivity::Working,
+                resumable_run: None,
             });
         }),
     ]
@@ -343,14 +344,20 @@ fn modes() -> Vec<Place> {
 pub(super) fn places() -> Vec<Place> {
     let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let mut all = vec![
-        at("tab chat", executing(), |screen, _| screen.show(Tab::Chat)),
-        at("tab plan", executing(), |screen, _| screen.show(Tab::Plan)),
-        at("tab comments", executing(), |screen, _| {
-            screen.show(Tab::Comments)
+        at("tab chat", executing(), |screen, _| {
+            screen.show_tab(TabKind::Chat)
         }),
-        at("tab log", executing(), |screen, _| screen.show(Tab::Log)),
+        at("tab plan", executing(), |screen, _| {
+            screen.show_tab(TabKind::Plan)
+        }),
+        at("tab comments", executing(), |screen, _| {
+            screen.show_tab(TabKind::Comments)
+        }),
+        at("tab log", executing(), |screen, _| {
+            screen.show_tab(TabKind::Log)
+        }),
         at("tab status", executing(), |screen, _| {
-            screen.show(Tab::Status)
+            screen.show_tab(TabKind::Status)
         }),
         at(
             "call",
@@ -361,18 +368,18 @@ pub(super) fn places() -> Vec<Place> {
             "keep",
             Some(approving(&["npm install left-pad"])),
             |screen, state| {
-                let sheet = screen.waiting(state).unwrap();
+                let sheet = screen.pending_dialog(state).unwrap();
                 let mut choices = sheet.choices.into_iter();
-                let asks = choices.find(|choice| matches!(choice.then, Then::Confirm(_)));
-                screen.choose(asks.unwrap(), state);
+                let asks = choices.find(|choice| matches!(choice.action, ChoiceAction::Confirm(_)));
+                screen.perform_choice(asks.unwrap(), state);
             },
         ),
         at("goal", Some(state(Phase::RefineGoal)), |_, _| {}),
         at("unfinished", None, |screen, _| {
-            screen.on_unfinished(&said("a run"))
+            screen.ask_to_resume(&said("a run"))
         }),
         at("instructions", None, |screen, _| {
-            screen.on_instructions(vec![
+            screen.ask_about_instructions(vec![
                 (
                     "AGENTS.md".to_owned(),
                     said("Write tests first.\n\nRun `make check`."),
@@ -383,12 +390,12 @@ pub(super) fn places() -> Vec<Place> {
         at("palette", executing(), |screen, _| {
             screen.open_palette();
         }),
-        at("find", executing(), |screen, _| screen.open_find()),
+        at("find", executing(), |screen, _| screen.open_search()),
         at("text", executing(), |screen, _| {
-            screen.on_text(&said("t"), &said("# a\n\nb"))
+            screen.show_text(&said("t"), &said("# a\n\nb"))
         }),
         at("diff", executing(), |screen, _| {
-            screen.perform(Command::Diff(DiffScope::All), None);
+            screen.perform_command(ScreenCommand::Diff(DiffScope::All), None);
             screen.on_diff(
                 DiffScope::All,
                 vec![DiffScope::All, DiffScope::Step(1)],
@@ -396,82 +403,82 @@ pub(super) fn places() -> Vec<Place> {
             );
         }),
         at("themes", executing(), |screen, _| {
-            screen.perform(Command::Theme(None), None);
+            screen.perform_command(ScreenCommand::Theme(None), None);
         }),
         at("cancel", executing(), |screen, _| {
-            screen.own = Some(confirm::cancel())
+            screen.own_dialog = Some(confirmations::cancel_run())
         }),
         at("back-to-goal", executing(), |screen, _| {
-            screen.own = Some(confirm::back_to_the_goal(7))
+            screen.own_dialog = Some(confirmations::return_to_goal(7))
         }),
         at("force-pass", executing(), |screen, _| {
-            screen.own = Some(confirm::force_pass(7, 2))
+            screen.own_dialog = Some(confirmations::force_pass(7, 2))
         }),
         at("stop", executing(), |screen, _| {
-            screen.own = Some(confirm::stop(Phase::Execute, screen.keymap()))
+            screen.own_dialog = Some(confirmations::stop_run(Phase::Execute, screen.keymap()))
         }),
         at("quit", Some(with_children()), |screen, state| {
-            screen.asks_before_leaving(state);
+            screen.open_quit_dialog(state);
         }),
         at("yolo", executing(), |screen, _| {
-            screen.own = Some(confirm::yolo())
+            screen.own_dialog = Some(confirmations::enable_yolo_mode())
         }),
         at("release", executing(), |screen, _| {
-            screen.own = Some(confirm::release(&said("it")))
+            screen.own_dialog = Some(confirmations::send_turn(&said("it")))
         }),
         at("redo", executing(), |screen, _| {
-            screen.on_undo(&offers().split_off(1), Phase::Execute);
+            screen.on_undo_previews(&offers().split_off(1), Phase::Execute);
         }),
         at("history", executing(), |screen, _| {
-            screen.on_history(&[past_run("one"), past_run("two")]);
+            screen.show_run_history(&[past_run("one"), past_run("two")]);
         }),
         at("permissions", executing(), |screen, _| {
-            screen.on_permissions(&kept())
+            screen.show_stored_approvals(&kept())
         }),
-        at("free", executing(), |screen, _| screen.on_free()),
+        at("free", executing(), |screen, _| screen.ask_to_take_over()),
         at(
             "board",
             Some(super::discussion::running()),
             |screen, state| {
-                screen.perform(super::discussion::BOARD, state);
+                screen.perform_command(super::discussion::BOARD, state);
             },
         ),
         at("discuss", executing(), |screen, _| {
-            screen.on_planned(&super::discussion::planned());
+            screen.show_discussion_plan(&super::discussion::planned());
         }),
         at(
             "settle",
             Some(super::discussion::about_finding()),
             |screen, state| {
-                screen.findings.point_at(1);
-                screen.perform(super::discussion::SETTLE, state);
+                screen.finding_selection.select_finding(1);
+                screen.perform_command(super::discussion::SETTLE, state);
             },
         ),
         at("undo", executing(), |screen, _| {
-            screen.on_undo(&offers(), Phase::Execute)
+            screen.on_undo_previews(&offers(), Phase::Execute)
         }),
         at("sessions", Some(with_children()), |screen, state| {
-            screen.perform(Command::Sessions, state);
+            screen.perform_command(ScreenCommand::ListTaskSessions, state);
         }),
         at("stop one", Some(with_children()), |screen, state| {
-            screen.perform(Command::Sessions, state);
+            screen.perform_command(ScreenCommand::ListTaskSessions, state);
             confirm_by(screen, 's', state);
         }),
         at("take", executing(), |screen, state| {
-            screen.on_history(&[past_run("one"), past_run("two")]);
+            screen.show_run_history(&[past_run("one"), past_run("two")]);
             confirm_by(screen, 'r', state);
             confirm_by(screen, '1', state);
         }),
         at("agents", executing(), |screen, state| {
             screen.on_agents(super::agents::agents());
-            screen.perform(Command::Agent(String::new()), state);
+            screen.perform_command(ScreenCommand::ShowAgents(String::new()), state);
         }),
         at("agent", executing(), |screen, state| {
             screen.on_agents(super::agents::agents());
-            screen.perform(Command::Agent("explore".to_owned()), state);
+            screen.perform_command(ScreenCommand::ShowAgents("explore".to_owned()), state);
         }),
         at("plan-anew", executing(), |screen, _| {
-            screen.own = Some(confirm::plan_anew())
+            screen.own_dialog = Some(confirmations::replan())
         }),
     ];
     let questions = questions().into_iter().map(|(phase, kind)| {
@@ -488,30 +495,30 @@ pub(super) fn places() -> Vec<Place> {
 
 /// Carries a choice out that asks once more.
 fn confirm_by(screen: &mut Screen, key: char, state: Option<&RunState>) {
-    let sheet = screen.waiting(state).unwrap();
+    let sheet = screen.pending_dialog(state).unwrap();
     let choice = sheet.choices.into_iter().find(|choice| choice.key == key);
-    screen.choose(choice.unwrap(), state);
+    screen.perform_choice(choice.unwrap(), state);
 }
 
 /// What takes the next key.
 fn place(screen: &Screen, state: Option<&RunState>) -> String {
     let over = [
         (screen.palette.is_some(), "palette"),
-        (screen.find.is_some(), "find"),
+        (screen.search_bar.is_some(), "find"),
         (screen.pager.is_some(), "text"),
-        (screen.diff.is_some(), "diff"),
+        (screen.diff_view.is_some(), "diff"),
         (screen.board.is_some(), "board"),
         (
-            screen.helped.offers() && screen.writing == IsWriting::Yes,
+            screen.assist.has_completion() && screen.composer_focus == ComposerFocus::Focused,
             "offer",
         ),
     ];
     if let Some((_, name)) = over.iter().find(|(is_open, _)| *is_open) {
         return (*name).to_owned();
     }
-    let sheet = screen.waiting(state);
+    let sheet = screen.pending_dialog(state);
     let id = sheet.map(|sheet| sheet.id);
-    match (&screen.own, &screen.unfinished, state, id) {
+    match (&screen.own_dialog, &screen.unfinished, state, id) {
         (Some(own), ..) if own.id.starts_with("call kept") => "keep".to_owned(),
         (Some(own), ..) if own.id == "sessions to stop" => "stop one".to_owned(),
         (Some(own), ..) => {
@@ -582,29 +589,33 @@ fn question_place(kind: &QuestionKind) -> String {
 }
 
 fn tab_place(screen: &Screen, state: Option<&RunState>) -> String {
-    let columns = screen.places.composer.width;
-    let is_compared = screen.tab == Tab::Plan && screen.plan.against().is_some();
+    let columns = screen.hit_areas.composer.width;
+    let is_compared = screen.tab == TabKind::Plan && screen.plan_view.compared_version().is_some();
     match screen.draft {
         _ if screen.settings.read_only.is_some() => "only looked at".to_owned(),
-        Some(Draft::Note) => "a note is written".to_owned(),
-        Some(Draft::Line) => "a line is written".to_owned(),
+        Some(ComposerDraft::Note) => "a note is written".to_owned(),
+        Some(ComposerDraft::Line) => "a line is written".to_owned(),
         _ if is_compared => "tab plan, compared".to_owned(),
-        _ if screen.tab == Tab::Chat && screen.voices == Voices::Beside => "voices".to_owned(),
-        _ if screen.beside(columns, state).is_some() => "second pane".to_owned(),
+        _ if screen.tab == TabKind::Chat
+            && screen.chat_arrangement == ChatArrangement::SideBySide =>
+        {
+            "voices".to_owned()
+        }
+        _ if screen.side_tab(columns, state).is_some() => "second pane".to_owned(),
         _ => format!("tab {}", screen.tab.slash_name()),
     }
 }
 
 /// Every key of the table once, with whether it needs the composer to be focused or not.
-fn keys() -> Vec<(Key, Option<IsWriting>)> {
-    let mut all: Vec<(Key, Option<IsWriting>)> = Vec::new();
-    for (binding, keys) in Keymap::default().all_rows() {
+fn keys() -> Vec<(KeyChord, Option<ComposerFocus>)> {
+    let mut all: Vec<(KeyChord, Option<ComposerFocus>)> = Vec::new();
+    for (binding, keys) in ActiveKeymap::default().all_rows() {
         for key in keys {
             let mode = match binding.context {
-                Context::Composer => Some(IsWriting::Yes),
-                Context::Outside => Some(IsWriting::No),
-                Context::Anywhere => key.is_printable().then_some(IsWriting::No),
-                Context::Diff | Context::Board | Context::Find | Context::Text => None,
+                KeyContext::Composer => Some(ComposerFocus::Focused),
+                KeyContext::OutsideComposer => Some(ComposerFocus::Unfocused),
+                KeyContext::Anywhere => key.is_printable().then_some(ComposerFocus::Unfocused),
+                KeyContext::Diff | KeyContext::Board | KeyContext::Find | KeyContext::Text => None,
             };
             all.push((*key, mode));
         }
@@ -614,7 +625,7 @@ fn keys() -> Vec<(Key, Option<IsWriting>)> {
 
 /// What was pressed where.
 struct Pressed {
-    keys: Vec<(Key, Option<IsWriting>)>,
+    keys: Vec<(KeyChord, Option<ComposerFocus>)>,
     /// For each place the keys that were not pressed in it yet.
     left: BTreeMap<String, BTreeSet<usize>>,
     n_pairs: usize,
@@ -624,8 +635,9 @@ impl Pressed {
     fn new(places: &[Place]) -> Self {
         let keys = keys();
         // What is offered is offered to whoever writes.
-        let is_reached =
-            |place: &Place, at: usize| place.name != "offer" || keys[at].1 != Some(IsWriting::No);
+        let is_reached = |place: &Place, at: usize| {
+            place.name != "offer" || keys[at].1 != Some(ComposerFocus::Unfocused)
+        };
         let left: BTreeMap<String, BTreeSet<usize>> = places
             .iter()
             .map(|place| {
@@ -640,12 +652,12 @@ impl Pressed {
         }
     }
 
-    fn note(&mut self, place: &str, event: &KeyEvent, writing: IsWriting) {
+    fn note(&mut self, place: &str, event: &KeyEvent, writing: ComposerFocus) {
         let left = self.left.get_mut(place);
         let left = left.unwrap_or_else(|| panic!("{place} is missing among the places"));
         left.retain(|at| {
             let (key, mode) = self.keys[*at];
-            !(key.is(event) && mode.is_none_or(|mode| mode == writing))
+            !(key.matches(event) && mode.is_none_or(|mode| mode == writing))
         });
     }
 
@@ -655,7 +667,7 @@ impl Pressed {
 
     fn told(&self, of: &str) -> String {
         let left = self.left.iter().flat_map(|(place, left)| {
-            let name = |at: &usize| format!("{place} × {}", self.keys[*at].0.name());
+            let name = |at: &usize| format!("{place} × {}", self.keys[*at].0.label());
             left.iter().map(name).collect::<Vec<_>>()
         });
         let left: Vec<String> = left.collect();
@@ -730,7 +742,7 @@ impl Monkey {
             (false, size) => size,
         };
         self.screen = screen();
-        self.screen.writing = IsWriting::No;
+        self.screen.composer_focus = ComposerFocus::Unfocused;
         self.state.clone_from(&self.places[at].state);
         (self.places[at].open)(&mut self.screen, self.state.as_ref());
         self.last.clear();
@@ -766,9 +778,9 @@ impl Monkey {
             93..96 => self.texts(),
             96..98 => self.state = self.dice.of(&self.places).state.clone(),
             _ => {
-                self.screen.writing = match self.screen.writing {
-                    IsWriting::Yes => IsWriting::No,
-                    IsWriting::No => IsWriting::Yes,
+                self.screen.composer_focus = match self.screen.composer_focus {
+                    ComposerFocus::Focused => ComposerFocus::Unfocused,
+                    ComposerFocus::Unfocused => ComposerFocus::Focused,
                 };
             }
         }
@@ -794,7 +806,7 @@ impl Monkey {
         };
         let (key, mode) = self.pressed.keys[at];
         if let (Some(mode), false) = (mode, left.is_empty()) {
-            self.screen.writing = mode;
+            self.screen.composer_focus = mode;
         }
         self.press(KeyEvent::new(key.code, key.modifiers));
     }
@@ -831,7 +843,7 @@ impl Monkey {
 
     fn press(&mut self, key: KeyEvent) {
         let here = place(&self.screen, self.state.as_ref());
-        self.pressed.note(&here, &key, self.screen.writing);
+        self.pressed.note(&here, &key, self.screen.composer_focus);
         self.last.push(format!("{} {:?}", here, key.code));
         let at = i64::try_from(self.n_steps).unwrap() * 150;
         self.screen.on_time(UnixMillis(NOW.0 + at));
@@ -844,15 +856,17 @@ impl Monkey {
     fn answer(&mut self, action: Action) {
         match action {
             Action::ShowDiff(scope) => {
-                let diff = Diff::Nothing("nothing".to_owned());
+                let diff = DiffLookup::NoChanges("nothing".to_owned());
                 self.screen
                     .on_diff(scope, vec![DiffScope::All, DiffScope::Step(1)], diff);
             }
-            Action::Undo(_) => self.screen.on_undo(&offers(), Phase::Execute),
-            Action::ShowHistory => self.screen.on_history(&[past_run("one")]),
-            Action::ShowPermissions => self.screen.on_permissions(&kept()),
-            Action::PlanDiscussion(_) => self.screen.on_planned(&super::discussion::planned()),
-            Action::ListFiles => self.screen.on_files(vec!["calc.py".to_owned()]),
+            Action::Undo(_) => self.screen.on_undo_previews(&offers(), Phase::Execute),
+            Action::ShowHistory => self.screen.show_run_history(&[past_run("one")]),
+            Action::ShowPermissions => self.screen.show_stored_approvals(&kept()),
+            Action::PlanDiscussion(_) => self
+                .screen
+                .show_discussion_plan(&super::discussion::planned()),
+            Action::ListFiles => self.screen.on_repository_files(vec!["calc.py".to_owned()]),
             Action::Event(_) | Action::AnswerApproval { .. } => {
                 self.state = self.dice.of(&self.places).state.clone();
             }
@@ -909,13 +923,13 @@ impl Monkey {
     }
 
     fn texts(&mut self) {
-        self.screen.on_preview("a prompt\n\nof lines");
+        self.screen.on_prompt_preview("a prompt\n\nof lines");
         self.screen.on_notice("something\u{7} happened");
-        self.screen.on_documents(Documents {
+        self.screen.on_documents(RunDocumentFiles {
             plan: Some("1. [ ] a\n2. [x] b".to_owned()),
             comments: Some("1. [minor] c".to_owned()),
             log: Some("l".to_owned()),
-            ..Documents::default()
+            ..RunDocumentFiles::default()
         });
     }
 
@@ -927,11 +941,11 @@ impl Monkey {
             self.press(esc);
         }
         let screen = &self.screen;
-        let is_left = screen.own.is_none()
+        let is_left = screen.own_dialog.is_none()
             && screen.palette.is_none()
-            && screen.find.is_none()
+            && screen.search_bar.is_none()
             && screen.pager.is_none()
-            && screen.diff.is_none()
+            && screen.diff_view.is_none()
             && screen.board.is_none();
         assert!(
             is_left,
@@ -999,7 +1013,7 @@ fn another_monkey_each_time_does_too() {
 /// Presses a key on a dialog that was seen; tells whether anything came of it.
 fn does(place: &Place, key: KeyCode) -> bool {
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     place.open(&mut screen);
     let state = place.state.as_ref();
     let size = (100, 40);
@@ -1011,7 +1025,7 @@ fn does(place: &Place, key: KeyCode) -> bool {
 }
 
 fn picture(screen: &mut Screen, state: Option<&RunState>) -> String {
-    let writing = screen.writing;
+    let writing = screen.composer_focus;
     format!(
         "{}{writing:?}",
         super::world::drawn(screen, (100, 40), state)
@@ -1023,12 +1037,12 @@ fn every_choice_of_every_dialog_does_something_and_so_does_enter() {
     for place in places() {
         let mut screen = screen();
         place.open(&mut screen);
-        let Some(sheet) = screen.waiting(place.state.as_ref()) else {
+        let Some(sheet) = screen.pending_dialog(place.state.as_ref()) else {
             continue;
         };
         if screen.palette.is_some()
-            || screen.find.is_some()
-            || screen.diff.is_some()
+            || screen.search_bar.is_some()
+            || screen.diff_view.is_some()
             || screen.board.is_some()
         {
             continue;

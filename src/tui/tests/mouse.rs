@@ -11,11 +11,11 @@ use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
-use crate::tui::keymap::{IsWriting, Key};
-use crate::tui::layout::Places;
-use crate::tui::sheet::Sheet;
-use crate::tui::tabs::Tab;
-use crate::tui::{Action, PastRun, Screen};
+use crate::tui::dialog::ChoiceDialog;
+use crate::tui::keymap::{ComposerFocus, KeyChord};
+use crate::tui::screen_layout::ScreenHitAreas;
+use crate::tui::tabs::TabKind;
+use crate::tui::{Action, RunListEntry, Screen};
 
 const LEFT: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
 
@@ -72,9 +72,15 @@ fn rows(screen: &mut Screen, state: &RunState, size: (u16, u16), place: Rect) ->
 fn a_click_on_a_tab_shows_it() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = long(&state, (170, 30));
-    for tab in [Tab::Plan, Tab::Comments, Tab::Log, Tab::Status, Tab::Chat] {
+    for tab in [
+        TabKind::Plan,
+        TabKind::Comments,
+        TabKind::Log,
+        TabKind::Status,
+        TabKind::Chat,
+    ] {
         drawn(&mut screen, (170, 30), Some(&state));
-        let titles = screen.places.tabs.iter();
+        let titles = screen.hit_areas.tabs.iter();
         let place = titles
             .filter(|(_, of)| *of == tab)
             .map(|(place, _)| *place)
@@ -89,15 +95,15 @@ fn a_click_on_a_tab_shows_it() {
 fn the_wheel_moves_what_lies_below_it_by_some_lines_and_back() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let size = (170, 30);
-    for tab in [Tab::Chat, Tab::Plan] {
+    for tab in [TabKind::Chat, TabKind::Plan] {
         let mut screen = long(&state, size);
-        screen.show(tab);
+        screen.show_tab(tab);
         drawn(&mut screen, size, Some(&state));
-        let body = screen.places.body;
+        let body = screen.hit_areas.body;
         let before = rows(&mut screen, &state, size, body);
         // The chat is at its end, a document at its beginning.
         let (on, back) = match tab {
-            Tab::Chat => (MouseEventKind::ScrollUp, MouseEventKind::ScrollDown),
+            TabKind::Chat => (MouseEventKind::ScrollUp, MouseEventKind::ScrollDown),
             _ => (MouseEventKind::ScrollDown, MouseEventKind::ScrollUp),
         };
         // The first step away from the end takes a row of the chat that says so.
@@ -115,7 +121,7 @@ fn the_wheel_moves_what_lies_below_it_by_some_lines_and_back() {
         };
         let (once, twice) = (said(&once), said(&twice));
         let (upper, lower) = match tab {
-            Tab::Chat => (&twice, &once),
+            TabKind::Chat => (&twice, &once),
             _ => (&once, &twice),
         };
         let moved = upper.iter().position(|row| Some(row) == lower.first());
@@ -139,8 +145,8 @@ fn the_wheel_over_the_second_pane_moves_that_one_alone() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let size = (200, 30);
     let mut screen = long(&state, size);
-    let body = screen.places.body;
-    let (side, _) = screen.places.side.unwrap();
+    let body = screen.hit_areas.body;
+    let (side, _) = screen.hit_areas.side_pane.unwrap();
     let chat = rows(&mut screen, &state, size, body);
     let beside = rows(&mut screen, &state, size, side);
     at(
@@ -166,10 +172,10 @@ fn the_board_is_clicked_and_the_wheel_moves_in_it() {
     let state = super::discussion::by_vote();
     let size = (80, 18);
     let mut screen = awake(Some(&state), |screen| {
-        screen.perform(super::discussion::BOARD, Some(&state));
+        screen.perform_command(super::discussion::BOARD, Some(&state));
     });
     let before = drawn(&mut screen, size, Some(&state));
-    let body = screen.places.body;
+    let body = screen.hit_areas.body;
     let wheels = [MouseEventKind::ScrollDown, MouseEventKind::ScrollUp];
     let moves = wheels.map(|wheel| {
         at(&mut screen, &state, wheel, middle(body));
@@ -189,52 +195,54 @@ fn the_board_is_clicked_and_the_wheel_moves_in_it() {
 fn the_wheel_goes_through_a_dialog_of_more_choices_than_rows() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let size = (80, 12);
-    let run = |n: usize| PastRun {
+    let run = |n: usize| RunListEntry {
         name: n.to_string(),
         date: "2026-11-21".to_owned(),
         ended: "DONE".to_owned(),
         about: "it".to_owned(),
-        how_far: String::new(),
-        rest: crate::tui::Rest::Over,
+        progress: String::new(),
+        completion: crate::tui::RunCompletion::Complete,
     };
-    let runs: Vec<PastRun> = (0..9).map(run).collect();
-    let mut screen = awake(Some(&state), |screen| screen.on_history(&runs));
+    let runs: Vec<RunListEntry> = (0..9).map(run).collect();
+    let mut screen = awake(Some(&state), |screen| screen.show_run_history(&runs));
     drawn(&mut screen, size, Some(&state));
-    let sheet = screen.waiting(Some(&state)).unwrap();
-    let place = screen.places.sheet;
-    let first = screen.chosen_of(&sheet);
+    let sheet = screen.pending_dialog(Some(&state)).unwrap();
+    let place = screen.hit_areas.dialog;
+    let first = screen.chosen_choice(&sheet);
     at(
         &mut screen,
         &state,
         MouseEventKind::ScrollDown,
         middle(place),
     );
-    assert_eq!(screen.chosen_of(&sheet), first + 1);
+    assert_eq!(screen.chosen_choice(&sheet), first + 1);
     at(&mut screen, &state, MouseEventKind::ScrollUp, middle(place));
-    assert_eq!(screen.chosen_of(&sheet), first);
+    assert_eq!(screen.chosen_choice(&sheet), first);
 }
 
 #[test]
 fn a_click_into_the_composer_lets_the_user_write() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = long(&state, (100, 30));
-    assert_eq!(screen.writing, IsWriting::No);
-    let place = screen.places.composer;
+    assert_eq!(screen.composer_focus, ComposerFocus::Unfocused);
+    let place = screen.hit_areas.composer;
     at(&mut screen, &state, LEFT, middle(place));
-    assert_eq!(screen.writing, IsWriting::Yes);
+    assert_eq!(screen.composer_focus, ComposerFocus::Focused);
 }
 
 /// The places of dialogs, with a screen on which each is read and has the keys.
-fn dialogs() -> impl Iterator<Item = (Place, Sheet)> {
+fn dialogs() -> impl Iterator<Item = (Place, ChoiceDialog)> {
     places().into_iter().filter_map(|place| {
         let mut screen = opened(&place);
-        screen.writing = IsWriting::No;
+        screen.composer_focus = ComposerFocus::Unfocused;
         let lies_over = screen.palette.is_some()
-            || screen.find.is_some()
+            || screen.search_bar.is_some()
             || screen.pager.is_some()
-            || screen.diff.is_some()
+            || screen.diff_view.is_some()
             || screen.board.is_some();
-        let sheet = screen.waiting(place.state()).filter(|_| !lies_over)?;
+        let sheet = screen
+            .pending_dialog(place.state())
+            .filter(|_| !lies_over)?;
         Some((place, sheet))
     })
 }
@@ -256,36 +264,36 @@ fn clicked(screen: &mut Screen, state: Option<&RunState>, (column, row): (u16, u
     outcome(screen, state, |screen| screen.on_mouse(event, state))
 }
 
-fn pressed(screen: &mut Screen, state: Option<&RunState>, key: Key) -> String {
+fn pressed(screen: &mut Screen, state: Option<&RunState>, key: KeyChord) -> String {
     let event = KeyEvent::new(key.code, key.modifiers);
     outcome(screen, state, |screen| screen.on_key(event, state))
 }
 
 #[test]
 fn a_choice_of_any_dialog_is_pointed_at_by_a_click_and_taken_by_one_on_what_is_pointed_at() {
-    let enter = Key::shown("Enter").unwrap();
+    let enter = KeyChord::parse_label("Enter").unwrap();
     let mut n_choices = 0;
     for (place, sheet) in dialogs() {
         let state = place.state();
         for at in 0..sheet.choices.len() {
             let mut screen = opened(&place);
-            screen.writing = IsWriting::No;
+            screen.composer_focus = ComposerFocus::Unfocused;
             drawn(&mut screen, SIZE, state);
-            let spot = screen.places.choices.iter().find(|(_, of)| *of == at);
+            let spot = screen.hit_areas.choices.iter().find(|(_, of)| *of == at);
             let Some(spot) = spot.map(|(spot, _)| middle(*spot)) else {
                 continue;
             };
             n_choices += 1;
             let name = format!("{}: {}", place.name(), sheet.choices[at].label);
-            if screen.chosen_of(&sheet) != at {
+            if screen.chosen_choice(&sheet) != at {
                 let told = clicked(&mut screen, state, spot);
                 // Themes are shown as soon as they are pointed at.
                 let told = told.replace(&format!("theme {}; ", screen.theme().name()), "");
                 assert_eq!(told, format!("chosen {at}"), "{name}");
             }
             let mut other = opened(&place);
-            other.writing = IsWriting::No;
-            other.point_at(&sheet, at);
+            other.composer_focus = ComposerFocus::Unfocused;
+            other.point_at_choice(&sheet, at);
             let by_key = pressed(&mut other, state, enter);
             assert_eq!(clicked(&mut screen, state, spot), by_key, "{name}");
         }
@@ -311,13 +319,13 @@ fn nothing_that_gives_something_up_is_pointed_at_first() {
     ];
     for (place, sheet) in dialogs() {
         let mut screen = opened(&place);
-        screen.writing = IsWriting::No;
+        screen.composer_focus = ComposerFocus::Unfocused;
         drawn(&mut screen, SIZE, place.state());
         let Some((spot, _)) = screen
-            .places
+            .hit_areas
             .choices
             .iter()
-            .find(|(_, of)| *of == sheet.first)
+            .find(|(_, of)| *of == sheet.first_choice)
         else {
             continue;
         };
@@ -333,18 +341,18 @@ fn a_hint_does_what_its_key_does_in_every_place() {
     let mut found = std::collections::BTreeSet::new();
     for place in places() {
         let state = place.state();
-        let hints = opened(&place).places.hints;
+        let hints = opened(&place).hit_areas.hints;
         for (at, key) in hints {
-            found.insert(key.name());
+            found.insert(key.label());
             let mut by_key = opened(&place);
             let mut by_click = opened(&place);
             // A letter that is named beside a text that is written is no part of it.
-            if key.is_printable() && by_key.find.is_some() {
+            if key.is_printable() && by_key.search_bar.is_some() {
                 continue;
             }
-            if key.is_printable() && by_key.writing == IsWriting::Yes {
-                by_key.writing = IsWriting::No;
-                by_click.writing = IsWriting::No;
+            if key.is_printable() && by_key.composer_focus == ComposerFocus::Focused {
+                by_key.composer_focus = ComposerFocus::Unfocused;
+                by_click.composer_focus = ComposerFocus::Unfocused;
             }
             // A line of the help speaks of what lies below the help.
             if by_key
@@ -356,7 +364,7 @@ fn a_hint_does_what_its_key_does_in_every_place() {
             }
             let wanted = pressed(&mut by_key, state, key);
             let told = clicked(&mut by_click, state, middle(at));
-            assert_eq!(told, wanted, "{}: {} at {at:?}", place.name(), key.name());
+            assert_eq!(told, wanted, "{}: {} at {at:?}", place.name(), key.label());
         }
     }
     for name in ["Enter", "Esc", "↑", "↓", "I", "/", "F6", "\\"] {
@@ -371,20 +379,20 @@ fn what_an_agent_says_of_keys_is_no_hint() {
     let mut screen = awake(Some(&state), |_| {});
     let picture = drawn(&mut screen, SIZE, Some(&state));
     assert!(picture.contains("Y allows it"), "{picture}");
-    let mut hints = screen.places.hints.iter();
-    assert!(hints.all(|(_, key)| key.name() != "Y"));
+    let mut hints = screen.hit_areas.hints.iter();
+    assert!(hints.all(|(_, key)| key.label() != "Y"));
 }
 
 #[test]
 fn a_click_on_the_word_that_the_user_is_waited_for_goes_there() {
     let state = super::world::approving(&["npm install left-pad"]);
     for size in [(100, 30), (40, 12)] {
-        let mut screen = awake(Some(&state), |screen| screen.show(Tab::Status));
+        let mut screen = awake(Some(&state), |screen| screen.show_tab(TabKind::Status));
         drawn(&mut screen, size, Some(&state));
-        let place = screen.places.need;
+        let place = screen.hit_areas.need;
         assert!(place.width >= 13, "{size:?}: {place:?}");
         at(&mut screen, &state, LEFT, middle(place));
-        assert_eq!(screen.tab, Tab::Chat);
+        assert_eq!(screen.tab, TabKind::Chat);
     }
 }
 
@@ -392,40 +400,40 @@ fn a_click_on_the_word_that_the_user_is_waited_for_goes_there() {
 fn whatever_a_frame_says_takes_clicks_has_a_test() {
     // A place that is new does not compile here before it is looked at; those of `look` are the palette, the footer,
     // the strip, what is offered, choices, lines, findings and events.
-    let Places {
+    let ScreenHitAreas {
         body: _,
-        side: _,
+        side_pane: _,
         composer: _,
         tabs: _,
-        sheet: _,
-        is_sheet_folded: _,
+        dialog: _,
+        is_dialog_folded: _,
         choices: _,
         palette: _,
-        offer: _,
-        strip: _,
+        completion: _,
+        diff_strip: _,
         runs: _,
         buttons: _,
         hints: _,
         need: _,
-    } = Places::default();
+    } = ScreenHitAreas::default();
 }
 
 #[test]
 fn keys_that_a_word_names_are_clicked_and_those_that_an_agent_names_are_not() {
     let mut screen = awake(None, |_| {});
-    screen.refuse_naming_keys("not now · Esc closes it");
+    screen.show_toast_with_keys("not now · Esc closes it");
     drawn(&mut screen, SIZE, None);
     let names = |screen: &Screen| {
-        let at_the_end = |(place, _): &&(Rect, Key)| place.y + 1 == SIZE.1;
-        let hints = screen.places.hints.iter().filter(at_the_end);
-        hints.map(|(_, key)| key.name()).collect::<Vec<_>>()
+        let at_the_end = |(place, _): &&(Rect, KeyChord)| place.y + 1 == SIZE.1;
+        let hints = screen.hit_areas.hints.iter().filter(at_the_end);
+        hints.map(|(_, key)| key.label()).collect::<Vec<_>>()
     };
     assert_eq!(names(&screen), ["Esc"]);
-    screen.refuse("sent to the clipboard: · Y allows it");
+    screen.show_toast("sent to the clipboard: · Y allows it");
     drawn(&mut screen, SIZE, None);
     assert_eq!(names(&screen), [""; 0]);
     // The word from before, said by somebody else, is what it was.
-    screen.refuse("F3 changes it");
+    screen.show_toast("F3 changes it");
     drawn(&mut screen, SIZE, None);
     assert_eq!(names(&screen), [""; 0]);
 }
@@ -437,13 +445,13 @@ fn a_key_in_a_line_of_the_help_does_what_it_does_below_the_help() {
         crate::domain::turn::TurnPurpose::Review,
     );
     let mut screen = awake(Some(&state), |_| {});
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     super::world::press(&mut screen, Some(&state), &["?"]);
     let mut clicked_at = None;
     for _ in 0..20 {
         drawn(&mut screen, SIZE, Some(&state));
-        let hints = screen.places.hints.iter();
-        let mut autos = hints.filter(|(_, key)| key.name() == "A");
+        let hints = screen.hit_areas.hints.iter();
+        let mut autos = hints.filter(|(_, key)| key.label() == "A");
         if let Some((place, _)) = autos.next() {
             clicked_at = Some(middle(*place));
             break;

@@ -13,7 +13,7 @@ use super::world::{NOW, settings, story};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan;
 use crate::domain::run::RunState;
-use crate::tui::{Documents, KeptText, Screen, ScreenSettings};
+use crate::tui::{DocumentRevision, RunDocumentFiles, Screen, ScreenSettings};
 
 const WIDE: &str = "为计算器加入求和功能并且说明空列表的结果，이것은 넓은 글자입니다。ハ゜";
 const SIGNS: &str =
@@ -212,9 +212,9 @@ pub fn state(of: &RunState) -> RunState {
 }
 
 /// Documents in such words.
-fn documents() -> Documents {
+fn documents() -> RunDocumentFiles {
     let earlier = plan_text().replace(WIDE, RIGHT_TO_LEFT);
-    Documents {
+    RunDocumentFiles {
         plan: Some(plan_text()),
         comments: Some(format!(
             "---\nverdict: CHANGES_REQUIRED\n---\n\n# Review\n\n1. [blocking] {WIDE}\n   {}\n2. [minor] {SIGNS}\n\n{}\n",
@@ -225,12 +225,12 @@ fn documents() -> Documents {
             "# Log\n\n- 10:00 {RIGHT_TO_LEFT}\n- 10:04 {}\n",
             endless()
         )),
-        earlier: vec![KeptText {
+        plan_versions: vec![DocumentRevision {
             iteration: 1,
             version: 1,
             text: earlier,
         }],
-        reviews: Vec::new(),
+        review_versions: Vec::new(),
     }
 }
 
@@ -239,7 +239,7 @@ pub fn screen() -> Screen {
     let mut screen = Screen::new(ScreenSettings {
         repository: format!("~/{}", path("计算器")),
         branch: Some(path("分支")),
-        branch_before: Some(path("主")),
+        base_branch: Some(path("主")),
         ..settings()
     });
     for (n, event) in story().iter().enumerate() {

@@ -5,8 +5,8 @@
 use super::world::{NOW, drawn, screen};
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
-use crate::tui::keymap::IsWriting;
-use crate::tui::sheet::Draft;
+use crate::tui::dialog::ComposerDraft;
+use crate::tui::keymap::ComposerFocus;
 use crate::tui::{Action, Screen};
 
 /// The window in which outcomes are looked at: wide enough for a second pane.
@@ -15,7 +15,7 @@ pub const SIZE: (u16, u16) = (170, 30);
 /// A screen that has shown what waits for long enough to take keys.
 pub fn awake(state: Option<&RunState>, open: impl FnOnce(&mut Screen)) -> Screen {
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     open(&mut screen);
     wake(&mut screen, state);
     screen
@@ -40,11 +40,14 @@ struct Look {
 fn look(screen: &mut Screen, state: Option<&RunState>) -> Look {
     let on = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
     let picture = drawn(screen, SIZE, state);
-    let waiting = screen.waiting(state);
-    let chosen = waiting.map(|sheet| screen.chosen_of(&sheet).to_string());
+    let waiting = screen.pending_dialog(state);
+    let chosen = waiting.map(|sheet| screen.chosen_choice(&sheet).to_string());
     Look {
         parts: vec![
-            ("writing", on(screen.writing == IsWriting::Yes)),
+            (
+                "writing",
+                on(screen.composer_focus == ComposerFocus::Focused),
+            ),
             ("draft", draft(screen)),
             (
                 "composer",
@@ -57,20 +60,20 @@ fn look(screen: &mut Screen, state: Option<&RunState>) -> Look {
             ),
             ("tab", screen.tab.slash_name().to_owned()),
             ("text", on(screen.pager.is_some())),
-            ("diff", on(screen.diff.is_some())),
+            ("diff", on(screen.diff_view.is_some())),
             ("board", on(screen.board.is_some())),
             ("palette", on(screen.palette.is_some())),
-            ("find", on(screen.find.is_some())),
+            ("find", on(screen.search_bar.is_some())),
             ("unfinished", on(screen.unfinished.is_some())),
             ("instructions", on(screen.instructions.is_some())),
-            ("clicks", format!("{:?}", screen.clicks())),
+            ("clicks", format!("{:?}", screen.mouse_capture())),
             ("theme", screen.theme().name().to_owned()),
             ("refiner", format!("{:?}", screen.refiner)),
-            ("picked", format!("{:?}", screen.picked)),
-            ("ticked", format!("{:?}", screen.ticked)),
+            ("picked", format!("{:?}", screen.picked_answers)),
+            ("ticked", format!("{:?}", screen.ticked_answers)),
             ("chosen", chosen.unwrap_or_else(|| "none".to_owned())),
         ],
-        own: screen.own.as_ref().map(|own| own.id.clone()),
+        own: screen.own_dialog.as_ref().map(|own| own.id.clone()),
         toast: screen.toast.clone(),
         picture,
     }
@@ -80,8 +83,8 @@ fn look(screen: &mut Screen, state: Option<&RunState>) -> Look {
 fn draft(screen: &Screen) -> String {
     match screen.draft {
         None => "none".to_owned(),
-        Some(Draft::Refusal { .. }) => "Refusal".to_owned(),
-        Some(Draft::Pattern { scope, .. }) => format!("Pattern for {scope:?}"),
+        Some(ComposerDraft::Refusal { .. }) => "Refusal".to_owned(),
+        Some(ComposerDraft::Pattern { scope, .. }) => format!("Pattern for {scope:?}"),
         Some(draft) => format!("{draft:?}"),
     }
 }

@@ -15,7 +15,7 @@ use crate::domain::run::RunState;
 use crate::domain::run_timeline::tests::example_timeline;
 use crate::domain::todo_list::{TodoInput, TodoList};
 use crate::domain::turn::TurnPurpose;
-use crate::tui::{Action, Documents, Held, Screen, Theme};
+use crate::tui::{Action, AdapterSandboxView, ColorTheme, RunDocumentFiles, Screen};
 
 #[test]
 fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
@@ -30,16 +30,16 @@ fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
     // With nothing pointed at it is on the first line that is seen, and no letter is a choice of the dialog.
     press(&mut screen, Some(&state), &[";yes"]);
     assert_eq!(screen.composer.text(), "yes");
-    let (line, quote) = screen.pointed_line().unwrap();
+    let (line, quote) = screen.pointed_plan_line().unwrap();
     let begins: String = quote.chars().take(20).collect();
     assert!(seen.contains(&begins), "{line} {quote}");
     press(&mut screen, Some(&state), &["<esc>", "."]);
-    let (next, _) = screen.pointed_line().unwrap();
+    let (next, _) = screen.pointed_plan_line().unwrap();
     assert!(next > line);
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.plan.against().is_some());
+    assert!(screen.plan_view.compared_version().is_some());
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.plan.against().is_none());
+    assert!(screen.plan_view.compared_version().is_none());
     press(&mut screen, Some(&state), &["="]);
     let to = Phase::Execute;
     screen.on_event(
@@ -49,7 +49,7 @@ fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
             to,
         },
     );
-    assert!(screen.plan.against().is_none());
+    assert!(screen.plan_view.compared_version().is_none());
 }
 
 fn asking_to_execute() -> RunState {
@@ -66,9 +66,9 @@ fn a_line_below_a_step_stands_at_its_text() {
     let mut state = reviewing();
     state.plan.as_mut().unwrap().plan = crate::domain::plan::parse(plan).unwrap();
     let mut screen = not_writing();
-    screen.on_documents(Documents {
+    screen.on_documents(RunDocumentFiles {
         plan: Some(plan.to_owned()),
-        ..Documents::default()
+        ..RunDocumentFiles::default()
     });
     press(&mut screen, Some(&state), &["2"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
@@ -92,7 +92,7 @@ fn where_nothing_can_be_pointed_at_a_key_says_so_and_stays() {
         press(&mut screen, Some(&state), &["<esc>", tab, "."]);
         let seen = drawn(&mut screen, (80, 24), Some(&state));
         assert!(seen.contains(why), "{seen}");
-        assert_ne!(screen.tab, crate::tui::tabs::Tab::Chat);
+        assert_ne!(screen.tab, crate::tui::tabs::TabKind::Chat);
     }
 }
 
@@ -109,7 +109,7 @@ fn a_step_that_is_not_there_has_no_diff_and_what_runs_is_not_resumed() {
         seen.contains("step 99 has changed nothing; those that have: "),
         "{seen}"
     );
-    assert!(screen.diff.is_none());
+    assert!(screen.diff_view.is_none());
     let mut screen = not_writing();
     assert_eq!(
         press(&mut screen, Some(&state), &["/resume", "<enter>"]),
@@ -173,9 +173,9 @@ fn a_line_of_the_plan_says_what_it_says_and_a_plan_that_is_none_says_why() {
     state.plan.as_mut().unwrap().plan = crate::domain::plan::parse(plan).unwrap();
     let seen = |state: &RunState, plan: &str| {
         let mut screen = not_writing();
-        screen.on_documents(Documents {
+        screen.on_documents(RunDocumentFiles {
             plan: Some(plan.to_owned()),
-            ..Documents::default()
+            ..RunDocumentFiles::default()
         });
         press(&mut screen, Some(state), &["2"]);
         drawn(&mut screen, (120, 40), Some(state))
@@ -202,7 +202,7 @@ fn a_line_of_the_plan_says_what_it_says_and_a_plan_that_is_none_says_why() {
 fn status_tells_who_worked_when_and_what_came_of_it() {
     let state = long();
     let mut screen = not_writing();
-    screen.on_held(vec![Held {
+    screen.on_sandbox_status(vec![AdapterSandboxView {
         adapter: "codex".to_owned(),
         by_kernel: "its commands, by codex's own sandbox".to_owned(),
         by_protocol: "edits of files".to_owned(),
@@ -265,7 +265,7 @@ fn the_plan_is_compared_with_earlier_versions_word_by_word() {
     check("plan_compared", &mut screen, Some(&state));
     // Each theme marks the words that changed, also where it has no colours of its own.
     let shown = screen.theme();
-    for theme in Theme::shipped() {
+    for theme in ColorTheme::built_in() {
         let name = theme.name().to_owned();
         screen.on_theme(theme);
         assert!(has_marked_words(&mut screen, &state), "{name}");
@@ -486,12 +486,12 @@ fn answered_in_every_way() -> RunState {
 fn findings_stand_with_a_sign_of_their_own_and_open_to_their_evidence() {
     let state = answered_in_every_way();
     let mut screen = not_writing();
-    screen.on_documents(Documents {
+    screen.on_documents(RunDocumentFiles {
         comments: Some(
             "[CHANGES_REQUIRED]\n\nIn short: not yet.\n\n1. [blocking] an empty list is not said to give 0\n   Evidence: calc.py:3\n   Instead: say it\n"
                 .to_owned(),
         ),
-        ..Documents::default()
+        ..RunDocumentFiles::default()
     });
     press(&mut screen, Some(&state), &["3"]);
     check("comments_full", &mut screen, Some(&state));
@@ -593,11 +593,11 @@ fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
     state.phase = Phase::Done;
     state.running = None;
     let mut screen = Screen::new(crate::tui::ScreenSettings {
-        read_only: Some(crate::tui::ReadOnly {
+        read_only: Some(crate::tui::ReadOnlyStatus {
             badge: "a run of the history".to_owned(),
-            why: "this run lies in the history; Esc goes back".to_owned(),
-            elsewhere: crate::tui::Elsewhere::Rests,
-            again: None,
+            reason: "this run lies in the history; Esc goes back".to_owned(),
+            owner_activity: crate::tui::OwnerActivity::Idle,
+            resumable_run: None,
         }),
         ..settings()
     });

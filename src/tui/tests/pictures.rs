@@ -8,8 +8,10 @@ use crate::domain::question::{MergeConflict, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::{Role, TurnPurpose};
-use crate::tui::keymap::IsWriting;
-use crate::tui::{ConflictVersions, Elsewhere, PastRun, ReadOnly, Rest, Screen};
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::{
+    ConflictVersions, OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry, Screen,
+};
 
 /// The sizes of a picture.
 pub const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (40, 20), (200, 50)];
@@ -29,7 +31,7 @@ pub fn check(name: &str, screen: &mut Screen, state: Option<&RunState>) {
 
 pub fn not_writing() -> Screen {
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     screen
 }
 
@@ -79,29 +81,29 @@ fn an_empty_start_says_what_to_do() {
 
 #[test]
 fn a_start_says_what_is_missing_and_what_was_done_before() {
-    use crate::tui::{Missing, Weight, Welcome};
+    use crate::tui::{MissingRequirement, RequirementSeverity, WelcomeInfo};
     let text = |text: &str| text.to_owned();
-    let run = |date: &str, ended: &str, about: &str| PastRun {
+    let run = |date: &str, ended: &str, about: &str| RunListEntry {
         name: text(date),
         date: text(date),
         ended: text(ended),
         about: text(about),
-        how_far: text("3 of 3 steps, 3 commits"),
-        rest: Rest::Over,
+        progress: text("3 of 3 steps, 3 commits"),
+        completion: RunCompletion::Complete,
     };
     let mut screen = Screen::new(settings());
-    screen.on_welcome(Welcome {
+    screen.on_welcome(WelcomeInfo {
         ready: vec![text("claude 2.1.330")],
         missing: vec![
-            Missing {
-                what: text("codex is not on PATH"),
+            MissingRequirement {
+                problem: text("codex is not on PATH"),
                 remedy: text("install it: `npm install -g @openai/codex`, then `codex login`"),
-                weight: Weight::Stops,
+                severity: RequirementSeverity::Blocking,
             },
-            Missing {
-                what: text("no git repository is here: no branch, no commits, no undo"),
+            MissingRequirement {
+                problem: text("no git repository is here: no branch, no commits, no undo"),
                 remedy: text("`git init`, and a first commit"),
-                weight: Weight::Lessens,
+                severity: RequirementSeverity::Degrading,
             },
         ],
         runs: vec![
@@ -125,7 +127,7 @@ fn dialogs_say_what_waits_and_what_enter_does() {
         let prompt: Vec<String> = (1..=30)
             .map(|n| format!("line {n} of the prompt, 第{n}行"))
             .collect();
-        screen.on_preview(&prompt.join("\n"));
+        screen.on_prompt_preview(&prompt.join("\n"));
         screen.on_versions(vec![versions()]);
         check(&name, &mut screen, Some(&state));
     }
@@ -141,13 +143,13 @@ fn dialogs_say_what_waits_and_what_enter_does() {
     );
 }
 
-fn looking(elsewhere: Elsewhere) -> Screen {
+fn looking(elsewhere: OwnerActivity) -> Screen {
     Screen::new(crate::tui::ScreenSettings {
-        read_only: Some(ReadOnly {
+        read_only: Some(ReadOnlyStatus {
             badge: "process 4711 works here".to_owned(),
-            why: "process 4711 works here; go on there".to_owned(),
-            elsewhere,
-            again: None,
+            reason: "process 4711 works here; go on there".to_owned(),
+            owner_activity: elsewhere,
+            resumable_run: None,
         }),
         ..settings()
     })
@@ -157,47 +159,50 @@ fn looking(elsewhere: Elsewhere) -> Screen {
 fn a_screen_that_only_looks_says_so_and_shows_no_dialog_of_the_run() {
     let (phase, gate) = questions().swap_remove(0);
     let waiting = asking(phase, gate);
-    let mut screen = looking(Elsewhere::Works);
+    let mut screen = looking(OwnerActivity::Working);
     press(&mut screen, Some(&waiting), &["g"]);
     check("read_only", &mut screen, Some(&waiting));
-    let mut empty = looking(Elsewhere::Works);
+    let mut empty = looking(OwnerActivity::Working);
     check("read_only_empty", &mut empty, None);
-    let mut free = looking(Elsewhere::Rests);
-    free.on_free();
+    let mut free = looking(OwnerActivity::Idle);
+    free.ask_to_take_over();
     check("read_only_free", &mut free, Some(&waiting));
 }
 
 #[test]
 fn finished_runs_are_there_to_choose_from() {
-    let run = |n: usize| PastRun {
+    let run = |n: usize| RunListEntry {
         name: format!("2026-11-{n:02}-x"),
         date: format!("2026-11-{n:02}"),
         ended: "DONE".to_owned(),
         about: format!("为计算器加入求和, run number {n}\u{1b}[2J"),
-        how_far: "3 of 3 steps, 2 commits".to_owned(),
-        rest: Rest::Over,
+        progress: "3 of 3 steps, 2 commits".to_owned(),
+        completion: RunCompletion::Complete,
     };
-    let mut runs: Vec<PastRun> = (1..=28).rev().map(run).collect();
+    let mut runs: Vec<RunListEntry> = (1..=28).rev().map(run).collect();
     runs[1].ended = "damaged".to_owned();
     runs[1].about = "state.json:2: EOF while parsing".to_owned();
-    runs[1].how_far = String::new();
+    runs[1].progress = String::new();
     let mut screen = not_writing();
-    screen.on_history(&runs);
+    screen.show_run_history(&runs);
     check("history", &mut screen, None);
     let downs = ["<down>"; 27];
     press(&mut screen, None, &downs);
     check("history_last", &mut screen, None);
-    for (run, rest) in runs.iter_mut().zip([Rest::Unfinished, Rest::Over]) {
-        run.rest = rest;
+    for (run, rest) in runs
+        .iter_mut()
+        .zip([RunCompletion::Unfinished, RunCompletion::Complete])
+    {
+        run.completion = rest;
         run.ended = "unfinished in REVIEW".to_owned();
     }
     let mut unfinished = not_writing();
-    unfinished.on_history(&runs[..2]);
+    unfinished.show_run_history(&runs[..2]);
     check("history_unfinished", &mut unfinished, None);
     press(&mut unfinished, None, &["r"]);
     check("history_again", &mut unfinished, None);
     let mut none = not_writing();
-    none.on_history(&[]);
+    none.show_run_history(&[]);
     insta::assert_snapshot!("history_none", drawn(&mut none, (80, 24), None));
 }
 
@@ -248,13 +253,19 @@ fn a_merge_that_is_not_whole_says_what_is_left_to_do() {
 fn a_theme_is_seen_while_it_is_pointed_at_and_esc_takes_it_back() {
     let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = not_writing();
-    screen.perform(crate::tui::command::Command::Theme(None), Some(&executing));
+    screen.perform_command(
+        crate::tui::command::ScreenCommand::Theme(None),
+        Some(&executing),
+    );
     press(&mut screen, Some(&executing), &["<down>", "<down>"]);
     assert_eq!(screen.theme().name(), "light");
     check("themes", &mut screen, Some(&executing));
     press(&mut screen, Some(&executing), &["<esc>"]);
     assert_eq!(screen.theme().name(), "terminal");
-    screen.perform(crate::tui::command::Command::Theme(None), Some(&executing));
+    screen.perform_command(
+        crate::tui::command::ScreenCommand::Theme(None),
+        Some(&executing),
+    );
     press(
         &mut screen,
         Some(&executing),
@@ -262,7 +273,7 @@ fn a_theme_is_seen_while_it_is_pointed_at_and_esc_takes_it_back() {
     );
     // The list goes round.
     assert_eq!(screen.theme().name(), "light");
-    assert!(screen.own.is_none());
+    assert!(screen.own_dialog.is_none());
 }
 
 #[test]
@@ -283,7 +294,7 @@ fn what_the_screen_asks_itself_is_seen() {
     press(&mut helped, Some(&executing), &["?"]);
     check("help", &mut helped, Some(&executing));
     let mut unfinished = Screen::new(settings());
-    unfinished.on_unfinished(
+    unfinished.ask_to_resume(
         "the calculator can sum a list\nin phase EXECUTE · 1 of 3 steps done · last at work 2 hours ago",
     );
     check("unfinished", &mut unfinished, None);

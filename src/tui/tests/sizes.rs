@@ -5,33 +5,33 @@ use proptest::prelude::*;
 use super::monkey::{Place, places};
 use super::world::{drawn, screen};
 use crate::tui::Screen;
-use crate::tui::keymap::IsWriting;
-use crate::tui::wrap::cut;
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::text_wrap::truncate_to_columns;
 
 /// A dialog at a size; `None` where the place is none.
-fn dialog(place: &Place, size: (u16, u16), writing: IsWriting) -> Option<(Screen, String)> {
+fn dialog(place: &Place, size: (u16, u16), writing: ComposerFocus) -> Option<(Screen, String)> {
     let mut screen = screen();
     place.open(&mut screen);
     if screen.palette.is_some()
-        || screen.find.is_some()
-        || screen.diff.is_some()
+        || screen.search_bar.is_some()
+        || screen.diff_view.is_some()
         || screen.board.is_some()
     {
         return None;
     }
-    screen.waiting(place.state())?;
-    screen.writing = writing;
+    screen.pending_dialog(place.state())?;
+    screen.composer_focus = writing;
     let seen = drawn(&mut screen, size, place.state());
     Some((screen, seen))
 }
 
 /// Looks at every dialog, of which all rows but those `besides` are the choices'.
-fn check(size: (u16, u16), writing: IsWriting, besides: u16) -> Result<(), TestCaseError> {
+fn check(size: (u16, u16), writing: ComposerFocus, besides: u16) -> Result<(), TestCaseError> {
     for place in places() {
         let Some((screen, seen)) = dialog(&place, size, writing) else {
             continue;
         };
-        let sheet = screen.waiting(place.state()).unwrap();
+        let sheet = screen.pending_dialog(place.state()).unwrap();
         let told = format!("{} at {size:?}, {writing:?}:\n{seen}", place.name());
         let frame = seen
             .lines()
@@ -41,13 +41,13 @@ fn check(size: (u16, u16), writing: IsWriting, besides: u16) -> Result<(), TestC
         let shown = |n: usize| {
             let choice = &sheet.choices[n];
             let key = choice.key.to_uppercase().to_string();
-            let label = cut(&choice.label, 12);
+            let label = truncate_to_columns(&choice.label, 12);
             let label = label.trim_end_matches('…').trim_end();
             let with_key = format!("{key}  {label}");
             seen.lines().any(|line| match writing {
-                IsWriting::No => line.contains(&with_key),
+                ComposerFocus::Unfocused => line.contains(&with_key),
                 // Its letter would be written.
-                IsWriting::Yes => line.contains(label) && !line.contains(&with_key),
+                ComposerFocus::Focused => line.contains(label) && !line.contains(&with_key),
             })
         };
         let n_shown = (0..sheet.choices.len()).filter(|n| shown(*n)).count();
@@ -60,10 +60,10 @@ fn check(size: (u16, u16), writing: IsWriting, besides: u16) -> Result<(), TestC
             "{n_shown} choices: {told}"
         );
         prop_assert!(
-            shown(screen.chosen_of(&sheet)),
+            shown(screen.chosen_choice(&sheet)),
             "the chosen one is not there: {told}"
         );
-        let title = cut(&sheet.title, 20);
+        let title = truncate_to_columns(&sheet.title, 20);
         prop_assert!(seen.contains(title.trim_end_matches('…')), "{told}");
     }
     Ok(())
@@ -75,7 +75,7 @@ fn a_call_says_what_it_is_in_the_smallest_window() {
         .into_iter()
         .find(|place| place.name() == "call")
         .unwrap();
-    for writing in [IsWriting::No, IsWriting::Yes] {
+    for writing in [ComposerFocus::Unfocused, ComposerFocus::Focused] {
         let (_, seen) = dialog(&call, (40, 12), writing).unwrap();
         assert!(seen.contains("npm install left-pad"), "{seen}");
     }
@@ -83,7 +83,7 @@ fn a_call_says_what_it_is_in_the_smallest_window() {
 
 #[test]
 fn the_smallest_window_shows_every_choice_and_what_enter_does() {
-    for writing in [IsWriting::No, IsWriting::Yes] {
+    for writing in [ComposerFocus::Unfocused, ComposerFocus::Focused] {
         check((40, 12), writing, 7).unwrap();
     }
 }
@@ -93,7 +93,7 @@ proptest! {
 
     #[test]
     fn so_does_any_larger_one(columns in 40u16..200, rows in 12u16..50, is_writing in any::<bool>()) {
-        let writing = if is_writing { IsWriting::Yes } else { IsWriting::No };
+        let writing = if is_writing { ComposerFocus::Focused } else { ComposerFocus::Unfocused };
         // A composer that is written in has a frame where there is room.
         check((columns, rows), writing, if is_writing { 9 } else { 7 })?;
     }
@@ -148,7 +148,7 @@ fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
         origin: "project".to_owned(),
     });
     let mut screen = screen();
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     for size in [(200, 50), (100, 30), (40, 24)] {
         let seen = drawn(&mut screen, size, Some(&state));
         let wanted = [

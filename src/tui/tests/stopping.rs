@@ -96,7 +96,7 @@ fn what_asks_whether_to_stop_stays_when_the_run_moves_on() {
 fn what_comes_by_itself_waits_behind_it() {
     let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = opened(&executing, &["s"]);
-    screen.on_undo(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
+    screen.on_undo_previews(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
     let seen = drawn(&mut screen, SIZE, Some(&executing));
     assert!(seen.contains("stop the execution?"), "{seen}");
     assert_eq!(press(&mut screen, Some(&executing), &["<esc>"]), []);
@@ -116,7 +116,7 @@ fn it_offers_no_stop_where_nothing_is_left_to_stop() {
         assert!(seen.contains("nothing left to stop"), "{seen}");
         assert_eq!(press(&mut screen, Some(&done), &["y"]), []);
         assert_eq!(press(&mut screen, Some(&done), &["<enter>"]), []);
-        assert!(screen.own.is_none());
+        assert!(screen.own_dialog.is_none());
     }
 }
 

@@ -8,7 +8,7 @@ use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::turn::{Role, TurnOutcome, TurnPurpose, TurnRetryReason};
-use crate::tui::{Action, Screen, Viewer};
+use crate::tui::{Action, ExternalViewer, Screen};
 
 fn told(screen: &mut Screen, events: &[Event]) -> String {
     for event in events {
@@ -308,7 +308,7 @@ fn what_opens_keeps_its_own_beginning_in_view() {
     let size = (120, 40);
     while !screen
         .transcript
-        .picked_text()
+        .selected_text()
         .is_some_and(|text| text.starts_with("$ seq"))
     {
         press(&mut screen, Some(&run), &["."]);
@@ -412,7 +412,7 @@ fn what_is_half_written_is_kept_once() {
     let mut screen = Screen::new(settings());
     press(&mut screen, None, &["half"]);
     screen.remember_draft();
-    assert_eq!(screen.written(), ["half"]);
+    assert_eq!(screen.drain_new_inputs(), ["half"]);
 }
 
 #[test]
@@ -565,7 +565,10 @@ fn a_long_output_says_how_long_it_is_and_another_program_gets_all_of_it() {
         seen.contains("│ ⋯ 342 lines in all; Alt+L shows them"),
         "{seen}"
     );
-    for (key, with) in [("<a-l>", Viewer::Pager), ("<c-e>", Viewer::Editor)] {
+    for (key, with) in [
+        ("<a-l>", ExternalViewer::Pager),
+        ("<c-e>", ExternalViewer::Editor),
+    ] {
         let acts = press(&mut screen, Some(&state), &[key]);
         let [Action::OpenCall { call, with: viewer }] = acts.as_slice() else {
             panic!("{acts:?}");

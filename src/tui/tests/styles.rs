@@ -11,9 +11,9 @@ use super::world::{NOW, approving, press, running};
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
-use crate::tui::command::Command;
-use crate::tui::tabs::Tab;
-use crate::tui::{Screen, Theme};
+use crate::tui::command::ScreenCommand;
+use crate::tui::tabs::TabKind;
+use crate::tui::{ColorTheme, Screen};
 
 const SIZE: (u16, u16) = (100, 30);
 
@@ -54,13 +54,13 @@ fn looks_of(screen: &mut Screen, state: &RunState, text: &str) -> Vec<Vec<Look>>
 }
 
 fn in_every_theme(check: impl Fn(&str, &mut Screen)) {
-    let names: Vec<String> = Theme::shipped()
+    let names: Vec<String> = ColorTheme::built_in()
         .map(|theme| theme.name().to_owned())
         .collect();
     assert!(names.iter().any(|name| name == "none"), "{names:?}");
     for name in names {
         let mut screen = awake(None, |screen| {
-            screen.perform(Command::Theme(Some(name.clone())), None);
+            screen.perform_command(ScreenCommand::Theme(Some(name.clone())), None);
         });
         assert_eq!(screen.theme().name(), name);
         check(&name, &mut screen);
@@ -73,9 +73,9 @@ fn the_chosen_line_of_a_dialog_looks_otherwise_than_the_rest() {
     in_every_theme(|name, screen| {
         super::outcome::wake(screen, Some(&state));
         all_of(screen, &state);
-        let places = screen.places.choices.clone();
-        let sheet = screen.waiting(Some(&state)).unwrap();
-        let chosen = screen.chosen_of(&sheet);
+        let places = screen.hit_areas.choices.clone();
+        let sheet = screen.pending_dialog(Some(&state)).unwrap();
+        let chosen = screen.chosen_choice(&sheet);
         let look = |screen: &mut Screen, at: usize| {
             let place = places.iter().find(|(_, of)| *of == at).unwrap().0;
             let looks = looks(screen, &state, place);
@@ -104,7 +104,7 @@ fn the_chosen_entry_of_the_palette_looks_otherwise_than_the_rest() {
 fn the_phase_and_the_roles_are_told_apart_in_every_theme() {
     let state = running(Phase::Review, TurnPurpose::Review);
     in_every_theme(|name, screen| {
-        screen.show(Tab::Status);
+        screen.show_tab(TabKind::Status);
         let one = |screen: &mut Screen, text: &str| {
             let found = looks_of(screen, &state, text);
             found.first().map(|looks| looks[0])
@@ -127,7 +127,7 @@ fn the_phase_and_the_roles_are_told_apart_in_every_theme() {
 fn what_is_looked_for_is_lit() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     in_every_theme(|name, screen| {
-        screen.show(Tab::Plan);
+        screen.show_tab(TabKind::Plan);
         let plain = looks_of(screen, &state, "negative");
         press(screen, Some(&state), &["<c-f>", "negative"]);
         let lit = looks_of(screen, &state, "negative");

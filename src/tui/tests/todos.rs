@@ -10,9 +10,9 @@ use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::todo_list::{TodoInput, TodoList};
 use crate::domain::turn::TurnPurpose;
-use crate::tui::command::Command;
-use crate::tui::keymap::{Context, IsWriting, Keymap};
-use crate::tui::{Action, Past, Screen};
+use crate::tui::command::ScreenCommand;
+use crate::tui::keymap::{ActiveKeymap, ComposerFocus, KeyContext};
+use crate::tui::{Action, Screen, ScrollbackChunk};
 
 fn list(all: &[(&str, &str, &str)]) -> TodoList {
     let wanted = |(content, status, priority): &(&str, &str, &str)| TodoInput {
@@ -124,7 +124,7 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
 fn a_list_of_the_past_is_folded_where_it_is_written_again_later() {
     let state = keeping();
     let mut screen = Screen::new(settings());
-    screen.writing = IsWriting::No;
+    screen.composer_focus = ComposerFocus::Unfocused;
     write(&mut screen, list(&[("now", "pending", "medium")]));
     let session = SessionId::new("ses_a");
     let recorded = EventRecord {
@@ -134,7 +134,7 @@ fn a_list_of_the_past_is_folded_where_it_is_written_again_later() {
             todos: first(),
         },
     };
-    screen.on_past(Past::of(0, [&recorded]));
+    screen.on_scrollback(ScrollbackChunk::from_events(0, [&recorded]));
     press(&mut screen, Some(&state), &["<home>"]);
     let seen = drawn(&mut screen, (80, 60), Some(&state));
     assert!(
@@ -160,20 +160,20 @@ fn todos_are_read_and_no_key_changes_them() {
     ] {
         assert!(seen.contains(part), "{part} is not in\n{seen}");
     }
-    for (binding, keys) in Keymap::default().all_rows() {
+    for (binding, keys) in ActiveKeymap::default().all_rows() {
         for key in keys {
             let mut screen = not_writing();
-            screen.perform(Command::Todos, Some(&state));
+            screen.perform_command(ScreenCommand::ShowTodos, Some(&state));
             drawn(&mut screen, (80, 24), Some(&state));
-            if binding.context == Context::Composer {
-                screen.writing = IsWriting::Yes;
+            if binding.context == KeyContext::Composer {
+                screen.composer_focus = ComposerFocus::Focused;
             }
             let event = KeyEvent::new(key.code, key.modifiers | KeyModifiers::NONE);
             for action in screen.on_key(event, Some(&state)) {
                 assert!(
                     !matches!(action, Action::Event(Event::TodosWritten { .. })),
                     "{}",
-                    key.name()
+                    key.label()
                 );
             }
         }
@@ -188,6 +188,6 @@ fn where_nobody_keeps_a_list_that_is_said() {
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("No agent keeps a list of todos."), "{seen}");
     let mut screen = not_writing();
-    assert_eq!(screen.perform(Command::Todos, None), []);
+    assert_eq!(screen.perform_command(ScreenCommand::ShowTodos, None), []);
     assert!(screen.pager.is_none() && screen.toast.is_some());
 }

@@ -9,7 +9,7 @@ use crate::domain::phase::Phase;
 use crate::domain::question::{AgentQuestion, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
-use crate::tui::keymap::{BINDINGS, IsWriting};
+use crate::tui::keymap::{BINDINGS, ComposerFocus};
 use crate::tui::{Action, Screen};
 
 fn talking() -> RunState {
@@ -24,7 +24,7 @@ fn talking() -> RunState {
 
 /// Presses keys in a composer that is written in; what stands there then.
 fn check_text(screen: &mut Screen, keys: &[&str], wanted: &str) {
-    screen.writing = IsWriting::Yes;
+    screen.composer_focus = ComposerFocus::Focused;
     press(screen, None, keys);
     assert_eq!(screen.composer.text(), wanted, "{keys:?}");
 }
@@ -49,7 +49,7 @@ fn commands_are_offered_by_a_few_letters_and_filled_in_by_a_key() {
     // Esc closes the offer and leaves the text; the next one leaves the composer.
     let mut screen = screen();
     check_text(&mut screen, &["/go", "<esc>"], "/go");
-    assert_eq!(screen.writing, IsWriting::Yes);
+    assert_eq!(screen.composer_focus, ComposerFocus::Focused);
     check_text(
         &mut Screen::new(settings()),
         &["/usr/bin is a path"],
@@ -83,7 +83,7 @@ fn files_are_asked_for_once_and_offered_by_a_few_letters() {
     let mut screen = Screen::new(settings());
     let actions = press(&mut screen, None, &["look at @", "c"]);
     assert_eq!(actions, [Action::ListFiles]);
-    screen.on_files(files());
+    screen.on_repository_files(files());
     check("offer_files", &mut screen, None);
     check_text(
         &mut screen,
@@ -107,15 +107,15 @@ fn what_was_offered_for_another_word_takes_nothing_where_the_cursor_goes() {
     let state = talking();
     let offering = || {
         let mut screen = Screen::new(settings());
-        screen.writing = IsWriting::Yes;
+        screen.composer_focus = ComposerFocus::Focused;
         press(&mut screen, Some(&state), &["please look at @sr"]);
-        screen.on_files(files());
+        screen.on_repository_files(files());
         press(&mut screen, Some(&state), &["c"]);
-        assert!(screen.helped.offers());
+        assert!(screen.assist.has_completion());
         screen
     };
     let mut screen = offering();
-    let place = screen.places.composer;
+    let place = screen.hit_areas.composer;
     let behind_please = (place.x + 1 + 6, place.y + 1);
     super::look::click(&mut screen, &state, behind_please);
     press(&mut screen, Some(&state), &["<tab>"]);
@@ -125,8 +125,8 @@ fn what_was_offered_for_another_word_takes_nothing_where_the_cursor_goes() {
         "{text}"
     );
     let mut screen = offering();
-    screen.give_back(vec!["it came back".to_owned()]);
-    assert!(!screen.helped.offers());
+    screen.return_messages(vec!["it came back".to_owned()]);
+    assert!(!screen.assist.has_completion());
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn what_is_typed_comes_back_by_words() {
     let mut screen = Screen::new(settings());
     check_text(&mut screen, &[&long, "<c-/>"], &"中".repeat(20));
     // What was sent does not come back.
-    screen.composer.take();
+    screen.composer.submit_text();
     check_text(&mut screen, &["<c-/>"], "");
 }
 
@@ -248,7 +248,7 @@ fn behind_a_full_row_the_cursor_stands_at_the_beginning_of_the_next_one() {
             let at = terminal.get_cursor_position().unwrap();
             (at.x, at.y)
         };
-        let n = 38 / crate::tui::wrap::width(sign);
+        let n = 38 / crate::tui::text_wrap::text_width(sign);
         let (left, bottom) = cursor(&mut screen);
         press_at(&mut screen, (40, 20), None, &[&sign.repeat(n)]);
         // The composer has grown by a row, at whose beginning it stands.
@@ -256,7 +256,7 @@ fn behind_a_full_row_the_cursor_stands_at_the_beginning_of_the_next_one() {
         let seen = drawn(&mut screen, (40, 20), None);
         assert!(seen.contains(&sign.repeat(n)), "{seen}");
         press_at(&mut screen, (40, 20), None, &[sign]);
-        let one = u16::try_from(crate::tui::wrap::width(sign)).unwrap();
+        let one = u16::try_from(crate::tui::text_wrap::text_width(sign)).unwrap();
         assert_eq!(cursor(&mut screen), (left + one, bottom), "{sign}");
         assert_eq!(screen.composer.text(), sign.repeat(n + 1));
         // In the middle of the text too, and nothing of it is changed by looking.
@@ -329,10 +329,10 @@ fn what_is_sent_while_an_agent_talks_is_queued_and_said_once_it_is_done() {
         []
     );
     check("queued", &mut screen, Some(&talking));
-    assert_eq!(screen.due(Some(&talking)), []);
-    let said = format!("{:?}", screen.due(Some(&idle)));
+    assert_eq!(screen.drain_due_messages(Some(&talking)), []);
+    let said = format!("{:?}", screen.drain_due_messages(Some(&idle)));
     assert_eq!(said, "[Event(Said { text: \"也要 sum\\n\\nand more\" })]");
-    assert_eq!(screen.due(Some(&idle)), []);
+    assert_eq!(screen.drain_due_messages(Some(&idle)), []);
 }
 
 #[test]
@@ -341,7 +341,10 @@ fn what_was_queued_is_taken_back_or_comes_back() {
     press(&mut screen, Some(&talking()), &["one", "<enter>", "<up>"]);
     assert_eq!(screen.composer.text(), "one");
     press(&mut screen, Some(&talking()), &["<enter>", "two"]);
-    assert_eq!(screen.due(Some(&state(Phase::WritePlan))), []);
+    assert_eq!(
+        screen.drain_due_messages(Some(&state(Phase::WritePlan))),
+        []
+    );
     assert_eq!(screen.composer.text(), "one\n\ntwo");
     assert!(screen.toast.is_some());
 }
@@ -356,7 +359,7 @@ fn the_palette_finds_every_action_and_carries_it_out() {
     check("palette_found", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["<enter>"]);
     assert_eq!(
-        screen.own.as_ref().map(|own| own.id.as_str()),
+        screen.own_dialog.as_ref().map(|own| own.id.as_str()),
         Some("themes")
     );
     press(&mut screen, Some(&state), &["<esc>", ":", "中", "<esc>"]);
@@ -364,7 +367,7 @@ fn the_palette_finds_every_action_and_carries_it_out() {
     // What needs a text is written, with the cursor behind it.
     press(&mut screen, Some(&state), &["<c-p>", "changes", "<enter>"]);
     assert_eq!(screen.composer.text(), "/changes ");
-    assert_eq!(screen.writing, IsWriting::Yes);
+    assert_eq!(screen.composer_focus, ComposerFocus::Focused);
 }
 
 #[test]
@@ -384,7 +387,7 @@ fn a_dialog_below_the_palette_is_not_read() {
     let state = super::world::approving(&["ls"]);
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["<c-p>"]);
-    assert_eq!(screen.seen, None);
+    assert_eq!(screen.drawn_dialog, None);
     assert_eq!(press(&mut screen, Some(&state), &["y"]), []);
 }
 
@@ -393,9 +396,9 @@ fn a_window_is_called_after_what_waits_or_works() {
     let check = |state: Option<&RunState>, title: &str, waits: Option<&str>| {
         let mut screen = Screen::new(settings());
         drawn(&mut screen, (80, 24), state);
-        let outside = screen.outside();
+        let outside = screen.terminal_status();
         assert_eq!(outside.title, title);
-        let asked = outside.calls.as_ref().map(|(_, text)| text.as_str());
+        let asked = outside.alert.as_ref().map(|(_, text)| text.as_str());
         assert_eq!(asked, waits);
     };
     check(None, "calculator: agent-collab", None);
@@ -420,7 +423,7 @@ fn a_text_that_has_room_again_in_a_wider_window_is_shown_from_its_beginning() {
 #[test]
 fn what_was_sent_is_gone_through_and_nothing_that_was_written_is_lost() {
     let mut screen = Screen::new(settings());
-    screen.on_written(vec!["first".to_owned(), "a\nb\nc".to_owned()]);
+    screen.set_input_history(vec!["first".to_owned(), "a\nb\nc".to_owned()]);
     check_text(&mut screen, &["draft", "<up>"], "a\nb\nc");
     check_text(&mut screen, &["<up>", "x", "<down>", "y"], "a\nbx\ncy");
     check_text(&mut screen, &["<down>"], "draft");
@@ -447,19 +450,19 @@ fn what_a_command_takes_is_offered() {
     let state = state(Phase::Review);
     press(&mut screen, Some(&state), &["/mode yo", "<tab>"]);
     assert_eq!(screen.composer.text(), "/mode yolo ");
-    screen.composer.set("");
+    screen.composer.set_text("");
     press(&mut screen, Some(&state), &["/tab pl", "<enter>"]);
     assert_eq!(screen.composer.text(), "/tab plan ");
-    screen.composer.set("");
+    screen.composer.set_text("");
     press(&mut screen, Some(&state), &["/theme da", "<tab>"]);
     assert_eq!(screen.composer.text(), "/theme dark ");
-    screen.composer.set("");
+    screen.composer.set_text("");
     press(&mut screen, Some(&state), &["/edit ", "<down>", "<tab>"]);
     assert_eq!(screen.composer.text(), "/edit comments ");
-    screen.composer.set("");
+    screen.composer.set_text("");
     // What is written whole is carried out.
     press(&mut screen, Some(&state), &["/tab comments", "<enter>"]);
-    assert_eq!(screen.tab, crate::tui::tabs::Tab::Comments);
+    assert_eq!(screen.tab, crate::tui::tabs::TabKind::Comments);
 }
 
 #[test]
@@ -468,12 +471,12 @@ fn that_not_all_files_were_looked_through_is_said() {
     press(&mut screen, None, &["@zebra"]);
     let mut files: Vec<String> = (0..60_000).map(|n| format!("src/{n}.rs")).collect();
     files.push("zebra.rs".to_owned());
-    screen.on_files(files.clone());
+    screen.on_repository_files(files.clone());
     assert!(drawn(&mut screen, (80, 24), None).contains("zebra.rs"));
     files.splice(0..0, vec!["x".repeat(64); 600_000]);
-    screen.composer.set("");
+    screen.composer.set_text("");
     press(&mut screen, None, &["@"]);
-    screen.on_files(files);
+    screen.on_repository_files(files);
     let seen = drawn(&mut screen, (120, 24), None);
     assert!(
         seen.contains("the first 400000 of 660001 were looked through"),
@@ -486,7 +489,7 @@ fn what_answers_the_open_question_is_offered_with_what_it_does() {
     use super::world::{asking, questions};
     let offered = |state: Option<&RunState>, typed: &str| {
         let mut screen = screen();
-        screen.writing = IsWriting::Yes;
+        screen.composer_focus = ComposerFocus::Focused;
         press_at(&mut screen, (120, 40), state, &[typed]);
         let seen = drawn(&mut screen, (120, 40), state);
         let rows = seen.lines().skip_while(|line| !line.contains("answers "));
@@ -534,7 +537,7 @@ fn an_answer_is_completed_and_sent_by_two_keys() {
     };
     let conflict = of("conflict");
     let mut screen = screen();
-    screen.writing = IsWriting::Yes;
+    screen.composer_focus = ComposerFocus::Focused;
     press(&mut screen, Some(&conflict), &["/answer ", "<enter>"]);
     assert_eq!(screen.composer.text(), "/answer overwrite ");
     let actions = press(&mut screen, Some(&conflict), &["<enter>"]);
@@ -587,7 +590,7 @@ fn lists_go_round_and_page_by_page() {
     assert_eq!(screen.theme().name(), "terminal");
     // `Home` is the text's while it is written.
     press(&mut screen, None, &["<esc>"]);
-    screen.writing = IsWriting::Yes;
+    screen.composer_focus = ComposerFocus::Focused;
     check_text(&mut screen, &["/go", "<up>", "<home>", "x"], "x/go");
 }
 

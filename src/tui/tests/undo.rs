@@ -39,7 +39,7 @@ pub fn offer(way: UndoDirection) -> ReversalPreview {
 fn everything_that_would_happen_is_said_before_it_does() {
     let executing = gated();
     let mut undo = not_writing();
-    undo.on_undo(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
+    undo.on_undo_previews(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
     check("dialog_undo", &mut undo, Some(&executing));
     let done = state(Phase::Done);
     let mut redo = not_writing();
@@ -50,7 +50,7 @@ fn everything_that_would_happen_is_said_before_it_does() {
         commit_subject: None,
         ..offer(UndoDirection::Redo)
     };
-    redo.on_undo(
+    redo.on_undo_previews(
         &[nothing, offer(UndoDirection::Undo { step: 1 })],
         Phase::Done,
     );
@@ -63,10 +63,10 @@ fn undoing_takes_a_key_of_its_own() {
     let mut undo = not_writing();
     let asked = press(&mut undo, Some(&gated), &["u"]);
     assert_eq!(asked, [Action::Undo(UndoRequest::Last)]);
-    undo.on_undo(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
+    undo.on_undo_previews(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
     assert_eq!(press(&mut undo, Some(&gated), &["<enter>"]), []);
-    assert!(undo.own.is_none(), "Enter goes back");
-    undo.on_undo(
+    assert!(undo.own_dialog.is_none(), "Enter goes back");
+    undo.on_undo_previews(
         &[
             offer(UndoDirection::Redo),
             offer(UndoDirection::Undo { step: 2 }),
@@ -80,7 +80,7 @@ fn undoing_takes_a_key_of_its_own() {
         press(&mut undo, Some(&gated), &["<c-r>"]),
         [Action::Undo(UndoRequest::Redo)]
     );
-    undo.on_undo(
+    undo.on_undo_previews(
         &[
             offer(UndoDirection::Undo { step: 2 }),
             offer(UndoDirection::Redo),

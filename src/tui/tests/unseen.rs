@@ -10,9 +10,9 @@ use crate::domain::question::{Question, QuestionKind};
 use crate::domain::reversal_plan::UndoDirection;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
-use crate::tui::keymap::IsWriting;
-use crate::tui::read_only::{PastRun, Rest};
-use crate::tui::{Action, Exact, Screen};
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::read_only::{RunCompletion, RunListEntry};
+use crate::tui::{Action, ExactCall, Screen};
 
 /// Lets something come by itself.
 type Bring = fn(&mut Screen);
@@ -30,7 +30,7 @@ fn next(targets: &[&str]) -> RunState {
 fn a_call_that_is_named_like_the_one_before_shows_its_own_text_and_begins_at_its_own_choice() {
     let first = approving(&["ls"]);
     let mut screen = awake(Some(&first), |screen| {
-        screen.on_call(Exact {
+        screen.on_pending_call(ExactCall {
             n: 1,
             text: "ls -la".to_owned(),
             diff: String::new(),
@@ -96,42 +96,42 @@ fn a_command_decides_nothing_about_a_call_that_came_under_it() {
 fn whoever_is_made_to_write_has_the_composer() {
     let state = running(Phase::Review, TurnPurpose::Review);
     let open_diff = |screen: &mut Screen| {
-        screen.writing = IsWriting::No;
+        screen.composer_focus = ComposerFocus::Unfocused;
         assert_eq!(press(screen, Some(&state), &["d"]).len(), 1);
-        assert!(screen.diff.is_some());
+        assert!(screen.diff_view.is_some());
     };
     let mut screen = screen();
     open_diff(&mut screen);
     let keys = ["<c-p>", "steer", "<enter>", "fix it"];
     assert_eq!(press(&mut screen, Some(&state), &keys), []);
     assert_eq!(screen.composer.text(), "/steer fix it");
-    screen.composer.set("");
+    screen.composer.set_text("");
     open_diff(&mut screen);
     screen.on_paste("exactly");
     assert_eq!(press(&mut screen, Some(&state), &["xs"]), []);
     assert_eq!(screen.composer.text(), "exactlyxs");
     // What comes back by itself is written on once the diff is closed.
     open_diff(&mut screen);
-    screen.give_back(vec!["said before".to_owned()]);
-    assert!(screen.diff.is_some());
-    assert_eq!(screen.writing, IsWriting::No);
+    screen.return_messages(vec!["said before".to_owned()]);
+    assert!(screen.diff_view.is_some());
+    assert_eq!(screen.composer_focus, ComposerFocus::Unfocused);
 }
 
 #[test]
 fn a_dialog_that_comes_by_itself_is_not_answered_by_what_was_being_typed() {
     let brought: [(&str, Bring); 3] = [
         ("y", |screen| {
-            screen.on_undo(&[offer(UndoDirection::Redo)], Phase::Execute);
+            screen.on_undo_previews(&[offer(UndoDirection::Redo)], Phase::Execute);
         }),
-        ("y", Screen::on_free),
+        ("y", Screen::ask_to_take_over),
         ("<enter>", |screen| {
-            screen.on_history(&[PastRun {
+            screen.show_run_history(&[RunListEntry {
                 name: "a".to_owned(),
                 date: "yesterday".to_owned(),
                 ended: "DONE".to_owned(),
                 about: "a goal".to_owned(),
-                how_far: String::new(),
-                rest: Rest::Over,
+                progress: String::new(),
+                completion: RunCompletion::Complete,
             }]);
         }),
     ];
@@ -144,12 +144,12 @@ fn a_dialog_that_comes_by_itself_is_not_answered_by_what_was_being_typed() {
         assert_eq!(writing.composer.text(), "why y1");
         // A key that was meant for what stood there before does nothing.
         let mut screen = screen();
-        screen.writing = IsWriting::No;
+        screen.composer_focus = ComposerFocus::Unfocused;
         screen.on_time(NOW);
         press(&mut screen, None, &["<left>"]);
         bring(&mut screen);
         assert_eq!(press(&mut screen, None, &["<enter>", "y", "1"]), []);
-        assert!(screen.own.is_some());
+        assert!(screen.own_dialog.is_some());
         screen.on_time(UnixMillis(NOW.0 + 1_000));
         assert_ne!(press(&mut screen, None, &[key]), []);
     }
@@ -203,7 +203,7 @@ fn what_is_decided_about_is_read_sign_by_sign() {
     let call = approving(&["printf"]);
     let literal = "# not a heading\nprintf '**%s** `x`\\n' __a__ [b](c)";
     let mut screen = awake(Some(&call), |screen| {
-        screen.on_call(Exact {
+        screen.on_pending_call(ExactCall {
             n: 1,
             text: literal.to_owned(),
             diff: String::new(),
@@ -220,12 +220,20 @@ fn what_is_decided_about_is_read_sign_by_sign() {
 fn whoever_takes_a_run_up_answers_what_it_asks_unless_they_write_already() {
     let state = asking(Phase::Review, QuestionKind::ManualEdit);
     let mut screen = screen();
-    screen.go_to_question(None);
-    assert_eq!(screen.writing, IsWriting::Yes, "nothing is asked");
+    screen.focus_open_dialog(None);
+    assert_eq!(
+        screen.composer_focus,
+        ComposerFocus::Focused,
+        "nothing is asked"
+    );
     press(&mut screen, Some(&state), &["so"]);
-    screen.go_to_question(Some(&state));
-    assert_eq!(screen.writing, IsWriting::Yes, "a text is being written");
-    screen.composer.set("");
-    screen.go_to_question(Some(&state));
-    assert_eq!(screen.writing, IsWriting::No);
+    screen.focus_open_dialog(Some(&state));
+    assert_eq!(
+        screen.composer_focus,
+        ComposerFocus::Focused,
+        "a text is being written"
+    );
+    screen.composer.set_text("");
+    screen.focus_open_dialog(Some(&state));
+    assert_eq!(screen.composer_focus, ComposerFocus::Unfocused);
 }

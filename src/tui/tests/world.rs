@@ -46,11 +46,11 @@ pub fn settings() -> ScreenSettings {
         demo: false,
         repository: "~/src/calculator".to_owned(),
         branch: Some("main".to_owned()),
-        branch_before: Some("main".to_owned()),
+        base_branch: Some("main".to_owned()),
         read_only: None,
-        theme: crate::tui::Theme::default(),
+        theme: crate::tui::ColorTheme::default(),
         utc_offset: 3_600,
-        look: crate::tui::Look::default(),
+        appearance: crate::tui::ScreenAppearance::default(),
     }
 }
 
@@ -621,10 +621,10 @@ pub fn story() -> Vec<Event> {
 }
 
 /// The plan as it was before two reviews.
-fn earlier() -> Vec<crate::tui::KeptText> {
+fn earlier() -> Vec<crate::tui::DocumentRevision> {
     let first = PLAN.replace("returning 0 for an empty list", "as usual");
     let second = PLAN.replace("3. [ ] 在 README 中说明用法 🎉\n", "");
-    let kept = |(n, text): (usize, String)| crate::tui::KeptText {
+    let kept = |(n, text): (usize, String)| crate::tui::DocumentRevision {
         iteration: u32::try_from(n).unwrap() + 1,
         version: 1,
         text,
@@ -637,13 +637,13 @@ fn earlier() -> Vec<crate::tui::KeptText> {
 }
 
 /// The run's documents.
-pub fn documents() -> crate::tui::Documents {
-    crate::tui::Documents {
+pub fn documents() -> crate::tui::RunDocumentFiles {
+    crate::tui::RunDocumentFiles {
         plan: Some(PLAN.to_owned()),
         comments: Some(COMMENTS.to_owned()),
         log: Some(LOG.to_owned()),
-        earlier: earlier(),
-        reviews: Vec::new(),
+        plan_versions: earlier(),
+        review_versions: Vec::new(),
     }
 }
 
@@ -680,7 +680,7 @@ pub fn drawn(screen: &mut Screen, size: (u16, u16), state: Option<&RunState>) ->
                 continue;
             }
             let symbol = buffer[(x, y)].symbol();
-            skip = crate::tui::wrap::width(symbol).saturating_sub(1);
+            skip = crate::tui::text_wrap::text_width(symbol).saturating_sub(1);
             line.push_str(symbol);
         }
         lines.push(line.trim_end().to_owned());

@@ -1,0 +1,245 @@
+//! The agents as dialogs: who there is, what each may do, and what can be done with one now; and the text that gives an
+//! agent a task by its name.
+//!
+//! Refuses to know rules: whoever opens the screen says what each agent may.
+
+use super::action::Action;
+use super::command::ScreenCommand;
+use super::dialog::{ChoiceAction, ChoiceDialog};
+use super::dialogs::confirmations;
+use super::text_wrap::to_one_line;
+use super::{Screen, clickable_keys, theme};
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::run::RunState;
+use crate::domain::turn::TurnProfile;
+use crate::permission::AgentMode;
+
+/// Who there is for tasks.
+const TAKEN_BY: &str = "tasks are taken by";
+
+/// An agent, as the screen lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentEntry {
+    /// Its name.
+    pub name: String,
+    /// Where it may be used.
+    pub mode: AgentMode,
+    /// What it is for, in one line; empty when nobody said.
+    pub description: String,
+    /// The adapter and the model that play it, where they are its own.
+    pub adapter_and_model: Option<String>,
+    /// Tools that it uses without being asked.
+    pub allowed_tools: Vec<String>,
+    /// Tools of which its rules or somebody's word decide each call.
+    pub asked_tools: Vec<String>,
+    /// Tools that it does not have.
+    pub missing_tools: Vec<String>,
+    /// Its rules, one a line, with where each stands.
+    pub rules: String,
+}
+
+impl AgentEntry {
+    /// Tells whether tasks can be given to it.
+    pub fn accepts_tasks(&self) -> bool {
+        self.mode != AgentMode::Primary
+    }
+
+    fn describe_tools(&self) -> String {
+        let kinds = [
+            ("uses", &self.allowed_tools),
+            ("each call by its rules or your word", &self.asked_tools),
+            ("does not have", &self.missing_tools),
+        ];
+        let told = kinds.iter().filter(|(_, tools)| !tools.is_empty());
+        let told: Vec<String> = told
+            .map(|(kind, tools)| format!("{kind}: {}", tools.join(", ")))
+            .collect();
+        told.join("\n")
+    }
+}
+
+/// What a text that begins with `@` means.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum AgentMention {
+    /// A task to the agent of this name.
+    Task(String, String),
+    /// It could mean two things, or lacks something.
+    Wrong(String),
+}
+
+impl Screen {
+    /// Takes in which agents there are.
+    pub fn on_agents(&mut self, agents: Vec<AgentEntry>) {
+        self.is_dirty = true;
+        self.assist.agents = agents;
+    }
+
+    /// Lists the agents, or shows one by its name.
+    pub(super) fn show_agents(&mut self, name: &str, state: Option<&RunState>) -> Vec<Action> {
+        let agents = &self.assist.agents;
+        if agents.is_empty() {
+            return self
+                .show_toast("which agents there are is known once the configuration was read");
+        }
+        if name.is_empty() {
+            let sheet = agent_list_dialog(agents, state);
+            return self.open_dialog(sheet);
+        }
+        match agents.iter().find(|agent| agent.name == name) {
+            Some(agent) => {
+                let sheet = agent_dialog(agent, state);
+                self.open_dialog(sheet)
+            }
+            None => self.show_toast(&describe_unknown_agent(name, "there are", agents.iter())),
+        }
+    }
+
+    /// Gives a task to an agent, by its name; one that there is not is said so before anything is opened for it.
+    pub(super) fn give_task(&mut self, agent: String, prompt: String) -> Vec<Action> {
+        let agents = &self.assist.agents;
+        let is_known = agents.is_empty() || agents.iter().any(|known| known.name == agent);
+        match is_known {
+            true => vec![Action::GiveTask { agent, prompt }],
+            false => {
+                let takers = agents.iter().filter(|agent| agent.accepts_tasks());
+                self.show_toast(&describe_unknown_agent(&agent, TAKEN_BY, takers))
+            }
+        }
+    }
+
+    /// Reads a text that begins with the name of an agent after `@`; `None` for every other text.
+    pub(super) fn parse_mention(&self, text: &str) -> Option<AgentMention> {
+        let rest = text.trim().strip_prefix('@')?;
+        let (name, prompt) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let agents = &self.assist.agents;
+        if self.is_unknown_agent(name) {
+            let takers = agents.iter().filter(|agent| agent.accepts_tasks());
+            let takers: Vec<&str> = takers.map(|agent| agent.name.as_str()).collect();
+            return Some(AgentMention::Wrong(format!(
+                "{}; {TAKEN_BY} {}; a text that begins otherwise is sent as it is",
+                self.assist.describe_unknown_name(&to_one_line(name)),
+                takers.join(", ")
+            )));
+        }
+        let mut takers = agents.iter().filter(|agent| agent.accepts_tasks());
+        let agent = takers.find(|agent| agent.name == name)?;
+        let (name, prompt) = (agent.name.clone(), prompt.trim().to_owned());
+        if self.is_repository_file(&name) {
+            return Some(AgentMention::Wrong(format!(
+                "`{name}` is an agent and a file: /task {name} … gives the task, @./{name} means the file"
+            )));
+        }
+        Some(match prompt.is_empty() {
+            true => AgentMention::Wrong(format!("write after @{name} what it is to do")),
+            false => AgentMention::Task(name, prompt),
+        })
+    }
+}
+
+impl Screen {
+    /// Tells whether a name that follows `@` is an agent's by its letters, and nothing has it.
+    fn is_unknown_agent(&self, name: &str) -> bool {
+        let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        let agents = &self.assist.agents;
+        let is_known =
+            agents.iter().any(|agent| agent.name == name) || self.is_repository_file(name);
+        !agents.is_empty() && !is_known && !name.is_empty() && name.chars().all(is_of_name)
+    }
+}
+
+/// That there is no agent of a name, and who there is instead.
+fn describe_unknown_agent<'a>(
+    name: &str,
+    there_are: &str,
+    agents: impl Iterator<Item = &'a AgentEntry>,
+) -> String {
+    let names: Vec<&str> = agents.map(|agent| agent.name.as_str()).collect();
+    format!(
+        "there is no agent {}; {there_are} {}",
+        to_one_line(name),
+        names.join(", ")
+    )
+}
+
+fn agent_list_dialog(agents: &[AgentEntry], state: Option<&RunState>) -> ChoiceDialog {
+    let text = "Enter shows what the chosen one may do; Esc goes back. @NAME TEXT gives a task.";
+    let mut sheet = ChoiceDialog::list("agents", "agents")
+        .with_text(text, clickable_keys::mark_hint(theme::QUIET));
+    for (agent, key) in agents.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
+        let label = format!(
+            "{} ({}): {}",
+            agent.name,
+            agent.mode.name(),
+            agent.description
+        );
+        sheet = sheet.with_choice(
+            key,
+            &label,
+            ChoiceAction::Confirm(Box::new(agent_dialog(agent, state))),
+        );
+    }
+    sheet.with_choice('b', "back", ChoiceAction::Close)
+}
+
+fn agent_dialog(agent: &AgentEntry, state: Option<&RunState>) -> ChoiceDialog {
+    let title = format!("agent {} ({})", to_one_line(&agent.name), agent.mode.name());
+    let mut sheet = ChoiceDialog::list(format!("agent {}", agent.name), &title);
+    if !agent.description.is_empty() {
+        sheet = sheet.with_text(&agent.description, theme::PLAIN);
+    }
+    if let Some(plays) = &agent.adapter_and_model {
+        sheet = sheet.with_text(&format!("played by {plays}"), theme::QUIET);
+    }
+    for line in agent.describe_tools().lines() {
+        sheet = sheet.with_text(line, theme::QUIET);
+    }
+    let whole = format!(
+        "{}\n\n{}\n\n## Rules, the last one that matches counts\n\n```\n{}```\n",
+        agent.description,
+        agent.describe_tools().replace('\n', "\n\n"),
+        agent.rules
+    );
+    sheet.full_text = Some((title, whole));
+    if agent.accepts_tasks() {
+        let text = format!("@{} ", agent.name);
+        sheet = sheet.with_choice(
+            't',
+            "give it a task: write",
+            ChoiceAction::FillComposer(text),
+        );
+    }
+    match planner_switch(agent, state) {
+        Some((label, then)) => sheet.with_choice('p', label, then),
+        None => sheet,
+    }
+    .with_choice(
+        'v',
+        "view its rules",
+        ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
+    )
+    .with_choice('b', "back", ChoiceAction::Close)
+}
+
+/// What puts an agent on the planner now: the way there is the workflow's own.
+fn planner_switch(
+    agent: &AgentEntry,
+    state: Option<&RunState>,
+) -> Option<(&'static str, ChoiceAction)> {
+    let state = state?;
+    if agent.name == TurnProfile::Plan.name() && state.phase == Phase::Execute {
+        let then = ChoiceAction::Confirm(Box::new(confirmations::replan()));
+        return Some(("put it on: back to planning", then));
+    }
+    let question = state
+        .current_question()
+        .filter(|_| agent.name == TurnProfile::Build.name())?;
+    let answered = Event::QuestionAnswered {
+        id: question.id,
+        answer: QuestionAnswer::Execute,
+    };
+    let then = ChoiceAction::ActAndClose(vec![Action::Event(answered)]);
+    matches!(question.kind, QuestionKind::Execute { .. })
+        .then_some(("put it on: execute the plan", then))
+}

@@ -1,0 +1,118 @@
+//! Agents' calls as a screen knows them beyond the run's state: the one that waits, exactly, and what was
+//! approved for more than one.
+//!
+//! Refuses to keep anything: all of it is told anew.
+
+use super::action::Action;
+use super::dialog::{ChoiceAction, ChoiceDialog};
+use super::text_wrap::to_one_line;
+use super::{Screen, clickable_keys, theme};
+use crate::text::TextCleaner;
+
+/// The call that waits first, exactly as it was made; drawable, everything invisible made visible.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExactCall {
+    /// Which of the run's calls it is, as its approval counts them.
+    pub n: u32,
+    /// What it does.
+    pub text: String,
+    /// What an edit would change; empty for all else.
+    pub diff: String,
+}
+
+/// One approval that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalEntry {
+    /// Its number, by which it is taken back.
+    pub id: u64,
+    /// What it lets through, in a line.
+    pub what: String,
+    /// For which agent, how long, and since when.
+    pub about: String,
+}
+
+impl Screen {
+    /// Shows the call that waits first exactly as it was made.
+    pub fn on_pending_call(&mut self, mut exact: ExactCall) {
+        self.is_dirty = true;
+        if !exact.diff.is_empty() {
+            // Paths stand in both.
+            (exact.text, exact.diff) = (clean_lines(&exact.text), clean_lines(&exact.diff));
+        }
+        self.exact_call = Some(exact);
+    }
+
+    /// Shows what was approved for more than one call; the answer is [`Action::Revoke`].
+    pub fn show_stored_approvals(&mut self, kept: &[ApprovalEntry]) {
+        self.is_dirty = true;
+        if kept.is_empty() {
+            self.show_toast("nothing is approved for more than one call in this repository");
+            return;
+        }
+        let mut sheet = ChoiceDialog::list("permissions", "approved for more than one call")
+            .with_text(
+                "Enter takes the chosen one back; Esc leaves them all.",
+                clickable_keys::mark_hint(theme::QUIET),
+            );
+        for (kept, key) in kept.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
+            let label = format!(
+                "take back {} · {}",
+                to_one_line(&kept.what),
+                to_one_line(&kept.about)
+            );
+            sheet = sheet.with_choice(
+                key,
+                &label,
+                ChoiceAction::ActAndClose(vec![Action::Revoke(kept.id)]),
+            );
+        }
+        sheet = sheet.with_choice('b', "back", ChoiceAction::Close);
+        let last = sheet.choices.len() - 1;
+        self.open_dialog(sheet.with_first_choice(last));
+    }
+}
+
+/// A text whose lines are cleaned in the light of those before, and stay as many as they are: a diff counts them.
+fn clean_lines(text: &str) -> String {
+    let mut cleaner = TextCleaner::new();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let told = cleaner.push(&format!("{line}\n"));
+        let told = told.trim_matches('\n');
+        let sign = line.get(..1).filter(|sign| ["+", "-", " "].contains(sign));
+        lines.push(match told.is_empty() && !line.is_empty() {
+            // It goes on with a secret that was told of as a whole.
+            true => format!("{}[redacted]", sign.unwrap_or_default()),
+            false => told.to_owned(),
+        });
+    }
+    let rest = cleaner.finish();
+    let rest = rest.trim_matches('\n');
+    if !rest.is_empty() {
+        lines.push(rest.to_owned());
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_keeps_its_lines_and_none_of_a_secret_of_several() {
+        let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
+        let diff = format!(
+            "/r/key.pem\n@@ -1 +1,6 @@\n before\n+-----BEGIN PRIVATE KEY-----\n+{body}\n+{body}\n+-----END PRIVATE KEY-----\n+\n+after"
+        );
+        let told = clean_lines(&diff);
+        assert!(!told.contains(body), "{told}");
+        assert_eq!(told.lines().count(), diff.lines().count(), "{told}");
+        assert!(
+            told.starts_with("/r/key.pem\n@@ -1 +1,6 @@\n before\n+"),
+            "{told}"
+        );
+        assert!(told.ends_with("\n+\n+after"), "{told}");
+        let plain = "/r/a.rs\n@@ -1,2 +1,2 @@\n-let a = 1;\n+let a = 2;\n \n\n+🎉";
+        assert_eq!(clean_lines(plain), plain);
+    }
+}

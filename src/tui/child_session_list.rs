@@ -1,0 +1,151 @@
+//! The children of the run as a dialog: each is opened to be read, and one that runs is stopped.
+//!
+//! Refuses to know what was said in them: who holds the screen reads that.
+
+use super::action::Action;
+use super::dialog::{ChoiceAction, ChoiceDialog, StopKind};
+use super::keymap::ComposerFocus;
+use super::pager::TextPager;
+use super::scroll_view::ScrollView;
+use super::text_wrap::to_one_line;
+use super::{Screen, clickable_keys, theme};
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::SessionId;
+use crate::domain::run::RunState;
+use crate::domain::task::ChildSession;
+
+/// Whether more is to come of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConversationStatus {
+    /// Its agent is at work.
+    Running,
+    /// It is not.
+    Ended,
+}
+
+impl Screen {
+    /// Lists the children of the run.
+    pub(super) fn list_children(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let children = state.map_or(&[][..], |state| state.children.as_slice());
+        if children.is_empty() {
+            return self
+                .show_toast("no agent was given a task in this run; /task AGENT TEXT gives one");
+        }
+        self.open_dialog(child_list_dialog(children))
+    }
+
+    /// Shows what was said and done in a child's session; the one that is open stays where it was read.
+    pub fn show_child_session(
+        &mut self,
+        session: &SessionId,
+        (title, text): (&str, &str),
+        stands: ConversationStatus,
+    ) {
+        self.is_dirty = true;
+        match &mut self.pager {
+            Some(pager) if pager.session() == Some(session) => {
+                pager.update_conversation(title, text)
+            }
+            _ => {
+                let page = match stands {
+                    ConversationStatus::Running => ScrollView::following_end(),
+                    ConversationStatus::Ended => ScrollView::default(),
+                };
+                self.pager = Some(TextPager::from_conversation(session, (title, text), page));
+                self.composer_focus = ComposerFocus::Unfocused;
+            }
+        }
+    }
+
+    /// The child's session that is open.
+    pub fn open_child_session(&self) -> Option<&SessionId> {
+        self.pager.as_ref().and_then(TextPager::session)
+    }
+
+    /// Takes a piece of what a child says, where its session is open.
+    pub(super) fn append_child_text(&mut self, session: &SessionId, piece: &str) {
+        let pager = self.pager.as_mut();
+        if let Some(pager) = pager.filter(|pager| pager.session() == Some(session)) {
+            pager.append_live_text(piece);
+        }
+    }
+
+    /// Takes an event in: what a child was saying is said.
+    pub(super) fn finish_child_text(&mut self, event: &Event) {
+        let said = match event {
+            Event::TaskActivity {
+                session,
+                news: AgentActivity::Text { .. },
+            } => session,
+            Event::TaskEnded(result) => &result.task_id,
+            _ => return,
+        };
+        let pager = self.pager.as_mut();
+        if let Some(pager) = pager.filter(|pager| pager.session() == Some(said)) {
+            pager.end_live_text();
+        }
+    }
+}
+
+fn child_list_dialog(children: &[ChildSession]) -> ChoiceDialog {
+    let mut sheet = ChoiceDialog::list("sessions", "sessions of tasks").with_text(
+        "Enter opens the chosen one; Esc goes back.",
+        clickable_keys::mark_hint(theme::QUIET),
+    );
+    // As Status lists them: the digit is mostly the task's own number.
+    for (child, key) in children
+        .iter()
+        .zip(('1'..='9').chain(std::iter::repeat('·')))
+    {
+        let patch = child.patch.as_ref();
+        let patch = patch.map(|patch| format!("; {}", patch.state.label()));
+        let label = format!(
+            "{} {}: {}{}",
+            to_one_line(&child.order.short_name()),
+            child.status_label(),
+            to_one_line(&child.order.description),
+            patch.unwrap_or_default()
+        );
+        let session = child.session_id().clone();
+        let open = ChoiceAction::ActAndClose(vec![Action::ShowChild(session)]);
+        sheet = sheet.with_choice(key, &label, open);
+    }
+    let running = children.iter().filter(|child| child.is_running());
+    let running: Vec<&ChildSession> = running.collect();
+    match running.as_slice() {
+        [] => {}
+        [only] => {
+            let (label, stop) = stop_child_choice(only);
+            sheet = sheet.with_choice('s', &label, stop);
+        }
+        several => {
+            let which = ChoiceAction::Confirm(Box::new(stop_child_dialog(several)));
+            sheet = sheet.with_choice('s', "stop one …", which);
+        }
+    }
+    sheet.with_choice('b', "back", ChoiceAction::Close)
+}
+
+/// Which of those that run shall be stopped? Enter stops none.
+fn stop_child_dialog(running: &[&ChildSession]) -> ChoiceDialog {
+    let mut sheet = ChoiceDialog::new("sessions to stop", "stop which task?")
+        .until_answered(StopKind::Task)
+        .with_text("What it found so far stays in its session.", theme::QUIET);
+    for (child, key) in running
+        .iter()
+        .zip(('1'..='9').chain(std::iter::repeat('·')))
+    {
+        let (label, stop) = stop_child_choice(child);
+        let about = to_one_line(&child.order.description);
+        sheet = sheet.with_choice(key, &format!("{label}: {about}"), stop);
+    }
+    sheet = sheet.with_choice('b', "back", ChoiceAction::Close);
+    let last = sheet.choices.len().saturating_sub(1);
+    sheet.with_first_choice(last)
+}
+
+fn stop_child_choice(child: &ChildSession) -> (String, ChoiceAction) {
+    let label = format!("stop {}", to_one_line(&child.order.short_name()));
+    let stop = ChoiceAction::ActAndClose(vec![Action::StopChild(child.session_id().clone())]);
+    (label, stop)
+}

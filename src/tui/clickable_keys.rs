@@ -1,0 +1,268 @@
+//! Hints that are clicked: a click on what names a key presses that key.
+//!
+//! Whoever draws a hint marks it, and the finished frame tells where the marks stand: so it is clicked wherever it was
+//! scrolled to or cut. Only texts of the program are marked; refuses to take an agent's words for keys.
+
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
+
+use super::Screen;
+use super::action::Action;
+use super::keymap::{ComposerFocus, KeyChord};
+use super::text_wrap::text_width;
+use crate::domain::run::RunState;
+
+/// The mark. No style of the screen has it for itself, and no terminal gets to see it.
+const HINT_MARK: Modifier = Modifier::SLOW_BLINK;
+
+/// Where a hint stands, and the key that it names.
+pub type KeyHintAreas = Vec<(Rect, KeyChord)>;
+
+/// What a hint may stand behind, besides the beginning of a text.
+const HINT_PREFIXES: [&str; 10] = [" · ", "(", "; ", ", ", ". ", "? ", "  ", "… ", "› ", " or "];
+/// What ends a hint, besides the end of a text.
+const HINT_SUFFIXES: [&str; 8] = [" · ", " (", ")", "; ", ", ", ".", "  ", " or "];
+
+/// The style of a hint that begins with its key, or of a text that has hints in it.
+pub const fn mark_hint(style: Style) -> Style {
+    style.add_modifier(HINT_MARK)
+}
+
+/// The same style, and whether it was marked.
+pub fn strip_hint_mark(style: Style) -> (Style, bool) {
+    let is_marked = style.add_modifier.contains(HINT_MARK);
+    let style = Style {
+        add_modifier: style.add_modifier - HINT_MARK,
+        ..style
+    };
+    (style, is_marked)
+}
+
+/// A text of the program's own with its hints marked: what begins with the name of a key, to the end of what is said
+/// of it.
+pub fn hint_spans(text: &str, style: Style) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    let (mut plain, mut rest) = (String::new(), text);
+    let mut was_bare = false;
+    while let Some(next) = rest.chars().next() {
+        let begins = plain.trim().is_empty() && spans.is_empty()
+            || HINT_PREFIXES.iter().any(|before| plain.ends_with(before))
+            || was_bare && plain.trim().is_empty();
+        if let Some((hint, is_bare)) = parse_hint(rest).filter(|_| begins) {
+            if !plain.is_empty() {
+                spans.push(Span::styled(std::mem::take(&mut plain), style));
+            }
+            spans.push(Span::styled(hint.to_owned(), mark_hint(style)));
+            rest = rest.get(hint.len()..).unwrap_or_default();
+            was_bare = is_bare;
+            continue;
+        }
+        plain.push(next);
+        rest = rest.get(next.len_utf8()..).unwrap_or_default();
+    }
+    if !plain.is_empty() {
+        spans.push(Span::styled(plain, style));
+    }
+    spans
+}
+
+/// The hint that a text begins with, and whether it is the key alone, before another one.
+fn parse_hint(text: &str) -> Option<(&str, bool)> {
+    let (_, n_bytes) = parse_key_label(text)?;
+    let behind = text.get(n_bytes..)?;
+    if !behind.starts_with(':') && parse_key_label(behind.trim_start()).is_some() {
+        return Some((text.get(..n_bytes)?, true));
+    }
+    let ends = HINT_SUFFIXES.iter().filter_map(|end| behind.find(end));
+    let end = ends.min().unwrap_or(behind.len());
+    let hint = text.get(..n_bytes + end)?.trim_end();
+    Some((hint, false))
+}
+
+/// The key whose name a text begins with, and how long that name is.
+fn parse_key_label(text: &str) -> Option<(KeyChord, usize)> {
+    let end = text.find([' ', ')']).unwrap_or(text.len());
+    let word = text.get(..end)?;
+    // Arrows stand close together.
+    let first = word.chars().next()?;
+    if let Some(key) =
+        KeyChord::parse_label(&word[..first.len_utf8()]).filter(|_| !first.is_ascii())
+    {
+        return Some((key, first.len_utf8()));
+    }
+    let word = match word.strip_suffix(':') {
+        Some(before) if !before.is_empty() => before,
+        _ => word,
+    };
+    KeyChord::parse_label(word).map(|key| (key, word.len()))
+}
+
+/// The column of the first marked cell of a row, from `x` on.
+fn next_marked_column(buffer: &Buffer, (x, y): (u16, u16)) -> Option<u16> {
+    let area = buffer.area;
+    let columns = usize::from(area.width);
+    let row = usize::from(y.checked_sub(area.y)?) * columns;
+    let begin = row + usize::from(x.checked_sub(area.x)?);
+    let mut cells = buffer.content.get(begin..row + columns)?.iter();
+    let ahead = cells.position(|cell| cell.modifier.contains(HINT_MARK))?;
+    x.checked_add(u16::try_from(ahead).ok()?)
+}
+
+/// Takes the marks off a finished frame; gives where each hint stands.
+fn extract_hint_areas(buffer: &mut Buffer) -> KeyHintAreas {
+    let area = buffer.area;
+    let mut hints = KeyHintAreas::new();
+    for y in area.top()..area.bottom() {
+        let mut x = area.left();
+        while let Some(from) = next_marked_column(buffer, (x, y)) {
+            x = from;
+            let mut text = String::new();
+            while let Some(cell) = buffer.cell_mut(Position::new(x, y))
+                && x < area.right()
+                && cell.modifier.contains(HINT_MARK)
+            {
+                cell.modifier.remove(HINT_MARK);
+                text.push_str(cell.symbol());
+                // A wide sign takes the next cell, too.
+                x += u16::try_from(text_width(cell.symbol()).max(1)).unwrap_or(1);
+            }
+            let place = Rect::new(from, y, x.min(area.right()) - from, 1);
+            hints.extend(key_areas(&text, place));
+            x = x.max(from + 1);
+        }
+    }
+    hints
+}
+
+/// The keys that a marked text begins with, each with its place; the last one has what is said of it.
+fn key_areas(text: &str, place: Rect) -> KeyHintAreas {
+    let mut hints = KeyHintAreas::new();
+    let (mut rest, mut place) = (text, place);
+    while let Some((key, n_bytes)) = parse_key_label(rest) {
+        let (name, behind) = rest.split_at(n_bytes);
+        let columns = u16::try_from(text_width(name)).unwrap_or(u16::MAX);
+        match parse_key_label(behind).filter(|_| !behind.starts_with(':')) {
+            Some(_) if columns < place.width => {
+                hints.push((
+                    Rect {
+                        width: columns,
+                        ..place
+                    },
+                    key,
+                ));
+                place.x += columns;
+                place.width -= columns;
+                rest = behind;
+            }
+            _ => {
+                hints.push((place, key));
+                break;
+            }
+        }
+    }
+    hints
+}
+
+impl Screen {
+    /// Takes the marks off a finished frame; what lies beside an open palette is no hint, since a click there closes it.
+    pub(super) fn collect_hint_areas(&mut self, buffer: &mut Buffer) {
+        self.hit_areas.hints = extract_hint_areas(buffer);
+        if let Some((area, _)) = &self.hit_areas.palette {
+            let hints = &mut self.hit_areas.hints;
+            hints.retain(|(place, _)| area.contains(place.as_position()));
+        }
+    }
+
+    /// The key of the hint that stands there.
+    pub(super) fn hint_key_at(&self, at: Position) -> Option<KeyChord> {
+        let hints = self.hit_areas.hints.iter();
+        let mut hit = hints.filter(|(place, _)| place.contains(at));
+        hit.next().map(|(_, key)| *key)
+    }
+
+    /// Presses the key that a hint names. A letter that is named while the user writes is meant as a command, and not as
+    /// a part of the text.
+    pub(super) fn press_hint_key(
+        &mut self,
+        key: KeyChord,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        let event = KeyEvent::new(key.code, key.modifiers);
+        let is_typed = self.composer_focus == ComposerFocus::Focused || self.search_bar.is_some();
+        match key.is_printable() && is_typed {
+            true => {
+                self.toast = None;
+                match self.keymap().find_command(&event, ComposerFocus::Unfocused) {
+                    Some(command) => self.press_command(command, state),
+                    None if key.code == KeyCode::Char('/') => self.begin_slash_command(state),
+                    None => Vec::new(),
+                }
+            }
+            false => self.dispatch_key(event, state),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, wanted: &[&str]) {
+        let spans = hint_spans(text, Style::new());
+        let whole: String = spans.iter().map(|span| span.content.as_ref()).collect();
+        assert_eq!(whole, text);
+        let found: Vec<&str> = spans
+            .iter()
+            .filter(|span| strip_hint_mark(span.style).1)
+            .map(|span| span.content.as_ref())
+            .collect();
+        assert_eq!(found, wanted, "{text}");
+    }
+
+    #[test]
+    fn a_hint_is_a_key_and_what_is_said_of_it() {
+        check("a word of no key", &[]);
+        check(
+            "↑↓ choose · Enter does it · Esc closes",
+            &["↑", "↓ choose", "Enter does it", "Esc closes"],
+        );
+        check(
+            "── 0% · End follows again · PgUp PgDn ",
+            &["End follows again", "PgUp", "PgDn"],
+        );
+        check("… V shows all of it", &["V shows all of it"]);
+        check("  (Q closes)  / finds", &["Q closes", "/ finds"]);
+        check(
+            "Tab or Enter completes · Esc closes",
+            &["Tab", "Enter completes", "Esc closes"],
+        );
+        check(
+            "Enter opens the chosen one; Esc goes back.",
+            &["Enter opens the chosen one", "Esc goes back"],
+        );
+        check(" Plan · \\ hides it ", &["\\ hides it"]);
+        check(
+            "What is it? Enter: say it (F2: another)",
+            &["Enter: say it", "F2: another"],
+        );
+    }
+
+    #[test]
+    fn a_frame_tells_where_its_hints_stand_and_shows_no_mark() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 1));
+        let line = ratatui::text::Line::from(hint_spans("↑↓ go · Enter: 返回 it", Style::new()));
+        buffer.set_line(2, 0, &line, 28);
+        let hints = extract_hint_areas(&mut buffer);
+        let told: Vec<(u16, u16, String)> = hints
+            .iter()
+            .map(|(place, key)| (place.x, place.width, key.label()))
+            .collect();
+        let wanted = [(2, 1, "↑"), (3, 4, "↓"), (10, 14, "Enter")];
+        let wanted = wanted.map(|(x, width, key)| (x, width, key.to_owned()));
+        assert_eq!(told, wanted);
+        assert!(buffer.content.iter().all(|cell| cell.modifier.is_empty()));
+    }
+}

@@ -1,0 +1,528 @@
+//! Carries a command out: as an action, as a change of the view, or as a word why not now.
+
+use super::Screen;
+use super::action::Action;
+use super::command::ScreenCommand;
+use super::composer_target::{self, ComposerTarget};
+use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
+use super::dialogs::{self, confirmations};
+use super::diff_view::{DiffAction, DiffView};
+use super::help;
+use super::keymap::ComposerFocus;
+use super::pager::{PagerFormat, TextPager};
+use super::read_only::changes_run;
+use super::text_versions::TextPair;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::event::{ApprovalDecision, Event};
+use crate::domain::export_format::ExportFormat;
+use crate::domain::phase::{Gate, Mode, Phase};
+use crate::domain::plan_execution::PlanExecution;
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::reversal_plan::UndoRequest;
+use crate::domain::run::{ProgramOperation, RunState};
+use crate::domain::turn::Role;
+
+impl Screen {
+    /// Carries a command out.
+    #[expect(clippy::too_many_lines, reason = "one arm a command: a list to read")]
+    pub(super) fn perform_command(
+        &mut self,
+        command: ScreenCommand,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        if command == ScreenCommand::ResumeRun
+            && let Some(run) = self.resumable_run()
+        {
+            let sheet = dialogs::run_history_list::build_unarchive_dialog(run);
+            return self.open_dialog(sheet);
+        }
+        if let Some(why) = self.read_only_reason().filter(|_| changes_run(&command)) {
+            return self.show_toast(&why);
+        }
+        match command {
+            ScreenCommand::Go => self.send_turn_or_confirm_goal(state),
+            ScreenCommand::AutoGate => self.set_gate(Gate::Auto, state),
+            ScreenCommand::ManualGate => self.set_gate(Gate::Manual, state),
+            ScreenCommand::Mode(mode) => self.set_mode(mode, state),
+            ScreenCommand::StopToGoal => self.stop_to_goal(state),
+            ScreenCommand::SteerTurn(text) => self.steer_turn(text, state),
+            ScreenCommand::InterruptTurn => self.interrupt_turn(state),
+            ScreenCommand::ApprovePlan => self.answer_question(state, "yes"),
+            ScreenCommand::Changes(text) => self.request_changes(state, &text),
+            ScreenCommand::CancelRun => self.cancel_run(state),
+            ScreenCommand::SetGoal(text) => self.set_goal(&text, state),
+            ScreenCommand::Edit(document) => vec![Action::Edit(document)],
+            ScreenCommand::AllowCall => self.decide_call(state, ApprovalDecision::AllowOnce),
+            ScreenCommand::RejectCall(why) if why.is_empty() => {
+                self.decide_call(state, ApprovalDecision::DenyAndStop)
+            }
+            ScreenCommand::RejectCall(why) => {
+                self.decide_call(state, ApprovalDecision::DenyWithReason(why))
+            }
+            ScreenCommand::ShowApprovals => vec![Action::ShowPermissions],
+            ScreenCommand::ShowTodos => self.show_todo_lists(state),
+            ScreenCommand::AnswerQuestion(word) => self.answer_question(state, &word),
+            ScreenCommand::Undo(wish) => self.request_undo(wish, state),
+            ScreenCommand::Diff(scope) => self.show_diff(scope, state),
+            ScreenCommand::StartTask(agent, prompt) => self.give_task(agent, prompt),
+            ScreenCommand::ListTaskSessions => self.list_children(state),
+            ScreenCommand::Discuss(wish) => self.perform_discussion_command(&wish, state),
+            ScreenCommand::RunDoctor => vec![Action::Diagnose],
+            ScreenCommand::BoardAction(does) => self.perform_board_action(does, state),
+            ScreenCommand::ShowAgents(name) => self.show_agents(&name, state),
+            ScreenCommand::ResumeRun if state.is_some_and(|state| !state.phase.is_final()) => {
+                self.show_toast("a run is under way; cancel it before you begin another")
+            }
+            ScreenCommand::ResumeRun => vec![Action::Resume],
+            ScreenCommand::ShowHistory => vec![Action::ShowHistory],
+            ScreenCommand::ExportRun(form) => self.export_run(form, state),
+            ScreenCommand::ChooseRefiner(role) => self.choose_refiner(role, state),
+            ScreenCommand::ViewFullText => self.view_full_text(state),
+            ScreenCommand::Theme(Some(name)) => self.choose_theme(&name),
+            ScreenCommand::Theme(None) => self.open_theme_list(),
+            ScreenCommand::ToggleMouse => self.toggle_mouse_capture(),
+            ScreenCommand::ToggleThinking => {
+                self.change_view(|screen| screen.transcript.toggle_thinking())
+            }
+            ScreenCommand::Copy => self.copy_selection(state),
+            ScreenCommand::CopyCodeBlock => self.copy_code_block(state),
+            ScreenCommand::SelectAdjacent(along) => {
+                self.change_view(|screen| screen.select_adjacent(along, state))
+            }
+            ScreenCommand::OpenSelection => self.open_selection(state),
+            ScreenCommand::OpenInViewer(viewer) => self.open_in_viewer(viewer, state),
+            ScreenCommand::GoToWaitingDialog => self.go_to_waiting_dialog(state),
+            ScreenCommand::ToggleChatArrangement => self.toggle_chat_arrangement(),
+            ScreenCommand::OpenSearch => self.change_view(Screen::open_search),
+            ScreenCommand::CycleFilter => self.cycle_filter(),
+            ScreenCommand::JumpToCounterpart => self.jump_to_counterpart(state),
+            ScreenCommand::AddPlanNote(text) => self.add_plan_note(text, state),
+            ScreenCommand::RemovePlanNote(n) => self.remove_plan_note(n, state),
+            ScreenCommand::RewritePlanLine => self.rewrite_plan_line(state),
+            ScreenCommand::ToggleSidePane => self.toggle_side_pane(state),
+            ScreenCommand::TogglePaneFocus => self.toggle_pane_focus(),
+            ScreenCommand::Redraw => vec![Action::Redraw],
+            ScreenCommand::Show(tab) => self.change_view(|screen| screen.show_tab(tab)),
+            ScreenCommand::NextTab => self.change_view(|screen| screen.step_tab(1)),
+            ScreenCommand::PreviousTab => self.change_view(|screen| screen.step_tab(-1)),
+            ScreenCommand::Scroll(to) => self.change_view(|screen| screen.move_by_line(to, state)),
+            ScreenCommand::FocusComposer => self.change_view(Screen::focus_composer),
+            ScreenCommand::LeaveComposer => self.change_view(Screen::leave_composer),
+            ScreenCommand::Suspend => vec![Action::Suspend],
+            ScreenCommand::Quit => self.on_quit(state),
+            ScreenCommand::ShowHelp => {
+                let pager = help::help_pager(self.keymap(), self.tab_actions());
+                self.open_pager(pager)
+            }
+            ScreenCommand::OpenPalette => self.open_palette(),
+            ScreenCommand::DiffAction(does) => self.perform_diff_action(does),
+            ScreenCommand::SearchAction(step) => {
+                self.change_view(|screen| screen.perform_search_step(step, state))
+            }
+            ScreenCommand::Close => self.close_top().unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn change_view(&mut self, change: impl FnOnce(&mut Self)) -> Vec<Action> {
+        change(self);
+        Vec::new()
+    }
+
+    /// Says in a word why something is not done, or what is to be known of what is.
+    pub(super) fn show_toast(&mut self, why: &str) -> Vec<Action> {
+        self.toast = Some(super::text_wrap::to_one_line(why));
+        Vec::new()
+    }
+
+    /// The same where keys are named, which can be clicked. Nothing that an agent wrote may stand in it: it would name
+    /// keys as well.
+    pub(super) fn show_toast_with_keys(&mut self, why: &str) -> Vec<Action> {
+        self.show_toast(why);
+        self.toast_with_keys.clone_from(&self.toast);
+        Vec::new()
+    }
+
+    fn send_turn_or_confirm_goal(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let Some(state) = state else {
+            return self.show_toast("there is no run yet: write the goal first");
+        };
+        let Some(sheet) = self.pending_dialog(Some(state)) else {
+            return self.show_toast("nothing waits for a release");
+        };
+        // Other dialogs name an answer of their own by this letter.
+        let asked = state.current_question().map(|question| &question.kind);
+        let is_its = matches!(asked, None | Some(QuestionKind::Gate { .. }))
+            && state.approvals.is_empty()
+            && self.own_dialog.is_none();
+        match sheet.choices.into_iter().find(|choice| choice.key == 'g') {
+            Some(choice) if is_its => self.perform_choice(choice, Some(state)),
+            Some(_) | None => self.show_toast(&format!("not yet: {}", sheet.title)),
+        }
+    }
+
+    fn set_gate(&mut self, gate: Gate, state: Option<&RunState>) -> Vec<Action> {
+        match state {
+            Some(state) if state.phase.is_final() => self.show_toast("the run is over"),
+            Some(state) if state.gate == gate && gate == Gate::Auto => {
+                self.show_toast("the gate is auto already")
+            }
+            Some(state) if state.gate == gate => self.show_toast("the gate is manual already"),
+            Some(_) => vec![Action::Event(Event::GateChanged { gate })],
+            None => self.show_toast("there is no run yet: write the goal first"),
+        }
+    }
+
+    fn set_mode(&mut self, wanted: Option<Mode>, state: Option<&RunState>) -> Vec<Action> {
+        let Some(state) = state else {
+            return self.show_toast("there is no run yet: write the goal first");
+        };
+        let mode = wanted.unwrap_or_else(|| state.mode.next_in_cycle());
+        if state.phase.is_final() {
+            return self.show_toast("the run is over");
+        }
+        if state.mode == mode {
+            return self.show_toast(&format!("the mode is {} already", mode.name()));
+        }
+        match mode {
+            Mode::Yolo => self.open_dialog(confirmations::enable_yolo_mode()),
+            Mode::Plan | Mode::Default | Mode::AutoEdit => {
+                if wanted == Some(Mode::Plan) {
+                    self.show_toast("agents only read now; the plan itself: /tab plan");
+                }
+                vec![Action::Event(Event::ModeChanged { mode })]
+            }
+        }
+    }
+
+    fn stop_to_goal(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        match state.map(|state| state.phase) {
+            Some(
+                phase @ (Phase::WritePlan
+                | Phase::Review
+                | Phase::Respond
+                | Phase::Approved
+                | Phase::Execute),
+            ) => self.open_dialog(confirmations::stop_run(phase, self.keymap())),
+            Some(Phase::RefineGoal) => self.interrupt_turn(state),
+            Some(Phase::Init | Phase::Done | Phase::Cancelled) | None => {
+                self.show_toast("nothing is under way that could be stopped")
+            }
+        }
+    }
+
+    fn interrupt_turn(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let tests_run = state.is_some_and(|state| state.busy == Some(ProgramOperation::Baseline));
+        match state.and_then(|state| state.running.as_ref()) {
+            Some(_) => vec![Action::Event(Event::InterruptRequested)],
+            None if tests_run => vec![Action::Event(Event::BaselineStopped)],
+            None => self.show_toast("no turn is running"),
+        }
+    }
+
+    fn steer_turn(&mut self, text: String, state: Option<&RunState>) -> Vec<Action> {
+        match state.map(|state| {
+            composer_target::composer_target(Some(state), None, &self.dialog_context())
+        }) {
+            Some(ComposerTarget::NextTurn(_)) => {
+                vec![Action::Event(Event::MessageQueued { to: None, text })]
+            }
+            _ if state.and_then(composer_target::steerable_role).is_some() => {
+                vec![Action::Event(Event::Steered { text })]
+            }
+            _ => self.show_toast("no turn is running that could be told"),
+        }
+    }
+
+    fn cancel_run(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        match state {
+            Some(state) if !state.phase.is_final() => self.open_dialog(confirmations::cancel_run()),
+            Some(_) | None => self.show_toast("there is no run that could be cancelled"),
+        }
+    }
+
+    fn set_goal(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
+        let refiner = self.refiner;
+        match (state, text) {
+            (None, "") => self.show_toast("write the goal after /goal"),
+            (Some(state), "") => {
+                let text = dialogs::goal_text(state, &self.dialog_context());
+                self.open_pager(TextPager::new("the goal", &text, PagerFormat::Markdown))
+            }
+            (Some(state), text) if state.phase == Phase::RefineGoal => {
+                if state.running.is_some() || state.busy.is_some() || state.awaiting.is_some() {
+                    return self
+                        .show_toast("a turn about the goal is under way; interrupt it first");
+                }
+                self.composer_focus = ComposerFocus::Unfocused;
+                composer_target::confirm_goal(text)
+            }
+            (Some(state), _) if !state.phase.is_final() && state.phase != Phase::Init => {
+                self.show_toast("the goal is fixed while agents work on it; /stop goes back to it")
+            }
+            (None | Some(_), text) => vec![Action::NewRun {
+                goal: text.to_owned(),
+                refiner,
+            }],
+        }
+    }
+
+    fn decide_call(&mut self, state: Option<&RunState>, answer: ApprovalDecision) -> Vec<Action> {
+        match state.and_then(|state| state.approvals.first()) {
+            Some(approval) => vec![Action::AnswerApproval {
+                call: approval.n,
+                answer,
+            }],
+            None => self.show_toast("no call of an agent waits"),
+        }
+    }
+
+    fn answer_question(&mut self, state: Option<&RunState>, word: &str) -> Vec<Action> {
+        let Some(question) = state.and_then(RunState::current_question) else {
+            return self.show_toast("no question is open");
+        };
+        if matches!(question.kind, QuestionKind::Gate { .. }) && word == "go" {
+            return vec![Action::Event(Event::TurnSendConfirmed)];
+        }
+        match question.kind.parse_answer(word) {
+            Some(QuestionAnswer::CancelRun) => self.open_dialog(confirmations::cancel_run()),
+            Some(answer) => vec![Action::Event(Event::QuestionAnswered {
+                id: question.id,
+                answer,
+            })],
+            None => {
+                let choices = match question.kind.choices() {
+                    [] => "a key of its dialog".to_owned(),
+                    choices => choices.join(", "),
+                };
+                self.show_toast(&format!("`{word}` is no answer here; there is: {choices}"))
+            }
+        }
+    }
+
+    /// Asks for changes to the approved plan that waits.
+    fn request_changes(&mut self, state: Option<&RunState>, text: &str) -> Vec<Action> {
+        let question = state.and_then(RunState::current_question);
+        match question.map(|question| &question.kind) {
+            Some(QuestionKind::Execute { .. }) => {
+                self.answer_question(state, &format!("changes:{text}"))
+            }
+            Some(_) | None => self.show_toast("no approved plan waits for you"),
+        }
+    }
+
+    /// Chooses who talks about the goal, now or with the next one; without a role, the other one.
+    fn choose_refiner(&mut self, role: Option<Role>, state: Option<&RunState>) -> Vec<Action> {
+        let has_goal = |state: &&RunState| !state.phase.is_final() && state.phase != Phase::Init;
+        let Some(state) = state.filter(has_goal) else {
+            self.refiner = role.unwrap_or(self.refiner.other());
+            return Vec::new();
+        };
+        let role = role.unwrap_or(state.refiner.other());
+        let is_idle = state.running.is_none() && state.busy.is_none() && state.awaiting.is_none();
+        match state.phase {
+            Phase::RefineGoal if state.session(role).is_none() => {
+                self.show_toast("this run has no reviewer")
+            }
+            Phase::RefineGoal if is_idle => {
+                self.refiner = role;
+                let goal = self.proposed_goal.clone();
+                vec![Action::Event(Event::RefinerChosen { role, goal })]
+            }
+            Phase::RefineGoal => {
+                let key = self.keymap().key_label("interrupt", self.composer_focus);
+                self.show_toast_with_keys(&format!(
+                    "a turn about the goal is under way; interrupt it first ({key})"
+                ))
+            }
+            _ => self.show_toast("nobody talks about the goal now; /stop goes back to it"),
+        }
+    }
+
+    fn view_full_text(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        if let Some(pager) = &mut self.pager
+            && pager.cycle_layout()
+        {
+            return Vec::new();
+        }
+        let Some(sheet) = self.pending_dialog(state) else {
+            return self.show_toast("nothing waits that has more to show");
+        };
+        let is_about =
+            self.own_dialog.is_none() && state.is_some_and(composer_target::is_versions_question);
+        let pager = match self.stale_plan_pair(state) {
+            _ if is_about && !self.versions.is_empty() => TextPager::from_versions(&self.versions),
+            Some(pair) => TextPager::from_pairs("what changed", vec![pair]),
+            None => {
+                let text = sheet.to_text();
+                let (title, text) = sheet.full_text.unwrap_or((sheet.title, text));
+                // What is decided about is read as it is, with every sign that a rendered page leaves out.
+                TextPager::new(&title, &text, PagerFormat::Plain)
+            }
+        };
+        self.open_pager(pager.for_dialog(&sheet.id))
+    }
+
+    /// The plan that was reviewed and the one that lies there, where that is asked about.
+    fn stale_plan_pair(&self, state: Option<&RunState>) -> Option<TextPair> {
+        let state =
+            state.filter(|state| state.approvals.is_empty() && self.own_dialog.is_none())?;
+        match &state.current_question()?.kind {
+            QuestionKind::StalePlan { reviewed, .. } => {
+                dialogs::stale_plan::find_text_pair(reviewed, &self.documents)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn open_pager(&mut self, pager: TextPager) -> Vec<Action> {
+        self.pager = Some(pager);
+        self.composer_focus = ComposerFocus::Unfocused;
+        Vec::new()
+    }
+
+    /// Has the run written down as one page.
+    fn export_run(&mut self, form: ExportFormat, state: Option<&RunState>) -> Vec<Action> {
+        if state.is_none() {
+            return self.show_toast(
+                "there is no run yet that could be written down; /history lists those before",
+            );
+        }
+        self.show_toast("writing the page …");
+        vec![Action::ExportRun(form)]
+    }
+
+    /// Has it looked at what undoing would do; the dialog comes with the answer.
+    fn request_undo(&mut self, wish: UndoRequest, state: Option<&RunState>) -> Vec<Action> {
+        // Where none is open yet, the finished one that lies here is opened for it.
+        if let Some(why) = state.and_then(RunState::undo_blocker) {
+            return self.show_toast(&why);
+        }
+        self.show_toast("looking at what it would do …");
+        vec![Action::Undo(wish)]
+    }
+
+    /// Opens the diff of a step that there is, or another one.
+    fn show_diff(&mut self, scope: DiffScope, state: Option<&RunState>) -> Vec<Action> {
+        let execution = state.and_then(|state| state.execution.as_ref());
+        let scopes = execution
+            .map(PlanExecution::diff_scopes)
+            .unwrap_or_default();
+        let steps: Vec<String> = scopes
+            .iter()
+            .filter_map(|scope| match scope {
+                DiffScope::Step(n) => Some(n.to_string()),
+                _ => None,
+            })
+            .collect();
+        match scope {
+            DiffScope::Step(n) if !steps.is_empty() && !scopes.contains(&scope) => {
+                let steps = steps.join(", ");
+                self.show_toast(&format!(
+                    "step {n} has changed nothing; those that have: {steps}"
+                ))
+            }
+            _ => self.open_diff(scope),
+        }
+    }
+
+    /// Opens the view of a diff at once; what it shows is looked for.
+    pub(super) fn open_diff(&mut self, scope: DiffScope) -> Vec<Action> {
+        (self.pager, self.board) = (None, None);
+        self.diff_view = Some(DiffView::open(scope));
+        self.composer_focus = ComposerFocus::Unfocused;
+        vec![Action::ShowDiff(scope)]
+    }
+
+    /// Carries out what a key of the diff view does.
+    pub(super) fn perform_diff_action(&mut self, does: DiffAction) -> Vec<Action> {
+        let Some(view) = &mut self.diff_view else {
+            return Vec::new();
+        };
+        match does {
+            DiffAction::Close => self.diff_view = None,
+            DiffAction::PreviousDiff | DiffAction::NextDiff | DiffAction::Reload => {
+                return view
+                    .step_scope(does)
+                    .map(Action::ShowDiff)
+                    .into_iter()
+                    .collect();
+            }
+            other => view.scroll(other),
+        }
+        Vec::new()
+    }
+
+    pub(super) fn open_dialog(&mut self, sheet: ChoiceDialog) -> Vec<Action> {
+        self.own_dialog = Some(sheet);
+        self.input_guard.note_user_dialog();
+        // It begins at its own first choice, wherever one of its name was left.
+        self.chosen_choice = None;
+        self.composer_focus = ComposerFocus::Unfocused;
+        Vec::new()
+    }
+
+    /// Carries a dialog's choice out.
+    pub(super) fn perform_choice(
+        &mut self,
+        choice: DialogChoice,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        match choice.action {
+            ChoiceAction::Act(actions) => actions,
+            ChoiceAction::PutAside(actions) => {
+                self.input_guard.put_limit_aside(state);
+                actions
+            }
+            ChoiceAction::WriteDraft(draft) => self.begin_draft(draft, state),
+            ChoiceAction::RunCommand(command) => self.perform_command(command, state),
+            ChoiceAction::FillComposer(text) => self.change_view(|screen| {
+                screen.own_dialog = None;
+                screen.composer.set_text(&text);
+                screen.focus_composer();
+            }),
+            ChoiceAction::Confirm(sheet) => self.open_dialog(*sheet),
+            ChoiceAction::PickAnswer(text) => self.pick_answer(&text, state),
+            ChoiceAction::TickAnswer { asked, label } => self.change_view(|screen| {
+                let ticked = screen.ticked_answers.entry(asked).or_default();
+                if !ticked.remove(&label) {
+                    ticked.insert(label);
+                }
+            }),
+            ChoiceAction::Close => self.change_view(|screen| screen.own_dialog = None),
+            ChoiceAction::ActAndClose(actions) => {
+                // The screen's own dialog lies over the one of the start.
+                if self.own_dialog.take().is_none() && self.instructions.take().is_none() {
+                    self.unfinished = None;
+                }
+                self.note_quit(&actions);
+                if actions.contains(&Action::Archive) {
+                    // The next word is the goal of the run that begins anew.
+                    self.focus_composer();
+                }
+                actions
+            }
+        }
+    }
+
+    /// Answers the question at hand of several; the last answer sends them all.
+    pub(super) fn pick_answer(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
+        let Some(question) = state.and_then(RunState::current_question) else {
+            return Vec::new();
+        };
+        let open = dialogs::open_questions(question.kind.agent_questions(), &self.dialog_context());
+        let (Some(asked), n_open) = (open.first(), open.len()) else {
+            return Vec::new();
+        };
+        let asked = asked.text.clone();
+        self.ticked_answers.remove(&asked);
+        self.picked_answers.insert(asked, text.to_owned());
+        if n_open > 1 {
+            return Vec::new();
+        }
+        let answers = std::mem::take(&mut self.picked_answers);
+        vec![Action::Event(Event::QuestionAnswered {
+            id: question.id,
+            answer: QuestionAnswer::Texts { answers },
+        })]
+    }
+}

@@ -1,0 +1,425 @@
+//! The palette: every action by a few letters of it, with its key.
+//!
+//! Made of the one keymap: what was used last, what is about the tab, then the rest by what it is about; once something
+//! is typed, only how well it fits counts. Themes are in it too, of which the one that is pointed at is shown at once.
+//! While it is open no other key means anything, and no dialog counts as read.
+
+mod palette_entry;
+
+use std::borrow::Cow;
+
+use ratatui::Frame;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
+
+use super::action::Action;
+use super::appearance::ScreenAppearance;
+use super::command::{self, ScrollMove};
+use super::dialog::ChoiceDialog;
+use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
+use super::keymap::{COMMAND_GROUPS, ComposerFocus};
+use super::list_index;
+use super::tabs::{self, TabKind};
+use super::text_wrap::{text_width, truncate_to_columns};
+use super::theme::{self, ColorTheme};
+use super::{Screen, popup, text_wrap};
+use crate::domain::run::RunState;
+use palette_entry::{PaletteAction, PaletteContext, PaletteEntry, command_entries, theme_entry};
+
+/// How many columns it takes at most.
+const MAX_COLUMNS: u16 = 100;
+/// How many rows it takes at most.
+const MAX_ROWS: u16 = 22;
+
+/// How many of those that were taken last are listed first.
+const MAX_RECENT_ENTRIES: usize = 5;
+
+/// The command that gives the keys to the other pane, where there is one.
+const OTHER_PANE_COMMAND: &str = "/other-pane";
+/// The command that shows a theme.
+const THEME: &str = "/theme ";
+
+/// The open palette.
+#[derive(Debug, Default)]
+pub struct CommandPalette {
+    letters: String,
+    chosen: usize,
+    /// The theme that was shown before one was pointed at.
+    theme_before: Option<ColorTheme>,
+    /// The dialog that was read when it was opened, by its id.
+    covered_dialog: Option<String>,
+}
+
+impl CommandPalette {
+    /// All entries by what they are about; of each kind first those that have something to do now.
+    fn all_entries(now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
+        let mut all = command_entries(&now.appearance.keymap);
+        all.retain(|entry| !entry.is_alias());
+        all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE_COMMAND);
+        let mut listed = Vec::new();
+        for used in now.recent_commands {
+            let at = all.iter().position(|entry| entry.slash == *used);
+            listed.extend(at.map(|at| all.remove(at).with_heading("used last")));
+        }
+        let (heading, names) = &now.tab_actions;
+        for name in names {
+            let is_it = |entry: &PaletteEntry| entry.binding.is_some_and(|of| of.name == *name);
+            let at = all.iter().position(is_it);
+            listed.extend(at.map(|at| all.remove(at).with_heading(heading)));
+        }
+        for group in COMMAND_GROUPS {
+            let own = group
+                .select_members(&mut all, |entry| entry.binding)
+                .into_iter();
+            let own = own.map(|entry| entry.with_heading(group.name));
+            let (useful, idle): (Vec<PaletteEntry>, Vec<PaletteEntry>) =
+                own.partition(|entry| entry.is_available(now));
+            listed.extend(useful.into_iter().chain(idle));
+        }
+        listed
+    }
+
+    /// The entries that are called like the letters, then those whose help has them; of either first those
+    /// that have something to do now. All of them where there are no letters.
+    fn matching_entries(&self, now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
+        if self.letters.trim().is_empty() {
+            return Self::all_entries(now);
+        }
+        let mut all = command_entries(&now.appearance.keymap);
+        all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE_COMMAND);
+        all.extend(self.matching_themes(now.appearance).map(theme_entry));
+        let names = all.iter().map(|entry| entry.slash.as_ref());
+        let helps = all.iter().map(|entry| entry.help);
+        let by_name =
+            fuzzy_picker::best_matches(&self.letters, names, (FuzzyTarget::Names, usize::MAX));
+        let by_help =
+            fuzzy_picker::best_matches(&self.letters, helps, (FuzzyTarget::Prose, usize::MAX));
+        let mut all: Vec<Option<PaletteEntry>> = all.into_iter().map(Some).collect();
+        let mut ordered = Vec::new();
+        for found in [by_name, by_help] {
+            let found = found.into_iter();
+            let found = found.filter_map(|at| all.get_mut(at).and_then(Option::take));
+            let (useful, idle): (Vec<PaletteEntry>, Vec<PaletteEntry>) =
+                found.partition(|entry| entry.is_available(now));
+            ordered.extend(useful.into_iter().chain(idle));
+        }
+        ordered
+    }
+
+    /// The themes that are looked for: all of them by the beginning of that word, one by that of its name. Fewer
+    /// letters mean something else, and no theme is to be seen on the way there.
+    fn matching_themes<'a>(
+        &self,
+        look: &'a ScreenAppearance,
+    ) -> impl Iterator<Item = &'a ColorTheme> + use<'a> {
+        let letters = self.letters.trim().trim_start_matches('/').to_lowercase();
+        let word = letters.split(' ').next().unwrap_or_default();
+        let are_all = word.len() > 1 && "themes".starts_with(word);
+        let themes = look.themes().iter();
+        themes.filter(move |theme| {
+            are_all || (letters.len() > 2 && theme.name().starts_with(&letters))
+        })
+    }
+
+    fn draw(&self, frame: &mut Frame, now: &PaletteContext<'_>) -> (Rect, Vec<(Rect, usize)>) {
+        let whole = frame.area();
+        let found = self.matching_entries(now);
+        let found = found.iter().map(|entry| entry.to_row(&self.letters, now));
+        let found: Vec<PickerRow> = found.collect();
+        let size = (
+            whole.width.saturating_sub(2).min(MAX_COLUMNS),
+            whole.height.min(MAX_ROWS),
+        );
+        // Its upper edge stays where it is while what is found grows less.
+        let wanted = u16::try_from(fuzzy_picker::line_count(&found).max(1) + 3).unwrap_or(MAX_ROWS);
+        let area = Rect {
+            x: whole.x + (whole.width - size.0) / 2,
+            y: whole.y + (whole.height - size.1) / 4,
+            width: size.0,
+            height: size.1.min(wanted),
+        };
+        let below = "↑↓ choose · Enter does it · Esc closes";
+        let inner = popup::draw(frame, area, "what shall be done?", below);
+        if inner.is_empty() {
+            return (area, Vec::new());
+        }
+        let columns = usize::from(inner.width).saturating_sub(3);
+        let letters = truncate_start(&self.letters, columns);
+        let cursor = u16::try_from(text_width(&letters) + 2).unwrap_or(0);
+        frame.render_widget(Line::raw(format!("› {letters}")), inner);
+        frame.set_cursor_position((inner.x + cursor, inner.y));
+        let list = Rect {
+            y: inner.y + 1,
+            height: inner.height - 1,
+            ..inner
+        };
+        if found.is_empty() {
+            let text =
+                truncate_to_columns("  nothing is called like this", usize::from(list.width));
+            frame.render_widget(Line::styled(text, theme::QUIET), list);
+        }
+        (
+            area,
+            fuzzy_picker::draw_rows(frame, list, &found, self.chosen),
+        )
+    }
+}
+
+/// The end of a text, as much as fits.
+fn truncate_start(text: &str, columns: usize) -> String {
+    let mut tail = text;
+    while text_width(tail) > columns {
+        let mut chars = tail.chars();
+        chars.next();
+        tail = chars.as_str();
+    }
+    tail.to_owned()
+}
+
+impl Screen {
+    /// Tells whether a slash command has something to do now.
+    pub(super) fn is_command_available(
+        &self,
+        slash: &str,
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
+    ) -> bool {
+        let entry = PaletteEntry {
+            slash: Cow::Owned(slash.to_owned()),
+            help: "",
+            key: None,
+            binding: None,
+            heading: String::new(),
+        };
+        entry.blocker(state, sheet).is_none()
+    }
+
+    fn palette_context<'a>(
+        &'a self,
+        state: Option<&'a RunState>,
+        sheet: Option<&'a ChoiceDialog>,
+    ) -> PaletteContext<'a> {
+        PaletteContext {
+            appearance: &self.settings.appearance,
+            recent_commands: &self.assist.recent_commands,
+            tab_actions: self.tab_actions(),
+            state,
+            sheet,
+            has_panes: self.hit_areas.side_pane.is_some(),
+        }
+    }
+
+    /// How the actions are headed that are about the tab, and their names.
+    pub(super) fn tab_actions(&self) -> (String, Vec<&'static str>) {
+        let is_compared = self.tab == TabKind::Plan && self.plan_view.compared_version().is_some();
+        let hints = match self.tab {
+            TabKind::Chat => tabs::CHAT_HINTS,
+            _ if is_compared => tabs::COMPARISON_HINTS,
+            other => other.hints(),
+        };
+        let names = hints.iter().flat_map(|(names, _)| names.iter().copied());
+        (format!("in {}", self.tab.title()), names.collect())
+    }
+
+    /// Opens the palette.
+    pub(super) fn open_palette(&mut self) -> Vec<Action> {
+        self.palette = Some(CommandPalette {
+            covered_dialog: self.readable_dialog_id(),
+            ..CommandPalette::default()
+        });
+        Vec::new()
+    }
+
+    /// Draws the palette where it is open.
+    pub(super) fn draw_palette(
+        &mut self,
+        frame: &mut Frame,
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
+    ) {
+        if let Some(palette) = &self.palette {
+            let places = palette.draw(frame, &self.palette_context(state, sheet));
+            self.hit_areas.palette = Some(places);
+            // What it covers was not read.
+            self.drawn_dialog = None;
+            self.input_guard.clear_dialog();
+        }
+    }
+
+    /// What the open palette lists; nothing where it is closed.
+    fn palette_entries(&self, state: Option<&RunState>) -> Vec<PaletteEntry> {
+        let sheet = self.pending_dialog(state);
+        let now = self.palette_context(state, sheet.as_ref());
+        let palette = self.palette.as_ref();
+        palette.map_or_else(Vec::new, |palette| palette.matching_entries(&now))
+    }
+
+    /// Points at the entry before or behind, and no further than to the ends.
+    pub(super) fn scroll_palette(&mut self, to: ScrollMove, state: Option<&RunState>) {
+        self.move_in_palette(state, |chosen, rows| {
+            list_index::scroll_index(to, chosen, rows)
+        });
+    }
+
+    /// Points at another entry, of which there are so many and so many are seen.
+    fn move_in_palette(
+        &mut self,
+        state: Option<&RunState>,
+        next: impl FnOnce(usize, (usize, usize)) -> usize,
+    ) {
+        let n = self.palette_entries(state).len();
+        let n_shown = self.hit_areas.palette.as_ref();
+        let n_shown = n_shown.map_or(1, |(_, rows)| rows.len());
+        if let Some(palette) = &mut self.palette {
+            palette.chosen = next(palette.chosen, (n, n_shown));
+        }
+        self.preview_palette_theme(state);
+    }
+
+    /// Shows the theme that is pointed at; where another entry is, the one from before again.
+    fn preview_palette_theme(&mut self, state: Option<&RunState>) {
+        let found = self.palette_entries(state);
+        let Some(palette) = &mut self.palette else {
+            return;
+        };
+        let name = found.get(palette.chosen).map(|entry| entry.slash.as_ref());
+        let theme = name.and_then(|name| self.settings.appearance.theme(name.strip_prefix(THEME)?));
+        match theme.or_else(|| palette.theme_before.clone()) {
+            Some(theme) if palette.theme_before.is_none() => {
+                palette.theme_before = Some(std::mem::replace(&mut self.settings.theme, theme));
+            }
+            Some(theme) => self.settings.theme = theme,
+            None => {}
+        }
+    }
+
+    /// Closes the palette; a theme that was only pointed at is shown no more.
+    fn close_palette(&mut self) {
+        if let Some(before) = self.palette.take().and_then(|palette| palette.theme_before) {
+            self.settings.theme = before;
+        }
+    }
+
+    /// Takes pasted text into the palette where it is open.
+    pub(super) fn paste_into_palette(&mut self, text: &str) -> bool {
+        let Some(palette) = &mut self.palette else {
+            return false;
+        };
+        let line = text_wrap::to_one_line(text);
+        palette.letters.extend(line.chars().take(100));
+        palette.chosen = 0;
+        true
+    }
+
+    /// Gives a key to the palette; `None` where it is not open.
+    pub(super) fn on_palette_key(
+        &mut self,
+        key: KeyEvent,
+        state: Option<&RunState>,
+    ) -> Option<Vec<Action>> {
+        self.palette.as_ref()?;
+        let is_its_own = self.keymap().find_command(&key, ComposerFocus::Focused)
+            == Some(command::ScreenCommand::OpenPalette);
+        let to = list_index::list_move(key);
+        match key.code {
+            _ if is_its_own => self.close_palette(),
+            KeyCode::Esc => self.close_palette(),
+            KeyCode::Enter => return Some(self.accept_palette_entry(state)),
+            _ if to.is_some() => self.move_in_palette(state, |chosen, rows| {
+                to.map_or(chosen, |to| list_index::step_index(to, chosen, rows))
+            }),
+            _ => {
+                self.type_in_palette(key);
+                self.preview_palette_theme(state);
+            }
+        }
+        Some(Vec::new())
+    }
+
+    fn type_in_palette(&mut self, key: KeyEvent) {
+        let Some(palette) = &mut self.palette else {
+            return;
+        };
+        let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
+        match key.code {
+            KeyCode::Backspace => {
+                palette.letters.pop();
+            }
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => palette.letters.clear(),
+            KeyCode::Char(c) if !c.is_control() && is_plain => palette.letters.push(c),
+            _ => return,
+        }
+        palette.chosen = 0;
+    }
+
+    /// A click in the palette points at an entry or carries out the one that is pointed at; one beside it
+    /// closes it.
+    pub(super) fn click_palette(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
+        let hint = self.hint_key_at(at);
+        let (Some(palette), Some((area, rows))) = (&mut self.palette, &self.hit_areas.palette)
+        else {
+            return Vec::new();
+        };
+        if !area.contains(at) {
+            self.close_palette();
+            return Vec::new();
+        }
+        if let Some(key) = hint {
+            return self.press_hint_key(key, state);
+        }
+        match rows.iter().find(|(place, _)| place.contains(at)) {
+            Some((_, row)) if palette.chosen == *row => self.accept_palette_entry(state),
+            Some((_, row)) => {
+                palette.chosen = *row;
+                self.preview_palette_theme(state);
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Puts an entry before those that were taken earlier.
+    fn note_recent_command(&mut self, entry: &PaletteEntry) {
+        if entry.binding.is_some() {
+            let used = &mut self.assist.recent_commands;
+            used.retain(|slash| *slash != entry.slash);
+            used.insert(0, entry.slash.to_string());
+            used.truncate(MAX_RECENT_ENTRIES);
+        }
+    }
+
+    fn accept_palette_entry(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let Some((chosen, over)) = self
+            .palette
+            .as_ref()
+            .map(|it| (it.chosen, it.covered_dialog.clone()))
+        else {
+            return Vec::new();
+        };
+        let Some(entry) = self.palette_entries(state).into_iter().nth(chosen) else {
+            return Vec::new();
+        };
+        self.close_palette();
+        self.note_recent_command(&entry);
+        match entry.action() {
+            PaletteAction::Command(command) => {
+                match self.unseen_dialog_reason(&command, over.as_deref(), state) {
+                    Some(why) => self.show_toast(&why),
+                    None => self.perform_command(command, state),
+                }
+            }
+            PaletteAction::FillComposer(text) => {
+                if let Some(why) = self.read_only_reason() {
+                    return self.show_toast(&why);
+                }
+                if !self.composer.is_empty() {
+                    return self.show_toast("send or remove what you have written first");
+                }
+                self.composer.set_text(&text);
+                self.focus_composer();
+                Vec::new()
+            }
+        }
+    }
+}

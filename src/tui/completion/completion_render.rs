@@ -1,0 +1,81 @@
+//! How what is offered is drawn: a list above the composer, in whose frame stands what Enter and Tab do.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::{CompletionKind, CompletionList};
+use crate::tui::text_wrap::truncate_to_columns;
+use crate::tui::{fuzzy_picker, popup, theme};
+
+/// How many rows of them are seen.
+const MAX_ROWS: u16 = 8;
+
+/// What Enter does while something is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EnterEffect {
+    /// It takes what is pointed at.
+    AcceptsEntry,
+    /// It sends what is written.
+    SendsText,
+}
+
+impl CompletionList {
+    /// What is offered, and what Enter and Tab do with it.
+    fn title(&self, enter: EnterEffect) -> String {
+        let what = match self.kind {
+            CompletionKind::Answers if self.rows.is_empty() => {
+                return "answers · Esc closes".to_owned();
+            }
+            CompletionKind::Answers => "answers to what is asked",
+            CompletionKind::Commands => "commands",
+            CompletionKind::Presets => "presets of discussions",
+            CompletionKind::Values => "what it takes",
+            CompletionKind::Files => "files",
+            CompletionKind::AgentsAndFiles => "agents and files",
+        };
+        let text = self
+            .insertions
+            .get(self.chosen)
+            .map_or("", |text| text.trim_end());
+        let keys = match (enter, self.kind) {
+            (EnterEffect::SendsText, CompletionKind::Commands) => {
+                format!("Enter carries out {} · Tab completes", self.typed)
+            }
+            (EnterEffect::AcceptsEntry, CompletionKind::Commands) => {
+                format!("Tab or Enter completes {text}")
+            }
+            (EnterEffect::SendsText, _) => "Enter sends the line · Tab takes one".to_owned(),
+            (EnterEffect::AcceptsEntry, _) => "Tab or Enter takes one".to_owned(),
+        };
+        format!("{what} · {keys} · Esc closes")
+    }
+
+    pub(super) fn draw(
+        &self,
+        frame: &mut Frame,
+        composer: Rect,
+        enter: EnterEffect,
+    ) -> Vec<(Rect, usize)> {
+        let n_rows = u16::try_from(self.rows.len())
+            .unwrap_or(MAX_ROWS)
+            .clamp(1, MAX_ROWS);
+        let height = (n_rows + 2).min(composer.y);
+        if height < 3 {
+            return Vec::new();
+        }
+        let area = Rect {
+            y: composer.y - height,
+            height,
+            width: composer.width.min(100),
+            ..composer
+        };
+        let title = format!("{}{}", self.title(enter), self.truncation_note);
+        let inner = popup::draw(frame, area, &title, "");
+        if self.rows.is_empty() {
+            let note = truncate_to_columns(&self.note, usize::from(inner.width));
+            frame.render_widget(Line::styled(note, theme::QUIET), inner);
+        }
+        fuzzy_picker::draw_rows(frame, inner, &self.rows, self.chosen)
+    }
+}

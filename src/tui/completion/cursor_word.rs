@@ -1,0 +1,74 @@
+//! The word at the cursor, and what a command of the table takes.
+//!
+//! Refuses to know which files, agents and presets there are.
+
+use crate::tui::keymap::BINDINGS;
+
+/// The part of a slash command that is always typed; a blank follows where more may.
+pub(super) fn typed_prefix(slash: &str) -> String {
+    let (name, argument) = slash.split_once(' ').unwrap_or((slash, ""));
+    let is_word = argument.chars().all(|c| c.is_ascii_lowercase());
+    match argument {
+        "" => name.to_owned(),
+        _ if is_word => slash.to_owned(),
+        _ => format!("{name} "),
+    }
+}
+
+/// The words that the table of commands names for what a command takes.
+pub(super) fn argument_choices(command: &str) -> Vec<(String, String)> {
+    let mut values = Vec::new();
+    for binding in BINDINGS {
+        for slash in binding.slash.split(", ") {
+            let Some((name, taken)) = slash.split_once(' ') else {
+                continue;
+            };
+            let words = taken.trim_matches(['[', ']']).split('|');
+            let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
+            if name == command {
+                let words = words.filter(is_word);
+                values.extend(words.map(|word| (word.to_owned(), binding.help.to_owned())));
+            }
+        }
+    }
+    values
+}
+
+/// The word before the cursor that may be the name of a preset: the first one after a command that takes one.
+pub(super) fn preset_word(line: &str) -> Option<&str> {
+    let commands = ["/discuss ", "/budget "].into_iter();
+    let mut words = commands.filter_map(|command| line.strip_prefix(command));
+    words.find(|word| !word.contains(char::is_whitespace))
+}
+
+/// The word before the cursor that begins with `@`.
+pub(super) fn file_word(line: &str) -> Option<&str> {
+    let at = line.rfind('@')?;
+    let before = line[..at].chars().next_back();
+    let word = &line[at..];
+    let stands_alone = before.is_none_or(|c| c.is_whitespace() || "([{\"'`,;:，。（「".contains(c));
+    (stands_alone && !word.contains(char::is_whitespace)).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_meant_by_a_word_of_its_own() {
+        assert_eq!(file_word("look at @src/m"), Some("@src/m"));
+        assert_eq!(file_word("看（@目"), Some("@目"));
+        assert_eq!(file_word("me@example.org"), None);
+        assert_eq!(file_word("@a b"), None);
+        assert_eq!(file_word("no"), None);
+    }
+
+    #[test]
+    fn a_command_is_filled_up_to_where_its_text_begins() {
+        assert_eq!(typed_prefix("/go"), "/go");
+        assert_eq!(typed_prefix("/tab plan"), "/tab plan");
+        assert_eq!(typed_prefix("/goal TEXT"), "/goal ");
+        assert_eq!(typed_prefix("/undo [N]"), "/undo ");
+        assert_eq!(typed_prefix("/edit plan|comments|merge"), "/edit ");
+    }
+}

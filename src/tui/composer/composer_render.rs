@@ -1,0 +1,193 @@
+//! How the composer looks: its frame, its text, and the terminal's own cursor, at which an input method opens.
+//!
+//! Refuses to change what is written.
+
+use ratatui::Frame;
+use ratatui::buffer::{Buffer, CellWidth};
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::Line;
+use ratatui::widgets::{Block, BorderType, Borders, Clear, Widget};
+use ratatui_textarea::CursorMove;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{TextComposer, cursor_position, graphemes};
+use crate::tui::clickable_keys;
+use crate::tui::text_wrap::{fit_border_line, text_width, truncate_to_columns, wrap_spans};
+use crate::tui::theme;
+
+impl TextComposer {
+    /// How many lines the text takes at a width.
+    pub fn n_rows(&self, columns: usize) -> usize {
+        let rows = |line: &String| wrap_spans(&[line.as_str().into()], columns, 0).len();
+        let lines = self.text_area.lines().iter().take(50);
+        // Behind a full row the cursor has one of its own; where rows end is known of the room that it was drawn in.
+        let is_known = usize::from(self.drawn_size.width) == columns;
+        let is_behind = is_known && self.is_cursor_after_full_row(columns);
+        lines.map(rows).sum::<usize>().max(1) + usize::from(is_behind)
+    }
+
+    /// Draws the composer with its text and cursor; `label` says what Enter does.
+    pub fn draw(&mut self, frame: &mut Frame, area: Rect, label: &str) {
+        if area.height >= 3 {
+            let label = truncate_to_columns(label, usize::from(area.width).saturating_sub(4));
+            let title = Line::from(clickable_keys::hint_spans(
+                &format!(" {label} "),
+                Style::new(),
+            ));
+            let block = Block::new()
+                .borders(Borders::ALL)
+                .border_type(BorderType::Rounded)
+                .border_style(theme::YOU)
+                .title(fit_border_line(title));
+            self.text_area.set_block(block);
+        } else {
+            self.text_area.remove_block();
+        }
+        let inner = self
+            .text_area
+            .block()
+            .map_or(area, |block| block.inner(area));
+        if std::mem::replace(&mut self.drawn_size, inner.as_size()) != inner.as_size() {
+            self.reset_scroll(area);
+        }
+        frame.render_widget(&self.text_area, area);
+        if self.is_cursor_after_full_row(usize::from(inner.width)) {
+            return self.draw_with_next_row(frame, area, inner);
+        }
+        self.place_cursor(frame, inner);
+    }
+
+    /// Tells whether the cursor stands at the end of a line that fills its last row to the last column.
+    fn is_cursor_after_full_row(&self, columns: usize) -> bool {
+        let (line, place) = self.line_at_cursor();
+        let is_at_end = !line.is_empty() && place == line.chars().count();
+        let is_full = || self.cursor_column(self.text_area.screen_cursor().row) == columns;
+        is_at_end && !self.text_area.is_selecting() && is_full()
+    }
+
+    /// Draws with an empty row behind the full one, in which the cursor stands and an input method opens.
+    fn draw_with_next_row(&mut self, frame: &mut Frame, area: Rect, inner: Rect) {
+        // A blank has no room left in the row; it goes again before anybody sees it.
+        self.text_area.insert_char(' ');
+        self.text_area.move_cursor(CursorMove::Back);
+        frame.render_widget(Clear, area);
+        frame.render_widget(&self.text_area, area);
+        self.place_cursor(frame, inner);
+        self.text_area.delete_next_char();
+    }
+
+    /// Scrolls only as far as the cursor needs it. The text area keeps how far it was scrolled in another room,
+    /// and would show the end of a text that has room enough.
+    fn reset_scroll(&mut self, area: Rect) {
+        if self.text_area.scroll_offset().0 == 0 || self.text_area.is_selecting() {
+            return;
+        }
+        let at = cursor_position(&self.text_area);
+        self.text_area.move_cursor(CursorMove::Jump(0, 0));
+        (&self.text_area).render(area, &mut Buffer::empty(area));
+        self.move_cursor(at);
+    }
+
+    /// Places the cursor at a place of the screen, where the composer was drawn last.
+    pub fn on_click(&mut self, area: Rect, at: Position) {
+        let inner = self
+            .text_area
+            .block()
+            .map_or(area, |block| block.inner(area));
+        if !inner.contains(at) {
+            return;
+        }
+        let (top, left) = self.text_area.scroll_offset();
+        let row_on_screen = usize::from(top) + usize::from(at.y - inner.y);
+        let columns = usize::from(left) + usize::from(at.x - inner.x);
+        let first = self.text_area.screen_to_data(row_on_screen, 0);
+        let next = self.text_area.screen_to_data(row_on_screen + 1, 0);
+        let line = self
+            .text_area
+            .lines()
+            .get(first.0)
+            .map_or("", String::as_str);
+        let n_all = line.chars().count();
+        // The end of a row that goes on in the next one is the beginning of that.
+        let end = match next.0 == first.0 && next.1 > first.1 {
+            true => graphemes::grapheme_start(line, next.1),
+            false => n_all,
+        };
+        let rest = graphemes::slice_chars(line, first.1, n_all);
+        let (mut place, mut used) = (first.1, 0);
+        for sign in rest.graphemes(true) {
+            used += usize::from(sign.cell_width());
+            if used > columns {
+                break;
+            }
+            place += sign.chars().count();
+        }
+        let row = first.0;
+        self.move_cursor((row, place.min(end)));
+    }
+
+    fn place_cursor(&self, frame: &mut Frame, inner: Rect) {
+        if inner.is_empty() {
+            return;
+        }
+        let (top, left) = self.text_area.scroll_offset();
+        let at = self.text_area.screen_cursor();
+        let offset = |at: usize, from: u16| {
+            u16::try_from(at.saturating_sub(usize::from(from))).unwrap_or(u16::MAX)
+        };
+        let x = inner
+            .x
+            .saturating_add(offset(self.cursor_column(at.row), left));
+        let y = inner.y.saturating_add(offset(at.row, top));
+        frame.set_cursor_position((x.min(inner.right() - 1), y.min(inner.bottom() - 1)));
+    }
+
+    /// How many columns are drawn before the cursor in its row of the screen. The text area draws what belongs
+    /// together as one sign, but counts each character for itself.
+    fn cursor_column(&self, row_on_screen: usize) -> usize {
+        let (row, column) = cursor_position(&self.text_area);
+        let from = self.text_area.screen_to_data(row_on_screen, 0).1;
+        let line = self.text_area.lines().get(row).map_or("", String::as_str);
+        let before: String = line
+            .chars()
+            .skip(from)
+            .take(column.saturating_sub(from))
+            .collect();
+        let signs = before.graphemes(true);
+        signs.map(|sign| usize::from(sign.cell_width())).sum()
+    }
+
+    /// How many columns of that line say something.
+    pub fn min_folded_columns(&self, key: &str) -> usize {
+        text_width(key) + text_width("›  to write")
+    }
+
+    /// Draws the one line that stands there while the user does not write; `key` begins to.
+    pub fn draw_folded(&self, frame: &mut Frame, area: Rect, key: &str) {
+        let first = self
+            .text_area
+            .lines()
+            .iter()
+            .find(|line| !line.trim().is_empty());
+        let long = format!("› {key} to write, / for commands");
+        let columns = usize::from(area.width);
+        let line = match first {
+            Some(line) => {
+                let text = format!("› {line}  (unsent; {key} goes on)");
+                Line::styled(truncate_to_columns(&text, columns), theme::QUIET)
+            }
+            None => {
+                let hints = match text_width(&long) < columns {
+                    true => long,
+                    false => format!("› {key} to write"),
+                };
+                Line::from(clickable_keys::hint_spans(
+                    &truncate_to_columns(&hints, columns),
+                    theme::QUIET,
+                ))
+            }
+        };
+        frame.render_widget(line, area);
+    }
+}

@@ -1,0 +1,110 @@
+//! Where the composer stands, how high it is, and what stands in its frame.
+//!
+//! Refuses to know what its text is for.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::command::ScreenCommand;
+use super::dialog::ChoiceDialog;
+use super::keymap::ComposerFocus;
+use super::tabs::TabKind;
+use super::text_wrap::text_width;
+use super::{Screen, footer};
+use crate::domain::run::RunState;
+
+impl Screen {
+    /// Tells whether there is a text that the user writes.
+    pub fn has_composer_text(&self) -> bool {
+        self.composer_focus == ComposerFocus::Focused && !self.composer.is_empty()
+    }
+
+    /// Tells whether the user is where texts are written and there is none.
+    pub fn is_composer_awaiting_text(&self) -> bool {
+        self.composer_focus == ComposerFocus::Focused && self.composer.is_empty()
+    }
+
+    /// Draws what stands below the dialog: the composer, or what looks for something, and the footer.
+    pub(super) fn draw_bottom_area(
+        &mut self,
+        frame: &mut Frame,
+        (composer, foot): (Rect, Rect),
+        (state, sheet): (Option<&RunState>, Option<&ChoiceDialog>),
+    ) {
+        let word = match self.search_bar.is_some() {
+            true => {
+                self.draw_search_bar(frame, composer, state);
+                None
+            }
+            false => self.draw_composer(frame, composer, (state, sheet)),
+        };
+        self.hit_areas.buttons = footer::draw(self, frame, foot, state, sheet);
+        let word = word.map(|place| (place, ScreenCommand::Show(TabKind::Chat)));
+        self.hit_areas.buttons.extend(word);
+    }
+
+    /// How many rows the composer takes.
+    pub(super) fn composer_rows(&self, rest: Rect, sheet: Option<&ChoiceDialog>) -> usize {
+        if self.is_read_only() {
+            return 0;
+        }
+        let height = usize::from(rest.height);
+        // A dialog needs its frame, its choices and a line of what it is about; a list scrolls.
+        let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).clamp(4, 10));
+        let least_with_frame = match sheet {
+            // What Enter does to an answer is said in the frame.
+            Some(sheet) if sheet.choices.is_empty() => 7,
+            _ => 9.max(least_above + 3),
+        };
+        match self.composer_focus {
+            ComposerFocus::Unfocused if height > least_above + 4 => 1,
+            ComposerFocus::Unfocused => 0,
+            ComposerFocus::Focused if height < least_with_frame => 1,
+            ComposerFocus::Focused => {
+                let columns = usize::from(rest.width).saturating_sub(2);
+                self.composer.n_rows(columns).min((height / 4).max(1)) + 2
+            }
+        }
+    }
+
+    /// Draws the composer; gives the place of a word on what happened elsewhere, where one stands beside it.
+    fn draw_composer(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        (state, sheet): (Option<&RunState>, Option<&ChoiceDialog>),
+    ) -> Option<Rect> {
+        if area.is_empty() {
+            return None;
+        }
+        // A dialog says what happened itself.
+        let is_free = sheet.is_none();
+        match self.composer_focus {
+            ComposerFocus::Focused => {
+                let label = self.describe_enter(state);
+                self.composer.draw(frame, area, &label);
+                let border = Rect {
+                    width: area.width.saturating_sub(2),
+                    ..area
+                };
+                let n_taken = text_width(&label) + 4;
+                let has_border = is_free && area.height > 2;
+                let word = has_border.then(|| self.draw_cross_tab_toast(frame, border, n_taken));
+                self.draw_completion(frame, area, state);
+                word.flatten()
+            }
+            ComposerFocus::Unfocused => {
+                let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
+                let n_taken = self.composer.min_folded_columns(&key);
+                let word = is_free.then(|| self.draw_cross_tab_toast(frame, area, n_taken));
+                let word = word.flatten();
+                let left = Rect {
+                    width: word.map_or(area.width, |word| word.x - area.x),
+                    ..area
+                };
+                self.composer.draw_folded(frame, left, &key);
+                word
+            }
+        }
+    }
+}

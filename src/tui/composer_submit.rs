@@ -1,0 +1,163 @@
+//! What Enter does with the composer's text: a command, a task for the agent that it names, or a text for whoever takes
+//! it now.
+//!
+//! Refuses to lose a text that nobody takes: it stays in the composer.
+
+use super::agent_dialogs::AgentMention;
+use super::command::{self, CommandParseError, ScreenCommand};
+use super::composer::MAX_TEXT_BYTES;
+use super::composer_target::{self, ComposerOutcome};
+use super::dialog::ComposerDraft;
+use super::discussion_commands::DiscussionScreenCommand;
+use super::keymap::ComposerFocus;
+use super::text_wrap::to_one_line;
+use super::{Screen, SubmitOutcome};
+use crate::domain::run::RunState;
+
+/// Says that there is more than a message holds, and where else it can go; `n_bytes` were to come, where that is known.
+pub fn describe_too_large(n_bytes: Option<usize>) -> String {
+    let most = MAX_TEXT_BYTES >> 10;
+    let what = match n_bytes.map(|n| n.div_ceil(1 << 10)) {
+        Some(kb @ 0..1024) => format!("a paste of {kb} KB was not taken: it does not fit"),
+        Some(kb) => format!(
+            "a paste of {}.{} MB was not taken: it does not fit",
+            kb >> 10,
+            (kb % 1024) * 10 / 1024
+        ),
+        None => "the message is full".to_owned(),
+    };
+    format!("{what}, {most} KB are the most; put it in a file and name that with @")
+}
+
+impl Screen {
+    /// Says what Enter does with what is written, as far as it is.
+    pub(super) fn describe_enter(&self, state: Option<&RunState>) -> String {
+        let label = match self.describe_enter_command() {
+            Some(label) => label,
+            None => {
+                let target =
+                    composer_target::composer_target(state, self.draft, &self.dialog_context());
+                let label = composer_target::target_label(&target, self.refiner, self.keymap());
+                match self.pending_dialog(state) {
+                    // Enter in an empty composer is the dialog's.
+                    Some(_) if self.composer.is_empty() && !self.is_plan_draft() => {
+                        label.replacen("Enter:", "write, then Enter:", 1)
+                    }
+                    _ => label,
+                }
+            }
+        };
+        match self.assist.queued_messages.len() {
+            0 => label,
+            n => format!("{n} queued, ↑ takes it back · {label}"),
+        }
+    }
+
+    /// The same of what goes to no agent as a text: a command, a task, a word that is offered.
+    fn describe_enter_command(&self) -> Option<String> {
+        if let Some(word) = self.assist.accepted_by_enter(&self.composer) {
+            return Some(format!("Enter: take {}", to_one_line(word.trim_end())));
+        }
+        let text = self.composer.text();
+        match self.parse_mention(&text) {
+            Some(AgentMention::Task(agent, _)) => {
+                return Some(format!("Enter: give {agent} this task"));
+            }
+            Some(AgentMention::Wrong(why)) => return Some(why),
+            None => {}
+        }
+        let name = text.split_whitespace().next().unwrap_or_default();
+        match command::parse_slash_command(&text) {
+            Ok(_) => Some(format!("Enter: carry out {name}")),
+            Err(CommandParseError::Wrong(why)) => Some(why),
+            Err(CommandParseError::Text) => None,
+        }
+    }
+
+    /// Tells whether what is written is for a line of the plan.
+    fn is_plan_draft(&self) -> bool {
+        matches!(self.draft, Some(ComposerDraft::Note | ComposerDraft::Line))
+    }
+
+    /// Why a text is not sent that is nothing but the letter of a choice: whoever reads the dialog types that.
+    fn refuse_dialog_letter(&self, text: &str, state: Option<&RunState>) -> Option<String> {
+        let sheet = self
+            .pending_dialog(state)
+            .filter(|_| self.draft.is_none())?;
+        let mut letters = text.trim().chars();
+        let (letter, None) = (letters.next()?.to_ascii_lowercase(), letters.next()) else {
+            return None;
+        };
+        let choice = sheet.choices.iter().find(|choice| choice.key == letter)?;
+        let leave = self.keymap().key_label("leave", ComposerFocus::Focused);
+        let key = choice.key.to_uppercase();
+        Some(format!(
+            "{leave}, then {key}: {} · one letter is not sent",
+            choice.label
+        ))
+    }
+
+    /// Sends what is written: a command, or a text to whoever takes it now.
+    pub(super) fn submit_composer(&mut self, state: Option<&RunState>) -> SubmitOutcome {
+        let text = self.composer.text();
+        let mention = self.parse_mention(&text);
+        self.close_completion();
+        match mention {
+            Some(AgentMention::Task(agent, prompt)) => {
+                self.composer.submit_text();
+                return SubmitOutcome::Done(
+                    self.perform_command(ScreenCommand::StartTask(agent, prompt), state),
+                );
+            }
+            Some(AgentMention::Wrong(why)) => return SubmitOutcome::StaysInComposer(why),
+            None => {}
+        }
+        let target = composer_target::composer_target(state, self.draft, &self.dialog_context());
+        match command::parse_slash_command(&text) {
+            Ok(command) => {
+                if let ScreenCommand::Discuss(DiscussionScreenCommand::Start(topic)) = &command
+                    && let Some(why) = self.talks.preset_typo_hint(topic)
+                {
+                    return SubmitOutcome::StaysInComposer(why);
+                }
+                let shown = self.readable_dialog_id();
+                if let Some(why) = self.unseen_dialog_reason(&command, shown.as_deref(), state) {
+                    return SubmitOutcome::StaysInComposer(why);
+                }
+                self.composer.submit_text();
+                return SubmitOutcome::Done(self.perform_command(command, state));
+            }
+            Err(CommandParseError::Wrong(why)) => return SubmitOutcome::StaysInComposer(why),
+            Err(CommandParseError::Text) => {}
+        }
+        if let Some(why) = self.refuse_dialog_letter(&text, state) {
+            return SubmitOutcome::StaysInComposer(why);
+        }
+        match composer_target::submit_to_target(&target, &text, self.refiner) {
+            Ok(ComposerOutcome::Act(actions)) => {
+                self.composer.submit_text();
+                let was_asked_for = self.draft.take().is_some();
+                self.noted_line = None;
+                self.transcript.go_to_end();
+                if was_asked_for {
+                    // The text belonged to a dialog; the next one gets the keys.
+                    self.composer_focus = ComposerFocus::Unfocused;
+                }
+                SubmitOutcome::Done(actions)
+            }
+            Ok(ComposerOutcome::QueueMessage(text)) => {
+                self.composer.submit_text();
+                self.assist.queued_messages.push(text);
+                SubmitOutcome::Done(Vec::new())
+            }
+            Ok(ComposerOutcome::PickAnswer(text)) => {
+                self.composer.submit_text();
+                if self.draft.take().is_some() {
+                    self.composer_focus = ComposerFocus::Unfocused;
+                }
+                SubmitOutcome::Done(self.pick_answer(&text, state))
+            }
+            Err(why) => SubmitOutcome::StaysInComposer(why),
+        }
+    }
+}

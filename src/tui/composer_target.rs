@@ -1,0 +1,318 @@
+//! What the composer's text is for now, and what sending it does.
+//!
+//! Refuses to send a text nowhere: what nobody takes stays in the composer, with a word why.
+
+use super::action::{Action, DiscussionTopic};
+use super::dialog::ComposerDraft;
+use super::dialogs::DialogContext;
+use super::dialogs::{goal_confirmed, open_questions};
+use super::keymap::{ActiveKeymap, ComposerFocus};
+use crate::domain::event::{ApprovalDecision, Event};
+use crate::domain::phase::Phase;
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::run::{ResultValidity, RunState, notes_blocker};
+use crate::domain::turn::Role;
+use crate::permission::{ApprovalMatcher, ApprovalScope};
+
+/// Who takes the composer's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ComposerTarget {
+    /// A new run, with its goal.
+    NewRun,
+    /// The agent that talks about the goal.
+    TalkToRefiner(Role),
+    /// The plan's author, as changes to the approved plan.
+    PlanChanges(u32),
+    /// The review, as a number of iterations.
+    MoreIterations(u32),
+    /// The agent whose turn brought no document, with its next try.
+    RetryTurn(u32, Role),
+    /// The agent that asks; the question at hand.
+    AgentQuestion(u32, String),
+    /// The agent whose call is refused.
+    CallRefusal(u32),
+    /// Reviewer and planner with their next turns: a note on this line of the plan, with what stands there.
+    PlanNote(u32, String),
+    /// The plan: this line of it, with what stands there, is written anew.
+    PlanLine(u32, String),
+    /// Participants of a discussion about the finding of this number.
+    DiscussionTopic(u32),
+    /// Nobody but the program: calls like this one are let through for so long.
+    ApprovalPattern(u32, ApprovalScope),
+    /// The agent whose turn runs, in the middle of it.
+    SteerTurn(Role),
+    /// Whoever has the next turn, with its prompt; the turn that waits at the gate where one does.
+    NextTurn(Option<Role>),
+    /// The agent that talks about the goal, once it is done talking.
+    AfterTalking(Role),
+    /// Nobody, for this reason.
+    Nobody(&'static str),
+}
+
+/// Tells who takes a text now.
+pub fn composer_target(
+    state: Option<&RunState>,
+    draft: Option<ComposerDraft>,
+    known: &DialogContext<'_>,
+) -> ComposerTarget {
+    let Some(state) = state else {
+        return ComposerTarget::NewRun;
+    };
+    if let (Some(draft @ (ComposerDraft::Note | ComposerDraft::Line)), Some((line, quote))) =
+        (draft, known.noted_line)
+    {
+        return match (notes_blocker(state), draft) {
+            (Some(why), _) => ComposerTarget::Nobody(why),
+            (None, ComposerDraft::Line) => ComposerTarget::PlanLine(*line, quote.clone()),
+            (None, _) => ComposerTarget::PlanNote(*line, quote.clone()),
+        };
+    }
+    if let Some(ComposerDraft::Topic { finding }) = draft {
+        return ComposerTarget::DiscussionTopic(finding);
+    }
+    if let Some(target) = call_target(state, draft) {
+        return target;
+    }
+    if let Some(question) = state.current_question() {
+        let id = question.id;
+        match &question.kind {
+            QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
+                if let Some(asked) = open_questions(questions, known).first() {
+                    return ComposerTarget::AgentQuestion(id, asked.text.clone());
+                }
+            }
+            QuestionKind::Execute { .. } => return ComposerTarget::PlanChanges(id),
+            QuestionKind::Arbitration { .. } if draft == Some(ComposerDraft::More { id }) => {
+                return ComposerTarget::MoreIterations(id);
+            }
+            QuestionKind::NoDocument { purpose, .. }
+                if draft == Some(ComposerDraft::Again { id }) =>
+            {
+                return ComposerTarget::RetryTurn(id, purpose.role());
+            }
+            QuestionKind::Gate { order } => {
+                return ComposerTarget::NextTurn(Some(order.purpose.role()));
+            }
+            _ => return ComposerTarget::Nobody("the open dialog comes first"),
+        }
+    }
+    phase_target(state)
+}
+
+/// A text that was asked for about the call that waits first; for another one it is not taken.
+fn call_target(state: &RunState, draft: Option<ComposerDraft>) -> Option<ComposerTarget> {
+    let call = state.approvals.first()?.n;
+    match draft? {
+        ComposerDraft::Refusal { of } if of == call => Some(ComposerTarget::CallRefusal(call)),
+        ComposerDraft::Pattern { of, scope } if of == call => {
+            Some(ComposerTarget::ApprovalPattern(call, scope))
+        }
+        ComposerDraft::Refusal { .. } | ComposerDraft::Pattern { .. } => Some(
+            ComposerTarget::Nobody("the call that it was about no longer waits"),
+        ),
+        ComposerDraft::Note
+        | ComposerDraft::Line
+        | ComposerDraft::Topic { .. }
+        | ComposerDraft::Changes { .. }
+        | ComposerDraft::More { .. }
+        | ComposerDraft::Again { .. }
+        | ComposerDraft::Reply { .. } => None,
+    }
+}
+
+fn phase_target(state: &RunState) -> ComposerTarget {
+    let is_idle = state.running.is_none() && state.busy.is_none();
+    match state.phase {
+        Phase::Init | Phase::Done | Phase::Cancelled => ComposerTarget::NewRun,
+        Phase::RefineGoal if is_idle => ComposerTarget::TalkToRefiner(state.refiner),
+        Phase::RefineGoal => ComposerTarget::AfterTalking(state.refiner),
+        Phase::WritePlan | Phase::Review | Phase::Respond | Phase::Approved | Phase::Execute => {
+            match steerable_role(state) {
+                Some(role) => ComposerTarget::SteerTurn(role),
+                None => ComposerTarget::NextTurn(None),
+            }
+        }
+    }
+}
+
+/// Who can be told something now, in the middle of a turn.
+pub fn steerable_role(state: &RunState) -> Option<Role> {
+    let running = state.running.as_ref()?;
+    let role = running.order.purpose.role();
+    (running.result == ResultValidity::Yes).then_some(role)
+}
+
+/// Says what Enter does with a text.
+pub fn target_label(target: &ComposerTarget, refiner: Role, keymap: &ActiveKeymap) -> String {
+    let key = |action| keymap.key_label(action, ComposerFocus::Focused);
+    match target {
+        ComposerTarget::NewRun => format!(
+            "What is the goal? Enter: talk about it with the {} ({}: another)",
+            refiner.name(),
+            key("refiner")
+        ),
+        ComposerTarget::TalkToRefiner(refiner) => format!(
+            "Enter: say it to the {} ({}: another) · /go confirms the goal",
+            refiner.name(),
+            key("refiner")
+        ),
+        ComposerTarget::AfterTalking(role) => format!(
+            "Enter: queue it until the {}'s turn is over · /steer says it now",
+            role.name()
+        ),
+        ComposerTarget::SteerTurn(role) => format!(
+            "Enter: say it to the {} now, in the middle of its turn",
+            role.name()
+        ),
+        ComposerTarget::NextTurn(Some(role)) => format!(
+            "Enter: say it to the {} with the turn that waits",
+            role.name()
+        ),
+        ComposerTarget::NextTurn(None) => "Enter: say it with the next turn".to_owned(),
+        ComposerTarget::PlanChanges(_) => "Enter: have the plan changed like this".to_owned(),
+        ComposerTarget::MoreIterations(_) => {
+            "How many more iterations? Enter: go on with so many".to_owned()
+        }
+        ComposerTarget::RetryTurn(_, role) => {
+            format!("Enter: the {} tries again, with this", role.name())
+        }
+        ComposerTarget::AgentQuestion(..) => "Enter: answer the agent".to_owned(),
+        ComposerTarget::CallRefusal(_) => {
+            "Why not? Enter: refuse it and tell the agent, which goes on".to_owned()
+        }
+        ComposerTarget::PlanNote(line, _) => {
+            format!("Note on line {line}. Enter: reviewer and planner get it with their next turns")
+        }
+        ComposerTarget::PlanLine(line, _) => format!(
+            "Line {line} of the plan. Enter: it stands there like this · {} leaves it",
+            key("leave")
+        ),
+        ComposerTarget::DiscussionTopic(n) => {
+            format!("What about finding {n} is to be decided? Enter: have it discussed")
+        }
+        ComposerTarget::ApprovalPattern(_, scope) => format!(
+            "A pattern, `*` stands for anything. Enter: allow it for {}",
+            scope.label()
+        ),
+        ComposerTarget::Nobody(_) => format!("/ for commands, {} leaves", key("leave")),
+    }
+}
+
+/// What sending a text does: actions, or an answer to one of several questions.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ComposerOutcome {
+    /// These actions.
+    Act(Vec<Action>),
+    /// The answer to the question at hand.
+    PickAnswer(String),
+    /// It waits until an agent is done.
+    QueueMessage(String),
+}
+
+/// Sends a text.
+///
+/// # Errors
+/// Nobody takes it, or it does not fit; says why.
+pub fn submit_to_target(
+    target: &ComposerTarget,
+    text: &str,
+    refiner: Role,
+) -> Result<ComposerOutcome, String> {
+    let line_text = text.trim_end();
+    let text = text.trim().to_owned();
+    let event = match target {
+        ComposerTarget::NewRun => {
+            return Ok(ComposerOutcome::Act(vec![Action::NewRun {
+                goal: text,
+                refiner,
+            }]));
+        }
+        ComposerTarget::TalkToRefiner(_) => Event::GoalMessageAdded { text },
+        ComposerTarget::AfterTalking(_) => return Ok(ComposerOutcome::QueueMessage(text)),
+        ComposerTarget::SteerTurn(_) => Event::Steered { text },
+        ComposerTarget::NextTurn(_) => Event::MessageQueued { to: None, text },
+        ComposerTarget::PlanChanges(id) => Event::QuestionAnswered {
+            id: *id,
+            answer: QuestionAnswer::RequestChanges { text },
+        },
+        ComposerTarget::MoreIterations(id) => Event::QuestionAnswered {
+            id: *id,
+            answer: QuestionAnswer::MoreIterations {
+                n: parse_number(&text)?,
+            },
+        },
+        ComposerTarget::RetryTurn(id, _) => {
+            let answer = QuestionAnswer::Retry;
+            let said = Event::MessageQueued { to: None, text };
+            let events = [said, Event::QuestionAnswered { id: *id, answer }];
+            return Ok(ComposerOutcome::Act(events.map(Action::Event).to_vec()));
+        }
+        ComposerTarget::AgentQuestion(..) => return Ok(ComposerOutcome::PickAnswer(text)),
+        ComposerTarget::PlanNote(line, quote) => Event::NoteMade {
+            line: *line,
+            quote: quote.clone(),
+            text,
+        },
+        ComposerTarget::DiscussionTopic(n) => return Ok(discussion_request(*n, text)),
+        ComposerTarget::CallRefusal(call) => {
+            return Ok(approval_decision(
+                *call,
+                ApprovalDecision::DenyWithReason(text),
+            ));
+        }
+        ComposerTarget::ApprovalPattern(call, scope) => {
+            let what = vec![ApprovalMatcher::Pattern(text)];
+            return Ok(approval_decision(
+                *call,
+                ApprovalDecision::AllowAndRemember {
+                    what,
+                    scope: *scope,
+                },
+            ));
+        }
+        ComposerTarget::PlanLine(line, was) => {
+            return Ok(ComposerOutcome::Act(vec![Action::Rewrite {
+                line: *line,
+                was: was.clone(),
+                // How far it is indented says what it belongs to.
+                text: line_text.to_owned(),
+            }]));
+        }
+        ComposerTarget::Nobody(why) => return Err(format!("nobody takes this text now: {why}")),
+    };
+    Ok(ComposerOutcome::Act(vec![Action::Event(event)]))
+}
+
+fn discussion_request(finding: u32, text: String) -> ComposerOutcome {
+    ComposerOutcome::Act(vec![Action::Discuss(DiscussionTopic {
+        text,
+        finding: Some(finding),
+        preset: None,
+    })])
+}
+
+fn approval_decision(call: u32, answer: ApprovalDecision) -> ComposerOutcome {
+    ComposerOutcome::Act(vec![Action::AnswerApproval { call, answer }])
+}
+
+fn parse_number(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|n| (1..=1_000).contains(n))
+        .ok_or_else(|| "write a number from 1 to 1000".to_owned())
+}
+
+/// Confirms a goal in the user's words or as it stands.
+pub fn confirm_goal(text: &str) -> Vec<Action> {
+    vec![Action::Event(goal_confirmed(text))]
+}
+
+/// Tells whether the dialog that waits is about two texts.
+pub fn is_versions_question(state: &RunState) -> bool {
+    let kind = state.current_question().map(|question| &question.kind);
+    state.approvals.is_empty()
+        && matches!(
+            kind,
+            Some(QuestionKind::Conflict { .. } | QuestionKind::Draft { .. })
+        )
+}

@@ -1,0 +1,149 @@
+//! A word on what happened in Chat, for whoever looks at another tab: it stands for a moment at the end of the
+//! composer's row, which is free there.
+//!
+//! Refuses to move anything or to take the place of keys, and to say what the tab shows that is looked at.
+
+use std::time::Duration;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::Screen;
+use super::keymap::ComposerFocus;
+use super::tabs::TabKind;
+use super::text_wrap::{draw_line, line_width, text_width, truncate_to_columns};
+use super::theme;
+use super::transcript::event_facts;
+use crate::domain::event::Event;
+use crate::domain::ids::UnixMillis;
+
+/// How long it stands, in milliseconds.
+const TOAST_MS: i64 = 4_000;
+/// How many columns it needs to say something.
+const MIN_TOAST_COLUMNS: usize = 12;
+
+/// What happened, and when.
+#[derive(Debug)]
+pub(super) struct CrossTabToast {
+    text: String,
+    at: UnixMillis,
+    /// The tabs that show it themselves.
+    shown_by: &'static [TabKind],
+}
+
+impl Screen {
+    /// Keeps the word on an event that the user waits for.
+    pub(super) fn note_cross_tab_event(&mut self, at: UnixMillis, event: &Event) {
+        let Some(shown_by) = tabs_showing_event(event) else {
+            return;
+        };
+        // What came of a step is known where all of it was told.
+        let told = match event {
+            Event::StepRecorded { .. } => self.transcript.last_fact_line(),
+            _ => None,
+        };
+        let text = told.unwrap_or_else(|| {
+            let facts = event_facts(event);
+            let firsts = facts.iter().filter_map(|fact| fact.lines().next());
+            let text: Vec<&str> = firsts.collect();
+            match text.is_empty() {
+                true => String::new(),
+                false => format!("{}{}", event_sign(event), text.join(" · ")),
+            }
+        });
+        if !text.is_empty() {
+            self.cross_tab_toast = Some(CrossTabToast { text, at, shown_by });
+        }
+    }
+
+    /// The word, while it stands; a replayed event is long over.
+    pub(super) fn cross_tab_text(&self) -> Option<&str> {
+        let side = self.hit_areas.side_pane.map(|(_, tab)| tab);
+        let is_seen = |tab: TabKind| tab == self.tab || Some(tab) == side;
+        let elsewhere = self
+            .cross_tab_toast
+            .as_ref()
+            .filter(|_| self.tab != TabKind::Chat)?;
+        let is_shown = elsewhere.shown_by.iter().any(|tab| is_seen(*tab));
+        let stands = self.toast_remaining(elsewhere).filter(|_| !is_shown);
+        stands.map(|_| elsewhere.text.as_str())
+    }
+
+    /// How long it still stands.
+    pub fn cross_tab_toast_remaining(&self) -> Option<Duration> {
+        self.toast_remaining(self.cross_tab_toast.as_ref()?)
+    }
+
+    fn toast_remaining(&self, elsewhere: &CrossTabToast) -> Option<Duration> {
+        let age = self.current_time()?.0.saturating_sub(elsewhere.at.0);
+        let left = u64::try_from(TOAST_MS.saturating_sub(age)).ok()?;
+        ((0..TOAST_MS).contains(&age)).then(|| Duration::from_millis(left))
+    }
+
+    /// Draws the word at the end of a row of which that many columns are taken; gives its place. Where there is too
+    /// little room nothing is drawn: the tab of the chat tells that it has news.
+    pub(super) fn draw_cross_tab_toast(
+        &self,
+        frame: &mut Frame,
+        row: Rect,
+        n_taken: usize,
+    ) -> Option<Rect> {
+        let text = self.cross_tab_text()?;
+        let room = usize::from(row.width).saturating_sub(n_taken + 2);
+        if room < MIN_TOAST_COLUMNS {
+            return None;
+        }
+        let key = self
+            .keymap()
+            .key_label("show-chat", ComposerFocus::Unfocused);
+        let opens = format!(" opens {} ", TabKind::Chat.title());
+        let n_opens = text_width(&key) + text_width(&opens) + 3;
+        let mut spans = vec![Span::styled(
+            format!(" {} ", truncate_to_columns(text, room)),
+            theme::STRONG,
+        )];
+        // Whoever writes would write the key.
+        if self.composer_focus == ComposerFocus::Unfocused && text_width(text) + n_opens <= room {
+            spans.extend([
+                Span::styled("· ", theme::QUIET),
+                Span::styled(key, theme::KEY),
+                Span::styled(opens, theme::QUIET),
+            ]);
+        }
+        let line = Line::from(spans);
+        let columns = u16::try_from(line_width(&line)).unwrap_or(row.width);
+        let place = Rect {
+            x: row.right().saturating_sub(columns),
+            width: columns,
+            height: 1,
+            ..row
+        };
+        draw_line(frame, &line, place);
+        Some(place)
+    }
+}
+
+/// The tabs that show an event themselves; none for an event that nobody waits for.
+fn tabs_showing_event(event: &Event) -> Option<&'static [TabKind]> {
+    Some(match event {
+        Event::PlanCommitted { .. } | Event::CommitSkipped { .. } => &[TabKind::Plan, TabKind::Log],
+        Event::ResponseCommitted { .. } => &[TabKind::Plan, TabKind::Comments, TabKind::Log],
+        Event::ReviewCommitted { .. } => &[TabKind::Comments, TabKind::Status, TabKind::Log],
+        Event::TestsRan { .. } | Event::StepRecorded { .. } => {
+            &[TabKind::Plan, TabKind::Status, TabKind::Log]
+        }
+        Event::BaselineRan(_) => &[TabKind::Log],
+        Event::SessionMoved { .. } | Event::TaskEnded(_) => &[TabKind::Status, TabKind::Log],
+        _ => return None,
+    })
+}
+
+fn event_sign(event: &Event) -> &'static str {
+    match event {
+        Event::TestsRan { receipt, .. } if !receipt.allows_next_step() => "✗ ",
+        Event::BaselineRan(baseline) if !baseline.receipt.allows_next_step() => "✗ ",
+        Event::PlanCommitted { .. } | Event::ResponseCommitted { .. } => "✓ ",
+        _ => "",
+    }
+}

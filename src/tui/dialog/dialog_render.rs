@@ -1,0 +1,260 @@
+//! How a dialog is drawn: its frame, why it is asked and what, its choices, and what Enter does.
+//!
+//! Refuses to know what a choice leads to.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Borders, Clear, Paragraph};
+
+use super::{ChoiceDialog, DialogChoice, DialogFocus, DialogOrigin};
+use crate::tui::clickable_keys;
+use crate::tui::markdown::hanging_indent;
+use crate::tui::text_wrap::{fit_border_line, text_width, truncate_to_columns, wrap_spans};
+use crate::tui::theme;
+
+/// What a dialog says in place of what Enter does while it takes no keys yet.
+const NOT_READY_TEXT: &str = "a moment, to read it";
+/// How many columns a text of a dialog takes at most.
+const MAX_TEXT_COLUMNS: usize = 112;
+
+impl ChoiceDialog {
+    /// How many rows it would like to have.
+    pub fn preferred_rows(&self, columns: usize) -> usize {
+        self.body_lines(columns.saturating_sub(4), usize::MAX).len() + self.choices.len() + 2
+    }
+
+    fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+        let (why, what) = self.body.split_at(self.reason_lines.min(self.body.len()));
+        let mut lines = body_text_lines(why, columns, rows);
+        let what = body_text_lines(what, columns, rows);
+        // What is asked is read before why it is, where there is no room for both.
+        if lines.len() + what.len() > rows && !what.is_empty() {
+            let most = rows.saturating_sub(what.len()).max(rows / 3);
+            lines = fit_texts(why, columns, most);
+        }
+        lines.extend(what);
+        lines
+    }
+
+    /// Draws the dialog as far as it has the keys, with what Enter does at its end, and the key that shows all of it
+    /// where it is cut; gives the rows of its choices for the mouse.
+    pub fn draw(
+        &self,
+        frame: &mut Frame,
+        area: Rect,
+        keys: DialogFocus,
+        (enter, view): (&str, &str),
+    ) -> Vec<(Rect, usize)> {
+        frame.render_widget(Clear, area);
+        let (inner, columns) = self.draw_frame(frame, area, enter);
+        let rows = usize::from(inner.height);
+        // Choices scroll; what they are about is never given up for them.
+        let least = usize::from(!self.body.is_empty() && rows > 1);
+        let n_choices = self.choices.len().min(rows - least);
+        let n_body = rows - n_choices;
+        let mut body = self.body_lines(columns, n_body);
+        if body.len() > n_body {
+            match n_body {
+                0 => body.clear(),
+                // What it is about says more than that there is more.
+                1 => {
+                    body.truncate(1);
+                    if let Some(line) = body.first_mut() {
+                        shorten_line(line, columns, &format!(" {view} …"));
+                    }
+                }
+                _ => {
+                    let more = truncate_to_columns(&format!("… {view} shows all of it"), columns);
+                    body.truncate(n_body - 1);
+                    body.push(Line::from(clickable_keys::hint_spans(&more, theme::QUIET)));
+                }
+            }
+        }
+        let body_rows = u16::try_from(body.len()).unwrap_or(inner.height);
+        let body_area = Rect {
+            height: body_rows.min(inner.height),
+            ..inner
+        };
+        frame.render_widget(Paragraph::new(body), body_area);
+        // Of more choices than rows the chosen one is among those that are drawn.
+        let pointed_at = keys.pointed_choice().unwrap_or(self.first_choice);
+        let from = (pointed_at + 1).saturating_sub(n_choices.max(1));
+        let mut places = Vec::new();
+        for (row, at) in (from..from + n_choices).enumerate() {
+            let row = u16::try_from(row).unwrap_or(u16::MAX);
+            let place = Rect {
+                y: inner.y.saturating_add(body_rows).saturating_add(row),
+                height: 1,
+                ..inner
+            };
+            if place.y >= inner.bottom() {
+                break;
+            }
+            if let Some(choice) = self.choices.get(at) {
+                let is_chosen = keys.pointed_choice() == Some(at);
+                let line = choice_line(choice, (keys, self.origin), is_chosen, columns);
+                frame.render_widget(line, place);
+                places.push((place, at));
+            }
+        }
+        places
+    }
+
+    /// Draws the dialog while it takes no keys yet: it has just come, and a key may be meant for something else.
+    pub fn draw_guarded(&self, frame: &mut Frame, area: Rect, view: &str) {
+        let _no_place_to_click =
+            self.draw(frame, area, DialogFocus::Nobody, (NOT_READY_TEXT, view));
+    }
+
+    /// Draws the border where there is room for one.
+    fn draw_frame(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
+        let columns = usize::from(area.width);
+        let (sign, style, border) = match self.origin {
+            DialogOrigin::Run => ("? ", theme::NEEDS_YOU, BorderType::Thick),
+            DialogOrigin::User => ("", theme::KEY, BorderType::Rounded),
+        };
+        let least = match self.preferred_rows(columns) {
+            // A list of one has a frame, too.
+            3 => 3,
+            _ => 4,
+        };
+        if area.height < least || area.width < 12 {
+            let title = truncate_to_columns(&format!("{sign}{}", self.title), columns);
+            let title = Line::styled(title, style);
+            frame.render_widget(title, area);
+            let inner = Rect {
+                y: area.y.saturating_add(1),
+                height: area.height.saturating_sub(1),
+                ..area
+            };
+            return (inner, columns);
+        }
+        let room = columns.saturating_sub(6);
+        let block = Block::new()
+            .borders(Borders::ALL)
+            .border_type(border)
+            .border_style(style)
+            .title(fit_border_line(Line::styled(
+                format!(
+                    " {sign}{} ",
+                    truncate_to_columns(&self.title, room.saturating_sub(2))
+                ),
+                style,
+            )))
+            .title_bottom(fit_border_line(enter_action_line(
+                &truncate_to_columns(enter, room),
+                style,
+            )));
+        let framed = block.inner(area);
+        frame.render_widget(block, area);
+        let inner = Rect {
+            x: framed.x + 1,
+            width: framed.width.saturating_sub(2),
+            ..framed
+        };
+        (inner, usize::from(inner.width))
+    }
+}
+
+/// Leaves room for a word at a line's end.
+fn shorten_line(line: &mut Line<'static>, columns: usize, word: &str) {
+    let style = line.spans.first().map_or(theme::PLAIN, |span| span.style);
+    let text: String = line
+        .spans
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
+    let text = truncate_to_columns(&text, columns.saturating_sub(text_width(word)));
+    *line = Line::from(vec![
+        Span::styled(text, style),
+        Span::raw(" "),
+        Span::styled(
+            word.trim_start().to_owned(),
+            clickable_keys::mark_hint(theme::QUIET),
+        ),
+    ]);
+}
+
+/// What Enter does, or what else goes to the dialog: the words of a choice are the agent's, and no hints.
+fn enter_action_line(enter: &str, style: Style) -> Line<'static> {
+    let mut line = match enter.starts_with("Enter") {
+        true => Line::styled(enter.to_owned(), clickable_keys::mark_hint(style)),
+        false => Line::from(clickable_keys::hint_spans(enter, style)),
+    };
+    line.spans.insert(0, Span::styled(" ", style));
+    line.spans.push(Span::styled(" ", style));
+    line
+}
+
+/// Some texts in a few rows: each begins in one of its own, and is cut where the others need the rest.
+fn fit_texts(texts: &[(String, Style)], columns: usize, most: usize) -> Vec<Line<'static>> {
+    let n_texts = texts.len().min(most);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (n, text) in (1..).zip(texts.iter().take(n_texts)) {
+        let rows = most.saturating_sub(lines.len() + (n_texts - n));
+        let mut own = body_text_lines(std::slice::from_ref(text), columns, rows);
+        if own.len() > rows {
+            own.truncate(rows);
+            if let Some(last) = own.last_mut() {
+                let whole = format!("{} …", last.to_string().trim_end());
+                *last = Line::styled(
+                    truncate_to_columns(&whole, columns.min(MAX_TEXT_COLUMNS)),
+                    text.1,
+                );
+            }
+        }
+        lines.extend(own);
+    }
+    lines
+}
+
+/// Lines of a body at a width, not many more than there are rows for.
+fn body_text_lines(body: &[(String, Style)], columns: usize, rows: usize) -> Vec<Line<'static>> {
+    // Longer lines are hard to read.
+    let columns = columns.min(MAX_TEXT_COLUMNS);
+    let mut lines = Vec::new();
+    for (text, style) in body {
+        let spans = match clickable_keys::strip_hint_mark(*style) {
+            (style, true) => clickable_keys::hint_spans(text, style),
+            (style, false) => vec![Span::styled(text.clone(), style)],
+        };
+        lines.extend(wrap_spans(&spans, columns, hanging_indent(text)));
+        if lines.len() > rows.saturating_add(1) {
+            break;
+        }
+    }
+    lines
+}
+
+/// A choice; quiet where none can be made, and without its letter where that is written elsewhere.
+fn choice_line(
+    choice: &DialogChoice,
+    (keys, asked_by): (DialogFocus, DialogOrigin),
+    is_chosen: bool,
+    columns: usize,
+) -> Line<'static> {
+    let (lit, sign_style) = match asked_by {
+        DialogOrigin::Run => (theme::CHOSEN, theme::NEEDS_YOU),
+        DialogOrigin::User => (theme::PICKED, theme::KEY),
+    };
+    let key = choice.key.to_uppercase().to_string();
+    let room = columns.saturating_sub(text_width(&key) + 4);
+    let no_letter = Span::raw(" ".repeat(text_width(&key)));
+    let (sign, style, letter) = match (keys, is_chosen) {
+        (DialogFocus::Dialog(_), true) => ("▸ ", lit, Span::styled(key, theme::KEY)),
+        (DialogFocus::Dialog(_), false) => ("  ", theme::PLAIN, Span::styled(key, theme::KEY)),
+        (DialogFocus::EnterOnly(_), true) => ("▸ ", lit, no_letter),
+        (DialogFocus::EnterOnly(_), false) | (DialogFocus::Composer(_), _) => {
+            ("  ", theme::QUIET, no_letter)
+        }
+        (DialogFocus::Nobody, _) => ("  ", theme::QUIET, Span::styled(key, theme::QUIET)),
+    };
+    Line::from(vec![
+        Span::styled(sign, sign_style),
+        letter,
+        Span::raw("  "),
+        Span::styled(truncate_to_columns(&choice.label, room), style),
+    ])
+}

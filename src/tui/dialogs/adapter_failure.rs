@@ -1,0 +1,45 @@
+//! Dialog: a turn failed, and trying again by ourselves did not help.
+
+use super::{
+    add_adapter_switch, answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id,
+};
+use crate::domain::question::QuestionAnswer;
+use crate::domain::run::RunState;
+use crate::domain::turn::TurnPurpose;
+use crate::tui::dialog::ChoiceDialog;
+use crate::tui::theme;
+
+/// What a failure is called that a login mends.
+const LOGIN_FAILURE: &str = "login";
+
+pub(super) fn build_dialog(
+    id: u32,
+    purpose: &TurnPurpose,
+    failure: (&str, &str, Option<&str>),
+    state: &RunState,
+) -> ChoiceDialog {
+    let (kind, message, other) = failure;
+    let role = purpose.role();
+    let adapter = state.session(role).map_or("", |session| &session.adapter);
+    let title = format!("{} ({adapter}) failed: {kind}", role.name());
+    let mut sheet =
+        ChoiceDialog::new(question_dialog_id(id), &title).with_text(message, theme::BAD);
+    sheet.full_text = Some((title, message.to_owned()));
+    // Some say it themselves.
+    if kind == LOGIN_FAILURE && !message.contains("login") {
+        let way_out = format!(
+            "Log in to {adapter} in another terminal, then R; `agent-collab doctor` names the command."
+        );
+        sheet = sheet.with_text(&way_out, theme::PLAIN);
+    }
+    let sheet = sheet
+        .with_choice('r', "try again", answer_question(id, QuestionAnswer::Retry))
+        .with_choice(
+            'n',
+            "try again in a new session",
+            answer_question(id, QuestionAnswer::NewSession),
+        );
+    add_adapter_switch(sheet, id, (role, other), state)
+        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
+}

@@ -1,0 +1,124 @@
+//! Dialog: the agent asks something, with answers to choose from or in the user's own words.
+//!
+//! Several questions are asked one after the other; they are answered together.
+
+use std::collections::BTreeSet;
+
+use super::{DialogContext, answer_question, question_dialog_id};
+use crate::domain::question::{AgentQuestion, AnswerOption, AnswerSelectMode, QuestionAnswer};
+use crate::text::pluralize;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::text_wrap::{text_width, to_one_line};
+use crate::tui::theme;
+
+/// From how many columns on an offered answer is also shown whole.
+const MAX_SHORT_ANSWER: usize = 30;
+
+/// A number points at its answer, Enter gives it: the same keys show tabs where nothing is asked.
+const ANSWER_KEYS: &str = "123456789";
+
+pub(super) fn build_dialog(
+    id: u32,
+    questions: &[AgentQuestion],
+    who: &str,
+    known: &DialogContext<'_>,
+) -> ChoiceDialog {
+    let open = unanswered_questions(questions, known);
+    let n_answered = questions.len() - open.len();
+    let title = match questions.len() {
+        0 | 1 => format!("{who} asks"),
+        n => format!("{who} asks ({} of {n})", (n_answered + 1).min(n)),
+    };
+    let title = match open.first().and_then(|asked| asked.header.as_ref()) {
+        Some(header) => format!("{title}: {}", to_one_line(header)),
+        None => title,
+    };
+    let sheet = ChoiceDialog::new(format!("{} {n_answered}", question_dialog_id(id)), &title);
+    let Some(asked) = open.first() else {
+        return sheet.with_choice(
+            'n',
+            "let it decide itself",
+            answer_question(id, QuestionAnswer::Dismiss),
+        );
+    };
+    add_answers(
+        sheet.with_text(&asked.text, theme::PLAIN),
+        title,
+        asked,
+        known,
+    )
+    .with_choice(
+        'w',
+        "answer in your own words: write",
+        ChoiceAction::WriteDraft(ComposerDraft::Reply { id }),
+    )
+    .with_choice(
+        'n',
+        "let it decide itself",
+        answer_question(id, QuestionAnswer::Dismiss),
+    )
+}
+
+/// The offered answers; where several may be chosen, each with a box, and one choice that gives them.
+fn add_answers(
+    mut sheet: ChoiceDialog,
+    title: String,
+    asked: &AgentQuestion,
+    known: &DialogContext<'_>,
+) -> ChoiceDialog {
+    let whole: Vec<String> = asked.options.iter().map(AnswerOption::describe).collect();
+    sheet.full_text = Some((title, format!("{}\n\n{}", asked.text, whole.join("\n"))));
+    // A choice has one line; what it means, and what may not fit there, stands above.
+    for (key, offered) in ANSWER_KEYS.chars().zip(&asked.options) {
+        if offered.description.is_some() || text_width(&offered.label) > MAX_SHORT_ANSWER {
+            let line = to_one_line(&offered.describe());
+            sheet = sheet.with_text(&format!("{key}: {line}"), theme::QUIET);
+        }
+    }
+    if asked.picks == AnswerSelectMode::Several {
+        sheet = sheet.with_text("Several may be chosen; G gives them.", theme::QUIET);
+    }
+    let none = BTreeSet::new();
+    let ticked = known.ticked_answers.get(&asked.text).unwrap_or(&none);
+    for (key, offered) in ANSWER_KEYS.chars().zip(&asked.options) {
+        let label = offered.label.clone();
+        sheet = match asked.picks {
+            AnswerSelectMode::One => {
+                sheet.with_choice(key, &offered.label, ChoiceAction::PickAnswer(label))
+            }
+            AnswerSelectMode::Several => {
+                let sign = if ticked.contains(&label) {
+                    "[x]"
+                } else {
+                    "[ ]"
+                };
+                let asked = asked.text.clone();
+                let words = format!("{sign} {label}");
+                sheet.with_choice(key, &words, ChoiceAction::TickAnswer { asked, label })
+            }
+        };
+    }
+    let chosen = asked
+        .options
+        .iter()
+        .filter(|offered| ticked.contains(&offered.label));
+    let chosen: Vec<&str> = chosen.map(|offered| offered.label.as_str()).collect();
+    match (asked.picks, chosen.len()) {
+        (AnswerSelectMode::One, _) | (AnswerSelectMode::Several, 0) => sheet,
+        (AnswerSelectMode::Several, n) => {
+            let words = format!("give {}", pluralize(n, "answer"));
+            sheet.with_choice('g', &words, ChoiceAction::PickAnswer(chosen.join(", ")))
+        }
+    }
+}
+
+/// The questions that are not answered yet.
+pub fn unanswered_questions<'a>(
+    questions: &'a [AgentQuestion],
+    known: &DialogContext<'_>,
+) -> Vec<&'a AgentQuestion> {
+    questions
+        .iter()
+        .filter(|asked| !known.picked_answers.contains_key(&asked.text))
+        .collect()
+}

@@ -1,0 +1,206 @@
+//! Dialog: may an agent's call go ahead, once, for longer, or not at all?
+//!
+//! It says why it is asked, then shows the call exactly as it was made. Enter refuses until the user chooses otherwise: a key that was
+//! meant for the dialog before allows nothing.
+
+use ratatui::style::Style;
+
+use super::edit_preview::EditPreview;
+use crate::domain::event::{Approval, ApprovalDecision};
+use crate::domain::run::RunState;
+use crate::permission::{ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope};
+use crate::tui::action::Action;
+use crate::tui::approval_view::ExactCall;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::text_wrap::to_one_line;
+use crate::tui::theme;
+
+/// How the ids of its dialogs begin.
+pub const DIALOG_ID_PREFIX: &str = "call";
+
+pub(super) fn build_dialog(
+    approval: &Approval,
+    state: &RunState,
+    exact: Option<&ExactCall>,
+) -> ChoiceDialog {
+    let who = state
+        .running
+        .as_ref()
+        .map_or("an agent", |running| running.order.purpose.role().name());
+    let more = match state.approvals.len() - 1 {
+        0 => String::new(),
+        n => format!(" (and {n} more after it)"),
+    };
+    let phase = state.phase.name();
+    let who = match &approval.child {
+        // A child of this program's tells its whole path.
+        Some(path) if path.contains('▸') => path.clone(),
+        Some(child) => format!("{who} ▸ {child}"),
+        None => who.to_owned(),
+    };
+    let title = format!("{who} asks: {}, in {phase}{more}", approval.permission);
+    let exact = exact.filter(|exact| exact.n == approval.n);
+    let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} {}", approval.n), &title);
+    let text = match exact {
+        Some(exact) => exact.text.clone(),
+        None => approval.targets.join("\n"),
+    };
+    let diff = exact.map_or("", |exact| exact.diff.as_str());
+    let patch = (!diff.is_empty()).then(|| EditPreview::parse(&text, &approval.targets, diff));
+    let (head, mut whole) = match &patch {
+        Some(patch) => (patch.summary(), fence_text("diff", &patch.to_diff())),
+        None => (text.clone(), fence_text("", &text)),
+    };
+    let why = reason_lines(approval);
+    let told: String = why.iter().map(|(line, _)| format!("{line}\n\n")).collect();
+    whole.insert_str(0, &told);
+    sheet.full_text = Some((title, whole));
+    let reasons = why.into_iter();
+    sheet = reasons.fold(sheet, |sheet, (line, style)| {
+        sheet.with_reason(&line, style)
+    });
+    sheet = sheet.with_text(&head, theme::CODE);
+    // What would be written may be longer than the window.
+    let lines = patch.iter().flat_map(EditPreview::numbered_lines);
+    sheet = lines.fold(sheet, |sheet, (line, style)| sheet.with_text(&line, style));
+    add_decisions(sheet, approval)
+}
+
+/// A text as it is, whatever marks it has: no fence in it is as long as its own.
+fn fence_text(info: &str, text: &str) -> String {
+    let runs = text.split(|c| c != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or(0).max(2) + 1);
+    format!("{fence}{info}\n{text}\n{fence}\n\n")
+}
+
+/// Why it is asked about: what the rules say, what that means for longer, what the agent says.
+fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
+    let mut lines = Vec::new();
+    if let Some(why) = &approval.why {
+        let DecisionReason {
+            reason,
+            rule,
+            origin,
+        } = why;
+        // A floor's name stands in its origin, too.
+        let by = match origin.strip_prefix("floor: ") {
+            Some(floor) if floor == rule => format!(" ({origin})"),
+            Some(_) | None => format!(": {rule} ({origin})"),
+        };
+        let is_usual = rule.starts_with("* ") && origin.contains("built-in");
+        let asked = match is_usual {
+            true => "asked because no rule allows it".to_owned(),
+            false => format!("asked because {reason}{by}"),
+        };
+        lines.push((asked, theme::PLAIN));
+    }
+    if approval.keeping == MaxApprovalScope::Never && approval.why.is_some() {
+        let text = "it cannot be approved for more than this once";
+        lines.push((text.to_owned(), theme::WARNING));
+    }
+    if let Some(reason) = &approval.reason {
+        let said = format!("why, as the agent says: {}", to_one_line(reason));
+        lines.push((said, theme::QUIET));
+    }
+    lines
+}
+
+fn add_decisions(sheet: ChoiceDialog, approval: &Approval) -> ChoiceDialog {
+    let mut sheet = sheet.with_choice(
+        'y',
+        "allow it this once",
+        decide_request(approval, ApprovalDecision::AllowOnce),
+    );
+    if !approval.offers.is_empty() {
+        sheet = sheet.with_choice(
+            'r',
+            "allow it for this run … (which calls is asked next)",
+            ChoiceAction::Confirm(Box::new(build_remember_dialog(
+                approval,
+                ApprovalScope::Run,
+            ))),
+        );
+        if approval.keeping == MaxApprovalScope::Project {
+            sheet = sheet.with_choice(
+                'l',
+                "allow it for this project and later runs … (which calls is asked next)",
+                ChoiceAction::Confirm(Box::new(build_remember_dialog(
+                    approval,
+                    ApprovalScope::Project,
+                ))),
+            );
+        }
+    }
+    let n = sheet.choices.len();
+    sheet
+        .with_choice(
+            'n',
+            "refuse it and end the turn",
+            decide_request(approval, ApprovalDecision::DenyAndStop),
+        )
+        .with_choice(
+            'w',
+            "refuse it and write why; the agent goes on",
+            ChoiceAction::WriteDraft(ComposerDraft::Refusal { of: approval.n }),
+        )
+        .with_first_choice(n)
+}
+
+fn decide_request(approval: &Approval, answer: ApprovalDecision) -> ChoiceAction {
+    ChoiceAction::Act(vec![Action::AnswerApproval {
+        call: approval.n,
+        answer,
+    }])
+}
+
+/// What is kept: this very call, what is like it, or a pattern of the user's.
+fn build_remember_dialog(approval: &Approval, scope: ApprovalScope) -> ChoiceDialog {
+    let title = format!("allow for {}: what?", scope.label());
+    let serves = format!(
+        "It serves the agent `{}` alone and never lifts a deny; /permissions lists it and takes it back.",
+        approval.profile
+    );
+    let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} kept {}", approval.n), &title)
+        .with_text(&serves, theme::QUIET);
+    let (patterns, exact): (Vec<ApprovalMatcher>, Vec<ApprovalMatcher>) = approval
+        .offers
+        .iter()
+        .cloned()
+        .partition(|offer| matches!(offer, ApprovalMatcher::Pattern(_)));
+    let mut offer = |key, label: &str, what: Vec<ApprovalMatcher>| {
+        let texts: Vec<&str> = what.iter().map(ApprovalMatcher::as_str).collect();
+        let label = format!("{label}: {}", texts.join(", "));
+        if !what.is_empty() {
+            let act = Action::AnswerApproval {
+                call: approval.n,
+                answer: ApprovalDecision::AllowAndRemember { what, scope },
+            };
+            sheet.choices.push(crate::tui::dialog::DialogChoice::new(
+                key,
+                &to_one_line(&label),
+                ChoiceAction::ActAndClose(vec![act]),
+            ));
+        }
+    };
+    let has_pattern = !patterns.is_empty();
+    offer('e', "exactly this", exact);
+    offer('a', "all of this kind", patterns);
+    if has_pattern {
+        sheet = sheet.with_choice(
+            'o',
+            "a narrower pattern, which you write",
+            ChoiceAction::WriteDraft(ComposerDraft::Pattern {
+                of: approval.n,
+                scope,
+            }),
+        );
+    }
+    sheet.with_choice('b', "back", ChoiceAction::Close)
+}
+
+/// The pattern that a user begins with who writes one.
+pub fn suggest_pattern(state: &RunState) -> String {
+    let offers = state.approvals.first().map(|first| first.offers.iter());
+    let last = offers.and_then(|mut offers| offers.next_back());
+    last.map_or(String::new(), |offer| offer.as_str().to_owned())
+}

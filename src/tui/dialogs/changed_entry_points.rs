@@ -1,0 +1,22 @@
+//! Dialog: a step changed something that this program would run.
+//!
+//! Enter only shows the diff: running changed code is never the answer to a stray key.
+
+use super::changed_files;
+use crate::domain::question::{EntryPoint, QuestionAnswer};
+use crate::tui::dialog::ChoiceDialog;
+
+pub(super) fn build_dialog(id: u32, step: u32, changes: &[EntryPoint]) -> ChoiceDialog {
+    let title = format!("step {step} changed what this program would run");
+    let files = changes.iter();
+    changed_files::build_dialog(
+        (id, step),
+        (&title, "Nothing of it has run yet."),
+        files.map(|point| (&*point.path, &*point.why)),
+        [(
+            'y',
+            "allow: the changes stand and are run",
+            QuestionAnswer::Allow,
+        )],
+    )
+}

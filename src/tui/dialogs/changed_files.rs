@@ -1,0 +1,36 @@
+//! What dialogs say and offer of files that a step changed and that somebody has to look at.
+//!
+//! Enter only shows the diff. Refuses to know why they wait.
+
+use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::question::QuestionAnswer;
+use crate::tui::command::ScreenCommand;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::text_wrap::to_one_line;
+use crate::tui::theme;
+
+/// A dialog about files of a step, each with why it is here; `with_choice` are what may be done with them.
+pub(super) fn build_dialog<'a>(
+    (id, step): (u32, u32),
+    (title, said): (&str, &str),
+    files: impl Iterator<Item = (&'a str, &'a str)>,
+    offers: impl IntoIterator<Item = (char, &'a str, QuestionAnswer)>,
+) -> ChoiceDialog {
+    let list: Vec<String> = files
+        .map(|(path, why)| format!("  {} ({})", to_one_line(path), to_one_line(why)))
+        .collect();
+    let list = list.join("\n");
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), title)
+        .with_text(&list, theme::CODE)
+        .with_text(said, theme::PLAIN);
+    sheet.full_text = Some((title.to_owned(), list));
+    let diff = ChoiceAction::RunCommand(ScreenCommand::Diff(DiffScope::Step(step)));
+    let sheet = sheet.with_choice('d', "read the diff", diff);
+    let sheet = offers.into_iter().fold(sheet, |sheet, (key, what, says)| {
+        sheet.with_choice(key, what, answer_question(id, says))
+    });
+    sheet
+        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
+}

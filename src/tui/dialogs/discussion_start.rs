@@ -1,0 +1,59 @@
+//! Dialog: shall this be discussed, by these, like this?
+
+use crate::text::pluralize;
+use crate::tui::action::Action;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::discussion_commands::DiscussionPlanView;
+use crate::tui::text_wrap::to_one_line;
+use crate::tui::theme;
+
+/// How many lines of the topic are shown.
+const MAX_TOPIC_LINES: usize = 6;
+
+/// The dialog; nothing is started before the user agrees.
+pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
+    let topic = &planned.topic;
+    let (id, title) = match topic.finding {
+        Some(n) => (
+            format!("discuss {n}"),
+            format!("have finding {n} discussed?"),
+        ),
+        None => ("discuss".to_owned(), "have this discussed?".to_owned()),
+    };
+    let mut sheet = ChoiceDialog::new(id, &title).until_closed();
+    sheet = sheet
+        .with_text(
+            &format!("who    {}", to_one_line(&planned.participants.join(", "))),
+            theme::STRONG,
+        )
+        .with_text(
+            &format!("how    {}", to_one_line(&planned.settings)),
+            theme::QUIET,
+        )
+        .with_text(
+            &format!("given  {}", to_one_line(&planned.budget)),
+            theme::QUIET,
+        );
+    // The longest last: where there is little room it is cut, and the title says what it is about.
+    let mut lines = topic.text.lines().filter(|line| !line.trim().is_empty());
+    for line in lines.by_ref().take(MAX_TOPIC_LINES) {
+        sheet = sheet.with_text(line, theme::PLAIN);
+    }
+    let n_more = lines.count();
+    if n_more > 0 {
+        sheet = sheet.with_text(&format!("… +{}", pluralize(n_more, "line")), theme::QUIET);
+    }
+    sheet = sheet.with_choice(
+        'y',
+        "have it discussed, beside the run",
+        ChoiceAction::ActAndClose(vec![Action::Discuss(topic.clone())]),
+    );
+    if let Some(finding) = topic.finding {
+        sheet = sheet.with_choice(
+            'e',
+            "word the question otherwise first",
+            ChoiceAction::WriteDraft(ComposerDraft::Topic { finding }),
+        );
+    }
+    sheet.with_choice('n', "no discussion", ChoiceAction::Close)
+}

@@ -1,0 +1,35 @@
+//! Dialog: the tests of a step do not fail, and they may not have tested what they tested before.
+
+use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
+use crate::domain::question::QuestionAnswer;
+use crate::domain::run::RunState;
+use crate::tui::dialog::ChoiceDialog;
+use crate::tui::theme;
+
+pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) -> ChoiceDialog {
+    let title = format!("step {step}: its tests do not fail, and they are in doubt");
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(found, theme::BAD);
+    let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
+    if let Some(receipt) = current.and_then(|current| current.receipt.as_ref()) {
+        sheet = sheet.with_text(&format!("$ {}", receipt.command), theme::CODE);
+        sheet.full_text = Some((title, receipt.output_tail.clone()));
+    }
+    sheet
+        .with_choice(
+            'r',
+            "let the agent put it right",
+            answer_question(id, QuestionAnswer::Retry),
+        )
+        .with_choice(
+            'w',
+            "go on without a commit: what the step changed stays in the tree",
+            answer_question(id, QuestionAnswer::SkipTests),
+        )
+        .with_choice(
+            'y',
+            "commit the step with its tests as they are",
+            answer_question(id, QuestionAnswer::AcceptAsIs),
+        )
+        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
+}

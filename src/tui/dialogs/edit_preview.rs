@@ -1,0 +1,315 @@
+//! What an edit would change, for the dialog that asks about it: its files by their names in the repository, its
+//! lines with their numbers, none of what only git wants to know.
+//!
+//! Total on any text. Refuses to leave out a line that would be written, and to take a path for another.
+
+use ratatui::style::Style;
+
+use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
+use crate::tui::diff_view::parse_hunk_start;
+use crate::tui::theme;
+
+/// What an edit would change, file by file.
+#[derive(Debug)]
+pub struct EditPreview {
+    files: Vec<EditPreviewFile>,
+}
+
+/// One file.
+#[derive(Debug)]
+struct EditPreviewFile {
+    name: String,
+    diff: UnifiedDiff,
+    /// Its lines that say something, by their places.
+    visible: Vec<usize>,
+}
+
+impl EditPreview {
+    /// Takes the diff of a call apart: each of its paths in a line, with what changes there below it. `targets` are
+    /// the paths as the permission names them, within the repository relative to it.
+    pub fn parse(paths: &str, targets: &[String], diff: &str) -> Self {
+        let all: Vec<&str> = paths.lines().collect();
+        let is_paired = all.len() == targets.len();
+        let name = |(n, path)| permission_path(path, targets.get(n).filter(|_| is_paired));
+        let mut left: Vec<(usize, &str)> = all.iter().copied().enumerate().collect();
+        let mut sections: Vec<(String, Vec<&str>)> = Vec::new();
+        for line in diff.lines() {
+            // A task's patch names its files as the permission does.
+            let is_named = |n: usize| is_paired && targets.get(n).is_some_and(|name| name == line);
+            let begun = left
+                .iter()
+                .position(|(n, path)| *path == line || is_named(*n));
+            match (begun, sections.last_mut()) {
+                (Some(at), _) => sections.push((name(left.remove(at)), Vec::new())),
+                (None, Some((_, lines))) => lines.push(line),
+                (None, None) => {
+                    sections.push((all.join(", "), vec![line]));
+                    left.clear();
+                }
+            }
+        }
+        // Of some the CLI tells no lines.
+        sections.extend(left.into_iter().map(|path| (name(path), Vec::new())));
+        let files = sections
+            .into_iter()
+            .map(|(name, lines)| parse_file(name, &lines));
+        Self {
+            files: files.collect(),
+        }
+    }
+
+    /// The names of the files with what becomes of them, in a line.
+    pub fn summary(&self) -> String {
+        let heads: Vec<String> = self.files.iter().map(EditPreviewFile::summary).collect();
+        heads.join(" · ")
+    }
+
+    /// The lines with their numbers.
+    pub fn numbered_lines(&self) -> Vec<(String, Style)> {
+        let is_only = self.files.len() == 1;
+        let of_file = |file: &EditPreviewFile| {
+            let head = (file.summary(), theme::STRONG);
+            let head = (!is_only).then_some(head);
+            head.into_iter()
+                .chain(file.numbered_lines())
+                .collect::<Vec<_>>()
+        };
+        self.files.iter().flat_map(of_file).collect()
+    }
+
+    /// All of it as a diff, without numbers.
+    pub fn to_diff(&self) -> String {
+        let of_file = |file: &EditPreviewFile| {
+            let lines = file.visible_lines().map(|line| match line.kind {
+                DiffLineKind::Hunk => hunk_label(&line.text),
+                _ => line.text.clone(),
+            });
+            let lines: Vec<String> = std::iter::once(file.summary()).chain(lines).collect();
+            lines.join("\n")
+        };
+        let files: Vec<String> = self.files.iter().map(of_file).collect();
+        files.join("\n\n")
+    }
+}
+
+/// A path as the permission names it, where that is the end of the same path.
+fn permission_path(path: &str, target: Option<&String>) -> String {
+    let is_same = |target: &&String| {
+        let before = path.strip_suffix(target.as_str());
+        !target.is_empty()
+            && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    };
+    target
+        .filter(is_same)
+        .map_or(path, String::as_str)
+        .to_owned()
+}
+
+fn parse_file(name: String, lines: &[&str]) -> EditPreviewFile {
+    let patch = UnifiedDiff::parse_exact(&lines.join("\n"));
+    let is_of_git = lines
+        .first()
+        .is_some_and(|line| line.starts_with("diff --git "));
+    let first_hunk = patch
+        .lines
+        .iter()
+        .position(|line| line.kind == DiffLineKind::Hunk);
+    let is_new =
+        |line: &DiffLine| line.kind == DiffLineKind::Hunk && line.text.starts_with("@@ -0,0 ");
+    let says = |at: usize, line: &DiffLine| {
+        let is_plumbing = is_of_git && line.kind == DiffLineKind::File;
+        let is_head = is_plumbing && first_hunk.is_none_or(|first| at < first);
+        !is_head && !is_new(line)
+    };
+    let lines = patch.lines.iter().enumerate();
+    let says = lines.filter(|(at, line)| says(*at, line)).map(|(at, _)| at);
+    EditPreviewFile {
+        name,
+        visible: says.collect(),
+        diff: patch,
+    }
+}
+
+impl EditPreviewFile {
+    fn visible_lines(&self) -> impl Iterator<Item = &DiffLine> {
+        self.visible
+            .iter()
+            .filter_map(|at| self.diff.lines.get(*at))
+    }
+
+    /// Its name with what becomes of it.
+    fn summary(&self) -> String {
+        let n = |kind| {
+            self.diff
+                .lines
+                .iter()
+                .filter(|line| line.kind == kind)
+                .count()
+        };
+        let of_git = self.diff.files.first();
+        let about = of_git.map_or("", |file| file.notes.as_str());
+        let is_new = self
+            .diff
+            .lines
+            .iter()
+            .any(|line| line.text.starts_with("@@ -0,0 "));
+        let about = match about {
+            // What was there before is not told.
+            "" if is_new => "written whole",
+            about => about,
+        };
+        let moved = of_git.and_then(|file| file.moved_from.as_deref());
+        let moved = moved.map_or(String::new(), |from| format!("moved from {from}"));
+        let counts = match self.diff.lines.as_slice() {
+            [] => String::new(),
+            _ => format!("+{} −{}", n(DiffLineKind::Added), n(DiffLineKind::Removed)),
+        };
+        let parts = [self.name.as_str(), &moved, about, &counts];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("  ")
+    }
+
+    fn numbered_lines(&self) -> Vec<(String, Style)> {
+        let mut numbers: Option<(usize, usize)> = None;
+        let mut numbered = Vec::new();
+        for line in &self.diff.lines {
+            if line.kind == DiffLineKind::Hunk {
+                numbers = parse_hunk_start(&line.text).or(numbers);
+            }
+            let n = numbers
+                .as_mut()
+                .and_then(|(before, after)| match line.kind {
+                    DiffLineKind::Added => Some(take_number(after)),
+                    DiffLineKind::Removed => Some(take_number(before)),
+                    DiffLineKind::Context => {
+                        take_number(before);
+                        Some(take_number(after))
+                    }
+                    DiffLineKind::Hunk | DiffLineKind::File | DiffLineKind::Note => None,
+                });
+            numbered.push(n);
+        }
+        let highest = numbered.iter().flatten().max();
+        let digits = highest.map_or(0, |n| n.to_string().len() + 1);
+        let says = self.visible.iter();
+        let line = |at: &usize| {
+            let line = self.diff.lines.get(*at)?;
+            let n = numbered
+                .get(*at)?
+                .map_or(String::new(), |n| format!("{n} "));
+            Some(style_line(line, &format!("{n:>digits$}")))
+        };
+        says.filter_map(line).collect()
+    }
+}
+
+fn take_number(n: &mut usize) -> usize {
+    *n += 1;
+    n.saturating_sub(1)
+}
+
+fn style_line(line: &DiffLine, number: &str) -> (String, Style) {
+    let (sign, text) = match line.text.char_indices().nth(1) {
+        Some((at, _)) => line.text.split_at(at),
+        None => (line.text.as_str(), ""),
+    };
+    match line.kind {
+        DiffLineKind::Hunk => (hunk_label(&line.text), theme::QUIET),
+        DiffLineKind::Added => (format!("{number}{sign} {text}"), theme::GOOD),
+        DiffLineKind::Removed => (format!("{number}{sign} {text}"), theme::BAD),
+        DiffLineKind::Context => (format!("{number}  {text}"), theme::PLAIN),
+        DiffLineKind::File => (line.text.clone(), theme::PLAIN),
+        DiffLineKind::Note => (line.text.clone(), theme::QUIET),
+    }
+}
+
+/// Where a hunk lies.
+fn hunk_label(text: &str) -> String {
+    parse_hunk_start(text).map_or_else(|| text.to_owned(), |(_, after)| format!("⋯ line {after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(paths: &str, targets: &[&str], diff: &str, wanted: &[&str]) {
+        let targets: Vec<String> = targets.iter().map(|one| (*one).to_owned()).collect();
+        let shown = EditPreview::parse(paths, &targets, diff);
+        let mut seen = vec![shown.summary()];
+        seen.extend(shown.numbered_lines().into_iter().map(|(line, _)| line));
+        assert_eq!(seen, wanted);
+    }
+
+    #[test]
+    fn a_new_file_is_its_name_and_its_lines() {
+        check(
+            "/repo/NOTES.md",
+            &["NOTES.md"],
+            "/repo/NOTES.md\ndiff --git a/NOTES.md b/NOTES.md\nnew file mode 100755\nindex 0..1\n--- /dev/null\n+++ b/NOTES.md\n@@ -0,0 +1,2 @@\n+# Notes\n+--- a rule\n",
+            &[
+                "NOTES.md  new, executable  +2 −0",
+                "1 + # Notes",
+                "2 + --- a rule",
+            ],
+        );
+    }
+
+    #[test]
+    fn lines_stand_at_their_numbers_and_each_file_below_its_name() {
+        check(
+            "/r/a.c\n/r/b.c",
+            &["a.c", "b.c"],
+            "/r/a.c\n@@ -9,2 +9,3 @@ fn x\n same\n-old\n+new\n+more\n/r/b.c\n-x\n+y\n",
+            &[
+                "a.c  +2 −1 · b.c  +1 −1",
+                "a.c  +2 −1",
+                "⋯ line 9",
+                " 9   same",
+                "10 - old",
+                "10 + new",
+                "11 + more",
+                "b.c  +1 −1",
+                "- x",
+                "+ y",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_path_is_shortened_only_where_the_permission_names_the_same_one() {
+        check(
+            "/etc/x",
+            &["y/x"],
+            "/etc/x\n+a\n",
+            &["/etc/x  +1 −0", "+ a"],
+        );
+        check(
+            "/etc/ax",
+            &["x"],
+            "/etc/ax\n+a\n",
+            &["/etc/ax  +1 −0", "+ a"],
+        );
+        check(
+            "/r/x\n/etc/x",
+            &["x"],
+            "/etc/x\n+a\n",
+            &["/etc/x  +1 −0 · /r/x", "/etc/x  +1 −0", "+ a", "/r/x"],
+        );
+        check("/r/x", &["x"], "no path\n", &["/r/x  +0 −0", "no path"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_line_that_would_be_written_is_left_out(diff in "(p\n|diff --git a/x b/x\n|@@ -[0-9],1 \\+1,[0-9] @@\n|[-+ \\\\x界]{0,6}\n|\\+\\+\\+ b/y\n){0,12}") {
+            let shown = EditPreview::parse("p", &[], &format!("p\n{diff}"));
+            let lines: Vec<String> = shown.numbered_lines().into_iter().map(|(line, _)| line).collect();
+            let is_written = |line: &&DiffLine| matches!(line.kind, DiffLineKind::Added | DiffLineKind::Removed);
+            for file in &shown.files {
+                for line in file.diff.lines.iter().filter(is_written) {
+                    let rest: String = line.text.chars().skip(1).collect();
+                    proptest::prop_assert!(lines.iter().any(|seen| seen.ends_with(&rest)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Dialog: shall the approved plan be executed? It says everything that is approved with it.
+//!
+//! Enter only shows the plan; executing takes a choice of its own.
+
+use super::{
+    answer_question, confirm_back_to_goal, confirm_cancel, list_names, question_dialog_id,
+};
+use crate::domain::phase::Mode;
+use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles, QuestionAnswer};
+use crate::domain::run::RunState;
+use crate::domain::test_command::TestCommand;
+use crate::text::pluralize;
+use crate::tui::command::ScreenCommand;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::text_wrap::to_one_line;
+use crate::tui::theme;
+
+pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) -> ChoiceDialog {
+    let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
+    let title = format!(
+        "execute the approved plan ({})?",
+        pluralize(n_steps, "step")
+    );
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
+    if let Some(file) = &state.plan {
+        sheet = sheet.with_plan_text(&to_one_line(&file.plan.title), theme::STRONG);
+    }
+    if state.verdict.as_ref().is_some_and(|verdict| verdict.forced) {
+        sheet = sheet.with_text("you let this plan pass against its review", theme::BAD);
+    }
+    let n_unanswered = state.notes.unanswered().count();
+    if n_unanswered > 0 {
+        let notes = pluralize(n_unanswered, "note");
+        let text = format!("the planner has not answered {notes} of yours: N has the plan changed");
+        sheet = sheet.with_text(&text, theme::BAD);
+    }
+    let n_unseen = state.notes.open().count() - n_unanswered;
+    if n_unseen > 0 {
+        let notes = pluralize(n_unseen, "note");
+        let text = format!("no review has looked yet at what the planner made of {notes} of yours");
+        sheet = sheet.with_text(&text, theme::BAD);
+    }
+    let tests_style = if terms.test.is_some() {
+        theme::PLAIN
+    } else {
+        theme::BAD
+    };
+    sheet = sheet
+        .with_text(&describe_commits(&terms.commits), theme::PLAIN)
+        .with_text(&describe_tests(terms), tests_style)
+        .with_text(
+            &format!("allowed: {}", describe_mode(state.mode)),
+            theme::PLAIN,
+        );
+    for text in describe_dirty_files(terms) {
+        sheet = sheet.with_text(&text, theme::PLAIN);
+    }
+    // The steps come last: where the window is small, they are what a key shows whole.
+    for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
+        let line = format!("{}. {}", step.n, to_one_line(&step.text));
+        sheet = sheet.with_plan_text(&line, theme::PLAIN);
+    }
+    let mut all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();
+    // What its choice says is cut where the window is narrow.
+    let other = terms.other_test.as_ref().map(describe_other_test);
+    all.extend(other.as_deref());
+    sheet.full_text = Some(("what you approve".to_owned(), all.join("\n")));
+    sheet = sheet
+        .with_choice(
+            'y',
+            "execute it",
+            answer_question(id, QuestionAnswer::Execute),
+        )
+        .with_choice(
+            'n',
+            "change it first: write what",
+            ChoiceAction::WriteDraft(ComposerDraft::Changes { id }),
+        )
+        .with_choice(
+            'v',
+            "read all that you approve",
+            ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
+        );
+    if let Some(other) = &terms.other_test {
+        let label = format!("test with {} instead", other.describe());
+        sheet = sheet.with_choice('o', &label, answer_question(id, QuestionAnswer::SwitchTest));
+    }
+    sheet
+        .with_choice('b', "back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_first_choice(2)
+}
+
+fn describe_commits(terms: &CommitTarget) -> String {
+    match terms {
+        CommitTarget::Off { reason } => format!("commits: none ({reason})"),
+        CommitTarget::Current { branch } => {
+            format!(
+                "commits: one a step, added to {branch}, which is checked out (`git switch` elsewhere first for a new one)"
+            )
+        }
+        CommitTarget::New { branch } => format!("commits: one a step, on the new branch {branch}"),
+    }
+}
+
+fn describe_tests(terms: &ExecutionTerms) -> String {
+    let Some(test) = &terms.test else {
+        return "tests: NONE, no command is known; nothing will be tested".to_owned();
+    };
+    format!(
+        "tests: {} after each step ({})",
+        to_one_line(&test.command),
+        test.origin.describe()
+    )
+}
+
+fn describe_other_test(other: &TestCommand) -> String {
+    format!(
+        "not run: {} ({})",
+        to_one_line(&other.command),
+        other.origin.describe()
+    )
+}
+
+fn describe_mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Plan => "reading only; edits are refused",
+        Mode::Default => "what your rules allow; anything else is asked or refused",
+        Mode::AutoEdit => "edits inside the repository without asking; the rest as your rules say",
+        Mode::Yolo => "everything your rules ask about, without asking; floors hold",
+    }
+}
+
+fn describe_dirty_files(terms: &ExecutionTerms) -> Vec<String> {
+    let (yours, left) = LeftoverFiles::partition_paths(terms.left.as_ref(), &terms.dirty);
+    let told = |whose: &str, files: &[&String]| {
+        let names: Vec<String> = files.iter().copied().cloned().collect();
+        format!(
+            "{whose} in {}; steps that edit them will ask:\n{}",
+            pluralize(names.len(), "file"),
+            list_names(&names, 5)
+        )
+    };
+    let mut said = Vec::new();
+    if let Some(LeftoverFiles { step, .. }) = &terms.left
+        && !left.is_empty()
+    {
+        let whose = format!("uncommitted: what step {step}, which was stopped, left");
+        said.push(told(&whose, &left));
+    }
+    if !yours.is_empty() {
+        said.push(told("uncommitted changes of yours", &yours));
+    }
+    if said.is_empty() {
+        said.push("your working tree is clean".to_owned());
+    }
+    said
+}

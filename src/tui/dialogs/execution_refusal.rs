@@ -1,0 +1,18 @@
+//! Dialog: the execution could not be entered.
+
+use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
+use crate::domain::question::QuestionAnswer;
+use crate::tui::dialog::ChoiceDialog;
+use crate::tui::theme;
+
+pub(super) fn build_dialog(id: u32, reason: &str) -> ChoiceDialog {
+    ChoiceDialog::new(question_dialog_id(id), "the plan cannot be executed")
+        .with_text(reason, theme::BAD)
+        .with_choice(
+            'r',
+            "look again",
+            answer_question(id, QuestionAnswer::Retry),
+        )
+        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
+}

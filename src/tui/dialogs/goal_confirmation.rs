@@ -1,0 +1,105 @@
+//! Dialog: is this the goal? Nothing is planned before the user says so.
+
+use ratatui::style::Style;
+use similar::{ChangeTag, TextDiff};
+
+use super::DialogContext;
+use crate::domain::event::Event;
+use crate::domain::run::RunState;
+use crate::tui::action::Action;
+use crate::tui::command::ScreenCommand;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::text_wrap::to_one_line;
+use crate::tui::theme;
+
+/// How many lines of the goal are laid out here.
+const MAX_GOAL_LINES: usize = 12;
+/// From which share of common lines on a goal is the one before with changes.
+const MIN_SIMILARITY: f32 = 0.3;
+
+pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> ChoiceDialog {
+    let text = goal_text(state, known);
+    let title = if known.proposed_goal.is_some() {
+        "is this the goal, as the agent understood it?"
+    } else {
+        "is this the goal?"
+    };
+    let mut sheet = ChoiceDialog::new(format!("goal {}", state.cycle), title);
+    let before = known.goal_before.map_or(text.as_str(), str::trim);
+    for (line, style) in goal_change_lines(before, &text) {
+        // A blank line is one too.
+        sheet = sheet.with_text(&format!("{line}\n"), style);
+    }
+    sheet.full_text = Some(("the goal".to_owned(), text.clone()));
+    sheet
+        .with_choice(
+            'i',
+            &format!(
+                "talk about it with the {}: write ({}: with another)",
+                state.refiner.name(),
+                known.keymap.key_label("refiner", ComposerFocus::Focused)
+            ),
+            ChoiceAction::RunCommand(ScreenCommand::FocusComposer),
+        )
+        .with_choice(
+            'g',
+            "confirm it: the planner writes the plan",
+            ChoiceAction::Act(vec![Action::Event(confirm_goal(&text))]),
+        )
+        .with_first_choice(1)
+}
+
+/// The goal's first lines; where it changed since it was put before, the first that shows that.
+fn goal_change_lines(before: &str, now: &str) -> Vec<(String, Style)> {
+    let (before, now): (Vec<&str>, Vec<&str>) = (before.lines().collect(), now.lines().collect());
+    let mut diff = TextDiff::from_slices(&before, &now);
+    // A goal that is another one is read from its beginning.
+    if diff.ratio() < MIN_SIMILARITY {
+        diff = TextDiff::from_slices(&now, &now);
+    }
+    let is_changed = diff.ratio() < 1.0;
+    let marked = diff.iter_all_changes().map(|change| {
+        let text = change.value().trim_end();
+        match change.tag() {
+            ChangeTag::Delete => (format!("− {text}"), theme::BAD),
+            ChangeTag::Insert => (format!("+ {text}"), theme::GOOD),
+            ChangeTag::Equal if is_changed => (format!("  {text}"), theme::PLAIN),
+            ChangeTag::Equal => (text.to_owned(), theme::PLAIN),
+        }
+    });
+    let lines: Vec<(String, Style)> = marked.collect();
+    let first = lines.iter().position(|(_, style)| *style != theme::PLAIN);
+    // A line before it says where it is.
+    let from = match first.filter(|first| *first >= MAX_GOAL_LINES) {
+        Some(first) => first - 1,
+        None => 0,
+    };
+    let cut = || std::iter::once(("…".to_owned(), theme::QUIET));
+    let is_more = lines.len() > from + MAX_GOAL_LINES;
+    let shown = lines.into_iter().skip(from).take(MAX_GOAL_LINES);
+    let above = cut().take(usize::from(from > 0));
+    let below = cut().take(usize::from(is_more));
+    above.chain(shown).chain(below).collect()
+}
+
+/// The goal as it would be confirmed now.
+pub fn goal_text(state: &RunState, known: &DialogContext<'_>) -> String {
+    let given = state.goal.as_ref().map(|goal| goal.text.as_str());
+    known
+        .proposed_goal
+        .or(given)
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
+}
+
+/// The event that confirms a text as the goal.
+pub fn confirm_goal(text: &str) -> Event {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let title = first.unwrap_or_default().trim_start_matches('#');
+    Event::GoalConfirmed {
+        title: to_one_line(title),
+        text: text.to_owned(),
+    }
+}

@@ -1,0 +1,25 @@
+//! Dialog: a turn brought no document, twice. What its agent said instead stands in the chat; it can be answered.
+
+use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
+use crate::domain::question::QuestionAnswer;
+use crate::domain::turn::TurnPurpose;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::theme;
+
+pub(super) fn build_dialog(id: u32, purpose: &TurnPurpose, reason: &str) -> ChoiceDialog {
+    let title = format!(
+        "no document came from the {}, who {}",
+        purpose.role().name(),
+        purpose.describe()
+    );
+    ChoiceDialog::new(question_dialog_id(id), &title)
+        .with_text(reason, theme::BAD)
+        .with_choice('r', "try again", answer_question(id, QuestionAnswer::Retry))
+        .with_choice(
+            'w',
+            "answer what it said: write, and it tries again with that",
+            ChoiceAction::WriteDraft(ComposerDraft::Again { id }),
+        )
+        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
+}

@@ -1,0 +1,29 @@
+//! Dialog: what the tests are run by is not there, as is found before the first step.
+
+use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
+use crate::domain::question::QuestionAnswer;
+use crate::domain::run::RunState;
+use crate::tui::dialog::ChoiceDialog;
+use crate::tui::theme;
+
+pub(super) fn build_dialog(id: u32, found: &str, state: &RunState) -> ChoiceDialog {
+    let title = "before step 1: the tests cannot run";
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), title).with_text(found, theme::BAD);
+    let execution = state.execution.as_ref();
+    if let Some(baseline) = execution.and_then(|execution| execution.baseline.as_ref()) {
+        sheet = sheet.with_text(&format!("$ {}", baseline.receipt.command), theme::CODE);
+    }
+    sheet
+        .with_choice(
+            'r',
+            "run them again: it is installed now",
+            answer_question(id, QuestionAnswer::Retry),
+        )
+        .with_choice(
+            'y',
+            "go on to step 1: you are asked again after each step",
+            answer_question(id, QuestionAnswer::AcceptAsIs),
+        )
+        .with_choice('b', "back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
+}

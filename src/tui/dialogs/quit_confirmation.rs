@@ -1,0 +1,133 @@
+//! Dialog: leave, although something works? It says what would end with the program, since when it is at it, and what is kept.
+//!
+//! Refuses to ask where nothing would end.
+
+use crate::domain::phase::Phase;
+use crate::domain::run::{ProgramOperation, RunState};
+use crate::domain::task::ChildSession;
+use crate::text::pluralize;
+use crate::tui::action::{Action, QuitStep};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, StopKind};
+use crate::tui::header::describe_program_operation;
+use crate::tui::labels::LocalClock;
+use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
+use crate::tui::theme;
+
+/// The identity of the dialog.
+pub const DIALOG_ID: &str = "confirm quit";
+/// How many of those that run are named.
+const MAX_LISTED_WORK: usize = 4;
+/// How many columns of what one is about are told, so that the others are seen beside it.
+const MAX_SUBJECT_COLUMNS: usize = 64;
+
+/// The dialog, where something works; `key` is that of leaving.
+pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<ChoiceDialog> {
+    let works = ongoing_work(state, clock);
+    let is_task = |child: &&ChildSession| child.is_running() && child.order.speaks.is_none();
+    let tasks: Vec<&ChildSession> = state.children.iter().filter(is_task).collect();
+    let talks = state.discussions.iter().filter(|each| each.is_running());
+    let talks: Vec<&str> = talks.map(|each| each.order.topic.as_str()).collect();
+    let counts = [(tasks.len(), "task"), (talks.len(), "discussion")];
+    let counts = counts.into_iter().filter(|(n, _)| *n > 0);
+    let counts = counts.map(|(n, what)| pluralize(n, what));
+    let ends: Vec<String> = works
+        .iter()
+        .map(|works| works.what_ends.to_owned())
+        .chain(counts)
+        .collect();
+    if ends.is_empty() {
+        return None;
+    }
+    let title = format!("leave, and end {}?", ends.join(" and "));
+    let tasked = tasks.iter().map(|child| {
+        let about =
+            truncate_to_columns(&to_one_line(&child.order.description), MAX_SUBJECT_COLUMNS);
+        format!("{}: {about}", child.order.short_name())
+    });
+    let talked = talks.iter().map(|topic| {
+        format!(
+            "discussion: {}",
+            truncate_to_columns(&to_one_line(topic), MAX_SUBJECT_COLUMNS)
+        )
+    });
+    let who = works.iter().map(|works| works.description.clone());
+    let named: Vec<String> = who.chain(tasked).chain(talked).collect();
+    let mut sheet =
+        base_dialog(&title).with_text(&super::list_names(&named, MAX_LISTED_WORK), theme::CODE);
+    let kept = [
+        works.map(|works| works.what_is_kept),
+        (!tasks.is_empty()).then_some(
+            "A task ends where it is. What it said stays in its session, which can be gone on with.",
+        ),
+        (!talks.is_empty())
+            .then_some("A discussion keeps its finished rounds; /discuss-on goes on after them."),
+        Some("The run is saved; the next start offers to go on."),
+    ];
+    for text in kept.into_iter().flatten() {
+        sheet = sheet.with_text(text, theme::PLAIN);
+    }
+    Some(add_choices(sheet, key))
+}
+
+/// The dialog once nothing works any more that it was opened for.
+pub fn build_idle_dialog(key: &str) -> ChoiceDialog {
+    let text = "What was under way has come to its end meanwhile. All is saved.";
+    add_choices(base_dialog("leave?").with_text(text, theme::PLAIN), key)
+}
+
+fn base_dialog(title: &str) -> ChoiceDialog {
+    ChoiceDialog::new(DIALOG_ID, title).until_answered(StopKind::Quit)
+}
+
+fn add_choices(sheet: ChoiceDialog, key: &str) -> ChoiceDialog {
+    let leave = ChoiceAction::ActAndClose(vec![Action::Quit(QuitStep::Ask)]);
+    sheet
+        .with_choice('y', &format!("leave ({key} again: at once)"), leave)
+        .with_choice('n', "no, back", ChoiceAction::Close)
+        .with_first_choice(1)
+}
+
+/// What the workflow is at.
+struct OngoingWork {
+    /// What would end, after "end".
+    what_ends: &'static str,
+    /// Who is at what, since when.
+    description: String,
+    /// What becomes of it.
+    what_is_kept: &'static str,
+}
+
+fn ongoing_work(state: &RunState, clock: LocalClock) -> Option<OngoingWork> {
+    let kept = match (&state.busy, state.phase) {
+        (Some(ProgramOperation::Reversing { .. }), _) => {
+            "What is being put back is gone through with when the run goes on."
+        }
+        (_, Phase::Execute) => {
+            "The step is cut off. Its changes stay in the work tree; when the run goes on, you say what becomes of them."
+        }
+        _ => "It is cut off, and done again when the run goes on. What was said and written stays.",
+    };
+    if let Some(running) = &state.running {
+        let role = running.order.purpose.role();
+        let adapter = state.session(role).map_or("", |session| &session.adapter);
+        return Some(OngoingWork {
+            what_ends: "the turn",
+            description: format!(
+                "{} ({}) {}, since {}",
+                role.name(),
+                to_one_line(adapter),
+                running.order.purpose.describe(),
+                clock.time_with_minutes(running.started_at)
+            ),
+            what_is_kept: kept,
+        });
+    }
+    // A turn that is held back has not begun: nothing of it would end.
+    let is_at_work = |busy: &&ProgramOperation| !matches!(busy, ProgramOperation::Held { .. });
+    let busy = state.busy.as_ref().filter(is_at_work)?;
+    Some(OngoingWork {
+        what_ends: "what is under way",
+        description: format!("the program {}", describe_program_operation(busy)),
+        what_is_kept: kept,
+    })
+}

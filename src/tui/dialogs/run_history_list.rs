@@ -1,0 +1,86 @@
+//! Dialogs: the finished runs, one of which can be opened; and an unfinished one of them, taken up again.
+
+use crate::text::pluralize;
+use crate::tui::action::Action;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::read_only::{RunCompletion, RunListEntry};
+use crate::tui::theme;
+
+/// The keys of the first runs; those after them are reached by the arrows.
+const RUN_KEYS: [char; 9] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
+/// In the place of a key.
+const NO_KEY_SIGN: char = '·';
+
+/// Lets one of the runs be chosen, the latest first.
+pub fn build_dialog(runs: &[RunListEntry]) -> ChoiceDialog {
+    let title = format!(
+        "{}: open which one, read-only?",
+        pluralize(runs.len(), "finished run")
+    );
+    let mut sheet = ChoiceDialog::list("history", &title);
+    for (at, run) in runs.iter().enumerate() {
+        let open = ChoiceAction::ActAndClose(vec![Action::OpenRun(run.name.clone())]);
+        sheet = sheet.with_choice(choice_key(at), &summarize_run(run), open);
+    }
+    let unfinished = runs
+        .iter()
+        .filter(|run| run.completion == RunCompletion::Unfinished);
+    let unfinished: Vec<&RunListEntry> = unfinished.collect();
+    match unfinished.as_slice() {
+        [] => sheet,
+        [only] => {
+            let label = format!("take up again: {}", only.about);
+            sheet.with_choice(
+                'r',
+                &label,
+                ChoiceAction::Confirm(Box::new(build_unarchive_dialog(only))),
+            )
+        }
+        several => {
+            let which = ChoiceAction::Confirm(Box::new(build_unarchive_choice(several)));
+            sheet.with_choice('r', "take an unfinished one up again …", which)
+        }
+    }
+}
+
+/// Which of several unfinished runs is taken up again?
+fn build_unarchive_choice(runs: &[&RunListEntry]) -> ChoiceDialog {
+    let mut sheet = ChoiceDialog::list("history again", "take which one up again?");
+    for (at, run) in runs.iter().enumerate() {
+        let ask = ChoiceAction::Confirm(Box::new(build_unarchive_dialog(run)));
+        sheet = sheet.with_choice(choice_key(at), &summarize_run(run), ask);
+    }
+    sheet
+}
+
+/// Is this unfinished run taken up again?
+pub fn build_unarchive_dialog(run: &RunListEntry) -> ChoiceDialog {
+    let facts = [&run.date, &run.ended, &run.progress].into_iter();
+    let facts: Vec<&str> = facts
+        .filter(|fact| !fact.is_empty())
+        .map(String::as_str)
+        .collect();
+    ChoiceDialog::list("take up again", "take this run up again?")
+        .with_text(&run.about, theme::STRONG)
+        .with_text(&facts.join(" · "), theme::PLAIN)
+        .with_text(
+            "It goes on where it was left, with every turn waiting for you. A finished run that lies here goes to the history.",
+            theme::PLAIN,
+        )
+        .with_choice(
+            'y',
+            "take it up again",
+            ChoiceAction::ActAndClose(vec![Action::BringBack(run.name.clone())]),
+        )
+        .with_choice('n', "no, back", ChoiceAction::Close)
+}
+
+fn choice_key(at: usize) -> char {
+    RUN_KEYS.get(at).copied().unwrap_or(NO_KEY_SIGN)
+}
+
+fn summarize_run(run: &RunListEntry) -> String {
+    let parts = [&run.date, &run.ended, &run.about, &run.progress];
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.map(String::as_str).collect::<Vec<_>>().join(" · ")
+}

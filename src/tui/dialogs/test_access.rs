@@ -1,0 +1,81 @@
+//! Dialogs: the tests fail for want of a network, or of a socket that is hidden from them.
+//!
+//! Enter gives nothing away: what an agent wrote would reach what listens on this machine, or command docker.
+
+use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
+use crate::domain::question::{QuestionAnswer, tests_label};
+use crate::domain::receipt::MissingSocket;
+use crate::domain::run::RunState;
+use crate::tui::dialog::ChoiceDialog;
+use crate::tui::theme;
+
+const NETWORK_RISK: &str = "With the machine's network they reach the internet and all that listens on this machine, and so does what \
+    an agent wrote into them. A socket such as docker's is named in test.sockets of your configuration instead.";
+const SOCKET_RISK: &str = "Whoever reaches it can start containers that see all your files. Tests run what an agent wrote: let them reach it only where \
+    you would run this step's code yourself. `test.sockets` of your configuration names sockets for every repository.";
+
+pub(super) fn build_network_dialog(
+    id: u32,
+    step: u32,
+    line: &str,
+    state: &RunState,
+) -> ChoiceDialog {
+    let lacked = "the machine's network";
+    let sheet = base_dialog(id, (step, lacked), line, state)
+        .with_text(NETWORK_RISK, theme::QUIET)
+        .with_choice(
+            'l',
+            "keep them off it: they fail, now and in later runs in this repository",
+            answer_question(id, QuestionAnswer::LoopbackNetwork),
+        )
+        .with_choice(
+            'h',
+            "give it to them, now and in later runs in this repository",
+            answer_question(id, QuestionAnswer::HostNetwork),
+        );
+    add_other_choices(id, sheet)
+}
+
+pub(super) fn build_socket_dialog(
+    id: u32,
+    step: u32,
+    lacked: &MissingSocket,
+    state: &RunState,
+) -> ChoiceDialog {
+    let sheet = base_dialog(id, (step, &lacked.path), &lacked.line, state)
+        .with_text(SOCKET_RISK, theme::QUIET)
+        .with_choice(
+            'l',
+            "leave it hidden: they fail, now and in later runs in this repository",
+            answer_question(id, QuestionAnswer::HideSocket),
+        )
+        .with_choice(
+            'r',
+            "let them reach it, now and in later runs in this repository",
+            answer_question(id, QuestionAnswer::ReachSocket),
+        );
+    add_other_choices(id, sheet)
+}
+
+/// What failed, and by which command: that of the step, or of the tests before the first one (step 0).
+fn base_dialog(id: u32, (step, lacked): (u32, &str), line: &str, state: &RunState) -> ChoiceDialog {
+    let title = format!("{} fail without {lacked}", tests_label(step));
+    let sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(line, theme::BAD);
+    let execution = state.execution.as_ref();
+    let receipt = execution.and_then(|execution| match step {
+        0 => Some(&execution.baseline.as_ref()?.receipt),
+        _ => execution.current.as_ref()?.receipt.as_ref(),
+    });
+    let Some(receipt) = receipt else {
+        return sheet;
+    };
+    let mut sheet = sheet.with_text(&format!("$ {}", receipt.command), theme::CODE);
+    sheet.full_text = Some((title, receipt.output_tail.clone()));
+    sheet
+}
+
+fn add_other_choices(id: u32, sheet: ChoiceDialog) -> ChoiceDialog {
+    sheet
+        .with_choice('b', "back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
+}

@@ -1,0 +1,98 @@
+//! Dialog: the tests of a step fail after all fix turns.
+
+use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
+use crate::domain::question::QuestionAnswer;
+use crate::domain::run::RunState;
+use crate::tui::dialog::ChoiceDialog;
+use crate::tui::theme;
+
+/// How many lines of the output are shown here.
+const MAX_OUTPUT_LINES: usize = 10;
+/// How many lines from the output's end on the beginning of a failure is looked for.
+const MAX_SEARCHED_LINES: usize = 40;
+/// Words by which test runners begin to tell of a failure.
+const FAILURE_MARKERS: [&str; 9] = [
+    "not ok",
+    "FAIL",
+    "panicked at",
+    "Error:",
+    "error:",
+    "error[",
+    "AssertionError",
+    "✗",
+    "✕",
+];
+
+/// The end of an output from where it begins to tell of a failure, as far as that can be told.
+fn output_from_failure(output: &str) -> String {
+    let lines: Vec<&str> = output.lines().collect();
+    let begins = |line: &&&str| {
+        line.starts_with("E  ") || FAILURE_MARKERS.iter().any(|word| line.contains(word))
+    };
+    let near_end = lines.len().saturating_sub(MAX_SEARCHED_LINES);
+    let found = lines.iter().skip(near_end).position(|line| begins(&line));
+    let last = lines.len().saturating_sub(MAX_OUTPUT_LINES);
+    let from = found.map_or(last, |at| at + near_end);
+    let shown: Vec<&str> = lines
+        .into_iter()
+        .skip(from)
+        .take(MAX_OUTPUT_LINES)
+        .collect();
+    shown.join("\n")
+}
+
+pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) -> ChoiceDialog {
+    let execution = state.execution.as_ref();
+    let current = execution.and_then(|execution| execution.current.as_ref());
+    let receipt = current.and_then(|current| current.receipt.as_ref());
+    let before = execution.zip(receipt);
+    let title = match before.and_then(|(execution, now)| execution.matching_baseline_failure(now)) {
+        Some(_) => format!("step {step}: the tests fail as they did before step 1"),
+        None => format!("step {step}: the tests fail after all fix turns"),
+    };
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(found, theme::BAD);
+    if let Some(receipt) = receipt {
+        sheet = sheet
+            .with_text(&format!("$ {}", receipt.command), theme::CODE)
+            .with_text(&output_from_failure(&receipt.output_tail), theme::QUIET);
+        sheet.full_text = Some((title, receipt.output_tail.clone()));
+    }
+    sheet
+        .with_choice(
+            'r',
+            "let the agent mend it again",
+            answer_question(id, QuestionAnswer::Retry),
+        )
+        .with_choice(
+            'w',
+            "go on without a commit: what the step changed stays in the tree",
+            answer_question(id, QuestionAnswer::SkipTests),
+        )
+        .with_choice(
+            'y',
+            "commit the step although its tests fail",
+            answer_question(id, QuestionAnswer::AcceptAsIs),
+        )
+        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "cancel the run", confirm_cancel())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_output_is_told_from_the_beginning_of_a_failure_on() {
+        let mut output: Vec<String> = (1..=30).map(|n| format!("ok {n}")).collect();
+        output.push("not ok 31 - counts".to_owned());
+        output.extend((1..=12).map(|n| format!("  # line {n} 空")));
+        let shown = output_from_failure(&output.join("\n"));
+        assert!(
+            shown.starts_with("not ok 31 - counts\n  # line 1 空"),
+            "{shown}"
+        );
+        assert_eq!(shown.lines().count(), MAX_OUTPUT_LINES);
+        let plain = output_from_failure("a\nb");
+        assert_eq!(plain, "a\nb");
+    }
+}

@@ -1,0 +1,194 @@
+//! Dialog: shall steps be undone or redone? It says exactly what would happen, and to whose files.
+//!
+//! Enter does nothing: what puts files back takes a choice of its own.
+
+use super::list_names;
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoDirection, steps_label};
+use crate::tui::action::Action;
+use crate::tui::command::ScreenCommand;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::labels::short_commit;
+use crate::tui::theme;
+
+/// How many files are named before the rest is counted.
+const MAX_LISTED_FILES: usize = 6;
+
+/// The dialog of the first offer; the others are its further choices.
+pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDialog> {
+    let (offer, others) = offers.split_first()?;
+    let what = format!("{} {}", offer.way.verb(), steps_label(&offer.steps));
+    let mut sheet = base_dialog(offer, phase);
+    sheet = sheet.with_choice(
+        'y',
+        &what,
+        ChoiceAction::ActAndClose(vec![undo_action(offer)]),
+    );
+    for (key, other) in ['o', 't'].into_iter().zip(others) {
+        let key = match other.way {
+            UndoDirection::Undo { .. } => key,
+            UndoDirection::Redo => 'r',
+        };
+        let label = format!(
+            "{} {} instead …",
+            other.way.verb(),
+            steps_label(&other.steps)
+        );
+        let instead = build_further_dialog(other, phase);
+        sheet = sheet.with_choice(key, &label, ChoiceAction::Confirm(Box::new(instead)));
+    }
+    Some(add_final_choices(sheet, offer))
+}
+
+fn build_further_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
+    let what = format!("{} {}", offer.way.verb(), steps_label(&offer.steps));
+    let sheet = base_dialog(offer, phase).with_choice(
+        'y',
+        &what,
+        ChoiceAction::ActAndClose(vec![undo_action(offer)]),
+    );
+    add_final_choices(sheet, offer)
+}
+
+fn add_final_choices(sheet: ChoiceDialog, offer: &ReversalPreview) -> ChoiceDialog {
+    let scope = match offer.steps.as_slice() {
+        [only] => DiffScope::Step(*only),
+        _ => DiffScope::All,
+    };
+    let sheet = match offer.way {
+        UndoDirection::Undo { .. } => sheet.with_choice(
+            'd',
+            "read the diff",
+            ChoiceAction::RunCommand(ScreenCommand::Diff(scope)),
+        ),
+        UndoDirection::Redo => sheet,
+    };
+    let sheet = sheet.with_choice('n', "no, back", ChoiceAction::Close);
+    let last = sheet.choices.len().saturating_sub(1);
+    sheet.with_first_choice(last)
+}
+
+fn undo_action(offer: &ReversalPreview) -> Action {
+    Action::Event(Event::UndoAsked {
+        way: offer.way,
+        seen: offer.inspected_tree.clone(),
+    })
+}
+
+fn base_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
+    let title = format!("{} {}?", offer.way.verb(), steps_label(&offer.steps));
+    let id = format!("{title} {}", offer.inspected_tree);
+    let names: Vec<String> = offer.files.iter().map(describe_file).collect();
+    let mut sheet = ChoiceDialog::new(id, &title);
+    // Where the window is small, what the user would lose is what is seen.
+    if !offer.user_edited.is_empty() {
+        let yours = format!(
+            "CHANGED SINCE by you or another program, and put back all the same:\n{}",
+            list_names(&offer.user_edited, MAX_LISTED_FILES)
+        );
+        sheet = sheet.with_text(&yours, theme::BAD);
+    }
+    if let Some(step) = offer.unfinished {
+        let unfinished = format!(
+            "Step {step} is not through: all that changed since it began goes, what you changed too."
+        );
+        sheet = sheet.with_text(&unfinished, theme::BAD);
+    }
+    sheet = sheet.with_text(&describe_files(offer), theme::PLAIN);
+    if !names.is_empty() {
+        sheet = sheet.with_text(&list_names(&names, MAX_LISTED_FILES), theme::CODE);
+    }
+    sheet = sheet
+        .with_text(&describe_commits(offer), theme::PLAIN)
+        .with_text(describe_other_files(offer), theme::PLAIN)
+        .with_text(describe_run_effect(offer, phase), theme::PLAIN);
+    sheet.full_text = Some((title, full_text(offer, phase, &names)));
+    sheet
+}
+
+fn describe_files(offer: &ReversalPreview) -> String {
+    let n = offer.files.len();
+    let files = if n == 1 {
+        "1 file"
+    } else {
+        &format!("{n} files")
+    };
+    match (offer.way, offer.files.is_empty()) {
+        (_, true) => "No file changes: the tree is that way already.".to_owned(),
+        (UndoDirection::Undo { step }, false) => {
+            format!("The tree goes back to before step {step}: {files}")
+        }
+        (UndoDirection::Redo, false) => format!("The tree goes to what was undone: {files}"),
+    }
+}
+
+fn describe_file((fate, name): &(FileReversalKind, String)) -> String {
+    match fate {
+        FileReversalKind::Modify => format!("~ {name}"),
+        FileReversalKind::Restore => format!("+ {name} (comes back)"),
+        FileReversalKind::Delete => format!("- {name} (goes away)"),
+    }
+}
+
+fn describe_commits(offer: &ReversalPreview) -> String {
+    let Some(subject) = &offer.commit_subject else {
+        return "No commit is made: nothing of this was committed.".to_owned();
+    };
+    let commits: Vec<String> = offer
+        .commits
+        .iter()
+        .map(|(commit, subject)| format!("{} {subject}", short_commit(commit)))
+        .collect();
+    // Its text is that of the step; the mark says which one.
+    let mark = subject
+        .split_once(']')
+        .map_or(subject.as_str(), |(mark, _)| mark);
+    format!(
+        "One new commit, `{mark}]`, takes back what these did; history stays as it is:\n{}",
+        list_names(&commits, MAX_LISTED_FILES)
+    )
+}
+
+fn describe_other_files(offer: &ReversalPreview) -> &'static str {
+    match offer.way {
+        UndoDirection::Undo { .. } => {
+            "Your other files stay. All that lies there now is kept; /redo brings it back."
+        }
+        UndoDirection::Redo => "Your other files stay. All that lies there now is kept.",
+    }
+}
+
+fn describe_run_effect(offer: &ReversalPreview, phase: Phase) -> &'static str {
+    match (phase, offer.way) {
+        (Phase::Execute, UndoDirection::Undo { .. }) => {
+            "The boxes are opened; the first of these steps is the next turn, at the manual gate."
+        }
+        (Phase::Execute, UndoDirection::Redo) => {
+            "The boxes are ticked; the next turn waits at the manual gate."
+        }
+        (_, UndoDirection::Undo { .. }) => "The boxes are opened; the run stays as it is.",
+        (_, UndoDirection::Redo) => "The boxes are ticked; the run stays as it is.",
+    }
+}
+
+fn full_text(offer: &ReversalPreview, phase: Phase, names: &[String]) -> String {
+    let list = |names: &[String]| {
+        let lines = names.iter().map(|name| format!("    {name}"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let mut parts = vec![describe_files(offer), list(names)];
+    if !offer.user_edited.is_empty() {
+        parts.push("Changed since by you or another program:".to_owned());
+        parts.push(list(&offer.user_edited));
+    }
+    parts.extend([
+        describe_commits(offer),
+        describe_other_files(offer).to_owned(),
+        describe_run_effect(offer, phase).to_owned(),
+        "What is kept lies under refs/agent-collab/ in git; the log of the steps names its tree."
+            .to_owned(),
+    ]);
+    parts.join("\n\n")
+}

@@ -1,0 +1,452 @@
+//! The text of one diff: a list of its files, then each file with its lines, and the window onto them.
+//!
+//! A place in it is an item and a row of that item, so that no more is laid out than is seen.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::DiffAction;
+use super::diff_line::{self, DiffLineMap};
+use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
+use crate::tui::search_highlight;
+use crate::tui::text_wrap::{text_width, truncate_to_columns};
+use crate::tui::theme;
+
+/// A diff with the window onto it.
+#[derive(Debug)]
+pub struct DiffBody {
+    diff: UnifiedDiff,
+    line_map: DiffLineMap,
+    items: Vec<DiffItem>,
+    position: DiffPosition,
+    search: DiffSearch,
+}
+
+/// What is looked for, and the items that have it.
+#[derive(Debug, Default)]
+struct DiffSearch {
+    /// In lower case; empty where nothing is.
+    query: String,
+    matches: Vec<usize>,
+    /// Which of them is at hand, from 0.
+    current: usize,
+}
+
+/// One thing in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DiffItem {
+    /// All files, counted.
+    Totals,
+    /// A file in the list of all.
+    FileEntry(usize),
+    Blank,
+    /// A file before its lines.
+    FileHeading(usize),
+    /// A line.
+    Line(usize),
+}
+
+/// A row of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct DiffPosition {
+    item: usize,
+    row: usize,
+}
+
+impl DiffBody {
+    /// Takes a diff, seen from its beginning.
+    pub fn new(patch: UnifiedDiff) -> Self {
+        let mut items = vec![DiffItem::Totals];
+        items.extend((0..patch.files.len()).map(DiffItem::FileEntry));
+        let before_first = patch
+            .files
+            .first()
+            .map_or(patch.lines.len(), |file| file.first_line);
+        items.extend((0..before_first).map(DiffItem::Line));
+        for (n, file) in patch.files.iter().enumerate() {
+            items.extend([DiffItem::Blank, DiffItem::FileHeading(n)]);
+            let lines = patch.file_lines(n).iter().enumerate();
+            // What git says of a file stands in its heading.
+            let shown = lines.filter(|(_, line)| line.kind != DiffLineKind::File);
+            items.extend(shown.map(|(at, _)| DiffItem::Line(file.first_line + at)));
+        }
+        Self {
+            line_map: DiffLineMap::from_diff(&patch),
+            diff: patch,
+            items,
+            position: DiffPosition::default(),
+            search: DiffSearch::default(),
+        }
+    }
+
+    /// Where the window stands, to come back to it.
+    pub fn position(&self) -> DiffPosition {
+        self.position
+    }
+
+    /// Looks for letters from a place on; with none the window stands there again.
+    pub fn search(&mut self, letters: &str, from: DiffPosition, size: (usize, usize)) {
+        let letters = letters.to_lowercase();
+        let has = |at: &usize| {
+            let text = self.items.get(*at).map_or("", |item| self.item_text(*item));
+            !letters.is_empty() && text.to_lowercase().contains(&letters)
+        };
+        let items: Vec<usize> = (0..self.items.len()).filter(has).collect();
+        let at = items.iter().position(|item| *item >= from.item);
+        self.position = from;
+        self.search = DiffSearch {
+            query: letters,
+            matches: items,
+            current: at.unwrap_or(0),
+        };
+        self.reveal_match(size);
+    }
+
+    /// Goes to the next line that has what is looked for, or the one before; around the ends.
+    pub fn step_match(&mut self, is_next: bool, size: (usize, usize)) {
+        let n = self.search.matches.len().max(1);
+        self.search.current = match is_next {
+            true => (self.search.current + 1) % n,
+            false => (self.search.current + n - 1) % n,
+        };
+        self.reveal_match(size);
+    }
+
+    /// Which line of how many that have it is at hand, from 1.
+    pub fn match_position(&self) -> (usize, usize) {
+        let n = self.search.matches.len();
+        ((self.search.current + 1).min(n), n)
+    }
+
+    /// Brings the line that is at hand into the window.
+    fn reveal_match(&mut self, (rows, columns): (usize, usize)) {
+        let Some(item) = self.search.matches.get(self.search.current).copied() else {
+            return;
+        };
+        let mut left = rows;
+        for seen in self.position.item..self.items.len() {
+            left = left.saturating_sub(self.item_lines(seen, columns).len());
+            if seen == item && self.position <= (DiffPosition { item, row: 0 }) {
+                return;
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        self.position = DiffPosition { item, row: 0 };
+        self.scroll_up(rows / 3, columns);
+        self.position = self.position.min(self.end_position(rows, columns));
+    }
+
+    /// All of it as one would copy it.
+    pub fn to_text(&self) -> String {
+        let lines = self.diff.lines.iter().map(|line| line.text.as_str());
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The text in which something is looked for.
+    fn item_text(&self, item: DiffItem) -> &str {
+        let line = |n: usize| self.diff.lines.get(n);
+        match item {
+            DiffItem::FileHeading(n) => self.diff.files.get(n).map_or("", |file| &file.name),
+            DiffItem::Line(n) => line(n).map_or("", |line| match line.kind {
+                DiffLineKind::Added | DiffLineKind::Removed | DiffLineKind::Context => {
+                    line.text.get(1..).unwrap_or_default()
+                }
+                DiffLineKind::File | DiffLineKind::Hunk | DiffLineKind::Note => &line.text,
+            }),
+            DiffItem::Totals | DiffItem::FileEntry(_) | DiffItem::Blank => "",
+        }
+    }
+
+    /// Moves the window, which has so many rows and columns.
+    pub fn scroll(&mut self, does: DiffAction, (rows, columns): (usize, usize)) {
+        let end = self.end_position(rows, columns);
+        match does {
+            DiffAction::Up => self.scroll_up(1, columns),
+            DiffAction::Down => self.scroll_down(1, end, columns),
+            DiffAction::PageUp => self.scroll_up(rows.saturating_sub(1).max(1), columns),
+            DiffAction::PageDown => self.scroll_down(rows.saturating_sub(1).max(1), end, columns),
+            DiffAction::Top => self.position = DiffPosition::default(),
+            DiffAction::End => self.position = end,
+            DiffAction::PreviousFile => self.go_to_previous_file(),
+            DiffAction::NextFile => self.go_to_next_file(),
+            DiffAction::PreviousDiff
+            | DiffAction::NextDiff
+            | DiffAction::Reload
+            | DiffAction::Close => {}
+        }
+    }
+
+    /// The spot from which the last rows fill the window.
+    fn end_position(&self, rows: usize, columns: usize) -> DiffPosition {
+        let mut left = rows;
+        for item in (0..self.items.len()).rev() {
+            let n = self.item_lines(item, columns).len();
+            if n >= left {
+                return DiffPosition {
+                    item,
+                    row: n - left,
+                };
+            }
+            left -= n;
+        }
+        DiffPosition::default()
+    }
+
+    fn scroll_up(&mut self, n_rows: usize, columns: usize) {
+        for _ in 0..n_rows {
+            if self.position.row > 0 {
+                self.position.row -= 1;
+            } else if self.position.item > 0 {
+                self.position.item -= 1;
+                self.position.row = self
+                    .item_lines(self.position.item, columns)
+                    .len()
+                    .saturating_sub(1);
+            }
+        }
+    }
+
+    fn scroll_down(&mut self, n_rows: usize, end: DiffPosition, columns: usize) {
+        for _ in 0..n_rows {
+            if self.position >= end {
+                return;
+            }
+            if self.position.row + 1 < self.item_lines(self.position.item, columns).len() {
+                self.position.row += 1;
+            } else {
+                self.position = DiffPosition {
+                    item: self.position.item + 1,
+                    row: 0,
+                };
+            }
+        }
+    }
+
+    fn file_items(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let is_file = |(_, item): &(usize, &DiffItem)| matches!(item, DiffItem::FileHeading(_));
+        self.items
+            .iter()
+            .enumerate()
+            .filter(is_file)
+            .map(|(at, _)| at)
+    }
+
+    fn go_to_next_file(&mut self) {
+        let next = self.file_items().find(|at| *at > self.position.item);
+        if let Some(item) = next {
+            self.position = DiffPosition { item, row: 0 };
+        }
+    }
+
+    fn go_to_previous_file(&mut self) {
+        let item = self
+            .file_items()
+            .rfind(|at| *at < self.position.item)
+            .unwrap_or(0);
+        self.position = DiffPosition { item, row: 0 };
+    }
+
+    /// The file that the first visible row belongs to.
+    fn current_file(&self) -> Option<usize> {
+        let until_here = self.items.get(..=self.position.item)?;
+        until_here.iter().rev().find_map(|item| match item {
+            DiffItem::FileHeading(n) => Some(*n),
+            DiffItem::Totals | DiffItem::FileEntry(_) | DiffItem::Blank | DiffItem::Line(_) => None,
+        })
+    }
+
+    /// Draws the visible rows and, below them, where they are.
+    pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
+        let columns = usize::from(area.width);
+        let rows = usize::from(area.height).saturating_sub(1);
+        let last_row = self
+            .item_lines(self.position.item, columns)
+            .len()
+            .saturating_sub(1);
+        self.position.row = self.position.row.min(last_row);
+        let mut visible: Vec<Line<'static>> = Vec::with_capacity(rows);
+        let mut item = self.position.item;
+        while visible.len() < rows && item < self.items.len() {
+            let skip = if item == self.position.item {
+                self.position.row
+            } else {
+                0
+            };
+            let rows = self.item_lines(item, columns);
+            let is_at_hand = self.search.matches.get(self.search.current) == Some(&item);
+            let rows = search_highlight::highlight_lines(rows, &self.search.query, is_at_hand);
+            visible.extend(rows.into_iter().skip(skip));
+            item += 1;
+        }
+        visible.truncate(rows);
+        frame.render_widget(Paragraph::new(visible), area);
+        let below = Rect {
+            y: area.bottom().saturating_sub(1),
+            height: 1,
+            ..area
+        };
+        let place = truncate_to_columns(&self.describe_position(rows, columns), columns);
+        frame.render_widget(Line::styled(place, theme::QUIET), below);
+    }
+
+    fn describe_position(&self, rows: usize, columns: usize) -> String {
+        let end = self.end_position(rows, columns);
+        let percent = match self.position >= end {
+            true => 100,
+            false => self.position.item * 100 / end.item.max(1),
+        };
+        let file = self.current_file().and_then(|n| {
+            let name = self.diff.files.get(n)?.title();
+            Some(format!(
+                "{name} ({} of {}) · ",
+                n + 1,
+                self.diff.files.len()
+            ))
+        });
+        // The end of the line is what a narrow window may lose.
+        format!("── {percent}% · {}", file.unwrap_or_default())
+            .trim_end_matches(" · ")
+            .to_owned()
+    }
+
+    fn item_lines(&self, item: usize, columns: usize) -> Vec<Line<'static>> {
+        let file = |n: &usize| self.diff.files.get(*n);
+        match self.items.get(item) {
+            Some(DiffItem::Totals) => vec![self.totals_line(columns)],
+            Some(DiffItem::FileEntry(n)) => file(n)
+                .map(|file| file_entry_line(file, columns))
+                .into_iter()
+                .collect(),
+            Some(DiffItem::FileHeading(n)) => file(n)
+                .map(|file| file_heading_line(file, columns))
+                .into_iter()
+                .collect(),
+            Some(DiffItem::Line(n)) => {
+                diff_line::line_rows(&self.diff, &self.line_map, *n, columns)
+            }
+            Some(DiffItem::Blank) | None => vec![Line::default()],
+        }
+    }
+
+    fn totals_line(&self, columns: usize) -> Line<'static> {
+        let (added, removed) = self.diff.totals();
+        let n_files = match self.diff.files.len() {
+            1 => "1 file".to_owned(),
+            n => format!("{n} files"),
+        };
+        let text = truncate_to_columns(&format!("{n_files}  +{added} −{removed}"), columns);
+        Line::styled(text, theme::STRONG)
+    }
+}
+
+/// A file in the list, with its counts in their colours.
+fn file_entry_line(file: &FileDiff, columns: usize) -> Line<'static> {
+    let counts = format!(
+        "{:>6} {:>6}",
+        format!("+{}", file.added),
+        format!("−{}", file.removed)
+    );
+    let room = columns.saturating_sub(text_width(&counts) + 4);
+    let mut about = file.notes.clone();
+    if !about.is_empty() {
+        about = format!("  {about}");
+    }
+    let title = truncate_to_columns(&file.title(), room.saturating_sub(text_width(&about)));
+    let (added, removed) = counts.split_at(counts.find(" −").unwrap_or(counts.len()));
+    let style = |n: usize, style: Style| if n > 0 { style } else { theme::QUIET };
+    Line::from(vec![
+        Span::styled(added.to_owned(), style(file.added, theme::GOOD)),
+        Span::styled(removed.to_owned(), style(file.removed, theme::BAD)),
+        Span::raw("  "),
+        Span::raw(title),
+        Span::styled(truncate_to_columns(&about, room), theme::QUIET),
+    ])
+}
+
+/// A file before its lines.
+fn file_heading_line(file: &FileDiff, columns: usize) -> Line<'static> {
+    let counts = format!("  {} ", file.summary());
+    let room = columns.saturating_sub(text_width(&counts) + 3);
+    let text = format!("── {}{counts}", truncate_to_columns(&file.title(), room));
+    let text = truncate_to_columns(&text, columns);
+    let rest = "─".repeat(columns.saturating_sub(text_width(&text)));
+    Line::styled(text + &rest, theme::STRONG)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(n_lines: usize) -> DiffBody {
+        let mut text = String::new();
+        for name in ["a", "b"] {
+            text.push_str(&format!(
+                "diff --git a/{name} b/{name}\n@@ -0,0 +1,{n_lines} @@\n"
+            ));
+            for n in 0..n_lines {
+                text.push_str(&format!("+line {n} 求和求和求和\n"));
+            }
+        }
+        DiffBody::new(UnifiedDiff::parse(&text))
+    }
+
+    #[test]
+    fn the_next_and_the_earlier_file_are_found() {
+        let mut body = body(50);
+        let here = |body: &DiffBody| body.current_file();
+        assert_eq!(here(&body), None);
+        for (does, wanted) in [
+            (DiffAction::NextFile, Some(0)),
+            (DiffAction::NextFile, Some(1)),
+            (DiffAction::NextFile, Some(1)),
+            (DiffAction::Down, Some(1)),
+            (DiffAction::PreviousFile, Some(1)),
+            (DiffAction::PreviousFile, Some(0)),
+            (DiffAction::PreviousFile, None),
+        ] {
+            body.scroll(does, (10, 80));
+            assert_eq!(here(&body), wanted, "{does:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_looked_for_is_brought_into_the_window() {
+        let mut body = body(50);
+        let size = (10, 80);
+        body.search("LINE 7", DiffPosition::default(), size);
+        assert_eq!(body.match_position(), (1, 2));
+        assert_eq!(body.current_file(), Some(0));
+        body.step_match(true, size);
+        assert_eq!(body.match_position(), (2, 2));
+        assert_eq!(body.current_file(), Some(1));
+        let there = body.position();
+        body.step_match(true, size);
+        body.step_match(false, size);
+        assert_eq!((body.match_position(), body.position()), ((2, 2), there));
+        body.search("+line", DiffPosition::default(), size);
+        assert_eq!(body.match_position(), (0, 0));
+        body.search("", DiffPosition::default(), size);
+        assert_eq!(body.position(), DiffPosition::default());
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn the_window_never_leaves_the_text(moves in proptest::collection::vec(0usize..8, 1..60), rows in 1usize..20, columns in 1usize..40) {
+            let mut body = body(20);
+            let end = body.end_position(rows, columns);
+            for n in moves {
+                let does = [DiffAction::Up, DiffAction::Down, DiffAction::PageUp, DiffAction::PageDown, DiffAction::Top, DiffAction::End, DiffAction::Up, DiffAction::Down][n];
+                body.scroll(does, (rows, columns));
+                proptest::prop_assert!(body.position <= end);
+            }
+            body.scroll(DiffAction::End, (rows, columns));
+            proptest::prop_assert_eq!(body.position, end);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Where the diff stands on the screen, and what waits for the user while it lies over that.
+//!
+//! The dialog's keys mean something else in the diff, so its choices are not shown.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::run::RunState;
+use crate::tui::Screen;
+use crate::tui::dialog::{ChoiceDialog, DialogFocus};
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::screen_layout::{inset_columns, split_bottom};
+use crate::tui::text_wrap::to_one_line;
+use crate::tui::theme;
+
+/// Below how many rows what waits is named in the diff's first row instead.
+const MIN_DIALOG_ROWS: u16 = 14;
+
+impl Screen {
+    pub(in crate::tui) fn draw_diff(
+        &mut self,
+        frame: &mut Frame,
+        mut area: Rect,
+        state: Option<&RunState>,
+        waiting: Option<&ChoiceDialog>,
+    ) {
+        let back = self
+            .keymap()
+            .key_label("close-diff", ComposerFocus::Unfocused);
+        let below = waiting.filter(|_| area.height >= MIN_DIALOG_ROWS);
+        if let Some(sheet) = below {
+            draw_waiting_dialog(sheet, frame, &mut area, &back);
+        }
+        let area = inset_columns(area);
+        if let (Some(view), false) = (&mut self.diff_view, area.is_empty()) {
+            let title = state.and_then(|state| step_title(view.scope(), state));
+            let waits = waiting.filter(|_| below.is_none());
+            let waits = waits.map(|sheet| sheet.title.as_str());
+            self.hit_areas.diff_strip = view.draw(frame, area, title.as_deref(), (waits, &back));
+        }
+    }
+}
+
+/// Draws what is asked below the diff, and which key goes there.
+fn draw_waiting_dialog(sheet: &ChoiceDialog, frame: &mut Frame, area: &mut Rect, back: &str) {
+    let hint = format!("{back} goes back to answer");
+    let (sheet, enter) = match sheet.body.is_empty() {
+        true => (sheet.clone().with_text(&hint, theme::QUIET), ""),
+        false => (sheet.clone(), hint.as_str()),
+    };
+    let sheet = sheet.without_choices();
+    let wanted = sheet.preferred_rows(usize::from(area.width));
+    let most = usize::from(area.height / 3);
+    let area = split_bottom(area, wanted.min(most));
+    let _no_choice = sheet.draw(frame, area, DialogFocus::Nobody, (enter, back));
+}
+
+/// The text of the step that a diff is of.
+fn step_title(scope: DiffScope, state: &RunState) -> Option<String> {
+    let DiffScope::Step(n) = scope else {
+        return None;
+    };
+    let execution = state.execution.as_ref()?;
+    let done = execution.done.iter().map(|record| (record.n, &record.text));
+    let current = execution.current.iter().map(|step| (step.n, &step.text));
+    let mut steps = done.chain(current);
+    steps
+        .find(|(step, _)| *step == n)
+        .map(|(_, text)| to_one_line(text))
+}

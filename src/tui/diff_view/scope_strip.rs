@@ -1,0 +1,94 @@
+//! The strip of diffs that can be chosen: `all · 1 · 2 · plan`.
+
+use ratatui::text::{Line, Span};
+
+use crate::domain::diff_scope::DiffScope;
+use crate::tui::clickable_keys;
+use crate::tui::text_wrap::{text_width, truncate_to_columns};
+use crate::tui::theme;
+
+/// The strip, laid out.
+pub struct ScopeStrip {
+    /// What it shows.
+    pub line: Line<'static>,
+    /// Where each diff of it begins, how many columns it has, and which it is.
+    pub hit_areas: Vec<(usize, usize, DiffScope)>,
+}
+
+/// The strip with the chosen one marked; of more than fit, those around it. `back` is the key to what waits.
+pub fn lay_out_strip(
+    scopes: &[DiffScope],
+    chosen: DiffScope,
+    (waits, back): (Option<&str>, &str),
+    columns: usize,
+) -> ScopeStrip {
+    let mark = waits.map_or(String::new(), |waits| {
+        let back = format!(" ({back} back) ");
+        truncate_to_columns(
+            &format!(" ? {waits}"),
+            (columns / 2).saturating_sub(text_width(&back)),
+        ) + &back
+    });
+    let lead = "▤ diff ";
+    let room = columns.saturating_sub(text_width(lead) + text_width(&mark) + 4);
+    let words: Vec<String> = scopes
+        .iter()
+        .map(|scope| scope_label(*scope, chosen))
+        .collect();
+    let at = scopes
+        .iter()
+        .position(|scope| *scope == chosen)
+        .unwrap_or(0);
+    let (from, to) = range_around(&words, at, room);
+    let mut spans = vec![Span::styled(lead, theme::STRONG)];
+    spans.extend((from > 0).then(|| Span::styled("‹ ", theme::QUIET)));
+    let mut places = Vec::new();
+    for (n, (text, scope)) in words.iter().zip(scopes).enumerate().take(to).skip(from) {
+        if n > from {
+            spans.push(Span::styled("·", theme::QUIET));
+        }
+        let style = if n == at { theme::PICKED } else { theme::PLAIN };
+        let begins = spans.iter().map(|span| text_width(&span.content)).sum();
+        places.push((begins, text_width(text), *scope));
+        spans.push(Span::styled(text.clone(), style));
+    }
+    spans.extend((to < words.len()).then(|| Span::styled(" ›", theme::QUIET)));
+    let used: usize = spans.iter().map(|span| text_width(&span.content)).sum();
+    let gap = columns.saturating_sub(used + text_width(&mark));
+    spans.push(Span::raw(" ".repeat(gap)));
+    let (what, hint) = mark.split_at(mark.rfind(" (").unwrap_or(mark.len()));
+    spans.push(Span::styled(what.to_owned(), theme::NEEDS_YOU));
+    spans.extend(clickable_keys::hint_spans(hint, theme::NEEDS_YOU));
+    ScopeStrip {
+        line: Line::from(spans),
+        hit_areas: places,
+    }
+}
+
+/// Colour never says anything alone: the chosen one stands in brackets.
+fn scope_label(scope: DiffScope, chosen: DiffScope) -> String {
+    match scope == chosen {
+        true => format!("[{}]", scope.keyword()),
+        false => format!(" {} ", scope.keyword()),
+    }
+}
+
+/// The widest range around `at` that fits.
+fn range_around(words: &[String], at: usize, room: usize) -> (usize, usize) {
+    let (mut from, mut to) = (at, (at + 1).min(words.len()));
+    let mut used = words.get(at).map_or(0, |word| text_width(word));
+    loop {
+        let before = from.checked_sub(1).and_then(|n| words.get(n));
+        let after = words.get(to);
+        let fits = |word: &&String| used + text_width(word) < room;
+        if let Some(word) = after.filter(fits) {
+            used += text_width(word) + 1;
+            to += 1;
+        } else if let Some(word) = before.filter(fits) {
+            used += text_width(word) + 1;
+            from -= 1;
+        } else {
+            return (from, to);
+        }
+    }
+}

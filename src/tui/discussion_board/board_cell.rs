@@ -1,0 +1,302 @@
+//! What one participant did in one round, in a cell of the board: where it stands first, then as much of what
+//! it said as there are rows.
+//!
+//! Lays out no more of a long text than can be seen.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::discussion_labels::{self, NO_STANCE};
+use crate::domain::discussion::{DiscussionSpeech, ParticipantStance, ProposalAttitude};
+use crate::domain::ids::UnixMillis;
+use crate::tui::labels::format_elapsed;
+use crate::tui::markdown;
+use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns, wrap_spans};
+use crate::tui::theme;
+
+/// What a participant did in a round.
+#[derive(Debug, Clone, Copy)]
+pub enum BoardCellContent<'a> {
+    /// Nothing, and the round is over.
+    Silent,
+    /// Nothing yet.
+    Pending,
+    /// It waits for a place among those that may run.
+    Waiting {
+        /// Since when.
+        since: UnixMillis,
+    },
+    /// It speaks.
+    Speaking {
+        /// Since when.
+        since: UnixMillis,
+        /// What came so far, drawable.
+        text: &'a str,
+    },
+    /// It spoke, or could not.
+    Finished {
+        /// What came of it.
+        speech: &'a DiscussionSpeech,
+        /// Where it stood a round before.
+        before: Option<&'a ParticipantStance>,
+        /// Why it stands where it stood all the same, where its move does not count.
+        refused: Option<&'a str>,
+    },
+}
+
+/// How much of an entry is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoardCellDetail {
+    /// Where the speaker stands.
+    Brief,
+    /// What it says as well.
+    Full,
+}
+
+/// The rows of a cell in brief: the stance, the proposal, what blocks.
+const MAX_BRIEF_ROWS: usize = 3;
+
+/// At most `rows` lines of an entry.
+pub fn cell_lines(
+    entry: BoardCellContent<'_>,
+    (columns, rows): (usize, usize),
+    form: BoardCellDetail,
+    now: UnixMillis,
+) -> Vec<Line<'static>> {
+    let rows = match form {
+        BoardCellDetail::Brief => rows.min(MAX_BRIEF_ROWS),
+        BoardCellDetail::Full => rows,
+    };
+    let mut lines = match entry {
+        BoardCellContent::Silent => vec![quiet_line("· did not speak", columns)],
+        BoardCellContent::Pending => vec![quiet_line("· to come", columns)],
+        BoardCellContent::Waiting { since } => {
+            let text = format!("· waits for a place {}", format_elapsed(since, now));
+            vec![quiet_line(&text, columns)]
+        }
+        BoardCellContent::Speaking { since, text } => {
+            speaking_lines(since, text, (columns, rows), now)
+        }
+        BoardCellContent::Finished {
+            speech,
+            before,
+            refused,
+        } => match &speech.error {
+            Some(error) => {
+                let head = truncate_to_columns(&format!("! {}", error.code.label()), columns);
+                let mut lines = vec![Line::styled(head, theme::BAD.patch(theme::STRONG))];
+                lines.extend(first_lines(&error.message, columns, rows, theme::PLAIN));
+                lines
+            }
+            None => speech_lines(speech, (before, refused), (columns, rows), form),
+        },
+    };
+    truncate_rows(&mut lines, columns, rows);
+    lines
+}
+
+fn quiet_line(text: &str, columns: usize) -> Line<'static> {
+    Line::styled(truncate_to_columns(text, columns), theme::QUIET)
+}
+
+/// What comes now: its end is seen.
+fn speaking_lines(
+    since: UnixMillis,
+    text: &str,
+    (columns, rows): (usize, usize),
+    now: UnixMillis,
+) -> Vec<Line<'static>> {
+    let head = format!("◌ speaks {}", format_elapsed(since, now));
+    let mut lines = vec![Line::styled(
+        truncate_to_columns(&head, columns),
+        theme::KEY,
+    )];
+    let room = rows.saturating_sub(1);
+    let end = text_tail(text, columns.saturating_mul(room + 1).saturating_mul(4));
+    let told: Vec<Line<'static>> = end
+        .lines()
+        .flat_map(|line| wrap_spans(&[Span::styled(line, theme::PROVISIONAL)], columns, 0))
+        .collect();
+    let over = told.len().saturating_sub(room);
+    lines.extend(told.into_iter().skip(over));
+    lines
+}
+
+/// The end of a text, of about so many bytes, from the beginning of a line on where there is one.
+fn text_tail(text: &str, bytes: usize) -> &str {
+    let mut from = text.len().saturating_sub(bytes);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let end = text.get(from..).unwrap_or_default();
+    match end.split_once('\n') {
+        Some((_, rest)) if from > 0 && !rest.is_empty() => rest,
+        _ => end,
+    }
+}
+
+fn speech_lines(
+    speech: &DiscussionSpeech,
+    (before, refused): (Option<&ParticipantStance>, Option<&str>),
+    (columns, rows): (usize, usize),
+    form: BoardCellDetail,
+) -> Vec<Line<'static>> {
+    let mut lines = vec![stance_line(speech.stance.as_ref(), before, columns)];
+    let most = match form {
+        BoardCellDetail::Brief => 1,
+        BoardCellDetail::Full => 3,
+    };
+    if let Some(why) = refused {
+        let text = format!("the move does not count: {why}");
+        lines.extend(signed_lines("⊘ ", &text, (columns, most), theme::BAD));
+    }
+    match &speech.stance {
+        Some(stance) => lines.extend(stance_detail_lines(stance, columns, most)),
+        None => {
+            let why = speech.no_stance.as_deref().unwrap_or("it named none");
+            lines.extend(signed_lines("", why, (columns, most), theme::QUIET));
+        }
+    }
+    if form == BoardCellDetail::Full && lines.len() + 1 < rows {
+        lines.push(Line::default());
+        lines.extend(speech_text_lines(
+            speech,
+            columns,
+            rows.saturating_sub(lines.len()),
+        ));
+    }
+    lines
+}
+
+/// The beginning of what was said; one line more than `rows` where there is more.
+fn speech_text_lines(speech: &DiscussionSpeech, columns: usize, rows: usize) -> Vec<Line<'static>> {
+    let seen = text_head(&speech.text, columns, rows + 1);
+    let mut lines = markdown::lay_out(
+        &crate::tui::text_wrap::clean_for_display(seen),
+        columns,
+        theme::PLAIN,
+    );
+    if seen.len() < speech.text.len() && lines.len() <= rows {
+        lines.resize(rows + 1, Line::default());
+    }
+    lines
+}
+
+/// The stance: sign, word, and how sure.
+pub fn stance_line(
+    stance: Option<&ParticipantStance>,
+    before: Option<&ParticipantStance>,
+    columns: usize,
+) -> Line<'static> {
+    let Some(stance) = stance else {
+        let (sign, word, style) = NO_STANCE;
+        return Line::styled(
+            truncate_to_columns(&format!("{sign} {word}"), columns),
+            style,
+        );
+    };
+    let (sign, word, style) = discussion_labels::attitude_label(stance.stance);
+    let bar = discussion_labels::confidence_spans(stance.confidence, style);
+    let style = style.patch(theme::STRONG);
+    let before = before.filter(|before| before.stance != stance.stance);
+    let before = before.map_or(String::new(), |before| {
+        format!("{}→", discussion_labels::attitude_label(before.stance).0)
+    });
+    let word = format!("{before}{sign} {word}");
+    let taken: usize = bar.iter().map(|span| text_width(&span.content)).sum();
+    if text_width(&word) + taken < columns {
+        let mut spans = vec![Span::styled(format!("{word} "), style)];
+        spans.extend(bar);
+        return Line::from(spans);
+    }
+    // The sign and the number stay where the word and the bar give way.
+    let number = stance
+        .confidence
+        .map_or(String::new(), |sure| format!(" {sure}"));
+    let word = truncate_to_columns(&word, columns.saturating_sub(text_width(&number)));
+    Line::from(vec![Span::styled(word, style), Span::raw(number)])
+}
+
+/// What it stands for, why it moved, and what blocks; each in at most so many lines.
+pub fn stance_detail_lines(
+    stance: &ParticipantStance,
+    columns: usize,
+    most: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    if let Some((sign, proposal)) =
+        discussion_labels::stance_position(stance).filter(|(_, text)| !text.is_empty())
+    {
+        lines.extend(signed_lines(sign, proposal, (columns, most), theme::STRONG));
+    }
+    if most > 1 && stance.stance == ProposalAttitude::Disagree && stance.instead.is_some() {
+        lines.extend(signed_lines(
+            "not ",
+            &stance.proposal,
+            (columns, 1),
+            theme::PLAIN,
+        ));
+    }
+    for blocking in &stance.blocking {
+        lines.extend(signed_lines("! ", blocking, (columns, most), theme::BAD));
+    }
+    if let Some(why) = &stance.why_changed {
+        let text = format!("moved: {why}");
+        lines.extend(signed_lines("↺ ", &text, (columns, most), theme::PLAIN));
+    }
+    lines
+}
+
+/// A text behind a sign, in at most so many lines.
+pub fn signed_lines(
+    sign: &str,
+    text: &str,
+    (columns, most): (usize, usize),
+    style: Style,
+) -> Vec<Line<'static>> {
+    let text = format!("{sign}{}", to_one_line(text_head(text, columns, most + 1)));
+    if most <= 1 {
+        return vec![Line::styled(truncate_to_columns(&text, columns), style)];
+    }
+    let mut lines = wrap_spans(&[Span::styled(text, style)], columns, text_width(sign));
+    truncate_rows(&mut lines, columns, most);
+    lines
+}
+
+/// The first lines of a plain text.
+fn first_lines(text: &str, columns: usize, rows: usize, style: Style) -> Vec<Line<'static>> {
+    signed_lines("", text, (columns, rows.max(2)), style)
+}
+
+/// As much of a text as can fill so many rows.
+pub fn text_head(text: &str, columns: usize, rows: usize) -> &str {
+    // A column holds a grapheme of a few bytes; more is not looked at.
+    let most = columns.saturating_mul(rows).saturating_mul(4);
+    let mut to = most.min(text.len());
+    while !text.is_char_boundary(to) {
+        to += 1;
+    }
+    text.get(..to).unwrap_or(text)
+}
+
+/// Keeps so many lines; the last one says that there is more where there is.
+pub fn truncate_rows(lines: &mut Vec<Line<'static>>, columns: usize, rows: usize) {
+    if lines.len() <= rows {
+        return;
+    }
+    lines.truncate(rows);
+    if let Some(last) = lines.last_mut() {
+        let style = last.spans.first().map_or(theme::PLAIN, |span| span.style);
+        let text = last.to_string();
+        let text = truncate_to_columns(text.trim_end(), columns.saturating_sub(2));
+        let more = match text.as_str() {
+            "" => "…",
+            cut if cut.ends_with('…') => "",
+            _ => " …",
+        };
+        *last = Line::from(vec![
+            Span::styled(text, style),
+            Span::styled(more, theme::QUIET),
+        ]);
+    }
+}

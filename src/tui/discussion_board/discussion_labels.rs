@@ -1,0 +1,124 @@
+//! Signs, words and bars for what is shown of a discussion: a sign and a word say it, colour only helps.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use crate::domain::discussion::{
+    CheckOutcome, DecisionBasis, DiscussionOutcome, ParticipantStance, ProposalAttitude,
+    StanceConfidence,
+};
+use crate::text::pluralize;
+use crate::tui::labels::format_millis;
+use crate::tui::text_wrap::to_one_line;
+use crate::tui::theme;
+
+/// A sign, a word and a style.
+pub type SignedLabel = (&'static str, &'static str, Style);
+
+/// What somebody thinks of a proposal.
+pub fn attitude_label(attitude: ProposalAttitude) -> SignedLabel {
+    match attitude {
+        ProposalAttitude::Agree => ("✓", "agrees", theme::GOOD),
+        ProposalAttitude::AgreeWithChanges => ("±", "agrees with changes", theme::CODE),
+        ProposalAttitude::Disagree => ("✗", "disagrees", theme::BAD),
+        ProposalAttitude::Abstain => ("–", "abstains", theme::QUIET),
+    }
+}
+
+/// No attitude: what was said holds no stance.
+pub const NO_STANCE: SignedLabel = ("?", "no stance, no vote", theme::WARNING);
+
+/// How it was decided.
+pub fn basis_label(outcome: &DiscussionOutcome) -> SignedLabel {
+    match outcome.basis {
+        DecisionBasis::Consensus => ("✓", "consensus", theme::GOOD),
+        DecisionBasis::Vote => ("✓", "decided by vote", theme::GOOD),
+        DecisionBasis::Moderator => ("✓", "decided by the moderator", theme::GOOD),
+        DecisionBasis::None if !outcome.tie.is_empty() => {
+            ("=", "a tie, not decided", theme::WARNING)
+        }
+        DecisionBasis::None => ("✗", "not decided", theme::BAD),
+    }
+}
+
+/// How a check went.
+pub fn check_label(end: &CheckOutcome) -> (&'static str, String, Style) {
+    match end {
+        CheckOutcome::Ran {
+            exit_code: Some(0), ..
+        } => ("✓", "exit 0".to_owned(), theme::GOOD),
+        CheckOutcome::Ran {
+            exit_code: Some(code),
+            ..
+        } => ("✗", format!("exit {code}"), theme::BAD),
+        CheckOutcome::Ran {
+            exit_code: None, ..
+        } => ("✗", "ended by a signal".to_owned(), theme::BAD),
+        CheckOutcome::Refused { .. } => ("⊘", "may not run".to_owned(), theme::BAD),
+        CheckOutcome::Failed { .. } => ("!", "failed".to_owned(), theme::BAD),
+    }
+}
+
+/// The proposal that a stance votes for, as it was worded, else the one it is against.
+pub fn stance_position(stance: &ParticipantStance) -> Option<(&'static str, &str)> {
+    match stance.stance {
+        ProposalAttitude::Abstain => None,
+        ProposalAttitude::Disagree => match stance.instead.as_deref() {
+            Some(instead) => Some(("→ ", instead)),
+            None => Some(("not ", stance.proposal.as_str())),
+        },
+        ProposalAttitude::Agree | ProposalAttitude::AgreeWithChanges => {
+            Some(("→ ", stance.proposal.as_str()))
+        }
+    }
+}
+
+/// A share of `most` as a bar of so many columns.
+pub fn bar_spans(share: usize, most: usize, columns: usize, style: Style) -> [Span<'static>; 2] {
+    // In halves of a column, to the nearest; what is more than nothing is seen.
+    let most = most.max(1);
+    let halves = (share.min(most) * columns * 4 + most) / (2 * most);
+    let halves = halves.max(usize::from(share > 0)).min(columns * 2);
+    let filled = "█".repeat(halves / 2) + if halves % 2 == 1 { "▌" } else { "" };
+    [
+        Span::styled(filled, style),
+        Span::styled("░".repeat(columns - halves.div_ceil(2)), theme::QUIET),
+    ]
+}
+
+/// How sure somebody is: a short bar and the number; nothing where it did not say.
+pub fn confidence_spans(confidence: Option<StanceConfidence>, style: Style) -> Vec<Span<'static>> {
+    let Some(confidence) = confidence else {
+        return Vec::new();
+    };
+    let share = usize::from(confidence.in_thousandths());
+    let mut spans = bar_spans(share, 1_000, 5, style).to_vec();
+    spans.push(Span::raw(format!(" {confidence}")));
+    spans
+}
+
+/// What was decided on what grounds, in a line, and how it is to be taken.
+pub fn describe_decision(outcome: &DiscussionOutcome) -> (String, Style) {
+    let (sign, word, style) = basis_label(outcome);
+    let decision = outcome.decision.as_ref();
+    let decision = decision.map(|decision| format!(": {}", outcome.proposal_wording(decision)));
+    (
+        format!("{sign} {word}{}", decision.unwrap_or_default()),
+        style,
+    )
+}
+
+/// Why it stopped, after how much, and what went wrong on the way.
+pub fn describe_stop(outcome: &DiscussionOutcome) -> String {
+    let rounds = pluralize(usize::try_from(outcome.rounds).unwrap_or(0), "round");
+    let took = format_millis(i64::try_from(outcome.duration_ms).unwrap_or(i64::MAX));
+    let mut text = format!("{} · {rounds} · {took}", outcome.stop.describe());
+    for error in outcome.errors.iter().take(2) {
+        let who = to_one_line(&error.participant);
+        text.push_str(&format!(" · ! {who} {}", error.error.code.label()));
+    }
+    if outcome.errors.len() > 2 {
+        text.push_str(&format!(" and {} more", outcome.errors.len() - 2));
+    }
+    text
+}

@@ -1,0 +1,489 @@
+//! The discussions of a run, as the user reaches them: the board, the result put into the composer or copied, the
+//! finding that was discussed.
+//!
+//! Refuses to know how a discussion goes: it shows what the run's state holds.
+
+mod discussion_screen_command;
+mod discussion_view_state;
+
+use ratatui::Frame;
+use ratatui::crossterm::event::KeyEvent;
+use ratatui::layout::{Position, Rect};
+
+use super::action::{Action, DiscussionTopic};
+use super::command::{ScreenCommand, ScrollMove};
+use super::dialog::{ChoiceAction, ChoiceDialog};
+use super::discussion_board::{self, BoardAction, BoardModel, DiscussionBoard};
+use super::keymap::{ComposerFocus, KeyContext, KeyHint};
+use super::panes::PaneFocus;
+use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
+use super::transcript::describe_outcome_details;
+use super::{Screen, dialogs, theme};
+use crate::domain::discussion::{DiscussionEvent, FINDING_HOLDS, GroupDiscussion};
+use crate::domain::event::Event;
+use crate::domain::findings::FindingStatus;
+use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
+use crate::domain::run::RunState;
+use discussion_screen_command::discussions_of_run;
+pub use discussion_screen_command::{
+    DiscussionPlanView, DiscussionScreenCommand, describe_running,
+};
+pub use discussion_view_state::DiscussionViewState;
+
+impl Screen {
+    /// Takes a piece of what a participant says.
+    pub(super) fn on_speech_delta(&mut self, session: &SessionId, piece: &str) {
+        self.talks.live.push(session, piece);
+        self.append_child_text(session, piece);
+    }
+
+    /// Takes an event in: who speaks now, and what the user has begun.
+    pub(super) fn on_discussion_event(&mut self, event: &Event) {
+        self.talks.live.on_event(event);
+        self.finish_child_text(event);
+        if let Event::Discussion {
+            id,
+            news: DiscussionEvent::Begun { order },
+        } = event
+        {
+            let is_mine = order.parent.is_none() && std::mem::take(&mut self.talks.is_starting);
+            // Whoever writes meanwhile goes on writing.
+            if is_mine && self.composer.is_empty() && self.own_dialog.is_none() {
+                let _nothing_to_do = self.open_board(DiscussionBoard::new(id.clone()));
+                self.input_guard.note_view_opened();
+            }
+        }
+    }
+
+    /// Takes the presets of discussions, each with what it is about.
+    pub fn on_discussion_presets(&mut self, presets: Vec<(String, String)>) {
+        self.talks.presets = presets;
+    }
+
+    /// Shows what a discussion would be begun with; the answer is [`Action::Discuss`].
+    pub fn show_discussion_plan(&mut self, planned: &DiscussionPlanView) {
+        self.is_dirty = true;
+        self.close_overlays();
+        self.toast = None;
+        self.open_or_defer_dialog(dialogs::discussion_start::build_dialog(planned));
+        self.talks.planned_topic.clone_from(&planned.topic.text);
+    }
+
+    /// Notes that the user has something discussed: its board opens once it begins.
+    pub(super) fn note_discussion_request(&mut self, actions: &[Action]) {
+        let begins = |action: &Action| matches!(action, Action::Discuss(_));
+        self.talks.is_starting |= actions.iter().any(begins);
+    }
+
+    /// Nothing was begun of what the user asked for: no board waits for it.
+    pub fn on_discussion_not_started(&mut self) {
+        self.talks.is_starting = false;
+    }
+
+    fn start_discussion(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
+        match (text, state) {
+            ("", _) if !discussions_of_run(state).is_empty() => self.show_board(state),
+            ("", _) => {
+                self.show_toast("write what is to be decided after /discuss, and between what")
+            }
+            (text, _) => vec![Action::Discuss(self.talks.parse_topic(text))],
+        }
+    }
+
+    /// Asks for what a discussion of the finding that is pointed at would be begun with.
+    fn plan_finding_discussion(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let Some((n, state)) = self.finding_selection.selected_finding().zip(state) else {
+            self.show_comments();
+            return self.explain_pointing("a finding");
+        };
+        if state.phase.is_final() {
+            return self.show_toast("the run is over, and no reviewer hears of it any more; /discuss asks anything else");
+        }
+        self.show_toast("looking who would discuss it …");
+        vec![Action::PlanDiscussion(DiscussionTopic {
+            finding: Some(n),
+            ..DiscussionTopic::default()
+        })]
+    }
+
+    fn stop_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
+        match discussion.filter(|each| each.is_running()) {
+            Some(discussion) => vec![Action::StopDiscussion(discussion.id().clone())],
+            None => self.show_toast("no discussion is under way"),
+        }
+    }
+
+    fn resume_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
+        match discussion.filter(|each| each.can_resume()) {
+            Some(discussion) => vec![Action::GoOnDiscussing(discussion.id().clone())],
+            None => {
+                self.show_toast("only a discussion goes on that was stopped, was cut off or failed")
+            }
+        }
+    }
+
+    fn export_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
+        match discussion {
+            Some(discussion) => vec![Action::ExportDiscussion(discussion.id().clone())],
+            None => self.show_toast("nothing was discussed in this run"),
+        }
+    }
+
+    /// Does what was asked about discussions.
+    pub(super) fn perform_discussion_command(
+        &mut self,
+        wish: &DiscussionScreenCommand,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        let all = discussions_of_run(state);
+        match wish {
+            DiscussionScreenCommand::Start(text) => self.start_discussion(text, state),
+            DiscussionScreenCommand::PreviewBudget(preset) => {
+                vec![Action::ShowBudget(preset.clone())]
+            }
+            DiscussionScreenCommand::DiscussFinding => self.plan_finding_discussion(state),
+            DiscussionScreenCommand::Stop => {
+                self.stop_discussion(all.iter().rfind(|each| each.is_running()))
+            }
+            DiscussionScreenCommand::Resume => {
+                self.resume_discussion(all.iter().rfind(|each| each.can_resume()))
+            }
+            DiscussionScreenCommand::Export => self.export_discussion(all.last()),
+            DiscussionScreenCommand::ShowBoard => self.show_board(state),
+            DiscussionScreenCommand::Quote => {
+                self.quote_discussion_result(all.iter().rfind(|each| each.outcome.is_some()))
+            }
+            DiscussionScreenCommand::Settle => {
+                self.ask_to_settle_finding(self.finding_selection.selected_finding(), state)
+            }
+        }
+    }
+
+    /// Shows the board of what runs, else of the last discussion.
+    fn show_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let running = discussions_of_run(state)
+            .iter()
+            .rfind(|each| each.is_running());
+        match running.or(discussions_of_run(state).last()) {
+            Some(discussion) => self.open_board(DiscussionBoard::new(discussion.id().clone())),
+            None => self.show_toast("nothing was discussed in this run"),
+        }
+    }
+
+    /// Opens a board in the place of whatever lies over the tab.
+    pub(super) fn open_board(&mut self, board: DiscussionBoard) -> Vec<Action> {
+        (self.pager, self.diff_view) = (None, None);
+        self.board = Some(board);
+        self.composer_focus = ComposerFocus::Unfocused;
+        Vec::new()
+    }
+
+    /// Tells whether the board has the keys and the whole height.
+    pub(super) fn is_board_open(&self) -> bool {
+        self.board.is_some() && self.pager.is_none()
+    }
+
+    /// The discussion of the open board, with all that is shown of it.
+    fn board_model<'a>(&'a self, state: Option<&'a RunState>) -> Option<BoardModel<'a>> {
+        let id = &self.board.as_ref()?.id;
+        build_board_model(id, &self.talks, state)
+    }
+
+    pub(super) fn draw_board(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        (state, waits): (Option<&RunState>, Option<&ChoiceDialog>),
+        now: UnixMillis,
+    ) {
+        let Some(board) = &mut self.board else {
+            return;
+        };
+        let shown = discussions_of_run(state)
+            .iter()
+            .find(|each| *each.id() == board.id);
+        shown
+            .into_iter()
+            .for_each(|shown| self.talks.update_counts(shown));
+        let minutes = build_board_model(&board.id, &self.talks, state);
+        let waits = waits.map(|sheet| sheet.title.as_str());
+        board.draw(frame, area, (minutes.as_ref(), waits), now);
+    }
+
+    /// The board hides the dialog and the composer, so no key of theirs means anything here; what helps or
+    /// stops works everywhere.
+    pub(super) fn on_board_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        if self.input_guard.is_view_guarded() {
+            return Vec::new();
+        }
+        if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Board) {
+            return self.perform_command(command, state);
+        }
+        match self.keymap().find_command(&key, ComposerFocus::Unfocused) {
+            Some(ScreenCommand::Scroll(to)) => {
+                self.change_view(|screen| screen.scroll_board(to, state))
+            }
+            Some(
+                command @ (ScreenCommand::ShowHelp
+                | ScreenCommand::InterruptTurn
+                | ScreenCommand::ManualGate
+                | ScreenCommand::OpenPalette
+                | ScreenCommand::Show(_)
+                | ScreenCommand::Copy),
+            ) => self.perform_command(command, state),
+            Some(_) | None => Vec::new(),
+        }
+    }
+
+    /// Does what a key of the board does.
+    pub(super) fn perform_board_action(
+        &mut self,
+        does: BoardAction,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        let Some(board) = &mut self.board else {
+            return Vec::new();
+        };
+        if does == BoardAction::Close {
+            if !board.close_speech() {
+                self.board = None;
+            }
+            return Vec::new();
+        }
+        let Some(minutes) = build_board_model(&board.id, &self.talks, state) else {
+            return Vec::new();
+        };
+        if board.perform_action(does, &minutes) {
+            return Vec::new();
+        }
+        let id = &board.id;
+        let Some(discussion) = discussions_of_run(state)
+            .iter()
+            .find(|each| each.id() == id)
+        else {
+            return Vec::new();
+        };
+        match does {
+            BoardAction::Copy => self.copy_from_board(state),
+            BoardAction::Quote => self.quote_discussion_result(Some(discussion)),
+            BoardAction::Settle => self.ask_to_settle_finding(discussion.order.finding, state),
+            BoardAction::Export => self.export_discussion(Some(discussion)),
+            BoardAction::Stop => self.stop_discussion(Some(discussion)),
+            BoardAction::Resume => self.resume_discussion(Some(discussion)),
+            BoardAction::NextDiscussion => self.show_next_board(state),
+            BoardAction::PreviousParticipant
+            | BoardAction::NextParticipant
+            | BoardAction::PreviousRound
+            | BoardAction::NextRound
+            | BoardAction::Open
+            | BoardAction::Close => Vec::new(),
+        }
+    }
+
+    /// Copies what is read on the board, else its result.
+    pub(super) fn copy_from_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let read = self.board_model(state).and_then(|minutes| {
+            let read = self.board.as_ref()?.open_speech_text(&minutes);
+            Some(read.unwrap_or_else(|| minutes.discussion.result_to_markdown()))
+        });
+        let Some(text) = read else {
+            return Vec::new();
+        };
+        self.toast = Some(format!("sent to the clipboard: {}", to_one_line(&text)));
+        vec![Action::Copy(text)]
+    }
+
+    /// Copies what a discussion came to, or how far it is.
+    pub(super) fn copy_discussion_result(
+        &mut self,
+        id: &DiscussionId,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        let Some(discussion) = discussions_of_run(state)
+            .iter()
+            .find(|each| each.id() == id)
+        else {
+            return self.show_toast("that discussion is not of this run");
+        };
+        let text = discussion.result_to_markdown();
+        self.toast = Some(format!("sent to the clipboard: {}", to_one_line(&text)));
+        vec![Action::Copy(text)]
+    }
+
+    /// The board of the next discussion; after the last one comes the first.
+    fn show_next_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let all = discussions_of_run(state);
+        let at = self
+            .board
+            .as_ref()
+            .and_then(|board| all.iter().position(|each| *each.id() == board.id));
+        let next = at.map_or(0, |at| at + 1);
+        match all.get(next).or(all.first()) {
+            Some(next) if all.len() > 1 => self.open_board(DiscussionBoard::new(next.id().clone())),
+            Some(_) | None => self.show_toast("it is the only discussion of this run"),
+        }
+    }
+
+    /// Puts a result into the composer, as a quotation before what is written there.
+    fn quote_discussion_result(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
+        let Some(discussion) = discussion else {
+            return self.show_toast("no discussion of this run is over yet");
+        };
+        if discussion.outcome.is_none() {
+            return self.show_toast("it is not over: there is no result to quote yet");
+        }
+        self.close_overlays();
+        self.focus_composer();
+        self.close_completion();
+        let text = format_quotation(discussion);
+        self.on_paste(&text);
+        Vec::new()
+    }
+
+    /// Asks whether a finding is settled by what was said of it.
+    fn ask_to_settle_finding(&mut self, n: Option<u32>, state: Option<&RunState>) -> Vec<Action> {
+        let Some((n, state)) = n.zip(state) else {
+            return self.explain_pointing("a finding");
+        };
+        let finding = state.findings.all().iter().find(|each| each.remark.n == n);
+        let Some(finding) = finding.filter(|each| each.status == FindingStatus::Open) else {
+            return self.show_toast("that finding is settled already");
+        };
+        if state.phase.is_final() {
+            return self
+                .show_toast("the run is over; `agent-collab discuss` asks it outside of one");
+        }
+        let mut about = discussions_of_run(Some(state)).iter().rev();
+        let Some(result) = about.find_map(|each| {
+            let of_it = each.order.finding == Some(n);
+            each.outcome.as_ref().filter(|_| of_it)
+        }) else {
+            return self.show_toast("that finding was not discussed to an end");
+        };
+        self.board = None;
+        let holds = result
+            .decision
+            .as_ref()
+            .is_some_and(|of| of.as_str() == FINDING_HOLDS);
+        let found = match holds {
+            true => "it came to that the finding holds: settled, it is dropped all the same",
+            false => "settled, it is dropped: nobody has to answer it any more",
+        };
+        let style = if holds { theme::BAD } else { theme::QUIET };
+        let text = to_one_line(&finding.remark.text);
+        let title = format!("settle finding {n} by its discussion?");
+        let mut sheet = ChoiceDialog::new(format!("settle {n}"), &title)
+            .with_text(
+                &truncate_to_columns(&text, dialogs::MAX_FINDING_COLUMNS),
+                theme::PLAIN,
+            )
+            .with_text(
+                &discussion_board::describe_decision(result).0,
+                theme::STRONG,
+            )
+            .with_text(&describe_outcome_details(result), theme::QUIET)
+            .with_text(found, style)
+            .with_choice(
+                'y',
+                "settle it: the review counts it as settled by you",
+                ChoiceAction::ActAndClose(vec![Action::Event(Event::FindingSettled { n })]),
+            )
+            .with_choice('n', "leave it open", ChoiceAction::Close)
+            .with_first_choice(1);
+        if text_width(&text) > dialogs::MAX_FINDING_COLUMNS {
+            sheet.full_text = Some((title, format!("{text}\n\n{}", sheet.to_text())));
+        }
+        self.open_dialog(sheet)
+    }
+
+    /// Points at what was clicked on the board.
+    pub(super) fn click_board(&mut self, at: Position, state: Option<&RunState>) {
+        if let Some(board) = &mut self.board
+            && let Some(minutes) = build_board_model(&board.id, &self.talks, state)
+        {
+            board.click(at, &minutes);
+        }
+    }
+
+    /// Moves what is pointed at on the board, or the speech that is read.
+    pub(super) fn scroll_board(&mut self, to: ScrollMove, state: Option<&RunState>) {
+        if let Some(board) = &mut self.board
+            && let Some(minutes) = build_board_model(&board.id, &self.talks, state)
+        {
+            board.scroll(to, &minutes);
+        }
+    }
+
+    /// Nothing lies over the tab any more.
+    pub(super) fn close_overlays(&mut self) {
+        (self.pager, self.diff_view, self.board) = (None, None, None);
+        self.pane_focus = PaneFocus::default();
+    }
+
+    /// The keys of the board that have something to do now.
+    pub(super) fn board_hints(&self, state: Option<&RunState>) -> Vec<KeyHint> {
+        let minutes = self.board_model(state);
+        let discussion = minutes.map(|minutes| minutes.discussion);
+        let is_over = discussion.is_some_and(|each| each.outcome.is_some());
+        let is_reading = self
+            .board
+            .as_ref()
+            .is_some_and(DiscussionBoard::is_speech_open);
+        let has = |does: BoardAction| match does {
+            BoardAction::Open | BoardAction::NextDiscussion if is_reading => false,
+            BoardAction::PreviousRound | BoardAction::NextRound => is_reading,
+            BoardAction::Quote => is_over,
+            BoardAction::Settle => {
+                is_over && discussion.is_some_and(|each| each.order.finding.is_some())
+            }
+            BoardAction::Stop => discussion.is_some_and(GroupDiscussion::is_running),
+            BoardAction::Resume => discussion.is_some_and(GroupDiscussion::can_resume),
+            BoardAction::NextDiscussion => discussions_of_run(state).len() > 1,
+            _ => true,
+        };
+        let is_useful = |hint: &KeyHint| {
+            hint.keys.iter().all(|(_, command)| match command {
+                ScreenCommand::BoardAction(does) => {
+                    has(*does) && !(does.has_side_effect() && self.is_read_only())
+                }
+                ScreenCommand::Scroll(ScrollMove::Up | ScrollMove::Down) => true,
+                ScreenCommand::Scroll(ScrollMove::PageUp | ScrollMove::PageDown) => is_reading,
+                _ => !is_reading,
+            })
+        };
+        let mut hints = self.keymap().view_hints(KeyContext::Board);
+        hints.retain(is_useful);
+        for hint in &mut hints {
+            if hint.label == "line" && !is_reading {
+                hint.label = "round";
+            }
+        }
+        hints
+    }
+}
+
+fn build_board_model<'a>(
+    id: &DiscussionId,
+    talks: &'a DiscussionViewState,
+    state: Option<&'a RunState>,
+) -> Option<BoardModel<'a>> {
+    let state = state?;
+    let at = state.discussions.iter().position(|each| each.id() == id)?;
+    Some(BoardModel {
+        discussion: state.discussions.get(at)?,
+        live_texts: &talks.live.texts,
+        children: &state.children,
+        position: (at + 1, state.discussions.len()),
+        counts: talks.counts_of(id),
+    })
+}
+
+/// A result as it is quoted: what was decided and on what grounds, the minority, what stays open.
+fn format_quotation(discussion: &GroupDiscussion) -> String {
+    let result = discussion.result_to_markdown();
+    let lines = result.trim_end().lines();
+    let lines: Vec<String> = lines
+        .map(|line| format!("> {line}").trim_end().to_owned())
+        .collect();
+    format!("{}\n\n", lines.join("\n"))
+}

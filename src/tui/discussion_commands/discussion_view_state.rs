@@ -1,0 +1,210 @@
+//! What is known of discussions beside the run's state: what participants are saying, which presets there are.
+
+use std::collections::BTreeMap;
+
+use crate::domain::discussion::{DiscussionEvent, GroupDiscussion};
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::{DiscussionId, SessionId};
+use crate::text::TextCleaner;
+use crate::tui::action::DiscussionTopic;
+use crate::tui::command::edit_distance;
+use crate::tui::discussion_board::DiscussionCounts;
+use crate::tui::text_wrap::{clean_for_display, to_drawable};
+
+/// How much of a speech that is under way is kept, in bytes; all of it comes with its end.
+const MAX_LIVE_BYTES: usize = 256 << 10;
+/// What was counted where nothing was.
+static EMPTY_COUNTS: DiscussionCounts = DiscussionCounts::EMPTY;
+
+/// What is known of discussions beside the run's state.
+#[derive(Debug, Default)]
+pub struct DiscussionViewState {
+    /// What participants are saying.
+    pub live: LiveSpeeches,
+    /// The presets that there are, with what each is about.
+    pub presets: Vec<(String, String)>,
+    /// What was counted of the discussion that is on the board, and how much of it was said then.
+    counts: Option<(DiscussionId, usize, DiscussionCounts)>,
+    /// The question of the discussion that was planned last.
+    pub planned_topic: String,
+    /// Whether the user has begun a discussion that has no board yet.
+    pub is_starting: bool,
+}
+
+impl DiscussionViewState {
+    /// Counts what was said in the discussion on the board, where something was said since.
+    pub fn update_counts(&mut self, discussion: &GroupDiscussion) {
+        let speeches = discussion.rounds.iter().map(|round| round.speeches.len());
+        let n = speeches.sum::<usize>() + usize::from(discussion.outcome.is_some());
+        let is_known = |(id, known, _): &(DiscussionId, usize, DiscussionCounts)| {
+            id == discussion.id() && *known == n
+        };
+        if !self.counts.as_ref().is_some_and(is_known) {
+            let counted = DiscussionCounts::count(discussion);
+            self.counts = Some((discussion.id().clone(), n, counted));
+        }
+    }
+
+    /// What was counted of a discussion.
+    pub fn counts_of(&self, id: &DiscussionId) -> &DiscussionCounts {
+        let of_it = self.counts.as_ref().filter(|(of, ..)| of == id);
+        of_it.map_or(&EMPTY_COUNTS, |(_, _, counted)| counted)
+    }
+
+    /// Says so where the first word after `/discuss` is nearly the name of a preset, and no other one's.
+    pub fn preset_typo_hint(&self, text: &str) -> Option<String> {
+        let (first, topic) = text.split_once(char::is_whitespace)?;
+        let names = || self.presets.iter().map(|(name, _)| name.as_str());
+        let near = names().find(|name| is_typo(first, name))?;
+        let is_meant = !topic.trim().is_empty() && names().all(|name| name != first);
+        is_meant.then(|| {
+            format!("there is no preset {first}; did you mean {near}? A topic that begins with this word stands in quotation marks")
+        })
+    }
+
+    /// What was typed after `/discuss`: a preset where the first word is one, and the topic.
+    pub fn parse_topic(&self, text: &str) -> DiscussionTopic {
+        let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let is_preset = self.presets.iter().any(|(name, _)| name == first);
+        match is_preset && !rest.trim().is_empty() {
+            true => DiscussionTopic {
+                text: rest.trim().to_owned(),
+                preset: Some(first.to_owned()),
+                finding: None,
+            },
+            false => DiscussionTopic {
+                text: text.to_owned(),
+                ..DiscussionTopic::default()
+            },
+        }
+    }
+}
+
+/// Tells whether somebody who typed one word may have meant the other: two letters are exchanged, or one is wrong,
+/// missing or too many.
+fn is_typo(typed: &str, meant: &str) -> bool {
+    let exchanged = || {
+        let (mut typed, mut meant): (Vec<char>, Vec<char>) =
+            (typed.chars().collect(), meant.chars().collect());
+        let differ = typed.iter().zip(&meant).filter(|(a, b)| a != b).count();
+        typed.sort_unstable();
+        meant.sort_unstable();
+        differ == 2 && typed == meant
+    };
+    meant.chars().count() > 3 && (edit_distance(typed, meant) == 1 || exchanged())
+}
+
+/// What participants are saying, by their sessions; of nobody else's session.
+#[derive(Debug, Default)]
+pub struct LiveSpeeches {
+    /// Drawable.
+    pub texts: BTreeMap<SessionId, String>,
+    open_blocks: BTreeMap<SessionId, LiveSpeechBlock>,
+}
+
+/// The block that a participant is at.
+#[derive(Debug, Default)]
+struct LiveSpeechBlock {
+    cleaner: TextCleaner,
+    /// Where it begins in the text.
+    start: usize,
+}
+
+impl LiveSpeeches {
+    /// Takes a piece of text in, not cleaned.
+    pub fn push(&mut self, session: &SessionId, piece: &str) {
+        let known = (
+            self.texts.get_mut(session),
+            self.open_blocks.get_mut(session),
+        );
+        if let (Some(text), Some(at)) = known
+            && text.len() < MAX_LIVE_BYTES
+        {
+            text.push_str(&to_drawable(at.cleaner.push(piece)));
+        }
+    }
+
+    /// A finished block takes the place of its pieces.
+    fn finish_block(&mut self, session: &SessionId, block: &str) {
+        let known = (
+            self.texts.get_mut(session),
+            self.open_blocks.get_mut(session),
+        );
+        if let (Some(text), Some(at)) = known
+            && text.len() < MAX_LIVE_BYTES
+        {
+            text.truncate(at.start);
+            text.push_str(clean_for_display(block).trim_end());
+            text.push_str("\n\n");
+            *at = LiveSpeechBlock {
+                cleaner: TextCleaner::default(),
+                start: text.len(),
+            };
+        }
+    }
+
+    fn remove_session(&mut self, session: &SessionId) {
+        self.texts.remove(session);
+        self.open_blocks.remove(session);
+    }
+
+    /// Takes an event in: whoever begins to speak has said nothing, and what was said stands in its speech.
+    pub fn on_event(&mut self, event: &Event) {
+        let news = match event {
+            Event::Discussion { news, .. } => news,
+            Event::TaskActivity {
+                session,
+                news: AgentActivity::Text { text },
+            } => return self.finish_block(session, text),
+            _ => return,
+        };
+        match news {
+            DiscussionEvent::SpeechBegan { session, .. } => {
+                self.texts.insert(session.clone(), String::new());
+                self.open_blocks
+                    .insert(session.clone(), LiveSpeechBlock::default());
+            }
+            DiscussionEvent::Spoke { speech } => {
+                let sessions = speech.session.iter();
+                sessions.for_each(|session| self.remove_session(session));
+            }
+            DiscussionEvent::Ended { .. } | DiscussionEvent::CutOff => *self = Self::default(),
+            DiscussionEvent::Begun { .. }
+            | DiscussionEvent::CheckBegan { .. }
+            | DiscussionEvent::Checked { .. }
+            | DiscussionEvent::StopAsked { .. }
+            | DiscussionEvent::Continued => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_that_is_spelled_wrong_is_no_topic() {
+        let talks = DiscussionViewState {
+            presets: [("tech", ""), ("naming", "")]
+                .map(|(a, b)| (a.into(), b.into()))
+                .into(),
+            ..DiscussionViewState::default()
+        };
+        for (text, near) in [
+            ("tehc SQLite or files?", Some("tech")),
+            ("naminge what?", Some("naming")),
+            ("tech SQLite?", None),
+            ("tehc", None),
+            ("\"tehc SQLite?\"", None),
+            ("teach or learn?", Some("tech")),
+            ("SQLite or files?", None),
+        ] {
+            let told = talks.preset_typo_hint(text);
+            let is_told = |near: &str| {
+                let wanted = format!("did you mean {near}?");
+                told.as_ref().is_some_and(|told| told.contains(&wanted))
+            };
+            assert!(near.map_or(told.is_none(), is_told), "{text}: {told:?}");
+        }
+    }
+}

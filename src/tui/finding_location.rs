@@ -1,0 +1,109 @@
+//! Where in the plan a finding speaks of: by the step that it names, the line, or the words that it quotes.
+//!
+//! A guess from its text, for the eye only. Refuses to guess where two lines fit.
+
+use crate::domain::findings::{Finding, FindingStatus};
+use crate::domain::run::RunState;
+
+/// No quotation is shorter, in characters.
+const MIN_QUOTE_CHARS: usize = 3;
+
+/// The open findings with the line of the text that each speaks of, from 0; `None` where that is not clear.
+pub fn locate_open_findings<'a>(
+    state: &'a RunState,
+    text: &str,
+) -> Vec<(&'a Finding, Option<usize>)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let findings = state.findings.all().iter();
+    findings
+        .filter(|finding| finding.status == FindingStatus::Open)
+        .map(|finding| (finding, locate_remark(&finding.remark.text, &lines)))
+        .collect()
+}
+
+/// The line that a remark speaks of.
+fn locate_remark(remark: &str, lines: &[&str]) -> Option<usize> {
+    let step = parse_number_after(remark, "step ");
+    let by_step = step.and_then(|n| {
+        lines
+            .iter()
+            .position(|line| is_step_checkbox(line.trim_start(), n))
+    });
+    let by_line = || {
+        let n = parse_number_after(remark, "line ")?;
+        let at = usize::try_from(n).ok()?.checked_sub(1)?;
+        lines.get(at).map(|_| at)
+    };
+    by_step
+        .or_else(by_line)
+        .or_else(|| find_quoted_line(remark, lines))
+}
+
+/// Tells whether a line is the box of a step.
+pub fn is_step_checkbox(line: &str, n: u32) -> bool {
+    let rest = line.strip_prefix(&n.to_string());
+    let rest = rest.and_then(|rest| rest.strip_prefix(['.', ')']));
+    rest.is_some_and(|rest| rest.trim_start().starts_with('['))
+}
+
+/// The number right after a word, whatever its case.
+fn parse_number_after(text: &str, word: &str) -> Option<u32> {
+    let lower = text.to_lowercase();
+    lower.match_indices(word).find_map(|(at, _)| {
+        let digits: String = lower
+            .get(at + word.len()..)?
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        digits.parse().ok()
+    })
+}
+
+/// The only line that has words which the remark quotes.
+fn find_quoted_line(remark: &str, lines: &[&str]) -> Option<usize> {
+    let pairs = [('`', '`'), ('"', '"'), ('“', '”'), ('「', '」')];
+    pairs.iter().find_map(|(open, close)| {
+        let (_, rest) = remark.split_once(*open)?;
+        let (quoted, _) = rest.split_once(*close)?;
+        if quoted.chars().count() < MIN_QUOTE_CHARS {
+            return None;
+        }
+        let mut found = lines
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| line.contains(quoted));
+        match (found.next(), found.next()) {
+            (Some((at, _)), None) => Some(at),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(remark: &str, wanted: Option<usize>) {
+        let plan = [
+            "# Task",
+            "",
+            "1. [ ] write `sum`",
+            "2. [x] test sum, 空列表",
+            "12. [ ] more",
+            "Test: `pytest -q`",
+        ];
+        assert_eq!(locate_remark(remark, &plan), wanted, "{remark}");
+    }
+
+    #[test]
+    fn a_finding_stands_at_the_line_that_it_names_or_quotes() {
+        check("Step 2 says nothing of errors", Some(3));
+        check("in step 12: too vague", Some(4));
+        check("step 7 is not there", None);
+        check("line 1 is no title", Some(0));
+        check("`pytest -q` does not find the tests", Some(5));
+        check("「空列表」没有说明", Some(3));
+        check("`sum` is in two lines", None);
+        check("nothing at all", None);
+    }
+}

@@ -1,0 +1,84 @@
+//! The path of phases, the present one lit, in the longest form that there is room for.
+//!
+//! Refuses to know what happens in a phase.
+
+use ratatui::style::Modifier;
+use ratatui::text::Span;
+
+use crate::domain::phase::Phase;
+use crate::tui::text_wrap::text_width;
+use crate::tui::theme;
+
+/// The path of a run that is not given up.
+const PHASE_ORDER: [Phase; 8] = [
+    Phase::Init,
+    Phase::RefineGoal,
+    Phase::WritePlan,
+    Phase::Review,
+    Phase::Respond,
+    Phase::Approved,
+    Phase::Execute,
+    Phase::Done,
+];
+
+/// How much of the path is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PhasePathForm {
+    /// Every phase, with room between them.
+    Wide,
+    /// Every phase but the first once it is passed.
+    Compact,
+    /// The same without those that were passed before the last one.
+    Recent,
+    /// The present one and its place.
+    Current,
+    /// The present one.
+    NameOnly,
+}
+
+/// The path: the present phase is lit, those that are passed are quiet, in every theme.
+pub fn phase_spans(present: Phase, form: PhasePathForm) -> Vec<Span<'static>> {
+    let lit = match present {
+        Phase::Done => theme::GOOD,
+        Phase::Cancelled => theme::BAD,
+        _ => theme::RUNNING,
+    };
+    let lit = lit.add_modifier(Modifier::BOLD | Modifier::REVERSED);
+    let lit = Span::styled(format!(" {} ", present.name()), lit);
+    let Some(at) = PHASE_ORDER.iter().position(|phase| *phase == present) else {
+        return vec![lit];
+    };
+    let first = match form {
+        PhasePathForm::NameOnly => return vec![lit],
+        PhasePathForm::Current => {
+            let place = format!(" phase {} of {}", at + 1, PHASE_ORDER.len());
+            return vec![lit, Span::styled(place, theme::QUIET)];
+        }
+        PhasePathForm::Wide => 0,
+        PhasePathForm::Compact => at.min(1),
+        PhasePathForm::Recent => at.saturating_sub(1).max(at.min(1)),
+    };
+    let mut spans = Vec::new();
+    if first > 1 {
+        spans.push(Span::styled("…›", theme::QUIET));
+    }
+    for (n, phase) in PHASE_ORDER.iter().enumerate().skip(first) {
+        let between = match (form, n) {
+            _ if n == first => "",
+            (PhasePathForm::Wide, _) => " › ",
+            _ => "›",
+        };
+        spans.push(Span::styled(between, theme::QUIET));
+        match n.cmp(&at) {
+            std::cmp::Ordering::Less => spans.push(Span::styled(phase.name(), theme::QUIET)),
+            std::cmp::Ordering::Equal => spans.push(lit.clone()),
+            std::cmp::Ordering::Greater => spans.push(Span::styled(phase.name(), theme::PLAIN)),
+        }
+    }
+    spans
+}
+
+/// The columns that spans take.
+pub fn spans_width(spans: &[Span<'_>]) -> usize {
+    spans.iter().map(|span| text_width(&span.content)).sum()
+}

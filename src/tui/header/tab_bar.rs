@@ -1,0 +1,161 @@
+//! The bar of tabs: titles with what is new in them, and what of them waits for the user.
+//!
+//! Refuses to know what a tab shows.
+
+use ratatui::layout::Rect;
+use ratatui::text::Span;
+
+use crate::domain::phase::Phase;
+use crate::domain::plan_execution::StepCount;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::RunState;
+use crate::tui::Screen;
+use crate::tui::tabs::TabKind;
+use crate::tui::text_wrap::{text_width, truncate_to_columns};
+use crate::tui::theme;
+
+/// The bar, laid out.
+#[derive(Debug, Default)]
+pub struct TabBar {
+    /// Its titles.
+    pub spans: Vec<Span<'static>>,
+    /// Where each tab's title is.
+    pub hit_areas: Vec<(Rect, TabKind)>,
+    /// The columns that it takes.
+    pub columns: usize,
+}
+
+/// How many times each tab had changed when it was last on the screen.
+#[derive(Debug, Default)]
+pub struct SeenTabRevisions([u64; TabKind::ALL.len()]);
+
+impl SeenTabRevisions {
+    /// Notes that a tab is on the screen as it is now.
+    pub fn record_seen(&mut self, tab: TabKind, changes: u64) {
+        if let Some(seen) = self.0.get_mut(tab.index()) {
+            *seen = changes;
+        }
+    }
+
+    fn has_unseen_changes(&self, tab: TabKind, changes: u64) -> bool {
+        self.0.get(tab.index()).is_some_and(|seen| *seen != changes)
+    }
+}
+
+/// Lays the bar out in the first row of an area.
+pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) -> TabBar {
+    let columns = usize::from(area.width);
+    // The titles of folded tabs are the first to go where there is no room.
+    let is_narrow = columns < 44;
+    let is_short = columns < 100;
+    let is_open = |tab: TabKind| {
+        !tab.is_folded_at_first() || screen.unfolded.contains(&tab) || screen.tab == tab
+    };
+    let is_tight = columns < 40 || TabKind::ALL.into_iter().all(is_open);
+    let mut bar = TabBar::default();
+    for tab in TabKind::ALL {
+        let is_open = is_open(tab);
+        let gap = if is_tight { "" } else { " " };
+        let label = match (is_open, is_narrow) {
+            (true, false) => format!(" {} {}", tab.digit(), tab.title()),
+            (true, true) => format!(
+                "{gap}{} {}",
+                tab.digit(),
+                truncate_to_columns(tab.title(), 5)
+            ),
+            (false, false) if !is_short => format!(" +{} {}", tab.digit(), tab.title()),
+            (false, false) => format!(" +{}", tab.digit()),
+            (false, true) => format!("{gap}+{}", tab.digit()),
+        };
+        let (key_style, style) = match (screen.tab == tab, is_open) {
+            (true, _) => (theme::KEY.reversed(), theme::KEY.reversed()),
+            (false, true) => (theme::KEY, theme::PLAIN),
+            (false, false) => (theme::QUIET, theme::QUIET),
+        };
+        let badge = if is_narrow {
+            String::new()
+        } else {
+            tab_count(tab, state)
+        };
+        let (sign, sign_style) = tab_sign(screen, tab, state);
+        let sign_style = if screen.tab == tab { style } else { sign_style };
+        // The digit is the key that goes there.
+        let digit = label.find(|c: char| c.is_ascii_digit());
+        let (key, title) = label.split_at(digit.map_or(0, |at| at + 1));
+        let parts = [
+            (key.to_owned(), key_style),
+            (title.to_owned(), style),
+            (badge, style),
+            (sign.to_owned(), sign_style),
+        ];
+        let from = bar.columns;
+        for (text, style) in parts {
+            let text = truncate_to_columns(&text, columns.saturating_sub(bar.columns));
+            bar.columns += text_width(&text);
+            bar.spans.push(Span::styled(text, style));
+        }
+        let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        let place = Rect {
+            x: area.x.saturating_add(short(from)),
+            width: short(bar.columns - from),
+            ..area
+        };
+        bar.hit_areas.push((place.intersection(area), tab));
+    }
+    bar
+}
+
+/// How many of its steps are done, or findings open.
+fn tab_count(tab: TabKind, state: Option<&RunState>) -> String {
+    let Some(state) = state else {
+        return String::new();
+    };
+    let n_open = state.findings.open().count();
+    match (tab, &state.execution) {
+        (TabKind::Plan, Some(_)) => {
+            let StepCount { done, all } = state.step_count();
+            format!(" {done}/{all}")
+        }
+        (TabKind::Comments, _) if n_open > 0 => format!(" {n_open}"),
+        _ => String::new(),
+    }
+}
+
+/// `?` on the tab that the open question is about, a dot where something is new; always one column.
+fn tab_sign(
+    screen: &Screen,
+    tab: TabKind,
+    state: Option<&RunState>,
+) -> (&'static str, ratatui::style::Style) {
+    let is_about = state.and_then(relevant_tab) == Some(tab) && !screen.is_read_only();
+    match (is_about, screen.tab == tab) {
+        (true, false) => ("?", theme::NEEDS_YOU),
+        (false, false)
+            if screen
+                .seen_tabs
+                .has_unseen_changes(tab, screen.tab_revision(tab)) =>
+        {
+            ("•", theme::RUNNING)
+        }
+        _ => (" ", theme::PLAIN),
+    }
+}
+
+/// The tab that helps to decide what waits for the user.
+fn relevant_tab(state: &RunState) -> Option<TabKind> {
+    if !state.approvals.is_empty() {
+        return Some(TabKind::Chat);
+    }
+    let Some(question) = state.current_question() else {
+        let is_idle = state.running.is_none() && state.busy.is_none();
+        return (state.phase == Phase::RefineGoal && is_idle).then_some(TabKind::Chat);
+    };
+    Some(match question.kind {
+        QuestionKind::Arbitration { .. } => TabKind::Comments,
+        QuestionKind::Execute { .. }
+        | QuestionKind::StalePlan { .. }
+        | QuestionKind::ManualEdit
+        | QuestionKind::StepRecovery { .. } => TabKind::Plan,
+        _ => TabKind::Chat,
+    })
+}

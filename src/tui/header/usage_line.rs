@@ -1,0 +1,87 @@
+//! What the CLIs told of tokens and cost: of each role, or of both together where there is less room.
+//!
+//! Refuses to guess: a CLI that told no cost has none.
+
+use crate::domain::run::RunState;
+use crate::domain::turn::Role;
+use crate::tui::labels;
+
+/// Less than a cent is not worth the room.
+const MICRODOLLARS_PER_CENT: u64 = 10_000;
+
+/// What one role used.
+struct RoleUsage {
+    role: Role,
+    tokens: u64,
+    cost: Option<u64>,
+}
+
+/// What each role used that used anything.
+fn usage_by_role(state: &RunState) -> Vec<RoleUsage> {
+    let of = |role: Role| {
+        let usage = &state.session(role)?.usage;
+        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+        let cost = usage.cost_micro_usd;
+        (tokens > 0).then_some(RoleUsage { role, tokens, cost })
+    };
+    [Role::Planner, Role::Reviewer]
+        .into_iter()
+        .filter_map(of)
+        .collect()
+}
+
+/// The tokens of each role, and what all of it cost.
+pub fn describe_usage(state: &RunState) -> Option<String> {
+    let used = usage_by_role(state);
+    (!used.is_empty()).then(|| format_roles_with_total(&used))
+}
+
+/// The same in all forms, the longest first: with the cost of each role, with that of all, and nothing by role.
+pub fn usage_forms(state: &RunState) -> Vec<String> {
+    let used = usage_by_role(state);
+    match &used[..] {
+        [] => Vec::new(),
+        [_] => vec![format_roles_with_total(&used)],
+        _ => vec![
+            format_each_role(&used),
+            format_roles_with_total(&used),
+            format_total(&used),
+        ],
+    }
+}
+
+fn format_each_role(used: &[RoleUsage]) -> String {
+    let one = |used: &RoleUsage| {
+        let (role, tokens) = (used.role.name(), labels::format_tokens(used.tokens));
+        format!("{role} {tokens} tokens{}", format_cost([used], " "))
+    };
+    used.iter().map(one).collect::<Vec<String>>().join(" · ")
+}
+
+fn format_roles_with_total(used: &[RoleUsage]) -> String {
+    let one = |used: &RoleUsage| {
+        format!(
+            "{} {}",
+            used.role.name(),
+            labels::format_tokens(used.tokens)
+        )
+    };
+    let counts = used.iter().map(one).collect::<Vec<String>>().join(", ");
+    format!("{counts} tokens{}", format_cost(used, " · "))
+}
+
+fn format_total(used: &[RoleUsage]) -> String {
+    let tokens = used.iter().map(|used| used.tokens);
+    let tokens = labels::format_tokens(tokens.fold(0, u64::saturating_add));
+    format!("{tokens} tokens{}", format_cost(used, " · "))
+}
+
+/// What was told of a cost, with what stands before it; empty where nothing was.
+fn format_cost<'a>(used: impl IntoIterator<Item = &'a RoleUsage>, lead: &str) -> String {
+    let costs = used.into_iter().filter_map(|used| used.cost);
+    let cost = costs.reduce(u64::saturating_add);
+    let cost = cost.filter(|micro| *micro >= MICRODOLLARS_PER_CENT);
+    cost.map_or(String::new(), |micro| {
+        format!("{lead}{}", labels::format_dollars(micro))
+    })
+}

@@ -1,0 +1,286 @@
+//! Who gets a key: the program's end first, then the composer where it is focused, the long text, the dialog, the table.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::action::Action;
+use super::command::{ScreenCommand, ScrollMove};
+use super::composer::ComposerKeyResult;
+use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogOrigin, EmptyComposerEnter};
+use super::keymap::{ComposerFocus, KeyContext};
+use super::list_index;
+use super::read_only::is_safe_in_overlay;
+use super::{Screen, SubmitOutcome, composer_submit, dialogs};
+use crate::domain::run::RunState;
+
+impl Screen {
+    pub(super) fn dispatch_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        if key.kind == KeyEventKind::Release {
+            return Vec::new();
+        }
+        if self.is_key_swallowed(key) {
+            return Vec::new();
+        }
+        self.toast = None;
+        if let Some(
+            command @ (ScreenCommand::Quit | ScreenCommand::Suspend | ScreenCommand::Redraw),
+        ) = self.keymap().find_command(&key, self.composer_focus)
+        {
+            return self.perform_command(command, state);
+        }
+        if let Some(actions) = self.on_palette_key(key, state) {
+            return actions;
+        }
+        if self.on_search_key(key, state) {
+            return Vec::new();
+        }
+        if self.pager.is_some() && self.composer_focus == ComposerFocus::Unfocused {
+            return self.on_pager_key(key, state);
+        }
+        if self.pager.is_none() && self.diff_view.is_some() {
+            return self.on_diff_key(key, state);
+        }
+        if self.is_board_open() {
+            return self.on_board_key(key, state);
+        }
+        match self.composer_focus {
+            ComposerFocus::Focused => self.on_composer_key(key, state),
+            ComposerFocus::Unfocused => self.on_key_outside_composer(key, state),
+        }
+    }
+
+    /// A long text hides the dialog, so no key of the dialog means anything here, and none that moves the run: whoever
+    /// knows other programs presses letters to move.
+    fn on_pager_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Text) {
+            return self.perform_command(command, state);
+        }
+        match self.keymap().find_command(&key, ComposerFocus::Unfocused) {
+            Some(command) if is_safe_in_overlay(&command) => self.perform_command(command, state),
+            Some(_) => {
+                let close = self.keymap().key_label("close", ComposerFocus::Unfocused);
+                self.show_toast_with_keys(&format!("{close} closes this text first"))
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Closes the long text, else what else its key closes; `None` where there is nothing like that.
+    pub(super) fn close_top(&mut self) -> Option<Vec<Action>> {
+        if self.pager.take().is_some() || self.clear_selection() {
+            return Some(Vec::new());
+        }
+        self.is_read_only().then(|| vec![Action::CloseView])
+    }
+
+    /// The diff hides the dialog's choices and the composer, so no key of theirs means anything here; what
+    /// helps or stops works everywhere, and so do the tabs, whose keys the header shows.
+    fn on_diff_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Diff) {
+            return self.perform_command(command, state);
+        }
+        match self.keymap().find_command(&key, ComposerFocus::Unfocused) {
+            Some(
+                command @ (ScreenCommand::ShowHelp
+                | ScreenCommand::InterruptTurn
+                | ScreenCommand::ManualGate
+                | ScreenCommand::OpenPalette
+                | ScreenCommand::OpenSearch
+                | ScreenCommand::Copy
+                | ScreenCommand::Show(_)
+                | ScreenCommand::Scroll(_)),
+            ) => self.perform_command(command, state),
+            Some(_) | None => Vec::new(),
+        }
+    }
+
+    fn on_composer_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        if self.on_completion_key(key) {
+            return Vec::new();
+        }
+        if let Some(command) = self.keymap().find_command(&key, ComposerFocus::Focused) {
+            return self.perform_command(command, state);
+        }
+        if key.code == KeyCode::Up && self.composer.is_empty() && self.recall_queued_messages() {
+            return Vec::new();
+        }
+        match self.composer.on_key(key) {
+            ComposerKeyResult::Edited => self.update_completion(state),
+            ComposerKeyResult::Full => self.show_toast(&composer_submit::describe_too_large(None)),
+            ComposerKeyResult::Submit if self.composer.is_empty() => {
+                self.on_enter_in_empty_composer(state)
+            }
+            ComposerKeyResult::Submit => match self.submit_composer(state) {
+                SubmitOutcome::Done(actions) => actions,
+                SubmitOutcome::StaysInComposer(why) => self.show_toast(&why),
+            },
+        }
+    }
+
+    /// Enter in an empty composer goes to the dialog, or carries it out where that is harmless.
+    fn on_enter_in_empty_composer(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let Some(sheet) = self.pending_dialog(state) else {
+            return Vec::new();
+        };
+        if let Some(ComposerDraft::Note | ComposerDraft::Line) = self.draft {
+            // What was asked for is a text; Enter releases no turn here.
+            let key = self.keymap().key_label("leave", ComposerFocus::Focused);
+            return self.show_toast_with_keys(&format!("write it first; {key} leaves"));
+        }
+        if sheet.empty_composer_enter == EmptyComposerEnter::CarriesOutChoice {
+            return self.confirm_choice(sheet, state);
+        }
+        self.composer_focus = ComposerFocus::Unfocused;
+        Vec::new()
+    }
+
+    fn on_key_outside_composer(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        if self.is_go_to_end_letter(key) {
+            return self.go_to_end_by_letter(state);
+        }
+        if let Some(sheet) = self.pending_dialog(state) {
+            let n = sheet.choices.len();
+            let chosen = self.chosen_choice(&sheet);
+            let (to, n_shown) = (list_index::list_move(key), self.hit_areas.choices.len());
+            match key.code {
+                KeyCode::Enter if self.hit_areas.is_dialog_folded => {
+                    return self.go_to_waiting_dialog(state);
+                }
+                KeyCode::Enter => return self.confirm_choice(sheet, state),
+                _ if to.is_some_and(|to| self.is_list_move(to)) => {
+                    let next = to.map_or(chosen, |to| {
+                        list_index::step_index(to, chosen, (n, n_shown))
+                    });
+                    return self.point_at_choice(&sheet, next);
+                }
+                KeyCode::Esc if self.own_dialog.is_some() => {
+                    self.restore_theme();
+                    self.own_dialog = None;
+                    return Vec::new();
+                }
+                KeyCode::Char(c) if key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE => {
+                    let c = c.to_ascii_lowercase();
+                    let is_seen = self.is_dialog_ready(&sheet);
+                    let at = sheet.choices.iter().position(|choice| choice.key == c);
+                    if at.is_some() && self.is_dialog_guarded(&sheet) {
+                        // Whatever else the letter means: it was not meant for what stands there now.
+                        return Vec::new();
+                    }
+                    if let Some((at, choice)) =
+                        at.and_then(|at| Some((at, sheet.choices.get(at)?.clone())))
+                        && is_seen
+                    {
+                        return match choice.action {
+                            ChoiceAction::PickAnswer(_) if c.is_ascii_digit() => {
+                                self.point_at_choice(&sheet, at)
+                            }
+                            ChoiceAction::TickAnswer { .. } => {
+                                self.point_at_choice(&sheet, at);
+                                self.perform_choice(choice, state)
+                            }
+                            _ => self.perform_choice(choice, state),
+                        };
+                    }
+                }
+                _ => {}
+            }
+        }
+        if self.keymap().find_view_command(&key, KeyContext::Text) == Some(ScreenCommand::Close)
+            && let Some(actions) = self.close_top()
+        {
+            return actions;
+        }
+        if key.code == KeyCode::Char('/') {
+            return self.begin_slash_command(state);
+        }
+        self.on_keymap_key(key, state)
+    }
+
+    /// A key that no dialog takes: what the table says of it, but for Enter where something is listed.
+    fn on_keymap_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
+        if (key.code, &command) == (KeyCode::Enter, &Some(ScreenCommand::FocusComposer))
+            && let Some(actions) = self.on_enter_in_list(state)
+        {
+            return actions;
+        }
+        match command {
+            Some(command) if self.own_dialog.is_some() && !is_safe_in_overlay(&command) => {
+                self.show_toast_with_keys("Esc goes back first: this key is not for the open list")
+            }
+            Some(command) => {
+                let actions = self.press_command(command.clone(), state);
+                self.note_refused_command(&command, &actions);
+                actions
+            }
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn begin_slash_command(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        if let Some(why) = self.read_only_reason() {
+            return self.show_toast(&why);
+        }
+        self.focus_composer();
+        if self.composer.is_empty() {
+            self.composer.set_text("/");
+        }
+        self.update_completion(state)
+    }
+
+    /// Does what a key of the table does; a dialog that no frame has shown is not answered by it.
+    pub(super) fn press_command(
+        &mut self,
+        command: ScreenCommand,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        if command == ScreenCommand::ResumeRun && self.resumable_run().is_none() {
+            // A letter decides nothing about a run that is asked about.
+            return Vec::new();
+        }
+        let waiting = self
+            .pending_dialog(state)
+            .filter(|_| command == ScreenCommand::Go);
+        if waiting.is_some_and(|sheet| !self.is_dialog_ready(&sheet)) {
+            return Vec::new();
+        }
+        self.perform_command(command, state)
+    }
+
+    /// Carries the chosen choice out, but never of a dialog that no frame has shown yet.
+    pub(super) fn confirm_choice(
+        &mut self,
+        sheet: ChoiceDialog,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        if !self.is_dialog_ready(&sheet) {
+            return Vec::new();
+        }
+        let chosen = self.chosen_choice(&sheet);
+        match sheet.choices.into_iter().nth(chosen) {
+            Some(choice) => self.perform_choice(choice, state),
+            None => Vec::new(),
+        }
+    }
+
+    /// Tells whether a move is one among the choices: in what the user opened all of them are, elsewhere longer ones turn
+    /// what is read.
+    fn is_list_move(&self, to: ScrollMove) -> bool {
+        let own = self.own_dialog.as_ref();
+        let is_opened = own.is_some_and(|own| own.origin == DialogOrigin::User);
+        is_opened || matches!(to, ScrollMove::Up | ScrollMove::Down)
+    }
+
+    pub(super) fn point_at_choice(&mut self, sheet: &ChoiceDialog, chosen: usize) -> Vec<Action> {
+        self.chosen_choice = Some((sheet.id.clone(), chosen));
+        self.preview_pointed_theme(sheet, chosen);
+        Vec::new()
+    }
+
+    /// Shows the theme that is pointed at, where the dialog is that of the themes.
+    fn preview_pointed_theme(&mut self, sheet: &ChoiceDialog, chosen: usize) {
+        let name = dialogs::theme_picker::selected_theme(sheet, chosen);
+        if let Some(theme) = name.and_then(|name| self.settings.appearance.theme(name)) {
+            self.settings.theme = theme;
+        }
+    }
+}

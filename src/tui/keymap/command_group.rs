@@ -1,0 +1,174 @@
+//! What the lines of the table are about: the headings under which the help and the palette list them.
+//!
+//! Refuses to know keys. Every command stands in one group; a test holds that.
+
+use super::KeyBinding;
+
+/// Commands that are about the same.
+#[derive(Debug)]
+pub struct CommandGroup {
+    /// What they are about.
+    pub name: &'static str,
+    /// Their names, in the order in which they are listed.
+    commands: &'static [&'static str],
+}
+
+/// All groups, in the order in which they are listed.
+pub const COMMAND_GROUPS: &[CommandGroup] = &[
+    CommandGroup {
+        name: "the run",
+        commands: &[
+            "/go",
+            "/auto",
+            "/pause",
+            "/interrupt",
+            "/stop",
+            "/steer",
+            "/mode",
+            "/goal",
+            "/refiner",
+            "/undo",
+            "/redo",
+            "/cancel",
+            "/resume",
+        ],
+    },
+    CommandGroup {
+        name: "what waits for you",
+        commands: &[
+            "/needs-me",
+            "/view",
+            "/answer",
+            "/allow",
+            "/reject",
+            "/permissions",
+            "/approve",
+            "/changes",
+        ],
+    },
+    CommandGroup {
+        name: "plan, review and changes",
+        commands: &[
+            "/edit", "/diff", "/note", "/unnote", "/rewrite", "/filter", "/jump", "/settle",
+        ],
+    },
+    CommandGroup {
+        name: "tasks and discussions",
+        commands: &[
+            "/task",
+            "/agent",
+            "/sessions",
+            "/todos",
+            "/discuss",
+            "/budget",
+            "/board",
+            "/discuss-finding",
+            "/discuss-stop",
+            "/discuss-on",
+            "/quote",
+            "/minutes",
+        ],
+    },
+    CommandGroup {
+        name: "moving",
+        commands: &[
+            "/next-block",
+            "/previous-block",
+            "/next-turn",
+            "/previous-turn",
+            "/find",
+            "/up",
+            "/down",
+            "/line-up",
+            "/line-down",
+            "/top",
+            "/end",
+        ],
+    },
+    CommandGroup {
+        name: "the view",
+        commands: &[
+            "/chat",
+            "/tab",
+            "/comments",
+            "/log",
+            "/status",
+            "/next",
+            "/previous",
+            "/open",
+            "/thinking",
+            "/voices",
+            "/side",
+            "/other-pane",
+            "/theme",
+            "/mouse",
+            "/redraw",
+        ],
+    },
+    CommandGroup {
+        name: "writing and copying",
+        commands: &[
+            "/write",
+            "/leave",
+            "/copy",
+            "/copy-code",
+            "/editor",
+            "/pager",
+        ],
+    },
+    CommandGroup {
+        name: "the program",
+        commands: &[
+            "/help",
+            "/palette",
+            "/history",
+            "/export",
+            "/diagnose",
+            "/suspend",
+            "/quit",
+        ],
+    },
+];
+
+impl CommandGroup {
+    /// The place of a line among those of the group; `None` where it is about something else.
+    pub fn position_of(&self, binding: &KeyBinding) -> Option<usize> {
+        let word = binding.slash.split([',', ' ']).next()?;
+        self.commands.iter().position(|command| *command == word)
+    }
+
+    /// The lines of the group out of others, in its order.
+    pub fn select_members<T>(
+        &self,
+        all: &mut Vec<T>,
+        binding: impl Fn(&T) -> Option<&'static KeyBinding>,
+    ) -> Vec<T> {
+        let mut own: Vec<T> = Vec::new();
+        let mut at = 0;
+        while let Some(one) = all.get(at) {
+            match binding(one).and_then(|binding| self.position_of(binding)) {
+                Some(_) => own.push(all.remove(at)),
+                None => at += 1,
+            }
+        }
+        own.sort_by_key(|one| binding(one).and_then(|binding| self.position_of(binding)));
+        own
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::BINDINGS;
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_table_is_about_one_thing() {
+        for binding in BINDINGS {
+            let groups = COMMAND_GROUPS.iter();
+            let n = groups
+                .filter(|group| group.position_of(binding).is_some())
+                .count();
+            assert_eq!(n, 1, "{}", binding.slash);
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The lines of the table that work in one view only: a diff, the board of a discussion, the line that looks for something, a long text.
+//!
+//! Moves by lines, pages and ends are those of the whole table. Refuses to know what else works there.
+
+use ratatui::crossterm::event::KeyCode;
+
+use super::key_chord::{ctrl_key, letter_key, plain_key};
+use super::{KeyBinding, KeyContext};
+use crate::tui::command::{ScreenCommand, ScrollMove};
+use crate::tui::diff_view::DiffAction;
+use crate::tui::discussion_board::BoardAction as OnBoard;
+use crate::tui::search_bar::SearchStep;
+
+const fn bind_view_keys(
+    name: &'static str,
+    keys: &'static [super::KeyChord],
+    context: KeyContext,
+    command: fn() -> ScreenCommand,
+    texts: [&'static str; 2],
+) -> KeyBinding {
+    super::bind_keys(name, keys, context, command, ["", texts[0], texts[1]])
+}
+
+/// All of them, in the order of the footer. What belongs together has one hint.
+pub const VIEW_BINDINGS: &[KeyBinding] = &[
+    bind_view_keys(
+        "close-diff",
+        &[letter_key('q'), plain_key(KeyCode::Esc), letter_key('d')],
+        KeyContext::Diff,
+        || ScreenCommand::DiffAction(DiffAction::Close),
+        ["close it", "close"],
+    ),
+    bind_view_keys(
+        "diff-before",
+        &[
+            plain_key(KeyCode::Left),
+            plain_key(KeyCode::BackTab),
+            letter_key('h'),
+        ],
+        KeyContext::Diff,
+        || ScreenCommand::DiffAction(DiffAction::PreviousDiff),
+        ["the diff before", "step"],
+    ),
+    bind_view_keys(
+        "diff-after",
+        &[
+            plain_key(KeyCode::Right),
+            plain_key(KeyCode::Tab),
+            letter_key('l'),
+        ],
+        KeyContext::Diff,
+        || ScreenCommand::DiffAction(DiffAction::NextDiff),
+        ["the next diff", "step"],
+    ),
+    bind_view_keys(
+        "file-before",
+        &[letter_key('[')],
+        KeyContext::Diff,
+        || ScreenCommand::DiffAction(DiffAction::PreviousFile),
+        ["the file before", "file"],
+    ),
+    bind_view_keys(
+        "file-after",
+        &[letter_key(']'), letter_key('n')],
+        KeyContext::Diff,
+        || ScreenCommand::DiffAction(DiffAction::NextFile),
+        ["the next file", "file"],
+    ),
+    bind_view_keys(
+        "diff-page-up",
+        &[letter_key('b')],
+        KeyContext::Diff,
+        || ScreenCommand::Scroll(ScrollMove::PageUp),
+        ["a page up", ""],
+    ),
+    bind_view_keys(
+        "diff-page-down",
+        &[letter_key(' ')],
+        KeyContext::Diff,
+        || ScreenCommand::Scroll(ScrollMove::PageDown),
+        ["a page down", ""],
+    ),
+    bind_view_keys(
+        "look-again",
+        &[letter_key('r')],
+        KeyContext::Diff,
+        || ScreenCommand::DiffAction(DiffAction::Reload),
+        ["look again at what changed", "look again"],
+    ),
+    bind_view_keys(
+        "diff-find",
+        &[letter_key('/')],
+        KeyContext::Diff,
+        || ScreenCommand::OpenSearch,
+        ["find something in it", "find"],
+    ),
+    bind_view_keys(
+        "find-next",
+        &[plain_key(KeyCode::Enter)],
+        KeyContext::Find,
+        || ScreenCommand::SearchAction(SearchStep::Next),
+        [
+            "the next one; in the chat and in Log, which are looked through from their ends, the one above",
+            "next",
+        ],
+    ),
+    bind_view_keys(
+        "close-find",
+        &[plain_key(KeyCode::Esc)],
+        KeyContext::Find,
+        || ScreenCommand::SearchAction(SearchStep::Cancel),
+        ["close the line, and go back to where it was opened", "back"],
+    ),
+    bind_view_keys(
+        "find-stay",
+        &[ctrl_key('f')],
+        KeyContext::Find,
+        || ScreenCommand::SearchAction(SearchStep::Accept),
+        ["close the line, and stay at what was found", "stay here"],
+    ),
+    bind_view_keys(
+        "find-back",
+        &[plain_key(KeyCode::Up)],
+        KeyContext::Find,
+        || ScreenCommand::SearchAction(SearchStep::Up),
+        ["the one above", "above, below"],
+    ),
+    bind_view_keys(
+        "find-on",
+        &[plain_key(KeyCode::Down)],
+        KeyContext::Find,
+        || ScreenCommand::SearchAction(SearchStep::Down),
+        ["the one below", "above, below"],
+    ),
+    bind_view_keys(
+        "close",
+        &[plain_key(KeyCode::Esc), letter_key('q')],
+        KeyContext::Text,
+        || ScreenCommand::Close,
+        [
+            "close a long text, or a run that is only looked at; point at nothing any more",
+            "close",
+        ],
+    ),
+    bind_view_keys(
+        "text-page-down",
+        &[letter_key(' ')],
+        KeyContext::Text,
+        || ScreenCommand::Scroll(ScrollMove::PageDown),
+        ["a page down", ""],
+    ),
+    bind_view_keys(
+        "text-find",
+        &[letter_key('/')],
+        KeyContext::Text,
+        || ScreenCommand::OpenSearch,
+        ["find something in it", ""],
+    ),
+];
+
+/// Those of the board of a discussion.
+pub const BOARD_BINDINGS: &[KeyBinding] = &[
+    bind_view_keys(
+        "close-board",
+        &[plain_key(KeyCode::Esc), letter_key('q'), letter_key('#')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::Close),
+        ["close the speech that is read, then the board", "close"],
+    ),
+    bind_view_keys(
+        "read-speech",
+        &[plain_key(KeyCode::Enter), letter_key(' ')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::Open),
+        [
+            "read what is pointed at: a speech, a check, the whole outcome",
+            "read",
+        ],
+    ),
+    bind_view_keys(
+        "participant-before",
+        &[
+            plain_key(KeyCode::Left),
+            plain_key(KeyCode::BackTab),
+            letter_key('h'),
+        ],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::PreviousParticipant),
+        ["the participant before", "who"],
+    ),
+    bind_view_keys(
+        "participant-after",
+        &[
+            plain_key(KeyCode::Right),
+            plain_key(KeyCode::Tab),
+            letter_key('l'),
+        ],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::NextParticipant),
+        ["the next participant", "who"],
+    ),
+    bind_view_keys(
+        "round-before",
+        &[letter_key('[')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::PreviousRound),
+        [
+            "the round before; a speech that is read stays open",
+            "round",
+        ],
+    ),
+    bind_view_keys(
+        "round-after",
+        &[letter_key(']')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::NextRound),
+        ["the next round", "round"],
+    ),
+    bind_view_keys(
+        "quote-result",
+        &[letter_key('"'), letter_key('i')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::Quote),
+        [
+            "put the result into the composer, for the next turn",
+            "quote",
+        ],
+    ),
+    bind_view_keys(
+        "settle-by-it",
+        &[letter_key('a')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::Settle),
+        ["settle the finding that was discussed", "settle finding"],
+    ),
+    bind_view_keys(
+        "stop-discussion",
+        &[letter_key('s')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::Stop),
+        ["stop the discussion; what was said stays", "stop"],
+    ),
+    bind_view_keys(
+        "go-on-discussing",
+        &[letter_key('c')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::Resume),
+        [
+            "go on with one that was stopped, was cut off or failed, after its last finished round",
+            "go on",
+        ],
+    ),
+    bind_view_keys(
+        "copy-speech",
+        &[letter_key('y')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::Copy),
+        ["copy what is read, else the result", "copy"],
+    ),
+    bind_view_keys(
+        "export-discussion",
+        &[letter_key('e')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::Export),
+        ["write the discussion down as Markdown", "export"],
+    ),
+    bind_view_keys(
+        "next-discussion",
+        &[letter_key('n')],
+        KeyContext::Board,
+        || ScreenCommand::BoardAction(OnBoard::NextDiscussion),
+        ["the next discussion of the run", "next"],
+    ),
+];
+
+/// The actions of the whole table that work in a view too; in each of them the program can be left.
+pub fn works_in_view(context: KeyContext, action: &str) -> bool {
+    let everywhere = ["quit", "suspend", "redraw"];
+    let in_diff = [
+        "help",
+        "interrupt",
+        "pause",
+        "palette",
+        "line-up",
+        "line-down",
+        "page-up",
+        "page-down",
+        "top",
+        "end",
+        "show-chat",
+        "show-plan",
+        "show-comments",
+        "show-log",
+        "show-status",
+    ];
+    match context {
+        KeyContext::Diff => {
+            everywhere.contains(&action)
+                || in_diff.contains(&action)
+                || ["find", "copy"].contains(&action)
+        }
+        KeyContext::Board => {
+            everywhere.contains(&action) || in_diff.contains(&action) || action == "copy"
+        }
+        KeyContext::Find | KeyContext::Text => everywhere.contains(&action),
+        KeyContext::Anywhere | KeyContext::OutsideComposer | KeyContext::Composer => false,
+    }
+}
+
+/// The moves that a view's hints name, two actions at a time.
+pub const MOVE_HINTS: &[([&str; 2], &str)] = &[
+    (["line-up", "line-down"], "line"),
+    (["page-up", "page-down"], "page"),
+    (["top", "end"], "ends"),
+];

@@ -1,0 +1,211 @@
+//! Code with its words, strings, comments and numbers told apart, line by line.
+//!
+//! Knows languages as data and no grammar: what spans several lines is not followed.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use super::code_style;
+use crate::tui::theme;
+
+/// What is known of a language.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LanguageSyntax {
+    /// Its names in fences, between blanks.
+    names: &'static str,
+    /// What begins a comment, between blanks.
+    comments: &'static str,
+    /// The words that it keeps for itself, between blanks.
+    keywords: &'static str,
+}
+
+#[rustfmt::skip]
+const LANGUAGES: &[LanguageSyntax] = &[
+    LanguageSyntax { names: "rust rs", comments: "//", keywords: "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while" },
+    LanguageSyntax { names: "python py", comments: "#", keywords: "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return self True try while with yield" },
+    LanguageSyntax { names: "javascript js jsx typescript ts tsx", comments: "//", keywords: "as async await break case catch class const continue default delete do else enum export extends false finally for from function if implements import in instanceof interface let new null of private public readonly return static super switch this throw true try type typeof undefined var void while yield" },
+    LanguageSyntax { names: "go golang", comments: "//", keywords: "break case chan const continue default defer else fallthrough false for func go goto if import interface map nil package range return select struct switch true type var" },
+    LanguageSyntax { names: "c h cpp c++ hpp cc java kotlin swift cs csharp", comments: "//", keywords: "auto bool break case catch char class const continue default do double else enum extends extern false final float for func fun goto if implements import int interface let long namespace new null nullptr override package private protected public return short signed sizeof static struct super switch template this throw true try typedef union unsigned using val var virtual void volatile while" },
+    LanguageSyntax { names: "sh bash zsh shell console fish", comments: "#", keywords: "case do done elif else esac exit export fi for function if in local return set shift source then until while" },
+    LanguageSyntax { names: "ruby rb", comments: "#", keywords: "begin break case class def do else elsif end ensure false for if in module next nil not or require rescue return self then true unless until when while yield" },
+    LanguageSyntax { names: "sql", comments: "--", keywords: "and as by case create delete distinct drop else end from group having in index inner insert into is join left limit not null on or order outer select set table then union update values when where with AND AS BY CASE CREATE DELETE DISTINCT DROP ELSE END FROM GROUP HAVING IN INDEX INNER INSERT INTO IS JOIN LEFT LIMIT NOT NULL ON OR ORDER OUTER SELECT SET TABLE THEN UNION UPDATE VALUES WHEN WHERE WITH" },
+    LanguageSyntax { names: "toml yaml yml ini make makefile dockerfile", comments: "#", keywords: "true false null yes no on off" },
+    LanguageSyntax { names: "php", comments: "// #", keywords: "abstract and array as break case catch class const continue default do echo else elseif extends false final finally fn for foreach function global if implements include instanceof interface match namespace new null or private protected public readonly require return static switch this throw trait true try use var while yield" },
+    LanguageSyntax { names: "lua", comments: "--", keywords: "and break do else elseif end false for function goto if in local nil not or repeat return then true until while" },
+    LanguageSyntax { names: "haskell hs elm", comments: "--", keywords: "as case class data deriving do else hiding if import in infix infixl infixr instance let module newtype of port qualified then type where" },
+    LanguageSyntax { names: "elixir ex exs erlang erl", comments: "# %", keywords: "after and begin case catch cond def defmodule defp defstruct do else end false fn for fun if import in nil not of or quote receive rescue true try unless use when with" },
+    LanguageSyntax { names: "scala groovy gradle dart zig", comments: "//", keywords: "abstract as async await break case catch class const comptime continue def default defer do else enum export extends extension false final finally fn for given if implements implicit import in interface late lazy match mixin new null object override package private protected pub public required return sealed static struct super switch test this throw trait true try type undefined union until using val var void while with yield" },
+    LanguageSyntax { names: "r perl pl julia jl nim", comments: "#", keywords: "and begin break const do else elseif elsif end export false FALSE for foreach function if import in last let local macro module my NA next not NULL or our package proc repeat require return struct sub then true TRUE type unless until use using var when while" },
+    LanguageSyntax { names: "css scss sass less", comments: "// /*", keywords: "auto block flex grid important inherit initial none solid @media @import @mixin @include @use var" },
+    LanguageSyntax { names: "html xml svg vue svelte", comments: "<!--", keywords: "a body button class div form h1 h2 h3 head href html id img input label li link meta p script span src style table td title tr type ul" },
+    LanguageSyntax { names: "clojure clj lisp elisp scheme racket", comments: ";", keywords: "and cond def define defmacro defn defun do else false fn if lambda let loop nil not ns or quote recur require set true when" },
+    LanguageSyntax { names: "proto protobuf graphql gql hcl terraform tf nix", comments: "# //", keywords: "else enum extend false for fragment if import in inherit input interface let locals map message module mutation null oneof option output package provider query rec repeated reserved resource returns rpc scalar schema service subscription syntax then true type union variable with" },
+    LanguageSyntax { names: "powershell ps1 pwsh", comments: "#", keywords: "begin break catch class continue do else elseif end enum exit finally for foreach function if in param process return switch throw trap try until using while" },
+    LanguageSyntax { names: "json jsonc json5", comments: "//", keywords: "true false null" },
+];
+
+/// The language of a block of code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HighlightLanguage {
+    /// Nothing is known of it.
+    Unknown,
+    /// It is no code but a text.
+    Prose,
+    /// Changes, a line each.
+    Diff,
+    /// One of those that are known.
+    Known(&'static LanguageSyntax),
+}
+
+impl HighlightLanguage {
+    /// The language that a fence names.
+    pub fn from_info(info: &str) -> Self {
+        let name = info.split([' ', ',', '{', ':']).next().unwrap_or("");
+        let name = name.trim_start_matches('.').to_ascii_lowercase();
+        if matches!(name.as_str(), "diff" | "patch") {
+            return Self::Diff;
+        }
+        if matches!(name.as_str(), "markdown" | "md" | "text" | "txt") || name.ends_with(".md") {
+            return Self::Prose;
+        }
+        let has_name = |words: &&LanguageSyntax| words.names.split(' ').any(|known| known == name);
+        match LANGUAGES.iter().find(has_name) {
+            Some(words) => Self::Known(words),
+            None => Self::Unknown,
+        }
+    }
+
+    /// Styles a line.
+    pub fn highlight_line<'a>(&self, line: &'a str, base: Style) -> Vec<Span<'a>> {
+        match self {
+            Self::Unknown => vec![Span::styled(line, code_style(base))],
+            Self::Prose => vec![Span::styled(line, base)],
+            Self::Diff => vec![Span::styled(line, base.patch(diff_line_style(line)))],
+            Self::Known(words) => words.highlight_line(line, base),
+        }
+    }
+}
+
+fn diff_line_style(line: &str) -> Style {
+    match line.chars().next() {
+        Some('+') => theme::GOOD,
+        Some('-') => theme::BAD,
+        Some('@') => theme::CODE,
+        _ => theme::PLAIN,
+    }
+}
+
+impl LanguageSyntax {
+    fn highlight_line<'a>(&self, line: &'a str, base: Style) -> Vec<Span<'a>> {
+        let mut spans = Vec::new();
+        let mut rest = line;
+        let mut before = ' ';
+        while let Some(c) = rest.chars().next() {
+            let (n_bytes, style) = self.next_token(rest, c, before);
+            let (part, after) = rest.split_at(n_bytes);
+            spans.push(Span::styled(part, base.patch(style)));
+            before = part.chars().next_back().unwrap_or(' ');
+            rest = after;
+        }
+        spans
+    }
+
+    /// How long the first part of a text is, at least one character, and what it is.
+    fn next_token(&self, text: &str, c: char, before: char) -> (usize, Style) {
+        let begins = |mark: &str| text.starts_with(mark);
+        if !before.is_alphanumeric() && self.comments.split(' ').any(begins) && before != '$' {
+            return (text.len(), theme::QUIET);
+        }
+        if matches!(c, '"' | '\'' | '`')
+            && let Some(end) = find_string_end(text, c)
+        {
+            return (end, theme::GOOD);
+        }
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        if !is_word(c) {
+            let end = text.find(is_word).unwrap_or(text.len());
+            let other = text.char_indices().skip(1);
+            let special = other.map(|(at, _)| at).next().unwrap_or(text.len());
+            // Marks that may begin a string or a comment are looked at one by one.
+            return (special.min(end.max(1)), theme::PLAIN);
+        }
+        let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
+        let word = text.get(..end).unwrap_or(text);
+        let style = match c {
+            '0'..='9' => theme::CODE,
+            _ if self.keywords.split(' ').any(|kept| kept == word) => theme::KEY,
+            _ => theme::PLAIN,
+        };
+        (end, style)
+    }
+}
+
+/// Where the string ends that a text begins with; a lone quote begins none.
+fn find_string_end(text: &str, quote: char) -> Option<usize> {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            c if c == quote => return Some(at + c.len_utf8()),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(language: &str, line: &str, wanted: &str) {
+        let spans = HighlightLanguage::from_info(language).highlight_line(line, Style::new());
+        let parts = spans.iter().filter_map(|span| {
+            let sign = match span.style {
+                style if style == theme::KEY => "word",
+                style if style == theme::GOOD => "text",
+                style if style == theme::QUIET => "comment",
+                style if style == theme::CODE => "code",
+                style if style == theme::BAD => "gone",
+                _ => return None,
+            };
+            Some(format!("{sign}:{}", span.content))
+        });
+        assert_eq!(parts.collect::<Vec<String>>().join("|"), wanted);
+        let all: String = spans.iter().map(|span| span.content.as_ref()).collect();
+        assert_eq!(all, line);
+    }
+
+    #[test]
+    fn words_texts_comments_and_numbers_are_told_apart() {
+        check(
+            "rust",
+            "let x = \"a // b\"; // 注",
+            "word:let|text:\"a // b\"|comment:// 注",
+        );
+        check(
+            "python",
+            "def f(n): return 'é' + str(10)",
+            "word:def|word:return|text:'é'|code:10",
+        );
+        check(
+            "sh",
+            "echo $# \"${a#b}\" # c",
+            "text:\"${a#b}\"|comment:# c",
+        );
+        check(
+            "rs,ignore",
+            "fn it<'a>(s: &'a str)",
+            "word:fn|text:'a>(s: &'",
+        );
+        check("diff", "-gone", "gone:-gone");
+        check("", "fn x", "code:fn x");
+        check("goal.md", "# for you", "");
+        check(
+            "lua",
+            "local x = nil -- c",
+            "word:local|word:nil|comment:-- c",
+        );
+        check("php", "return 1; # c", "word:return|code:1|comment:# c");
+    }
+}

@@ -1,0 +1,238 @@
+//! Emphasis, code and links within a line; marks without a partner stay as they are.
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
+
+use super::code_style;
+use crate::tui::theme;
+
+/// A pair of marks, and what is done with the text between them.
+const EMPHASIS_PAIRS: [(&str, Modifier); 7] = [
+    ("***", Modifier::BOLD.union(Modifier::ITALIC)),
+    ("___", Modifier::BOLD.union(Modifier::ITALIC)),
+    ("**", Modifier::BOLD),
+    ("__", Modifier::BOLD),
+    ("~~", Modifier::CROSSED_OUT),
+    ("*", Modifier::ITALIC),
+    ("_", Modifier::ITALIC),
+];
+
+/// The longest line in which marks are looked for, in bytes: one that has a thousand without a partner is no prose.
+const MAX_LINE_BYTES: usize = 16 << 10;
+
+/// Styles the parts of a line.
+pub fn style_inline(line: &str, base: Style) -> Vec<Span<'_>> {
+    if line.len() > MAX_LINE_BYTES {
+        return vec![Span::styled(line, base)];
+    }
+    let mut spans = Vec::new();
+    let mut rest = line;
+    // Where the text begins that is no part of a pair.
+    let mut plain = line;
+    let mut before = None;
+    while let Some(c) = rest.chars().next() {
+        let found = parse_escape(rest, base)
+            .or_else(|| parse_code(rest, base))
+            .or_else(|| parse_link(rest, base))
+            .or_else(|| parse_pair(rest, before, base));
+        match found {
+            Some((styled, n_bytes)) => {
+                let text = &plain[..plain.len() - rest.len()];
+                if !text.is_empty() {
+                    spans.push(Span::styled(text, base));
+                }
+                spans.extend(styled);
+                rest = &rest[n_bytes..];
+                plain = rest;
+                before = Some(' ');
+            }
+            None => {
+                before = Some(c);
+                rest = &rest[unpaired_bytes(rest, c)..];
+            }
+        }
+    }
+    if !plain.is_empty() {
+        spans.push(Span::styled(plain, base));
+    }
+    spans
+}
+
+/// How many bytes of a text stand as they are: marks without a partner, all of a row, or a character.
+fn unpaired_bytes(text: &str, c: char) -> usize {
+    match c {
+        '`' | '*' | '_' | '~' => text.len() - text.trim_start_matches(c).len(),
+        _ => c.len_utf8(),
+    }
+}
+
+/// The mark that a text begins with and that is meant as it is, without the sign that says so.
+fn parse_escape(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
+    let mark = text.strip_prefix('\\')?.chars().next()?;
+    // Other signs stand behind one in a path or a pattern.
+    let is_mark = "\\`*_~[]#>".contains(mark);
+    is_mark.then(|| (vec![Span::styled(&text[1..2], base)], 2))
+}
+
+/// The code that a text begins with: as many marks end it as begin it.
+fn parse_code(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
+    let inner = text.trim_start_matches('`');
+    let n = text.len() - inner.len();
+    if n == 0 {
+        return None;
+    }
+    let mut from = 0;
+    let end = loop {
+        let at = from + inner.get(from..)?.find('`')?;
+        let n_here = inner[at..].len() - inner[at..].trim_start_matches('`').len();
+        if n_here == n {
+            break at;
+        }
+        from = at + n_here;
+    };
+    let content = &inner[..end];
+    // A blank keeps a mark of the code from those around it.
+    let bare = content
+        .strip_prefix(' ')
+        .and_then(|rest| rest.strip_suffix(' '));
+    let content = bare
+        .filter(|bare| n > 1 && !bare.trim().is_empty())
+        .unwrap_or(content);
+    Some((vec![Span::styled(content, code_style(base))], end + 2 * n))
+}
+
+/// The pair of marks that a text begins with, and how many bytes it takes.
+fn parse_pair<'a>(
+    text: &'a str,
+    before: Option<char>,
+    base: Style,
+) -> Option<(Vec<Span<'a>>, usize)> {
+    let (mark, modifier) = EMPHASIS_PAIRS
+        .iter()
+        .find(|(mark, _)| text.starts_with(mark))?;
+    let inner = &text[mark.len()..];
+    let end = find_closing_mark(inner, mark)?;
+    let content = &inner[..end];
+    let n_bytes = end + 2 * mark.len();
+    // Multiplication, and words_with_lines, are no emphasis.
+    let touches = !content.starts_with(' ') && !content.ends_with(' ');
+    let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let after = text[n_bytes..].chars().next();
+    let stands_alone = !mark.starts_with('_') || !in_word(before) && !in_word(after);
+    if !touches || !stands_alone {
+        return None;
+    }
+    Some((style_inline(content, base.add_modifier(*modifier)), n_bytes))
+}
+
+/// Where the marks stand that go with those before a text: behind something, in no code, and not meant as they are.
+fn find_closing_mark(text: &str, mark: &str) -> Option<usize> {
+    let sign = mark.chars().next()?;
+    let mut from = 0;
+    while let Some(c) = text.get(from..)?.chars().next() {
+        let rest = &text[from..];
+        if let Some((_, n)) =
+            parse_escape(rest, Style::new()).or_else(|| parse_code(rest, Style::new()))
+        {
+            from += n;
+            continue;
+        }
+        if c != sign {
+            from += c.len_utf8();
+            continue;
+        }
+        let n_here = rest.len() - rest.trim_start_matches(sign).len();
+        // Of a row of three, what is inside has its own: the last ones are meant.
+        let is_partner = n_here == mark.len() || n_here > mark.len() && n_here != 2;
+        if from > 0 && is_partner {
+            return Some(from + n_here - mark.len());
+        }
+        from += n_here;
+    }
+    None
+}
+
+/// The link that a text begins with: its words, and its address where that is another one.
+fn parse_link(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
+    let inner = text.strip_prefix('[')?;
+    let end = inner.find("](")?;
+    let (words, rest) = (&inner[..end], &inner[end + 2..]);
+    let close = rest.find(')')?;
+    let address = &rest[..close];
+    if words.is_empty() || words.contains('[') || address.contains(char::is_whitespace) {
+        return None;
+    }
+    let mut spans = vec![Span::styled(words, base.add_modifier(Modifier::UNDERLINED))];
+    if address != words && !address.is_empty() {
+        spans.push(Span::styled(format!(" ({address})"), theme::QUIET));
+    }
+    Some((spans, 1 + end + 2 + close + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parts, each with the sign of what it is.
+    fn check(line: &str, wanted: &str) {
+        let parts = style_inline(line, Style::new()).into_iter().map(|span| {
+            let sign = match span.style {
+                style if style == theme::CODE => "c",
+                style if style == theme::QUIET => "q",
+                style if style.add_modifier.contains(Modifier::BOLD) => "b",
+                style if style.add_modifier.contains(Modifier::ITALIC) => "i",
+                style if style.add_modifier.contains(Modifier::UNDERLINED) => "u",
+                style if style.add_modifier.contains(Modifier::CROSSED_OUT) => "x",
+                _ => "-",
+            };
+            format!("{sign}:{}", span.content)
+        });
+        assert_eq!(parts.collect::<Vec<String>>().join("|"), wanted);
+    }
+
+    #[test]
+    fn pairs_of_marks_are_taken_away_and_others_stay() {
+        check(
+            "a **b** *c* _d_ ~~e~~ `f_g`",
+            "-:a |b:b|-: |i:c|-: |i:d|-: |x:e|-: |c:f_g",
+        );
+        check(
+            "2 * 3 * 4, snake_case_name, **open",
+            "-:2 * 3 * 4, snake_case_name, **open",
+        );
+        check("**中文**字", "b:中文|-:字");
+        check("`**x**`", "c:**x**");
+        check("***a*** b *c*", "b:a|-: b |i:c");
+        check("**a *b* c** d", "b:a |b:b|b: c|-: d");
+        check("*a **b** c* d", "i:a |b:b|i: c|-: d");
+        check("``a`b`` and `` ` ``", "c:a`b|-: and |c:`");
+        check("`**` and **b**", "c:**|-: and |b:b");
+    }
+
+    #[test]
+    fn what_is_meant_as_it_is_stands_so() {
+        check(r"\*a\* **b**", "-:*|-:a|-:*|-: |b:b");
+        check(r"*a\*b* c", "i:a|i:*|i:b|-: c");
+        check(r"C:\dir and \d+", r"-:C:\dir and \d+");
+    }
+
+    #[test]
+    fn a_link_says_where_it_leads() {
+        check(
+            "see [the page](https://a.b/c).",
+            "-:see |u:the page|q: (https://a.b/c)|-:.",
+        );
+        check("[ ] no link (x)", "-:[ ] no link (x)");
+        check("[https://a.b](https://a.b)", "u:https://a.b");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(256))]
+        #[test]
+        fn no_line_loses_a_letter(line in "[a中 `*_~\\[\\]()é]{0,40}") {
+            let all: String = style_inline(&line, Style::new()).iter().map(|span| span.content.as_ref()).collect();
+            let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
+            proptest::prop_assert_eq!(letters(&all), letters(&line));
+        }
+    }
+}

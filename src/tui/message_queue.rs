@@ -1,0 +1,53 @@
+//! What the user sent while an agent talked: kept, and given to the agent once it is done.
+//!
+//! Refuses to send it to anybody else: where the talk is over it goes back to the composer.
+
+use super::Screen;
+use super::action::Action;
+use super::keymap::ComposerFocus;
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::domain::run::RunState;
+
+impl Screen {
+    /// Gives out what was queued, once it can be said; to be asked after each change of the run.
+    pub fn drain_due_messages(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let Some(state) = state.filter(|_| !self.assist.queued_messages.is_empty()) else {
+            return Vec::new();
+        };
+        if state.phase != Phase::RefineGoal {
+            self.recall_queued_messages();
+            return self
+                .show_toast("the talk about the goal is over; what you queued was not sent");
+        }
+        let is_idle = state.running.is_none() && state.busy.is_none();
+        if !is_idle || state.awaiting.is_some() || !state.approvals.is_empty() {
+            return Vec::new();
+        }
+        self.is_dirty = true;
+        let text = std::mem::take(&mut self.assist.queued_messages).join("\n\n");
+        vec![Action::Event(Event::GoalMessageAdded { text })]
+    }
+
+    /// Puts what was queued before what is written; says whether there was something.
+    pub(super) fn recall_queued_messages(&mut self) -> bool {
+        let queued = std::mem::take(&mut self.assist.queued_messages);
+        let was_there = !queued.is_empty();
+        self.return_messages(queued);
+        was_there
+    }
+
+    /// Puts texts that were sent and that nobody took before what is written, to be sent again.
+    pub fn return_messages(&mut self, mut texts: Vec<String>) {
+        if texts.is_empty() {
+            return;
+        }
+        self.is_dirty = true;
+        texts.push(self.composer.text());
+        self.close_completion();
+        self.composer.set_text(texts.join("\n\n").trim());
+        if self.diff_view.is_none() && self.board.is_none() {
+            self.composer_focus = ComposerFocus::Focused;
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Commands that were sent from outside the screen: the same as typed, and fewer.
+//!
+//! Refuses what decides about an agent's call or answers a question: agents run as the same user, so
+//! that is done in front of the screen only. Refuses to know who sent it.
+
+use super::Screen;
+use super::action::Action;
+use super::command::{self, CommandParseError, ScreenCommand};
+use super::dialog::ChoiceAction;
+use crate::domain::event::Event;
+use crate::domain::run::RunState;
+use crate::text::clean_text;
+
+/// What can be sent, as it is listed for people.
+pub const SENDABLE: &str =
+    "go, auto, pause, stop, interrupt, cancel, steer TEXT, changes TEXT, goal TEXT, quit";
+
+impl Screen {
+    /// Makes actions of a command that was sent; nothing of what the user is at on the screen changes.
+    /// What a key would ask about once more was meant.
+    ///
+    /// # Errors
+    /// Why it is not done, in words.
+    pub fn perform_remote_command(
+        &mut self,
+        (name, text): (&str, &str),
+        state: Option<&RunState>,
+    ) -> Result<Vec<Action>, String> {
+        let command = parse_remote_command(name, &clean_text(text))?;
+        let chosen = self.chosen_choice.clone();
+        let at_hand = (
+            self.own_dialog.take(),
+            self.toast.take(),
+            self.composer_focus,
+            self.draft,
+        );
+        let is_release = command == ScreenCommand::Go;
+        let actions = self.perform_command(command, state);
+        let confirm = self.own_dialog.take();
+        let why = self.toast.take();
+        (self.own_dialog, self.toast, self.composer_focus, self.draft) = at_hand;
+        self.chosen_choice = chosen;
+        let actions = match confirm.and_then(|sheet| sheet.choices.into_iter().next()) {
+            Some(yes) => match yes.action {
+                ChoiceAction::ActAndClose(actions) => actions,
+                _ => Vec::new(),
+            },
+            None => actions,
+        };
+        // Some dialogs name `g` what is an answer.
+        if is_release && !actions.iter().all(sends_turn) {
+            return Err("not yet: a question waits for its answer on the screen".to_owned());
+        }
+        self.note_quit(&actions);
+        match actions.is_empty() {
+            true => Err(why.unwrap_or_else(|| "there is nothing to do".to_owned())),
+            false => Ok(actions),
+        }
+    }
+}
+
+/// Tells whether there is such a command and it may be sent, whatever the run is at.
+///
+/// # Errors
+/// Why not, in words.
+pub fn check_remote_command((name, text): (&str, &str)) -> Result<(), String> {
+    parse_remote_command(name, &clean_text(text)).map(drop)
+}
+
+fn sends_turn(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Event(Event::TurnSendConfirmed | Event::GoalConfirmed { .. })
+    )
+}
+
+fn parse_remote_command(name: &str, text: &str) -> Result<ScreenCommand, String> {
+    if !name.chars().all(|c| c.is_ascii_alphabetic()) {
+        return Err(format!("`{}` is no command", clean_text(name)));
+    }
+    let command = match command::parse_slash_command(&format!("/{name} {text}")) {
+        Ok(command) => command,
+        Err(CommandParseError::Wrong(why)) if remote_command_names().any(|known| known == name) => {
+            return Err(why.trim_start_matches('/').to_owned());
+        }
+        Err(CommandParseError::Wrong(_) | CommandParseError::Text) => {
+            return Err(describe_local_only_command(name));
+        }
+    };
+    let takes_text = match &command {
+        ScreenCommand::Go
+        | ScreenCommand::AutoGate
+        | ScreenCommand::ManualGate
+        | ScreenCommand::StopToGoal
+        | ScreenCommand::InterruptTurn
+        | ScreenCommand::CancelRun
+        | ScreenCommand::Quit => false,
+        ScreenCommand::Changes(_) | ScreenCommand::SteerTurn(_) => true,
+        ScreenCommand::SetGoal(goal) if !goal.is_empty() => true,
+        ScreenCommand::SetGoal(_) => return Err("goal needs a text after it".to_owned()),
+        _ => {
+            return Err(format!(
+                "`{name}` is done on the screen only; {}",
+                describe_remote_commands()
+            ));
+        }
+    };
+    match takes_text || text.trim().is_empty() {
+        true => Ok(command),
+        false => Err(format!("`{name}` takes no text")),
+    }
+}
+
+/// The names of what can be sent.
+fn remote_command_names() -> impl Iterator<Item = &'static str> {
+    let entries = SENDABLE.split(", ");
+    entries.map(|entry| entry.split(' ').next().unwrap_or(entry))
+}
+
+fn describe_remote_commands() -> String {
+    format!("there can be sent: {SENDABLE}")
+}
+
+fn describe_local_only_command(name: &str) -> String {
+    let near = remote_command_names().find(|known| command::edit_distance(name, known) <= 2);
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    format!(
+        "`{name}` cannot be sent; {near}{}",
+        describe_remote_commands()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::UnixMillis;
+    use crate::tui::tests::created;
+    use crate::tui::{QuitStep, ScreenSettings};
+
+    #[test]
+    fn only_what_is_listed_can_be_sent() {
+        let listed = SENDABLE.split(", ").map(|entry| entry.split_once(' '));
+        for (entry, with_text) in SENDABLE.split(", ").zip(listed) {
+            let (name, text) = with_text.unwrap_or((entry, ""));
+            assert!(parse_remote_command(name, text).is_ok(), "{entry}");
+        }
+        for (name, text) in [
+            ("approve", ""),
+            ("allow", ""),
+            ("reject", ""),
+            ("answer", "yes"),
+            ("undo", ""),
+            ("edit", "plan"),
+            ("resume", ""),
+            ("go", "on"),
+            ("changes", " "),
+            ("goal", ""),
+            ("", ""),
+            ("go\n/approve", ""),
+            ("answer yes", ""),
+        ] {
+            assert!(parse_remote_command(name, text).is_err(), "{name} {text}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_sent_is_held_against_those_that_can() {
+        let told = |name: &str| parse_remote_command(name, "").unwrap_err();
+        assert_eq!(
+            told("bogus"),
+            format!("`bogus` cannot be sent; there can be sent: {SENDABLE}")
+        );
+        assert!(told("pauze").contains("did you mean `pause`?"));
+        assert!(told("answer").starts_with("`answer` cannot be sent; there"));
+        assert!(told("board").starts_with("`board` is done on the screen only; there"));
+        assert_eq!(told("steer"), "steer needs a text after it");
+    }
+
+    #[test]
+    fn a_refusal_says_why_and_what_the_user_is_at_stays() {
+        let mut screen = Screen::new(ScreenSettings::default());
+        screen.set_toast("a word");
+        let refused = screen.perform_remote_command(("cancel", ""), None);
+        assert_eq!(
+            refused,
+            Err("there is no run that could be cancelled".to_owned())
+        );
+        assert_eq!(screen.toast.as_deref(), Some("a word"));
+        let pointed_at = Some(("question 7".to_owned(), 2));
+        screen.chosen_choice.clone_from(&pointed_at);
+        let state = crate::domain::run::Run::new(UnixMillis(0), &created())
+            .state()
+            .clone();
+        assert!(
+            screen
+                .perform_remote_command(("cancel", ""), Some(&state))
+                .is_ok()
+        );
+        assert_eq!(screen.chosen_choice, pointed_at);
+        let quit = screen.perform_remote_command(("quit", ""), None);
+        assert_eq!(quit, Ok(vec![Action::Quit(QuitStep::Ask)]));
+    }
+}

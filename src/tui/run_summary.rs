@@ -1,0 +1,252 @@
+//! What came of a run that is over, and what can be done now: a card at the end of the chat.
+//!
+//! Says what the program checked and counted, not what an agent claims. Refuses to know whether a branch
+//! still stands.
+
+use ratatui::style::Style;
+
+use super::Screen;
+use super::header::describe_usage;
+use super::keymap::ComposerFocus;
+use super::labels::{self, format_elapsed};
+use super::tabs::TabKind;
+use super::text_wrap::to_one_line;
+use super::theme;
+use super::transcript::{RunSummaryCard, RunSummaryKey};
+use crate::domain::phase::Phase;
+use crate::domain::plan_execution::{
+    PlanExecution, StepAssessment, StepCount, StepOutcome, StepRecord,
+};
+use crate::domain::question::CommitTarget;
+use crate::domain::receipt::TestOutcome;
+use crate::domain::run::RunState;
+use crate::text::pluralize;
+
+impl Screen {
+    /// Has the chat end with the card of a run that is over, for as long as it is.
+    pub(super) fn update_run_summary(&mut self, state: Option<&RunState>) {
+        match state {
+            Some(state) if state.is_over() => {
+                let ending = self.run_summary(state);
+                self.transcript.show_run_summary(ending);
+            }
+            Some(state) => self.transcript.remove_run_summary(&state.run),
+            None => self.transcript.detach_run_summary(),
+        }
+    }
+
+    /// Tells whether a run that ended here is what the chat shows while the next one begins.
+    pub(super) fn shows_ended_run(&self) -> bool {
+        self.welcome.missing.is_empty() && self.transcript.has_run_summary()
+    }
+
+    fn run_summary(&self, state: &RunState) -> RunSummaryCard {
+        let last = &self.ended_at;
+        let took = last.map(|last| format!("took {}", format_elapsed(state.created, last)));
+        let reviews = (state.iteration > 0).then(|| {
+            let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
+            pluralize(n, "review")
+        });
+        let counts = [reviews, took, describe_usage(state)];
+        let counts: Vec<String> = counts.into_iter().flatten().collect();
+        RunSummaryCard {
+            run: state.run.clone(),
+            heading: match state.phase {
+                Phase::Done => (" ✓ done ", theme::GOOD),
+                _ => (" ■ cancelled ", theme::QUIET),
+            },
+            title: state.goal.as_ref().map(|goal| to_one_line(&goal.title)),
+            results: self.describe_results(state),
+            counts: counts.join(" · "),
+            keys: match self.is_read_only() {
+                true => self.read_only_keys(state),
+                false => self.next_step_keys(state),
+            },
+            merge_command: self.merge_command(state).filter(|_| !self.is_read_only()),
+            max_rows: usize::MAX,
+        }
+    }
+
+    /// What was done and how it was checked.
+    fn describe_results(&self, state: &RunState) -> Vec<(String, Style)> {
+        let Some(execution) = &state.execution else {
+            return vec![("nothing was executed".to_owned(), theme::PLAIN)];
+        };
+        let StepCount { done, all } = state.step_count();
+        let steps = format!(
+            "{done} of {} done, {}",
+            pluralize(all, "step"),
+            describe_commits(execution)
+        );
+        let sign = match done == all {
+            true => ("✓ ", theme::GOOD),
+            false => ("■ ", theme::PLAIN),
+        };
+        let mut said = vec![(format!("{}{steps}", sign.0), sign.1)];
+        said.extend(describe_tests(&execution.done));
+        said.extend(describe_unchanged_steps(&execution.done));
+        said.extend(describe_uncommitted_steps(&execution.done));
+        if let Some(last) = execution.undone.last() {
+            let n = last.records.len();
+            said.push((format!("↺ undone: {}", pluralize(n, "step")), theme::PLAIN));
+        }
+        said
+    }
+
+    /// The keys and commands that make sense now.
+    fn next_step_keys(&self, state: &RunState) -> Vec<RunSummaryKey> {
+        let is_writing = self.composer_focus == ComposerFocus::Focused;
+        let key = |action: &str| self.keymap().key_label(action, self.composer_focus);
+        let mut keys = Vec::new();
+        if state.execution.is_some() {
+            keys.push(summary_key(key("diff"), "what changed", "diff"));
+            keys.push(summary_key(key("undo"), "take a step back", "undo"));
+        }
+        if self.merge_command(state).is_some() && !is_writing {
+            keys.push(summary_key(key("copy"), "copy the merge", "copy merge"));
+        }
+        let is_undone = |execution: &PlanExecution| !execution.undone.is_empty();
+        if state.execution.as_ref().is_some_and(is_undone) {
+            keys.push(summary_key(key("redo"), "bring it back", "redo"));
+        }
+        keys.extend([
+            match is_writing {
+                true => summary_key("Enter".to_owned(), "the next goal", "next goal"),
+                false => summary_key(key("write"), "write the next goal", "next goal"),
+            },
+            summary_key(key("export"), "a page to share", "a page"),
+            summary_key(key("quit"), "leave", "leave"),
+        ]);
+        keys
+    }
+
+    /// The command that merges what the run committed, while the card stands there and nothing else is pointed at.
+    pub(super) fn selected_merge_command(&self, state: Option<&RunState>) -> Option<String> {
+        let is_shown =
+            self.tab == TabKind::Chat && self.pager.is_none() && self.diff_view.is_none();
+        let is_at_end = self.transcript.follows_end() && self.transcript.selected_text().is_none();
+        let over = state.filter(|state| state.is_over() && is_shown && is_at_end);
+        self.merge_command(over?)
+    }
+
+    /// The keys that make sense where the run is only looked at.
+    fn read_only_keys(&self, state: &RunState) -> Vec<RunSummaryKey> {
+        let key = |action: &str| self.keymap().key_label(action, ComposerFocus::Unfocused);
+        let diff = state.execution.as_ref();
+        let diff = diff.map(|_| summary_key(key("diff"), "what changed", "diff"));
+        let page = summary_key(key("export"), "a page to share", "a page");
+        diff.into_iter().chain([page]).collect()
+    }
+
+    /// The command that brings the commits to the branch that was checked out before.
+    fn merge_command(&self, state: &RunState) -> Option<String> {
+        let execution = state.execution.as_ref()?;
+        let CommitTarget::New { branch } = &execution.commits else {
+            return None;
+        };
+        let before = self.settings.base_branch.as_deref();
+        let before = before.filter(|before| before != branch);
+        count_commits(execution).checked_sub(1)?;
+        Some(match before {
+            Some(before) => format!(
+                "git switch {} && git merge {}",
+                to_one_line(before),
+                to_one_line(branch)
+            ),
+            None => format!("git merge {}", to_one_line(branch)),
+        })
+    }
+}
+
+fn count_commits(execution: &PlanExecution) -> usize {
+    let is_commit = |step: &&StepRecord| matches!(step.outcome, StepOutcome::Committed { .. });
+    execution.done.iter().filter(is_commit).count()
+}
+
+fn describe_commits(execution: &PlanExecution) -> String {
+    let n = pluralize(count_commits(execution), "commit");
+    match &execution.commits {
+        CommitTarget::Off { .. } => "no commits".to_owned(),
+        CommitTarget::Current { branch } | CommitTarget::New { branch } => {
+            format!("{n} on {}", to_one_line(branch))
+        }
+    }
+}
+
+/// What the receipts of the steps say.
+fn describe_tests(done: &[StepRecord]) -> Vec<(String, Style)> {
+    let changed: Vec<&StepRecord> = done
+        .iter()
+        .filter(|step| step.outcome != StepOutcome::NoChange)
+        .collect();
+    let passed = |step: &&&StepRecord| {
+        let receipt = step.receipt.as_ref();
+        receipt.is_some_and(|receipt| receipt.outcome == TestOutcome::Passed)
+    };
+    let n_passed = changed.iter().filter(passed).count();
+    let mut said = Vec::new();
+    if n_passed > 0 {
+        let counts = changed.iter().rev().find(passed);
+        let counts = counts.and_then(|step| step.receipt.as_ref()?.counts);
+        let last = counts.map_or(String::new(), |counts| {
+            format!(", {} tests at the end", counts.passed)
+        });
+        let text = match n_passed == changed.len() {
+            true => format!("✓ tests passed after each step{last}"),
+            false => format!("✓ tests passed after {}{last}", pluralize(n_passed, "step")),
+        };
+        said.push((text, theme::GOOD));
+    }
+    let others = changed.iter().filter(|step| !passed(step));
+    said.extend(others.map(|step| {
+        let text = format!("✗ step {}: {}", step.n, to_one_line(&step.describe_tests()));
+        (text, theme::BAD)
+    }));
+    said
+}
+
+/// A key with what it does, at length and in short.
+fn summary_key(name: String, does: &'static str, in_short: &'static str) -> RunSummaryKey {
+    RunSummaryKey {
+        name,
+        label: does,
+        short_label: in_short,
+    }
+}
+
+/// The steps that came to this, named.
+fn describe_steps(
+    done: &[StepRecord],
+    is_it: impl Fn(&StepRecord) -> bool,
+) -> Option<(String, usize)> {
+    let such = done.iter().filter(|record| is_it(record));
+    let such: Vec<String> = such.map(|record| record.n.to_string()).collect();
+    match such.as_slice() {
+        [] => None,
+        [only] => Some((format!("step {only}"), 1)),
+        several => Some((format!("steps {}", several.join(", ")), several.len())),
+    }
+}
+
+/// The steps that changed nothing.
+fn describe_unchanged_steps(done: &[StepRecord]) -> Option<(String, Style)> {
+    let (which, _) = describe_steps(done, |record| {
+        record.assessment() == StepAssessment::Unchanged
+    })?;
+    let came = StepAssessment::Unchanged;
+    let text = format!(
+        "{} {which} {}",
+        came.symbol(),
+        StepAssessment::CHANGED_NOTHING
+    );
+    Some((text, labels::assessment_style(came)))
+}
+
+/// The steps whose changes are in no commit.
+fn describe_uncommitted_steps(done: &[StepRecord]) -> Option<(String, Style)> {
+    let is_left = |record: &StepRecord| matches!(record.outcome, StepOutcome::Uncommitted { .. });
+    let (which, n) = describe_steps(done, is_left)?;
+    let are = if n == 1 { "is" } else { "are" };
+    let text = format!("■ {which} {are} in no commit: the changes lie in the working tree");
+    Some((text, theme::BAD))
+}

@@ -1,0 +1,494 @@
+//! Where everything stands, for any size; and the order in which it is drawn.
+//!
+//! With too little room the header goes first, then the composer's border, then the tab: what waits for
+//! the user stays.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::clickable_keys::{self, KeyHintAreas};
+use super::dialog::{ChoiceDialog, DialogFocus, EmptyComposerEnter};
+use super::keymap::ComposerFocus;
+use super::pager::TextPager;
+use super::tabs::{self, TabKind};
+use super::text_wrap::{text_width, truncate_to_columns};
+use super::theme;
+use super::{Screen, command_availability, footer, header};
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::ids::UnixMillis;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::RunState;
+
+/// How many columns a page takes at most.
+const MAX_PAGE_COLUMNS: u16 = 112;
+/// How many rows of what is read stay beside a dialog.
+const MIN_BODY_ROWS: usize = 5;
+/// Below how many rows a dialog leaves its choices out while what it asked for is written, and makes place for a chat
+/// that is scrolled back.
+const LOW_WINDOW_ROWS: u16 = 16;
+
+/// Where things stand in the last frame, for the mouse.
+#[derive(Debug, Default)]
+pub struct ScreenHitAreas {
+    /// The tab, or the long text in its place.
+    pub body: Rect,
+    /// The second pane, with what it shows.
+    pub side_pane: Option<(Rect, TabKind)>,
+    /// The composer.
+    pub composer: Rect,
+    /// Each tab's title.
+    pub tabs: Vec<(Rect, TabKind)>,
+    /// The dialog.
+    pub dialog: Rect,
+    /// Whether only a line of it is shown, which names no choice and answers nothing.
+    pub is_dialog_folded: bool,
+    /// Each choice of the dialog.
+    pub choices: Vec<(Rect, usize)>,
+    /// The palette and its rows, where it is open.
+    pub palette: Option<(Rect, Vec<(Rect, usize)>)>,
+    /// What is offered while the user writes.
+    pub completion: Vec<(Rect, usize)>,
+    /// Each diff of the strip.
+    pub diff_strip: Vec<(Rect, DiffScope)>,
+    /// The runs of before on the first page, by their places among them.
+    pub runs: Vec<(Rect, usize)>,
+    /// The keys of the footer.
+    pub buttons: footer::FooterButtons,
+    /// What names a key anywhere else.
+    pub hints: KeyHintAreas,
+    /// That the user is waited for, in the header.
+    pub need: Rect,
+}
+
+/// Takes rows from the bottom of an area, as many as there are.
+pub(super) fn split_bottom(area: &mut Rect, rows: usize) -> Rect {
+    let rows = u16::try_from(rows).unwrap_or(u16::MAX).min(area.height);
+    area.height -= rows;
+    Rect {
+        y: area.y + area.height,
+        height: rows,
+        ..*area
+    }
+}
+
+/// Takes rows from the top of an area, as many as there are.
+pub(super) fn split_top(area: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    let taken = Rect {
+        height: rows,
+        ..*area
+    };
+    area.y += rows;
+    area.height -= rows;
+    taken
+}
+
+impl Screen {
+    pub(super) fn draw_all(
+        &mut self,
+        frame: &mut Frame,
+        state: Option<&RunState>,
+        now: UnixMillis,
+    ) {
+        let mut rest = frame.area();
+        let waiting = self.pending_dialog(state);
+        self.update_run_summary(state);
+        self.update_terminal_status(waiting.as_ref(), state);
+        self.close_stale_pager(waiting.as_ref());
+        // A diff, a board and a long text have the whole height but for what waits, which is named there.
+        let is_diff = self.diff_view.is_some() && self.pager.is_none();
+        let is_whole = is_diff || self.is_board_open();
+        let is_beside = !is_whole && self.pager.is_none();
+        let sheet = waiting.clone().filter(|_| is_beside);
+        let reads_on = self.tab_reading(frame.area().height, state);
+        let sheet = sheet.map(|sheet| self.fit_dialog(sheet, (reads_on, frame.area()), state));
+        let put_aside = self.put_aside_line(state).filter(|_| sheet.is_some());
+        let head = split_top(&mut rest, header_rows(frame.area().height));
+        let foot = split_bottom(&mut rest, footer::n_rows(self, frame.area()));
+        let n_rows = match self.search_bar {
+            Some(_) => 1,
+            None if is_whole => 0,
+            None => self.composer_rows(rest, sheet.as_ref()),
+        };
+        let composer = split_bottom(&mut rest, n_rows);
+        let sheet_area = match &sheet {
+            Some(_) if put_aside.is_some() => split_bottom(&mut rest, 2),
+            Some(sheet) => {
+                let n_rows = dialog_rows(sheet, rest, reads_on);
+                split_bottom(&mut rest, n_rows)
+            }
+            None => Rect::default(),
+        };
+        self.hit_areas = ScreenHitAreas {
+            body: rest,
+            composer,
+            dialog: sheet_area,
+            ..ScreenHitAreas::default()
+        };
+        let head = header::draw(self, frame, head, state, now);
+        (self.hit_areas.tabs, self.hit_areas.need) = (head.tabs, head.need);
+        match is_whole {
+            true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
+            true => self.draw_board(frame, inset_columns(rest), (state, waiting.as_ref()), now),
+            false => {
+                let body = self.draw_side_pane(frame, rest, state, now);
+                self.hit_areas.body = body;
+                self.draw_body(frame, body, (state, waiting.as_ref()), now);
+                self.seen_tabs
+                    .record_seen(self.tab, self.tab_revision(self.tab));
+            }
+        }
+        self.drawn_dialog = None;
+        if let Some(sheet) = &sheet {
+            let is_folded = put_aside.is_some()
+                || reads_on == TabReading::BesideDialog
+                    && !is_question_in_title(state)
+                    && sheet_area.height <= 2;
+            self.hit_areas.is_dialog_folded = is_folded && !sheet_area.is_empty();
+            self.draw_dialog_or_line(frame, sheet_area, (sheet, put_aside.as_deref()));
+        }
+        let sheet = sheet.filter(|_| put_aside.is_none());
+        self.draw_bottom_area(frame, (composer, foot), (state, sheet.as_ref()));
+        self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    /// Draws a dialog, or a line that it waits; only the dialog can have been read.
+    fn draw_dialog_or_line(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        (sheet, put_aside): (&ChoiceDialog, Option<&str>),
+    ) {
+        if self.hit_areas.is_dialog_folded {
+            let (title, style) = match put_aside {
+                Some(line) => (format!("· {line}"), theme::PLAIN),
+                None => (format!("? {}", sheet.title), theme::NEEDS_YOU),
+            };
+            let lines = vec![
+                Line::styled(truncate_to_columns(&title, usize::from(area.width)), style),
+                Line::styled("  Enter shows it", theme::QUIET),
+            ];
+            frame.render_widget(Paragraph::new(lines), area);
+            return;
+        }
+        if !area.is_empty() {
+            self.note_dialog_drawn(sheet);
+        }
+        self.draw_dialog(frame, area, sheet);
+    }
+
+    /// A dialog without what the window has no place for now.
+    fn fit_dialog(
+        &self,
+        mut sheet: ChoiceDialog,
+        (reads_on, window): (TabReading, Rect),
+        state: Option<&RunState>,
+    ) -> ChoiceDialog {
+        if self.tab == TabKind::Plan || self.side_tab(window.width, state) == Some(TabKind::Plan) {
+            sheet = sheet.without_plan_text();
+        }
+        let is_gate = command_availability::open_question(state).is_some_and(is_gate_question);
+        // A prompt is read where it is asked about first.
+        if reads_on == TabReading::BesideDialog && is_gate {
+            sheet = sheet.without_details();
+        }
+        match self.is_writing_for_dialog() && window.height < LOW_WINDOW_ROWS {
+            true => sheet.without_choices(),
+            false => sheet,
+        }
+    }
+
+    /// Tells whether the user reads a tab beside the dialog; a call is read before anything else, but in a low window,
+    /// where nothing else could be. There whoever scrolls the chat up reads it.
+    fn tab_reading(&self, height: u16, state: Option<&RunState>) -> TabReading {
+        let is_first = is_call_pending(state) && height >= LOW_WINDOW_ROWS;
+        let reads = match self.tab {
+            TabKind::Chat => height < LOW_WINDOW_ROWS && !self.transcript.follows_end(),
+            _ => true,
+        };
+        match reads && self.own_dialog.is_none() && !is_first {
+            true => TabReading::BesideDialog,
+            false => TabReading::DialogOnly,
+        }
+    }
+
+    /// Tells whether a text is written that a dialog asked for: its choices take no keys meanwhile.
+    fn is_writing_for_dialog(&self) -> bool {
+        self.composer_focus == ComposerFocus::Focused && self.draft.is_some()
+    }
+
+    fn draw_dialog(&mut self, frame: &mut Frame, area: Rect, sheet: &ChoiceDialog) {
+        let mut view = self.keymap().key_label("view", ComposerFocus::Unfocused);
+        if self.composer_focus == ComposerFocus::Focused {
+            // The composer has the keys: it would take this one as a letter.
+            view = format!(
+                "{} {view}",
+                self.keymap().key_label("close", ComposerFocus::Unfocused)
+            );
+        }
+        if self.is_dialog_guarded(sheet) {
+            return sheet.draw_guarded(frame, area, &view);
+        }
+        let chosen = self.chosen_choice(sheet);
+        let keys = self.dialog_focus(sheet, chosen);
+        let enter = self.enter_label(sheet, keys, usize::from(area.width));
+        self.hit_areas.choices = sheet.draw(frame, area, keys, (&enter, &view));
+    }
+
+    /// Who has the keys while a dialog stands of which this choice is pointed at.
+    pub(super) fn dialog_focus(&self, sheet: &ChoiceDialog, chosen: usize) -> DialogFocus {
+        let is_empty = self.draft.is_none() && self.composer.is_empty();
+        match (self.composer_focus, sheet.empty_composer_enter) {
+            (ComposerFocus::Unfocused, _) => DialogFocus::Dialog(chosen),
+            (ComposerFocus::Focused, EmptyComposerEnter::CarriesOutChoice) if is_empty => {
+                DialogFocus::EnterOnly(chosen)
+            }
+            (ComposerFocus::Focused, _) => DialogFocus::Composer(chosen),
+        }
+    }
+
+    /// What Enter does now, seen from the dialog; in short where it is narrow.
+    fn enter_label(&self, sheet: &ChoiceDialog, keys: DialogFocus, columns: usize) -> String {
+        let leave = self.keymap().key_label("leave", ComposerFocus::Focused);
+        let (long, short) = match keys {
+            DialogFocus::Dialog(at) | DialogFocus::EnterOnly(at) => {
+                let label = sheet.choices.get(at).map_or("", |c| c.label.as_str());
+                let left = columns.saturating_sub(6 + text_width("Enter: "));
+                let short = format!("Enter: {}", short_label(label, left));
+                (format!("Enter: {label}"), short)
+            }
+            DialogFocus::Composer(_) | DialogFocus::Nobody if self.draft.is_some() => {
+                let back = format!("you write below · {leave} comes back here");
+                (back.clone(), back)
+            }
+            DialogFocus::Composer(_) | DialogFocus::Nobody if self.composer.is_empty() => (
+                "you write below · Enter alone comes here to choose".to_owned(),
+                "Enter alone: choose here".to_owned(),
+            ),
+            DialogFocus::Composer(_) | DialogFocus::Nobody => (
+                format!("you write below · {leave} comes here to choose"),
+                format!("{leave}: choose here"),
+            ),
+        };
+        match text_width(&long) <= columns.saturating_sub(6) {
+            true => long,
+            false => short,
+        }
+    }
+
+    /// Closes a long text whose dialog is answered.
+    fn close_stale_pager(&mut self, waiting: Option<&ChoiceDialog>) {
+        let of = self.pager.as_ref().and_then(TextPager::dialog_id);
+        if of.is_some_and(|of| waiting.is_none_or(|sheet| sheet.id != of)) {
+            self.pager = None;
+        }
+        self.close_stale_search();
+    }
+
+    fn draw_body(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        (state, waiting): (Option<&RunState>, Option<&ChoiceDialog>),
+        now: UnixMillis,
+    ) {
+        if area.is_empty() {
+            return;
+        }
+        if let Some(pager) = &mut self.pager {
+            let mut area = inset_columns(area);
+            let keymap = &self.settings.appearance.keymap;
+            // What the text is of has its title already.
+            let other = waiting.filter(|sheet| pager.dialog_id() != Some(sheet.id.as_str()));
+            if let Some(sheet) = other.filter(|_| area.height > 2) {
+                let line = split_top(&mut area, 1);
+                let back = keymap.key_label("close", ComposerFocus::Unfocused);
+                let waits = waiting_behind_line(&sheet.title, &back, usize::from(line.width));
+                frame.render_widget(waits, line);
+            }
+            pager.draw(frame, area, keymap);
+            return;
+        }
+        self.draw_tab(self.tab, frame, area, (state, now));
+    }
+
+    /// What of an area the page of a tab takes.
+    fn page_area(&self, tab: TabKind, area: Rect) -> Rect {
+        match tab {
+            TabKind::Chat => area,
+            TabKind::Plan if self.plan_view.is_side_by_side() => area,
+            // It keeps its rows short itself.
+            TabKind::Log => Rect {
+                width: area.width.saturating_sub(1),
+                ..area
+            },
+            TabKind::Plan | TabKind::Comments | TabKind::Status => limit_page_width(area),
+        }
+    }
+
+    /// Draws a tab; of two panes only the one that has the keys names any.
+    pub(super) fn draw_tab(
+        &mut self,
+        tab: TabKind,
+        frame: &mut Frame,
+        area: Rect,
+        (state, now): (Option<&RunState>, UnixMillis),
+    ) {
+        let find = self.search_query(tab);
+        let clock = self.local_clock();
+        let area = self.page_area(tab, area);
+        let has_keys = self.focused_tab() == tab;
+        let keymap = &self.settings.appearance.keymap;
+        let interrupt = keymap.key_label("interrupt", ComposerFocus::Focused);
+        let page = self.pages.for_tab(tab);
+        page.set_page_keys(Some(keymap).filter(|_| has_keys));
+        match tab {
+            TabKind::Chat => {
+                let (area, empty) = match (self.is_read_only(), state) {
+                    (false, None) if self.shows_ended_run() => (area, ""),
+                    (false, None) => (self.draw_welcome(frame, area), ""),
+                    (true, None) => (area, "Nothing was recorded here yet."),
+                    (_, Some(_)) => (area, "Nothing was said yet."),
+                };
+                let keymap = &self.settings.appearance.keymap;
+                let keys = has_keys.then(|| {
+                    ["top", "end"].map(|action| keymap.key_label(action, ComposerFocus::Unfocused))
+                });
+                let texts = (empty, find.as_str(), keys);
+                tabs::chat::draw(
+                    &mut self.transcript,
+                    frame,
+                    area,
+                    texts,
+                    self.chat_arrangement,
+                );
+            }
+            TabKind::Plan => {
+                let read = (&self.documents, &self.plan_view, keymap);
+                tabs::plan::draw(page, read, frame, area, (state, now));
+            }
+            TabKind::Comments => {
+                let about = (state, &self.finding_selection, clock);
+                tabs::comments::draw(page, &self.documents, frame, area, about);
+            }
+            TabKind::Log => {
+                let about = tabs::log::LogTabContext {
+                    log: &self.documents.log,
+                    query: &find,
+                    state,
+                    clock,
+                    keymap,
+                    repository: &self.settings.repository,
+                };
+                tabs::log::draw(page, &mut self.record, frame, area, about);
+            }
+            TabKind::Status => {
+                let about = tabs::status::StatusContext {
+                    state,
+                    silent: self.silent_turn.as_ref(),
+                    sandboxes: &self.sandbox_status,
+                    instructions_note: &self.instructions_status,
+                    clock,
+                    interrupt: &interrupt,
+                };
+                tabs::status::draw(page, frame, area, about, now);
+            }
+        }
+    }
+}
+
+/// What needs the user behind what lies over it, with the key that goes there.
+pub(super) fn waiting_behind_line(what: &str, back: &str, columns: usize) -> Line<'static> {
+    let hint = format!(" ({back} goes there)");
+    let what = truncate_to_columns(
+        &format!("? {what}"),
+        columns.saturating_sub(text_width(&hint)),
+    );
+    let mut spans = vec![Span::styled(what, theme::NEEDS_YOU)];
+    spans.extend(clickable_keys::hint_spans(&hint, theme::NEEDS_YOU));
+    Line::from(spans)
+}
+
+/// Tells whether an agent's call waits.
+fn is_call_pending(state: Option<&RunState>) -> bool {
+    state.is_some_and(|state| !state.approvals.is_empty())
+}
+
+/// Tells whether the title of a dialog says what is asked, as it does of a turn that waits: of two rows nothing else would.
+fn is_question_in_title(state: Option<&RunState>) -> bool {
+    command_availability::open_question(state).is_some_and(is_gate_question)
+        && !is_call_pending(state)
+}
+
+/// Tells whether a turn that waits is asked about.
+fn is_gate_question(kind: &QuestionKind) -> bool {
+    matches!(kind, QuestionKind::Gate { .. })
+}
+
+/// An area with a column free at either side.
+pub(super) fn inset_columns(area: Rect) -> Rect {
+    let free = u16::from(area.width > 2);
+    Rect {
+        x: area.x + free,
+        width: area.width - 2 * free,
+        ..area
+    }
+}
+
+/// What of an area a page takes: a column stays free at the right, and longer lines are hard to read.
+fn limit_page_width(area: Rect) -> Rect {
+    Rect {
+        width: area.width.saturating_sub(1).min(MAX_PAGE_COLUMNS),
+        ..area
+    }
+}
+
+/// What a choice does, without how; what stands behind a comma is part of it where there is room.
+fn short_label(label: &str, columns: usize) -> &str {
+    let first = |signs: &[char]| label.split(signs).next().unwrap_or(label).trim_end();
+    let whole = first(&[':', ';', '(', '…']);
+    match text_width(whole) <= columns {
+        true => whole,
+        false => first(&[':', ';', '(', '…', ',']),
+    }
+}
+
+/// How many rows the header has in a window of this height.
+fn header_rows(height: u16) -> u16 {
+    match height {
+        0..6 => 0,
+        6..9 => 1,
+        9..14 => 2,
+        14.. => 3,
+    }
+}
+
+/// Whether the user reads a tab beside the dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TabReading {
+    BesideDialog,
+    DialogOnly,
+}
+
+/// A dialog gets what it wants but for a few rows of the tab, for two of five where that is read, and at least
+/// its choices, but where that would hide what is read.
+fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> usize {
+    let height = usize::from(rest.height);
+    let wanted = sheet.preferred_rows(usize::from(rest.width));
+    let for_body = match (height, reads_on) {
+        (0..12, _) => 0,
+        (_, TabReading::BesideDialog) => height * 2 / 5,
+        (12..20, TabReading::DialogOnly) => 2,
+        (20.., TabReading::DialogOnly) => height / 4,
+    };
+    let frame_and_line = 2 + usize::from(!sheet.body.is_empty());
+    let least = (sheet.choices.len() + frame_and_line).min(height);
+    let rows = wanted.min(height.saturating_sub(for_body)).max(least);
+    // Where next to nothing would be left of what is read, the title and what Enter does are enough.
+    match reads_on == TabReading::BesideDialog && height < rows + MIN_BODY_ROWS {
+        true => 2.min(height),
+        false => rows,
+    }
+}

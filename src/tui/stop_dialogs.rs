@@ -1,0 +1,57 @@
+//! Dialogs that ask whether to stop: they stay until they are answered, and no turn starts before that.
+//!
+//! Refuses to hold a turn back itself: the shell asks and tells the run.
+
+use super::Screen;
+use super::dialog::{ChoiceDialog, DialogLifetime};
+use super::dialogs::confirmations;
+use crate::domain::phase::TurnHold;
+use crate::domain::run::RunState;
+
+impl Screen {
+    /// Whether turns may start: not while the user is being asked whether to stop.
+    pub fn turn_hold(&self) -> TurnHold {
+        match self.own_dialog.as_ref().and_then(ChoiceDialog::stop_kind) {
+            Some(_) => TurnHold::Held,
+            None => TurnHold::Free,
+        }
+    }
+
+    /// The dialog of the screen's own as things are now.
+    pub(super) fn current_own_dialog(&self, state: Option<&RunState>) -> Option<ChoiceDialog> {
+        if self.is_quit_dialog_open() {
+            return Some(self.quit_dialog(state));
+        }
+        let own = self.own_dialog.as_ref()?;
+        Some(match (own.stop_kind(), state) {
+            (Some(stops), Some(state)) => {
+                confirmations::refresh_stop_dialog(own, stops, state, self.keymap())
+            }
+            _ => own.clone(),
+        })
+    }
+
+    /// Drops a dialog of the screen's own that the run has overtaken. What the user opened to stop, to leave or to
+    /// choose from a list stays.
+    pub(super) fn drop_stale_dialog(&mut self) {
+        let is_overtaken = |sheet: &ChoiceDialog| sheet.lifetime == DialogLifetime::RunAdvances;
+        self.own_dialog.take_if(|own| is_overtaken(own));
+        self.deferred_dialogs.retain(|sheet| !is_overtaken(sheet));
+    }
+
+    /// Opens a dialog that comes by itself. It waits behind one that asks whether to stop.
+    pub(super) fn open_or_defer_dialog(&mut self, sheet: ChoiceDialog) {
+        match self.turn_hold() {
+            TurnHold::Held => self.deferred_dialogs.push(sheet),
+            TurnHold::Free => self.open_guarded_dialog(sheet),
+        }
+    }
+
+    /// Opens the dialog that waited behind one that was answered.
+    pub(super) fn open_deferred_dialog(&mut self) {
+        if self.own_dialog.is_none() && !self.deferred_dialogs.is_empty() {
+            let sheet = self.deferred_dialogs.remove(0);
+            self.open_guarded_dialog(sheet);
+        }
+    }
+}

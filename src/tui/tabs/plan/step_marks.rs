@@ -1,0 +1,309 @@
+//! What stands beside a step's box: how far it is, what its tests said, its commit, how long it took.
+//!
+//! By what the program recorded, never by what the text claims.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::domain::ids::UnixMillis;
+use crate::domain::plan::{self, Step};
+use crate::domain::plan_execution::{
+    CurrentStep, PlanExecution, StepAssessment, StepOutcome, StepRecord, StepStage,
+};
+use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::domain::run::RunState;
+use crate::domain::run_timeline::elapsed_millis;
+use crate::domain::turn::Role;
+use crate::tui::labels::{self, format_millis, short_commit, summarize_receipt};
+use crate::tui::markdown::style_inline;
+use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans};
+use crate::tui::theme;
+
+/// What is to be said of a step beside its box.
+#[derive(Debug, Hash)]
+pub struct PlanStepMark {
+    /// The step's number.
+    pub n: u32,
+    /// Whether its box is ticked and the program did not do it.
+    is_ticked_by_hand: bool,
+    text: String,
+    sign: &'static str,
+    tone: StepTone,
+    /// What stands in the line below, each in its parts with their styles.
+    notes: StepNotes,
+    clean_finish: Option<CleanFinish>,
+}
+
+/// How a step was finished of which nothing has to be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CleanFinish {
+    /// It is committed, and the tests passed.
+    Tested,
+    /// It is committed, and there were no tests.
+    Untested,
+}
+
+#[derive(Debug, Clone, Copy, Hash)]
+enum StepTone {
+    Pending,
+    Running,
+    Done,
+    /// Nothing came of it, and nothing went wrong.
+    Unchanged,
+    Problem,
+}
+
+impl PlanStepMark {
+    /// Tells whether it is of the step that a line of the plan holds.
+    pub fn matches_step(&self, step: &Step) -> bool {
+        self.n == step.n && self.text == to_one_line(&step.text)
+    }
+
+    /// Tells whether it is worked on.
+    pub fn is_running(&self) -> bool {
+        matches!(self.tone, StepTone::Running)
+    }
+
+    /// Tells whether its turn is still to come.
+    pub fn is_pending(&self) -> bool {
+        matches!(self.tone, StepTone::Pending)
+    }
+
+    /// How it was finished, where nothing else has to be known of it.
+    pub fn clean_finish(&self) -> Option<CleanFinish> {
+        self.clean_finish
+            .filter(|_| matches!(self.tone, StepTone::Done))
+    }
+}
+
+/// What is wrong with a plan as it lies there: it would be no plan, or a box claims what was not done.
+pub fn plan_problems(text: &str, marks: &[PlanStepMark]) -> Vec<String> {
+    let read = match plan::parse(text) {
+        Ok(read) => read,
+        Err(why) => return vec![why.to_string()],
+    };
+    let is_waiting = |n: u32| {
+        marks
+            .iter()
+            .any(|mark| mark.n == n && mark.is_ticked_by_hand)
+    };
+    let ticked = read
+        .steps
+        .iter()
+        .filter(|step| step.done && is_waiting(step.n));
+    let flaw = |n: u32| format!("step {n} is ticked by hand: that counts for nothing");
+    ticked.map(|step| flaw(step.n)).collect()
+}
+
+/// The steps of the plan with what became of each.
+pub fn step_marks(state: Option<&RunState>, now: UnixMillis) -> Vec<PlanStepMark> {
+    let Some((state, file)) = state.and_then(|state| Some((state, state.plan.as_ref()?))) else {
+        return Vec::new();
+    };
+    let execution = state.execution.as_ref();
+    let steps = file.plan.steps.iter();
+    steps
+        .map(|step| {
+            let record = execution
+                .and_then(|execution| execution.done.iter().find(|record| record.n == step.n));
+            let (sign, tone, notes) =
+                match execution.map(|execution| step_progress(execution, step.n)) {
+                    Some(StepProgress::Done(record)) => finished_notes(record, state, now),
+                    Some(StepProgress::Current(current)) => {
+                        ("▶", StepTone::Running, running_notes(current, state, now))
+                    }
+                    Some(StepProgress::Pending) | None => (" ", StepTone::Pending, Vec::new()),
+                };
+            PlanStepMark {
+                is_ticked_by_hand: step.done && record.is_none(),
+                n: step.n,
+                text: to_one_line(&step.text),
+                sign,
+                tone,
+                notes,
+                clean_finish: record.and_then(clean_finish),
+            }
+        })
+        .collect()
+}
+
+fn clean_finish(record: &StepRecord) -> Option<CleanFinish> {
+    let is_committed = matches!(record.outcome, StepOutcome::Committed { .. });
+    let passed = |receipt: &Receipt| receipt.outcome == TestOutcome::Passed;
+    is_committed.then(|| match record.receipt.as_ref().is_some_and(passed) {
+        true => CleanFinish::Tested,
+        false => CleanFinish::Untested,
+    })
+}
+
+/// How far a step is.
+enum StepProgress<'a> {
+    Done(&'a StepRecord),
+    Current(&'a CurrentStep),
+    Pending,
+}
+
+fn step_progress(execution: &PlanExecution, n: u32) -> StepProgress<'_> {
+    let done = execution.done.iter().find(|record| record.n == n);
+    let current = execution.current.as_ref().filter(|current| current.n == n);
+    match (done, current) {
+        (Some(record), _) => StepProgress::Done(record),
+        (None, Some(current)) => StepProgress::Current(current),
+        (None, None) => StepProgress::Pending,
+    }
+}
+
+/// Parts of a text with their styles.
+type StepNote = Vec<(String, Style)>;
+
+type StepNotes = Vec<StepNote>;
+
+fn finished_notes(
+    record: &StepRecord,
+    state: &RunState,
+    now: UnixMillis,
+) -> (&'static str, StepTone, StepNotes) {
+    let came = record.assessment();
+    let tone = match came {
+        StepAssessment::Committed => StepTone::Done,
+        StepAssessment::Unchanged => StepTone::Unchanged,
+        StepAssessment::Uncommitted | StepAssessment::Failing => StepTone::Problem,
+    };
+    let mut notes = Vec::new();
+    match &record.outcome {
+        StepOutcome::Committed { commit, .. } => {
+            notes.push(vec![(short_commit(commit), theme::CODE)]);
+        }
+        StepOutcome::Uncommitted { reason } => {
+            let text = format!("not committed: {}", to_one_line(reason));
+            notes.push(vec![(text, theme::BAD)]);
+        }
+        StepOutcome::NoChange => {
+            notes.push(vec![(record.describe_tests(), theme::QUIET)]);
+            return (came.symbol(), tone, notes);
+        }
+    }
+    let style = labels::assessment_style(came);
+    match &record.receipt {
+        Some(receipt) => notes.push(vec![(summarize_receipt(receipt), style)]),
+        None => notes.push(vec![("not tested".to_owned(), theme::PLAIN)]),
+    }
+    notes.extend(file_count_note(record.changed.len()));
+    notes.extend(fix_count_note(record.fix_turns));
+    notes.extend(duration_note(record.n, state, now));
+    (came.symbol(), tone, notes)
+}
+
+fn running_notes(current: &CurrentStep, state: &RunState, now: UnixMillis) -> StepNotes {
+    let mut notes = vec![stage_note(current.stage)];
+    if let Some(receipt) = &current.receipt {
+        let style = match receipt.allows_next_step() {
+            true => theme::GOOD,
+            false => theme::BAD,
+        };
+        notes.push(vec![(summarize_receipt(receipt), style)]);
+    }
+    notes.extend(file_count_note(current.changed.len()));
+    notes.extend(fix_count_note(current.fix_turns));
+    notes.extend(duration_note(current.n, state, now));
+    notes
+}
+
+/// The stages of a step; the present one is lit and in brackets.
+fn stage_note(stage: StepStage) -> StepNote {
+    let names = ["agent", "look", "tests", "commit", "record"];
+    let at = match stage {
+        StepStage::Code | StepStage::Fix => 0,
+        StepStage::Audit => 1,
+        StepStage::Test => 2,
+        StepStage::Commit => 3,
+        StepStage::Record => 4,
+    };
+    let mut parts = StepNote::new();
+    for (n, name) in names.into_iter().enumerate() {
+        if n > 0 {
+            parts.push((" › ".to_owned(), theme::QUIET));
+        }
+        let present = theme::role_style(Role::Planner);
+        parts.push(match n == at {
+            true if stage == StepStage::Fix => ("[agent mends]".to_owned(), present),
+            true => (format!("[{name}]"), present),
+            false => (name.to_owned(), theme::QUIET),
+        });
+    }
+    parts
+}
+
+fn file_count_note(n: usize) -> Option<StepNote> {
+    let text = match n {
+        0 => return None,
+        1 => "1 file".to_owned(),
+        n => format!("{n} files"),
+    };
+    Some(vec![(text, theme::PLAIN)])
+}
+
+fn fix_count_note(n: u32) -> Option<StepNote> {
+    let text = match n {
+        0 => return None,
+        1 => "mended once".to_owned(),
+        n => format!("mended {n} times"),
+    };
+    Some(vec![(text, theme::PLAIN)])
+}
+
+fn duration_note(n: u32, state: &RunState, now: UnixMillis) -> Option<StepNote> {
+    let step = state.course.step_span(n)?;
+    let text = format_millis(elapsed_millis(step.from, step.to, now));
+    Some(vec![(text, theme::QUIET)])
+}
+
+/// What stands before the text of a step.
+fn step_prefix(mark: &PlanStepMark) -> String {
+    format!("[{}] {}. ", mark.sign, mark.n)
+}
+
+/// At which column the text of a step begins.
+pub fn text_indent(mark: &PlanStepMark) -> usize {
+    text_width(&step_prefix(mark))
+}
+
+/// The lines of a step.
+pub fn step_lines(mark: &PlanStepMark, columns: usize) -> Vec<Line<'static>> {
+    let head = step_prefix(mark);
+    let indent = text_indent(mark);
+    let mut spans = vec![Span::styled(head, tone_style(mark.tone))];
+    spans.extend(style_inline(&mark.text, text_style(mark.tone)));
+    let mut lines = wrap_spans(&spans, columns, indent);
+    if !mark.notes.is_empty() {
+        let mut spans = vec![Span::raw(" ".repeat(indent))];
+        for (n, parts) in mark.notes.iter().enumerate() {
+            if n > 0 {
+                spans.push(Span::styled(" · ", theme::QUIET));
+            }
+            let parts = parts.iter();
+            spans.extend(parts.map(|(text, style)| Span::styled(text.clone(), *style)));
+        }
+        lines.extend(wrap_spans(&spans, columns, indent));
+    }
+    lines
+}
+
+fn tone_style(tone: StepTone) -> Style {
+    match tone {
+        StepTone::Pending => theme::PLAIN,
+        StepTone::Running => theme::role_style(Role::Planner),
+        StepTone::Done => theme::GOOD,
+        StepTone::Unchanged => theme::QUIET,
+        StepTone::Problem => theme::BAD,
+    }
+}
+
+fn text_style(tone: StepTone) -> Style {
+    match tone {
+        StepTone::Running => theme::STRONG,
+        StepTone::Pending | StepTone::Done | StepTone::Unchanged | StepTone::Problem => {
+            theme::PLAIN
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The tables of Status: reviews, steps and turns, a row each.
+//!
+//! Refuses to know widths but those of its own columns: the last one takes what is left.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::domain::findings::FindingDisposition;
+use crate::domain::ids::UnixMillis;
+use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
+use crate::domain::receipt::Receipt;
+use crate::domain::run::RunState;
+use crate::domain::run_timeline::{ReviewSpan, TurnSpan, TurnSpanEnd, elapsed_millis};
+use crate::tui::labels::{
+    self, LocalClock, format_dollars, format_millis, format_tokens, short_commit,
+    summarize_receipt, verdict_label,
+};
+use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns};
+use crate::tui::theme;
+
+/// How many of the last turns are listed.
+const MAX_TURN_ROWS: usize = 12;
+
+/// A table: what stands above, and the rows, each cell with its style.
+pub struct StatusTable {
+    titles: &'static [&'static str],
+    rows: Vec<Vec<(String, Style)>>,
+}
+
+impl StatusTable {
+    /// A table of these rows.
+    pub fn new(heads: &'static [&'static str], rows: Vec<Vec<(String, Style)>>) -> Self {
+        Self {
+            titles: heads,
+            rows,
+        }
+    }
+
+    /// Lays the rows out; columns that no row fills are left out, and the last one is cut.
+    pub fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
+        if self.rows.is_empty() {
+            return Vec::new();
+        }
+        let wide = |at: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(at));
+            let cells = cells.map(|(text, _)| text_width(text)).max().unwrap_or(0);
+            match cells {
+                0 => 0,
+                cells => cells.max(self.titles.get(at).map_or(0, |head| text_width(head))),
+            }
+        };
+        let widths: Vec<usize> = (0..self.titles.len()).map(wide).collect();
+        let heads: Vec<(String, Style)> = self
+            .titles
+            .iter()
+            .map(|head| ((*head).to_owned(), theme::QUIET))
+            .collect();
+        std::iter::once(&heads)
+            .chain(&self.rows)
+            .map(|row| table_line(row, &widths, columns))
+            .collect()
+    }
+}
+
+fn table_line(row: &[(String, Style)], widths: &[usize], columns: usize) -> Line<'static> {
+    let mut spans = vec![Span::raw("  ")];
+    let mut used = 2;
+    for ((text, style), wide) in row.iter().zip(widths) {
+        if *wide == 0 || used >= columns {
+            continue;
+        }
+        let text = truncate_to_columns(text, columns - used);
+        let gap = (wide + 2).saturating_sub(text_width(&text));
+        used += text_width(&text) + gap;
+        spans.push(Span::styled(text, *style));
+        spans.push(Span::raw(" ".repeat(gap)));
+    }
+    if let Some(last) = spans.last().filter(|span| span.content.trim().is_empty())
+        && spans.len() > 1
+        && text_width(&last.content) > 0
+    {
+        spans.pop();
+    }
+    Line::from(spans)
+}
+
+/// What each review said and what was answered.
+pub fn review_table(state: &RunState, clock: LocalClock) -> StatusTable {
+    let rows = state.course.reviews().iter();
+    StatusTable {
+        titles: &["#", "at", "verdict", "open", "new", "settled", "answers"],
+        rows: rows
+            .map(|review| review_cells(review, state, clock))
+            .collect(),
+    }
+}
+
+fn review_cells(review: &ReviewSpan, state: &RunState, clock: LocalClock) -> Vec<(String, Style)> {
+    let (sign, style) = verdict_label(review.verdict);
+    let doubt = if review.consistent { "" } else { " ?" };
+    let plain = |text: String| (text, theme::PLAIN);
+    vec![
+        plain(review.review.to_string()),
+        (clock.time_with_minutes(review.at), theme::QUIET),
+        (format!("{sign}{doubt}"), style),
+        plain(review.n_open.to_string()),
+        plain(review.n_new.to_string()),
+        plain(review.n_settled.to_string()),
+        plain(response_counts(review.review, state)),
+    ]
+}
+
+/// How the planner answered a review.
+fn response_counts(review: u32, state: &RunState) -> String {
+    let all = state.findings.all().iter();
+    let stands = all
+        .flat_map(|finding| &finding.responses)
+        .filter(|(of, _)| *of == review)
+        .map(|(_, response)| response.stand);
+    let (accepted, rejected): (Vec<FindingDisposition>, Vec<FindingDisposition>) =
+        stands.partition(|stand| *stand == FindingDisposition::Accepted);
+    let count = |n: usize, word: &str| (n > 0).then(|| format!("{n} {word}"));
+    let parts = [
+        count(accepted.len(), "accepted"),
+        count(rejected.len(), "rejected"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What became of each step.
+pub fn step_table(state: &RunState, now: UnixMillis) -> StatusTable {
+    let execution = state.execution.as_ref();
+    let steps = state.plan.iter().flat_map(|file| &file.plan.steps);
+    let rows = steps.map(|step| {
+        let done = execution.and_then(|e| e.done.iter().find(|record| record.n == step.n));
+        let current = execution
+            .and_then(|e| e.current.as_ref())
+            .filter(|current| current.n == step.n);
+        let took = state.course.step_span(step.n);
+        let took = took.filter(|_| done.is_some() || current.is_some());
+        let took = took.map_or(String::new(), |took| {
+            format_millis(elapsed_millis(took.from, took.to, now))
+        });
+        let (sign, style, commit, tested, fixes) = match (done, current) {
+            (Some(record), _) => step_record_cells(record),
+            (None, Some(current)) => (
+                "▶",
+                theme::RUNNING,
+                String::new(),
+                current.receipt.as_ref().map(test_cell),
+                current.fix_turns,
+            ),
+            (None, None) => ("·", theme::QUIET, String::new(), None, 0),
+        };
+        let (tested, tested_style) = tested.unwrap_or_default();
+        let fixes = if fixes > 0 {
+            fixes.to_string()
+        } else {
+            String::new()
+        };
+        vec![
+            (format!("{sign} {}", step.n), style),
+            (took, theme::PLAIN),
+            (commit, theme::CODE),
+            (tested, tested_style),
+            (fixes, theme::PLAIN),
+            (to_one_line(&step.text), theme::PLAIN),
+        ]
+    });
+    StatusTable {
+        titles: &["step", "took", "commit", "tests", "fixes", "what"],
+        rows: match execution {
+            Some(_) => rows.collect(),
+            None => Vec::new(),
+        },
+    }
+}
+
+type StepRecordCells = (&'static str, Style, String, Option<(String, Style)>, u32);
+
+fn step_record_cells(record: &StepRecord) -> StepRecordCells {
+    let receipt = record.receipt.as_ref().map(test_cell);
+    let fixes = record.fix_turns;
+    let (commit, tests) = match &record.outcome {
+        StepOutcome::Committed { commit, .. } => (short_commit(commit), receipt),
+        StepOutcome::Uncommitted { .. } => ("none".to_owned(), receipt),
+        StepOutcome::NoChange => {
+            let nothing = (StepAssessment::CHANGED_NOTHING.to_owned(), theme::QUIET);
+            (String::new(), Some(nothing))
+        }
+    };
+    let came = record.assessment();
+    (
+        came.symbol(),
+        labels::assessment_style(came),
+        commit,
+        tests,
+        fixes,
+    )
+}
+
+fn test_cell(receipt: &Receipt) -> (String, Style) {
+    let style = if receipt.allows_next_step() {
+        theme::GOOD
+    } else {
+        theme::BAD
+    };
+    (summarize_receipt(receipt), style)
+}
+
+/// The last turns, the latest last.
+pub fn turn_table(state: &RunState, (now, clock): (UnixMillis, LocalClock)) -> StatusTable {
+    let turns = state.course.turns();
+    let from = turns.len().saturating_sub(MAX_TURN_ROWS);
+    let rows = turns.iter().skip(from);
+    StatusTable {
+        titles: &["at", "who", "took", "tokens", "cost", "end", "what"],
+        rows: rows.map(|turn| turn_cells(turn, now, clock)).collect(),
+    }
+}
+
+fn turn_cells(turn: &TurnSpan, now: UnixMillis, clock: LocalClock) -> Vec<(String, Style)> {
+    let used = turn.usage();
+    let n = used.input_tokens.saturating_add(used.output_tokens);
+    let cost = used.cost_micro_usd.filter(|micro| *micro > 0);
+    let style = match turn.end {
+        TurnSpanEnd::NotYet => theme::RUNNING,
+        TurnSpanEnd::Completed => theme::QUIET,
+        TurnSpanEnd::Interrupted | TurnSpanEnd::Failed | TurnSpanEnd::CutOff => theme::BAD,
+    };
+    vec![
+        (clock.time_with_minutes(turn.from), theme::QUIET),
+        (turn.role.name().to_owned(), theme::role_style(turn.role)),
+        (
+            format_millis(elapsed_millis(turn.from, turn.to, now)),
+            theme::PLAIN,
+        ),
+        (
+            if n > 0 {
+                format_tokens(n)
+            } else {
+                String::new()
+            },
+            theme::PLAIN,
+        ),
+        (cost.map_or(String::new(), format_dollars), theme::PLAIN),
+        (turn.end.label().to_owned(), style),
+        (to_one_line(&turn.what), theme::PLAIN),
+    ]
+}

@@ -1,0 +1,217 @@
+//! The bars of Status: who worked when, and when the user was waited for, one row each over the same time.
+//!
+//! Time in which no program worked on the run takes no room. Refuses to know turns by more than their times.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::domain::ids::UnixMillis;
+use crate::domain::run::RunState;
+use crate::domain::run_timeline::RunTimeline;
+use crate::domain::turn::Role;
+use crate::tui::labels::{LocalClock, format_millis};
+use crate::tui::text_wrap::{text_width, truncate_to_columns};
+use crate::tui::theme;
+
+/// Columns of the names at the left.
+const NAME_COLUMNS: usize = 11;
+/// Columns of the sums at the right.
+const SUM_COLUMNS: usize = 22;
+/// The fewest columns that make a bar.
+const MIN_BAR_COLUMNS: usize = 12;
+
+/// A time from and to, in milliseconds since the run began, pauses left out.
+type TimelineSegment = (i64, i64);
+
+/// The time of a run without its pauses.
+struct TimelineAxis {
+    from: UnixMillis,
+    pauses: Vec<(UnixMillis, UnixMillis)>,
+    length: i64,
+}
+
+impl TimelineAxis {
+    fn new(course: &RunTimeline, created: UnixMillis, now: UnixMillis) -> Self {
+        let pauses = course.pauses().iter();
+        let pauses: Vec<(UnixMillis, UnixMillis)> = pauses
+            .map(|pause| (pause.from, pause.to.unwrap_or(now)))
+            .collect();
+        let mut axis = Self {
+            from: created,
+            pauses,
+            length: 0,
+        };
+        axis.length = axis.offset_of(now).max(1);
+        axis
+    }
+
+    /// Where an instant is, in milliseconds.
+    fn offset_of(&self, at: UnixMillis) -> i64 {
+        let paused = self.pauses.iter().map(|(from, to)| {
+            let to = (*to).min(at);
+            to.0.saturating_sub(from.0).max(0)
+        });
+        let since = at.0.saturating_sub(self.from.0);
+        since.saturating_sub(paused.sum()).max(0)
+    }
+
+    fn segment(
+        &self,
+        from: UnixMillis,
+        to: Option<UnixMillis>,
+        now: UnixMillis,
+    ) -> TimelineSegment {
+        (self.offset_of(from), self.offset_of(to.unwrap_or(now)))
+    }
+}
+
+/// A row: its name, what it shows and its sum.
+struct TimelineRow {
+    name: &'static str,
+    style: Style,
+    full: char,
+    part: char,
+    segments: Vec<TimelineSegment>,
+    /// Pieces that did not end well, and their sign.
+    failed_at: Vec<i64>,
+    sum: String,
+}
+
+/// The bars with their legend; none where nothing was kept.
+pub fn timeline_lines(
+    state: &RunState,
+    (now, clock): (UnixMillis, LocalClock),
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let course = &state.course;
+    if course.turns().is_empty() && course.waits().is_empty() {
+        return Vec::new();
+    }
+    let axis = TimelineAxis::new(course, state.created, now);
+    let has_sums = columns >= NAME_COLUMNS + MIN_BAR_COLUMNS + SUM_COLUMNS;
+    let bar = columns.saturating_sub(NAME_COLUMNS + 1 + if has_sums { SUM_COLUMNS } else { 0 });
+    let mut lines = Vec::new();
+    for row in timeline_rows(state, &axis, now) {
+        lines.push(row.lay_out(&axis, bar, has_sums));
+    }
+    lines.push(scale_line(&axis, (now, clock), bar));
+    let legend = "█ works  ▒ waits for you  × did not end well  ┊ the program did not run";
+    lines.extend(crate::tui::text_wrap::wrap_spans(
+        &[
+            Span::raw(" ".repeat(NAME_COLUMNS)),
+            Span::styled(legend, theme::QUIET),
+        ],
+        columns,
+        NAME_COLUMNS,
+    ));
+    lines
+}
+
+fn timeline_rows(state: &RunState, axis: &TimelineAxis, now: UnixMillis) -> Vec<TimelineRow> {
+    let course = &state.course;
+    let of_role = |role: Role| {
+        let n = course.turn_count(role);
+        TimelineRow {
+            name: role.name(),
+            style: theme::role_style(role),
+            full: '█',
+            part: '▄',
+            segments: course
+                .work_times(role, now)
+                .into_iter()
+                .map(|(from, to)| axis.segment(from, Some(to), now))
+                .collect(),
+            failed_at: course
+                .failure_times(role)
+                .map(|at| axis.offset_of(at))
+                .collect(),
+            sum: format!(
+                "{} in {n} {}",
+                format_millis(course.work_millis(role, now)),
+                if n == 1 { "turn" } else { "turns" }
+            ),
+        }
+    };
+    let waits = course.wait_times(now);
+    let mut rows = vec![of_role(Role::Planner)];
+    rows.extend(state.reviewer.iter().map(|_| of_role(Role::Reviewer)));
+    rows.push(TimelineRow {
+        name: "you",
+        style: theme::YOU,
+        full: '▒',
+        part: '▒',
+        segments: waits
+            .map(|(from, to)| axis.segment(from, Some(to), now))
+            .collect(),
+        failed_at: Vec::new(),
+        sum: format!(
+            "{} asked {}×",
+            format_millis(course.wait_millis(now)),
+            course.wait_count()
+        ),
+    });
+    rows
+}
+
+impl TimelineRow {
+    fn lay_out(&self, axis: &TimelineAxis, bar: usize, has_sum: bool) -> Line<'static> {
+        let mut cells: Vec<char> = vec![' '; bar];
+        let n = i64::try_from(bar.max(1)).unwrap_or(1);
+        let edge = |column: i64| axis.length.saturating_mul(column) / n;
+        for (column, cell) in (0..).zip(&mut cells) {
+            let (from, to) = (edge(column), edge(column + 1).max(edge(column) + 1));
+            let filled: i64 = self
+                .segments
+                .iter()
+                .map(|piece| piece.1.min(to).saturating_sub(piece.0.max(from)).max(0))
+                .sum();
+            if filled * 2 >= to - from {
+                *cell = self.full;
+            } else if filled > 0 {
+                *cell = self.part;
+            }
+        }
+        for pause in &axis.pauses {
+            mark_column(&mut cells, axis.offset_of(pause.0), axis.length, '┊');
+        }
+        for at in &self.failed_at {
+            mark_column(&mut cells, *at, axis.length, '×');
+        }
+        let name = format!("  {:<1$}", self.name, NAME_COLUMNS - 2);
+        let mut spans = vec![
+            Span::styled(name, self.style),
+            Span::styled(cells.into_iter().collect::<String>(), self.style),
+        ];
+        if has_sum {
+            let sum = truncate_to_columns(&self.sum, SUM_COLUMNS - 2);
+            let gap = (SUM_COLUMNS - 1).saturating_sub(text_width(&sum));
+            spans.push(Span::raw(" ".repeat(gap)));
+            spans.push(Span::styled(sum, theme::QUIET));
+        }
+        Line::from(spans)
+    }
+}
+
+/// Puts a sign at the column of an instant.
+fn mark_column(cells: &mut [char], at: i64, length: i64, sign: char) {
+    let n = i64::try_from(cells.len()).unwrap_or(0);
+    let column = (at.saturating_mul(n) / length).min(n - 1).max(0);
+    if let Some(cell) = usize::try_from(column).ok().and_then(|n| cells.get_mut(n)) {
+        *cell = sign;
+    }
+}
+
+/// The time of day at both ends.
+fn scale_line(
+    axis: &TimelineAxis,
+    (now, clock): (UnixMillis, LocalClock),
+    bar: usize,
+) -> Line<'static> {
+    let (from, to) = (
+        clock.time_with_minutes(axis.from),
+        clock.time_with_minutes(now),
+    );
+    let gap = bar.saturating_sub(text_width(&from) + text_width(&to));
+    let text = format!("{}{from}{}{to}", " ".repeat(NAME_COLUMNS), " ".repeat(gap));
+    Line::styled(truncate_to_columns(&text, NAME_COLUMNS + bar), theme::QUIET)
+}

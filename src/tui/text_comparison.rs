@@ -1,0 +1,477 @@
+//! Two texts and what changed between them, line by line and word by word: one below the other, or side by side.
+//!
+//! Refuses to know where the texts come from. Signs and numbers say what colours say.
+
+mod three_way_comparison;
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use similar::{DiffOp, TextDiff};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::scroll_view::{ScrollContent, ScrollTarget};
+use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
+use super::theme;
+pub use three_way_comparison::{
+    MIN_THREE_WAY_COLUMNS as MIN_COLUMNS_OF_THREE, ThreeWayComparison,
+    three_way_lines as lay_out_three,
+};
+
+/// How many columns two texts need beside each other.
+pub const MIN_SIDE_BY_SIDE_COLUMNS: usize = 60;
+/// What stands between two texts.
+const COLUMN_SEPARATOR: &str = " │ ";
+/// How many unchanged lines stand around a change.
+const CONTEXT_LINES: usize = 3;
+/// How many words of a line are compared.
+const MAX_COMPARED_WORDS: usize = 400;
+/// How many hundredths of what two lines say must be alike for their words to be marked: in less than about half of a
+/// line the marks would be nothing but pieces.
+const MIN_SIMILARITY_PERCENT: usize = 45;
+
+/// How two texts are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ComparisonForm {
+    /// One below the other, as a diff.
+    #[default]
+    Diff,
+    /// Beside each other.
+    SideBySide,
+}
+
+impl ComparisonForm {
+    /// The other one.
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Diff => Self::SideBySide,
+            Self::SideBySide => Self::Diff,
+        }
+    }
+}
+
+/// One of two texts, drawable.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparisonSide<'a> {
+    /// What it is, such as `plan.md, yours`.
+    pub label: &'a str,
+    /// The text.
+    pub text: &'a str,
+}
+
+/// A part of a line, and whether the other line lacks it.
+pub type ComparisonPart<'a> = (&'a str, bool);
+
+/// The words of two lines that differ; `None` where the lines have too little in common.
+pub fn diff_words<'a>(
+    old: &'a str,
+    new: &'a str,
+) -> Option<(Vec<ComparisonPart<'a>>, Vec<ComparisonPart<'a>>)> {
+    let split = |text: &'a str| {
+        text.split_word_bounds()
+            .take(MAX_COMPARED_WORDS + 1)
+            .collect()
+    };
+    let (before, after): (Vec<&str>, Vec<&str>) = (split(old), split(new));
+    if before.len() > MAX_COMPARED_WORDS || after.len() > MAX_COMPARED_WORDS {
+        return None;
+    }
+    let diff = TextDiff::from_slices(&before, &after);
+    let (mut gone, mut came) = (Vec::new(), Vec::new());
+    for op in diff.ops() {
+        let differs = !matches!(op, DiffOp::Equal { .. });
+        let of = |words: &[&'a str], range: std::ops::Range<usize>| {
+            let words = words.get(range).unwrap_or_default().iter();
+            words.map(|word| (*word, differs)).collect::<Vec<_>>()
+        };
+        gone.extend(of(&before, op.old_range()));
+        came.extend(of(&after, op.new_range()));
+    }
+    are_similar(&gone, &came).then_some((gone, came))
+}
+
+/// Tells whether about half of what both lines say is the same; blanks, which all lines have, do not count.
+fn are_similar(gone: &[ComparisonPart<'_>], came: &[ComparisonPart<'_>]) -> bool {
+    let (mut n_same, mut n_all) = (0, 0);
+    for (text, differs) in gone.iter().chain(came) {
+        let n = text.chars().filter(|c| !c.is_whitespace()).count();
+        n_all += n;
+        n_same += if *differs { 0 } else { n };
+    }
+    n_same * 100 >= n_all * MIN_SIMILARITY_PERCENT
+}
+
+/// A line in parts; what the other line lacks is marked.
+pub fn highlight_changes(parts: &[ComparisonPart<'_>], style: Style) -> Vec<Span<'static>> {
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    for (text, differs) in parts {
+        let style = match differs {
+            true => style.add_modifier(Modifier::REVERSED),
+            false => style,
+        };
+        match spans.last_mut().filter(|span| span.style == style) {
+            Some(span) => span.content.to_mut().push_str(text),
+            None => spans.push(Span::styled((*text).to_owned(), style)),
+        }
+    }
+    spans
+}
+
+/// The lines of both texts, those of the later one marked by their numbers, from 0; a form that does not fit
+/// gives way to the other.
+pub fn lay_out(
+    old: ComparisonSide<'_>,
+    new: ComparisonSide<'_>,
+    form: ComparisonForm,
+    columns: usize,
+) -> ScrollContent {
+    match form {
+        ComparisonForm::SideBySide if columns >= MIN_SIDE_BY_SIDE_COLUMNS => {
+            lay_out_side_by_side(old, new, columns)
+        }
+        ComparisonForm::SideBySide | ComparisonForm::Diff => lay_out_as_diff(old, new, columns),
+    }
+}
+
+/// A row of the comparison: the lines' numbers, from 1, and their texts in spans.
+struct ComparisonRow {
+    old: Option<(usize, Vec<Span<'static>>)>,
+    new: Option<(usize, Vec<Span<'static>>)>,
+    /// How many lines are the same and left out here.
+    n_same: usize,
+}
+
+/// Pairs the lines of both texts; of long runs that are the same only the ends are kept.
+fn pair_lines(old: &str, new: &str) -> Vec<ComparisonRow> {
+    let (before, after): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let diff = TextDiff::from_slices(&before, &after);
+    let ops = diff.ops();
+    let mut rows = Vec::new();
+    for (n, op) in ops.iter().enumerate() {
+        let (olds, news) = (op.old_range(), op.new_range());
+        if let DiffOp::Equal { .. } = op {
+            let head = if n == 0 { 0 } else { CONTEXT_LINES };
+            let tail = if n + 1 == ops.len() { 0 } else { CONTEXT_LINES };
+            let n_lines = olds.len();
+            let folds = n_lines > head + tail + 1;
+            for (at, (o, n)) in olds.zip(news).enumerate() {
+                if folds && at == head {
+                    rows.push(ComparisonRow {
+                        old: None,
+                        new: None,
+                        n_same: n_lines - head - tail,
+                    });
+                }
+                if !folds || at < head || at >= n_lines - tail {
+                    let text = before.get(o).copied().unwrap_or_default().to_owned();
+                    let plain = vec![Span::styled(text, theme::PLAIN)];
+                    rows.push(ComparisonRow {
+                        old: Some((o + 1, plain.clone())),
+                        new: Some((n + 1, plain)),
+                        n_same: 0,
+                    });
+                }
+            }
+            continue;
+        }
+        for at in 0..olds.len().max(news.len()) {
+            let gone = olds
+                .clone()
+                .nth(at)
+                .and_then(|o| Some((o, *before.get(o)?)));
+            let came = news.clone().nth(at).and_then(|n| Some((n, *after.get(n)?)));
+            rows.push(changed_row(gone, came));
+        }
+    }
+    rows
+}
+
+fn changed_row(gone: Option<(usize, &str)>, came: Option<(usize, &str)>) -> ComparisonRow {
+    let whole = |text: &str, style| vec![Span::styled(text.to_owned(), style)];
+    let parts = match (gone, came) {
+        (Some((_, gone)), Some((_, came))) => diff_words(gone, came),
+        _ => None,
+    };
+    let (old, new) = match &parts {
+        Some((old, new)) => (
+            Some(highlight_changes(old, theme::BAD)),
+            Some(highlight_changes(new, theme::GOOD)),
+        ),
+        None => (
+            gone.map(|(_, text)| whole(text, theme::BAD)),
+            came.map(|(_, text)| whole(text, theme::GOOD)),
+        ),
+    };
+    ComparisonRow {
+        old: gone.and_then(|(n, _)| Some((n + 1, old?))),
+        new: came.and_then(|(n, _)| Some((n + 1, new?))),
+        n_same: 0,
+    }
+}
+
+fn unchanged_lines_label(n: usize) -> String {
+    match n {
+        1 => "⋯ 1 line is the same".to_owned(),
+        n => format!("⋯ {n} lines are the same"),
+    }
+}
+
+/// Columns of the longest number of a line.
+fn line_number_width(old: &str, new: &str) -> usize {
+    let n = old.lines().count().max(new.lines().count());
+    n.to_string().len()
+}
+
+fn lay_out_as_diff(
+    old: ComparisonSide<'_>,
+    new: ComparisonSide<'_>,
+    columns: usize,
+) -> ScrollContent {
+    let head = |text: String| Line::styled(truncate_to_columns(&text, columns), theme::STRONG);
+    let mut laid = ScrollContent::from(vec![
+        head(format!("--- {}", old.label)),
+        head(format!("+++ {}", new.label)),
+    ]);
+    let digits = line_number_width(old.text, new.text);
+    let mut push = |sign: &'static str, n: usize, style: Style, spans: Vec<Span<'static>>| {
+        let number = if n > 0 { n.to_string() } else { String::new() };
+        let mut row = vec![
+            Span::styled(format!("{number:>digits$} "), theme::QUIET),
+            Span::styled(sign, style),
+        ];
+        row.extend(spans);
+        if n > 0 && sign != "-" {
+            laid.targets
+                .insert(ScrollTarget::Line(n - 1), laid.lines.len());
+        }
+        laid.lines.extend(wrap_spans(&row, columns, digits + 2));
+    };
+    // What went stands before what came, a block of changes at a time.
+    let mut came: Vec<(usize, Vec<Span<'static>>)> = Vec::new();
+    for row in pair_lines(old.text, new.text) {
+        let is_same = |row: &ComparisonRow| row.old.is_some() && row.new.is_some();
+        let unchanged = is_same(&row)
+            && row
+                .old
+                .iter()
+                .flat_map(|(_, spans)| spans)
+                .all(|span| span.style == theme::PLAIN);
+        if unchanged || row.n_same > 0 {
+            for (n, spans) in came.drain(..) {
+                push("+", n, theme::GOOD, spans);
+            }
+        }
+        if row.n_same > 0 {
+            push(
+                " ",
+                0,
+                theme::QUIET,
+                vec![Span::styled(
+                    unchanged_lines_label(row.n_same),
+                    theme::QUIET,
+                )],
+            );
+            continue;
+        }
+        match (row.old, row.new) {
+            (Some(_), Some((n, spans))) if unchanged => push(" ", n, theme::PLAIN, spans),
+            (gone, new) => {
+                if let Some((n, spans)) = gone {
+                    push("-", n, theme::BAD, spans);
+                }
+                came.extend(new);
+            }
+        }
+    }
+    for (n, spans) in came.drain(..) {
+        push("+", n, theme::GOOD, spans);
+    }
+    laid
+}
+
+fn lay_out_side_by_side(
+    old: ComparisonSide<'_>,
+    new: ComparisonSide<'_>,
+    columns: usize,
+) -> ScrollContent {
+    let half = (columns - text_width(COLUMN_SEPARATOR)) / 2;
+    let digits = line_number_width(old.text, new.text);
+    let mut laid = ScrollContent::default();
+    let ScrollContent {
+        lines,
+        targets: marks,
+    } = &mut laid;
+    let head = |side: ComparisonSide<'_>| {
+        let text = truncate_to_columns(side.label, half);
+        vec![Line::styled(text, theme::STRONG)]
+    };
+    push_column_lines(lines, [head(old), head(new)], half);
+    for row in pair_lines(old.text, new.text) {
+        if row.n_same > 0 {
+            lines.push(Line::styled(
+                truncate_to_columns(&unchanged_lines_label(row.n_same), columns),
+                theme::QUIET,
+            ));
+            continue;
+        }
+        let cell = |cell: Option<(usize, Vec<Span<'static>>)>, sign: &'static str| {
+            let Some((n, spans)) = cell else {
+                return Vec::new();
+            };
+            let is_plain = spans.iter().all(|span| span.style == theme::PLAIN);
+            let style = spans.first().map_or(theme::PLAIN, |span| span.style);
+            let style = style.remove_modifier(Modifier::REVERSED);
+            let sign = if is_plain { " " } else { sign };
+            let mut row = vec![
+                Span::styled(format!("{n:>digits$} "), theme::QUIET),
+                Span::styled(sign, style),
+            ];
+            row.extend(spans);
+            wrap_spans(&row, half, digits + 2)
+        };
+        if let Some((n, _)) = &row.new {
+            marks.insert(ScrollTarget::Line(n.saturating_sub(1)), lines.len());
+        }
+        push_column_lines(lines, [cell(row.old, "-"), cell(row.new, "+")], half);
+    }
+    laid
+}
+
+/// Adds the lines of one row of columns, each so wide; a missing side stays empty.
+fn push_column_lines<const N: usize>(
+    lines: &mut Vec<Line<'static>>,
+    cells: [Vec<Line<'static>>; N],
+    each: usize,
+) {
+    let n_rows = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let mut cells = cells.map(Vec::into_iter);
+    // A line's own style goes to its spans, which stand beside others now.
+    let spans = |line: Line<'static>| {
+        let style = line.style;
+        let spans = line.spans.into_iter();
+        spans.map(move |span| Span::styled(span.content, style.patch(span.style)))
+    };
+    for _ in 0..n_rows {
+        let mut row: Vec<Span<'static>> = Vec::new();
+        for (n, cell) in cells.iter_mut().enumerate() {
+            let from = row.len();
+            row.extend(cell.next().into_iter().flat_map(spans));
+            if n + 1 < N {
+                let own = row.iter().skip(from);
+                let used: usize = own.map(|span| text_width(&span.content)).sum();
+                row.push(Span::raw(" ".repeat(each.saturating_sub(used))));
+                row.push(Span::styled(COLUMN_SEPARATOR, theme::QUIET));
+            }
+        }
+        lines.push(Line::from(row));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(old: &str, new: &str, (form, columns): (ComparisonForm, usize), wanted: &str) {
+        let (old, new) = (
+            ComparisonSide {
+                label: "old",
+                text: old,
+            },
+            ComparisonSide {
+                label: "new",
+                text: new,
+            },
+        );
+        let lines = lay_out(old, new, form, columns).lines;
+        let text: Vec<String> = lines
+            .iter()
+            .map(|line| line.to_string().trim_end().to_owned())
+            .collect();
+        assert_eq!(text.join("\n"), wanted);
+    }
+
+    #[test]
+    fn lines_have_their_numbers_and_what_is_the_same_is_folded() {
+        let old: String = (1..=12).map(|n| format!("line {n}\n")).collect();
+        let new = old.replace("line 11", "line eleven");
+        check(
+            &old,
+            &new,
+            (ComparisonForm::Diff, 40),
+            "--- old\n+++ new\n    ⋯ 7 lines are the same\n 8  line 8\n 9  line 9\n10  line 10\n11 -line 11\n11 +line eleven\n12  line 12",
+        );
+        check(
+            "a\n",
+            "a\n",
+            (ComparisonForm::Diff, 40),
+            "--- old\n+++ new\n1  a",
+        );
+        check(
+            "",
+            "b",
+            (ComparisonForm::Diff, 40),
+            "--- old\n+++ new\n1 +b",
+        );
+    }
+
+    #[test]
+    fn two_texts_stand_beside_each_other_where_there_is_room() {
+        let sides = (ComparisonForm::SideBySide, 61);
+        let blank = |n: usize| " ".repeat(n);
+        check(
+            "a b\nc\n",
+            "a x\nc\nd",
+            sides,
+            &format!(
+                "old{}│ new\n1 -a b{}│ 1 +a x\n2  c{}│ 2  c\n{}│ 3 +d",
+                blank(27),
+                blank(24),
+                blank(26),
+                blank(30)
+            ),
+        );
+        check(
+            "a\n",
+            "b\n",
+            (ComparisonForm::SideBySide, 30),
+            "--- old\n+++ new\n1 -a\n1 +b",
+        );
+    }
+
+    #[test]
+    fn words_that_differ_are_found_in_any_script() {
+        let (old, new) =
+            diff_words("test 求和 with one number", "test 求积 with two numbers").unwrap();
+        let differing = |parts: &[ComparisonPart<'_>]| {
+            let parts = parts.iter().filter(|(_, differs)| *differs);
+            parts.map(|(text, _)| *text).collect::<Vec<_>>().join("|")
+        };
+        assert_eq!(differing(&old), "和|one|number");
+        assert_eq!(differing(&new), "积|two|numbers");
+        assert!(diff_words("one thing", "それは全く違う").is_none());
+        // Blanks and a few small words do not make a line that was rewritten the same.
+        let before = "- The parser reads the file into a list of tokens and then builds the tree.";
+        let after =
+            "- A stream of the events is folded into one state, and the view is drawn of it.";
+        assert!(diff_words(before, after).is_none());
+        assert!(
+            diff_words(
+                "        return total(values)",
+                "        raise Empty(values)"
+            )
+            .is_none()
+        );
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn no_line_is_wider_than_the_window(old in "(\\PC{0,30}\n){0,12}", new in "(\\PC{0,30}\n){0,12}", columns in 8usize..120, is_beside: bool) {
+            let form = if is_beside { ComparisonForm::SideBySide } else { ComparisonForm::Diff };
+            let (old, new) = (crate::tui::text_wrap::clean_for_display(&old), crate::tui::text_wrap::clean_for_display(&new));
+            let side = |text| ComparisonSide { label: "x", text };
+            for line in lay_out(side(&old), side(&new), form, columns).lines {
+                proptest::prop_assert!(line.width() <= columns, "{line:?}");
+            }
+        }
+    }
+}

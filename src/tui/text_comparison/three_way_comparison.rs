@@ -1,0 +1,355 @@
+//! Three texts beside each other: what two began with in the middle, and on either side what each made of it.
+//!
+//! Says in words who changed a place, and where both did. Refuses to merge.
+
+use std::ops::Range;
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use similar::{DiffOp, TextDiff};
+
+use super::{
+    CONTEXT_LINES, ComparisonSide, diff_words, highlight_changes, push_column_lines,
+    unchanged_lines_label,
+};
+use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans};
+use crate::tui::theme;
+
+/// How many columns three texts need beside each other.
+pub const MIN_THREE_WAY_COLUMNS: usize = 110;
+
+/// Three versions of a text, drawable.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreeWayComparison<'a> {
+    /// The user's, at the left.
+    pub yours: ComparisonSide<'a>,
+    /// What both began with, in the middle.
+    pub before: ComparisonSide<'a>,
+    /// The agent's, at the right.
+    pub agents: ComparisonSide<'a>,
+}
+
+/// A run of lines of each version that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct AlignedStretch {
+    yours: Range<usize>,
+    before: Range<usize>,
+    agents: Range<usize>,
+    who: StretchAuthor,
+}
+
+/// Who changed a stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StretchAuthor {
+    Nobody,
+    You,
+    Agent,
+    BothSame,
+    BothDifferent,
+}
+
+/// A place that one side changed: its lines in the text before, and in its own.
+type ReplacedRange = (Range<usize>, Range<usize>);
+
+impl StretchAuthor {
+    fn label(self) -> Option<(&'static str, Style)> {
+        match self {
+            Self::Nobody => None,
+            Self::You => Some(("you changed this", theme::YOU)),
+            Self::Agent => Some(("the agent changed this", theme::STRONG)),
+            Self::BothSame => Some(("both made the same of this", theme::GOOD)),
+            Self::BothDifferent => Some(("both changed this", theme::WARNING)),
+        }
+    }
+}
+
+/// The lines of all three, as wide as `columns`.
+pub fn three_way_lines(sides: ThreeWayComparison<'_>, columns: usize) -> Vec<Line<'static>> {
+    let each = columns.saturating_sub(2 * text_width(super::COLUMN_SEPARATOR)) / 3;
+    let all = [sides.yours, sides.before, sides.agents];
+    let mut lines = Vec::new();
+    let head = |side: ComparisonSide<'_>| {
+        vec![Line::styled(
+            truncate_to_columns(side.label, each),
+            theme::STRONG,
+        )]
+    };
+    push_column_lines(&mut lines, all.map(head), each);
+    let texts = all.map(|side| side.text.lines().collect::<Vec<&str>>());
+    let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
+    let digits = longest.to_string().len();
+    let stretches = align_stretches(&texts);
+    let n_stretches = stretches.len();
+    for (n, stretch) in stretches.into_iter().enumerate() {
+        if let Some((text, style)) = stretch.who.label() {
+            let text = format!("{} ", truncate_to_columns(text, columns.saturating_sub(4)));
+            let rule = "─".repeat(columns.saturating_sub(text_width(&text) + 3));
+            lines.push(Line::from(vec![
+                Span::styled("── ", theme::QUIET),
+                Span::styled(text, style),
+                Span::styled(rule, theme::QUIET),
+            ]));
+        }
+        let n_rows = [&stretch.yours, &stretch.before, &stretch.agents];
+        let n_rows = n_rows.map(|range| range.len()).into_iter().max();
+        let n_rows = n_rows.unwrap_or(0);
+        let folded = folded_rows(&stretch, (n, n_stretches));
+        for row in 0..n_rows {
+            if folded.contains(&row) {
+                if row == folded.start {
+                    let text = truncate_to_columns(&unchanged_lines_label(folded.len()), columns);
+                    lines.push(Line::styled(text, theme::QUIET));
+                }
+                continue;
+            }
+            let cells = row_cells(&texts, &stretch, row);
+            let cells = cells.map(|cell| match cell {
+                Some((n, spans)) => {
+                    let number = Span::styled(format!("{n:>digits$} "), theme::QUIET);
+                    let spans: Vec<Span<'_>> = std::iter::once(number).chain(spans).collect();
+                    wrap_spans(&spans, each, digits + 2)
+                }
+                None => Vec::new(),
+            });
+            push_column_lines(&mut lines, cells, each);
+        }
+    }
+    lines
+}
+
+/// The rows of a long stretch that nobody changed, but for those at its ends that stand beside a change.
+fn folded_rows(stretch: &AlignedStretch, (n, n_stretches): (usize, usize)) -> Range<usize> {
+    let head = if n == 0 { 0 } else { CONTEXT_LINES };
+    let tail = if n + 1 == n_stretches {
+        0
+    } else {
+        CONTEXT_LINES
+    };
+    let n_rows = stretch.before.len();
+    match stretch.who == StretchAuthor::Nobody && n_rows > head + tail + 1 {
+        true => head..n_rows - tail,
+        false => 0..0,
+    }
+}
+
+/// A line's number, from 1, and its text.
+type LineWithNumber = Option<(usize, Vec<Span<'static>>)>;
+
+/// One row of a stretch: yours, before, the agent's.
+fn row_cells(texts: &[Vec<&str>; 3], stretch: &AlignedStretch, row: usize) -> [LineWithNumber; 3] {
+    let [yours, before, agents] = texts;
+    let line = |text: &[&str], range: &Range<usize>| {
+        let at = range.clone().nth(row)?;
+        Some((at, text.get(at)?.to_string()))
+    };
+    let was = line(before, &stretch.before);
+    let side = |text: &[&str], range: &Range<usize>, is_changed: bool| {
+        let (at, now) = line(text, range)?;
+        let was = was.as_ref().map(|(_, was)| was.as_str());
+        Some((at + 1, changed_spans(was, &now, is_changed)))
+    };
+    let (by_you, by_agent) = match stretch.who {
+        StretchAuthor::Nobody => (false, false),
+        StretchAuthor::You => (true, false),
+        StretchAuthor::Agent => (false, true),
+        StretchAuthor::BothSame | StretchAuthor::BothDifferent => (true, true),
+    };
+    let middle = was.as_ref().map(|(at, was)| {
+        let (sign, style) = match stretch.who {
+            StretchAuthor::Nobody => (" ", theme::PLAIN),
+            _ => ("-", theme::BAD),
+        };
+        (at + 1, vec![Span::styled(format!("{sign}{was}"), style)])
+    });
+    [
+        side(yours, &stretch.yours, by_you),
+        middle,
+        side(agents, &stretch.agents, by_agent),
+    ]
+}
+
+/// A line as one side has it; what the line before it lacks is marked.
+fn changed_spans(was: Option<&str>, now: &str, is_changed: bool) -> Vec<Span<'static>> {
+    if !is_changed || was == Some(now) {
+        return vec![Span::styled(format!(" {now}"), theme::PLAIN)];
+    }
+    let mut spans = vec![Span::styled("+", theme::GOOD)];
+    match was.and_then(|was| diff_words(was, now)) {
+        Some((_, parts)) => spans.extend(highlight_changes(&parts, theme::GOOD)),
+        None => spans.push(Span::styled(
+            now.to_owned(),
+            theme::GOOD.remove_modifier(Modifier::REVERSED),
+        )),
+    }
+    spans
+}
+
+/// What one side changed of the text before: what lies between the lines that are the same.
+fn find_changes(before: &[&str], after: &[&str]) -> Vec<ReplacedRange> {
+    let diff = TextDiff::from_slices(before, after);
+    let alike = diff.ops().iter();
+    let alike = alike.filter(|op| matches!(op, DiffOp::Equal { .. }));
+    let alike = alike.map(|op| (op.old_range(), op.new_range()));
+    let ends = (before.len()..before.len(), after.len()..after.len());
+    let mut changes = Vec::new();
+    let mut at = (0, 0);
+    for (old, new) in alike.chain([ends]) {
+        let change = (at.0..old.start, at.1..new.start);
+        let is_one = !change.0.is_empty() || !change.1.is_empty();
+        changes.extend(is_one.then_some(change));
+        at = (old.end, new.end);
+    }
+    changes
+}
+
+/// Divides all three into stretches that nobody or somebody changed; what touches belongs together.
+fn align_stretches([yours, before, agents]: &[Vec<&str>; 3]) -> Vec<AlignedStretch> {
+    let sides = [find_changes(before, yours), find_changes(before, agents)];
+    let mut places: Vec<Range<usize>> =
+        sides.iter().flatten().map(|(old, _)| old.clone()).collect();
+    places.sort_by_key(|place| (place.start, place.end));
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for place in places {
+        match joined.last_mut().filter(|last| place.start <= last.end) {
+            Some(last) => last.end = last.end.max(place.end),
+            None => joined.push(place),
+        }
+    }
+    let mut stretches = Vec::new();
+    let mut at = [0; 3];
+    let mut push = |to: [usize; 3], who: StretchAuthor| {
+        let [from_yours, from_before, from_agents] = at;
+        let [to_yours, to_before, to_agents] = to;
+        let stretch = AlignedStretch {
+            yours: from_yours..to_yours,
+            before: from_before..to_before,
+            agents: from_agents..to_agents,
+            who,
+        };
+        at = to;
+        let is_there = stretch.before.len() + stretch.yours.len() + stretch.agents.len() > 0;
+        stretches.extend(is_there.then_some(stretch));
+    };
+    for place in joined {
+        let [start_yours, start_agents] =
+            [0, 1].map(|side| map_line(&sides, side, place.start, ReplacedRangeEdge::Start));
+        push(
+            [start_yours, place.start, start_agents],
+            StretchAuthor::Nobody,
+        );
+        let [end_yours, end_agents] =
+            [0, 1].map(|side| map_line(&sides, side, place.end, ReplacedRangeEdge::End));
+        let was = before.get(place.clone());
+        let by_you = yours.get(start_yours..end_yours);
+        let by_agent = agents.get(start_agents..end_agents);
+        let who = match (by_you == was, by_agent == was) {
+            (true, _) => StretchAuthor::Agent,
+            (false, true) => StretchAuthor::You,
+            (false, false) if by_you == by_agent => StretchAuthor::BothSame,
+            (false, false) => StretchAuthor::BothDifferent,
+        };
+        push([end_yours, place.end, end_agents], who);
+    }
+    push(
+        [yours.len(), before.len(), agents.len()],
+        StretchAuthor::Nobody,
+    );
+    stretches
+}
+
+/// Which end of a place is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ReplacedRangeEdge {
+    Start,
+    End,
+}
+
+/// Where a line of the text before stands on one side; at a place's end what was put in there is behind it.
+fn map_line(
+    sides: &[Vec<ReplacedRange>; 2],
+    side: usize,
+    line: usize,
+    edge: ReplacedRangeEdge,
+) -> usize {
+    let changes = sides.get(side).map_or(&[][..], Vec::as_slice);
+    // Places that touch are one, so that what ends at a start is part of it.
+    let is_before = |(old, _): &&ReplacedRange| match edge {
+        ReplacedRangeEdge::Start => old.end < line,
+        ReplacedRangeEdge::End => old.end <= line,
+    };
+    let (mut more, mut less) = (0, 0);
+    for (old, new) in changes.iter().filter(is_before) {
+        more += new.len();
+        less += old.len();
+    }
+    (line + more).saturating_sub(less)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check([yours, before, agents]: [&str; 3], wanted: &str) {
+        let side = |label, text| ComparisonSide { label, text };
+        let sides = ThreeWayComparison {
+            yours: side("yours", yours),
+            before: side("before", before),
+            agents: side("agent's", agents),
+        };
+        let lines = three_way_lines(sides, 54);
+        let text: Vec<String> = lines
+            .iter()
+            .map(|line| line.to_string().trim_end().to_owned())
+            .collect();
+        assert_eq!(text.join("\n"), wanted);
+    }
+
+    #[test]
+    fn who_changed_a_place_is_said_and_a_clash_stands_out() {
+        check(
+            ["a\nB\nc\nd\nx\n", "a\nb\nc\nd\ne\n", "a\nb\nc\nD\ny\nz\n"],
+            "\
+yours            │ before           │ agent's
+1  a             │ 1  a             │ 1  a
+── you changed this ──────────────────────────────────
+2 +B             │ 2 -b             │ 2  b
+3  c             │ 3  c             │ 3  c
+── both changed this ─────────────────────────────────
+4  d             │ 4 -d             │ 4 +D
+5 +x             │ 5 -e             │ 5 +y
+                 │                  │ 6 +z",
+        );
+        check(
+            ["a\nnew\n", "a\n", "a\nnew\n"],
+            "\
+yours            │ before           │ agent's
+1  a             │ 1  a             │ 1  a
+── both made the same of this ────────────────────────
+2 +new           │                  │ 2 +new",
+        );
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
+        #[test]
+        fn each_line_of_each_text_stands_in_one_stretch_in_order(texts in proptest::array::uniform3("([abc]\n){0,9}"), columns in 20usize..90) {
+            let lines = [0, 1, 2].map(|n| texts[n].lines().collect::<Vec<&str>>());
+            let stretches = align_stretches(&lines);
+            for side in 0..3 {
+                let range = |stretch: &AlignedStretch| [&stretch.yours, &stretch.before, &stretch.agents][side].clone();
+                let all: Vec<usize> = stretches.iter().flat_map(range).collect();
+                proptest::prop_assert_eq!(all, (0..lines[side].len()).collect::<Vec<usize>>());
+            }
+            let alike = stretches.iter().filter(|stretch| stretch.who == StretchAuthor::Nobody);
+            for stretch in alike {
+                proptest::prop_assert_eq!(&lines[0][stretch.yours.clone()], &lines[1][stretch.before.clone()]);
+                proptest::prop_assert_eq!(&lines[2][stretch.agents.clone()], &lines[1][stretch.before.clone()]);
+            }
+            let side = |n: usize| ComparisonSide { label: "x", text: &texts[n] };
+            let sides = ThreeWayComparison { yours: side(0), before: side(1), agents: side(2) };
+            for line in three_way_lines(sides, columns) {
+                proptest::prop_assert!(line.width() <= columns, "{line:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Breaks styled text into lines of a width, in columns of a terminal, and draws a line.
+//!
+//! What belongs together as one sign is counted as one, each sign for itself, as terminals do: there no two letters
+//! share a column, though a font would join them. Refuses to know what the text means. Nothing that it gives out holds
+//! a control character.
+
+use ratatui::Frame;
+use ratatui::buffer::{Buffer, CellWidth};
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::text::clean_text;
+
+/// Makes a text fit to be drawn: cleaned, tabs as spaces, no control characters but line ends.
+pub fn clean_for_display(text: &str) -> String {
+    to_drawable(clean_text(text))
+}
+
+/// As [`clean_for_display`] for a text that is cleaned already.
+pub fn to_drawable(cleaned: String) -> String {
+    if !cleaned.contains(|c: char| c.is_control() && c != '\n') {
+        return cleaned;
+    }
+    let mut out = String::with_capacity(cleaned.len());
+    for c in cleaned.chars() {
+        match c {
+            '\n' => out.push('\n'),
+            '\t' => out.push_str("    "),
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Makes one drawable line of a text: line ends become spaces.
+pub fn to_one_line(text: &str) -> String {
+    let text = clean_for_display(text);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// The columns that a drawable text takes.
+pub fn text_width(text: &str) -> usize {
+    match text.is_ascii() {
+        true => text.len(),
+        false => text.graphemes(true).map(grapheme_width).sum(),
+    }
+}
+
+/// The columns that one sign takes.
+fn grapheme_width(sign: &str) -> usize {
+    match sign.len() {
+        1 => 1,
+        _ => usize::from(sign.cell_width()),
+    }
+}
+
+/// The columns that a line takes.
+pub fn line_width(line: &Line<'_>) -> usize {
+    line.spans
+        .iter()
+        .map(|span| text_width(&span.content))
+        .sum()
+}
+
+/// A line for a frame's border, which the library cuts to what it counts: sign by sign it counts as a terminal does.
+pub fn fit_border_line(line: Line<'static>) -> Line<'static> {
+    let parts = line.spans.iter().flat_map(|span| {
+        let signs: Vec<&str> = match span.content.is_ascii() {
+            true => vec![span.content.as_ref()],
+            false => span.content.graphemes(true).collect(),
+        };
+        let styled = |sign: &str| Span::styled(sign.to_owned(), span.style);
+        signs.into_iter().map(styled).collect::<Vec<_>>()
+    });
+    let spans = parts.collect();
+    Line { spans, ..line }
+}
+
+/// Draws a line, each sign where the one before it ends.
+///
+/// The library's own way begins a span where the text before it would end if its letters were joined: in Arabic it
+/// would lie over the last of them.
+pub fn draw_line(frame: &mut Frame, line: &Line<'_>, area: Rect) {
+    let buffer = frame.buffer_mut();
+    let area = Rect { height: 1, ..area }.intersection(buffer.area);
+    if !area.is_empty() {
+        buffer.set_style(area, line.style);
+        let mut x = area.x;
+        for span in &line.spans {
+            let room = area.right().saturating_sub(x);
+            let style = line.style.patch(span.style);
+            x = draw_span(buffer, (x, area.y), &span.content, room, style);
+        }
+    }
+}
+
+/// Draws a text in at most `room` columns; gives the column behind it.
+fn draw_span(buffer: &mut Buffer, (x, y): (u16, u16), text: &str, room: u16, style: Style) -> u16 {
+    if !is_single_width(text) {
+        return buffer.set_stringn(x, y, text, usize::from(room), style).0;
+    }
+    let columns = x..x.saturating_add(room);
+    let mut behind = x;
+    for (x, sign) in columns.zip(text.chars()) {
+        if let Some(cell) = buffer.cell_mut((x, y)) {
+            cell.set_char(sign).set_style(style);
+        }
+        behind = x.saturating_add(1);
+    }
+    behind
+}
+
+/// Cuts a line to at most `columns`, with an ellipsis where something is missing.
+pub fn truncate_to_columns(text: &str, columns: usize) -> String {
+    if text_width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for grapheme in text.graphemes(true) {
+        let next = grapheme_width(grapheme);
+        if used + next + 1 > columns {
+            break;
+        }
+        used += next;
+        out.push_str(grapheme);
+    }
+    if columns > 0 {
+        out.push('…');
+    }
+    out
+}
+
+/// Cuts a line to at most `columns` in its middle, so that its end stays: of a path, the file.
+pub fn truncate_middle(text: &str, columns: usize) -> String {
+    if text_width(text) <= columns || columns < 5 {
+        return truncate_to_columns(text, columns);
+    }
+    let for_end = (columns - 1) * 2 / 3;
+    let mut end = Vec::new();
+    let mut used = 0;
+    for grapheme in text.graphemes(true).rev() {
+        if used + grapheme_width(grapheme) > for_end {
+            break;
+        }
+        used += grapheme_width(grapheme);
+        end.push(grapheme);
+    }
+    let mut out = truncate_to_columns(text, columns - used);
+    out.extend(end.into_iter().rev());
+    out
+}
+
+/// One grapheme with its width and style.
+struct GraphemeCell<'a> {
+    grapheme: &'a str,
+    width: usize,
+    style: Style,
+}
+
+/// Tells whether each byte of a text is a sign of one column, as in most texts: none has to be looked for.
+fn is_single_width(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
+/// Spans as one line, where that is seen at once.
+fn lay_out_single_line(spans: &[Span<'_>], columns: usize) -> Option<Line<'static>> {
+    let used: usize = spans.iter().map(|span| span.content.len()).sum();
+    if used > columns || !spans.iter().all(|span| is_single_width(&span.content)) {
+        return None;
+    }
+    let mut joined: Vec<Span<'static>> = Vec::with_capacity(spans.len());
+    for span in spans.iter().filter(|span| !span.content.is_empty()) {
+        match joined.last_mut().filter(|last| last.style == span.style) {
+            Some(last) => last.content.to_mut().push_str(&span.content),
+            None => joined.push(Span::styled(span.content.to_string(), span.style)),
+        }
+    }
+    Some(Line::from(joined))
+}
+
+/// Breaks spans into lines of at most `columns`; lines after the first begin with `indent` spaces.
+///
+/// Breaks at spaces and between wide characters, else anywhere; a word that is longer than a line is broken where it
+/// stands when the next line would begin it no further to the left. Always gives at least one line, and
+/// every line but the last holds at least one grapheme, so that any width ends.
+pub fn wrap_spans(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'static>> {
+    let columns = columns.max(1);
+    if let Some(line) = lay_out_single_line(spans, columns) {
+        return vec![line];
+    }
+    let mut cells: Vec<GraphemeCell<'_>> = Vec::new();
+    for span in spans {
+        let (text, style) = (&*span.content, span.style);
+        let cell = |grapheme, width| GraphemeCell {
+            grapheme,
+            width,
+            style,
+        };
+        match is_single_width(text) {
+            true => {
+                cells.extend((0..text.len()).filter_map(|at| Some(cell(text.get(at..=at)?, 1))))
+            }
+            false => cells.extend(
+                text.graphemes(true)
+                    .map(|sign| cell(sign, grapheme_width(sign))),
+            ),
+        }
+    }
+    let indent = if indent * 2 > columns { 0 } else { indent };
+    let mut lines = Vec::new();
+    let mut from = 0;
+    while from < cells.len() || lines.is_empty() {
+        let lead = if lines.is_empty() { 0 } else { indent };
+        // Only the first line begins further to the left than those after it.
+        let least = if lines.is_empty() { indent } else { 0 };
+        let to = find_line_end(&cells, from, (columns - lead, least));
+        lines.push(build_line(&cells[from..to], lead));
+        from = to;
+        // The space at a break is not carried to the next line.
+        while from < cells.len() && cells[from].grapheme == " " {
+            from += 1;
+        }
+        if from >= cells.len() {
+            break;
+        }
+    }
+    lines
+}
+
+/// As [`wrap_spans`], at most so many lines; the last of them says where something is missing.
+pub fn wrap_spans_to_rows(
+    spans: &[Span<'_>],
+    columns: usize,
+    indent: usize,
+    most: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = wrap_spans(spans, columns, indent);
+    let is_cut = lines.len() > most;
+    lines.truncate(most);
+    if let (true, Some(last)) = (is_cut, lines.last_mut()) {
+        let before: usize = last.spans.iter().rev().skip(1).map(Span::width).sum();
+        if let Some(span) = last.spans.last_mut() {
+            let text = format!("{} …", span.content.trim_end());
+            span.content = match before + text_width(&text) <= columns {
+                true => text.into(),
+                false => truncate_to_columns(
+                    &format!("{}……", span.content),
+                    columns.saturating_sub(before),
+                )
+                .into(),
+            };
+        }
+    }
+    lines
+}
+
+/// What no line begins with after wide characters.
+const NO_LINE_START: &str = ",.;:!?)]}%…，。、；：！？）】》」』”’ ";
+
+/// Finds where the line that begins at `from` ends; with no more than `least` columns it does not end before a word.
+fn find_line_end(
+    cells: &[GraphemeCell<'_>],
+    from: usize,
+    (columns, least): (usize, usize),
+) -> usize {
+    let mut used = 0;
+    let mut last_break = None;
+    for (at, cell) in cells.iter().enumerate().skip(from) {
+        if used + cell.width > columns {
+            let end = if cell.grapheme == " " {
+                at
+            } else {
+                last_break.unwrap_or(at)
+            };
+            return end.max(from + 1);
+        }
+        used += cell.width;
+        let next = cells.get(at + 1);
+        let is_before_wide = next.is_some_and(|next| next.width == 2);
+        let may_start = || next.is_none_or(|next| !NO_LINE_START.contains(next.grapheme));
+        let is_break = cell.grapheme == " " || (cell.width == 2 || is_before_wide) && may_start();
+        if is_break && used > least {
+            last_break = Some(at + 1);
+        }
+    }
+    cells.len()
+}
+
+fn build_line(cells: &[GraphemeCell<'_>], lead: usize) -> Line<'static> {
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    if lead > 0 {
+        spans.push(Span::raw(" ".repeat(lead)));
+    }
+    let mut text = String::new();
+    let mut style = None;
+    for cell in cells {
+        if style != Some(cell.style) {
+            if let Some(style) = style {
+                spans.push(Span::styled(std::mem::take(&mut text), style));
+            }
+            style = Some(cell.style);
+        }
+        text.push_str(cell.grapheme);
+    }
+    if let Some(style) = style {
+        spans.push(Span::styled(text, style));
+    }
+    Line::from(spans)
+}
+
+/// What stands before each line of what is quoted.
+pub const QUOTE_BAR: &str = "  │ ";
+
+/// A line behind a bar, which goes on where the line is broken.
+pub fn wrap_quotation(text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
+    let room = columns.saturating_sub(text_width(QUOTE_BAR));
+    let wrapped = wrap_spans(&[Span::styled(text, style)], room, 0);
+    let with_bar = wrapped.into_iter().map(|line| {
+        let mut spans = vec![Span::styled(QUOTE_BAR, super::theme::QUIET)];
+        spans.extend(line.spans);
+        Line::from(spans)
+    });
+    with_bar.collect()
+}
+
+/// Breaks a plain text, its own line ends kept, in one style.
+pub fn wrap_text(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    wrap_lines(&clean_for_display(text), columns, style)
+}
+
+/// As [`wrap_text`] for a text of the program itself, which needs no cleaning: the first frame would wait
+/// for all that cleaning sets up.
+pub fn wrap_trusted_text(text: &'static str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    wrap_lines(text, columns, style)
+}
+
+fn wrap_lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    text.lines()
+        .flat_map(|line| wrap_spans(&[Span::styled(line, style)], columns, 0))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, columns: usize, wanted: &str) {
+        let lines: Vec<String> = wrap_text(text, columns, Style::new())
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(lines.join("|"), wanted);
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_between_wide_characters() {
+        check("one two three", 8, "one two |three");
+        check("unbreakable", 4, "unbr|eaka|ble");
+        check("中文字符宽", 5, "中文|字符|宽");
+        check("a 中文", 3, "a |中|文");
+        check("\u{1b}[31mred\tx\u{7}", 20, "red    x");
+    }
+
+    #[test]
+    fn no_mark_of_a_list_stands_alone_before_a_word_that_has_to_be_broken() {
+        let of = |text: &str| -> Vec<String> {
+            let lines = wrap_spans(&[Span::raw(text)], 8, 2);
+            lines.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(of("- unbreakable"), ["- unbrea", "  kable"]);
+        assert_eq!(of("- an unbreakable"), ["- an ", "  unbrea", "  kable"]);
+    }
+
+    #[test]
+    fn letters_that_a_font_joins_take_a_column_each_as_in_terminals() {
+        assert_eq!([text_width("لا إله"), text_width("e\u{301}👩‍👩‍👧")], [6, 3]);
+        assert_eq!(truncate_to_columns("السلام", 5), "السل…");
+        let area = Rect::new(0, 0, 6, 1);
+        let line = Line::from(vec![Span::raw("سلا"), Span::raw("م|x")]);
+        let mut terminal =
+            ratatui::Terminal::new(ratatui::backend::TestBackend::new(6, 1)).unwrap();
+        terminal
+            .draw(|frame| draw_line(frame, &line, area))
+            .unwrap();
+        let cells = terminal.backend().buffer().content();
+        let drawn: String = cells.iter().map(|cell| cell.symbol()).collect();
+        assert_eq!(drawn, "سلام|x");
+        assert_eq!(fit_border_line(Line::raw(" سلام ")).width(), 6);
+    }
+
+    #[test]
+    fn lines_that_are_too_many_are_left_out_and_that_is_said() {
+        let check = |text: &str, most: usize, wanted: &str| {
+            let lines = wrap_spans_to_rows(&[Span::raw(text)], 8, 0, most);
+            let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            assert_eq!(lines.join("|"), wanted);
+        };
+        check("one two three", 2, "one two |three");
+        check("one two three four", 2, "one two |three …");
+        check("one two seventeen", 1, "one two…");
+        check("中文字符宽宽", 1, "中文字…");
+    }
+
+    #[test]
+    fn a_line_that_is_cut_says_so() {
+        assert_eq!(truncate_to_columns("中文字符", 5), "中文…");
+        assert_eq!(truncate_to_columns("abc", 3), "abc");
+        assert_eq!(truncate_to_columns("abc", 0), "");
+        assert_eq!(to_one_line("a\nb\t c"), "a b c");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
+        #[test]
+        fn wrapped_lines_fit_and_lose_nothing_but_spaces(text in "[a-z 中éلا👩‍👩‍👧]{0,60}", columns in 1usize..20) {
+            let lines = wrap_text(&text, columns, Style::new());
+            for line in &lines {
+                proptest::prop_assert!(line_width(line) <= columns.max(2), "{line:?}");
+            }
+            let bare = |text: &str| text.replace(' ', "");
+            let all: String = lines.iter().map(ToString::to_string).collect();
+            proptest::prop_assert_eq!(bare(&all), bare(&clean_for_display(&text)));
+        }
+    }
+}

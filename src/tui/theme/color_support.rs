@@ -1,0 +1,186 @@
+//! How many colours a terminal shows, and a theme in as many.
+//!
+//! Refuses to ask the terminal: its environment says it.
+
+use ratatui::style::Color;
+
+use super::color_palettes::{ANSI_PALETTE, ColorPalette};
+use super::{ColorTheme, TerminalEnvironment};
+
+/// How many colours a terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ColorSupport {
+    /// Any.
+    #[default]
+    TrueColor,
+    /// The 256 of the table that terminals share.
+    Indexed256,
+    /// Its own sixteen.
+    Ansi16,
+}
+
+/// Parts of `TERM` of terminals that show any colour and do not always say so in `COLORTERM`.
+const TRUE_COLOR_TERMS: [&str; 7] = [
+    "direct",
+    "truecolor",
+    "kitty",
+    "ghostty",
+    "alacritty",
+    "wezterm",
+    "foot",
+];
+/// What the six steps of the table's cube stand for.
+const COLOR_CUBE_STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+impl ColorSupport {
+    /// What a terminal says of itself.
+    pub fn from_environment(of: TerminalEnvironment<'_>) -> Self {
+        let term = of.term.unwrap_or_default();
+        let colours = of.color_term.unwrap_or_default();
+        match (term, colours) {
+            ("linux" | "dumb", "") => Self::Ansi16,
+            (_, "truecolor" | "24bit") => Self::TrueColor,
+            _ if TRUE_COLOR_TERMS.iter().any(|part| term.contains(part)) => Self::TrueColor,
+            _ if term.contains("256") || !colours.is_empty() => Self::Indexed256,
+            _ => Self::Ansi16,
+        }
+    }
+}
+
+impl ColorTheme {
+    /// The same theme in colours that a terminal shows. In sixteen all themes are alike, but for the one
+    /// without any.
+    pub fn with_color_support(&self, depth: ColorSupport) -> Self {
+        let has_none = self
+            .0
+            .all_colors()
+            .iter()
+            .all(|colour| *colour == Color::Reset);
+        match depth {
+            ColorSupport::TrueColor => self.clone(),
+            ColorSupport::Indexed256 => Self(self.0.map_colors(nearest_indexed_color)),
+            ColorSupport::Ansi16 if has_none => self.clone(),
+            ColorSupport::Ansi16 => Self(ColorPalette {
+                name: self.0.name.clone(),
+                ..ANSI_PALETTE
+            }),
+        }
+    }
+}
+
+impl ColorPalette {
+    fn map_colors(&self, to: impl Fn(Color) -> Color) -> Self {
+        Self {
+            name: self.name.clone(),
+            assumed_background: self.assumed_background,
+            background: to(self.background),
+            text: to(self.text),
+            quiet: to(self.quiet),
+            attention: to(self.attention),
+            warning: to(self.warning),
+            running: to(self.running),
+            good: to(self.good),
+            bad: to(self.bad),
+            code: to(self.code),
+            planner: to(self.planner),
+            reviewer: to(self.reviewer),
+        }
+    }
+}
+
+/// The colour of the table that is nearest: of its cube or of its greys.
+fn nearest_indexed_color(colour: Color) -> Color {
+    let Color::Rgb(red, green, blue) = colour else {
+        return colour;
+    };
+    let step = |part: u8| {
+        let far = |at: &u8| {
+            COLOR_CUBE_STEPS
+                .get(usize::from(*at))
+                .map(|step| step.abs_diff(part))
+        };
+        (0..6u8).min_by_key(far).unwrap_or(0)
+    };
+    let parts = [step(red), step(green), step(blue)];
+    let of_cube = parts.map(|at| COLOR_CUBE_STEPS.get(usize::from(at)).copied().unwrap_or(0));
+    let grey_at =
+        (red.max(green).max(blue) / 2 + red.min(green).min(blue) / 2).saturating_sub(3) / 10;
+    let grey_at = grey_at.min(23);
+    let grey = [8 + 10 * grey_at; 3];
+    let far = |of: [u8; 3]| -> u32 {
+        let apart = of
+            .iter()
+            .zip([red, green, blue])
+            .map(|(one, other)| one.abs_diff(other));
+        apart.map(|apart| u32::from(apart) * u32::from(apart)).sum()
+    };
+    match far(grey) < far(of_cube) {
+        true => Color::Indexed(232 + grey_at),
+        false => Color::Indexed(16 + 36 * parts[0] + 6 * parts[1] + parts[2]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(term: &str, colours: Option<&str>, wanted: ColorSupport) {
+        let of = TerminalEnvironment {
+            term: Some(term),
+            color_term: colours,
+            ..TerminalEnvironment::default()
+        };
+        assert_eq!(
+            ColorSupport::from_environment(of),
+            wanted,
+            "{term} {colours:?}"
+        );
+    }
+
+    #[test]
+    fn a_terminal_says_how_many_colours_it_shows() {
+        check("xterm-256color", Some("truecolor"), ColorSupport::TrueColor);
+        check("xterm-256color", None, ColorSupport::Indexed256);
+        check("screen-256color", None, ColorSupport::Indexed256);
+        check("xterm-kitty", None, ColorSupport::TrueColor);
+        check("screen", None, ColorSupport::Ansi16);
+        check("linux", None, ColorSupport::Ansi16);
+        check("vt100", Some("yes"), ColorSupport::Indexed256);
+        assert_eq!(
+            ColorSupport::from_environment(TerminalEnvironment::default()),
+            ColorSupport::Ansi16
+        );
+    }
+
+    #[test]
+    fn a_theme_keeps_its_name_and_what_it_says_in_fewer_colours() {
+        for theme in ColorTheme::built_in() {
+            let table = theme.with_color_support(ColorSupport::Indexed256);
+            let is_rgb = |colour: &Color| matches!(colour, Color::Rgb(..));
+            assert!(!table.0.all_colors().iter().any(is_rgb), "{}", theme.name());
+            let sixteen = theme.with_color_support(ColorSupport::Ansi16);
+            assert_eq!(sixteen.name(), theme.name());
+            assert_eq!(sixteen.0.is_identity(), theme.name() != "none");
+        }
+    }
+
+    #[test]
+    fn a_colour_becomes_the_nearest_of_the_table() {
+        assert_eq!(
+            nearest_indexed_color(Color::Rgb(0, 0, 0)),
+            Color::Indexed(16)
+        );
+        assert_eq!(
+            nearest_indexed_color(Color::Rgb(255, 255, 255)),
+            Color::Indexed(231)
+        );
+        assert_eq!(
+            nearest_indexed_color(Color::Rgb(0x28, 0x28, 0x28)),
+            Color::Indexed(235)
+        );
+        assert_eq!(
+            nearest_indexed_color(Color::Rgb(250, 189, 47)),
+            Color::Indexed(214)
+        );
+    }
+}

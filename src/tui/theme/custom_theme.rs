@@ -1,0 +1,213 @@
+//! A theme of the user's own: one that is there already, with other colours.
+//!
+//! Refuses to know files and lines: whoever read the texts puts them to the flaws.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use ratatui::style::Color;
+
+use super::ColorTheme;
+use super::color_palettes::ColorPalette;
+use crate::tui::keymap::suggest_nearest;
+
+/// What is wrong with a theme of the user's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThemeError {
+    /// Which of its fields; `None` for its name.
+    pub field: Option<String>,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// The colours that a theme may name, besides `base`.
+pub const THEME_FIELDS: [&str; 11] = [
+    "ground",
+    "text",
+    "quiet",
+    "attention",
+    "warning",
+    "running",
+    "good",
+    "bad",
+    "code",
+    "planner",
+    "reviewer",
+];
+
+impl ColorTheme {
+    /// Makes a theme of its fields and their texts, over the theme that `base` names, else over `terminal`.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn from_fields<'a>(
+        name: &str,
+        fields: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, Vec<ThemeError>> {
+        let mut flaws = Vec::new();
+        if Self::from_name(name).is_some() || name == "auto" {
+            flaws.push(ThemeError {
+                field: None,
+                problem: "is a theme already".to_owned(),
+                hint: format!("call it another name and write base = \"{name}\""),
+            });
+        }
+        let (base, colours): (Vec<_>, Vec<_>) = fields.partition(|(field, _)| *field == "base");
+        let mut shades = Self::default().0;
+        for (_, base) in base {
+            match Self::from_name(base) {
+                Some(base) => shades = base.0,
+                None => flaws.push(unknown_base(base)),
+            }
+        }
+        for (field, text) in colours {
+            match (shades.field_mut(field), parse_color(text)) {
+                (Some(place), Some(colour)) => *place = colour,
+                (_, None) => flaws.push(invalid_color(field, text)),
+                (None, Some(_)) => {}
+            }
+        }
+        shades.name = Cow::Owned(name.to_owned());
+        shades.assumed_background = None;
+        match flaws.is_empty() {
+            true => Ok(Self(shades)),
+            false => Err(flaws),
+        }
+    }
+}
+
+impl ColorPalette {
+    fn field_mut(&mut self, name: &str) -> Option<&mut Color> {
+        Some(match name {
+            "ground" => &mut self.background,
+            "text" => &mut self.text,
+            "quiet" => &mut self.quiet,
+            "attention" => &mut self.attention,
+            "warning" => &mut self.warning,
+            "running" => &mut self.running,
+            "good" => &mut self.good,
+            "bad" => &mut self.bad,
+            "code" => &mut self.code,
+            "planner" => &mut self.planner,
+            "reviewer" => &mut self.reviewer,
+            _ => return None,
+        })
+    }
+}
+
+/// `#rrggbb`, a number of the terminal's table, or a name.
+fn parse_color(text: &str) -> Option<Color> {
+    match text {
+        "default" => Some(Color::Reset),
+        _ => Color::from_str(text).ok(),
+    }
+}
+
+/// The names of the sixteen, as people write them.
+const ANSI_COLOR_NAMES: [&str; 17] = [
+    "default",
+    "black",
+    "red",
+    "green",
+    "yellow",
+    "blue",
+    "magenta",
+    "cyan",
+    "gray",
+    "darkgray",
+    "lightred",
+    "lightgreen",
+    "lightyellow",
+    "lightblue",
+    "lightmagenta",
+    "lightcyan",
+    "white",
+];
+
+fn invalid_color(field: &str, text: &str) -> ThemeError {
+    let near = suggest_nearest(&text.to_lowercase(), ANSI_COLOR_NAMES.into_iter());
+    let near = near.map(|near| format!("{near} ")).unwrap_or_default();
+    ThemeError {
+        field: Some(field.to_owned()),
+        problem: format!("is no colour: {text:?}"),
+        hint: format!(
+            "{near}write \"#rrggbb\", a number from 0 to 255, or one of {}",
+            ANSI_COLOR_NAMES.join(", ")
+        ),
+    }
+}
+
+fn unknown_base(base: &str) -> ThemeError {
+    let themes: Vec<ColorTheme> = ColorTheme::built_in().collect();
+    let near = suggest_nearest(base, themes.iter().map(ColorTheme::name));
+    let near = near.map(|near| format!("{near} ")).unwrap_or_default();
+    let names: Vec<&str> = themes.iter().map(ColorTheme::name).collect();
+    ThemeError {
+        field: Some("base".to_owned()),
+        problem: format!("is no theme of the program: {base:?}"),
+        hint: format!("{near}known: {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, fields: &[(&str, &str)], wanted: &str) {
+        let told = match ColorTheme::from_fields(name, fields.iter().copied()) {
+            Ok(theme) => format!(
+                "{} {:?} {:?}",
+                theme.name(),
+                theme.0.background,
+                theme.0.bad
+            ),
+            Err(flaws) => flaws
+                .iter()
+                .map(|flaw| format!("{:?} {}", flaw.field, flaw.problem))
+                .collect::<Vec<_>>()
+                .join("\n"),
+        };
+        assert_eq!(told, wanted);
+    }
+
+    #[test]
+    fn a_theme_of_the_users_own_is_another_one_with_other_colours() {
+        check("mine", &[], "mine Reset Red");
+        let fields = [("bad", "#ff8000"), ("base", "nord"), ("ground", "default")];
+        check("mine", &fields, "mine Reset Rgb(255, 128, 0)");
+        let fields = [("bad", "lightred"), ("ground", "234")];
+        check("mine", &fields, "mine Indexed(234) LightRed");
+    }
+
+    #[test]
+    fn what_is_wrong_with_it_is_said_of_each_field() {
+        check("nord", &[], "None is a theme already");
+        let fields = [("base", "norf"), ("bad", "rde"), ("good", "#12345")];
+        let wanted = "Some(\"base\") is no theme of the program: \"norf\"\n\
+                      Some(\"bad\") is no colour: \"rde\"\nSome(\"good\") is no colour: \"#12345\"";
+        check("mine", &fields, wanted);
+        assert!(
+            unknown_base("norf")
+                .hint
+                .starts_with("did you mean \"nord\"?")
+        );
+        assert!(
+            invalid_color("bad", "lightred1")
+                .hint
+                .contains("did you mean \"lightred\"?")
+        );
+    }
+
+    #[test]
+    fn every_field_that_is_named_is_one() {
+        let mut shades = ColorTheme::default().0;
+        assert!(
+            THEME_FIELDS
+                .iter()
+                .all(|field| shades.field_mut(field).is_some())
+        );
+        assert_eq!(THEME_FIELDS.len(), shades.all_colors().len());
+    }
+}

@@ -1,0 +1,89 @@
+//! The lists of todos that agents keep: in the chat when they change, and all of them to be read.
+//!
+//! Nothing here changes a list: they are the agents' own.
+
+use super::Screen;
+use super::action::Action;
+use super::pager::{PagerFormat, TextPager};
+use super::text_wrap::to_one_line;
+use crate::domain::run::RunState;
+use crate::domain::session::Session;
+use crate::domain::todo_list::{TodoItem, TodoList, TodoPriority, TodoStatus};
+
+impl Screen {
+    /// Shows all lists.
+    pub(super) fn show_todo_lists(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        match state {
+            Some(state) => self.open_pager(todo_pager(state)),
+            None => self.show_toast("there is no run yet"),
+        }
+    }
+}
+
+/// A list, a line each, below how far it is.
+pub fn format_todo_list(todos: &TodoList) -> String {
+    let (n, done) = (
+        todos.items().len(),
+        todos.count_by_status(TodoStatus::Completed),
+    );
+    let mut lines = vec![format!("todos: {done} of {n} completed")];
+    lines.extend(todos.items().iter().map(todo_line));
+    lines.join("\n")
+}
+
+/// All lists of a run, to be read.
+fn todo_pager(state: &RunState) -> TextPager {
+    let sessions = [
+        ("planner", Some(&state.planner)),
+        ("reviewer", state.reviewer.as_ref()),
+    ];
+    let lists = sessions.into_iter().filter_map(|(role, session)| {
+        let session: &Session = session.filter(|session| !session.todos.is_empty())?;
+        Some(format!("{role}\n{}", format_todo_list(&session.todos)))
+    });
+    let lists: Vec<String> = lists.collect();
+    let text = match lists.is_empty() {
+        true => "No agent keeps a list of todos.".to_owned(),
+        false => lists.join("\n\n"),
+    };
+    TextPager::new("todos", &text, PagerFormat::Plain)
+}
+
+fn todo_line(todo: &TodoItem) -> String {
+    let mark = match todo.status {
+        TodoStatus::Pending => "☐",
+        TodoStatus::InProgress => "▸",
+        TodoStatus::Completed => "☑",
+    };
+    let weight = match todo.priority {
+        TodoPriority::High => " (high)",
+        TodoPriority::Low => " (low)",
+        TodoPriority::Medium => "",
+    };
+    format!("{mark} {}{weight}", to_one_line(&todo.content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::todo_list::TodoInput;
+
+    #[test]
+    fn a_list_is_told_with_how_far_it_is() {
+        let wanted = |content: &str, status: &str, priority: &str| TodoInput {
+            id: None,
+            content: content.to_owned(),
+            status: status.to_owned(),
+            priority: Some(priority.to_owned()),
+        };
+        let todos = TodoList::parse(vec![
+            wanted("look", "completed", "medium"),
+            wanted("mend", "in_progress", "high"),
+            wanted("tell", "pending", "low"),
+        ]);
+        assert_eq!(
+            format_todo_list(&todos.unwrap()),
+            "todos: 1 of 3 completed\n☑ look\n▸ mend (high)\n☐ tell (low)"
+        );
+    }
+}

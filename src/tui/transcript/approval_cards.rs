@@ -1,0 +1,148 @@
+//! The call that waits for an answer, told on its card; and what became of it, by its name.
+//!
+//! Refuses to ask a CLI which card a request is about: it is the one that says the same, else the one that its
+//! agent began last.
+
+use std::collections::BTreeMap;
+
+use super::ChatTranscript;
+use super::tool_call_card::ToolCallCard;
+use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
+use crate::domain::event::{Approval, DENIED_BY_USER, Event};
+use crate::domain::ids::RequestId;
+use crate::tui::text_wrap::to_one_line;
+
+/// The calls that were asked about and have no answer yet.
+#[derive(Debug, Default)]
+pub(super) struct PendingApprovals(BTreeMap<RequestId, Approval>);
+
+/// What was said about a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DecisionSummary<'a> {
+    pub(super) is_allowed: bool,
+    /// Who decided.
+    pub(super) by: &'a str,
+    pub(super) reason: &'a str,
+}
+
+impl ChatTranscript {
+    /// Marks the card of a call that is asked about, and takes the mark away with the answer.
+    pub(super) fn update_pending_approvals(&mut self, event: &Event) {
+        match event {
+            Event::ApprovalRequested(approval) => {
+                self.pending_approvals
+                    .0
+                    .insert(approval.request.clone(), approval.clone());
+                // A child's calls stand on no card.
+                if approval.child.is_none() {
+                    self.mark_pending_card(approval);
+                }
+            }
+            Event::ApprovalDecided { request, .. } => self.unmark_pending_card(request),
+            Event::ApprovalExpired { approval, .. } => {
+                self.pending_approvals.0.remove(&approval.request);
+                self.unmark_pending_card(&approval.request);
+            }
+            _ => {}
+        }
+    }
+
+    fn mark_pending_card(&mut self, approval: &Approval) {
+        let target = to_one_line(&approval.targets.join(", ")).replace(&self.root, "");
+        let runs = |block: &TranscriptBlock| block.running_tool().is_some();
+        let says_so = |block: &TranscriptBlock| {
+            let card = block.card().filter(|card| card.end.is_none());
+            card.is_some_and(|card| card.matches_target(&target))
+        };
+        let by_text = self.blocks.iter().rposition(says_so);
+        let at = by_text.or_else(|| self.blocks.iter().rposition(runs));
+        if let Some(block) = at.and_then(|at| self.blocks.get_mut(at)) {
+            block.set_pending_request(Some(approval.request.clone()));
+        }
+    }
+
+    fn unmark_pending_card(&mut self, request: &RequestId) {
+        if let Some(block) = self.card_of_request(request) {
+            block.set_pending_request(None);
+        }
+    }
+
+    pub(super) fn card_of_request(&mut self, request: &RequestId) -> Option<&mut TranscriptBlock> {
+        let mut blocks = self.blocks.iter_mut().rev();
+        blocks.find(|block| block.awaits_decision(request))
+    }
+
+    /// Tells what was said about a call: by whom, whose it is, what, and why not; where its card can say it, there.
+    pub(super) fn add_decision(&mut self, request: &RequestId, answer: DecisionSummary<'_>) {
+        let asked = self.pending_approvals.0.remove(request);
+        let what = asked
+            .as_ref()
+            .map_or("the call".to_owned(), describe_approval);
+        let reason = Some(answer.reason).filter(|reason| *reason != DENIED_BY_USER);
+        let reason = reason.unwrap_or_default();
+        let is_on_card = !answer.is_allowed && self.deny_on_card(request, reason);
+        let why = match reason {
+            "" => String::new(),
+            reason => format!(": {reason}"),
+        };
+        let block = match (answer.is_allowed, answer.by) {
+            (true, "user") => user_block(&format!("allowed {what}")),
+            (true, _) => return,
+            (false, "user") => user_block(&format!("refused {what}{why}")),
+            (false, _) if is_on_card => return,
+            (false, _) => {
+                let text = format!("refused: {what}{why}");
+                TranscriptBlock::new(
+                    BlockAuthor::System,
+                    BlockContent::fact(FactTone::Bad, &text),
+                )
+            }
+        };
+        self.push_blocks(vec![block]);
+    }
+
+    /// Says on the card of a call that it was refused; tells whether it has one.
+    fn deny_on_card(&mut self, request: &RequestId, why: &str) -> bool {
+        let Some(block) = self.card_of_request(request) else {
+            return false;
+        };
+        let n_more = block.mark_denied(why);
+        self.n_bytes += n_more;
+        true
+    }
+}
+
+/// Whose call it is, where it is not that of the agent that speaks, and what it would do.
+pub(super) fn describe_approval(approval: &Approval) -> String {
+    let what = to_one_line(&approval.targets.join(", "));
+    let call = match approval.permission.as_str() {
+        "bash" => what,
+        permission => format!("{permission} {what}"),
+    };
+    match approval
+        .child
+        .as_deref()
+        .map(|path| path.rsplit('▸').next().unwrap_or(path))
+    {
+        Some(child) => format!("{}: {call}", child.trim()),
+        None => call,
+    }
+}
+
+fn user_block(text: &str) -> TranscriptBlock {
+    TranscriptBlock::new(BlockAuthor::User, BlockContent::message(text))
+}
+
+impl TranscriptBlock {
+    fn awaits_decision(&self, request: &RequestId) -> bool {
+        let card = self.card();
+        card.is_some_and(|card| card.pending_request.as_ref() == Some(request))
+    }
+}
+
+impl ToolCallCard {
+    /// Tells whether it is the call that acts on this.
+    fn matches_target(&self, target: &str) -> bool {
+        !target.is_empty() && self.subject() == target
+    }
+}

@@ -1,0 +1,61 @@
+//! How much of the stream is kept: old blocks go, whole events at a time, and are told again from the log.
+//!
+//! Refuses to take anything from under the eyes of somebody who scrolled up.
+
+use super::ChatTranscript;
+use super::transcript_block::TranscriptBlock;
+
+/// How much is kept while the end is followed.
+const LIMIT_AT_END: RetentionLimit = RetentionLimit {
+    blocks: 2_000,
+    bytes: 8 << 20,
+};
+/// How much is kept while somebody reads what came before: nothing is taken from under their eyes.
+const LIMIT_WHILE_SCROLLED: RetentionLimit = RetentionLimit {
+    blocks: 1_000_000,
+    bytes: 1 << 30,
+};
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+struct RetentionLimit {
+    blocks: usize,
+    /// Of text, all blocks together.
+    bytes: usize,
+}
+
+impl ChatTranscript {
+    pub(super) fn evict_old_blocks(&mut self) {
+        let is_read = !self.follows_end() || self.is_piece || self.earlier.is_going_down();
+        let most = match is_read {
+            true => LIMIT_WHILE_SCROLLED,
+            false => LIMIT_AT_END,
+        };
+        while self.blocks.len() > most.blocks
+            || (self.n_bytes > most.bytes && self.blocks.len() > 1)
+        {
+            let Some(seq) = self.blocks.front().map(|block| block.seq) else {
+                break;
+            };
+            // What an event told is forgotten together: it is told again together.
+            while self.blocks.len() > 1 && self.blocks.front().is_some_and(|old| old.seq == seq) {
+                self.evict_first_event();
+            }
+            self.earlier.range.note_evicted(seq);
+            if self.blocks.len() <= 1 {
+                break;
+            }
+        }
+    }
+
+    fn evict_first_event(&mut self) {
+        if let Some(old) = self.blocks.pop_front() {
+            self.n_bytes = self.n_bytes.saturating_sub(old.n_bytes());
+            self.first += 1;
+        }
+    }
+
+    pub(super) fn recount_bytes(&mut self) {
+        self.n_bytes = self.blocks.iter().map(TranscriptBlock::n_bytes).sum();
+    }
+}

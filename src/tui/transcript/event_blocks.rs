@@ -1,0 +1,454 @@
+//! What an event looks like in the stream.
+//!
+//! Refuses to change anything that is already told; ends of tools and finished texts do that elsewhere.
+
+use super::tool_call_card::ToolCallCard;
+use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
+use crate::domain::event::tampering::{self, RestoredFile};
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::missing_part;
+use crate::domain::question::CommitTarget;
+use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::domain::reversal_plan::steps_label;
+use crate::domain::review::{ReviewDocument, Verdict};
+use crate::domain::task::{TaskOutcome, TaskResult};
+use crate::domain::turn::{Role, TurnOutcome, TurnRetryReason};
+use crate::text::pluralize;
+use crate::tui::labels::format_millis;
+use crate::tui::text_wrap::{clean_for_display, to_one_line};
+use crate::tui::todo_lists;
+
+/// What is said of a question whose agent cannot wait any longer.
+const DEFERRED_ANSWER_NOTE: &str =
+    "the agent ends its turn without your answer; it is told with its next one";
+
+/// The blocks of an event; none for what other places of the screen show.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm an event that is told: a list to read"
+)]
+pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
+    match event {
+        Event::GoalGiven { text } | Event::GoalMessageAdded { text } => user_message(text),
+        Event::GoalConfirmed { title, .. } => {
+            success_fact(&format!("goal confirmed: {}", to_one_line(title)))
+        }
+        Event::ModeChanged { mode } => {
+            notice(&format!("mode {}: {}", mode.name(), mode.describe()))
+        }
+        Event::GateChanged { gate } => {
+            notice(&format!("gate: {}", crate::tui::labels::gate_label(*gate)))
+        }
+        Event::InterruptRequested => notice("you interrupted the turn"),
+        Event::Steered { text } | Event::MessageQueued { to: None, text } => user_message(text),
+        Event::MessageQueued { to: Some(to), .. } => notice(&format!(
+            "what you said came too late for the {}'s turn; it goes out with the next one",
+            to.name()
+        )),
+        Event::RunStopped => fact(FactTone::Plain, "stopped by you: back to the goal"),
+        Event::RunCancelled => fact(FactTone::Bad, "cancelled by you"),
+        Event::RunResumed { .. } => notice("the run goes on"),
+        Event::EditsPutBack { paths, .. } => fact(
+            FactTone::Plain,
+            &format!(
+                "put back to before the step: {}",
+                to_one_line(&paths.join(", "))
+            ),
+        ),
+        Event::TreeRestored { step } => fact(
+            FactTone::Plain,
+            &format!("the tree is put back to before step {step}"),
+        ),
+        Event::ProgramExited { reason } => notice(&format!("the program ended here: {reason}")),
+        Event::QuestionAnswered { answer, .. } => user_message(&answer.describe()),
+        Event::FindingSettled { n } => user_message(&format!("finding {n} is settled")),
+        Event::SessionLost { role, reason } => fact(
+            FactTone::Bad,
+            &format!(
+                "{}: the conversation is lost ({reason}); a new one goes on from a recovery prompt",
+                role.name()
+            ),
+        ),
+        Event::SessionMoved { role, adapter, .. } => fact(
+            FactTone::Plain,
+            &format!(
+                "the {} goes on at {} from a recovery prompt",
+                role.name(),
+                to_one_line(adapter)
+            ),
+        ),
+        Event::SessionStayed { role, reason } => fact(
+            FactTone::Bad,
+            &format!("the {} stays where it is: {reason}", role.name()),
+        ),
+        Event::LimitPassed { .. } => notice("the wait for the usage limit is over"),
+        Event::TurnEnded { result, .. } => from_turn_outcome(result),
+        Event::PlanCommitted { plan, .. } => success_fact(&format!(
+            "the plan is written: {}",
+            pluralize(plan.steps.len(), "step")
+        )),
+        Event::ReviewCommitted { review, .. } => from_review(review),
+        Event::ResponseCommitted {
+            responses,
+            unanswered,
+            plan,
+            ..
+        } => success_fact(&describe_response(
+            responses.len(),
+            unanswered,
+            plan.is_some(),
+        )),
+        Event::DocumentMissing { reason, .. } if reason == TurnRetryReason::USER_KEPT_OWN_TEXT => {
+            notice("your text stays; the turn goes again and starts from it")
+        }
+        Event::DocumentMissing { reason, .. } => fact(
+            FactTone::Bad,
+            &format!("the turn brought no document: {reason}"),
+        ),
+        Event::DocumentIncomplete { lacks, .. } => fact(
+            FactTone::Plain,
+            &format!(
+                "asked back: {}",
+                missing_part::describe_missing_parts(lacks)
+            ),
+        ),
+        // A second one of the same turn is told by its question.
+        Event::DocumentConflict {
+            document,
+            clash: None,
+            ..
+        } => fact(
+            FactTone::Bad,
+            &format!("{document} was edited while a turn wrote it; nothing was overwritten"),
+        ),
+        Event::DocumentConflict { clash: Some(_), .. } => Vec::new(),
+        Event::PlanEdited { plan, .. } => match plan {
+            Some(_) => user_message("edited the plan"),
+            None => fact(FactTone::Bad, "the plan was edited and is none any more"),
+        },
+        Event::CommentsEdited { .. } => user_message("edited the comments"),
+        Event::NoteMade { line, text, .. } => {
+            user_message(&format!("note on line {line} of the plan: {text}"))
+        }
+        Event::NoteRemoved { n } => user_message(&format!("note {n} is taken back")),
+        Event::RemarksAppended { .. } => user_message("asked for changes in the comments"),
+        Event::PhaseChanged { to, .. } => vec![TranscriptBlock::new(
+            BlockAuthor::System,
+            BlockContent::Divider {
+                text: to.name().to_owned(),
+            },
+        )],
+        Event::QuestionAsked { question } => match question.kind {
+            crate::domain::question::QuestionKind::Gate { .. } => Vec::new(),
+            _ => fact(FactTone::Question, &question.kind.describe()),
+        },
+        Event::ApprovalExpired { approval, reason } => fact(
+            FactTone::Bad,
+            &format!("expired, not answered: {}; {reason}", approval.describe()),
+        ),
+        Event::RefinerChosen { role, .. } => {
+            notice(&format!("the {} talks about the goal now", role.name()))
+        }
+        Event::ExecutionEntered { terms, .. } => match &terms.commits {
+            CommitTarget::Off { reason } => notice(&format!("commits are off: {reason}")),
+            CommitTarget::Current { branch } | CommitTarget::New { branch } => {
+                notice(&format!("commits go to {branch}"))
+            }
+        },
+        Event::ExecutionRefused { reason } => fact(
+            FactTone::Bad,
+            &format!("the plan cannot be executed: {reason}"),
+        ),
+        Event::BaselineStopped => notice("you stopped the tests before step 1"),
+        Event::BaselineSkipped { reason } => notice(&format!("not tested before step 1: {reason}")),
+        Event::BaselineRan(baseline) => {
+            let tone = match baseline.receipt.allows_next_step() {
+                true => FactTone::Plain,
+                false => FactTone::Bad,
+            };
+            fact_with_detail(
+                tone,
+                &baseline.describe(),
+                &describe_test_receipt(&baseline.receipt),
+            )
+        }
+        Event::TestsRan { step, receipt, .. } => {
+            let tone = match receipt.outcome {
+                TestOutcome::Passed => FactTone::Good,
+                _ if receipt.allows_next_step() => FactTone::Plain,
+                _ => FactTone::Bad,
+            };
+            let text = format!("step {step}: {}", receipt.describe_with_origin());
+            fact_with_detail(tone, &text, &describe_test_receipt(receipt))
+        }
+        Event::CommitMade {
+            commit, message, ..
+        } => success_fact(&format!(
+            "commit {} {}",
+            crate::tui::labels::short_commit(commit),
+            to_one_line(message)
+        )),
+        Event::CommitSkipped { step, reason } => {
+            notice(&format!("step {step} is not committed: {reason}"))
+        }
+        Event::CommitFailed { step, message } => fact(
+            FactTone::Bad,
+            &format!("the commit of step {step} failed: {message}"),
+        ),
+        Event::StepRecorded { step, .. } => success_fact(&format!("step {step} is done")),
+        Event::UndoFinished {
+            way, steps, commit, ..
+        } => {
+            let commit = commit.as_deref().map(crate::tui::labels::short_commit);
+            let commit = commit.map_or(String::new(), |commit| format!(", commit {commit}"));
+            user_message(&format!("{} {}{commit}", way.verb(), steps_label(steps)))
+        }
+        Event::UndoFailed { reason } => {
+            fact(FactTone::Bad, &format!("nothing was changed: {reason}"))
+        }
+        Event::StoreTampered { files } => fact(FactTone::Bad, &describe_tampering(files)),
+        Event::TodosWritten { todos, .. } => notice(&todo_lists::format_todo_list(todos)),
+        Event::AnswerPending { .. } => notice(DEFERRED_ANSWER_NOTE),
+        Event::PlanExitAnswered { told: Some(_) } => {
+            notice("the plan stays with its planner: it is kept and goes to nobody yet")
+        }
+        Event::PlanEntered { reason } => notice(&format!("back to planning: {reason}")),
+        Event::LateResultReceived { role, text } => {
+            notice(&format!("for the {}: {text}", role.name()))
+        }
+        Event::ToolBlocked { tool, reason, .. } => fact(
+            FactTone::Bad,
+            &format!("the tool {tool} was blocked: {reason}"),
+        ),
+        Event::EffectFailed { what, message } => fact(FactTone::Bad, &format!("{what}: {message}")),
+        Event::WarningRaised { what, message } => {
+            notice(&format!("failed to {what}, the run goes on: {message}"))
+        }
+        Event::Agent { role, news, .. } => self::from_activity(*role, news),
+        // Whoever knows the adapters tells this.
+        Event::SessionVersion { .. } => Vec::new(),
+        Event::TaskStarted(order) => notice(&to_one_line(&order.describe_start())),
+        Event::TaskEnded(result) => from_task_outcome(result, result.display_name()),
+        // Whoever knows the calls and the tasks tells of them.
+        Event::ApprovalDecided { .. }
+        | Event::PlanExitAnswered { told: None }
+        | Event::PlanMarked { .. }
+        | Event::TaskPatched { .. }
+        | Event::RunCreated(_)
+        | Event::TaskDispatched { .. }
+        | Event::TaskOpened { .. }
+        | Event::TaskActivity { .. }
+        | Event::TaskMovedToBackground { .. }
+        | Event::TaskReported { .. }
+        | Event::ChildDeleted { .. }
+        | Event::Discussion { .. }
+        | Event::AgentsRegistered { .. }
+        | Event::TurnSendConfirmed
+        | Event::TurnHoldChanged { .. }
+        | Event::SessionOpened { .. }
+        | Event::UsageReported { .. }
+        | Event::PlanUseReported { .. }
+        | Event::MessageAppended { .. }
+        | Event::TurnStarted { .. }
+        | Event::AgentAsked { .. }
+        | Event::DraftFound { .. }
+        | Event::AgentQuestionWithdrawn { .. }
+        | Event::AnswerMissed { .. }
+        | Event::ApprovalRequested(_)
+        | Event::RepositorySurveyed { .. }
+        | Event::SnapshotTaken { .. }
+        | Event::UndoAsked { .. }
+        | Event::UndoKept { .. }
+        | Event::UndoPutBack { .. }
+        | Event::StepAudited(_) => Vec::new(),
+    }
+}
+
+/// The blocks of an agent's news.
+pub fn from_activity(role: Role, news: &AgentActivity) -> Vec<TranscriptBlock> {
+    let agent = |content| vec![TranscriptBlock::new(BlockAuthor::Agent(role), content)];
+    match news {
+        AgentActivity::Text { text } => agent(BlockContent::message(text)),
+        AgentActivity::Thinking { text } => match text.trim() {
+            "" => Vec::new(),
+            text => agent(BlockContent::Thinking {
+                text: clean_for_display(text),
+            }),
+        },
+        AgentActivity::ToolStarted { item, tool, title } => {
+            agent(BlockContent::Tool(ToolCallCard::new(item, tool, title)))
+        }
+        AgentActivity::ToolEnded { .. } => Vec::new(),
+        AgentActivity::FilesChanged { paths, .. } => {
+            let list: Vec<String> = paths
+                .iter()
+                .map(|(path, change)| format!("{change} {path}"))
+                .collect();
+            notice(&format!("files: {}", list.join(", ")))
+        }
+        AgentActivity::CallDenied { tool, reason } => {
+            fact(FactTone::Bad, &format!("{tool} was refused: {reason}"))
+        }
+        AgentActivity::Retrying { reason } => {
+            notice(&format!("{} tries again: {reason}", role.name()))
+        }
+        AgentActivity::Notice { text } => notice(&format!("{}: {text}", role.name())),
+        AgentActivity::Silent { seconds, verdict } => {
+            let why = verdict.as_ref().map(|why| format!("; {why}"));
+            notice(&format!(
+                "no sign of life from the {} for {seconds} s{}",
+                role.name(),
+                why.unwrap_or_default()
+            ))
+        }
+        AgentActivity::Unknown { frame } => notice(&format!("unknown frame `{frame}` (kept)")),
+        AgentActivity::Malformed { problem } => fact(
+            FactTone::Bad,
+            &format!("a line that is no frame: {problem}"),
+        ),
+    }
+}
+
+/// A step that went well: its tests and its commit behind it, and what the tests said.
+pub fn from_finished_step<'a>(
+    step: u32,
+    parts: impl Iterator<Item = &'a String>,
+    proof: &str,
+) -> Vec<TranscriptBlock> {
+    let (checked, marked) = (format!("step {step}: "), format!("[Step {step}] "));
+    let parts = parts.map(|part| part.replacen(&checked, "", 1).replacen(&marked, "", 1));
+    let all: Vec<String> = std::iter::once(format!("step {step} is done"))
+        .chain(parts)
+        .collect();
+    fact_with_detail(FactTone::Good, &all.join(" · "), proof)
+}
+
+/// What was run for a step, how long, and what came of it; nothing where nothing was run.
+fn describe_test_receipt(receipt: &Receipt) -> String {
+    match receipt.command.as_str() {
+        "" => String::new(),
+        command => format!(
+            "$ {}  {}\n{}",
+            to_one_line(command),
+            format_millis(i64::try_from(receipt.duration_ms).unwrap_or(i64::MAX)),
+            receipt.output_tail.trim_end()
+        ),
+    }
+}
+
+fn user_message(text: &str) -> Vec<TranscriptBlock> {
+    vec![TranscriptBlock::new(
+        BlockAuthor::User,
+        BlockContent::message(text),
+    )]
+}
+
+/// A quiet line.
+pub fn notice(text: &str) -> Vec<TranscriptBlock> {
+    vec![TranscriptBlock::new(
+        BlockAuthor::System,
+        BlockContent::notice(text),
+    )]
+}
+
+/// Something that the program knows.
+pub fn fact(tone: FactTone, text: &str) -> Vec<TranscriptBlock> {
+    vec![TranscriptBlock::new(
+        BlockAuthor::System,
+        BlockContent::fact(tone, text),
+    )]
+}
+
+fn fact_with_detail(tone: FactTone, text: &str, proof: &str) -> Vec<TranscriptBlock> {
+    vec![TranscriptBlock::new(
+        BlockAuthor::System,
+        BlockContent::fact_with_detail(tone, text, proof),
+    )]
+}
+
+fn success_fact(text: &str) -> Vec<TranscriptBlock> {
+    fact(FactTone::Good, text)
+}
+
+/// How a task ended, of an agent of this name.
+pub fn from_task_outcome(result: &TaskResult, name: &str) -> Vec<TranscriptBlock> {
+    let tone = match result.end {
+        TaskOutcome::Completed { .. } => FactTone::Good,
+        _ => FactTone::Bad,
+    };
+    fact(
+        tone,
+        &format!(
+            "the task of {} is {}: {}",
+            to_one_line(name),
+            result.end.status().name(),
+            to_one_line(first_line(result.end.user_message()))
+        ),
+    )
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}
+
+fn from_turn_outcome(result: &TurnOutcome) -> Vec<TranscriptBlock> {
+    match result {
+        TurnOutcome::Completed { .. } => Vec::new(),
+        TurnOutcome::Interrupted => notice("the turn was interrupted"),
+        TurnOutcome::Failed { kind, message, .. } => fact(
+            FactTone::Bad,
+            &format!("the turn failed ({kind}): {message}"),
+        ),
+    }
+}
+
+fn from_review(review: &ReviewDocument) -> Vec<TranscriptBlock> {
+    let tone = match review.verdict {
+        Verdict::Approved => FactTone::Good,
+        Verdict::ChangesRequired => FactTone::Plain,
+    };
+    let doubt = if review.consistent {
+        ""
+    } else {
+        " (its signals disagree)"
+    };
+    let remarks = review.remarks.iter().map(|remark| {
+        format!(
+            "{}. [{}] {}",
+            remark.n,
+            remark.severity.as_str(),
+            to_one_line(&remark.text)
+        )
+    });
+    let head = format!(
+        "review: {}{doubt}, {}",
+        review.verdict.label(),
+        pluralize(review.remarks.len(), "finding")
+    );
+    let lines: Vec<String> = std::iter::once(head).chain(remarks).collect();
+    fact(tone, &lines.join("\n"))
+}
+
+fn describe_response(n_responses: usize, unanswered: &[u32], is_changed: bool) -> String {
+    let plan = if is_changed {
+        "the plan changed"
+    } else {
+        "the plan stays"
+    };
+    let left: Vec<String> = unanswered.iter().map(u32::to_string).collect();
+    let answered = pluralize(n_responses, "finding");
+    match left.as_slice() {
+        [] => format!("answers to {answered}, {plan}"),
+        left => format!(
+            "answers to {answered}, {plan}; unanswered: {}",
+            left.join(", ")
+        ),
+    }
+}
+
+fn describe_tampering(files: &[RestoredFile]) -> String {
+    format!(
+        "files that only this program writes were changed by somebody else and are restored: {}",
+        tampering::describe_restored_files(files)
+    )
+}

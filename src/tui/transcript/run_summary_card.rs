@@ -1,0 +1,302 @@
+//! The end of a run as a card of the stream: what came of it, and while it is the run at hand what can be done now.
+//!
+//! Refuses to know the run's state: what it says is handed in. It stays where its run ended when another one begins.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::ChatTranscript;
+use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
+use crate::domain::ids::RunId;
+use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans, wrap_spans_to_rows};
+use crate::tui::{clickable_keys, theme};
+
+/// How wide the card gets.
+const MAX_CARD_COLUMNS: usize = 100;
+/// Below how many columns it is a line.
+const MIN_CARD_COLUMNS: usize = 20;
+/// Below how many rows it is a line.
+const MIN_CARD_ROWS: usize = 5;
+/// How many columns its frame takes.
+const FRAME_COLUMNS: usize = 4;
+/// How wide a card is in which keys are named at length.
+const MIN_LONG_KEY_COLUMNS: usize = 56;
+/// How many rows of the window stay above it, where it has that many.
+const ROWS_ABOVE_CARD: usize = 3;
+/// Below how many rows of the window the card may take all of them.
+const LOW_WINDOW_ROWS: usize = 14;
+
+/// Lines of the card that stay or go together; what gives way first has the highest rank.
+type RankedLines = (u8, Vec<Line<'static>>);
+
+/// How a run ended; all texts are drawable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSummaryCard {
+    /// Which run.
+    pub run: RunId,
+    /// What stands in the frame, and how it is written.
+    pub heading: (&'static str, Style),
+    /// The goal's title.
+    pub title: Option<String>,
+    /// What was done and how it was checked.
+    pub results: Vec<(String, Style)>,
+    /// How many reviews, how long, how much.
+    pub counts: String,
+    /// What can be done now.
+    pub keys: Vec<RunSummaryKey>,
+    /// The command that merges what was committed.
+    pub merge_command: Option<String>,
+    /// How many rows it may have.
+    pub max_rows: usize,
+}
+
+/// A key with what it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSummaryKey {
+    /// The key.
+    pub name: String,
+    /// What it does.
+    pub label: &'static str,
+    /// The same where there is little room.
+    pub short_label: &'static str,
+}
+
+impl ChatTranscript {
+    /// Shows at the end of the stream how the run at hand ended; all that is told from here on stands before it.
+    pub fn show_run_summary(&mut self, ending: RunSummaryCard) {
+        let last = self.blocks.back_mut();
+        let shown = last.filter(|last| {
+            last.run_summary()
+                .is_some_and(|shown| shown.run == ending.run)
+        });
+        match shown {
+            Some(block) => {
+                let rows = block
+                    .run_summary()
+                    .map_or(ending.max_rows, |shown| shown.max_rows);
+                let ending = RunSummaryCard {
+                    max_rows: rows,
+                    ..ending
+                };
+                if block.run_summary() != Some(&ending) {
+                    block.set_run_summary(ending);
+                    self.recount_bytes();
+                }
+            }
+            None => {
+                self.detach_run_summary();
+                self.push_blocks(vec![TranscriptBlock::new(
+                    BlockAuthor::System,
+                    BlockContent::RunSummary(ending),
+                )]);
+            }
+        }
+    }
+
+    /// The run at hand is not over: where its end stood there, it goes on.
+    pub fn remove_run_summary(&mut self, run: &RunId) {
+        let is_its = |block: &mut TranscriptBlock| {
+            block.run_summary().is_some_and(|ending| ending.run == *run)
+        };
+        if self.blocks.pop_back_if(is_its).is_some() {
+            self.scroll
+                .follow_end_if_gone(self.end_number(), self.end_number());
+            self.recount_bytes();
+        } else {
+            self.detach_run_summary();
+        }
+    }
+
+    /// No run is at hand: the last one's end stays as it is, and names no keys.
+    pub fn detach_run_summary(&mut self) {
+        let Some(block) = self.blocks.back_mut() else {
+            return;
+        };
+        let ending = block.run_summary().filter(|ending| ending.is_current());
+        if let Some(ending) = ending.cloned() {
+            block.set_run_summary(RunSummaryCard {
+                keys: Vec::new(),
+                max_rows: usize::MAX,
+                ..ending
+            });
+        }
+    }
+
+    /// Tells whether a run ended here.
+    pub fn has_run_summary(&self) -> bool {
+        self.blocks
+            .iter()
+            .any(|block| block.run_summary().is_some())
+    }
+
+    /// The place of the end of the run at hand: before it stands all that is told.
+    pub(super) fn run_summary_index(&self) -> Option<usize> {
+        let last = self.blocks.back().and_then(TranscriptBlock::run_summary)?;
+        let at = self.blocks.len().checked_sub(1);
+        at.filter(|_| last.is_current())
+    }
+
+    /// Lets the card of the run at hand have no more rows than a window.
+    pub(super) fn fit_run_summary(&mut self, rows: usize) {
+        let above = if rows < LOW_WINDOW_ROWS {
+            0
+        } else {
+            ROWS_ABOVE_CARD
+        };
+        let rows = rows.saturating_sub(above);
+        let Some(last) = self.blocks.back_mut() else {
+            return;
+        };
+        let ending = last.run_summary().filter(|ending| ending.is_current());
+        if let Some(ending) = ending.filter(|ending| ending.max_rows != rows) {
+            let ending = RunSummaryCard {
+                max_rows: rows,
+                ..ending.clone()
+            };
+            last.set_run_summary(ending);
+        }
+    }
+}
+
+impl RunSummaryCard {
+    /// Tells whether its run is still the one at hand.
+    fn is_current(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// How many bytes of text it holds.
+    pub fn n_bytes(&self) -> usize {
+        self.to_text().len()
+    }
+
+    /// What it says, as one would copy it.
+    pub fn to_text(&self) -> String {
+        let said = self.results.iter().map(|(text, _)| text.as_str());
+        let counts = [self.counts.as_str()];
+        let parts = self.title.iter().map(String::as_str).chain(said);
+        let parts = parts.chain(counts).chain(self.merge_command.as_deref());
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        parts.join("\n")
+    }
+
+    /// Its lines, those that fit.
+    pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
+        if columns < MIN_CARD_COLUMNS || self.max_rows < MIN_CARD_ROWS {
+            let (head, style) = self.heading;
+            let title = self.title.as_deref().unwrap_or_default();
+            let text = truncate_to_columns(&format!("{}: {title}", head.trim()), columns);
+            return vec![Line::styled(text, style)];
+        }
+        let columns = columns.min(MAX_CARD_COLUMNS);
+        let inner = columns - FRAME_COLUMNS;
+        // A blank above it where there is room, and its frame.
+        let n_blanks = usize::from(self.max_rows >= LOW_WINDOW_ROWS);
+        let lines = drop_low_ranks(
+            self.ranked_lines(inner),
+            self.max_rows.saturating_sub(2 + n_blanks).max(2),
+        );
+        let (head, style) = self.heading;
+        let line = "─".repeat(columns.saturating_sub(text_width(head) + 2));
+        let mut framed = vec![Line::default(); n_blanks];
+        framed.push(Line::from(vec![
+            Span::styled("╭", style),
+            Span::styled(head, style.patch(theme::STRONG)),
+            Span::styled(format!("{line}╮"), style),
+        ]));
+        framed.extend(lines.into_iter().map(|line| {
+            let pad = " ".repeat(inner.saturating_sub(line.width()));
+            let mut spans = vec![Span::styled("│ ", style)];
+            spans.extend(line.spans);
+            spans.extend([Span::raw(pad), Span::styled(" │", style)]);
+            Line::from(spans)
+        }));
+        let line = "─".repeat(columns - 2);
+        framed.push(Line::styled(format!("╰{line}╯"), style));
+        framed
+    }
+
+    /// What it says, by what gives way first where it is low.
+    fn ranked_lines(&self, columns: usize) -> Vec<RankedLines> {
+        let mut parts = Vec::new();
+        if let Some(title) = &self.title {
+            let title = Span::styled(title.clone(), theme::STRONG);
+            let mut title = wrap_spans_to_rows(&[title], columns, 0, 2).into_iter();
+            parts.push((3, title.next().into_iter().collect()));
+            parts.push((6, title.collect()));
+        }
+        for (text, style) in &self.results {
+            let text = Span::styled(text.clone(), *style);
+            parts.push((2, wrap_spans(&[text], columns, 2)));
+        }
+        if !self.counts.is_empty() {
+            let text = Span::styled(self.counts.clone(), theme::QUIET);
+            parts.push((7, wrap_spans(&[text], columns, 0)));
+        }
+        if !self.keys.is_empty() {
+            parts.push((5, vec![Line::default()]));
+            parts.push((0, key_rows(&self.keys, columns)));
+        }
+        let merge = self.merge_command.as_deref();
+        parts.extend(merge.map(|command| (4, shell_command_lines("merge", command, columns))));
+        parts
+    }
+}
+
+/// The lines that fit; those of the lowest rank stay.
+fn drop_low_ranks(mut parts: Vec<RankedLines>, most: usize) -> Vec<Line<'static>> {
+    let n_lines = |parts: &[RankedLines]| parts.iter().map(|(_, lines)| lines.len()).sum::<usize>();
+    while n_lines(&parts) > most {
+        let ranks = parts.iter().map(|(rank, _)| *rank);
+        match ranks.max().filter(|rank| *rank > 0) {
+            // Of several the last one is the least.
+            Some(rank) => {
+                let at = parts.iter().rposition(|(of, _)| *of == rank);
+                at.map(|at| parts.remove(at));
+            }
+            None => break,
+        }
+    }
+    let lines = parts.into_iter().flat_map(|(_, lines)| lines);
+    lines.take(most).collect()
+}
+
+/// A command for the user's shell, whole.
+fn shell_command_lines(what: &str, command: &str, columns: usize) -> Vec<Line<'static>> {
+    let lead = format!("{what}  ");
+    let indent = text_width(&lead);
+    let spans = [
+        Span::styled(lead, theme::QUIET),
+        Span::styled(command.to_owned(), theme::CODE),
+    ];
+    wrap_spans(&spans, columns, indent)
+}
+
+/// Keys with what they do, as many a row as fit.
+fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
+    let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
+    let mut used = 0;
+    for key in keys {
+        let does = match columns >= MIN_LONG_KEY_COLUMNS {
+            true => key.label,
+            false => key.short_label,
+        };
+        let needed = text_width(&key.name) + text_width(does) + 4;
+        if used > 0 && used + needed > columns {
+            rows.push(Vec::new());
+            used = 0;
+        }
+        used += needed;
+        if let Some(row) = rows.last_mut() {
+            row.push(Span::styled(
+                key.name.clone(),
+                clickable_keys::mark_hint(theme::KEY),
+            ));
+            row.push(Span::styled(
+                format!(" {does}"),
+                clickable_keys::mark_hint(theme::PLAIN),
+            ));
+            row.push(Span::raw("   "));
+        }
+    }
+    rows.into_iter().map(Line::from).collect()
+}

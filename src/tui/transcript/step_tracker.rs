@@ -1,0 +1,159 @@
+//! How a step of the execution is told: a heading when it begins, one line when it is over.
+//!
+//! Refuses to call a step done whose tests fail, and one well done that changed nothing.
+
+use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
+use super::{ChatTranscript, event_blocks};
+use crate::domain::event::Event;
+use crate::domain::plan::Plan;
+use crate::domain::plan_execution::StepAssessment;
+use crate::tui::text_wrap::to_one_line;
+
+/// What was told of the step at hand, and what the plan says of all of them.
+#[derive(Debug, Default)]
+pub(super) struct StepTracker {
+    /// The texts of the plan's steps with their numbers, as far as it was told.
+    step_texts: Vec<(u32, String)>,
+    /// What was told of the step that is checked.
+    check_facts: Vec<String>,
+    /// The step that has its heading and is not over.
+    current: Option<u32>,
+    /// The step whose tests failed last.
+    failing: Option<u32>,
+    /// The step that was committed last.
+    committed: Option<u32>,
+    /// The step whose changes were looked at last, until its tests run: they always do where something changed.
+    audited: Option<u32>,
+}
+
+impl StepTracker {
+    /// Takes an event in; gives the heading of a step that begins.
+    pub fn on_event(&mut self, event: &Event) -> Option<TranscriptBlock> {
+        match event {
+            Event::PlanCommitted { plan, .. }
+            | Event::ResponseCommitted {
+                plan: Some((plan, _)),
+                ..
+            }
+            | Event::PlanEdited {
+                plan: Some(plan), ..
+            } => self.set_plan(plan),
+            Event::TurnStarted { .. } => self.check_facts.clear(),
+            Event::StepAudited(audit) => self.audited = Some(audit.step),
+            Event::TestsRan { step, receipt, .. } => {
+                self.audited = None;
+                self.failing = (!receipt.allows_next_step()).then_some(*step);
+            }
+            Event::CommitMade { step, .. } => self.committed = Some(*step),
+            Event::SnapshotTaken { step, .. } => {
+                (self.failing, self.committed, self.audited) = (None, None, None);
+                // A turn that mends the step is of the same one.
+                if self.current.replace(*step) == Some(*step) {
+                    return None;
+                }
+                let text = self.step_heading(*step);
+                return Some(TranscriptBlock::new(
+                    BlockAuthor::System,
+                    BlockContent::Divider { text },
+                ));
+            }
+            Event::StepRecorded { .. } | Event::PhaseChanged { .. } => self.current = None,
+            _ => {}
+        }
+        None
+    }
+
+    fn set_plan(&mut self, plan: &Plan) {
+        let steps = plan.steps.iter();
+        self.step_texts = steps
+            .map(|step| (step.n, to_one_line(&step.text)))
+            .collect();
+    }
+
+    fn step_heading(&self, n: u32) -> String {
+        let known = self.step_texts.iter().find(|(step, _)| *step == n);
+        match (known, n) {
+            (Some((_, text)), _) => format!("step {n} of {}: {text}", self.step_texts.len()),
+            // The executor's last words, after all steps.
+            (None, 0) => "summary".to_owned(),
+            (None, _) => format!("step {n}"),
+        }
+    }
+
+    /// Notes what was told of a step that is checked: one line says it again once the step is done.
+    pub fn record_check_fact(&mut self, text: &str) {
+        self.check_facts.push(text.to_owned());
+    }
+
+    /// The subject of a step's commit with the whole text of the step, which it may only have the beginning of.
+    fn restore_full_subject(&self, step: u32, told: &str) -> String {
+        let mark = format!("[Step {step}] ");
+        let whole = || {
+            let (before, subject) = told.split_once(&mark)?;
+            let beginning = subject.strip_suffix('…')?;
+            let (_, text) = self.step_texts.iter().find(|(n, _)| *n == step)?;
+            let is_its = text.starts_with(beginning);
+            is_its.then(|| format!("{before}{mark}{text}"))
+        };
+        whole().unwrap_or_else(|| told.to_owned())
+    }
+
+    /// What is said of a step that is over and changed nothing; nothing of any other.
+    fn unchanged_block(&self, step: u32) -> Option<TranscriptBlock> {
+        self.audited.filter(|looked_at| *looked_at == step)?;
+        let text = format!(
+            "step {step} is over: it {}",
+            StepAssessment::CHANGED_NOTHING
+        );
+        Some(TranscriptBlock::new(
+            BlockAuthor::System,
+            BlockContent::fact(FactTone::NoEffect, &text),
+        ))
+    }
+
+    /// What is said of a step that is over although its tests fail; nothing of any other.
+    fn failing_tests_block(&self, step: u32) -> Option<TranscriptBlock> {
+        self.failing.filter(|failing| *failing == step)?;
+        let text = match self.committed == Some(step) {
+            true => format!("step {step} is over: committed, its tests fail"),
+            false => format!("step {step} is over: its tests fail, nothing is committed"),
+        };
+        Some(TranscriptBlock::new(
+            BlockAuthor::System,
+            BlockContent::fact(FactTone::Plain, &text),
+        ))
+    }
+}
+
+impl ChatTranscript {
+    /// One line for a step that went well, in the place of those that said it bit by bit.
+    pub(super) fn end_step(&mut self, step: u32, event: &Event) {
+        let told = std::mem::take(&mut self.steps.check_facts);
+        let other = self.steps.unchanged_block(step);
+        if let Some(block) = other.or_else(|| self.steps.failing_tests_block(step)) {
+            return self.push_blocks(vec![block]);
+        }
+        let (mut parts, mut proof) = (Vec::new(), String::new());
+        let was_told = |block: &TranscriptBlock| {
+            let good = block.success_fact();
+            good.is_some_and(|(text, _)| told.iter().any(|told| told == text))
+        };
+        while let Some(block) = self.blocks.pop_back_if(|block| was_told(block)) {
+            self.n_bytes = self.n_bytes.saturating_sub(block.n_bytes());
+            if let Some((text, more)) = block.success_fact() {
+                parts.push(self.steps.restore_full_subject(step, text));
+                proof.insert_str(0, more);
+            }
+        }
+        self.scroll
+            .follow_end_if_gone(self.end_number(), self.end_number());
+        match parts.is_empty() {
+            true => self.push_blocks(event_blocks::from_event(event)),
+            false => self.push_blocks(event_blocks::from_finished_step(
+                step,
+                parts.iter().rev(),
+                &proof,
+            )),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What a task changed and handed over, as a card that opens to the changes themselves.
+//!
+//! Refuses to look at files: it shows what of the patch the event holds.
+
+use super::ChatTranscript;
+use super::tool_call_card::{PATCH_TOOL, ToolCallCard, ToolCallOutcome, ToolFileChange};
+use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
+use crate::domain::ids::SessionId;
+use crate::domain::task_patch::TaskPatch;
+use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
+
+impl ChatTranscript {
+    /// Tells where a task's changes went, once they are there.
+    pub(super) fn add_task_patch(&mut self, session: &SessionId, patch: &TaskPatch) {
+        if !patch.is_settled() {
+            return;
+        }
+        let whose = self.tasks.get(session).map_or("a task", String::as_str);
+        let mut card = ToolCallCard::new("", PATCH_TOOL, &format!("{whose}: {}", patch.describe()));
+        card.set_file_changes(patch_file_changes(patch));
+        card.end = Some(ToolCallOutcome::from_status("completed", None, ""));
+        self.push_blocks(vec![TranscriptBlock::new(
+            BlockAuthor::System,
+            BlockContent::Tool(card),
+        )]);
+    }
+}
+
+/// The files of a patch with their lines, as far as they are known.
+fn patch_file_changes(patch: &TaskPatch) -> Vec<ToolFileChange> {
+    let read = UnifiedDiff::parse(&patch.text);
+    let lines = |n: usize| -> String {
+        let lines = read.file_lines(n).iter();
+        let of_text = lines.filter(|line| line.kind != DiffLineKind::File);
+        of_text.map(|line| format!("{}\n", line.text)).collect()
+    };
+    let files = patch.files.iter().map(|file| {
+        let at = read
+            .files
+            .iter()
+            .position(|found| found.title() == file.path);
+        let diff = at.map_or_else(String::new, lines);
+        ToolFileChange::new(&file.path, &file.about, &diff)
+    });
+    files.collect()
+}

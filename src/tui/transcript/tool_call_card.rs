@@ -1,0 +1,578 @@
+//! A call of a tool as a card: one line that says what is done and how it ended, and opened all that is
+//! known of it: the command with its output, the files with what changed in them.
+//!
+//! Refuses to know events and files: what changed is what the CLI told.
+
+mod tool_outcome;
+
+pub use tool_outcome::ToolCallOutcome;
+use tool_outcome::{DENIED_LABEL, ToolOutcomeKind};
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::block_layout::signed_lines;
+use super::front_matter_diff::without_front_matter;
+use super::transcript_block::FoldState;
+use crate::domain::ids::RequestId;
+use crate::text::{pluralize, truncate};
+use crate::tui::text_wrap::{
+    clean_for_display, text_width, to_one_line, truncate_middle, truncate_to_columns,
+    wrap_quotation,
+};
+use crate::tui::theme;
+use crate::tui::tool_labels;
+
+/// The tool by which claude asks the user.
+const CLAUDE_ASK_TOOL: &str = "AskUserQuestion";
+/// What a task handed over.
+pub const PATCH_TOOL: &str = "patch";
+
+/// A call; all texts are drawable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCallCard {
+    /// The CLI's name of the call.
+    pub item: String,
+    /// What kind of tool.
+    tool: String,
+    /// What it is about, in one line.
+    subject: String,
+    /// The files that it changes.
+    files: Vec<ToolFileChange>,
+    /// How it ended, once it did.
+    pub end: Option<ToolCallOutcome>,
+    /// The request that it waits for the answer to.
+    pub pending_request: Option<RequestId>,
+    /// Why it was refused, where it was.
+    denial_reason: Option<String>,
+    /// The key that shows all that its tool said.
+    expand_key: String,
+}
+
+/// A call whose tool said more than is kept here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TruncatedToolCall {
+    /// The CLI's name of the call.
+    pub item: String,
+    /// What it is, without what its tool said; drawable.
+    pub text: String,
+    /// The end of that, drawable.
+    pub output: String,
+}
+
+/// A file that a call changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolFileChange {
+    /// Where it is.
+    pub path: String,
+    /// What happens to it: `add`, `update`, `delete`, `move to …`.
+    pub change: String,
+    /// Its lines that go and come, as in a diff; empty where the CLI did not tell them.
+    pub diff: String,
+}
+
+impl ToolFileChange {
+    /// Tells of a file; gives it back drawable.
+    pub fn new(path: &str, change: &str, diff: &str) -> Self {
+        let is_document = path.contains(".agent-collab/") && path.ends_with(".md");
+        let diff = clean_for_display(diff);
+        Self {
+            path: to_one_line(path),
+            change: to_one_line(change),
+            diff: match is_document {
+                true => without_front_matter(&diff),
+                false => diff,
+            },
+        }
+    }
+
+    /// How many lines come and go, as far as they are told; lines that are left out of a file that comes or goes whole
+    /// do as the others.
+    fn line_counts(&self) -> (usize, usize) {
+        let n = |sign: char| {
+            let lines = self.diff.lines().filter_map(|line| line.strip_prefix(sign));
+            lines
+                .map(|line| truncate::count_omitted_lines(line).max(1))
+                .sum()
+        };
+        (n('+'), n('-'))
+    }
+
+    /// Tells whether lines are left out of which nobody knows whether they come or go.
+    fn is_truncated(&self) -> bool {
+        truncate::count_omitted_lines(&self.diff) > 0 || self.diff.ends_with(truncate::ELLIPSIS)
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.path.len() + self.change.len() + self.diff.len()
+    }
+}
+
+impl ToolCallCard {
+    /// A call that runs.
+    pub fn new(item: &str, tool: &str, about: &str) -> Self {
+        Self {
+            item: item.to_owned(),
+            tool: to_one_line(tool),
+            subject: to_one_line(about),
+            files: Vec::new(),
+            end: None,
+            pending_request: None,
+            denial_reason: None,
+            expand_key: String::new(),
+        }
+    }
+
+    /// Takes what it changes; what was told of it before is void.
+    pub fn set_file_changes(&mut self, files: Vec<ToolFileChange>) {
+        self.files = files;
+    }
+
+    /// Names files from a folder on; tells whether that made a difference.
+    pub fn relativize_paths(&mut self, root: &str) -> bool {
+        let paths = self.files.iter_mut().map(|file| &mut file.path);
+        let mut differs = false;
+        for text in paths.chain([&mut self.subject]) {
+            if text.contains(root) {
+                *text = text.replace(root, "");
+                differs = true;
+            }
+        }
+        differs
+    }
+
+    /// Names the key that shows all that its tool said; tells whether that made a difference.
+    pub fn set_expand_key(&mut self, key: &str) -> bool {
+        let differs = self.expand_key != key;
+        if differs {
+            key.clone_into(&mut self.expand_key);
+        }
+        differs && self.n_lines().is_some()
+    }
+
+    /// What it is about.
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// Notes that it was refused, and why; gives the bytes that came to it.
+    pub fn mark_denied(&mut self, why: &str) -> usize {
+        let why = clean_for_display(why);
+        let n_bytes = why.len();
+        self.denial_reason = Some(why);
+        n_bytes
+    }
+
+    /// How many bytes of text it holds.
+    pub fn n_bytes(&self) -> usize {
+        self.item.len()
+            + self.denial_reason.as_ref().map_or(0, String::len)
+            + self.tool.len()
+            + self.subject.len()
+            + self
+                .files
+                .iter()
+                .map(ToolFileChange::n_bytes)
+                .sum::<usize>()
+            + self.end.as_ref().map_or(0, ToolCallOutcome::n_bytes)
+    }
+
+    /// All of it, as one would copy it.
+    pub fn to_text(&self) -> String {
+        let mut text = self.text_without_output();
+        let output = self.output();
+        if !output.is_empty() {
+            text.push('\n');
+            text.push_str(output);
+        }
+        text
+    }
+
+    /// The call of which not all that its tool said is here.
+    pub fn truncated_call(&self) -> Option<TruncatedToolCall> {
+        let end = self.end.as_ref()?;
+        end.n_lines.filter(|_| !self.output().is_empty())?;
+        Some(TruncatedToolCall {
+            item: self.item.clone(),
+            text: self.text_without_output(),
+            output: end.output.clone(),
+        })
+    }
+
+    fn text_without_output(&self) -> String {
+        let (verb, about) = self.verb_and_subject();
+        let mut parts = vec![format!("{verb}{about}")];
+        for file in &self.files {
+            if !file.diff.is_empty() {
+                parts.push(format!("--- {}\n{}", file.path, file.diff.trim_end()));
+            }
+        }
+        parts.join("\n")
+    }
+
+    /// Tells whether there is more than its line.
+    pub fn can_open(&self) -> bool {
+        self.has_more() || self.subject.len() > 60
+    }
+
+    fn has_more(&self) -> bool {
+        let is_refused = self
+            .denial_reason
+            .as_ref()
+            .is_some_and(|why| !why.is_empty());
+        is_refused
+            || !self.output().is_empty()
+            || self.files.iter().any(|file| !file.diff.is_empty())
+    }
+
+    /// What the tool said; that files were written is said by their diff.
+    fn output(&self) -> &str {
+        let output = self.end.as_ref().map_or("", |end| end.output.as_str());
+        let is_told = self.is_edit() && self.files.iter().any(|file| !file.diff.is_empty());
+        let went_badly = self
+            .end
+            .as_ref()
+            .is_some_and(|end| end.kind == ToolOutcomeKind::Failed);
+        match is_told && !went_badly {
+            true => "",
+            false => output,
+        }
+    }
+
+    /// How many lines its tool said, where not all of them are here.
+    fn n_lines(&self) -> Option<usize> {
+        let n = self.end.as_ref().and_then(|end| end.n_lines);
+        n.filter(|_| !self.output().is_empty())
+    }
+
+    fn is_edit(&self) -> bool {
+        self.tool == "edit"
+    }
+
+    fn is_command(&self) -> bool {
+        matches!(self.tool.as_str(), "command" | "bash" | "Bash" | "shell")
+    }
+
+    /// What is done, where it is done with a tool of this program or by asking.
+    fn own_tool_label(&self) -> Option<&'static str> {
+        match self.tool == CLAUDE_ASK_TOOL {
+            true => Some(tool_labels::ASK_USER_LABEL),
+            false => tool_labels::tool_label(&self.subject),
+        }
+    }
+
+    /// What is done, and to what.
+    fn verb_and_subject(&self) -> (String, String) {
+        if self.is_command() {
+            return ("$ ".to_owned(), self.subject.clone());
+        }
+        if self.is_edit() {
+            return self.edit_verb_and_paths();
+        }
+        if let Some(words) = self.own_tool_label() {
+            return (words.to_owned(), String::new());
+        }
+        let about = match self.tool.as_str() {
+            "read" => short_path(&self.subject),
+            _ => self.subject.clone(),
+        };
+        match self.tool.as_str() {
+            PATCH_TOOL => (String::new(), about),
+            tool if about.is_empty() || about == tool => (tool.to_owned(), String::new()),
+            tool => (format!("{tool} "), about),
+        }
+    }
+
+    fn edit_verb_and_paths(&self) -> (String, String) {
+        let of = |word: &str| self.files.iter().all(|file| file.change == word);
+        let verb = match self.files.first() {
+            Some(_) if of("delete") => "delete ",
+            Some(file) if file.change.starts_with("move to ") => "move ",
+            Some(_) | None => "edit ",
+        };
+        let paths: Vec<String> = match self.files.as_slice() {
+            [] => self.subject.split(", ").map(short_path).collect(),
+            files => files.iter().map(|file| short_path(&file.path)).collect(),
+        };
+        let about = match paths.as_slice() {
+            [first, _, _, _, ..] => format!("{first} and {} more", paths.len() - 1),
+            paths => paths.join(", "),
+        };
+        (verb.to_owned(), about)
+    }
+
+    /// Its lines.
+    pub fn lines(&self, columns: usize, folding: FoldState) -> Vec<Line<'static>> {
+        let (verb, about) = self.verb_and_subject();
+        let (head, is_whole) = self.head_line(&verb, &about, (columns, folding));
+        let mut lines = vec![head];
+        if folding == FoldState::Open {
+            if !is_whole {
+                lines.extend(signed_lines("    ", &about, theme::CODE, columns));
+            }
+            for file in &self.files {
+                lines.extend(self.diff_lines(file, columns));
+            }
+            for line in self.denial_reason.iter().flat_map(|why| why.lines()) {
+                lines.extend(wrap_quotation(line, theme::BAD, columns));
+            }
+            if let Some(n) = self.n_lines() {
+                let text = format!(
+                    "⋯ {} in all; {} shows them",
+                    pluralize(n, "line"),
+                    self.expand_key
+                );
+                lines.extend(wrap_quotation(&text, theme::CODE, columns));
+            }
+            for line in self.output().lines() {
+                lines.extend(wrap_quotation(line, theme::QUIET, columns));
+            }
+        } else if self.denial_reason.is_none()
+            && let Some(detail) = self.end.as_ref().and_then(|end| end.detail.as_ref())
+        {
+            let detail = truncate_to_columns(&format!("    {detail}"), columns);
+            lines.push(Line::styled(detail, theme::QUIET));
+        }
+        lines
+    }
+
+    /// The line of the card, and whether all of it is there.
+    fn head_line(
+        &self,
+        verb: &str,
+        about: &str,
+        (columns, folding): (usize, FoldState),
+    ) -> (Line<'static>, bool) {
+        let (sign, style) = self.sign();
+        let fold = match folding {
+            _ if !self.has_more() => "  ",
+            FoldState::Folded => "▸ ",
+            FoldState::Open => "▾ ",
+        };
+        // Why not matters more than what, but where both fit both are there.
+        let taken = text_width(fold) + text_width(sign) + text_width(verb) + text_width(about);
+        let status = self.status_parts((columns / 2).max(columns.saturating_sub(taken + 2)));
+        let taken: usize = status.iter().map(|(text, _)| text_width(text)).sum();
+        let room =
+            columns.saturating_sub(text_width(fold) + text_width(sign) + text_width(verb) + taken);
+        let cut_about = match self.is_command() {
+            true => truncate_to_columns(about, room),
+            false => truncate_middle(about, room),
+        };
+        let is_whole = cut_about == *about;
+        let mut spans = vec![
+            Span::styled(fold, theme::QUIET),
+            Span::styled(sign, style),
+            Span::styled(verb.to_owned(), theme::QUIET),
+            Span::styled(cut_about, theme::PLAIN),
+        ];
+        spans.extend(
+            status
+                .into_iter()
+                .map(|(text, style)| Span::styled(text, style)),
+        );
+        (Line::from(spans), is_whole)
+    }
+
+    fn sign(&self) -> (&'static str, Style) {
+        match self.end.as_ref().map(|end| end.kind) {
+            _ if self.denial_reason.is_some() => ("✗ ", theme::BAD),
+            None => ("◌ ", theme::QUIET),
+            Some(ToolOutcomeKind::Succeeded) => ("✓ ", theme::GOOD),
+            Some(ToolOutcomeKind::Failed) => ("✗ ", theme::BAD),
+            Some(ToolOutcomeKind::Abandoned) => ("■ ", theme::QUIET),
+        }
+    }
+
+    /// What stands behind it: how many lines came and went, and how it is.
+    fn status_parts(&self, columns: usize) -> Vec<(String, Style)> {
+        let counts = match self.tool.as_str() {
+            // All of it is counted, and said, where the lines are known in part.
+            PATCH_TOOL => [].iter(),
+            _ => self.files.iter(),
+        };
+        let rest = match counts.clone().any(ToolFileChange::is_truncated) {
+            true => truncate::ELLIPSIS,
+            false => "",
+        };
+        let counts = counts.map(ToolFileChange::line_counts);
+        let (more, less) = counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        let refused = self.denial_reason.as_ref().map(|why| match why.as_str() {
+            "" => DENIED_LABEL.to_owned(),
+            why => format!("{DENIED_LABEL}: {}", to_one_line(why)),
+        });
+        let (word, style) = match &self.end {
+            _ if refused.is_some() => (refused.as_deref().unwrap_or_default(), theme::BAD),
+            None if self.own_tool_label() == Some(tool_labels::ASK_USER_LABEL) => {
+                ("and waits", theme::QUIET)
+            }
+            None if self.pending_request.is_some() => ("waits for you", theme::NEEDS_YOU),
+            None => ("runs", theme::QUIET),
+            Some(end) => (end.status.as_str(), self.sign().1),
+        };
+        let n_lines = self.n_lines().map(|n| pluralize(n, "line"));
+        let parts = [
+            (n_lines, theme::QUIET),
+            ((more > 0).then(|| format!("+{more}{rest}")), theme::GOOD),
+            ((less > 0).then(|| format!("−{less}{rest}")), theme::BAD),
+            (
+                (!word.is_empty()).then(|| truncate_to_columns(word, columns)),
+                style,
+            ),
+        ];
+        let mut before = "  ";
+        let mut status = Vec::new();
+        for (text, style) in parts {
+            let Some(text) = text else {
+                continue;
+            };
+            status.push((format!("{before}{text}"), style));
+            before = " ";
+        }
+        status
+    }
+
+    /// What changed in a file; which one is said where there are several.
+    fn diff_lines(&self, file: &ToolFileChange, columns: usize) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        if self.files.len() > 1 {
+            let name = truncate_middle(&short_path(&file.path), columns.saturating_sub(4));
+            lines.push(Line::styled(format!("    {name}"), theme::STRONG));
+        }
+        for (n, line) in file.diff.lines().enumerate() {
+            let style = match line.chars().next() {
+                Some('+') => theme::GOOD,
+                Some('-') => theme::BAD,
+                _ => theme::QUIET,
+            };
+            match hunk_location(line) {
+                // Where it begins says nothing to whoever reads one change.
+                Some(_) if n == 0 => {}
+                Some(_) => lines.push(Line::styled("  │ ⋯", theme::QUIET)),
+                None => lines.extend(wrap_quotation(line, style, columns)),
+            }
+        }
+        lines
+    }
+}
+
+/// What a line says of where a change is, where it does.
+fn hunk_location(line: &str) -> Option<&str> {
+    line.strip_prefix("@@ ")
+}
+
+/// A path as people call it: a document that lies in the folder of a turn is a draft.
+pub fn short_path(path: &str) -> String {
+    let draft = path
+        .split_once("/turns/")
+        .and_then(|(_, rest)| rest.split_once('/'))
+        .filter(|(session, name)| session.starts_with("ses_") && !name.is_empty());
+    match draft {
+        Some((_, name)) => format!("{name} (draft)"),
+        None => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(card: &ToolCallCard, columns: usize, folding: FoldState, wanted: &str) {
+        let lines: Vec<String> = card
+            .lines(columns, folding)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(lines.join("\n"), wanted);
+    }
+
+    const DRAFT: &str = ".agent-collab/turns/ses_01a202e4e9d872d1836a6e2ad0d55141/plan.md";
+
+    #[test]
+    fn a_draft_is_called_by_its_name_and_a_long_path_keeps_its_file() {
+        let mut card = ToolCallCard::new("1", "edit", DRAFT);
+        check(
+            &card,
+            60,
+            FoldState::Folded,
+            "  ◌ edit plan.md (draft)  runs",
+        );
+        card.end = Some(ToolCallOutcome::from_status("completed", None, ""));
+        check(&card, 60, FoldState::Folded, "  ✓ edit plan.md (draft)");
+        let card = ToolCallCard::new(
+            "1",
+            "edit",
+            "src/a/very/long/path/to/算法/the_file_itself.rs",
+        );
+        check(
+            &card,
+            40,
+            FoldState::Folded,
+            "  ◌ edit src/a/ve…e_file_itself.rs  runs",
+        );
+    }
+
+    #[test]
+    fn an_edit_opens_to_what_changed() {
+        let mut card = ToolCallCard::new("1", "edit", "a.sh");
+        let diff = "@@ -1,2 +1,2 @@\n same\n-old 中\n+new 🎉\n@@ -9 +9,2 @@\n+end";
+        card.set_file_changes(vec![ToolFileChange::new("a.sh", "update", diff)]);
+        card.end = Some(ToolCallOutcome::from_status(
+            "completed",
+            None,
+            "Success. Updated a.sh",
+        ));
+        check(&card, 40, FoldState::Folded, "▸ ✓ edit a.sh  +2 −1");
+        check(
+            &card,
+            40,
+            FoldState::Open,
+            "▾ ✓ edit a.sh  +2 −1\n  │  same\n  │ -old 中\n  │ +new 🎉\n  │ ⋯\n  │ +end",
+        );
+    }
+
+    #[test]
+    fn a_command_that_failed_says_its_exit_code_and_its_last_line() {
+        let mut card = ToolCallCard::new("1", "command", "sh tests/run.sh");
+        card.end = Some(ToolCallOutcome::from_status(
+            "failed",
+            Some(1),
+            "ok 1\nnot ok 2\n",
+        ));
+        check(
+            &card,
+            40,
+            FoldState::Folded,
+            "▸ ✗ $ sh tests/run.sh  exit 1\n    not ok 2",
+        );
+        check(
+            &card,
+            40,
+            FoldState::Open,
+            "▾ ✗ $ sh tests/run.sh  exit 1\n  │ ok 1\n  │ not ok 2",
+        );
+    }
+
+    #[test]
+    fn a_call_that_its_turn_left_did_not_go_well() {
+        let mut card = ToolCallCard::new("1", "command", "ls");
+        card.end = Some(ToolCallOutcome::from_status("abandoned", None, ""));
+        check(
+            &card,
+            40,
+            FoldState::Folded,
+            "  ■ $ ls  ended with its turn",
+        );
+    }
+
+    #[test]
+    fn a_question_of_an_agent_is_named_once() {
+        let card = ToolCallCard::new("1", "AskUserQuestion", "AskUserQuestion");
+        check(&card, 40, FoldState::Folded, "  ◌ asks you  and waits");
+        let asks = "agent_collab.ask_user {\"text\":\"Which";
+        let card = ToolCallCard::new("1", "mcp", asks);
+        check(&card, 40, FoldState::Folded, "  ◌ asks you  and waits");
+        let card = ToolCallCard::new("1", "WebFetch", "WebFetch");
+        check(&card, 40, FoldState::Folded, "  ◌ WebFetch  runs");
+    }
+}

@@ -1,0 +1,340 @@
+//! Whose turn it is, when it began and what it used: a name stands once a turn, and its cost below it.
+//!
+//! Refuses to know the run's state: all of it is read off the events.
+
+use std::collections::BTreeMap;
+
+use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
+use crate::domain::event::Event;
+use crate::domain::ids::UnixMillis;
+use crate::domain::session::{SessionUsage, version_label};
+use crate::domain::turn::{Role, TurnOutcome};
+use crate::tui::labels::{format_elapsed, format_tokens};
+use crate::tui::text_wrap::to_one_line;
+
+/// The turn at hand.
+#[derive(Debug, Default)]
+pub(super) struct TurnTracker {
+    since: Option<UnixMillis>,
+    /// Who spoke or acted last, in this turn.
+    last_role: Option<Role>,
+    /// The totals that were told last.
+    latest_usage: BTreeMap<Role, SessionUsage>,
+    /// The totals when the turn began.
+    usage_at_start: BTreeMap<Role, SessionUsage>,
+    /// At which adapter each role is, as far as it was told.
+    adapters: BTreeMap<Role, String>,
+    /// Whether turns came before that are not told here.
+    has_unseen_turns: bool,
+    /// Whether a turn began or ended here; what comes before that is of one that began earlier.
+    has_turn_boundary: bool,
+    /// Whether the next block had its name in any case.
+    is_name_reset: bool,
+    /// The event of the first block, where it has a name only because what came before is not told here.
+    first_named_block: Option<(u64, Role)>,
+    /// The turns of which something was told before what is told here.
+    partial_turns: Vec<PartialTurn>,
+    /// The end of a turn of which nothing else is told here, with the totals up to then.
+    bare_turn_end: Option<(u64, UnixMillis, BTreeMap<Role, SessionUsage>)>,
+}
+
+/// A turn that ended here and of which not everything is known.
+#[derive(Debug, Clone, Copy)]
+struct PartialTurn {
+    /// The event that ended it.
+    seq: u64,
+    role: Role,
+    /// When it began, where that is known.
+    since: Option<UnixMillis>,
+    ended_at: UnixMillis,
+    /// What was used up to then, where that is known.
+    used: Option<SessionUsage>,
+    /// What was used before it, where that is known.
+    before: Option<SessionUsage>,
+}
+
+/// What the earlier part of the log changes of what is told already.
+#[derive(Debug, Default)]
+pub(super) struct TurnCorrections {
+    /// The lines that end turns, each by its event and its role.
+    pub turn_end_lines: Vec<(u64, Role, String)>,
+    /// The line of a turn of which only the end was told.
+    pub bare_end_block: Option<(u64, TranscriptBlock)>,
+    /// The event of a block that needs no name: its author goes on.
+    pub block_without_name: Option<u64>,
+}
+
+impl TurnTracker {
+    /// Events came before that are not told here: what totals were then is not known.
+    pub fn mark_unseen_turns(&mut self) {
+        self.has_unseen_turns = true;
+    }
+
+    /// Counts events from a later one on, as their log does.
+    pub fn shift_sequence(&mut self, n_before: u64) {
+        let cut = self.partial_turns.iter_mut().map(|cut| &mut cut.seq);
+        let named = self.first_named_block.iter_mut().map(|(seq, _)| seq);
+        let bare = self.bare_turn_end.iter_mut().map(|(seq, ..)| seq);
+        cut.chain(named)
+            .chain(bare)
+            .for_each(|seq| *seq += n_before);
+    }
+
+    /// Takes over what was told right before, where nothing later is known; gives what of that is known now.
+    pub fn merge_earlier(&mut self, earlier: Self) -> TurnCorrections {
+        let mended = self.correct_partial_turns(&earlier);
+        let goes_on = !self.has_turn_boundary;
+        if goes_on {
+            self.since = self.since.or(earlier.since);
+            self.last_role = self.last_role.or(earlier.last_role);
+        }
+        for (role, usage) in earlier.latest_usage {
+            self.latest_usage.entry(role).or_insert(usage);
+            let before = match goes_on {
+                true => earlier.usage_at_start.get(&role).copied(),
+                false => Some(usage),
+            };
+            if let Some(before) = before {
+                self.usage_at_start.entry(role).or_insert(before);
+            }
+        }
+        self.partial_turns.splice(0..0, earlier.partial_turns);
+        if earlier.is_name_reset {
+            self.first_named_block = earlier.first_named_block;
+        }
+        self.bare_turn_end = self.bare_turn_end.take().or(earlier.bare_turn_end);
+        self.has_turn_boundary |= earlier.has_turn_boundary;
+        self.is_name_reset |= earlier.is_name_reset;
+        for (role, adapter) in earlier.adapters {
+            self.adapters.entry(role).or_insert(adapter);
+        }
+        self.has_unseen_turns = earlier.has_unseen_turns;
+        mended
+    }
+
+    fn correct_partial_turns(&mut self, earlier: &Self) -> TurnCorrections {
+        let all = std::mem::take(&mut self.partial_turns);
+        for mut cut in all {
+            let totals = match cut.since {
+                // It began in the earlier part.
+                None => &earlier.usage_at_start,
+                Some(_) => &earlier.latest_usage,
+            };
+            let from_zero = (!earlier.has_unseen_turns).then(SessionUsage::default);
+            cut.before = cut.before.or(totals.get(&cut.role).copied().or(from_zero));
+            let up_to = earlier.latest_usage.get(&cut.role).copied();
+            cut.used = cut.used.or(up_to).or(from_zero);
+            cut.since = cut.since.or(earlier.since);
+            self.partial_turns.push(cut);
+        }
+        let line_before = self
+            .bare_turn_end
+            .take()
+            .and_then(|bare| self.resolve_bare_end(bare, earlier));
+        let lines = self
+            .partial_turns
+            .iter()
+            .map(|cut| (cut.seq, cut.role, cut.describe_turn_end()));
+        let lines = lines.collect();
+        self.partial_turns.retain(|cut| !cut.is_complete());
+        let goes_on = |(_, role): &(u64, Role)| earlier.last_role == Some(*role);
+        let unnamed = self.first_named_block.filter(goes_on).map(|(seq, _)| seq);
+        TurnCorrections {
+            turn_end_lines: lines,
+            bare_end_block: line_before,
+            block_without_name: unnamed,
+        }
+    }
+
+    fn resolve_bare_end(
+        &mut self,
+        (seq, ended_at, used): (u64, UnixMillis, BTreeMap<Role, SessionUsage>),
+        earlier: &Self,
+    ) -> Option<(u64, TranscriptBlock)> {
+        let Some(role) = earlier.last_role else {
+            let is_earlier = earlier.has_unseen_turns && !earlier.has_turn_boundary;
+            self.bare_turn_end = is_earlier.then(|| {
+                let mut all = earlier.latest_usage.clone();
+                all.extend(used);
+                (seq, ended_at, all)
+            });
+            return None;
+        };
+        let from_zero = (!earlier.has_unseen_turns).then(SessionUsage::default);
+        let of = |totals: &BTreeMap<Role, SessionUsage>| totals.get(&role).copied();
+        let cut = PartialTurn {
+            seq,
+            role,
+            since: earlier.since,
+            ended_at,
+            used: of(&used).or(of(&earlier.latest_usage)).or(from_zero),
+            before: of(&earlier.usage_at_start).or(from_zero),
+        };
+        self.partial_turns.push(cut);
+        Some((seq, cut.turn_end_block()))
+    }
+
+    /// Takes an event in, by its number; gives the line that ends a turn.
+    pub fn on_event(
+        &mut self,
+        (at, seq): (UnixMillis, u64),
+        event: &Event,
+    ) -> Option<TranscriptBlock> {
+        match event {
+            Event::TurnStarted { .. } | Event::TurnEnded { .. } | Event::PhaseChanged { .. } => {
+                self.is_name_reset = true;
+            }
+            _ => {}
+        }
+        match event {
+            Event::UsageReported { role, usage } => {
+                self.latest_usage.insert(*role, *usage);
+            }
+            Event::RunCreated(created) => {
+                *self = Self::default();
+                let reviewer = created.reviewer.iter();
+                let all = [(Role::Planner, &created.planner)].into_iter();
+                let all = all.chain(reviewer.map(|session| (Role::Reviewer, session)));
+                self.adapters = all.map(|(role, (_, name))| (role, name.clone())).collect();
+            }
+            Event::SessionMoved { role, adapter, .. } => {
+                self.adapters.insert(*role, adapter.clone());
+            }
+            Event::SessionVersion {
+                role,
+                adapter,
+                version,
+            } => return Some(self.version_notice(*role, adapter, version)),
+            Event::TurnStarted { .. } => {
+                self.since = Some(at);
+                self.last_role = None;
+                self.has_turn_boundary = true;
+                self.usage_at_start.clone_from(&self.latest_usage);
+            }
+            Event::TurnEnded {
+                result: TurnOutcome::Completed { .. },
+                ..
+            } => {
+                return self.on_turn_end(at, seq);
+            }
+            Event::TurnEnded { .. } => {
+                (self.last_role, self.since, self.has_turn_boundary) = (None, None, true);
+            }
+            Event::PhaseChanged { .. } => self.last_role = None,
+            _ => {}
+        }
+        None
+    }
+
+    /// Which CLI a role is played by.
+    fn version_notice(&self, role: Role, adapter: &str, version: &str) -> TranscriptBlock {
+        let who = role.name();
+        let adapter = match adapter {
+            "" => self.adapters.get(&role).map_or("", String::as_str),
+            adapter => adapter,
+        };
+        let text = match adapter {
+            // It was told before what is shown, and is no part of what was recorded then.
+            "" => format!("the {who}'s CLI has the version {}", to_one_line(version)),
+            name => format!(
+                "the {who} is {}",
+                to_one_line(&version_label(name, version))
+            ),
+        };
+        TranscriptBlock::new(BlockAuthor::System, BlockContent::notice(&text)).with_role(Some(role))
+    }
+
+    fn on_turn_end(&mut self, at: UnixMillis, seq: u64) -> Option<TranscriptBlock> {
+        let began_before = self.has_unseen_turns && !self.has_turn_boundary;
+        self.has_turn_boundary = true;
+        let (since, role) = (self.since.take(), self.last_role.take());
+        let Some(role) = role else {
+            self.bare_turn_end = began_before.then(|| (seq, at, self.latest_usage.clone()));
+            return None;
+        };
+        if since.is_none() && !began_before {
+            return None;
+        }
+        let before = self.usage_at_start.get(&role).copied();
+        let from_zero = (!self.has_unseen_turns).then(SessionUsage::default);
+        let cut = PartialTurn {
+            seq,
+            role,
+            since,
+            ended_at: at,
+            used: self.latest_usage.get(&role).copied().or(from_zero),
+            before: before.or(from_zero),
+        };
+        if !cut.is_complete() {
+            self.partial_turns.push(cut);
+        }
+        Some(cut.turn_end_block())
+    }
+
+    /// Says whether a block needs a name line: the first of its author, and after somebody else's.
+    pub fn claim_name_line(&mut self, block: &TranscriptBlock) -> bool {
+        match (block.author, &block.content) {
+            (BlockAuthor::System, _) => false,
+            (BlockAuthor::Agent(role), _) => {
+                let is_first =
+                    !std::mem::replace(&mut self.is_name_reset, true) && self.has_unseen_turns;
+                self.first_named_block = self
+                    .first_named_block
+                    .or(is_first.then_some((block.seq, role)));
+                self.last_role.replace(role) != Some(role)
+            }
+            (BlockAuthor::User, _) => {
+                (self.last_role, self.is_name_reset) = (None, true);
+                true
+            }
+        }
+    }
+
+    /// A name that was written may be gone: the next block has its own.
+    pub fn reset_name(&mut self) {
+        self.last_role = None;
+    }
+}
+
+impl PartialTurn {
+    /// Tells whether nothing more of it can be known.
+    fn is_complete(&self) -> bool {
+        self.since.is_some() && self.before.is_some() && self.used.is_some()
+    }
+
+    fn turn_end_block(&self) -> TranscriptBlock {
+        let block = TranscriptBlock::new(
+            BlockAuthor::System,
+            BlockContent::notice(&self.describe_turn_end()),
+        );
+        block.with_role(Some(self.role))
+    }
+
+    fn describe_turn_end(&self) -> String {
+        let totals = self.used.zip(self.before).map(|(used, before)| {
+            let read = used.input_tokens.saturating_sub(before.input_tokens);
+            (
+                read,
+                used.output_tokens.saturating_sub(before.output_tokens),
+            )
+        });
+        let used = match totals {
+            None | Some((0, 0)) => String::new(),
+            Some((read, written)) => {
+                format!(
+                    " · {} tokens in, {} out",
+                    format_tokens(read),
+                    format_tokens(written)
+                )
+            }
+        };
+        let who = self.role.name();
+        match self.since {
+            Some(since) => {
+                let took = format_elapsed(since, self.ended_at);
+                format!("the {who}'s turn took {took}{used}")
+            }
+            None => format!("the {who}'s turn ended{used}"),
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! What stands in the chat before there is a run: what this is, what is missing, the first steps, the runs
+//! before.
+//!
+//! Texts of the program itself need no cleaning: the first frame waits for nothing.
+
+use std::ops::Range;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::Screen;
+use super::read_only::RunListEntry;
+use super::text_wrap::{text_width, to_one_line, truncate_to_columns, wrap_spans};
+use super::theme;
+
+/// What was found in the repository before there is a run; comes by [`Screen::on_welcome`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WelcomeInfo {
+    /// What is there, each in a few words.
+    pub ready: Vec<String>,
+    /// What is missing.
+    pub missing: Vec<MissingRequirement>,
+    /// The last finished runs, the latest first.
+    pub runs: Vec<RunListEntry>,
+}
+
+/// Something that a run would need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingRequirement {
+    /// What is wrong.
+    pub problem: String,
+    /// What to do about it.
+    pub remedy: String,
+    /// Whether a run can begin all the same.
+    pub severity: RequirementSeverity,
+}
+
+/// Whether something stands in the way of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequirementSeverity {
+    /// It does.
+    Blocking,
+    /// A run has less.
+    Degrading,
+}
+
+impl RequirementSeverity {
+    /// Its sign and how it is written.
+    fn sign_and_style(self) -> (&'static str, Style) {
+        match self {
+            Self::Blocking => ("✗ ", theme::BAD),
+            Self::Degrading => ("○ ", theme::STRONG),
+        }
+    }
+}
+
+/// How wide its lines get.
+const MAX_COLUMNS: usize = 100;
+/// How many rows the runs of before take at least: the heading and one of them.
+const MIN_RUN_ROWS: usize = 2;
+/// How many runs are listed.
+const MAX_LISTED_RUNS: usize = 5;
+
+const ABOUT_TEXT: &str = "Two agents, one goal: a planner writes the plan, a reviewer finds what is wrong with it, \
+you approve, and the planner executes it step by step.";
+const SAFETY_TEXT: &str = "Nothing is sent, changed or committed before you say so.";
+const DEMO_TEXT: &str =
+    "  `agent-collab demo` plays a whole run without any of this: no model, no key, no network";
+const FIRST_STEPS: [&str; 3] = [
+    "Write the goal below, in a sentence or a page; the planner asks what is open.",
+    "Confirm it. Each turn waits for you, with exactly what will be sent: release it, or let all of them go (auto).",
+    "Approve the plan. Each step is tested and committed on a branch of its own; undo takes it back.",
+];
+
+impl Screen {
+    /// Takes what was found in the repository.
+    pub fn on_welcome(&mut self, welcome: WelcomeInfo) {
+        self.is_dirty = true;
+        self.welcome = welcome;
+    }
+
+    /// Says why no run began; of what the page names already, with what to do about it, a word is enough.
+    pub fn on_start_error(&mut self, why: &str) {
+        let missing = self.welcome.missing.iter();
+        let stops = missing.filter(|one| one.severity == RequirementSeverity::Blocking);
+        let named: Vec<&str> = stops
+            .filter(|one| why.contains(one.problem.as_str()))
+            .map(|one| one.problem.as_str())
+            .collect();
+        match named.as_slice() {
+            [] => self.on_notice(why),
+            named => {
+                let named = named.join(", ");
+                self.set_toast(&format!("not yet, do first what stands above: {named}"));
+            }
+        }
+    }
+
+    /// Draws the page where there is no run yet; gives what is left below it.
+    pub(super) fn draw_welcome(&mut self, frame: &mut Frame, area: Rect) -> Rect {
+        let area = Rect {
+            x: area.x + 1,
+            width: area.width.saturating_sub(2),
+            ..area
+        };
+        let columns = usize::from(area.width).min(MAX_COLUMNS);
+        let rows = usize::from(area.height);
+        // What was told meanwhile keeps a few rows.
+        let kept = match self.transcript.is_empty() {
+            true => 0,
+            false => 4.min(rows / 3),
+        };
+        let (mut lines, runs) = self.welcome_lines(columns, rows - kept);
+        lines.truncate(rows - kept);
+        let row = |at: usize| Rect {
+            y: area.y + u16::try_from(at).unwrap_or(area.height).min(area.height),
+            height: u16::from(at < lines.len()),
+            ..area
+        };
+        self.hit_areas.runs = runs.zip(0..).map(|(at, n)| (row(at), n)).collect();
+        let height = u16::try_from(lines.len()).unwrap_or(area.height);
+        let place = Rect { height, ..area };
+        frame.render_widget(Paragraph::new(lines), place);
+        Rect {
+            x: area.x - 1,
+            y: area.y + height,
+            width: area.width + 2,
+            height: area.height - height,
+        }
+    }
+
+    /// Parts come in the order of what they are worth to somebody who is here for the first time; where
+    /// the window is low, blanks and explanations go. Gives the rows of the runs of before, too.
+    fn welcome_lines(&self, columns: usize, rows: usize) -> (Vec<Line<'static>>, Range<usize>) {
+        let WelcomeInfo { missing, runs, .. } = &self.welcome;
+        let (mut parts, is_low) = intro_lines(&self.welcome, columns, rows);
+        // Whoever had a run here knows how to begin one: what was done stands before that.
+        let n_before = parts.len();
+        parts.push(recent_run_lines(runs, columns));
+        if (!is_low || missing.is_empty()) && self.unfinished.is_none() {
+            parts.push(first_step_lines(columns));
+        }
+        let mut lines = Vec::new();
+        let mut of_runs = 0..0;
+        for (n, mut part) in parts.into_iter().enumerate() {
+            let gap = usize::from(!lines.is_empty() && !is_low);
+            let left = rows.saturating_sub(lines.len() + gap);
+            // Of several runs the last ones are enough.
+            if n == n_before && left >= MIN_RUN_ROWS {
+                part.truncate(left);
+            }
+            let fits = part.len() <= left || lines.is_empty();
+            if part.is_empty() || !fits {
+                continue;
+            }
+            lines.extend((0..gap).map(|_| Line::default()));
+            if n == n_before {
+                // The first row says what they are.
+                of_runs = lines.len() + 1..lines.len() + part.len();
+            }
+            lines.extend(part);
+        }
+        (lines, of_runs)
+    }
+}
+
+/// What this is and what is missing, and whether the window is low; where not all of it fits, what stops a run stands
+/// first.
+fn intro_lines(
+    WelcomeInfo { ready, missing, .. }: &WelcomeInfo,
+    columns: usize,
+    rows: usize,
+) -> (Vec<Vec<Line<'static>>>, bool) {
+    let whole = requirement_lines(ready, missing, columns);
+    let high = intro_heading(columns, false);
+    // What to do about it is worth more than blanks and explanations.
+    let is_low = rows < 16 || high.len() + 1 + whole.len() > rows;
+    if !is_low {
+        return (vec![high, whole], is_low);
+    }
+    let head = intro_heading(columns, true);
+    if missing.is_empty() || head.len() + whole.len() <= rows {
+        return (vec![head, whole], is_low);
+    }
+    let left = rows.saturating_sub(head.len());
+    if missing.len() < left {
+        return (
+            vec![head, shorten_requirements(missing, columns, left)],
+            is_low,
+        );
+    }
+    let n_stops =
+        sort_by_severity(missing).take_while(|one| one.severity == RequirementSeverity::Blocking);
+    let name = match n_stops.count() < rows {
+        true => vec![title_line()],
+        false => Vec::new(),
+    };
+    let left = rows.saturating_sub(name.len());
+    let named = shorten_requirements(missing, columns, left);
+    (
+        vec![
+            name,
+            named,
+            wrap_paragraph(SAFETY_TEXT, columns, theme::QUIET),
+        ],
+        is_low,
+    )
+}
+
+fn title_line() -> Line<'static> {
+    Line::from(vec![
+        Span::styled("agent-collab", theme::KEY),
+        Span::styled(concat!("  ", env!("CARGO_PKG_VERSION")), theme::QUIET),
+    ])
+}
+
+fn intro_heading(columns: usize, is_low: bool) -> Vec<Line<'static>> {
+    let mut lines = match is_low {
+        true => vec![title_line()],
+        false => vec![Line::default(), title_line()],
+    };
+    if !is_low {
+        lines.extend(wrap_paragraph(ABOUT_TEXT, columns, theme::PLAIN));
+    }
+    lines.extend(wrap_paragraph(SAFETY_TEXT, columns, theme::QUIET));
+    lines
+}
+
+fn first_step_lines(columns: usize) -> Vec<Line<'static>> {
+    let numbered = FIRST_STEPS.iter().zip(1..).map(|(step, n)| {
+        let spans = [
+            Span::styled(format!("{n}  "), theme::KEY),
+            Span::styled(*step, theme::PLAIN),
+        ];
+        wrap_spans(&spans, columns, 3)
+    });
+    numbered.flatten().collect()
+}
+
+/// What is missing with what to do about it, else what is there.
+fn requirement_lines(
+    ready: &[String],
+    missing: &[MissingRequirement],
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for one in missing {
+        lines.extend(remedy_lines(one, columns));
+    }
+    if missing
+        .iter()
+        .any(|one| one.severity == RequirementSeverity::Blocking)
+    {
+        lines.extend(wrap_spans(
+            &[Span::styled(DEMO_TEXT, theme::QUIET)],
+            columns,
+            2,
+        ));
+    }
+    if !ready.is_empty() {
+        let told: Vec<String> = ready.iter().map(|one| to_one_line(one)).collect();
+        let told = format!("✓ {}", told.join(" · "));
+        lines.extend(wrap_spans(&[Span::styled(told, theme::GOOD)], columns, 2));
+    }
+    lines
+}
+
+fn remedy_lines(one: &MissingRequirement, columns: usize) -> Vec<Line<'static>> {
+    let (sign, style) = one.severity.sign_and_style();
+    let what = format!("{sign}{}", to_one_line(&one.problem));
+    let remedy = format!("  {}", to_one_line(&one.remedy));
+    let mut lines = wrap_spans(&[Span::styled(what, style)], columns, 2);
+    lines.extend(wrap_spans(
+        &[Span::styled(remedy, theme::PLAIN)],
+        columns,
+        2,
+    ));
+    lines
+}
+
+/// What stops a run, then what lessens it.
+fn sort_by_severity(missing: &[MissingRequirement]) -> impl Iterator<Item = &MissingRequirement> {
+    let of = |weight| missing.iter().filter(move |one| one.severity == weight);
+    of(RequirementSeverity::Blocking).chain(of(RequirementSeverity::Degrading))
+}
+
+/// What is missing in that many rows: all of it is named before it is said what to do about the first of it.
+fn shorten_requirements(
+    missing: &[MissingRequirement],
+    columns: usize,
+    rows: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    // A row for each, and one that says where the rest is.
+    let mut left = rows.saturating_sub(missing.len() + 1);
+    let mut is_whole = true;
+    for one in sort_by_severity(missing) {
+        let whole = remedy_lines(one, columns);
+        let n_more = whole.len().saturating_sub(1);
+        if n_more <= left {
+            left -= n_more;
+            lines.extend(whole);
+            continue;
+        }
+        is_whole = false;
+        let (sign, style) = one.severity.sign_and_style();
+        let what = format!("{sign}{}", to_one_line(&one.problem));
+        lines.push(Line::styled(truncate_to_columns(&what, columns), style));
+    }
+    if !is_whole {
+        let how = truncate_to_columns("  agent-collab doctor says what to do", columns);
+        lines.push(Line::styled(how, theme::QUIET));
+    }
+    lines.truncate(rows);
+    lines
+}
+
+fn recent_run_lines(runs: &[RunListEntry], columns: usize) -> Vec<Line<'static>> {
+    if runs.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Line::from(vec![
+        Span::styled("Recent runs", theme::STRONG),
+        Span::styled("  a click or /history opens one", theme::QUIET),
+    ])];
+    let widest = |of: fn(&RunListEntry) -> &str| {
+        let widths = runs
+            .iter()
+            .take(MAX_LISTED_RUNS)
+            .map(|run| text_width(&to_one_line(of(run))));
+        widths.max().unwrap_or(0)
+    };
+    let (dates, ends) = (widest(|run| &run.date), widest(|run| &run.ended));
+    for run in runs.iter().take(MAX_LISTED_RUNS) {
+        let pad = |text: &str, columns: usize| {
+            let text = to_one_line(text);
+            let gap = columns.saturating_sub(text_width(&text)) + 2;
+            format!("{text}{}", " ".repeat(gap))
+        };
+        let (date, ended) = (pad(&run.date, dates), pad(&run.ended, ends));
+        let room = columns.saturating_sub(text_width(&date) + text_width(&ended));
+        let how_far = to_one_line(&run.progress);
+        let about = truncate_to_columns(&to_one_line(&run.about), room);
+        let left = room.saturating_sub(text_width(&about));
+        let how_far = match text_width(&how_far) + 2 <= left && !how_far.is_empty() {
+            true => format!("  {how_far}"),
+            false => String::new(),
+        };
+        let style = match run.ended.as_str() {
+            "DONE" => theme::GOOD,
+            _ => theme::QUIET,
+        };
+        lines.push(Line::from(vec![
+            Span::styled(date, theme::QUIET),
+            Span::styled(ended, style),
+            Span::styled(about, theme::PLAIN),
+            Span::styled(how_far, theme::QUIET),
+        ]));
+    }
+    lines
+}
+
+fn wrap_paragraph(text: &'static str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    wrap_spans(&[Span::styled(text, style)], columns, 0)
+}
