@@ -208,13 +208,10 @@ fn no_screen_error(why: &ScreenBlocker) -> StartError {
             without.to_owned(),
         ),
         ScreenBlocker::PrintOnly(term) => (
-            match term.is_empty() {
-                true => {
-                    "no screen can be shown: TERM does not say which terminal this is".to_owned()
-                }
-                false => {
-                    format!("no screen can be shown in a terminal of the kind `{term}` (TERM)")
-                }
+            if term.is_empty() {
+                "no screen can be shown: TERM does not say which terminal this is".to_owned()
+            } else {
+                format!("no screen can be shown in a terminal of the kind `{term}` (TERM)")
             },
             format!(
                 "{without}; where the terminal can do more, say so: TERM=xterm-256color agent-collab"

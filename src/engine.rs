@@ -316,9 +316,10 @@ impl Engine {
         };
         let agents: BTreeMap<String, String> =
             self.setup.config.agents.keys().filter_map(mode).collect();
-        match agents.is_empty() {
-            true => Ok(()),
-            false => self.apply_event(Event::AgentsRegistered { agents }),
+        if agents.is_empty() {
+            Ok(())
+        } else {
+            self.apply_event(Event::AgentsRegistered { agents })
         }
     }
 

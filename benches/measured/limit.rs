@@ -58,10 +58,11 @@ enum Kept {
 
 /// Says whether a figure is within its limit, and notes it.
 pub fn verdict(name: &str, figure: f64, most: f64) -> &'static str {
-    let (kept, word) = match figure <= most {
-        true => (Kept::Yes, "  ok"),
+    let (kept, word) = if figure <= most {
+        (Kept::Yes, "  ok")
+    } else {
         // What is no number keeps to nothing.
-        false => (Kept::No, "  MISSED"),
+        (Kept::No, "  MISSED")
     };
     if let Ok(mut held) = HELD.lock() {
         held.push((name.to_owned(), kept));
@@ -85,8 +86,9 @@ pub fn conclude() -> anyhow::Result<ExitCode> {
     for name in &missed {
         say(format_args!("missed: {name}"))?;
     }
-    Ok(match missed.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if missed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }

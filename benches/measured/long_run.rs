@@ -41,11 +41,12 @@ pub fn make(
         let until = (first + A_TURN).min(n_events);
         let turn = begin_turn(&mut journal)?;
         for n in first..until {
-            let news = match n + 1 == n_events {
-                true => AgentActivity::Text {
+            let news = if n + 1 == n_events {
+                AgentActivity::Text {
                     text: format!("the last of {n_events} events"),
-                },
-                false => texts.news(n),
+                }
+            } else {
+                texts.news(n)
             };
             let turn = turn.clone();
             tell(

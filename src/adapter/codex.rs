@@ -52,9 +52,10 @@ pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
     let changed: app_server_protocol::ItemNotification =
         app_server_protocol::parse_params(params).ok()?;
     let of_sub_agent = call.strip_prefix(&changed.thread_id);
-    let speaker = match of_sub_agent.is_some_and(|rest| rest.starts_with(':')) {
-        true => CodexSpeaker::SubAgent(&changed.thread_id),
-        false => CodexSpeaker::Agent,
+    let speaker = if of_sub_agent.is_some_and(|rest| rest.starts_with(':')) {
+        CodexSpeaker::SubAgent(&changed.thread_id)
+    } else {
+        CodexSpeaker::Agent
     };
     let item = thread_items::parse_item(changed.item).ok()?;
     let told = OpenItems::default().on_completed(speaker, item);

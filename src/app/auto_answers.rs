@@ -197,12 +197,13 @@ pub fn check_answer_flag(kind: &str, choice: &str) -> Result<(), String> {
             .is_some_and(|rest| rest.len() > 1 && rest.starts_with(':')),
         None => offered == "TEXT" && !choice.is_empty() || offered == choice,
     };
-    match choices.iter().any(|offered| fits(offered)) {
-        true => Ok(()),
-        false => Err(format!(
+    if choices.iter().any(|offered| fits(offered)) {
+        Ok(())
+    } else {
+        Err(format!(
             "`{choice}` does not answer {kind}; choices are {}",
             choices.join(", ")
-        )),
+        ))
     }
 }
 

@@ -122,9 +122,10 @@ pub(super) async fn request_instance(
         text,
     };
     let answer = ipc_socket::send_to_lock_holder(layout, held, &request).await?;
-    match answer.accepted {
-        true => Ok(answer.told.unwrap_or_default()),
-        false => Err(not_started_error(answer.why.unwrap_or_default())),
+    if answer.accepted {
+        Ok(answer.told.unwrap_or_default())
+    } else {
+        Err(not_started_error(answer.why.unwrap_or_default()))
     }
 }
 

@@ -63,13 +63,15 @@ pub(super) fn open_debug_log(
     }
     let content = LogContent {
         level: config.log.level.parse().unwrap_or(LevelFilter::INFO),
-        prompts: match config.log.log_prompts {
-            true => PromptLines::Kept,
-            false => PromptLines::LeftOut,
+        prompts: if config.log.log_prompts {
+            PromptLines::Kept
+        } else {
+            PromptLines::LeftOut
         },
-        metadata: match config.log.metadata {
-            true => LogMetadata::Kept,
-            false => LogMetadata::LeftOut,
+        metadata: if config.log.metadata {
+            LogMetadata::Kept
+        } else {
+            LogMetadata::LeftOut
         },
     };
     let opened = debug_log::init_debug_log(sinks, config.paths.debug_log_max_bytes, content);

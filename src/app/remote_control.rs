@@ -163,17 +163,16 @@ async fn send_to_instance(
     request: &IpcRequest,
 ) -> Result<(), StartError> {
     let answer = ipc_socket::send_to_lock_holder(layout, &held, request).await?;
-    match answer.accepted {
-        true => Ok(()),
-        false => {
-            let why = answer
-                .why
-                .unwrap_or_else(|| "it did not say why".to_owned());
-            Err(StartError::new(
-                format!("not done: {why}"),
-                "`agent-collab status` shows where the run stands",
-            ))
-        }
+    if answer.accepted {
+        Ok(())
+    } else {
+        let why = answer
+            .why
+            .unwrap_or_else(|| "it did not say why".to_owned());
+        Err(StartError::new(
+            format!("not done: {why}"),
+            "`agent-collab status` shows where the run stands",
+        ))
     }
 }
 
@@ -220,11 +219,12 @@ async fn end_stored_run(engine: &mut Engine, request: &IpcRequest) -> Result<(),
                 .map_err(|error| StartError::new(&error, "what was recorded so far is kept"))?;
         }
     }
-    match engine.state().phase == before {
-        true => Err(StartError::new(
+    if engine.state().phase == before {
+        Err(StartError::new(
             format!("not done: nothing is under way in phase {before} that could be ended so"),
             "`agent-collab resume` takes the run up first",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }

@@ -68,9 +68,10 @@ fn enter_modes() -> io::Result<String> {
     IS_ENTERED.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
     let on: String = MODES.iter().map(|(on, _)| *on).collect();
-    let mouse = match MOUSE_IS_LEFT.load(Ordering::SeqCst) {
-        true => "",
-        false => MOUSE_MODES.0,
+    let mouse = if MOUSE_IS_LEFT.load(Ordering::SeqCst) {
+        ""
+    } else {
+        MOUSE_MODES.0
     };
     Ok(format!("{on}{mouse}"))
 }
@@ -184,9 +185,10 @@ pub struct TuiTerminal {
 fn detect_frame_marks() -> (&'static [u8], &'static [u8]) {
     let term = std::env::var("TERM").unwrap_or_default();
     let knows_not = ["linux", "dumb", "vt", "ansi", "cons25", "rxvt"];
-    match knows_not.iter().any(|name| term.starts_with(name)) {
-        true => (b"", b""),
-        false => (BEGIN_FRAME, END_FRAME),
+    if knows_not.iter().any(|name| term.starts_with(name)) {
+        (b"", b"")
+    } else {
+        (BEGIN_FRAME, END_FRAME)
     }
 }
 
@@ -361,9 +363,10 @@ impl TuiTerminal {
     }
 
     fn to_displayable<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.is_ascii_only {
-            true => ascii_fallback::to_ascii(text).into(),
-            false => text.into(),
+        if self.is_ascii_only {
+            ascii_fallback::to_ascii(text).into()
+        } else {
+            text.into()
         }
     }
 
@@ -401,9 +404,10 @@ impl TuiTerminal {
 
     fn flush_pending(&mut self) -> io::Result<()> {
         let bytes = std::mem::take(&mut *self.pending.0.borrow_mut());
-        let sent = match self.has_16_colors {
-            true => self.writer.send(&sgr16::to_sgr16(&bytes)),
-            false => self.writer.send(&bytes),
+        let sent = if self.has_16_colors {
+            self.writer.send(&sgr16::to_sgr16(&bytes))
+        } else {
+            self.writer.send(&bytes)
         };
         // The room is used again.
         let mut room = bytes;

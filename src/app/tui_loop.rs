@@ -372,9 +372,10 @@ impl TuiApp {
             LoopEvent::Background(done) => self.on_background_result(done),
             LoopEvent::Engine(inward) => self.on_engine_inputs(inward),
             LoopEvent::DocumentChanged => {
-                match self.views.has_base() {
-                    true => self.views.on_changed(Instant::now()),
-                    false => self.document_tracker.on_changed(Instant::now()),
+                if self.views.has_base() {
+                    self.views.on_changed(Instant::now())
+                } else {
+                    self.document_tracker.on_changed(Instant::now())
                 }
                 Ok(None)
             }

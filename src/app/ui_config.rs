@@ -40,9 +40,10 @@ impl UiConfig {
             return Err(ConfigProblems(found.problems));
         }
         let screen = &loaded.config.screen;
-        let clicks = match screen.mouse {
-            true => MouseCapture::Taken,
-            false => MouseCapture::Left,
+        let clicks = if screen.mouse {
+            MouseCapture::Taken
+        } else {
+            MouseCapture::Left
         };
         let look = found.look.with_mouse_capture(clicks);
         Ok(Self {
@@ -73,13 +74,14 @@ pub fn load_checked_config(
 /// can be looked at again.
 pub fn to_start_error(problems: ConfigProblems) -> StartError {
     let is_typed = |problem: &ConfigProblem| matches!(problem.place, ConfigLocation::Flag(_));
-    match problems.0.iter().all(is_typed) {
-        true => StartError {
+    if problems.0.iter().all(is_typed) {
+        StartError {
             problem: problems.to_string(),
             hint: "`agent-collab config show` prints every key with its value".to_owned(),
             code: 2,
-        },
-        false => StartError::new(problems, "`agent-collab config check` lists them again"),
+        }
+    } else {
+        StartError::new(problems, "`agent-collab config check` lists them again")
     }
 }
 

@@ -85,9 +85,10 @@ async fn wait_for_stuck_write() {
     while n_same < CHECKS_UNTIL_STUCK {
         sleep(CHECK_INTERVAL).await;
         let now = WRITE_TRANSITIONS.load(Ordering::Relaxed);
-        n_same = match now % 2 == 1 && now == last {
-            true => n_same + 1,
-            false => 0,
+        n_same = if now % 2 == 1 && now == last {
+            n_same + 1
+        } else {
+            0
         };
         last = now;
     }

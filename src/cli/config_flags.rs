@@ -63,16 +63,15 @@ pub(super) fn command_definition() -> clap::Command {
 fn propagate_flags(command: clap::Command, inherits: bool) -> clap::Command {
     let has = has_config_flags(&command);
     let leads_to = command.get_subcommands().any(has_config_flags);
-    let command = match !has && (inherits || leads_to) {
-        true => {
-            // The flags bring words of their own along, which are not what the command does.
-            let about = command.get_about().cloned().unwrap_or_default();
-            let long = command.get_long_about().unwrap_or(&about).clone();
-            ConfigFlagArguments::augment_args(command)
-                .about(about)
-                .long_about(long)
-        }
-        false => command,
+    let command = if !has && (inherits || leads_to) {
+        // The flags bring words of their own along, which are not what the command does.
+        let about = command.get_about().cloned().unwrap_or_default();
+        let long = command.get_long_about().unwrap_or(&about).clone();
+        ConfigFlagArguments::augment_args(command)
+            .about(about)
+            .long_about(long)
+    } else {
+        command
     };
     command.mut_subcommands(|below| propagate_flags(below, inherits || has))
 }

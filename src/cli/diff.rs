@@ -68,9 +68,10 @@ pub async fn run(args: DiffArguments) -> Result<u8, StartError> {
         });
     }
     let out = io::stdout();
-    let colours = match out.is_terminal() && std::env::var_os("NO_COLOR").is_none() {
-        true => ColorOutput::On,
-        false => ColorOutput::Off,
+    let colours = if out.is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        ColorOutput::On
+    } else {
+        ColorOutput::Off
     };
     print_changes(looked, args.stat, colours, &mut out.lock())
 }

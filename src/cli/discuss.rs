@@ -130,9 +130,10 @@ pub async fn run(args: DiscussArguments) -> Result<u8, StartError> {
     let arguments = to_tool_arguments(&args)?;
     if args.budget {
         let derived = discussion_command::preview_budget(&wishes, arguments).await?;
-        let text = match args.json {
-            true => clean_json_line(&derived.0.to_string()),
-            false => derived.describe(),
+        let text = if args.json {
+            clean_json_line(&derived.0.to_string())
+        } else {
+            derived.describe()
         };
         return Ok(print_text(&text, 0));
     }
@@ -142,9 +143,10 @@ pub async fn run(args: DiscussArguments) -> Result<u8, StartError> {
     };
     let (discussion, signal) =
         discussion_command::run_discussion(&wishes, given, &mut super::print_progress).await?;
-    let text = match args.json {
-        true => clean_json_line(&discussion_to_json(&discussion).to_string()),
-        false => format_discussion(&discussion),
+    let text = if args.json {
+        clean_json_line(&discussion_to_json(&discussion).to_string())
+    } else {
+        format_discussion(&discussion)
     };
     Ok(match (discussion.status, signal) {
         (DiscussionStatus::Completed, _) => print_text(&text, 0),

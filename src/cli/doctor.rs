@@ -35,9 +35,10 @@ pub async fn run(args: DoctorArguments) -> Result<u8, StartError> {
     let report = diagnose_environment(&wishes).await?;
     let is_well = report.0["ok"] == json!(true);
     let mut out = io::stdout();
-    let written = match args.json {
-        true => writeln!(out, "{}", clean_json_line(&report.0.to_string())),
-        false => write!(out, "{}", report.to_text()),
+    let written = if args.json {
+        writeln!(out, "{}", clean_json_line(&report.0.to_string()))
+    } else {
+        write!(out, "{}", report.to_text())
     };
     Ok(crate::cli::exit_code_after_print(
         written,

@@ -51,9 +51,10 @@ pub async fn run(args: ExportArguments) -> Result<u8, StartError> {
     let here = CliContext::load(&args.choices).await?;
     let wanted = find_run(here.layout.clone(), args.run.as_deref())?;
     let page = ExportPage::load(wanted, &here.into()).await?;
-    let text = page.render(match args.md {
-        true => ExportFormat::Markdown,
-        false => ExportFormat::Html,
+    let text = page.render(if args.md {
+        ExportFormat::Markdown
+    } else {
+        ExportFormat::Html
     });
     match &args.output {
         Some(path) => {

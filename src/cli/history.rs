@@ -47,9 +47,10 @@ pub async fn run(args: HistoryArguments) -> Result<u8, StartError> {
     let CliContext { root, layout, .. } = CliContext::load(&args.choices).await?;
     let runs = run_history::list_runs(&layout)?;
     let Some(wanted) = &args.run else {
-        let text = match args.json {
-            true => format!("{}\n", clean_json_line(&runs_to_json(&runs).to_string())),
-            false => format_runs(&runs, &escape_invisible(&root.display().to_string())),
+        let text = if args.json {
+            format!("{}\n", clean_json_line(&runs_to_json(&runs).to_string()))
+        } else {
+            format_runs(&runs, &escape_invisible(&root.display().to_string()))
         };
         return Ok(print_text(&text));
     };

@@ -90,9 +90,10 @@ pub async fn run(args: ResumeArguments) -> Result<u8, StartError> {
         args.on_step
             .map(|what| format!("step_recovery={}", what.as_str())),
     );
-    let goal = match args.yes_goal {
-        true => UnconfirmedGoal::Accept,
-        false => UnconfirmedGoal::WaitForUser,
+    let goal = if args.yes_goal {
+        UnconfirmedGoal::Accept
+    } else {
+        UnconfirmedGoal::WaitForUser
     };
     run_headless(
         &conducted,

@@ -271,9 +271,10 @@ fn read_goal(args: &RunArguments) -> Result<String, StartError> {
         })?,
         (None, None) => String::new(),
     };
-    match text.trim().is_empty() {
-        true => Err(usage_error("the goal is empty".to_owned())),
-        false => Ok(text.trim().to_owned()),
+    if text.trim().is_empty() {
+        Err(usage_error("the goal is empty".to_owned()))
+    } else {
+        Ok(text.trim().to_owned())
     }
 }
 

@@ -72,9 +72,10 @@ pub async fn run(args: SessionsArguments) -> Result<u8, StartError> {
         SessionsSubcommand::List { json } => {
             let layout = find_layout(&args).await?;
             let sessions = session_commands::list_sessions(&layout)?;
-            match json {
-                true => to_json_line(&Value::Array(sessions)),
-                false => format_list(&sessions, &layout),
+            if *json {
+                to_json_line(&Value::Array(sessions))
+            } else {
+                format_list(&sessions, &layout)
             }
         }
         SessionsSubcommand::Show { id, json } => {

@@ -71,9 +71,10 @@ pub async fn run(args: TaskArguments) -> Result<u8, StartError> {
     };
     let (result, signal) =
         task_command::run_task(&wishes, given, &mut super::print_progress).await?;
-    let text = match args.json {
-        true => result_to_json(&result)?,
-        false => format_result(&result),
+    let text = if args.json {
+        result_to_json(&result)?
+    } else {
+        format_result(&result)
     };
     let code = match (result.end.status(), signal) {
         (TaskStatus::Completed, _) => 0,

@@ -69,17 +69,14 @@ pub async fn run(args: ToolsArguments) -> Result<u8, StartError> {
         .iter()
         .map(|tool| tool_availability(tool, &context, &seen))
         .collect();
-    let text = match args.json {
-        true => {
-            let tools = told.iter().map(|told| tool_to_json(told, &seen));
-            format!("{}\n", Value::Array(tools.collect()))
-        }
-        false => {
-            let widest = TOOLS.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
-            told.iter()
-                .map(|told| format_summary(told, widest))
-                .collect()
-        }
+    let text = if args.json {
+        let tools = told.iter().map(|told| tool_to_json(told, &seen));
+        format!("{}\n", Value::Array(tools.collect()))
+    } else {
+        let widest = TOOLS.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
+        told.iter()
+            .map(|told| format_summary(told, widest))
+            .collect()
     };
     Ok(crate::cli::exit_code_after_print(
         io::stdout().write_all(text.as_bytes()),

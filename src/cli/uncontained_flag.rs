@@ -16,9 +16,10 @@ pub struct UncontainedArguments {
 impl UncontainedArguments {
     /// What happens to commands that nothing holds.
     pub fn uncontained_commands(self) -> UncontainedCommandPolicy {
-        match self.uncontained {
-            true => UncontainedCommandPolicy::FollowRules,
-            false => UncontainedCommandPolicy::AskEach,
+        if self.uncontained {
+            UncontainedCommandPolicy::FollowRules
+        } else {
+            UncontainedCommandPolicy::AskEach
         }
     }
 }

@@ -91,9 +91,10 @@ pub(super) fn find_agent_prompts(
             }),
         }
     }
-    match problems.is_empty() {
-        true => Ok(found),
-        false => Err(ConfigProblems(problems)),
+    if problems.is_empty() {
+        Ok(found)
+    } else {
+        Err(ConfigProblems(problems))
     }
 }
 

@@ -136,11 +136,10 @@ fn key_bindings_table(loaded: &LoadedConfig) -> String {
             )
         })
         .collect();
-    match lines.is_empty() {
-        true => {
-            "\n# [keys] gives no action another key; `agent-collab keys` prints them.\n".to_owned()
-        }
-        false => format!("\n[keys]\n{lines}"),
+    if lines.is_empty() {
+        "\n# [keys] gives no action another key; `agent-collab keys` prints them.\n".to_owned()
+    } else {
+        format!("\n[keys]\n{lines}")
     }
 }
 

@@ -50,9 +50,10 @@ impl EffectivePermissions {
         };
         let convert = |rule: &ConfigRule, layer: RuleLayer| {
             let is_discounted = rule.action == PermissionAction::Allow && !counts(rule.layer);
-            let action = match is_discounted {
-                true => PermissionAction::Ask,
-                false => rule.action,
+            let action = if is_discounted {
+                PermissionAction::Ask
+            } else {
+                rule.action
             };
             permission::Rule {
                 is_discounted,
@@ -221,9 +222,10 @@ fn merge_profile(name: &str, agent: &AgentConfig, known: &ProfileRegistry) -> Pr
         prompt: agent.prompt.clone().or(base.prompt),
         adapter: agent.adapter.clone().or(base.adapter),
         model: agent.model.clone().or(base.model),
-        visibility: match agent.hidden {
-            true => ProfileVisibility::Hidden,
-            false => ProfileVisibility::Offered,
+        visibility: if agent.hidden {
+            ProfileVisibility::Hidden
+        } else {
+            ProfileVisibility::Offered
         },
         ..base
     }

@@ -126,16 +126,17 @@ fn check_examples(rule: &RuleSource, table: &DeTable<'_>) -> Vec<ValueError> {
                     .filter(|text| matches_example(&as_rule, text) != wanted);
                 flaws.extend(wrong.map(|text| ValueError {
                     span: raw.span(),
-                    what: match wanted {
-                        true => format!(
+                    what: if wanted {
+format!(
                             "has {text:?} under `match`, which its pattern {:?} does not match",
                             rule.pattern
-                        ),
-                        false => format!(
+                        )
+} else {
+format!(
                             "has {text:?} under `not_match`, which its pattern {:?} matches",
                             rule.pattern
-                        ),
-                    },
+                        )
+},
                     hint: Some(
                         "change the pattern or the example; `*` takes `/` too, and \"ls *\" takes `ls` alone"
                             .to_owned(),

@@ -91,12 +91,13 @@ pub fn parse_theme(source: &ConfigSource) -> SourceParseResult {
         );
     };
     let parsed = parse_under(source, vec!["themes".to_owned(), name.to_owned()]);
-    match parsed.settings.is_empty() && parsed.problems.is_empty() {
-        true => problem(
+    if parsed.settings.is_empty() && parsed.problems.is_empty() {
+        problem(
             "is a theme without a colour",
             "write base = \"nord\", or colours such as good = \"#a3be8c\"; or move it away",
-        ),
-        false => parsed,
+        )
+    } else {
+        parsed
     }
 }
 

@@ -85,9 +85,10 @@ pub(super) fn missing_parts_of_review(
 /// What answers lack under the ledger that has taken them in.
 pub(super) fn missing_parts_of_answers(ledger: &FindingLedger) -> Vec<MissingPart> {
     let numbers: Vec<u32> = ledger.unanswered().map(finding_number).collect();
-    match numbers.is_empty() {
-        true => Vec::new(),
-        false => vec![MissingPart::Answers { numbers }],
+    if numbers.is_empty() {
+        Vec::new()
+    } else {
+        vec![MissingPart::Answers { numbers }]
     }
 }
 

@@ -69,13 +69,15 @@ impl TestBaseline {
     /// What was found and what follows, in one line.
     pub fn describe(&self) -> String {
         let receipt = &self.receipt;
-        let failing = match receipt.failed_tests.is_empty() {
-            true => String::new(),
-            false => format!("; failing: {}", receipt.failed_tests_label()),
+        let failing = if receipt.failed_tests.is_empty() {
+            String::new()
+        } else {
+            format!("; failing: {}", receipt.failed_tests_label())
         };
-        let told = match receipt.allows_next_step() {
-            true => "",
-            false => "; no step is asked to fix what fails already",
+        let told = if receipt.allows_next_step() {
+            ""
+        } else {
+            "; no step is asked to fix what fails already"
         };
         format!(
             "before step 1: {}{failing}{told}",

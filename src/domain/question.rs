@@ -898,9 +898,10 @@ impl QuestionKind {
             }
             Self::NothingChanged { step, said } => {
                 let said = clean_to_one_line(said);
-                let said = match said.is_empty() {
-                    true => String::new(),
-                    false => format!("; its agent says: {said}"),
+                let said = if said.is_empty() {
+                    String::new()
+                } else {
+                    format!("; its agent says: {said}")
                 };
                 format!("step {step} changed nothing{said}")
             }

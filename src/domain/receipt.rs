@@ -140,9 +140,10 @@ impl Receipt {
                 let is_known = before.is_some_and(|(before, seen)| {
                     before.uncounted && seen == ReceiptSource::CompletedStep
                 });
-                match is_known {
-                    true => None,
-                    false => told("the tests ended well, and nothing was counted"),
+                if is_known {
+                    None
+                } else {
+                    told("the tests ended well, and nothing was counted")
                 }
             }
             _ => None,
@@ -185,12 +186,11 @@ impl Receipt {
             && now.skipped <= then.skipped;
         let (named, known) = (&self.failed_tests, &before.failed_tests);
         is_comparable
-            && match named.is_empty() && known.is_empty() {
-                true => now.failed <= then.failed,
-                false => {
-                    let n_named = u64::try_from(named.len()).unwrap_or(u64::MAX);
-                    n_named >= now.failed && named.iter().all(|name| known.contains(name))
-                }
+            && if named.is_empty() && known.is_empty() {
+                now.failed <= then.failed
+            } else {
+                let n_named = u64::try_from(named.len()).unwrap_or(u64::MAX);
+                n_named >= now.failed && named.iter().all(|name| known.contains(name))
             }
     }
 

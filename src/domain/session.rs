@@ -169,9 +169,10 @@ impl Session {
 
 /// A version with the name of its adapter, which it may begin with itself.
 pub fn version_label(adapter: &str, version: &str) -> String {
-    match adapter.is_empty() || version.starts_with(adapter) {
-        true => version.to_owned(),
-        false => format!("{adapter} {version}"),
+    if adapter.is_empty() || version.starts_with(adapter) {
+        version.to_owned()
+    } else {
+        format!("{adapter} {version}")
     }
 }
 

@@ -103,9 +103,10 @@ pub fn build_review_document(
     let document = append_settled_line(document, &given.settled);
     let mut problems = document_differences(&document, given.verdict, &findings, ledger);
     problems.extend(extra_settled_problem(&document, &given.settled));
-    match problems.is_empty() {
-        true => Ok(document),
-        false => Err(SubmissionError(problems)),
+    if problems.is_empty() {
+        Ok(document)
+    } else {
+        Err(SubmissionError(problems))
     }
 }
 

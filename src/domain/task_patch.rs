@@ -114,9 +114,10 @@ impl TaskPatch {
 impl fmt::Display for PatchedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} +{} −{}", self.path, self.added, self.removed)?;
-        match self.about.is_empty() {
-            true => Ok(()),
-            false => write!(f, " ({})", self.about),
+        if self.about.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " ({})", self.about)
         }
     }
 }

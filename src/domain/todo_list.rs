@@ -116,9 +116,10 @@ impl TodoList {
             }
         }
         problems.extend(list_problems(&todos));
-        match problems.is_empty() {
-            true => Ok(Self(todos)),
-            false => Err(TodoListError(problems)),
+        if problems.is_empty() {
+            Ok(Self(todos))
+        } else {
+            Err(TodoListError(problems))
         }
     }
 
@@ -148,9 +149,10 @@ impl TryFrom<Vec<TodoItem>> for TodoList {
 
     fn try_from(todos: Vec<TodoItem>) -> Result<Self, TodoListError> {
         let problems = list_problems(&todos);
-        match problems.is_empty() {
-            true => Ok(Self(todos)),
-            false => Err(TodoListError(problems)),
+        if problems.is_empty() {
+            Ok(Self(todos))
+        } else {
+            Err(TodoListError(problems))
         }
     }
 }

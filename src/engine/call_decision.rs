@@ -215,9 +215,10 @@ impl Engine {
             AskPolicy::UserRules | AskPolicy::Deny
                 if decision.max_scope != MaxApprovalScope::Project =>
             {
-                match decision.source == DecisionSource::Floor && decision.reason.rule != safety {
-                    true => format!("{}, and nobody is there to ask", decision.reason.reason),
-                    false => format!("the {safety} stops it, and nobody is there to ask"),
+                if decision.source == DecisionSource::Floor && decision.reason.rule != safety {
+                    format!("{}, and nobody is there to ask", decision.reason.reason)
+                } else {
+                    format!("the {safety} stops it, and nobody is there to ask")
                 }
             }
             AskPolicy::Deny => "nobody is there to ask (--on-ask deny)".to_owned(),

@@ -83,16 +83,19 @@ pub async fn probe_cli(
                 claude::version_check::install_hint,
             )
         }
-        AdapterKind::Pipe => match program_exists(&settings.program, cwd) {
-            true => CliProbeResult::UnknownVersion,
-            false => CliProbeResult::Failed {
-                problem: format!("{} is not on PATH", settings.program),
-                hint: format!(
-                    "install it, or set adapters.{}.program in config.toml",
-                    adapter.name
-                ),
-            },
-        },
+        AdapterKind::Pipe => {
+            if program_exists(&settings.program, cwd) {
+                CliProbeResult::UnknownVersion
+            } else {
+                CliProbeResult::Failed {
+                    problem: format!("{} is not on PATH", settings.program),
+                    hint: format!(
+                        "install it, or set adapters.{}.program in config.toml",
+                        adapter.name
+                    ),
+                }
+            }
+        }
     }
 }
 
@@ -145,9 +148,10 @@ async fn run_probe_command(children: &ChildSpawner, spec: &SpawnSpec) -> CliProb
         return Ok(None);
     }
     let said = finished.stdout.to_text();
-    Ok(Some(match said.trim().is_empty() {
-        true => finished.stderr.to_text(),
-        false => said,
+    Ok(Some(if said.trim().is_empty() {
+        finished.stderr.to_text()
+    } else {
+        said
     }))
 }
 

@@ -388,9 +388,10 @@ impl Engine {
         }
         let waiter = table.and_then(|table| table.waiter);
         let heard = waiter.is_some_and(|waiter| waiter.send(discussion.clone()).is_ok());
-        let later = match heard {
-            true => Vec::new(),
-            false => self.deferred_result_recipients(&discussion),
+        let later = if heard {
+            Vec::new()
+        } else {
+            self.deferred_result_recipients(&discussion)
         };
         let mut later = later.into_iter();
         later

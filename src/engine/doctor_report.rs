@@ -316,9 +316,10 @@ fn config_lines(layers: &Value) -> Vec<String> {
     for (layer, told) in layers.as_object().into_iter().flatten() {
         let from = told["from"].as_array().into_iter().flatten();
         let from: Vec<&str> = from.filter_map(Value::as_str).collect();
-        let from = match from.is_empty() {
-            true => String::new(),
-            false => format!(" from {}", from.join(", ")),
+        let from = if from.is_empty() {
+            String::new()
+        } else {
+            format!(" from {}", from.join(", "))
         };
         let n_values = told["values"].as_u64().unwrap_or(0);
         let n_values = usize::try_from(n_values).unwrap_or(usize::MAX);

@@ -423,9 +423,10 @@ impl Engine {
         let Some(now) = files::read_document(&path)?.filter(|now| Some(&now.sha256) == base) else {
             return Ok(());
         };
-        match by == DocumentAuthor::User || known != Some(&now.sha256) {
-            true => self.save_conflict_copy("yours", name, &now.bytes),
-            false => Ok(()),
+        if by == DocumentAuthor::User || known != Some(&now.sha256) {
+            self.save_conflict_copy("yours", name, &now.bytes)
+        } else {
+            Ok(())
         }
     }
 

@@ -247,9 +247,10 @@ impl Engine {
         rules: &RuleSet,
     ) -> TurnSandbox {
         TurnSandbox {
-            support: match self.setup.config.safety.contain_agents {
-                true => self.setup.sandbox_support.clone(),
-                false => SandboxSupport::Unavailable("safety.contain_agents is off".to_owned()),
+            support: if self.setup.config.safety.contain_agents {
+                self.setup.sandbox_support.clone()
+            } else {
+                SandboxSupport::Unavailable("safety.contain_agents is off".to_owned())
             },
             root: self.setup.root.clone(),
             read_only_folders: Vec::new(),
@@ -345,9 +346,10 @@ impl Engine {
             iteration_folder: self.state().findings.review_count().max(1),
             status: PlanStatus::Reviewing,
         };
-        let after = match self.resumed {
-            true => document_commit::AppendMode::AfterCrash,
-            false => document_commit::AppendMode::First,
+        let after = if self.resumed {
+            document_commit::AppendMode::AfterCrash
+        } else {
+            document_commit::AppendMode::First
         };
         let findings = &self.state().findings;
         let appended = pen

@@ -442,9 +442,10 @@ impl Engine {
     fn append_step_log_entry(&self, step: u32, entry: &str) -> Result<(), StoreError> {
         let log = documents_on_disk::read_document(&self.journal.layout().log())?;
         let text = log.map(|log| String::from_utf8_lossy(&log.bytes).into_owned());
-        match last_logged_step(&text.unwrap_or_default()) == Some(step) && self.resumed {
-            true => Ok(()),
-            false => self.journal.append_log_entry(entry),
+        if last_logged_step(&text.unwrap_or_default()) == Some(step) && self.resumed {
+            Ok(())
+        } else {
+            self.journal.append_log_entry(entry)
         }
     }
 

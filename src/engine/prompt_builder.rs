@@ -78,9 +78,10 @@ impl Engine {
         if self.needs_recovery(order) {
             prompt = format!("{}\n\n{prompt}", self.recovery_prompt(order)?);
         }
-        Ok(match self.needs_execution_introduction(order) {
-            true => format!("{SWITCH_TO_BUILD_PROMPT}\n\n{prompt}"),
-            false => prompt,
+        Ok(if self.needs_execution_introduction(order) {
+            format!("{SWITCH_TO_BUILD_PROMPT}\n\n{prompt}")
+        } else {
+            prompt
         })
     }
 
@@ -191,9 +192,10 @@ impl Engine {
             root: self.setup.root.to_string_lossy().into_owned(),
             tools: self.supports_tools(order.purpose.role()),
             delegating: self.describe_delegation_tools(order),
-            project_instructions: match goes_on {
-                true => Vec::new(),
-                false => self.project_instructions(),
+            project_instructions: if goes_on {
+                Vec::new()
+            } else {
+                self.project_instructions()
             },
         }
     }

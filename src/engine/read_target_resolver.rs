@@ -143,9 +143,10 @@ impl<'a> ReadTargetResolver<'a> {
         if self.reads.opened_paths.contains(&opened) {
             return;
         }
-        match self.reads.opened_paths.len() < MAX_REPORTED_PATHS {
-            true => self.reads.opened_paths.push(opened),
-            false => self.record_unresolved("it opens more files than can be looked at one by one"),
+        if self.reads.opened_paths.len() < MAX_REPORTED_PATHS {
+            self.reads.opened_paths.push(opened)
+        } else {
+            self.record_unresolved("it opens more files than can be looked at one by one")
         }
     }
 
@@ -156,9 +157,10 @@ impl<'a> ReadTargetResolver<'a> {
 
     /// The paths that a pattern of the shell's stands for; links on the way are followed.
     fn expand_pattern(&mut self, folder: &Path, pattern: &str) -> Vec<PathBuf> {
-        let mut found = vec![match pattern.starts_with('/') {
-            true => PathBuf::from("/"),
-            false => folder.to_owned(),
+        let mut found = vec![if pattern.starts_with('/') {
+            PathBuf::from("/")
+        } else {
+            folder.to_owned()
         }];
         for part in pattern.split('/').filter(|part| !part.is_empty()) {
             let mut next = Vec::new();
@@ -297,12 +299,13 @@ impl<'a> ReadTargetResolver<'a> {
 
     /// Notes a file that a search reads, where rules hold it back.
     fn record_searched_file(&mut self, path: &Path, scope: &SearchScope) {
-        let resolved = match path.symlink_metadata().is_ok_and(|data| data.is_symlink()) {
-            true => resolve_path(&self.context.root, path),
-            false => ResolvedPath {
+        let resolved = if path.symlink_metadata().is_ok_and(|data| data.is_symlink()) {
+            resolve_path(&self.context.root, path)
+        } else {
+            ResolvedPath {
                 lexical: path.to_owned(),
                 real: path.to_owned(),
-            },
+            }
         };
         let may_be = |path: &Path| match &self.literals {
             None => true,

@@ -57,9 +57,10 @@ pub async fn load_changes(
     };
     let text = diff_trees(git, trees.before, trees.after).await;
     let patch = UnifiedDiff::parse(&text.map_err(|error| RunChangesError::Git { error })?);
-    Ok(match patch.lines.is_empty() {
-        true => RunChanges::Unchanged(no_changes_message(scope)),
-        false => RunChanges::Diff(patch),
+    Ok(if patch.lines.is_empty() {
+        RunChanges::Unchanged(no_changes_message(scope))
+    } else {
+        RunChanges::Diff(patch)
     })
 }
 
@@ -117,8 +118,9 @@ fn diff_plan_versions(layout: &WorkdirLayout) -> Result<RunChanges, RunChangesEr
         .header(&from, &to)
         .to_string();
     let head = format!("diff --git {from} {to}\n");
-    Ok(match lines.is_empty() {
-        true => RunChanges::Unchanged(no_changes_message(DiffScope::Plan)),
-        false => RunChanges::Diff(UnifiedDiff::parse(&(head + &lines))),
+    Ok(if lines.is_empty() {
+        RunChanges::Unchanged(no_changes_message(DiffScope::Plan))
+    } else {
+        RunChanges::Diff(UnifiedDiff::parse(&(head + &lines)))
     })
 }

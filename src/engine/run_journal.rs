@@ -89,9 +89,10 @@ impl RunJournal {
             None => (None, 1),
         };
         // Most of the time the snapshot covers all of it: a long log is not read for nothing.
-        let rest = match from > log.last_seq() {
-            true => None,
-            false => Some(log.read_from(from)?),
+        let rest = if from > log.last_seq() {
+            None
+        } else {
+            Some(log.read_from(from)?)
         };
         for record in rest.into_iter().flatten() {
             let record = record?;

@@ -109,9 +109,12 @@ fn describe_undo(event: &Event) -> Option<String> {
 }
 
 fn describe_baseline(baseline: &TestBaseline) -> String {
-    let told = |what: &str, paths: &[String]| match paths.is_empty() {
-        true => String::new(),
-        false => format!("; {what}: {}", join_paths(paths)),
+    let told = |what: &str, paths: &[String]| {
+        if paths.is_empty() {
+            String::new()
+        } else {
+            format!("; {what}: {}", join_paths(paths))
+        }
     };
     format!(
         "{}{}{}",

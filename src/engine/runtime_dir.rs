@@ -168,9 +168,10 @@ fn create_run_dir_in(place: &Path, run: &str, socket: &Path) -> io::Result<TempD
         .prefix(&prefix)
         .permissions(Permissions::from_mode(PRIVATE_DIR_MODE));
     let folder = named.tempdir_in(user_dir_in(place)?)?;
-    match folder.path().join(socket).as_os_str().len() <= MAX_SOCKET_PATH_BYTES {
-        true => Ok(folder),
-        false => named.tempdir_in(user_dir_in(Path::new(SHORT_TEMP_PATH))?),
+    if folder.path().join(socket).as_os_str().len() <= MAX_SOCKET_PATH_BYTES {
+        Ok(folder)
+    } else {
+        named.tempdir_in(user_dir_in(Path::new(SHORT_TEMP_PATH))?)
     }
 }
 

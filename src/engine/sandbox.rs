@@ -319,9 +319,10 @@ fn find_on_path(program: &str) -> Vec<PathBuf> {
 
 /// The bubblewraps that the packages of codex bring: beside its native program, or beside npm's wrapper of it.
 fn find_beside_codex(program: &str) -> Vec<PathBuf> {
-    let named = match program.contains('/') {
-        true => vec![PathBuf::from(program)],
-        false => find_on_path(program),
+    let named = if program.contains('/') {
+        vec![PathBuf::from(program)]
+    } else {
+        find_on_path(program)
     };
     let Some(program) = named.iter().find_map(|path| canonical_path(path)) else {
         return Vec::new();

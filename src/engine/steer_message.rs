@@ -76,9 +76,10 @@ impl Engine {
         let lines: String = kept
             .map(|kept| format!("{}\n", kept.to_prompt_text()))
             .collect();
-        match lines.is_empty() {
-            true => lines,
-            false => format!("[agent-collab user]\n{lines}[end of user]\n\n"),
+        if lines.is_empty() {
+            lines
+        } else {
+            format!("[agent-collab user]\n{lines}[end of user]\n\n")
         }
     }
 }

@@ -204,9 +204,10 @@ fn build_receipt(test: &TestRun<'_>, finished: &CommandOutput) -> Receipt {
     };
     // Beyond the cap nothing is compared by name.
     let named = finished.stdout.complete_bytes().is_some() && outcome == TestOutcome::Failed;
-    let failed_tests = match named {
-        true => failed_tests::parse_failed_tests(&(test.clean)(&output)),
-        false => Vec::new(),
+    let failed_tests = if named {
+        failed_tests::parse_failed_tests(&(test.clean)(&output))
+    } else {
+        Vec::new()
     };
     Receipt {
         command: test.command.to_string(),

@@ -67,9 +67,10 @@ pub async fn preview_reversals(
             Err(why) => why_not = why,
         }
     }
-    match offers.is_empty() {
-        true => Err(why_not),
-        false => Ok(offers),
+    if offers.is_empty() {
+        Err(why_not)
+    } else {
+        Ok(offers)
     }
 }
 

@@ -48,9 +48,10 @@ impl Engine {
     /// The record of the run cannot be kept.
     pub fn warn_once(&mut self, what: &str, error: impl Display) -> Result<(), EngineError> {
         let error = error.to_string();
-        match self.warnings.0.insert((what.to_owned(), error.clone())) {
-            true => self.apply_event(warning_event(what, error)),
-            false => Ok(()),
+        if self.warnings.0.insert((what.to_owned(), error.clone())) {
+            self.apply_event(warning_event(what, error))
+        } else {
+            Ok(())
         }
     }
 }

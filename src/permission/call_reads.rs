@@ -134,9 +134,10 @@ fn glob_matches_file(glob: &str, below: &str) -> bool {
         let bare = bare.trim_start_matches('/').trim_end_matches('/');
         let name = below.rsplit('/').next().unwrap_or(below);
         let anywhere = glob.starts_with("**/") && wildcard::matches(&format!("*/{bare}"), below);
-        match bare.contains('/') {
-            true => anywhere || wildcard::matches(bare, below),
-            false => wildcard::matches(bare, name),
+        if bare.contains('/') {
+            anywhere || wildcard::matches(bare, below)
+        } else {
+            wildcard::matches(bare, name)
         }
     })
 }

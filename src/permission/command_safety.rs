@@ -64,9 +64,10 @@ pub struct CommandClassification {
 impl CommandClassification {
     /// The reason for people, with the rule where the reason does not name it.
     pub fn describe(&self) -> String {
-        match self.rule.starts_with(user_patterns::CONFIG_SECTION) {
-            true => self.reason.clone(),
-            false => format!("{} ({})", self.reason, self.rule),
+        if self.rule.starts_with(user_patterns::CONFIG_SECTION) {
+            self.reason.clone()
+        } else {
+            format!("{} ({})", self.reason, self.rule)
         }
     }
 }
@@ -164,14 +165,16 @@ pub fn classify_script(text: &str, settings: &CommandSafetySettings) -> CommandC
 fn classify_script_with_nul(text: &str, settings: &CommandSafetySettings) -> CommandClassification {
     let parted = classify_script(&text.replace('\0', " "), settings);
     let joined = classify_script(&text.replace('\0', ""), settings);
-    let strictest = match joined.class > parted.class {
-        true => joined,
-        false => parted,
+    let strictest = if joined.class > parted.class {
+        joined
+    } else {
+        parted
     };
     let least = classifier::unreadable_classification(settings);
-    let found = match strictest.class >= least.class {
-        true => strictest,
-        false => least,
+    let found = if strictest.class >= least.class {
+        strictest
+    } else {
+        least
     };
     CommandClassification {
         span: 0..text.len(),

@@ -232,9 +232,10 @@ fn collect_match_texts(
             | WrapperKind::ForEachArgument => false,
         });
     // A program whose name holds a blank is not what its text looks like.
-    match is_itself && !program.contains(char::is_whitespace) {
-        true => part.match_texts.push(own.join(" ")),
-        false => part.inner_commands.push(own.join(" ")),
+    if is_itself && !program.contains(char::is_whitespace) {
+        part.match_texts.push(own.join(" "))
+    } else {
+        part.inner_commands.push(own.join(" "))
     }
     if part.match_texts.is_empty() {
         part.match_texts

@@ -44,9 +44,10 @@ impl LoopDetector {
             .take(at + 1)
             .map(|made| made.fingerprint)
             .collect();
-        match (1..=MAX_LOOP_CALLS).any(|n| ends_with_loop(&marks, n)) {
-            true => LoopStatus::Loop,
-            false => LoopStatus::NoLoop,
+        if (1..=MAX_LOOP_CALLS).any(|n| ends_with_loop(&marks, n)) {
+            LoopStatus::Loop
+        } else {
+            LoopStatus::NoLoop
         }
     }
 

@@ -245,12 +245,13 @@ impl ProofContext<'_> {
         if !is_plain {
             return Err("`xargs` with these options is not known to only read".to_owned());
         }
-        match self
+        if self
             .pipe_source(simple)
             .is_some_and(|source| self.lists_files(source, 0))
         {
-            true => Ok(()),
-            false => Err("the arguments of `xargs` are not known".to_owned()),
+            Ok(())
+        } else {
+            Err("the arguments of `xargs` are not known".to_owned())
         }
     }
 
@@ -315,11 +316,12 @@ impl ProofContext<'_> {
         };
         if fed != WrapperArguments::Nothing {
             let takes_paths = fed == WrapperArguments::Paths && reader.takes_paths();
-            return match reader.takes_any_option || takes_paths {
-                true => self.prove_with_added_arguments(reader, arguments),
-                false => Err(format!(
+            return if reader.takes_any_option || takes_paths {
+                self.prove_with_added_arguments(reader, arguments)
+            } else {
+                Err(format!(
                     "`{program}` with arguments that are not known may do more than read"
-                )),
+                ))
             };
         }
         if let Some(word) = arguments.iter().find(|word| !word.is_fully_known) {

@@ -261,9 +261,10 @@ impl SandboxSpec {
     /// Its arguments, up to the `--` after which the child's own command line comes. A mount bears the child's mark:
     /// unlike its environment, what is held cannot take it away.
     pub(super) fn to_arguments(&self, cwd: &Path, mark: &str) -> Vec<OsString> {
-        let privilege = match geteuid().is_root() {
-            true => UserPrivilege::Root,
-            false => UserPrivilege::User,
+        let privilege = if geteuid().is_root() {
+            UserPrivilege::Root
+        } else {
+            UserPrivilege::User
         };
         let mut arguments = self.to_arguments_as(privilege, cwd);
         let end = arguments.pop();

@@ -166,9 +166,10 @@ fn detect_input_wait(
     let mut others = family.iter().filter(|id| id.pid != pid && **id != root);
     // In `make | tail` it is `make` that tail waits for.
     let is_fed = name.starts_with("pipe:") && others.any(|id| has_write_end(id.pid, &source));
-    match may_keep_waiting && !is_fed {
-        true => InputWait::Waiting,
-        false => InputWait::Unknown,
+    if may_keep_waiting && !is_fed {
+        InputWait::Waiting
+    } else {
+        InputWait::Unknown
     }
 }
 

@@ -80,9 +80,10 @@ pub fn unarchive_run(
             });
         }
     }
-    let to = match has_run_files(layout)? {
-        true => Some(reserve_archive_folder(layout, title, date)?),
-        false => None,
+    let to = if has_run_files(layout)? {
+        Some(reserve_archive_folder(layout, title, date)?)
+    } else {
+        None
     };
     let back = Some(name.to_owned());
     write_move_note(

@@ -93,9 +93,10 @@ fn split_event(event: Value) -> Result<(String, Value), String> {
         return Err(wrong());
     };
     let data = fields.remove("data").unwrap_or(Value::Null);
-    match fields.is_empty() {
-        true => Ok((kind, data)),
-        false => Err(wrong()),
+    if fields.is_empty() {
+        Ok((kind, data))
+    } else {
+        Err(wrong())
     }
 }
 

@@ -29,9 +29,12 @@ pub fn set_clock(clock: fn() -> UnixMillis) {
 ///
 /// An instant outside the years -9999 to 9999 is moved to the nearer end.
 pub fn to_rfc3339(at: UnixMillis) -> String {
-    let nearest = || match at.0 < 0 {
-        true => Timestamp::MIN,
-        false => Timestamp::MAX,
+    let nearest = || {
+        if at.0 < 0 {
+            Timestamp::MIN
+        } else {
+            Timestamp::MAX
+        }
     };
     let instant = Timestamp::from_millisecond(at.0).unwrap_or_else(|_| nearest());
     format!("{instant:.3}")

@@ -122,9 +122,10 @@ fn marker_run_len(line: &str) -> usize {
 
 /// A text whose last line is ended, so that no marker comes to stand behind it.
 fn with_final_newline(text: &str) -> String {
-    match text.is_empty() || text.ends_with('\n') {
-        true => text.to_owned(),
-        false => format!("{text}\n"),
+    if text.is_empty() || text.ends_with('\n') {
+        text.to_owned()
+    } else {
+        format!("{text}\n")
     }
 }
 

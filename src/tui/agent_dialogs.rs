@@ -100,12 +100,11 @@ impl Screen {
     pub(super) fn give_task(&mut self, agent: String, prompt: String) -> Vec<Action> {
         let agents = &self.assist.agents;
         let is_known = agents.is_empty() || agents.iter().any(|known| known.name == agent);
-        match is_known {
-            true => vec![Action::GiveTask { agent, prompt }],
-            false => {
-                let takers = agents.iter().filter(|agent| agent.accepts_tasks());
-                self.show_toast(&describe_unknown_agent(&agent, TAKEN_BY, takers))
-            }
+        if is_known {
+            vec![Action::GiveTask { agent, prompt }]
+        } else {
+            let takers = agents.iter().filter(|agent| agent.accepts_tasks());
+            self.show_toast(&describe_unknown_agent(&agent, TAKEN_BY, takers))
         }
     }
 
@@ -131,9 +130,10 @@ impl Screen {
                 "`{name}` is an agent and a file: /task {name} … gives the task, @./{name} means the file"
             )));
         }
-        Some(match prompt.is_empty() {
-            true => AgentMention::Wrong(format!("write after @{name} what it is to do")),
-            false => AgentMention::Task(name, prompt),
+        Some(if prompt.is_empty() {
+            AgentMention::Wrong(format!("write after @{name} what it is to do"))
+        } else {
+            AgentMention::Task(name, prompt)
         })
     }
 }

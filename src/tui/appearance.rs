@@ -80,9 +80,10 @@ impl Screen {
         if let Some(theme) = shown {
             // Only a theme that was chosen by its name paints a ground.
             let is_fitted = self.settings.theme.uses_terminal_background();
-            self.settings.theme = match is_fitted {
-                true => theme.with_terminal_background(),
-                false => theme,
+            self.settings.theme = if is_fitted {
+                theme.with_terminal_background()
+            } else {
+                theme
             };
         }
     }

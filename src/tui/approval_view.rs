@@ -80,10 +80,11 @@ fn clean_lines(text: &str) -> String {
         let told = cleaner.push(&format!("{line}\n"));
         let told = told.trim_matches('\n');
         let sign = line.get(..1).filter(|sign| ["+", "-", " "].contains(sign));
-        lines.push(match told.is_empty() && !line.is_empty() {
+        lines.push(if told.is_empty() && !line.is_empty() {
             // It goes on with a secret that was told of as a whole.
-            true => format!("{}[redacted]", sign.unwrap_or_default()),
-            false => told.to_owned(),
+            format!("{}[redacted]", sign.unwrap_or_default())
+        } else {
+            told.to_owned()
         });
     }
     let rest = cleaner.finish();

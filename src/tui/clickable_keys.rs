@@ -192,16 +192,15 @@ impl Screen {
     ) -> Vec<Action> {
         let event = KeyEvent::new(key.code, key.modifiers);
         let is_typed = self.composer_focus == ComposerFocus::Focused || self.search_bar.is_some();
-        match key.is_printable() && is_typed {
-            true => {
-                self.toast = None;
-                match self.keymap().find_command(&event, ComposerFocus::Unfocused) {
-                    Some(command) => self.press_command(command, state),
-                    None if key.code == KeyCode::Char('/') => self.begin_slash_command(state),
-                    None => Vec::new(),
-                }
+        if key.is_printable() && is_typed {
+            self.toast = None;
+            match self.keymap().find_command(&event, ComposerFocus::Unfocused) {
+                Some(command) => self.press_command(command, state),
+                None if key.code == KeyCode::Char('/') => self.begin_slash_command(state),
+                None => Vec::new(),
             }
-            false => self.dispatch_key(event, state),
+        } else {
+            self.dispatch_key(event, state)
         }
     }
 }

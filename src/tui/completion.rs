@@ -323,9 +323,10 @@ impl Screen {
                 FileListState::Requested | FileListState::NotRequested => String::new(),
             };
             // Only a text that begins with an agent's name is a task.
-            let agents = match word.len() == before.len() {
-                true => self.assist.agents.as_slice(),
-                false => &[],
+            let agents = if word.len() == before.len() {
+                self.assist.agents.as_slice()
+            } else {
+                &[]
             };
             let offer = CompletionList::from_agents_and_files(agents, files, word);
             self.assist.completion = Some(CompletionList {

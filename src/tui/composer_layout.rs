@@ -31,12 +31,11 @@ impl Screen {
         (composer, foot): (Rect, Rect),
         (state, sheet): (Option<&RunState>, Option<&ChoiceDialog>),
     ) {
-        let word = match self.search_bar.is_some() {
-            true => {
-                self.draw_search_bar(frame, composer, state);
-                None
-            }
-            false => self.draw_composer(frame, composer, (state, sheet)),
+        let word = if self.search_bar.is_some() {
+            self.draw_search_bar(frame, composer, state);
+            None
+        } else {
+            self.draw_composer(frame, composer, (state, sheet))
         };
         self.hit_areas.buttons = footer::draw(self, frame, foot, state, sheet);
         let word = word.map(|place| (place, ScreenCommand::Show(TabKind::Chat)));

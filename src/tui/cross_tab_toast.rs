@@ -47,9 +47,10 @@ impl Screen {
             let facts = event_facts(event);
             let firsts = facts.iter().filter_map(|fact| fact.lines().next());
             let text: Vec<&str> = firsts.collect();
-            match text.is_empty() {
-                true => String::new(),
-                false => format!("{}{}", event_sign(event), text.join(" · ")),
+            if text.is_empty() {
+                String::new()
+            } else {
+                format!("{}{}", event_sign(event), text.join(" · "))
             }
         });
         if !text.is_empty() {

@@ -242,9 +242,10 @@ fn add_adapter_switch(
     let is_there = state
         .session(beside)
         .is_some_and(|session| session.adapter == other);
-    let both = match is_there {
-        true => format!(", where the {} is too", beside.name()),
-        false => String::new(),
+    let both = if is_there {
+        format!(", where the {} is too", beside.name())
+    } else {
+        String::new()
     };
     let label = format!("switch to {other}{both}");
     sheet.with_choice(

@@ -365,9 +365,10 @@ impl Screen {
             .decision
             .as_ref()
             .is_some_and(|of| of.as_str() == FINDING_HOLDS);
-        let found = match holds {
-            true => "it came to that the finding holds: settled, it is dropped all the same",
-            false => "settled, it is dropped: nobody has to answer it any more",
+        let found = if holds {
+            "it came to that the finding holds: settled, it is dropped all the same"
+        } else {
+            "settled, it is dropped: nobody has to answer it any more"
         };
         let style = if holds { theme::BAD } else { theme::QUIET };
         let text = to_one_line(&finding.remark.text);

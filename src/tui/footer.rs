@@ -39,9 +39,10 @@ pub fn draw(
         let key = screen.keymap().key_label("quit", screen.composer_focus);
         let long =
             format!(" you leave: the turn is asked to end, all is saved · {key} again kills now");
-        let text = match text_width(&long) <= columns {
-            true => long,
-            false => format!(" leaving · {key} again kills now"),
+        let text = if text_width(&long) <= columns {
+            long
+        } else {
+            format!(" leaving · {key} again kills now")
         };
         frame.render_widget(
             Line::styled(truncate_to_columns(&text, columns), theme::STRONG),
@@ -100,9 +101,12 @@ pub fn n_rows(screen: &Screen, window: Rect) -> usize {
 /// A word to the user, in that many rows at most.
 fn toast_lines(screen: &Screen, word: &str, columns: usize, most: usize) -> Vec<Line<'static>> {
     let text = format!(" {word}");
-    let in_row = |text: &str| match screen.toast_with_keys.as_deref() == Some(word) {
-        true => clickable_keys::hint_spans(text, theme::STRONG),
-        false => vec![Span::styled(text.to_owned(), theme::STRONG)],
+    let in_row = |text: &str| {
+        if screen.toast_with_keys.as_deref() == Some(word) {
+            clickable_keys::hint_spans(text, theme::STRONG)
+        } else {
+            vec![Span::styled(text.to_owned(), theme::STRONG)]
+        }
     };
     if most < 2 {
         return vec![Line::from(in_row(&truncate_to_columns(&text, columns)))];
@@ -177,9 +181,10 @@ impl FooterLine {
             let is_last = n + 1 == n_keys;
             let from = self.next.x;
             self.push_span(Span::styled(key, theme::KEY));
-            match is_last {
-                true => self.push_span(Span::styled(format!(" {} ", hint.label), theme::QUIET)),
-                false => self.push_span(Span::raw(" ")),
+            if is_last {
+                self.push_span(Span::styled(format!(" {} ", hint.label), theme::QUIET))
+            } else {
+                self.push_span(Span::raw(" "))
             }
             let place = Rect {
                 x: from,
@@ -242,9 +247,10 @@ fn add_hints(
                     ChoiceAction::PickAnswer(_) | ChoiceAction::TickAnswer { .. }
                 )
             };
-            match sheet.is_some_and(|sheet| sheet.choices.iter().any(is_pick)) {
-                true => line.add_fixed_keys("↑↓ 1-9", "choose"),
-                false => line.add_fixed_keys("↑↓", "choose"),
+            if sheet.is_some_and(|sheet| sheet.choices.iter().any(is_pick)) {
+                line.add_fixed_keys("↑↓ 1-9", "choose")
+            } else {
+                line.add_fixed_keys("↑↓", "choose")
             }
             if screen.own_dialog.is_some() {
                 line.add_fixed_keys("Esc", "back");
@@ -299,9 +305,10 @@ fn add_hints(
 
 /// How the chat is read; other keys come first, since it is also read by scrolling.
 fn chat_hints(screen: &Screen) -> Vec<KeyHint> {
-    let names: tabs::TabHints = match screen.transcript.is_empty() {
-        true => &[],
-        false => tabs::CHAT_HINTS,
+    let names: tabs::TabHints = if screen.transcript.is_empty() {
+        &[]
+    } else {
+        tabs::CHAT_HINTS
     };
     let keymap = screen.keymap();
     let keys = |actions: &&[&str]| {
@@ -320,9 +327,10 @@ fn chat_hints(screen: &Screen) -> Vec<KeyHint> {
 fn tab_hints(screen: &Screen, state: Option<&RunState>) -> Vec<KeyHint> {
     let tab = screen.focused_tab();
     let is_compared = tab == TabKind::Plan && screen.plan_view.compared_version().is_some();
-    let own = match is_compared {
-        true => tabs::COMPARISON_HINTS,
-        false => tab.hints(),
+    let own = if is_compared {
+        tabs::COMPARISON_HINTS
+    } else {
+        tab.hints()
     };
     let hints = own.iter().map(|(actions, what)| KeyHint {
         keys: actions

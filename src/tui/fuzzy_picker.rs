@@ -185,9 +185,10 @@ fn row_line(row: &PickerRow, is_chosen: bool, (columns, names): (usize, usize)) 
     spans.extend(name.graphemes(true).map(|sign| {
         let letters = at..at + sign.chars().count();
         at = letters.end;
-        let style = match row.matched_chars.iter().any(|lit| letters.contains(lit)) {
-            true => name_style.patch(theme::KEY).underlined(),
-            false => name_style,
+        let style = if row.matched_chars.iter().any(|lit| letters.contains(lit)) {
+            name_style.patch(theme::KEY).underlined()
+        } else {
+            name_style
         };
         Span::styled(sign.to_owned(), style)
     }));

@@ -142,9 +142,10 @@ fn activity_spans(
     let who = forms.find(|who| text_width(who) < room)?;
     // What needs the user is lit.
     let needs_you = style == theme::NEEDS_YOU && text_width(&who) + 2 <= room;
-    let who = match needs_you {
-        true => Span::styled(format!(" {who} "), theme::CHOSEN),
-        false => Span::styled(format!("{who} "), style),
+    let who = if needs_you {
+        Span::styled(format!(" {who} "), theme::CHOSEN)
+    } else {
+        Span::styled(format!("{who} "), style)
     };
     let mut spans = Vec::new();
     let mut used = usage_line::usage_forms(state).into_iter();

@@ -123,9 +123,10 @@ impl MarkdownRenderer {
         let mut rest = all;
         let mut lines = Vec::new();
         while let Some((line, after)) = rest.split_first() {
-            let n_rows = match self.is_in_fence() {
-                true => 0,
-                false => markdown_table::count_table_rows(rest),
+            let n_rows = if self.is_in_fence() {
+                0
+            } else {
+                markdown_table::count_table_rows(rest)
             };
             let is_last = rest.len() == n_rows.max(1) && rest.len() < MAX_GROWING_TABLE_ROWS;
             let may_go_on = n_rows > 0 || !self.is_in_fence() && line.contains('|');

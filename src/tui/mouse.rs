@@ -236,9 +236,10 @@ impl Screen {
 
     /// Points at what stands there in a page, or opens what is pointed at already.
     fn click_page(&mut self, tab: TabKind, at: Position, state: Option<&RunState>) -> Vec<Action> {
-        match self.point_at_position(tab, at) {
-            true => self.open_selection(state),
-            false => Vec::new(),
+        if self.point_at_position(tab, at) {
+            self.open_selection(state)
+        } else {
+            Vec::new()
         }
     }
 
@@ -286,9 +287,10 @@ impl Screen {
             DialogFocus::Composer(_) | DialogFocus::Nobody => false,
         };
         self.composer_focus = ComposerFocus::Unfocused;
-        match is_pointed_at {
-            true => self.confirm_choice(sheet, state),
-            false => self.point_at_choice(&sheet, choice),
+        if is_pointed_at {
+            self.confirm_choice(sheet, state)
+        } else {
+            self.point_at_choice(&sheet, choice)
         }
     }
 }

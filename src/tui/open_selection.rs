@@ -32,17 +32,19 @@ impl Screen {
             };
         }
         if self.focused_tab() == TabKind::Comments {
-            return match self.finding_selection.toggle_selected() {
-                true => Vec::new(),
-                false => self.explain_pointing("a finding"),
+            return if self.finding_selection.toggle_selected() {
+                Vec::new()
+            } else {
+                self.explain_pointing("a finding")
             };
         }
         if let Some(id) = self.transcript.selected_discussion().cloned() {
             return self.open_board(DiscussionBoard::new(id));
         }
-        match self.transcript.toggle_selected() {
-            true => Vec::new(),
-            false => self.explain_pointing("a call or at thinking"),
+        if self.transcript.toggle_selected() {
+            Vec::new()
+        } else {
+            self.explain_pointing("a call or at thinking")
         }
     }
 

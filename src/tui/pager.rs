@@ -210,9 +210,10 @@ impl TextPager {
     pub fn from_versions(versions: &[ConflictVersions]) -> Self {
         let texts: Vec<DocumentComparison> =
             versions.iter().map(ConflictVersions::looked).collect();
-        let layout = match texts.iter().any(|text| text.before.is_some()) {
-            true => ComparisonLayout::Three,
-            false => ComparisonLayout::Two(text_versions::ComparisonForm::Diff),
+        let layout = if texts.iter().any(|text| text.before.is_some()) {
+            ComparisonLayout::Three
+        } else {
+            ComparisonLayout::Two(text_versions::ComparisonForm::Diff)
         };
         Self::with_comparison("both texts", texts, layout)
     }

@@ -206,9 +206,10 @@ impl Screen {
             ));
         }
         self.side_pane.toggle();
-        match self.side_pane == SidePaneVisibility::Shown && self.side_tab(WIDE, state).is_none() {
-            true => self.show_toast(&format!("nothing stands beside {} now", self.tab.title())),
-            false => Vec::new(),
+        if self.side_pane == SidePaneVisibility::Shown && self.side_tab(WIDE, state).is_none() {
+            self.show_toast(&format!("nothing stands beside {} now", self.tab.title()))
+        } else {
+            Vec::new()
         }
     }
 

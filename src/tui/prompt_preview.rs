@@ -30,9 +30,10 @@ impl PromptHistory {
     pub fn preview_prompt(&self, prompt: &str) -> PromptPreview {
         let whole = clean_for_display(prompt);
         let is_first = self.0.is_empty();
-        let fresh = match is_first {
-            true => prompt_body(&whole),
-            false => self.new_lines(&whole),
+        let fresh = if is_first {
+            prompt_body(&whole)
+        } else {
+            self.new_lines(&whole)
         };
         PromptPreview {
             full_text: whole,

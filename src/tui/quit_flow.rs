@@ -15,9 +15,10 @@ impl Screen {
         if self.open_quit_dialog(state) {
             return Vec::new();
         }
-        let step = match self.is_quitting || self.is_quit_dialog_open() {
-            true => QuitStep::Now,
-            false => QuitStep::Ask,
+        let step = if self.is_quitting || self.is_quit_dialog_open() {
+            QuitStep::Now
+        } else {
+            QuitStep::Ask
         };
         self.own_dialog = None;
         let actions = vec![Action::Quit(step)];

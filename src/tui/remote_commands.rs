@@ -52,9 +52,10 @@ impl Screen {
             return Err("not yet: a question waits for its answer on the screen".to_owned());
         }
         self.note_quit(&actions);
-        match actions.is_empty() {
-            true => Err(why.unwrap_or_else(|| "there is nothing to do".to_owned())),
-            false => Ok(actions),
+        if actions.is_empty() {
+            Err(why.unwrap_or_else(|| "there is nothing to do".to_owned()))
+        } else {
+            Ok(actions)
         }
     }
 }
@@ -105,9 +106,10 @@ fn parse_remote_command(name: &str, text: &str) -> Result<ScreenCommand, String>
             ));
         }
     };
-    match takes_text || text.trim().is_empty() {
-        true => Ok(command),
-        false => Err(format!("`{name}` takes no text")),
+    if takes_text || text.trim().is_empty() {
+        Ok(command)
+    } else {
+        Err(format!("`{name}` takes no text"))
     }
 }
 

@@ -58,9 +58,10 @@ impl Screen {
             title: state.goal.as_ref().map(|goal| to_one_line(&goal.title)),
             results: self.describe_results(state),
             counts: counts.join(" · "),
-            keys: match self.is_read_only() {
-                true => self.read_only_keys(state),
-                false => self.next_step_keys(state),
+            keys: if self.is_read_only() {
+                self.read_only_keys(state)
+            } else {
+                self.next_step_keys(state)
             },
             merge_command: self.merge_command(state).filter(|_| !self.is_read_only()),
             max_rows: usize::MAX,
@@ -78,9 +79,10 @@ impl Screen {
             pluralize(all, "step"),
             describe_commits(execution)
         );
-        let sign = match done == all {
-            true => ("✓ ", theme::GOOD),
-            false => ("■ ", theme::PLAIN),
+        let sign = if done == all {
+            ("✓ ", theme::GOOD)
+        } else {
+            ("■ ", theme::PLAIN)
         };
         let mut said = vec![(format!("{}{steps}", sign.0), sign.1)];
         said.extend(describe_tests(&execution.done));
@@ -110,9 +112,10 @@ impl Screen {
             keys.push(summary_key(key("redo"), "bring it back", "redo"));
         }
         keys.extend([
-            match is_writing {
-                true => summary_key("Enter".to_owned(), "the next goal", "next goal"),
-                false => summary_key(key("write"), "write the next goal", "next goal"),
+            if is_writing {
+                summary_key("Enter".to_owned(), "the next goal", "next goal")
+            } else {
+                summary_key(key("write"), "write the next goal", "next goal")
             },
             summary_key(key("export"), "a page to share", "a page"),
             summary_key(key("quit"), "leave", "leave"),
@@ -191,9 +194,10 @@ fn describe_tests(done: &[StepRecord]) -> Vec<(String, Style)> {
         let last = counts.map_or(String::new(), |counts| {
             format!(", {} tests at the end", counts.passed)
         });
-        let text = match n_passed == changed.len() {
-            true => format!("✓ tests passed after each step{last}"),
-            false => format!("✓ tests passed after {}{last}", pluralize(n_passed, "step")),
+        let text = if n_passed == changed.len() {
+            format!("✓ tests passed after each step{last}")
+        } else {
+            format!("✓ tests passed after {}{last}", pluralize(n_passed, "step"))
         };
         said.push((text, theme::GOOD));
     }

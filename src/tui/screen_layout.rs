@@ -194,9 +194,10 @@ impl Screen {
         if reads_on == TabReading::BesideDialog && is_gate {
             sheet = sheet.without_details();
         }
-        match self.is_writing_for_dialog() && window.height < LOW_WINDOW_ROWS {
-            true => sheet.without_choices(),
-            false => sheet,
+        if self.is_writing_for_dialog() && window.height < LOW_WINDOW_ROWS {
+            sheet.without_choices()
+        } else {
+            sheet
         }
     }
 
@@ -208,9 +209,10 @@ impl Screen {
             TabKind::Chat => height < LOW_WINDOW_ROWS && !self.transcript.follows_end(),
             _ => true,
         };
-        match reads && self.own_dialog.is_none() && !is_first {
-            true => TabReading::BesideDialog,
-            false => TabReading::DialogOnly,
+        if reads && self.own_dialog.is_none() && !is_first {
+            TabReading::BesideDialog
+        } else {
+            TabReading::DialogOnly
         }
     }
 
@@ -272,9 +274,10 @@ impl Screen {
                 format!("{leave}: choose here"),
             ),
         };
-        match text_width(&long) <= columns.saturating_sub(6) {
-            true => long,
-            false => short,
+        if text_width(&long) <= columns.saturating_sub(6) {
+            long
+        } else {
+            short
         }
     }
 
@@ -449,9 +452,10 @@ fn limit_page_width(area: Rect) -> Rect {
 fn short_label(label: &str, columns: usize) -> &str {
     let first = |signs: &[char]| label.split(signs).next().unwrap_or(label).trim_end();
     let whole = first(&[':', ';', '(', '…']);
-    match text_width(whole) <= columns {
-        true => whole,
-        false => first(&[':', ';', '(', '…', ',']),
+    if text_width(whole) <= columns {
+        whole
+    } else {
+        first(&[':', ';', '(', '…', ','])
     }
 }
 
@@ -487,8 +491,9 @@ fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> usize 
     let least = (sheet.choices.len() + frame_and_line).min(height);
     let rows = wanted.min(height.saturating_sub(for_body)).max(least);
     // Where next to nothing would be left of what is read, the title and what Enter does are enough.
-    match reads_on == TabReading::BesideDialog && height < rows + MIN_BODY_ROWS {
-        true => 2.min(height),
-        false => rows,
+    if reads_on == TabReading::BesideDialog && height < rows + MIN_BODY_ROWS {
+        2.min(height)
+    } else {
+        rows
     }
 }

@@ -287,11 +287,13 @@ impl ScrollView {
 
     /// Tells whether what belongs to a marked line goes on below the window, or above it.
     pub fn extends_beyond_view(&self, mark: ScrollTarget, is_below: bool) -> bool {
-        self.target_rows(mark)
-            .is_some_and(|(begins, end)| match is_below {
-                true => end > self.first_row + self.height,
-                false => begins < self.first_row,
-            })
+        self.target_rows(mark).is_some_and(|(begins, end)| {
+            if is_below {
+                end > self.first_row + self.height
+            } else {
+                begins < self.first_row
+            }
+        })
     }
 
     /// Keeps a marked line and what belongs to it in view from now on, until the user scrolls or points at something.
@@ -477,9 +479,10 @@ impl ScrollView {
         let row = *self.targets.get(&self.followed_target?)?;
         let next = self.targets.values().filter(|next| **next > row).min();
         let end = next.copied().unwrap_or(self.lines.len());
-        match end <= self.height {
-            true => Some(0),
-            false => Some(row.saturating_sub(self.height / 3)),
+        if end <= self.height {
+            Some(0)
+        } else {
+            Some(row.saturating_sub(self.height / 3))
         }
     }
 }

@@ -412,9 +412,10 @@ impl Screen {
             SearchOrigin::Page(TabKind::Log, ..) => "the events",
             _ => line.origin.label(),
         };
-        let place = match line.typed.is_empty() {
-            true => format!(" in {name}"),
-            false => match_position_label((at, n), name, standing),
+        let place = if line.typed.is_empty() {
+            format!(" in {name}")
+        } else {
+            match_position_label((at, n), name, standing)
         };
         let columns = usize::from(area.width);
         let head = truncate_to_columns(&format!("find: {}", line.typed), columns.saturating_sub(1));

@@ -61,9 +61,10 @@ impl SearchMatches {
     /// Goes to the next place, or the one before; around the ends.
     pub fn step_match(&mut self, is_next: bool) {
         let n = self.matches.len().max(1);
-        self.current = match is_next {
-            true => (self.current + 1) % n,
-            false => (self.current + n - 1) % n,
+        self.current = if is_next {
+            (self.current + 1) % n
+        } else {
+            (self.current + n - 1) % n
         };
     }
 
@@ -123,9 +124,10 @@ pub fn highlight_lines(
 }
 
 fn match_style(is_at_hand: bool) -> Style {
-    match is_at_hand {
-        true => theme::PICKED,
-        false => theme::SEARCH_MATCH,
+    if is_at_hand {
+        theme::PICKED
+    } else {
+        theme::SEARCH_MATCH
     }
 }
 

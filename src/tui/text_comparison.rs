@@ -104,9 +104,10 @@ fn are_similar(gone: &[ComparisonPart<'_>], came: &[ComparisonPart<'_>]) -> bool
 pub fn highlight_changes(parts: &[ComparisonPart<'_>], style: Style) -> Vec<Span<'static>> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     for (text, differs) in parts {
-        let style = match differs {
-            true => style.add_modifier(Modifier::REVERSED),
-            false => style,
+        let style = if *differs {
+            style.add_modifier(Modifier::REVERSED)
+        } else {
+            style
         };
         match spans.last_mut().filter(|span| span.style == style) {
             Some(span) => span.content.to_mut().push_str(text),

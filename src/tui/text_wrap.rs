@@ -44,9 +44,10 @@ pub fn to_one_line(text: &str) -> String {
 
 /// The columns that a drawable text takes.
 pub fn text_width(text: &str) -> usize {
-    match text.is_ascii() {
-        true => text.len(),
-        false => text.graphemes(true).map(grapheme_width).sum(),
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.graphemes(true).map(grapheme_width).sum()
     }
 }
 
@@ -69,9 +70,10 @@ pub fn line_width(line: &Line<'_>) -> usize {
 /// A line for a frame's border, which the library cuts to what it counts: sign by sign it counts as a terminal does.
 pub fn fit_border_line(line: Line<'static>) -> Line<'static> {
     let parts = line.spans.iter().flat_map(|span| {
-        let signs: Vec<&str> = match span.content.is_ascii() {
-            true => vec![span.content.as_ref()],
-            false => span.content.graphemes(true).collect(),
+        let signs: Vec<&str> = if span.content.is_ascii() {
+            vec![span.content.as_ref()]
+        } else {
+            span.content.graphemes(true).collect()
         };
         let styled = |sign: &str| Span::styled(sign.to_owned(), span.style);
         signs.into_iter().map(styled).collect::<Vec<_>>()
@@ -201,14 +203,13 @@ pub fn wrap_spans(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line
             width,
             style,
         };
-        match is_single_width(text) {
-            true => {
-                cells.extend((0..text.len()).filter_map(|at| Some(cell(text.get(at..=at)?, 1))))
-            }
-            false => cells.extend(
+        if is_single_width(text) {
+            cells.extend((0..text.len()).filter_map(|at| Some(cell(text.get(at..=at)?, 1))))
+        } else {
+            cells.extend(
                 text.graphemes(true)
                     .map(|sign| cell(sign, grapheme_width(sign))),
-            ),
+            )
         }
     }
     let indent = if indent * 2 > columns { 0 } else { indent };
@@ -246,13 +247,14 @@ pub fn wrap_spans_to_rows(
         let before: usize = last.spans.iter().rev().skip(1).map(Span::width).sum();
         if let Some(span) = last.spans.last_mut() {
             let text = format!("{} …", span.content.trim_end());
-            span.content = match before + text_width(&text) <= columns {
-                true => text.into(),
-                false => truncate_to_columns(
+            span.content = if before + text_width(&text) <= columns {
+                text.into()
+            } else {
+                truncate_to_columns(
                     &format!("{}……", span.content),
                     columns.saturating_sub(before),
                 )
-                .into(),
+                .into()
             };
         }
     }

@@ -42,9 +42,10 @@ fn todo_pager(state: &RunState) -> TextPager {
         Some(format!("{role}\n{}", format_todo_list(&session.todos)))
     });
     let lists: Vec<String> = lists.collect();
-    let text = match lists.is_empty() {
-        true => "No agent keeps a list of todos.".to_owned(),
-        false => lists.join("\n\n"),
+    let text = if lists.is_empty() {
+        "No agent keeps a list of todos.".to_owned()
+    } else {
+        lists.join("\n\n")
     };
     TextPager::new("todos", &text, PagerFormat::Plain)
 }

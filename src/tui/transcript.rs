@@ -491,9 +491,10 @@ impl ChatTranscript {
         };
         let (from, skip) = scroll.resolve(&mut window);
         self.earlier.on_shown(from, !scroll.follows_end());
-        self.first_unseen_block = match scroll.follows_end() {
-            true => None,
-            false => self.first_unseen_block.or(Some(self.end_number())),
+        self.first_unseen_block = if scroll.follows_end() {
+            None
+        } else {
+            self.first_unseen_block.or(Some(self.end_number()))
         };
         (self.scroll, self.visible_scroll, self.wide) = (scroll, scroll, Some(wide));
         let picked = self.selected_block();

@@ -139,9 +139,10 @@ impl Screen {
     /// The code of what is in front; of a chat in which nothing is pointed at, that of all its agents said.
     fn selected_code_blocks(&mut self, state: Option<&RunState>) -> Vec<String> {
         let is_chat = self.focused_tab() == TabKind::Chat && self.pager.is_none();
-        let texts = match is_chat && self.transcript.selected_text().is_none() {
-            true => self.transcript.agent_texts().map(str::to_owned).collect(),
-            false => self.selected_text(state).into_iter().collect::<Vec<_>>(),
+        let texts = if is_chat && self.transcript.selected_text().is_none() {
+            self.transcript.agent_texts().map(str::to_owned).collect()
+        } else {
+            self.selected_text(state).into_iter().collect::<Vec<_>>()
         };
         let blocks = texts
             .iter()

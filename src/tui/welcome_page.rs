@@ -109,9 +109,10 @@ impl Screen {
         let columns = usize::from(area.width).min(MAX_COLUMNS);
         let rows = usize::from(area.height);
         // What was told meanwhile keeps a few rows.
-        let kept = match self.transcript.is_empty() {
-            true => 0,
-            false => 4.min(rows / 3),
+        let kept = if self.transcript.is_empty() {
+            0
+        } else {
+            4.min(rows / 3)
         };
         let (mut lines, runs) = self.welcome_lines(columns, rows - kept);
         lines.truncate(rows - kept);
@@ -194,9 +195,10 @@ fn intro_lines(
     }
     let n_stops =
         sort_by_severity(missing).take_while(|one| one.severity == RequirementSeverity::Blocking);
-    let name = match n_stops.count() < rows {
-        true => vec![title_line()],
-        false => Vec::new(),
+    let name = if n_stops.count() < rows {
+        vec![title_line()]
+    } else {
+        Vec::new()
     };
     let left = rows.saturating_sub(name.len());
     let named = shorten_requirements(missing, columns, left);
@@ -218,9 +220,10 @@ fn title_line() -> Line<'static> {
 }
 
 fn intro_heading(columns: usize, is_low: bool) -> Vec<Line<'static>> {
-    let mut lines = match is_low {
-        true => vec![title_line()],
-        false => vec![Line::default(), title_line()],
+    let mut lines = if is_low {
+        vec![title_line()]
+    } else {
+        vec![Line::default(), title_line()]
     };
     if !is_low {
         lines.extend(wrap_paragraph(ABOUT_TEXT, columns, theme::PLAIN));
@@ -345,9 +348,10 @@ fn recent_run_lines(runs: &[RunListEntry], columns: usize) -> Vec<Line<'static>>
         let how_far = to_one_line(&run.progress);
         let about = truncate_to_columns(&to_one_line(&run.about), room);
         let left = room.saturating_sub(text_width(&about));
-        let how_far = match text_width(&how_far) + 2 <= left && !how_far.is_empty() {
-            true => format!("  {how_far}"),
-            false => String::new(),
+        let how_far = if text_width(&how_far) + 2 <= left && !how_far.is_empty() {
+            format!("  {how_far}")
+        } else {
+            String::new()
         };
         let style = match run.ended.as_str() {
             "DONE" => theme::GOOD,

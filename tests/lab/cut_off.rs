@@ -94,9 +94,10 @@ impl<'a> Lives<'a> {
     pub fn take_up(&mut self) {
         let has_goal = of_kind(&self.world.log(), "goal.given").next().is_some();
         self.size_before = size_of(&self.path());
-        self.program = match has_goal {
-            true => self.world.start_program(&RESUME),
-            false => self.world.start(&[CONDUCT]),
+        self.program = if has_goal {
+            self.world.start_program(&RESUME)
+        } else {
+            self.world.start(&[CONDUCT])
         };
     }
 
@@ -125,14 +126,13 @@ impl<'a> Lives<'a> {
         if let Moment::Lines(_, later) = moment {
             thread::sleep(later);
         }
-        match self.program.is_over() {
-            true => End::Done,
-            false => {
-                self.program.signal(Signal::SIGKILL);
-                self.program.wait();
-                self.note_cut();
-                End::Killed
-            }
+        if self.program.is_over() {
+            End::Done
+        } else {
+            self.program.signal(Signal::SIGKILL);
+            self.program.wait();
+            self.note_cut();
+            End::Killed
         }
     }
 

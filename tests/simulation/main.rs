@@ -84,8 +84,9 @@ fn check(from: u64) -> Result<(), Failed> {
     println!("seeds from {from} on");
     let tally = play_all(from, Bound::Time(BOUND));
     println!("{tally}");
-    match tally.failures.is_empty() {
-        true => Ok(()),
-        false => Err(Failed::from(tally.failures.join("\n\n"))),
+    if tally.failures.is_empty() {
+        Ok(())
+    } else {
+        Err(Failed::from(tally.failures.join("\n\n")))
     }
 }

@@ -114,9 +114,10 @@ pub fn replay(seed: Seed) -> bool {
         }
         println!("  ended: {:?}", told.ended);
     }
-    match outcome.wrong.is_empty() {
-        true => println!("seed {}: all is well", outcome.seed.number),
-        false => println!("{}", in_words(&outcome)),
+    if outcome.wrong.is_empty() {
+        println!("seed {}: all is well", outcome.seed.number)
+    } else {
+        println!("{}", in_words(&outcome))
     }
     outcome.wrong.is_empty()
 }

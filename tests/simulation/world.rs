@@ -63,9 +63,10 @@ impl Told {
 
 impl World {
     pub fn new(scenario: &Scenario) -> Self {
-        let scratch = match Path::new("/dev/shm").is_dir() {
-            true => tempfile::tempdir_in("/dev/shm"),
-            false => tempfile::tempdir(),
+        let scratch = if Path::new("/dev/shm").is_dir() {
+            tempfile::tempdir_in("/dev/shm")
+        } else {
+            tempfile::tempdir()
         };
         let scratch = scratch.expect("scratch folder");
         let folder = scratch.path().canonicalize().expect("real path");

@@ -275,9 +275,10 @@ fn each_kind_of_session_is_stored_with_its_parent_title_agent_times_and_messages
     );
     let planner = &found["role plan"]["id"];
     for (kind, session) in &found {
-        let parent = match kind.starts_with("role") {
-            true => &Value::Null,
-            false => planner,
+        let parent = if kind.starts_with("role") {
+            &Value::Null
+        } else {
+            planner
         };
         assert_eq!(&session["parent_id"], parent, "{kind}");
     }

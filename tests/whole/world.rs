@@ -257,9 +257,10 @@ impl World {
             )
         };
         // A run is proven by tests: here a command that always passes, unless the test has one of its own.
-        let test = match self.has_tests() {
-            true => "",
-            false => "[test]\ndefault_command = \"true\"\n",
+        let test = if self.has_tests() {
+            ""
+        } else {
+            "[test]\ndefault_command = \"true\"\n"
         };
         let (codex, claude) = (adapter("codex"), adapter("claude"));
         format!("{}\n{codex}{claude}{test}", self.config)

@@ -132,9 +132,10 @@ impl ClaudeAdapter {
         if let Some(turn) = &mut self.turn {
             turn.rate_limit = Some(limit);
         }
-        match windows.is_empty() {
-            true => Vec::new(),
-            false => vec![AdapterOutput::Event(AdapterEvent::PlanUse { windows })],
+        if windows.is_empty() {
+            Vec::new()
+        } else {
+            vec![AdapterOutput::Event(AdapterEvent::PlanUse { windows })]
         }
     }
 

@@ -103,9 +103,12 @@ fn grep_scope(input: &Value) -> SearchScope {
     let globs = string_field(input, "glob")
         .unwrap_or_default()
         .split_whitespace();
-    let each = globs.flat_map(|glob| match glob.contains('{') {
-        true => vec![glob],
-        false => glob.split(',').collect(),
+    let each = globs.flat_map(|glob| {
+        if glob.contains('{') {
+            vec![glob]
+        } else {
+            glob.split(',').collect()
+        }
     });
     for glob in each.filter(|glob| !glob.is_empty()) {
         match glob.strip_prefix('!') {

@@ -32,13 +32,14 @@ pub(super) enum WebSearchPolicy {
 
 /// Tells whether the agent of a turn may search the web.
 pub(super) fn web_search_policy(turn: &TurnSpec) -> WebSearchPolicy {
-    match turn
+    if turn
         .hidden_permissions
         .iter()
         .any(|hidden| hidden == "websearch")
     {
-        true => WebSearchPolicy::Disabled,
-        false => WebSearchPolicy::AsConfigured,
+        WebSearchPolicy::Disabled
+    } else {
+        WebSearchPolicy::AsConfigured
     }
 }
 

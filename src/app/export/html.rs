@@ -183,9 +183,10 @@ fn render_timeline(page: &ExportPage) -> String {
 }
 
 fn render_plan(page: &ExportPage) -> String {
-    match page.plan.is_empty() {
-        true => String::new(),
-        false => markdown_to_html::to_html(&page.plan),
+    if page.plan.is_empty() {
+        String::new()
+    } else {
+        markdown_to_html::to_html(&page.plan)
     }
 }
 
@@ -274,9 +275,12 @@ fn render_table(table: &SummaryTable) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    let cell = |text: &str| match text.starts_with('✓') {
-        true => format!("<td><span class=\"good\">{}</span></td>", escape_html(text)),
-        false => format!("<td>{}</td>", escape_html(text)),
+    let cell = |text: &str| {
+        if text.starts_with('✓') {
+            format!("<td><span class=\"good\">{}</span></td>", escape_html(text))
+        } else {
+            format!("<td>{}</td>", escape_html(text))
+        }
     };
     let head: String = table
         .head

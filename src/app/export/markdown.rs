@@ -238,9 +238,10 @@ fn render_item(item: &ExportItem) -> String {
             output,
         } => {
             let head = format!("{title} {status}");
-            match output.is_empty() {
-                true => format!("- {}\n\n", escape_line(&head)),
-                false => details_block(&head, &code_block("", output)),
+            if output.is_empty() {
+                format!("- {}\n\n", escape_line(&head))
+            } else {
+                details_block(&head, &code_block("", output))
             }
         }
         ExportItem::ProgramNote(text) => format!("- {}\n\n", escape_line(text)),

@@ -81,26 +81,26 @@ pub(super) fn build_ready_run(
         ),
         spawner: wishes.children.clone(),
         sandbox_support: checked.kernel,
-        uncontained_policy: match wishes.children.is_simulated() {
-            true => UncontainedCommandPolicy::FollowRules,
-            false => wishes.uncontained,
+        uncontained_policy: if wishes.children.is_simulated() {
+            UncontainedCommandPolicy::FollowRules
+        } else {
+            wishes.uncontained
         },
     };
     let repository = git.repository.map(|repository| {
         let places = (&*setup.root, occupied.layout.workdir());
         let repository = sandbox::sandbox_git_reads(repository, &setup.sandbox_support);
-        match setup.config.safety.contain_tests {
-            true => {
-                let reach = setup.command_reach(&journal.state().run);
-                sandbox::sandbox_git_commits(
-                    repository,
-                    &setup.sandbox_support,
-                    places,
-                    &reach,
-                    signing,
-                )
-            }
-            false => repository,
+        if setup.config.safety.contain_tests {
+            let reach = setup.command_reach(&journal.state().run);
+            sandbox::sandbox_git_commits(
+                repository,
+                &setup.sandbox_support,
+                places,
+                &reach,
+                signing,
+            )
+        } else {
+            repository
         }
     });
     ReadyRun {

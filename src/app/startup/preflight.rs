@@ -59,13 +59,14 @@ pub(super) async fn probe_adapters<'a>(
             hints.push(hint);
         }
     }
-    match problems.is_empty() {
-        true => Ok(()),
+    if problems.is_empty() {
+        Ok(())
+    } else {
         // Each stands in a line of its own, as if it were the only one.
-        false => Err(StartError::new(
+        Err(StartError::new(
             problems.join("\nerror: "),
             hints.join("\nhint: "),
-        )),
+        ))
     }
 }
 
@@ -170,14 +171,15 @@ fn own_output_files() -> impl Iterator<Item = PathBuf> {
 
 /// That agents, who are told paths in lines, are told the one of this directory as it is.
 pub fn check_path_printable(root: &Path) -> Result<(), StartError> {
-    match root.to_string_lossy().contains(char::is_control) {
-        true => Err(StartError::new(
+    if root.to_string_lossy().contains(char::is_control) {
+        Err(StartError::new(
             format!(
                 "the path {root:?} holds a line end or another control character: agents, who are told it, would look elsewhere"
             ),
             "rename that folder, or work in a clone whose path holds none",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -95,9 +95,10 @@ fn find_archived_run(layout: &WorkdirLayout, wanted: &str) -> Result<RunHistoryE
         hint: "`agent-collab history` lists them".to_owned(),
         code: 2,
     })?;
-    match run.layout.workdir() == layout.workdir() {
-        true => Err(cannot_unarchive(run, "it lies here already")),
-        false => Ok(run.clone()),
+    if run.layout.workdir() == layout.workdir() {
+        Err(cannot_unarchive(run, "it lies here already"))
+    } else {
+        Ok(run.clone())
     }
 }
 
@@ -111,12 +112,13 @@ fn cannot_unarchive(run: &RunHistoryEntry, why: &str) -> StartError {
 fn check_can_resume(run: &RunHistoryEntry, state: &RunState) -> Result<(), StartError> {
     let mut talks = state.discussions.iter();
     let is_left = talks.any(|talk| talk.is_running() || talk.can_resume());
-    match state.is_over() && !is_left {
-        true => Err(cannot_unarchive(
+    if state.is_over() && !is_left {
+        Err(cannot_unarchive(
             run,
             "it is over, and so are its discussions",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

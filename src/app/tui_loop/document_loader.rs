@@ -64,9 +64,10 @@ impl DocumentSnapshot {
             return DocumentState::Missing;
         }
         let comments_differ = comments.is_some() && comments != state.comments_sha256.as_ref();
-        match plan != known_plan || comments_differ {
-            true => DocumentState::Edited,
-            false => DocumentState::Unchanged,
+        if plan != known_plan || comments_differ {
+            DocumentState::Edited
+        } else {
+            DocumentState::Unchanged
         }
     }
 

@@ -14,9 +14,10 @@ pub fn history_row(run: &RunHistoryEntry) -> RunListEntry {
         ended: run.end_label(),
         about: run.subject().to_owned(),
         progress: run.progress_label().unwrap_or_default(),
-        completion: match run.is_unfinished() {
-            true => RunCompletion::Unfinished,
-            false => RunCompletion::Complete,
+        completion: if run.is_unfinished() {
+            RunCompletion::Unfinished
+        } else {
+            RunCompletion::Complete
         },
     }
 }

@@ -158,9 +158,10 @@ impl TuiApp {
             (TuiStart::AskForGoal, _) if self.pending_start.is_none() => self.probe_environment(),
             _ => {}
         }
-        match self.pending_start.is_some() {
-            true => self.try_start_run(),
-            false => Ok(None),
+        if self.pending_start.is_some() {
+            self.try_start_run()
+        } else {
+            Ok(None)
         }
     }
 
@@ -285,9 +286,10 @@ impl TuiApp {
             (&what, has_no_goal, &self.pending_start)
         {
             // It was opened for something else; its goal comes now.
-            return match self.is_checked {
-                true => self.give_goal(goal.clone(), *refiner, &[]),
-                false => self.check_goal_requirements(what),
+            return if self.is_checked {
+                self.give_goal(goal.clone(), *refiner, &[])
+            } else {
+                self.check_goal_requirements(what)
             };
         }
         if let Some(why) = self.start_blocker(&what) {
@@ -409,9 +411,10 @@ impl TuiApp {
                     .on_notice("this run has no reviewer: the planner talks about the goal");
             }
         }
-        match talk {
-            true => self.say_about_goal(text),
-            false => Ok(None),
+        if talk {
+            self.say_about_goal(text)
+        } else {
+            Ok(None)
         }
     }
 
@@ -452,9 +455,10 @@ impl TuiApp {
             matches!(&question.kind, QuestionKind::Gate { order }
                 if matches!(order.purpose, TurnPurpose::RefineGoal { .. }))
         });
-        match waits {
-            true => self.feed_event(Event::TurnSendConfirmed),
-            false => Ok(None),
+        if waits {
+            self.feed_event(Event::TurnSendConfirmed)
+        } else {
+            Ok(None)
         }
     }
 }

@@ -90,9 +90,10 @@ impl ScrollbackLoader {
         n_bytes: u64,
         awaited: Option<oneshot::Sender<()>>,
     ) {
-        let (next, log) = match n_bytes == FIRST_PAGE && !log.pages.is_at_start() {
-            true => (Some(log), None),
-            false => (None, Some(log)),
+        let (next, log) = if n_bytes == FIRST_PAGE && !log.pages.is_at_start() {
+            (Some(log), None)
+        } else {
+            (None, Some(log))
         };
         // Nothing else is read before the second page.
         self.is_reading = next.is_some();

@@ -121,9 +121,10 @@ impl TuiApp {
             format!("{name}: {title} · {}", child.status_label())
         });
         let text = story.to_markdown(child.and_then(|child| child.doing.as_deref()));
-        let stands = match child.is_some_and(ChildSession::is_running) {
-            true => ConversationStatus::Running,
-            false => ConversationStatus::Ended,
+        let stands = if child.is_some_and(ChildSession::is_running) {
+            ConversationStatus::Running
+        } else {
+            ConversationStatus::Ended
         };
         let title = title.unwrap_or_default();
         self.screen
@@ -214,13 +215,14 @@ fn render_call(text: &str) -> String {
         call.replace('`', "'"),
         end.unwrap_or_default()
     );
-    match output.is_empty() {
-        true => head,
+    if output.is_empty() {
+        head
+    } else {
         // No output closes a fence as long as this one.
-        false => format!(
+        format!(
             "{head}{OUTPUT_FENCE}\n{}\n{OUTPUT_FENCE}\n\n",
             output.join("\n")
-        ),
+        )
     }
 }
 

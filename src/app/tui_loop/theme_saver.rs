@@ -139,9 +139,10 @@ fn with_theme(text: &str, name: &str) -> Result<String, String> {
     // Whatever its form was, it says this now, and can be read.
     let read = parse_toml(&fresh)?;
     let theme = read.get("screen").and_then(|screen| screen.get("theme"));
-    match theme.and_then(Item::as_str) == Some(name) {
-        true => Ok(fresh),
-        false => Err("its form is not known".to_owned()),
+    if theme.and_then(Item::as_str) == Some(name) {
+        Ok(fresh)
+    } else {
+        Err("its form is not known".to_owned())
     }
 }
 

@@ -52,9 +52,10 @@ impl TuiApp {
         self.spawn_background(async move {
             let finished = load_last_runs(layout).await;
             // Whoever had a run here knows how to log in, and asking a CLI costs it up to a second.
-            let logins = match finished.is_empty() {
-                true => LoginCheck::Ask,
-                false => LoginCheck::Skip,
+            let logins = if finished.is_empty() {
+                LoginCheck::Ask
+            } else {
+                LoginCheck::Skip
             };
             let mut welcome = probe_welcome(&ground, logins).await;
             welcome.runs = finished
@@ -132,9 +133,10 @@ async fn probe_adapter(
         }
         CliProbeResult::UnknownVersion => welcome.ready.push(adapter.name.clone()),
         CliProbeResult::Failed { problem, hint } => {
-            let remedy = match adapter.name == ground.config.roles.planner {
-                true => hint,
-                false => format!("{hint}; {NO_REVIEWER_HINT}"),
+            let remedy = if adapter.name == ground.config.roles.planner {
+                hint
+            } else {
+                format!("{hint}; {NO_REVIEWER_HINT}")
             };
             welcome.missing.push(MissingRequirement {
                 problem,

@@ -83,11 +83,12 @@ pub fn open_demo_folder(dir: Option<&Path>) -> Result<DemoFolder, DemoError> {
     }
     let demo = DemoWorkspace::in_folder(&folder);
     let config = std::fs::read_to_string(&demo.config_file).unwrap_or_default();
-    match config.starts_with(CONFIG_MARKER) && demo.root.is_dir() {
-        true => Ok(DemoFolder::Existing(demo)),
-        false => Err(DemoError::NotEmpty {
+    if config.starts_with(CONFIG_MARKER) && demo.root.is_dir() {
+        Ok(DemoFolder::Existing(demo))
+    } else {
+        Err(DemoError::NotEmpty {
             path: dir.to_owned(),
-        }),
+        })
     }
 }
 

@@ -20,9 +20,10 @@ pub async fn list_builtin_rules(
     as_json: bool,
 ) -> Result<String, StartError> {
     let CliContext { loaded, .. } = CliContext::load(choices).await?;
-    Ok(match as_json {
-        true => format!("{}\n", rules_to_json(&loaded.config)),
-        false => format_rules(&loaded.config),
+    Ok(if as_json {
+        format!("{}\n", rules_to_json(&loaded.config))
+    } else {
+        format_rules(&loaded.config)
     })
 }
 

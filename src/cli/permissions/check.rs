@@ -76,17 +76,16 @@ pub async fn run(args: PermissionsCheckArguments) -> Result<u8, StartError> {
         home: Some(places.home),
         ..EffectivePermissions::from_config(&loaded.config, AllowAuthority::Everybody).safety
     };
-    let written = match args.batch {
-        true => {
-            let stdin = io::stdin().lock();
-            batch_check::answer_cases(stdin, io::stdout().lock(), &safety)
-        }
-        false => write!(
+    let written = if args.batch {
+        let stdin = io::stdin().lock();
+        batch_check::answer_cases(stdin, io::stdout().lock(), &safety)
+    } else {
+        write!(
             io::stdout(),
             "{}",
             describe_command(&args.command, &safety, terminal_columns())
         )
-        .map(|()| 0),
+        .map(|()| 0)
     };
     match written {
         Ok(code) => Ok(code),
@@ -228,9 +227,10 @@ impl MarkedCommandRow {
 
 /// How wide the terminal is; without one no line is broken.
 fn terminal_columns() -> usize {
-    match io::stdout().is_terminal() {
-        true => crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns)),
-        false => usize::MAX,
+    if io::stdout().is_terminal() {
+        crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns))
+    } else {
+        usize::MAX
     }
 }
 

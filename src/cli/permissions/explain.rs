@@ -84,9 +84,10 @@ pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
     context.safety_settings.home = Some(here.places.home);
     let context = with_read_paths(&call, context);
     let decision = decide_call(&call, &context);
-    let text = match args.json {
-        true => format!("{}\n", decision_to_json(&decision, &context, &call)),
-        false => format_decision(&decision, &context, &call),
+    let text = if args.json {
+        format!("{}\n", decision_to_json(&decision, &context, &call))
+    } else {
+        format_decision(&decision, &context, &call)
     };
     Ok(crate::cli::exit_code_after_print(
         io::stdout().write_all(text.as_bytes()),

@@ -89,9 +89,10 @@ pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
         permissions,
     };
     let replayed = replay_run(of_run, &judge)?;
-    let text = match args.json {
-        true => format!("{}\n", calls_to_json(&replayed)),
-        false => format_calls(&replayed, args.all),
+    let text = if args.json {
+        format!("{}\n", calls_to_json(&replayed))
+    } else {
+        format_calls(&replayed, args.all)
     };
     Ok(crate::cli::exit_code_after_print(
         io::stdout().write_all(text.as_bytes()),
@@ -135,9 +136,10 @@ impl PermissionReplayContext {
 /// Whether a call closed a circle, as its own decision said then.
 fn recorded_repetition(approval: &Approval) -> LoopStatus {
     let decided_by = approval.why.as_ref().map(|why| why.rule.as_str());
-    match decided_by == Some(Floor::DoomLoop.label()) {
-        true => LoopStatus::Loop,
-        false => LoopStatus::NoLoop,
+    if decided_by == Some(Floor::DoomLoop.label()) {
+        LoopStatus::Loop
+    } else {
+        LoopStatus::NoLoop
     }
 }
 

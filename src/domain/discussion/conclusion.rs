@@ -31,9 +31,10 @@ impl GroupDiscussion {
                 DecisionBasis::None | DecisionBasis::Vote => count.tie,
                 DecisionBasis::Consensus | DecisionBasis::Moderator => Vec::new(),
             },
-            tie_break: match is_by_vote {
-                true => count.tie_break,
-                false => VoteTieBreak::None,
+            tie_break: if is_by_vote {
+                count.tie_break
+            } else {
+                VoteTieBreak::None
             },
             basis,
             stop,
@@ -49,9 +50,10 @@ impl GroupDiscussion {
             errors: self.speech_failures(),
             rounds: self.n_finished_rounds(),
             duration_ms: u64::try_from(now.0 - self.begun_at.0).unwrap_or(0),
-            children: match self.order.terms.keep_sessions {
-                true => self.sessions.values().cloned().collect(),
-                false => Vec::new(),
+            children: if self.order.terms.keep_sessions {
+                self.sessions.values().cloned().collect()
+            } else {
+                Vec::new()
             },
             votes,
             decision,
@@ -81,9 +83,10 @@ impl GroupDiscussion {
         let voted = count.decision.clone().filter(|_| is_quorum);
         match (agreed, ruled) {
             (Some(agreed), ruled) if ruled.as_ref().is_none_or(|ruled| *ruled == agreed) => {
-                match is_against.as_ref() == Some(&agreed) {
-                    true => (DecisionBasis::None, None),
-                    false => (DecisionBasis::Consensus, Some(agreed)),
+                if is_against.as_ref() == Some(&agreed) {
+                    (DecisionBasis::None, None)
+                } else {
+                    (DecisionBasis::Consensus, Some(agreed))
                 }
             }
             (_, Some(ruled)) => (DecisionBasis::Moderator, Some(ruled)),
@@ -127,14 +130,14 @@ impl GroupDiscussion {
             return closing.text.clone();
         }
         let n_stances = self.stance_table(u32::MAX).by_participant.len();
-        let told =
-            match decision.is_none() && count.decision.is_some() && !self.is_quorum(n_stances) {
-                true => format!(
-                    "No decision: only {} counts.",
-                    pluralize(n_stances, "stance")
-                ),
-                false => summary_sentence(decision.as_ref(), (basis, stop), votes, count),
-            };
+        let told = if decision.is_none() && count.decision.is_some() && !self.is_quorum(n_stances) {
+            format!(
+                "No decision: only {} counts.",
+                pluralize(n_stances, "stance")
+            )
+        } else {
+            summary_sentence(decision.as_ref(), (basis, stop), votes, count)
+        };
         if let Some(closing) = closing {
             return format!("{told}\n\n{}: {}", closing.participant, closing.text);
         }
@@ -302,12 +305,13 @@ fn summary_sentence(
     let Some(decision) = decision else {
         let ties: Vec<&str> = count.tie.iter().map(ProposalName::as_str).collect();
         let why = stop.describe();
-        return match ties.is_empty() {
-            true => format!("No decision: {why}."),
-            false => format!(
+        return if ties.is_empty() {
+            format!("No decision: {why}.")
+        } else {
+            format!(
                 "No decision: {why}, and there is a tie between {}.",
                 ties.join(" and ")
-            ),
+            )
         };
     };
     let wording = tally(decision).map_or(decision.as_str(), |tally| tally.wording.as_str());

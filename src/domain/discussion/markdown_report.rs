@@ -339,9 +339,10 @@ fn nest_headings(text: &str) -> String {
     let line = |line: &str| {
         let rest = line.trim_start();
         let (indent, _) = line.split_at(line.len() - rest.len());
-        match rest.starts_with('#') {
-            true => format!("{indent}###{rest}"),
-            false => line.to_owned(),
+        if rest.starts_with('#') {
+            format!("{indent}###{rest}")
+        } else {
+            line.to_owned()
         }
     };
     let prose = |text: &str| text.lines().map(line).collect::<Vec<String>>().join("\n");

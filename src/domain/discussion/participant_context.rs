@@ -136,15 +136,14 @@ impl GroupDiscussion {
             full_speech(speech, to_usize(budget.message_chars))
         });
         let is_compact = sheet.n_chars + full.chars().count() > to_usize(budget.compact_at_chars);
-        match is_compact {
-            true => {
-                let short = |speech: &DiscussionSpeech| short_speech(speech);
-                sheet.add_section(
-                    "## Earlier rounds, summed up",
-                    &render_rounds(&older, me, short),
-                );
-            }
-            false => sheet.add_section("## Earlier rounds", &full),
+        if is_compact {
+            let short = |speech: &DiscussionSpeech| short_speech(speech);
+            sheet.add_section(
+                "## Earlier rounds, summed up",
+                &render_rounds(&older, me, short),
+            );
+        } else {
+            sheet.add_section("## Earlier rounds", &full)
         }
     }
 
@@ -193,9 +192,10 @@ impl GroupDiscussion {
             );
         }
         if !self.order.context.trim().is_empty() {
-            let share = match files.is_empty() {
-                true => sheet.remaining_chars(),
-                false => sheet.remaining_chars() / 2,
+            let share = if files.is_empty() {
+                sheet.remaining_chars()
+            } else {
+                sheet.remaining_chars() / 2
             };
             sheet.add_section_within(
                 "## Context",
@@ -373,12 +373,11 @@ fn describe_check(run: &CheckRun) -> String {
 /// The end of an output: what matters stands there.
 fn output_tail(output: &str) -> String {
     let n = output.chars().count();
-    match n > MAX_CHECK_OUTPUT_CHARS {
-        true => {
-            let end: String = output.chars().skip(n - MAX_CHECK_OUTPUT_CHARS).collect();
-            format!("{ELLIPSIS}{end}")
-        }
-        false => output.to_owned(),
+    if n > MAX_CHECK_OUTPUT_CHARS {
+        let end: String = output.chars().skip(n - MAX_CHECK_OUTPUT_CHARS).collect();
+        format!("{ELLIPSIS}{end}")
+    } else {
+        output.to_owned()
     }
 }
 

@@ -126,14 +126,15 @@ impl ParticipantSpec {
             None => (rest.trim(), None),
         };
         let all = [name, Some(agent), adapter];
-        match all.into_iter().flatten().all(is_participant_name) {
-            true => Ok(Self {
+        if all.into_iter().flatten().all(is_participant_name) {
+            Ok(Self {
                 name: name.map(str::to_owned),
                 agent: agent.to_owned(),
                 adapter: adapter.map(str::to_owned),
                 role: None,
-            }),
-            false => Err(unreadable()),
+            })
+        } else {
+            Err(unreadable())
         }
     }
 }
@@ -232,9 +233,10 @@ impl ParticipantPool {
             DebateSide::Open => {
                 let n_at =
                     |adapter: &str| before.iter().filter(|each| each.adapter == adapter).count();
-                match n_at(&other) < n_at(&self.planner) {
-                    true => other,
-                    false => self.planner.clone(),
+                if n_at(&other) < n_at(&self.planner) {
+                    other
+                } else {
+                    self.planner.clone()
                 }
             }
         }

@@ -76,9 +76,10 @@ impl GroupDiscussion {
             return DiscussionEffect::Over;
         }
         if let Some(reason) = self.stopping {
-            return match self.is_busy() {
-                true => self.stop_speakers(SpeechErrorCode::Stopped),
-                false => self.conclude(reason, now),
+            return if self.is_busy() {
+                self.stop_speakers(SpeechErrorCode::Stopped)
+            } else {
+                self.conclude(reason, now)
             };
         }
         let is_late = now >= self.deadline();
@@ -212,9 +213,10 @@ impl GroupDiscussion {
             let mut speaking = self.speaking.iter();
             !has_spoken && !speaking.any(|other| other.participant == each.name)
         };
-        let places = match self.is_sequential(n) {
-            true => 1,
-            false => usize::try_from(self.order.terms.concurrency.max(1)).unwrap_or(1),
+        let places = if self.is_sequential(n) {
+            1
+        } else {
+            usize::try_from(self.order.terms.concurrency.max(1)).unwrap_or(1)
         };
         let due: Vec<SpeechRequest> = self
             .speakers_in_order(n)
@@ -223,9 +225,10 @@ impl GroupDiscussion {
             .take(places.saturating_sub(self.speaking.len()))
             .map(|each| self.speech_request(each, (n, SpeechPart::Round), attacker.clone()))
             .collect();
-        match due.is_empty() {
-            true => self.wait_until_deadline(now, self.order.terms.timeout_ms),
-            false => DiscussionEffect::Speak(due),
+        if due.is_empty() {
+            self.wait_until_deadline(now, self.order.terms.timeout_ms)
+        } else {
+            DiscussionEffect::Speak(due)
         }
     }
 

@@ -181,9 +181,10 @@ impl ProposalName {
         let is_label = labels
             .iter()
             .all(|word| PROPOSAL_LABELS.contains(&word.as_str()));
-        match is_label && !labels.is_empty() && !normalized_words(rest).is_empty() {
-            true => Self::strip_explanation(rest),
-            false => head,
+        if is_label && !labels.is_empty() && !normalized_words(rest).is_empty() {
+            Self::strip_explanation(rest)
+        } else {
+            head
         }
     }
 

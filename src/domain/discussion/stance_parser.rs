@@ -134,9 +134,10 @@ fn split_stance(text: &str) -> (String, Result<Option<ParticipantStance>, String
     );
     let is_at_the_end = last.end == BlockEnd::Closed
         && matches!(end, Some(fenced_block::MarkdownPart::Block(block)) if std::ptr::eq(block, *last));
-    let words = match is_at_the_end {
-        true => text_before_block(text, &parts),
-        false => text.to_owned(),
+    let words = if is_at_the_end {
+        text_before_block(text, &parts)
+    } else {
+        text.to_owned()
     };
     (words, parse_stances(&stated, is_at_the_end))
 }
@@ -179,9 +180,10 @@ fn parse_stances(
     if read.windows(2).any(|pair| pair[0] != pair[1]) {
         return Err("it stated two different stances".to_owned());
     }
-    match is_at_the_end {
-        true => Ok(read.pop()),
-        false => Err("its `stance` block does not end the speech".to_owned()),
+    if is_at_the_end {
+        Ok(read.pop())
+    } else {
+        Err("its `stance` block does not end the speech".to_owned())
     }
 }
 

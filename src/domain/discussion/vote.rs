@@ -326,9 +326,10 @@ impl StanceTable<'_> {
                 if tally.wording.is_empty() || key(wording) < key(&tally.wording) {
                     tally.wording.clone_from(wording);
                 }
-                let side = match is_for {
-                    true => &mut tally.votes_for,
-                    false => &mut tally.against,
+                let side = if is_for {
+                    &mut tally.votes_for
+                } else {
+                    &mut tally.against
                 };
                 side.push(participant_vote(standing, is_for));
             }

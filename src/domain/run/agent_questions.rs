@@ -16,8 +16,8 @@ pub(super) fn on_agent_asked(
 ) -> Vec<Effect> {
     let (request, questions) = (request.clone(), questions.to_vec());
     if let Some(path) = child {
-        return match child_sessions::is_child_turn(state, turn) {
-            true => turn_lifecycle::ask_user_alongside(
+        return if child_sessions::is_child_turn(state, turn) {
+            turn_lifecycle::ask_user_alongside(
                 state,
                 QuestionKind::Child {
                     request,
@@ -25,8 +25,9 @@ pub(super) fn on_agent_asked(
                     path: path.to_owned(),
                     questions,
                 },
-            ),
-            false => Vec::new(),
+            )
+        } else {
+            Vec::new()
         };
     }
     let running = state.running.as_ref();

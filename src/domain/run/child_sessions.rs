@@ -130,9 +130,10 @@ pub(super) fn on_task_ended(state: &mut RunState, result: &TaskResult) -> Vec<Ef
     // What came of a discussion is told as a whole.
     let is_told =
         order.parent.is_none() || order.waits == TaskWaitMode::Foreground || order.speaks.is_some();
-    child.report = match is_told {
-        true => TaskReportStatus::Given,
-        false => TaskReportStatus::Due,
+    child.report = if is_told {
+        TaskReportStatus::Given
+    } else {
+        TaskReportStatus::Due
     };
     let turn = child.order.turn.clone();
     agent_questions::drop_child_questions(state, &turn);
@@ -140,12 +141,13 @@ pub(super) fn on_task_ended(state: &mut RunState, result: &TaskResult) -> Vec<Ef
         .approvals
         .extract_if(.., |approval| approval.turn == turn)
         .collect();
-    match approvals.is_empty() {
-        true => Vec::new(),
-        false => vec![Effect::ExpireApprovals {
+    if approvals.is_empty() {
+        Vec::new()
+    } else {
+        vec![Effect::ExpireApprovals {
             approvals,
             why: ExpiryReason::TurnEnded,
-        }],
+        }]
     }
 }
 
@@ -202,9 +204,10 @@ fn stop_children_where(state: &RunState, which: impl Fn(&ChildSession) -> bool) 
         .filter(|child| which(child))
         .map(|child| child.session_id().clone())
         .collect();
-    match stopped.is_empty() {
-        true => Vec::new(),
-        false => vec![Effect::StopChildren(stopped)],
+    if stopped.is_empty() {
+        Vec::new()
+    } else {
+        vec![Effect::StopChildren(stopped)]
     }
 }
 

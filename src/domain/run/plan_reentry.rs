@@ -34,8 +34,9 @@ pub(super) fn on_plan_entered(state: &mut RunState, at: UnixMillis, reason: &str
 
 /// Goes on once no turn runs any more, whatever came of the one that asked.
 pub(super) fn propose_plan_when_idle(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
-    match state.phase == Phase::WritePlan && turn_lifecycle::is_idle(state) {
-        true => turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None),
-        false => Vec::new(),
+    if state.phase == Phase::WritePlan && turn_lifecycle::is_idle(state) {
+        turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None)
+    } else {
+        Vec::new()
     }
 }

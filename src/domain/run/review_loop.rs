@@ -228,11 +228,10 @@ pub(super) fn on_response_committed(
         );
     }
     let lacks = missing_part::unrequested_parts(asked_back, &state.asked_back);
-    match lacks.is_empty() {
-        true => on_findings_answered(state, at),
-        false => {
-            incomplete_documents::request_missing_parts(state, at, TurnPurpose::Respond, lacks)
-        }
+    if lacks.is_empty() {
+        on_findings_answered(state, at)
+    } else {
+        incomplete_documents::request_missing_parts(state, at, TurnPurpose::Respond, lacks)
     }
 }
 

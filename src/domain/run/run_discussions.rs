@@ -35,9 +35,10 @@ pub(super) fn stop_all_discussions(state: &mut RunState) -> Vec<Effect> {
             .get_or_insert(DiscussionStopReason::User);
         stopped.push(discussion.id().clone());
     }
-    match stopped.is_empty() {
-        true => Vec::new(),
-        false => vec![Effect::StopDiscussions(stopped)],
+    if stopped.is_empty() {
+        Vec::new()
+    } else {
+        vec![Effect::StopDiscussions(stopped)]
     }
 }
 

@@ -34,9 +34,10 @@ pub(super) fn on_run_resumed(state: &mut RunState, at: UnixMillis, gate: Gate) -
 fn restore_build_profile(state: &RunState) -> Vec<Effect> {
     let is_missing =
         state.phase == Phase::Execute && state.planner.current_profile() != TurnProfile::Build;
-    match is_missing {
-        true => vec![Effect::SwitchToBuildProfile],
-        false => Vec::new(),
+    if is_missing {
+        vec![Effect::SwitchToBuildProfile]
+    } else {
+        Vec::new()
     }
 }
 

@@ -314,11 +314,12 @@ pub(super) fn on_no_change_answered(
     let Some(current) = current_at_stage(state, step, &[StepStage::Audit]) else {
         return Vec::new();
     };
-    let outcome = match current.changed.is_empty() {
-        true => StepOutcome::NoChange,
-        false => StepOutcome::Uncommitted {
+    let outcome = if current.changed.is_empty() {
+        StepOutcome::NoChange
+    } else {
+        StepOutcome::Uncommitted {
             reason: "its agent says that it is blocked".to_owned(),
-        },
+        }
     };
     match answer {
         QuestionAnswer::AlreadyTrue => {
@@ -548,9 +549,10 @@ fn on_tests_failing(
 
 fn describe_known_failures(receipt: &Receipt) -> String {
     let before = "nothing fails that did not fail before step 1";
-    match receipt.failed_tests.is_empty() {
-        true => before.to_owned(),
-        false => format!("{before}: {}", receipt.failed_tests_label()),
+    if receipt.failed_tests.is_empty() {
+        before.to_owned()
+    } else {
+        format!("{before}: {}", receipt.failed_tests_label())
     }
 }
 
@@ -673,9 +675,10 @@ fn commit_message(current: &CurrentStep, tested: &str) -> String {
         &said
     };
     let subject = commit_subject(&mark, title);
-    match subject.ends_with(&format!("] {}", current.text)) {
-        true => format!("{subject}\n\n{tested}\n"),
-        false => format!("{subject}\n\n{}\n\n{tested}\n", current.text),
+    if subject.ends_with(&format!("] {}", current.text)) {
+        format!("{subject}\n\n{tested}\n")
+    } else {
+        format!("{subject}\n\n{}\n\n{tested}\n", current.text)
     }
 }
 

@@ -109,9 +109,10 @@ pub(super) fn on_baseline_stopped(state: &RunState) -> Vec<Effect> {
 }
 
 pub(super) fn on_baseline_skipped(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
-    match leave_baseline(state) {
-        true => step_execution::propose_next_step(state, at, None),
-        false => Vec::new(),
+    if leave_baseline(state) {
+        step_execution::propose_next_step(state, at, None)
+    } else {
+        Vec::new()
     }
 }
 

@@ -254,9 +254,10 @@ pub(super) fn expire_approvals(state: &mut RunState, role: Role, why: ExpiryReas
         });
         state.unanswered.extend(unanswered);
     }
-    match approvals.is_empty() {
-        true => Vec::new(),
-        false => vec![Effect::ExpireApprovals { approvals, why }],
+    if approvals.is_empty() {
+        Vec::new()
+    } else {
+        vec![Effect::ExpireApprovals { approvals, why }]
     }
 }
 

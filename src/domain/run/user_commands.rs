@@ -68,9 +68,10 @@ pub(super) fn on_turn_interrupted(state: &mut RunState) -> Vec<Effect> {
 pub(super) fn on_turn_steered(state: &RunState, text: &str) -> Vec<Effect> {
     let running = state.running.as_ref();
     let counts = running.is_some_and(|running| running.result == ResultValidity::Yes);
-    match counts && !text.trim().is_empty() {
-        true => vec![Effect::SteerTurn(text.to_owned())],
-        false => Vec::new(),
+    if counts && !text.trim().is_empty() {
+        vec![Effect::SteerTurn(text.to_owned())]
+    } else {
+        Vec::new()
     }
 }
 

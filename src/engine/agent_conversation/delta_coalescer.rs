@@ -44,9 +44,10 @@ impl PendingDelta {
     pub fn flush_at(&self, now: Instant) -> Option<Instant> {
         let (_, text) = self.text.as_ref()?;
         let waits = self.sent_at.filter(|_| text.len() < FLUSH_BYTES);
-        let gather = match self.is_fast {
-            true => FAST_COALESCE_DELAY,
-            false => COALESCE_DELAY,
+        let gather = if self.is_fast {
+            FAST_COALESCE_DELAY
+        } else {
+            COALESCE_DELAY
         };
         Some(waits.map_or(now, |told_at| told_at + gather))
     }

@@ -67,9 +67,10 @@ impl HookSocket {
     pub fn hook_command(&self) -> io::Result<String> {
         let pid = std::process::id();
         // By its process, so that a new version put in its place meanwhile is not what answers.
-        let program = match cfg!(target_os = "linux") {
-            true => PathBuf::from(format!("/proc/{pid}/exe")),
-            false => std::env::current_exe()?,
+        let program = if cfg!(target_os = "linux") {
+            PathBuf::from(format!("/proc/{pid}/exe"))
+        } else {
+            std::env::current_exe()?
         };
         let socket = socket_path(self.folder.path());
         Ok(format!(

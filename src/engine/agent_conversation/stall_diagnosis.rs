@@ -84,11 +84,10 @@ fn diagnose_call(observed: &SilenceObservation<'_>, call: &RunningToolCall) -> S
     {
         return format!("slow: `{title}` runs since {since} and waits for a device");
     }
-    match commands.is_empty() {
-        true => {
-            format!("waits: `{title}` is under way since {since}, without a process of its own")
-        }
-        false => format!("waits: `{title}` runs since {since} and uses no CPU"),
+    if commands.is_empty() {
+        format!("waits: `{title}` is under way since {since}, without a process of its own")
+    } else {
+        format!("waits: `{title}` runs since {since} and uses no CPU")
     }
 }
 

@@ -68,9 +68,10 @@ fn parse_discussion_request(call: &AdmittedToolCall) -> Result<DiscussionRequest
     Ok(DiscussionRequest {
         caller: TaskCaller::Session(call.session.clone()),
         finding: None,
-        wait_mode: match arguments.background {
-            true => TaskWaitMode::Background,
-            false => TaskWaitMode::Foreground,
+        wait_mode: if arguments.background {
+            TaskWaitMode::Background
+        } else {
+            TaskWaitMode::Foreground
         },
         arguments,
     })

@@ -66,9 +66,10 @@ pub(super) fn start_tasks(
         Ok(arguments) => arguments,
         Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
     };
-    let waits = match arguments.background {
-        true => TaskWaitMode::Background,
-        false => TaskWaitMode::Foreground,
+    let waits = if arguments.background {
+        TaskWaitMode::Background
+    } else {
+        TaskWaitMode::Foreground
     };
     let items = match arguments.into_items() {
         Ok(items) => items,
@@ -200,9 +201,10 @@ fn combine_replies(told: Vec<TaskReply>) -> ToolAnswer {
         Ok([only]) => only,
         Err(several) => json!({ "results": several }),
     };
-    match is_good {
-        true => ToolAnswer::done(text).with_data(data),
-        false => ToolAnswer::failed(text).with_data(data),
+    if is_good {
+        ToolAnswer::done(text).with_data(data)
+    } else {
+        ToolAnswer::failed(text).with_data(data)
     }
 }
 
@@ -247,9 +249,10 @@ fn list_tasks(engine: &Engine, caller: &SessionId) -> ToolAnswer {
         let who = speaks.map(|speaks| format!("{} in {}: ", speaks.name, speaks.discussion));
         format!("- {id} {status}: {}{title}", who.unwrap_or_default())
     });
-    let text = match own.is_empty() {
-        true => "you gave no task yet".to_owned(),
-        false => lines.collect::<Vec<_>>().join("\n"),
+    let text = if own.is_empty() {
+        "you gave no task yet".to_owned()
+    } else {
+        lines.collect::<Vec<_>>().join("\n")
     };
     let data: Vec<Value> = own
         .iter()

@@ -245,9 +245,10 @@ fn token_path(folder: &Path) -> PathBuf {
 /// This program's file; by its process where the file is gone, because a new version was put in its place.
 fn program_path() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
-    match program.exists() || !cfg!(target_os = "linux") {
-        true => Ok(program),
-        false => Ok(PathBuf::from(format!("/proc/{}/exe", std::process::id()))),
+    if program.exists() || !cfg!(target_os = "linux") {
+        Ok(program)
+    } else {
+        Ok(PathBuf::from(format!("/proc/{}/exe", std::process::id())))
     }
 }
 

@@ -70,15 +70,17 @@ impl Engine {
         let call = AgentToolCall::Command {
             line: line.to_owned(),
             cwd: self.setup.root.clone(),
-            reach: match holds {
-                true => SandboxReach::Contained,
-                false => SandboxReach::Unconfined,
+            reach: if holds {
+                SandboxReach::Contained
+            } else {
+                SandboxReach::Unconfined
             },
         };
         // Where the kernel keeps it from writing, what the user allowed runs beside what is proven to read.
-        let access = match holds {
-            true => PhaseAccess::Execute,
-            false => PhaseAccess::BeforeExecute,
+        let access = if holds {
+            PhaseAccess::Execute
+        } else {
+            PhaseAccess::BeforeExecute
         };
         let context = DecisionContext {
             // No mode makes it milder: who said it meant the turns of roles.

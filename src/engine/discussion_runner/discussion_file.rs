@@ -61,9 +61,10 @@ pub fn discussion_to_json(discussion: &GroupDiscussion) -> Value {
 
 /// What a discussion came to, for people: with all that was said unless it was to be short.
 pub fn discussion_to_markdown(discussion: &GroupDiscussion) -> String {
-    match discussion.order.terms.verbose {
-        true => discussion.to_markdown(),
-        false => discussion.result_to_markdown(),
+    if discussion.order.terms.verbose {
+        discussion.to_markdown()
+    } else {
+        discussion.result_to_markdown()
     }
 }
 

@@ -125,9 +125,10 @@ impl DiscussionPreview {
         }
         let presets = told["presets"].as_array().into_iter().flatten();
         let presets: Vec<&str> = presets.filter_map(Value::as_str).collect();
-        lines.push(match presets.is_empty() {
-            true => "presets: none".to_owned(),
-            false => format!("presets: {}", presets.join(", ")),
+        lines.push(if presets.is_empty() {
+            "presets: none".to_owned()
+        } else {
+            format!("presets: {}", presets.join(", "))
         });
         lines.join("\n")
     }

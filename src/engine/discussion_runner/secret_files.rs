@@ -63,9 +63,10 @@ fn is_readable(root: &Path, path: &Path, rules: &RuleSet) -> bool {
 
 fn display_folder(root: &Path, folder: &Path) -> String {
     let below = folder.strip_prefix(root).unwrap_or(folder);
-    match below.as_os_str().is_empty() {
-        true => "the repository".to_owned(),
-        false => agent_activity::clean_line(&below.display().to_string()),
+    if below.as_os_str().is_empty() {
+        "the repository".to_owned()
+    } else {
+        agent_activity::clean_line(&below.display().to_string())
     }
 }
 

@@ -19,9 +19,10 @@ pub(super) fn log_report(grounds: &DoctorInput) -> Value {
             "hint": OTHER_FILE_HINT,
         }),
         Some(Ok(())) | None => {
-            let note = match sinks.is_empty() {
-                true => "written nowhere".to_owned(),
-                false => describe_sinks(&sinks),
+            let note = if sinks.is_empty() {
+                "written nowhere".to_owned()
+            } else {
+                describe_sinks(&sinks)
             };
             json!({ "ok": true, "prompts": prompts, "note": note })
         }

@@ -212,9 +212,10 @@ impl ConflictSimulation {
         match running.order.purpose {
             TurnPurpose::WritePlan | TurnPurpose::Respond => {
                 let before = read(&staging.plan);
-                let text = match before.contains("1. [ ]") {
-                    true => before.replacen("1. [ ]", &format!("1. [ ] {word}"), 1),
-                    false => format!("# Task\n\n1. [ ] {word}\n"),
+                let text = if before.contains("1. [ ]") {
+                    before.replacen("1. [ ]", &format!("1. [ ] {word}"), 1)
+                } else {
+                    format!("# Task\n\n1. [ ] {word}\n")
                 };
                 fs::write(&staging.plan, text).unwrap();
                 fs::write(&staging.comments, format!("1. accepted: {word}\n")).unwrap();
@@ -538,9 +539,10 @@ async fn a_document_that_waits_outlives_the_program() {
         // Of what stands in the message alone nothing lies on the disk yet.
         let held = world.engine.pending_document.as_mut().unwrap();
         held.final_text = "# Task\n\n1. [ ] as it was said\n".to_owned();
-        let lock = match stands_behind {
-            true => remarks_wait(&mut world),
-            false => DocumentLock::try_acquire(&world.layout().plan()).unwrap(),
+        let lock = if stands_behind {
+            remarks_wait(&mut world)
+        } else {
+            DocumentLock::try_acquire(&world.layout().plan()).unwrap()
         };
         world.turn_ends();
         // A new program knows no more than this.

@@ -98,11 +98,12 @@ async fn check_branch(git: &GitRepository, terms: &CommitTarget) -> Result<(), S
         ) => name == branch,
         (GitHead::Detached { .. }, _) | (_, CommitTarget::Off { .. }) => false,
     };
-    match on {
-        true => Ok(()),
-        false => Err(
+    if on {
+        Ok(())
+    } else {
+        Err(
             "another branch is checked out than the one that was approved; switch back and try again".to_owned(),
-        ),
+        )
     }
 }
 
@@ -128,9 +129,10 @@ async fn describe_later_changes(
 pub(super) async fn scan_before_hooks(
     git: &GitRepository,
 ) -> Result<Option<UnversionedCode>, GitError> {
-    match git.has_hooks().await? {
-        true => git.scan_unversioned_code().await.map(Some),
-        false => Ok(None),
+    if git.has_hooks().await? {
+        git.scan_unversioned_code().await.map(Some)
+    } else {
+        Ok(None)
     }
 }
 

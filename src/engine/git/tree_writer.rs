@@ -198,9 +198,10 @@ impl GitRepository {
         for folder in [&scratch.new, &scratch.old] {
             for found in list_files_below(folder).map_err(|source| disk_error(folder, source))? {
                 let hash = self.git_command(&["hash-object", "--stdin"]);
-                let hash = match found.is_link {
-                    true => hash.arg("--no-filters"),
-                    false => hash.arg(format!("--path={}", found.path.display())),
+                let hash = if found.is_link {
+                    hash.arg("--no-filters")
+                } else {
+                    hash.arg(format!("--path={}", found.path.display()))
                 };
                 let id = hash
                     .stdin(StdinSource::Bytes(found.bytes.clone()))
@@ -307,9 +308,10 @@ fn check_unchanged(
     prints: &BTreeMap<PathBuf, PathFingerprint>,
 ) -> Result<(), TreeWriteError> {
     let print = fingerprint_path(was).map_err(|source| disk_error(was, source))?;
-    match prints.get(path) == Some(&print) {
-        true => Ok(()),
-        false => Err(TreeWriteError::ChangedMeanwhile(path.to_owned())),
+    if prints.get(path) == Some(&print) {
+        Ok(())
+    } else {
+        Err(TreeWriteError::ChangedMeanwhile(path.to_owned()))
     }
 }
 

@@ -342,12 +342,11 @@ impl UnversionedCodeScanner<'_> {
             if !path.is_dir() {
                 continue;
             }
-            match path.join("HEAD").exists() || path.join("config").exists() {
-                true => {
-                    self.add_repository(&path)?;
-                    self.scan_submodules(&path.join("modules"))?;
-                }
-                false => self.scan_submodules(&path)?,
+            if path.join("HEAD").exists() || path.join("config").exists() {
+                self.add_repository(&path)?;
+                self.scan_submodules(&path.join("modules"))?;
+            } else {
+                self.scan_submodules(&path)?
             }
         }
         Ok(())

@@ -9,9 +9,10 @@ use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
 pub(super) fn describe_deferred_results(results: &[DeferredResult], role: Role) -> String {
     let own = results.iter().filter(|result| result.role == role);
     let lines: String = own.map(|result| format!("{}\n", result.text)).collect();
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("[agent-collab results]\n{lines}[end of results]\n\n"),
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("[agent-collab results]\n{lines}[end of results]\n\n")
     }
 }
 
@@ -23,12 +24,13 @@ pub(super) fn describe_unanswered_requests(unanswered: &[UnansweredRequest], rol
     let list: String = own
         .map(|unanswered| format!("- {}\n", unanswered.what))
         .collect();
-    match list.is_empty() {
-        true => list,
-        false => format!(
+    if list.is_empty() {
+        list
+    } else {
+        format!(
             "The program ended while you waited for an answer to this, and nobody answered; none of it was \
              allowed. Ask again for what you still need:\n{list}\n"
-        ),
+        )
     }
 }
 
@@ -36,12 +38,13 @@ pub(super) fn describe_unanswered_requests(unanswered: &[UnansweredRequest], rol
 pub(super) fn describe_denied_requests(refused: &[UnansweredRequest], role: Role) -> String {
     let own = refused.iter().filter(|refused| refused.role == role);
     let list: String = own.map(|refused| format!("- {}\n", refused.what)).collect();
-    match list.is_empty() {
-        true => list,
-        false => format!(
+    if list.is_empty() {
+        list
+    } else {
+        format!(
             "## What the user refused\nThe user ended your last turn by refusing this; it was not done. Do not try it \
              again or otherwise:\n{list}\n"
-        ),
+        )
     }
 }
 

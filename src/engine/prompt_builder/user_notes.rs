@@ -93,9 +93,10 @@ fn describe_plan_notes(notes: &PlanNotes, purpose: &TurnPurpose) -> String {
         TurnPurpose::Review => notes.open().map(describe_plan_note).collect(),
         _ => notes.unanswered().map(describe_plan_note).collect(),
     };
-    match list.is_empty() {
-        true => list,
-        false => format!("\n\n## Remarks of the user\n{task}\n\n{list}"),
+    if list.is_empty() {
+        list
+    } else {
+        format!("\n\n## Remarks of the user\n{task}\n\n{list}")
     }
 }
 

@@ -169,10 +169,11 @@ proptest! {
         let mut journal = world.begin();
         journal.record(goal("sing")).unwrap();
         for (is_durable, n_bytes) in words {
-            match is_durable {
-                true => drop(journal.record(said(n_bytes)).unwrap()),
-                false => drop(journal.record_unsynced(said(n_bytes)).unwrap()),
-            }
+            if is_durable {
+drop(journal.record(said(n_bytes)).unwrap())
+} else {
+drop(journal.record_unsynced(said(n_bytes)).unwrap())
+}
         }
         let mut log = fs::read(world.layout.events()).unwrap();
         log.extend(torn.as_bytes());

@@ -76,10 +76,13 @@ fn state_entry_mount(place: &StateEntry, folder: &Path) -> Option<(PathBuf, Sand
             Some((ensure_folder(&path)?.to_owned(), SandboxMount::Writable))
         }
         StateEntryKind::Credentials => path.is_file().then_some((path, SandboxMount::Writable)),
-        StateEntryKind::AgentMemory => match path.exists() {
-            true => Some((path, SandboxMount::ReadOnly)),
-            false => Some((path, SandboxMount::EmptyFolder)),
-        },
+        StateEntryKind::AgentMemory => {
+            if path.exists() {
+                Some((path, SandboxMount::ReadOnly))
+            } else {
+                Some((path, SandboxMount::EmptyFolder))
+            }
+        }
         // Below a folder of settings an empty one needs a place to be put at.
         StateEntryKind::Transient if place.relative_path.contains('/') => {
             let is_setting = path.parent().is_some_and(Path::is_dir);

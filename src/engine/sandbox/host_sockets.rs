@@ -316,9 +316,12 @@ fn is_socket(path: &Path) -> bool {
 
 fn hidden_mounts(named: &[PathBuf]) -> Vec<(PathBuf, SandboxMount)> {
     let there = named.iter().filter_map(|path| canonical_path(path));
-    let hold = |path: PathBuf| match path.is_dir() {
-        true => (path, SandboxMount::EmptyFolder),
-        false => (path, SandboxMount::EmptyFile),
+    let hold = |path: PathBuf| {
+        if path.is_dir() {
+            (path, SandboxMount::EmptyFolder)
+        } else {
+            (path, SandboxMount::EmptyFile)
+        }
     };
     there.map(hold).collect()
 }

@@ -67,9 +67,10 @@ impl Engine {
         let child = child.ok_or_else(|| TaskStartError::NotOwnTask {
             id: agent_activity::clean_id(id.as_str()),
         })?;
-        match child.is_running() {
-            true => Err(TaskStartError::StillRunning { id: id.to_string() }),
-            false => Ok(child),
+        if child.is_running() {
+            Err(TaskStartError::StillRunning { id: id.to_string() })
+        } else {
+            Ok(child)
         }
     }
 }

@@ -31,11 +31,12 @@ impl Engine {
             .children_with_unreported_result(role)
             .map(|child| format!("{}\n\n", self.describe_task_result(child)))
             .collect();
-        match told.is_empty() {
-            true => told,
-            false => format!(
+        if told.is_empty() {
+            told
+        } else {
+            format!(
                 "[agent-collab tasks ended]\nTasks that you gave in the background are over:\n\n{told}[end of tasks]\n\n"
-            ),
+            )
         }
     }
 

@@ -35,9 +35,10 @@ impl Engine {
         let root = order.tree.as_ref().unwrap_or(&setup.root);
         TurnSandbox {
             denied_files: find_denied_files(root, &setup.permissions.rules(&order.agent)),
-            support: match setup.config.safety.contain_agents {
-                true => setup.sandbox_support.clone(),
-                false => SandboxSupport::Unavailable("safety.contain_agents is off".to_owned()),
+            support: if setup.config.safety.contain_agents {
+                setup.sandbox_support.clone()
+            } else {
+                SandboxSupport::Unavailable("safety.contain_agents is off".to_owned())
             },
             root: root.clone(),
             read_only_folders: Vec::new(),

@@ -138,9 +138,10 @@ impl ChildWorktree {
             ..told
         });
         if record.stage == WorktreeStage::Made {
-            record.stage = match nested.is_empty() {
-                true => WorktreeStage::Saved,
-                false => WorktreeStage::Left,
+            record.stage = if nested.is_empty() {
+                WorktreeStage::Saved
+            } else {
+                WorktreeStage::Left
             };
             record.tree = Some(tree.0);
             self.registry

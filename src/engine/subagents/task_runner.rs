@@ -269,9 +269,10 @@ impl TaskConversation {
 
 /// A stance alone is not all of a speech: its reasons are what was said before it in the same turn.
 fn prepend_reasons(words: &str, last: String) -> String {
-    match is_bare_stance(&last) && !words.is_empty() {
-        true => format!("{words}\n\n{last}"),
-        false => last,
+    if is_bare_stance(&last) && !words.is_empty() {
+        format!("{words}\n\n{last}")
+    } else {
+        last
     }
 }
 

@@ -199,9 +199,10 @@ impl Engine {
         let session = known.map_or_else(new_session_id, |child| child.session_id().clone());
         let n_tasks = known.map_or(0, |child| child.n_tasks);
         let turn = TurnId::new(format!("{session}.{}", n_tasks + 1));
-        let plot = match self.may_agent_write(&ask.agent) {
-            true => Some(Arc::new(self.plan_child_worktree(&session, &turn, known)?)),
-            false => None,
+        let plot = if self.may_agent_write(&ask.agent) {
+            Some(Arc::new(self.plan_child_worktree(&session, &turn, known)?))
+        } else {
+            None
         };
         let order = TaskOrder {
             turn,

@@ -169,10 +169,7 @@ impl Engine {
             let patch = match super::patch_apply::finish_interrupted_write(&plot, &patch).await {
                 Ok(told) => TaskPatch {
                     state: PatchState::Applied,
-                    why: match told.is_empty() {
-                        true => patch.why,
-                        false => told,
-                    },
+                    why: if told.is_empty() { patch.why } else { told },
                     ..patch
                 },
                 Err(why) => TaskPatch {
@@ -197,9 +194,10 @@ async fn collect_worktree(plot: &ChildWorktree) -> WorktreeGcResult {
     let found = found.map(|found| {
         found.map(|patch| TaskPatch {
             state: PatchState::Kept,
-            why: match patch.why.is_empty() {
-                true => PROGRAM_ENDED_REASON.to_owned(),
-                false => format!("{PROGRAM_ENDED_REASON}; {}", patch.why),
+            why: if patch.why.is_empty() {
+                PROGRAM_ENDED_REASON.to_owned()
+            } else {
+                format!("{PROGRAM_ENDED_REASON}; {}", patch.why)
             },
             ..patch
         })

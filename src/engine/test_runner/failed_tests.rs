@@ -41,9 +41,10 @@ pub(super) fn parse_failed_tests(output: &str) -> Vec<String> {
                 .collect::<String>()
         }));
     }
-    match names.len() <= MAX_FAILED_TESTS {
-        true => names.into_iter().collect(),
-        false => Vec::new(),
+    if names.len() <= MAX_FAILED_TESTS {
+        names.into_iter().collect()
+    } else {
+        Vec::new()
     }
 }
 

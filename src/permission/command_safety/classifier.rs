@@ -271,9 +271,12 @@ impl CommandClassifier<'_> {
         }
         let bare: Vec<ShellWord> = words
             .iter()
-            .map(|word| match is_hidden(word) {
-                true => ShellWord::new(word.text.trim_start_matches(shell::UNKNOWN_PLACEHOLDER)),
-                false => word.clone(),
+            .map(|word| {
+                if is_hidden(word) {
+                    ShellWord::new(word.text.trim_start_matches(shell::UNKNOWN_PLACEHOLDER))
+                } else {
+                    word.clone()
+                }
             })
             .collect();
         if let Some(command) = CommandInvocation::from_words(&bare, simple) {

@@ -333,10 +333,7 @@ impl<'a> CodeAnalyzer<'a> {
                     | CodeLanguage::Lua
                     | CodeLanguage::Other
             );
-            return match is_bare_call {
-                true => &rest[..end],
-                false => &[],
-            };
+            return if is_bare_call { &rest[..end] } else { &[] };
         };
         let mut depth = 0_usize;
         for (at, token) in rest.iter().enumerate() {

@@ -378,9 +378,10 @@ fn written_file_texts(
 /// A script that a shell runs and that code of the same text names: every text of that code may be in it.
 fn check_written_script(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let first = command.words.first().map(|word| word.text.as_str());
-    let path = match is_shell(&command.program) {
-        true => script_path(command),
-        false => first.filter(|first| first.contains('/')),
+    let path = if is_shell(&command.program) {
+        script_path(command)
+    } else {
+        first.filter(|first| first.contains('/'))
     };
     let name = path.and_then(|path| path.rsplit('/').next());
     let span = &command.simple.span;

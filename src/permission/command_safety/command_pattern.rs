@@ -119,9 +119,10 @@ fn match_next_operand(
         if any || operand.may_be_value {
             continue;
         }
-        return match operand.word.is_fully_known {
-            true => (PatternMatch::No, at),
-            false => (PatternMatch::Maybe, at + 1),
+        return if operand.word.is_fully_known {
+            (PatternMatch::No, at)
+        } else {
+            (PatternMatch::Maybe, at + 1)
         };
     }
     (PatternMatch::No, operands.len())

@@ -167,9 +167,10 @@ fn climbing_path_to_root(path: &str) -> &str {
         return path;
     };
     let rest = rest.trim_start_matches("../");
-    match rest.starts_with("dev/") {
-        true => path.get(path.len() - rest.len() - 1..).unwrap_or(path),
-        false => path,
+    if rest.starts_with("dev/") {
+        path.get(path.len() - rest.len() - 1..).unwrap_or(path)
+    } else {
+        path
     }
 }
 

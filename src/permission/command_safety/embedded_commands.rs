@@ -324,9 +324,10 @@ fn check_words_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandC
         "--" | "run" => !is_in_word_list(OWN_RUN_PROGRAMS, &command.program),
         text => is_in_word_list(RUN_WORDS, text),
     };
-    let from = match is_in_word_list(REMOTE_PROGRAMS, &command.program) {
-        true => Some(0),
-        false => rest.iter().position(leads).map(|at| at + 1),
+    let from = if is_in_word_list(REMOTE_PROGRAMS, &command.program) {
+        Some(0)
+    } else {
+        rest.iter().position(leads).map(|at| at + 1)
     };
     let Some(from) = from else {
         return;

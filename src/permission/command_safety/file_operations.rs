@@ -147,9 +147,10 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
     let appends = command.is_one_of(&["touch", "mkdir"])
         || command.is_one_of(&["tee"]) && command.arguments.has_option(&["-a", "--append"]);
-    let kind = match appends {
-        true => RedirectKind::Append,
-        false => RedirectKind::Write,
+    let kind = if appends {
+        RedirectKind::Append
+    } else {
+        RedirectKind::Write
     };
     for target in output_paths(command) {
         check_write_target(target, kind, command.simple, scene);
@@ -196,9 +197,10 @@ fn check_rm(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
         scene.record_rule(&TREE, span);
     }
     for operand in &command.arguments.operands {
-        match is_tree {
-            true => check_tree_removal(operand.word, command, scene),
-            false => check_file_removal(operand.word, command, scene),
+        if is_tree {
+            check_tree_removal(operand.word, command, scene)
+        } else {
+            check_file_removal(operand.word, command, scene)
         }
     }
     if is_run_for_each_argument(command.simple) {
@@ -481,9 +483,10 @@ fn option_output_paths<'a>(
             }
             let creates =
                 arguments.has_option(&["-c", "--create", "-r", "-u", "--append", "--update"]);
-            match creates {
-                true => valued(&["-f", "--file"]),
-                false => named.into_iter().collect(),
+            if creates {
+                valued(&["-f", "--file"])
+            } else {
+                named.into_iter().collect()
             }
         }
         "qemu-img" if operands.first() == Some(&"convert") => last(),

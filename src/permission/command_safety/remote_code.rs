@@ -198,9 +198,10 @@ pub fn is_project_script(scene: &CommandClassifier<'_>, span: &Range<usize>) -> 
         .filter(|simple| simple.span == *span && runs_shell_script(simple));
     let mut owned = runners.map(|simple| {
         let sources = input_sources(simple, scene);
-        match sources.is_empty() {
-            true => runs_project_file(simple),
-            false => sources.iter().all(|source| prints_shell_settings(source)),
+        if sources.is_empty() {
+            runs_project_file(simple)
+        } else {
+            sources.iter().all(|source| prints_shell_settings(source))
         }
     });
     owned

@@ -346,9 +346,10 @@ fn kills_listed_processes(command: &CommandInvocation<'_>, scene: &CommandClassi
             .first()
             .is_some_and(|first| first.text == "pgrep")
     };
-    match inside.is_empty() {
-        true => is_all(&others().filter(is_pgrep).collect::<Vec<_>>()),
-        false => is_all(&inside),
+    if inside.is_empty() {
+        is_all(&others().filter(is_pgrep).collect::<Vec<_>>())
+    } else {
+        is_all(&inside)
     }
 }
 

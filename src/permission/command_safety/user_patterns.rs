@@ -179,10 +179,13 @@ impl UserPattern {
         match &self.form {
             UserPatternForm::Redirect(_) => PatternMatch::No,
             UserPatternForm::Commands(commands) => match_pipeline(commands, command, scene),
-            UserPatternForm::Words(words) => match contains_words(command, words) {
-                true => PatternMatch::Yes,
-                false => PatternMatch::No,
-            },
+            UserPatternForm::Words(words) => {
+                if contains_words(command, words) {
+                    PatternMatch::Yes
+                } else {
+                    PatternMatch::No
+                }
+            }
         }
     }
 }

@@ -207,11 +207,12 @@ fn prove_option(sub: &str, text: &str, places: &WorkingFolders) -> Result<bool, 
             Some(_) => name == option,
             None => text.starts_with(option),
         });
-    match !is_text && places.option_leaves_root(text) {
-        true => Err(format!(
+    if !is_text && places.option_leaves_root(text) {
+        Err(format!(
             "`{text}` may name something outside the repository"
-        )),
-        false => Ok(false),
+        ))
+    } else {
+        Ok(false)
     }
 }
 
@@ -255,8 +256,9 @@ fn takes_next_word(sub: &str, option: &str) -> bool {
 /// `%G?` in a format asks gpg.
 fn prove_option_text(sub: &str, text: &str) -> Result<(), RefusalReason> {
     let is_format = sub != "grep";
-    match is_format && (text.contains("%G") || text.contains("signature")) {
-        true => Err(format!("`{text}` asks another program about signatures")),
-        false => Ok(()),
+    if is_format && (text.contains("%G") || text.contains("signature")) {
+        Err(format!("`{text}` asks another program about signatures"))
+    } else {
+        Ok(())
     }
 }

@@ -87,9 +87,10 @@ fn collect_command_targets(
         return;
     }
     let scope = search_scope(&program.text, &words);
-    let depth = match is_in_word_list(NAME_ONLY_PROGRAMS, program.text.as_str()) {
-        true => ReadDepth::Names,
-        false => ReadDepth::Contents,
+    let depth = if is_in_word_list(NAME_ONLY_PROGRAMS, program.text.as_str()) {
+        ReadDepth::Names
+    } else {
+        ReadDepth::Contents
     };
     if program.text == "git" {
         collect_git_targets(&words, &mentions, proof.folders, found);
@@ -184,9 +185,10 @@ fn find_argument_source<'a>(
 
 fn collect_piped_targets(source: &[&str], folders: &[PathBuf], found: &mut Vec<ReadTarget>) {
     let is_git = source.first() == Some(&"git");
-    let mut scope = SearchScope::everything(match is_git {
-        true => SearchProgram::Git,
-        false => SearchProgram::Find,
+    let mut scope = SearchScope::everything(if is_git {
+        SearchProgram::Git
+    } else {
+        SearchProgram::Find
     });
     scope.follows = source.iter().any(|word| matches!(*word, "-L" | "-follow"));
     let is_simple = !source

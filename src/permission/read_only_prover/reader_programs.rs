@@ -402,11 +402,12 @@ impl ReaderProgram {
             if list(self.text_options).any(|option| option.strip_prefix("--") == Some(name)) {
                 return Ok(true);
             }
-            return match places.option_leaves_root(text) {
-                true => Err(format!(
+            return if places.option_leaves_root(text) {
+                Err(format!(
                     "`{text}` may name something outside the repository"
-                )),
-                false => Ok(false),
+                ))
+            } else {
+                Ok(false)
             };
         }
         let letters: Vec<char> = text.chars().skip(1).collect();
@@ -423,11 +424,12 @@ impl ReaderProgram {
                 return Ok(at + 1 == letters.len());
             }
         }
-        match places.option_leaves_root(text) {
-            true => Err(format!(
+        if places.option_leaves_root(text) {
+            Err(format!(
                 "`{text}` may name something outside the repository"
-            )),
-            false => Ok(false),
+            ))
+        } else {
+            Ok(false)
         }
     }
 }

@@ -292,8 +292,9 @@ pub fn prove_jq(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), 
 fn prove_jq_filter(filter: &str) -> Result<(), RefusalReason> {
     let names = "env ENV input_filename import include get_search_list";
     let mut words = filter.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    match words.any(|word| is_in_word_list(names, word)) {
-        true => Err("the jq filter asks for more than its input".to_owned()),
-        false => Ok(()),
+    if words.any(|word| is_in_word_list(names, word)) {
+        Err("the jq filter asks for more than its input".to_owned())
+    } else {
+        Ok(())
     }
 }

@@ -109,12 +109,13 @@ impl WorkingFolders {
         if !word.is_fully_known || word.may_split {
             return Err("a path is not known".to_owned());
         }
-        match self.leaves_root(&word.text, word.is_glob) {
-            true => Err(format!(
+        if self.leaves_root(&word.text, word.is_glob) {
+            Err(format!(
                 "`{}` may name something outside the repository",
                 word.text
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 

@@ -154,9 +154,10 @@ impl ShellEnvironment {
 }
 
 fn merge_table_cost<T>(ours: &NameTable<T>, theirs: &NameTable<T>) -> usize {
-    match Rc::ptr_eq(ours, theirs) {
-        true => 0,
-        false => 3 * (ours.len() + theirs.len()),
+    if Rc::ptr_eq(ours, theirs) {
+        0
+    } else {
+        3 * (ours.len() + theirs.len())
     }
 }
 

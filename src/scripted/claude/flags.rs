@@ -72,9 +72,10 @@ impl ScriptedClaudeFlags {
 
 /// Reads `permissions.ask` of settings given as JSON or as the path of a file.
 fn read_ask_rules(settings: &str) -> Vec<String> {
-    let text = match settings.trim_start().starts_with('{') {
-        true => settings.to_owned(),
-        false => std::fs::read_to_string(settings).unwrap_or_default(),
+    let text = if settings.trim_start().starts_with('{') {
+        settings.to_owned()
+    } else {
+        std::fs::read_to_string(settings).unwrap_or_default()
     };
     let settings: Value = serde_json::from_str(&text).unwrap_or_default();
     let rules = settings["permissions"]["ask"].as_array();

@@ -36,9 +36,10 @@ impl ScriptedCodex {
         if let Some(playing) = &mut self.active_turn {
             playing.placeholders.set("answer", outcome.text);
         }
-        self.perform_actions(match outcome.is_error {
-            true => &used.if_failed,
-            false => &used.if_done,
+        self.perform_actions(if outcome.is_error {
+            &used.if_failed
+        } else {
+            &used.if_done
         })
     }
 

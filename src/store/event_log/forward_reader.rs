@@ -77,9 +77,10 @@ impl<E: DeserializeOwned> EventLogReader<E> {
     fn parse_line(&mut self, line: &[u8]) -> Result<Option<EventLogRecord<E>>, StoreError> {
         let seq = self.lines.check_line(line, self.last_seq)?;
         self.last_seq = Some(seq);
-        match seq == 0 || seq < self.from {
-            true => Ok(None),
-            false => self.lines.parse_line_event(line),
+        if seq == 0 || seq < self.from {
+            Ok(None)
+        } else {
+            self.lines.parse_line_event(line)
         }
     }
 }

@@ -27,9 +27,10 @@ impl FileComparison {
     fn verified_prefix_len(&self, file: &File, copy: &GuardCopy) -> io::Result<u64> {
         let (found, read) = (file.metadata()?, self.file.metadata()?);
         let is_one = (found.dev(), found.ino()) == (read.dev(), read.ino());
-        Ok(match is_one {
-            true => copy.unchanged_prefix_len(&self.copy).unwrap_or(0),
-            false => 0,
+        Ok(if is_one {
+            copy.unchanged_prefix_len(&self.copy).unwrap_or(0)
+        } else {
+            0
         })
     }
 }

@@ -54,9 +54,10 @@ pub(super) fn complete_answer(
 
 fn no_answers(state: Option<&RunState>, typed: &str) -> CompletionList {
     let waits = state.is_some_and(|state| !state.approvals.is_empty());
-    let note = match waits {
-        true => "no question is open; /allow and /reject decide the call that waits",
-        false => "no question is open: there is nothing to answer",
+    let note = if waits {
+        "no question is open; /allow and /reject decide the call that waits"
+    } else {
+        "no question is open: there is nothing to answer"
     };
     CompletionList {
         kind: CompletionKind::Answers,

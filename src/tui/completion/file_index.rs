@@ -37,9 +37,10 @@ impl FileIndex {
     /// That there are more than are looked through, where there are.
     pub fn truncation_note(&self) -> String {
         let n = self.names.len();
-        match n < self.n_all {
-            true => format!(" · the first {n} of {} were looked through", self.n_all),
-            false => String::new(),
+        if n < self.n_all {
+            format!(" · the first {n} of {} were looked through", self.n_all)
+        } else {
+            String::new()
         }
     }
 }

@@ -110,9 +110,10 @@ impl TextComposer {
             .map_or("", String::as_str);
         let n_all = line.chars().count();
         // The end of a row that goes on in the next one is the beginning of that.
-        let end = match next.0 == first.0 && next.1 > first.1 {
-            true => graphemes::grapheme_start(line, next.1),
-            false => n_all,
+        let end = if next.0 == first.0 && next.1 > first.1 {
+            graphemes::grapheme_start(line, next.1)
+        } else {
+            n_all
         };
         let rest = graphemes::slice_chars(line, first.1, n_all);
         let (mut place, mut used) = (first.1, 0);
@@ -178,9 +179,10 @@ impl TextComposer {
                 Line::styled(truncate_to_columns(&text, columns), theme::QUIET)
             }
             None => {
-                let hints = match text_width(&long) < columns {
-                    true => long,
-                    false => format!("› {key} to write"),
+                let hints = if text_width(&long) < columns {
+                    long
+                } else {
+                    format!("› {key} to write")
                 };
                 Line::from(clickable_keys::hint_spans(
                     &truncate_to_columns(&hints, columns),

@@ -72,9 +72,10 @@ impl TextComposer {
         let (line, place) = self.line_at_cursor();
         if let Some(c) = typed_char(key) {
             let before = graphemes::slice_chars(line, 0, place);
-            return EditKind::Insert(match graphemes::joins_last_grapheme(&before, c) {
-                true => GraphemeKind::Combining,
-                false => GraphemeKind::classify(c.encode_utf8(&mut [0; 4])),
+            return EditKind::Insert(if graphemes::joins_last_grapheme(&before, c) {
+                GraphemeKind::Combining
+            } else {
+                GraphemeKind::classify(c.encode_utf8(&mut [0; 4]))
             });
         }
         match delete_direction(key).filter(|_| self.paste_chips.chip_at(line, place).is_none()) {
@@ -96,9 +97,10 @@ impl TextComposer {
     pub(super) fn apply_edit(&mut self, what: EditKind, change: impl FnOnce(&mut Self)) {
         let before = self.edit_snapshot();
         change(self);
-        match self.text_area.lines() == before.lines {
-            true => self.undo_history.end_step(),
-            false => self.undo_history.record_change(before, what),
+        if self.text_area.lines() == before.lines {
+            self.undo_history.end_step()
+        } else {
+            self.undo_history.record_change(before, what)
         }
     }
 
@@ -165,15 +167,16 @@ impl TextComposer {
         if !graphemes::is_inside_grapheme(line, place) {
             return;
         }
-        let (n_chars, way) = match cursor_position(&self.text_area) < before {
-            true => (
+        let (n_chars, way) = if cursor_position(&self.text_area) < before {
+            (
                 place - graphemes::grapheme_start(line, place),
                 CursorMove::Back,
-            ),
-            false => (
+            )
+        } else {
+            (
                 graphemes::grapheme_end(line, place) - place,
                 CursorMove::Forward,
-            ),
+            )
         };
         for _ in 0..n_chars {
             self.text_area.move_cursor(way);
@@ -200,9 +203,10 @@ impl TextComposer {
         let is_taken = is_back && column == to || is_forth && column == from;
         if is_taken {
             for _ in from..to {
-                match is_back {
-                    true => self.text_area.delete_char(),
-                    false => self.text_area.delete_next_char(),
+                if is_back {
+                    self.text_area.delete_char()
+                } else {
+                    self.text_area.delete_next_char()
                 };
             }
         }

@@ -47,9 +47,10 @@ pub enum GraphemeKind {
 impl GraphemeKind {
     /// What a sign of a text is.
     pub fn classify(sign: &str) -> Self {
-        match sign.chars().all(char::is_whitespace) {
-            true => Self::Blank,
-            false => Self::Letter,
+        if sign.chars().all(char::is_whitespace) {
+            Self::Blank
+        } else {
+            Self::Letter
         }
     }
 }

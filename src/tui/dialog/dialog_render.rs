@@ -179,9 +179,10 @@ fn shorten_line(line: &mut Line<'static>, columns: usize, word: &str) {
 
 /// What Enter does, or what else goes to the dialog: the words of a choice are the agent's, and no hints.
 fn enter_action_line(enter: &str, style: Style) -> Line<'static> {
-    let mut line = match enter.starts_with("Enter") {
-        true => Line::styled(enter.to_owned(), clickable_keys::mark_hint(style)),
-        false => Line::from(clickable_keys::hint_spans(enter, style)),
+    let mut line = if enter.starts_with("Enter") {
+        Line::styled(enter.to_owned(), clickable_keys::mark_hint(style))
+    } else {
+        Line::from(clickable_keys::hint_spans(enter, style))
     };
     line.spans.insert(0, Span::styled(" ", style));
     line.spans.push(Span::styled(" ", style));

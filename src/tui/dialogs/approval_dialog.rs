@@ -88,9 +88,10 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
             Some(_) | None => format!(": {rule} ({origin})"),
         };
         let is_usual = rule.starts_with("* ") && origin.contains("built-in");
-        let asked = match is_usual {
-            true => "asked because no rule allows it".to_owned(),
-            false => format!("asked because {reason}{by}"),
+        let asked = if is_usual {
+            "asked because no rule allows it".to_owned()
+        } else {
+            format!("asked because {reason}{by}")
         };
         lines.push((asked, theme::PLAIN));
     }

@@ -108,9 +108,10 @@ impl DiffBody {
     /// Goes to the next line that has what is looked for, or the one before; around the ends.
     pub fn step_match(&mut self, is_next: bool, size: (usize, usize)) {
         let n = self.search.matches.len().max(1);
-        self.search.current = match is_next {
-            true => (self.search.current + 1) % n,
-            false => (self.search.current + n - 1) % n,
+        self.search.current = if is_next {
+            (self.search.current + 1) % n
+        } else {
+            (self.search.current + n - 1) % n
         };
         self.reveal_match(size);
     }
@@ -296,9 +297,10 @@ impl DiffBody {
 
     fn describe_position(&self, rows: usize, columns: usize) -> String {
         let end = self.end_position(rows, columns);
-        let percent = match self.position >= end {
-            true => 100,
-            false => self.position.item * 100 / end.item.max(1),
+        let percent = if self.position >= end {
+            100
+        } else {
+            self.position.item * 100 / end.item.max(1)
         };
         let file = self.current_file().and_then(|n| {
             let name = self.diff.files.get(n)?.title();

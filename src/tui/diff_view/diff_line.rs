@@ -172,9 +172,10 @@ fn gutter_text(
         return String::new();
     }
     let word = |n: Option<usize>| n.map_or(String::new(), |n| n.to_string());
-    match columns < MIN_BOTH_NUMBERS_COLUMNS {
-        true => format!("{:>digits$} ", word(new.or(old))),
-        false => format!("{:>digits$} {:>digits$} ", word(old), word(new)),
+    if columns < MIN_BOTH_NUMBERS_COLUMNS {
+        format!("{:>digits$} ", word(new.or(old)))
+    } else {
+        format!("{:>digits$} {:>digits$} ", word(old), word(new))
     }
 }
 

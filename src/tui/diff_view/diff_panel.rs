@@ -45,9 +45,10 @@ impl Screen {
 /// Draws what is asked below the diff, and which key goes there.
 fn draw_waiting_dialog(sheet: &ChoiceDialog, frame: &mut Frame, area: &mut Rect, back: &str) {
     let hint = format!("{back} goes back to answer");
-    let (sheet, enter) = match sheet.body.is_empty() {
-        true => (sheet.clone().with_text(&hint, theme::QUIET), ""),
-        false => (sheet.clone(), hint.as_str()),
+    let (sheet, enter) = if sheet.body.is_empty() {
+        (sheet.clone().with_text(&hint, theme::QUIET), "")
+    } else {
+        (sheet.clone(), hint.as_str())
     };
     let sheet = sheet.without_choices();
     let wanted = sheet.preferred_rows(usize::from(area.width));

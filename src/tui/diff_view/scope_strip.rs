@@ -67,9 +67,10 @@ pub fn lay_out_strip(
 
 /// Colour never says anything alone: the chosen one stands in brackets.
 fn scope_label(scope: DiffScope, chosen: DiffScope) -> String {
-    match scope == chosen {
-        true => format!("[{}]", scope.keyword()),
-        false => format!(" {} ", scope.keyword()),
+    if scope == chosen {
+        format!("[{}]", scope.keyword())
+    } else {
+        format!(" {} ", scope.keyword())
     }
 }
 

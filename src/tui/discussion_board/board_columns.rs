@@ -73,18 +73,20 @@ pub fn draw_heading(
         };
         let room = room.saturating_sub(text_width(before) + text_width(after));
         let name = truncate_to_columns(&to_one_line(&seat.name), room);
-        let about = match seat.name == seat.agent {
-            true => format!(" · {}", to_one_line(&seat.adapter)),
-            false => format!(
+        let about = if seat.name == seat.agent {
+            format!(" · {}", to_one_line(&seat.adapter))
+        } else {
+            format!(
                 " · {} · {}",
                 to_one_line(&seat.agent),
                 to_one_line(&seat.adapter)
-            ),
+            )
         };
         let about = truncate_to_columns(&about, room.saturating_sub(text_width(&name)));
-        let style = match *n == chosen {
-            true => theme::KEY,
-            false => theme::STRONG,
+        let style = if *n == chosen {
+            theme::KEY
+        } else {
+            theme::STRONG
         };
         let line = Line::from(vec![
             Span::styled(before, theme::QUIET),
@@ -113,9 +115,10 @@ fn participant_tabs(minutes: &BoardModel<'_>, at: usize, columns: usize) -> Line
             )
         });
         let name = truncate_to_columns(&name, columns.saturating_sub(6).max(1));
-        match n == at {
-            true => format!("[{name}]"),
-            false => format!(" {name} "),
+        if n == at {
+            format!("[{name}]")
+        } else {
+            format!(" {name} ")
         }
     };
     let (mut from, mut to) = (at, at + 1);

@@ -57,9 +57,10 @@ fn vote_row(
     is_decided: bool,
     (room, columns): (usize, usize),
 ) -> Line<'static> {
-    let (style, of_bar) = match is_decided {
-        true => (theme::GOOD, theme::GOOD),
-        false => (theme::PLAIN, theme::CODE),
+    let (style, of_bar) = if is_decided {
+        (theme::GOOD, theme::GOOD)
+    } else {
+        (theme::PLAIN, theme::CODE)
     };
     let n = tally.votes_for.len();
     let wording = truncate_to_columns(&to_one_line(&tally.wording), room);
@@ -136,9 +137,10 @@ pub fn describe_first_votes(outcome: &DiscussionOutcome) -> String {
         voted.map(count).collect::<Vec<String>>()
     };
     let (first, last) = (counts(&outcome.independent), counts(&outcome.votes));
-    match first == last {
-        true => String::new(),
-        false => first.join(" · "),
+    if first == last {
+        String::new()
+    } else {
+        first.join(" · ")
     }
 }
 

@@ -66,16 +66,17 @@ impl DiscussionViewState {
     pub fn parse_topic(&self, text: &str) -> DiscussionTopic {
         let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let is_preset = self.presets.iter().any(|(name, _)| name == first);
-        match is_preset && !rest.trim().is_empty() {
-            true => DiscussionTopic {
+        if is_preset && !rest.trim().is_empty() {
+            DiscussionTopic {
                 text: rest.trim().to_owned(),
                 preset: Some(first.to_owned()),
                 finding: None,
-            },
-            false => DiscussionTopic {
+            }
+        } else {
+            DiscussionTopic {
                 text: text.to_owned(),
                 ..DiscussionTopic::default()
-            },
+            }
         }
     }
 }

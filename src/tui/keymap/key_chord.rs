@@ -110,9 +110,12 @@ impl KeyChord {
     }
 
     fn with_modifiers(self, [ctrl, alt]: [&str; 2], key: &str) -> String {
-        let of = |modifier, text| match self.modifiers.contains(modifier) {
-            true => text,
-            false => "",
+        let of = |modifier, text| {
+            if self.modifiers.contains(modifier) {
+                text
+            } else {
+                ""
+            }
         };
         let (ctrl, alt) = (of(KeyModifiers::CONTROL, ctrl), of(KeyModifiers::ALT, alt));
         format!("{ctrl}{alt}{key}")

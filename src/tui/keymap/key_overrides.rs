@@ -66,9 +66,10 @@ impl ActiveKeymap {
         let conflicts = keymap.find_conflicts(is_wished, |name| wrong.contains(name));
         flaws.extend(conflicts);
         flaws.extend(keymap.find_missing_keys());
-        match flaws.is_empty() {
-            true => Ok(keymap),
-            false => Err(flaws),
+        if flaws.is_empty() {
+            Ok(keymap)
+        } else {
+            Err(flaws)
         }
     }
 
@@ -85,9 +86,10 @@ impl ActiveKeymap {
                     one.conflicts_with(other) && !is_wrong(one.name) && !is_wrong(other.name);
                 let shared = keys.iter().filter(|key| meets && others.contains(key));
                 for key in shared {
-                    let (told, beside) = match is_wished(one.name) {
-                        true => (one, other),
-                        false => (other, one),
+                    let (told, beside) = if is_wished(one.name) {
+                        (one, other)
+                    } else {
+                        (other, one)
                     };
                     flaws.push(KeymapError {
                         action: told.name.to_owned(),
@@ -149,9 +151,10 @@ fn parse_override(
             Err((what, hint)) => flaws.push(flaw((format!("`{spelled}` {what}"), hint))),
         }
     }
-    match flaws.is_empty() {
-        true => Ok(keys),
-        false => Err(flaws),
+    if flaws.is_empty() {
+        Ok(keys)
+    } else {
+        Err(flaws)
     }
 }
 

@@ -59,14 +59,16 @@ impl ScrollView {
         frame.render_widget(Paragraph::new(visible), area);
         if has_more {
             let percent = self.first_row * 100 / last.max(1);
-            let again = match self.followed_target.is_some() && self.is_scrolled_away {
-                true => format!("{} follows again · ", self.end_key),
-                false => String::new(),
+            let again = if self.followed_target.is_some() && self.is_scrolled_away {
+                format!("{} follows again · ", self.end_key)
+            } else {
+                String::new()
             };
             let aside = &self.status_text;
-            let label = match self.page_keys.is_empty() {
-                true => format!("── {percent}% {aside}"),
-                false => format!("── {percent}% {aside}· {again}{} ", self.page_keys),
+            let label = if self.page_keys.is_empty() {
+                format!("── {percent}% {aside}")
+            } else {
+                format!("── {percent}% {aside}· {again}{} ", self.page_keys)
             };
             let below = Rect {
                 y: area.bottom().saturating_sub(1),

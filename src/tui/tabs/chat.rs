@@ -25,9 +25,10 @@ pub fn draw(
     voices: ChatArrangement,
 ) {
     let is_beside = voices == ChatArrangement::SideBySide && area.width >= WIDE;
-    let widest = match is_beside {
-        true => 2 * MAX_TEXT_COLUMNS,
-        false => MAX_TEXT_COLUMNS,
+    let widest = if is_beside {
+        2 * MAX_TEXT_COLUMNS
+    } else {
+        MAX_TEXT_COLUMNS
     };
     // A column at the left, for the mark of what is pointed at; the same at the right.
     let area = Rect {
@@ -36,9 +37,10 @@ pub fn draw(
         ..area
     };
     let columns = usize::from(area.width);
-    let wide = match is_beside {
-        true => TranscriptColumns::SideBySide(columns),
-        false => TranscriptColumns::Single(columns),
+    let wide = if is_beside {
+        TranscriptColumns::SideBySide(columns)
+    } else {
+        TranscriptColumns::Single(columns)
     };
     if transcript.is_empty() {
         let lines = wrap_trusted_text(empty, columns, theme::QUIET);

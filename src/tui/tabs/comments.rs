@@ -103,21 +103,23 @@ pub fn draw(
             return laid;
         };
         let n_verdicts = review_table::table_height(state, clock, columns);
-        let table = match n_verdicts > 1 && n_verdicts * review_table::MAX_TABLE_SHARE > rows {
-            true => chosen.review_table_mode(),
-            false => ReviewTableMode::Full,
+        let table = if n_verdicts > 1 && n_verdicts * review_table::MAX_TABLE_SHARE > rows {
+            chosen.review_table_mode()
+        } else {
+            ReviewTableMode::Full
         };
         let laid = lay_out(&of(FindingListLayout::Full, table), chosen, texts, columns);
-        match laid.lines.len() > rows
+        if laid.lines.len() > rows
             && chosen.listed_findings(state).len() >= finding_rows::MIN_COMPACT_FINDINGS
         {
-            true => lay_out(
+            lay_out(
                 &of(FindingListLayout::Compact, table),
                 chosen,
                 texts,
                 columns,
-            ),
-            false => laid,
+            )
+        } else {
+            laid
         }
     });
     page.draw(frame, area);
@@ -348,12 +350,13 @@ fn discussion_entries(talk: &GroupDiscussion, finding: &Finding) -> Vec<Comments
     };
     let Some(outcome) = &talk.outcome else {
         let round = talk.round().map_or(0, |round| round.n);
-        let text = match talk.is_running() {
-            true => format!(
+        let text = if talk.is_running() {
+            format!(
                 "discussed now, round {round} of {}; /board shows it",
                 talk.order.terms.rounds
-            ),
-            false => "its discussion was cut off; /board shows it".to_owned(),
+            )
+        } else {
+            "its discussion was cut off; /board shows it".to_owned()
         };
         return vec![line(text, theme::QUIET)];
     };

@@ -284,12 +284,11 @@ pub fn draw(
     let mut area = area;
     record.filter_older((about.query, about.state));
     if let Some(row) = record.selected_row().filter(|_| area.height > 8) {
-        let pane = match area.width >= MIN_SIDE_BY_SIDE_COLUMNS {
-            true => (take_detail_area(&mut area), Borders::LEFT | Borders::TOP),
-            false => {
-                let rows = (area.height / 3).clamp(4, 16);
-                (split_bottom(&mut area, usize::from(rows)), Borders::TOP)
-            }
+        let pane = if area.width >= MIN_SIDE_BY_SIDE_COLUMNS {
+            (take_detail_area(&mut area), Borders::LEFT | Borders::TOP)
+        } else {
+            let rows = (area.height / 3).clamp(4, 16);
+            (split_bottom(&mut area, usize::from(rows)), Borders::TOP)
         };
         draw_detail(row, frame, pane, about);
     }
@@ -435,9 +434,10 @@ fn lay_out(record: &EventLogList, about: LogTabContext<'_>, columns: usize) -> S
     }
     if laid.lines.len() == n_before && record.search_progress() == LogSearchProgress::Complete {
         let key = about.keymap.key_label("filter", ComposerFocus::Unfocused);
-        let none = match record.rows.is_empty() {
-            true => "None yet.".to_owned(),
-            false => format!("None; {key} lists others."),
+        let none = if record.rows.is_empty() {
+            "None yet.".to_owned()
+        } else {
+            format!("None; {key} lists others.")
         };
         let none = wrap_spans(&clickable_keys::hint_spans(&none, theme::QUIET), columns, 0);
         laid.lines.extend(add_gutter(none, false));
@@ -456,13 +456,15 @@ fn row_lines(
         EventCategory::User | EventCategory::Agent | EventCategory::Program => "",
     };
     // Where there is little room, whose it is goes before the time does.
-    let head = match columns < 60 {
-        true => format!("{} ", clock.time_with_minutes(row.at)),
-        false => format!("{} ", clock.time_with_seconds(row.at)),
+    let head = if columns < 60 {
+        format!("{} ", clock.time_with_minutes(row.at))
+    } else {
+        format!("{} ", clock.time_with_seconds(row.at))
     };
-    let who = match columns < 60 {
-        true => format!("{:<4} ", short_author(who)),
-        false => format!("{who:<9} "),
+    let who = if columns < 60 {
+        format!("{:<4} ", short_author(who))
+    } else {
+        format!("{who:<9} ")
     };
     let used = crate::tui::text_wrap::text_width(&head) + crate::tui::text_wrap::text_width(&who);
     let text = format!("{sign}{text}");

@@ -404,9 +404,10 @@ impl StatusRow {
         ];
         // What cannot be broken is read whole: it begins further to the left rather than to be cut in two.
         let longest = self.text.split(' ').map(text_width).max().unwrap_or(0);
-        let indent = match longest + TEXT_INDENT > columns {
-            true => 2,
-            false => TEXT_INDENT,
+        let indent = if longest + TEXT_INDENT > columns {
+            2
+        } else {
+            TEXT_INDENT
         };
         wrap_spans(&spans, columns, indent)
     }

@@ -732,9 +732,10 @@ impl Monkey {
         let open: Vec<usize> = (0..self.places.len())
             .filter(|at| !self.pressed.left[&self.places[*at].name].is_empty())
             .collect();
-        let at = match open.is_empty() {
-            true => self.dice.below(self.places.len()),
-            false => *self.dice.of(&open),
+        let at = if open.is_empty() {
+            self.dice.below(self.places.len())
+        } else {
+            *self.dice.of(&open)
         };
         self.size = match (self.places[at].is_wide, self.size) {
             (true, _) => (180, 30),
@@ -800,9 +801,10 @@ impl Monkey {
             .flatten()
             .copied()
             .collect();
-        let at = match left.is_empty() {
-            true => self.dice.below(self.pressed.keys.len()),
-            false => *self.dice.of(&left),
+        let at = if left.is_empty() {
+            self.dice.below(self.pressed.keys.len())
+        } else {
+            *self.dice.of(&left)
         };
         let (key, mode) = self.pressed.keys[at];
         if let (Some(mode), false) = (mode, left.is_empty()) {

@@ -35,9 +35,10 @@ pub fn nastily<T>(make: impl FnOnce() -> T) -> T {
 
 /// A text of a fixture as it is, or in such words.
 pub fn said(text: &str) -> String {
-    match IS_NASTY.get() {
-        true => written(text),
-        false => text.to_owned(),
+    if IS_NASTY.get() {
+        written(text)
+    } else {
+        text.to_owned()
     }
 }
 
@@ -173,9 +174,10 @@ fn reword(value: &mut Value) {
 }
 
 fn written(text: &str) -> String {
-    match text.contains('\n') {
-        true => essay(text),
-        false => line(text),
+    if text.contains('\n') {
+        essay(text)
+    } else {
+        line(text)
     }
 }
 

@@ -118,9 +118,10 @@ pub fn outcome(
     if told.is_empty() && before.picture != after.picture {
         told.push("another picture".to_owned());
     }
-    match told.is_empty() {
-        true => "nothing".to_owned(),
-        false => told.join("; "),
+    if told.is_empty() {
+        "nothing".to_owned()
+    } else {
+        told.join("; ")
     }
 }
 

@@ -54,9 +54,10 @@ fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
 /// Every line that makes a dialog, but in functions that are handed one on.
 fn sites() -> BTreeSet<Site> {
     let tui = Path::new(file!()).ancestors().nth(2).unwrap();
-    let tui = match tui.is_absolute() {
-        true => tui.to_owned(),
-        false => Path::new(env!("CARGO_MANIFEST_DIR")).join(tui),
+    let tui = if tui.is_absolute() {
+        tui.to_owned()
+    } else {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(tui)
     };
     let mut files = Vec::new();
     sources(&tui, &mut files);

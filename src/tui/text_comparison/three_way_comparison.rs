@@ -126,9 +126,10 @@ fn folded_rows(stretch: &AlignedStretch, (n, n_stretches): (usize, usize)) -> Ra
         CONTEXT_LINES
     };
     let n_rows = stretch.before.len();
-    match stretch.who == StretchAuthor::Nobody && n_rows > head + tail + 1 {
-        true => head..n_rows - tail,
-        false => 0..0,
+    if stretch.who == StretchAuthor::Nobody && n_rows > head + tail + 1 {
+        head..n_rows - tail
+    } else {
+        0..0
     }
 }
 

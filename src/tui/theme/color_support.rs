@@ -114,9 +114,10 @@ fn nearest_indexed_color(colour: Color) -> Color {
             .map(|(one, other)| one.abs_diff(other));
         apart.map(|apart| u32::from(apart) * u32::from(apart)).sum()
     };
-    match far(grey) < far(of_cube) {
-        true => Color::Indexed(232 + grey_at),
-        false => Color::Indexed(16 + 36 * parts[0] + 6 * parts[1] + parts[2]),
+    if far(grey) < far(of_cube) {
+        Color::Indexed(232 + grey_at)
+    } else {
+        Color::Indexed(16 + 36 * parts[0] + 6 * parts[1] + parts[2])
     }
 }
 

@@ -71,9 +71,10 @@ impl ColorTheme {
         }
         shades.name = Cow::Owned(name.to_owned());
         shades.assumed_background = None;
-        match flaws.is_empty() {
-            true => Ok(Self(shades)),
-            false => Err(flaws),
+        if flaws.is_empty() {
+            Ok(Self(shades))
+        } else {
+            Err(flaws)
         }
     }
 }

@@ -27,9 +27,10 @@ struct RetentionLimit {
 impl ChatTranscript {
     pub(super) fn evict_old_blocks(&mut self) {
         let is_read = !self.follows_end() || self.is_piece || self.earlier.is_going_down();
-        let most = match is_read {
-            true => LIMIT_WHILE_SCROLLED,
-            false => LIMIT_AT_END,
+        let most = if is_read {
+            LIMIT_WHILE_SCROLLED
+        } else {
+            LIMIT_AT_END
         };
         while self.blocks.len() > most.blocks
             || (self.n_bytes > most.bytes && self.blocks.len() > 1)

@@ -112,9 +112,10 @@ fn name_lines(who: BlockAuthor) -> Vec<Line<'static>> {
 
 /// The name line, or a blank one between two texts of the same author.
 fn head_lines(who: BlockAuthor, look: BlockLayoutOptions) -> Vec<Line<'static>> {
-    match look.is_named {
-        true => name_lines(who),
-        false => vec![Line::default()],
+    if look.is_named {
+        name_lines(who)
+    } else {
+        vec![Line::default()]
     }
 }
 
@@ -145,9 +146,10 @@ fn content_lines(
     match content {
         BlockContent::Message { text } | BlockContent::Provisional { text, .. } => {
             let mut lines = head_lines(who, look);
-            let (shown, n_more) = match is_foldable(who, text) && folding == FoldState::Folded {
-                true => first_lines(text),
-                false => (text.as_str(), 0),
+            let (shown, n_more) = if is_foldable(who, text) && folding == FoldState::Folded {
+                first_lines(text)
+            } else {
+                (text.as_str(), 0)
             };
             lines.extend(markdown::lay_out(shown, columns, theme::PLAIN));
             if n_more > 0 {
@@ -179,9 +181,10 @@ fn lines_below_name(
     look: BlockLayoutOptions,
     lines: Vec<Line<'static>>,
 ) -> Vec<Line<'static>> {
-    match look.is_named {
-        true => name_lines(who).into_iter().chain(lines).collect(),
-        false => lines,
+    if look.is_named {
+        name_lines(who).into_iter().chain(lines).collect()
+    } else {
+        lines
     }
 }
 

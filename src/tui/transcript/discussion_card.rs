@@ -146,9 +146,10 @@ impl DiscussionCard {
         let hint = " · Space opens the board";
         let below = |text: &str| {
             let room = columns.saturating_sub(2 + text_width(hint));
-            let (text, hint) = match text_width(text) <= room {
-                true => (text.to_owned(), hint),
-                false => (truncate_to_columns(text, columns.saturating_sub(2)), ""),
+            let (text, hint) = if text_width(text) <= room {
+                (text.to_owned(), hint)
+            } else {
+                (truncate_to_columns(text, columns.saturating_sub(2)), "")
             };
             Line::styled(format!("  {text}{hint}"), theme::QUIET)
         };

@@ -162,9 +162,10 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
         Event::BaselineStopped => notice("you stopped the tests before step 1"),
         Event::BaselineSkipped { reason } => notice(&format!("not tested before step 1: {reason}")),
         Event::BaselineRan(baseline) => {
-            let tone = match baseline.receipt.allows_next_step() {
-                true => FactTone::Plain,
-                false => FactTone::Bad,
+            let tone = if baseline.receipt.allows_next_step() {
+                FactTone::Plain
+            } else {
+                FactTone::Bad
             };
             fact_with_detail(
                 tone,

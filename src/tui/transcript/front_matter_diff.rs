@@ -64,9 +64,10 @@ fn front_matter_length(lines: &[&str], sign: char) -> usize {
     let text: Vec<&str> = of_it.collect();
     let whole = text.join("\n");
     let document = front_matter::parse_document(&whole);
-    match document.fields.is_empty() {
-        true => 0,
-        false => text.len() - document.body.lines().count(),
+    if document.fields.is_empty() {
+        0
+    } else {
+        text.len() - document.body.lines().count()
     }
 }
 

@@ -276,9 +276,10 @@ fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
     let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
     let mut used = 0;
     for key in keys {
-        let does = match columns >= MIN_LONG_KEY_COLUMNS {
-            true => key.label,
-            false => key.short_label,
+        let does = if columns >= MIN_LONG_KEY_COLUMNS {
+            key.label
+        } else {
+            key.short_label
         };
         let needed = text_width(&key.name) + text_width(does) + 4;
         if used > 0 && used + needed > columns {

@@ -114,9 +114,10 @@ impl StepTracker {
     /// What is said of a step that is over although its tests fail; nothing of any other.
     fn failing_tests_block(&self, step: u32) -> Option<TranscriptBlock> {
         self.failing.filter(|failing| *failing == step)?;
-        let text = match self.committed == Some(step) {
-            true => format!("step {step} is over: committed, its tests fail"),
-            false => format!("step {step} is over: its tests fail, nothing is committed"),
+        let text = if self.committed == Some(step) {
+            format!("step {step} is over: committed, its tests fail")
+        } else {
+            format!("step {step} is over: its tests fail, nothing is committed")
         };
         Some(TranscriptBlock::new(
             BlockAuthor::System,
@@ -147,13 +148,14 @@ impl ChatTranscript {
         }
         self.scroll
             .follow_end_if_gone(self.end_number(), self.end_number());
-        match parts.is_empty() {
-            true => self.push_blocks(event_blocks::from_event(event)),
-            false => self.push_blocks(event_blocks::from_finished_step(
+        if parts.is_empty() {
+            self.push_blocks(event_blocks::from_event(event))
+        } else {
+            self.push_blocks(event_blocks::from_finished_step(
                 step,
                 parts.iter().rev(),
                 &proof,
-            )),
+            ))
         }
     }
 }

@@ -79,9 +79,10 @@ impl ToolFileChange {
         Self {
             path: to_one_line(path),
             change: to_one_line(change),
-            diff: match is_document {
-                true => without_front_matter(&diff),
-                false => diff,
+            diff: if is_document {
+                without_front_matter(&diff)
+            } else {
+                diff
             },
         }
     }
@@ -233,10 +234,7 @@ impl ToolCallCard {
             .end
             .as_ref()
             .is_some_and(|end| end.kind == ToolOutcomeKind::Failed);
-        match is_told && !went_badly {
-            true => "",
-            false => output,
-        }
+        if is_told && !went_badly { "" } else { output }
     }
 
     /// How many lines its tool said, where not all of them are here.
@@ -255,9 +253,10 @@ impl ToolCallCard {
 
     /// What is done, where it is done with a tool of this program or by asking.
     fn own_tool_label(&self) -> Option<&'static str> {
-        match self.tool == CLAUDE_ASK_TOOL {
-            true => Some(tool_labels::ASK_USER_LABEL),
-            false => tool_labels::tool_label(&self.subject),
+        if self.tool == CLAUDE_ASK_TOOL {
+            Some(tool_labels::ASK_USER_LABEL)
+        } else {
+            tool_labels::tool_label(&self.subject)
         }
     }
 
@@ -355,9 +354,10 @@ impl ToolCallCard {
         let taken: usize = status.iter().map(|(text, _)| text_width(text)).sum();
         let room =
             columns.saturating_sub(text_width(fold) + text_width(sign) + text_width(verb) + taken);
-        let cut_about = match self.is_command() {
-            true => truncate_to_columns(about, room),
-            false => truncate_middle(about, room),
+        let cut_about = if self.is_command() {
+            truncate_to_columns(about, room)
+        } else {
+            truncate_middle(about, room)
         };
         let is_whole = cut_about == *about;
         let mut spans = vec![
@@ -391,9 +391,10 @@ impl ToolCallCard {
             PATCH_TOOL => [].iter(),
             _ => self.files.iter(),
         };
-        let rest = match counts.clone().any(ToolFileChange::is_truncated) {
-            true => truncate::ELLIPSIS,
-            false => "",
+        let rest = if counts.clone().any(ToolFileChange::is_truncated) {
+            truncate::ELLIPSIS
+        } else {
+            ""
         };
         let counts = counts.map(ToolFileChange::line_counts);
         let (more, less) = counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));

@@ -231,18 +231,15 @@ impl ChatTranscript {
     /// Goes to the next place, or the one before: further back than what is kept, then around the ends.
     pub fn step_match(&mut self, find: &mut TranscriptSearch, is_next: bool) {
         let picked = self.selected_block().unwrap_or(self.first);
-        let next = match is_next {
-            true => {
-                let next = find.hits.iter().find(|hit| **hit > picked);
-                next.or(find.hits.first())
+        let next = if is_next {
+            let next = find.hits.iter().find(|hit| **hit > picked);
+            next.or(find.hits.first())
+        } else {
+            let before = |hit: &&usize| **hit < picked;
+            if !find.hits.iter().any(|hit| before(&hit)) && self.start_log_search(find) {
+                return;
             }
-            false => {
-                let before = |hit: &&usize| **hit < picked;
-                if !find.hits.iter().any(|hit| before(&hit)) && self.start_log_search(find) {
-                    return;
-                }
-                find.hits.iter().rev().find(before).or(find.hits.last())
-            }
+            find.hits.iter().rev().find(before).or(find.hits.last())
         };
         if let Some(number) = next.copied() {
             self.reveal_match(number, find);

@@ -90,9 +90,10 @@ impl TurnTracker {
         }
         for (role, usage) in earlier.latest_usage {
             self.latest_usage.entry(role).or_insert(usage);
-            let before = match goes_on {
-                true => earlier.usage_at_start.get(&role).copied(),
-                false => Some(usage),
+            let before = if goes_on {
+                earlier.usage_at_start.get(&role).copied()
+            } else {
+                Some(usage)
             };
             if let Some(before) = before {
                 self.usage_at_start.entry(role).or_insert(before);

@@ -40,9 +40,10 @@ fn steered(name: &str, cast: Cast, notes: &mut Notes) {
         if plans(request) && request.n_outputs() == 1 && request.body.to_string().contains(WORD) {
             hears.store(true, Ordering::SeqCst);
         }
-        match plans(request) {
-            true => brain::after(&[Tool::Shell(ENDLESS.to_owned())], request),
-            false => brain::honest(request),
+        if plans(request) {
+            brain::after(&[Tool::Shell(ENDLESS.to_owned())], request)
+        } else {
+            brain::honest(request)
         }
     });
     let program = start_and_wait(&world);

@@ -48,9 +48,10 @@ fn stuck_world(name: &str, cast: Cast) -> World {
     let stuck = AtomicBool::new(false);
     World::create(name, cast, move |request| {
         let plans = matches!(brain::purpose_of(&request.prompt), Purpose::WritePlan(_));
-        match plans && !stuck.swap(true, Ordering::SeqCst) {
-            true => Reply::call(Tool::Shell(ENDLESS.to_owned())),
-            false => brain::honest(request),
+        if plans && !stuck.swap(true, Ordering::SeqCst) {
+            Reply::call(Tool::Shell(ENDLESS.to_owned()))
+        } else {
+            brain::honest(request)
         }
     })
 }

@@ -43,12 +43,11 @@ fn render_prose(text: &str, depth: usize) -> String {
             run.push(strip_quote_mark(line, depth).unwrap_or(line));
         }
         let run = run.join("\n");
-        match is_quoted {
-            true => {
-                let quoted = render_nested(&run, depth + 1);
-                out.push_str(&format!("<blockquote>\n{quoted}</blockquote>\n"));
-            }
-            false => out.push_str(&render_paragraphs(&run)),
+        if is_quoted {
+            let quoted = render_nested(&run, depth + 1);
+            out.push_str(&format!("<blockquote>\n{quoted}</blockquote>\n"));
+        } else {
+            out.push_str(&render_paragraphs(&run))
         }
     }
     out
@@ -124,9 +123,10 @@ fn render_emphasis(text: &str) -> String {
     while let Some(at) = rest.find(['`', '*']) {
         let (before, from) = rest.split_at(at);
         out.push_str(&escape_html(before));
-        let (mark, tag) = match from.starts_with('`') {
-            true => ("`", "code"),
-            false => ("**", "strong"),
+        let (mark, tag) = if from.starts_with('`') {
+            ("`", "code")
+        } else {
+            ("**", "strong")
         };
         let inner = from.strip_prefix(mark).and_then(|from| {
             let (inner, after) = from.split_once(mark)?;

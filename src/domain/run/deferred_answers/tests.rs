@@ -173,15 +173,12 @@ fn a_late_no_keeps_the_planner_planning_and_a_late_yes_hands_the_plan_on() {
     for after_turn in [false, true] {
         let mut run = planning();
         asks_late(&mut run, "1", DeferredDecision::PlanExit);
-        let effects = match after_turn {
-            true => {
-                ends(&mut run, completed());
-                says(&mut run, "the tests are missing")
-            }
-            false => {
-                assert_eq!(says(&mut run, "the tests are missing"), []);
-                ends(&mut run, completed())
-            }
+        let effects = if after_turn {
+            ends(&mut run, completed());
+            says(&mut run, "the tests are missing")
+        } else {
+            assert_eq!(says(&mut run, "the tests are missing"), []);
+            ends(&mut run, completed())
         };
         let answer = "The user's answer to \"1?\": the tests are missing".to_owned();
         let expected = (

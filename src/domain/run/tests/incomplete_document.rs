@@ -19,14 +19,15 @@ fn review(world: &RunSimulation, n: u32, text: &str) -> Event {
     let turn = TurnId::new(format!("trn_{n}"));
     let review = crate::domain::review::parse(text, &state.findings);
     let lacks = state.missing_in_review(&review);
-    match lacks.is_empty() {
-        true => Event::ReviewCommitted {
+    if lacks.is_empty() {
+        Event::ReviewCommitted {
             turn,
             review,
             file_sha256: sha("c"),
             plan_now: world.disk_plan(),
-        },
-        false => Event::DocumentIncomplete { turn, lacks },
+        }
+    } else {
+        Event::DocumentIncomplete { turn, lacks }
     }
 }
 

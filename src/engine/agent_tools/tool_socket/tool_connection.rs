@@ -166,12 +166,13 @@ async fn authenticate_peer(
     };
     let known = post.cli.wait_for(of_session).await;
     let known = known.map_err(|_| "its session is over")?;
-    match known
+    if known
         .as_ref()
         .is_some_and(|cli| cli.has_started_server(pid))
     {
-        true => Ok(()),
-        false => Err("it was started by a command, not by the CLI of its session".to_owned()),
+        Ok(())
+    } else {
+        Err("it was started by a command, not by the CLI of its session".to_owned())
     }
 }
 

@@ -208,13 +208,12 @@ fn gits_files(folder: &Path) -> Vec<String> {
             if is_object || below.starts_with("logs") || below == "COMMIT_EDITMSG" {
                 continue;
             }
-            match path.is_dir() {
-                true => open.push(path),
-                false => {
-                    let text = std::fs::read_to_string(&path).unwrap_or_default();
-                    let keeps = !["index", "refs/heads/main", "HEAD"].contains(&&*below);
-                    found.push(format!("{below} {}", if keeps { &text } else { "" }));
-                }
+            if path.is_dir() {
+                open.push(path)
+            } else {
+                let text = std::fs::read_to_string(&path).unwrap_or_default();
+                let keeps = !["index", "refs/heads/main", "HEAD"].contains(&&*below);
+                found.push(format!("{below} {}", if keeps { &text } else { "" }));
             }
         }
     }

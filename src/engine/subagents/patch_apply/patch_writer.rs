@@ -135,12 +135,13 @@ async fn write_remaining_paths(
             .await
             .map_err(|(_, why)| why)?;
     }
-    let told = match kept.is_empty() {
-        true => String::new(),
-        false => format!(
+    let told = if kept.is_empty() {
+        String::new()
+    } else {
+        format!(
             "what was saved while it was written is in {}",
             kept.join(", ")
-        ),
+        )
     };
     if rest.changed_since.is_empty() {
         return Ok(told);
@@ -154,9 +155,10 @@ async fn write_remaining_paths(
         "{} changed since and stays, the rest is written",
         changed.join(", ")
     );
-    Err(match told.is_empty() {
-        true => changed,
-        false => format!("{changed}; {told}"),
+    Err(if told.is_empty() {
+        changed
+    } else {
+        format!("{changed}; {told}")
     })
 }
 

@@ -223,10 +223,11 @@ proptest! {
             let mut played = PatchSimulation::new(&base).await;
             lay(&played.plot.path, &childs);
             lay(&played.root(), &users);
-            played.ends(match completes {
-                true => TaskOutcome::from_last_message("done"),
-                false => TaskOutcome::Cancelled { error: "stopped".to_owned() },
-            });
+            played.ends(if completes {
+TaskOutcome::from_last_message("done")
+} else {
+TaskOutcome::Cancelled { error: "stopped".to_owned() }
+});
             let was_asked = played.until_asked().await;
             if was_asked {
                 played.answer(if says_yes { ApprovalDecision::AllowOnce } else { ApprovalDecision::DenyAndStop });

@@ -78,9 +78,10 @@ fn json_members(object: &Value, keys: &[&str]) -> SensitivePart {
         .iter()
         .filter_map(|key| Some(((*key).to_owned(), object.get(key)?.clone())));
     let found: serde_json::Map<String, Value> = found.collect();
-    match found.is_empty() {
-        true => SensitivePart::Absent,
-        false => SensitivePart::Json(Value::Object(found)),
+    if found.is_empty() {
+        SensitivePart::Absent
+    } else {
+        SensitivePart::Json(Value::Object(found))
     }
 }
 
@@ -97,9 +98,10 @@ pub(super) fn go_replacements(content: &[u8]) -> SensitivePart {
             lines.push(line.to_owned());
         }
     }
-    match lines.is_empty() {
-        true => SensitivePart::Absent,
-        false => SensitivePart::Lines(lines),
+    if lines.is_empty() {
+        SensitivePart::Absent
+    } else {
+        SensitivePart::Lines(lines)
     }
 }
 

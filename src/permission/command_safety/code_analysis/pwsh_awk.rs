@@ -98,13 +98,14 @@ pub fn awk_effects(text: &str) -> Vec<CodeEffect> {
             CodeToken::Name(name) if name == "system" => {
                 let words = code.argument_words(code.call_arguments(at + 1));
                 let text = words.concat();
-                match text.is_empty() {
-                    true => effects.extend([
+                if text.is_empty() {
+                    effects.extend([
                         CodeEffect::RunsUnknownCode,
                         CodeEffect::RunsInput(CodeInputSource::Arguments),
                         CodeEffect::RunsInput(CodeInputSource::Input),
-                    ]),
-                    false => effects.push(CodeEffect::RunsShellScript(text)),
+                    ])
+                } else {
+                    effects.push(CodeEffect::RunsShellScript(text))
                 }
             }
             CodeToken::Name(_)

@@ -119,9 +119,10 @@ const WRITES: &[&str] = &["> out", ">> out", ">| out", "&> out", "2> out", "<> o
 
 fn put_into(template: &str, text: &str) -> String {
     let quoted = format!("'{}'", text.replace('\'', "'\\''"));
-    match template.contains("{q}") {
-        true => template.replace("{q}", &quoted),
-        false => template.replacen("{}", text, 1),
+    if template.contains("{q}") {
+        template.replace("{q}", &quoted)
+    } else {
+        template.replacen("{}", text, 1)
     }
 }
 

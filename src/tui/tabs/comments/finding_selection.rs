@@ -153,9 +153,10 @@ impl FindingSelection {
         let mut settled = all.iter().filter(settled);
         let is_picked = settled.any(|finding| self.selected_finding() == Some(finding.remark.n));
         let is_listed = is_picked || !self.query.is_empty();
-        let stands = match is_listed {
-            true => SettledFindingsFold::Listed,
-            false => self.settled_fold,
+        let stands = if is_listed {
+            SettledFindingsFold::Listed
+        } else {
+            self.settled_fold
         };
         (has_both && self.filter == FindingFilter::All).then_some((n_open, stands))
     }

@@ -57,9 +57,10 @@ impl EventDetail {
         for field in flatten_activity(event) {
             let is_below = below.is_some_and(|depth| field.depth > depth);
             let is_own = !is_below && is_internal(&field.name);
-            below = match is_below || is_own {
-                true => below.or(Some(field.depth)),
-                false => None,
+            below = if is_below || is_own {
+                below.or(Some(field.depth))
+            } else {
+                None
             };
             match below {
                 Some(_) => internal.push(field),
@@ -129,9 +130,12 @@ impl EventDetail {
             parts.push((self.summary.clone(), theme::STRONG));
         }
         let is_alone = self.summary.is_empty() && self.fields.len() == 1;
-        parts.extend(self.fields.iter().map(|field| match is_alone {
-            true => (field.text.clone(), theme::PLAIN),
-            false => (field_line(field, &field_label(&field.name)), theme::PLAIN),
+        parts.extend(self.fields.iter().map(|field| {
+            if is_alone {
+                (field.text.clone(), theme::PLAIN)
+            } else {
+                (field_line(field, &field_label(&field.name)), theme::PLAIN)
+            }
         }));
         parts.push((String::new(), theme::PLAIN));
         parts.push((format!("in the log: {}", self.event_name), theme::QUIET));

@@ -109,9 +109,10 @@ pub fn summarize_event(
         | Event::MessageAppended { .. } => return None,
         _ => {
             let facts = event_facts(event);
-            match facts.is_empty() {
-                true => plain(describe_event(event)?),
-                false => plain(facts.join(" · ")),
+            if facts.is_empty() {
+                plain(describe_event(event)?)
+            } else {
+                plain(facts.join(" · "))
             }
         }
     })

@@ -120,9 +120,12 @@ impl PlanViewState {
     /// Compares with another version: the next one, or the one before.
     pub fn choose_version(&mut self, is_next: bool, texts: &DisplayDocuments) {
         let last = texts.plan_versions.len().saturating_sub(1);
-        self.against = self.against.map(|at| match is_next {
-            true => (at + 1).min(last),
-            false => at.saturating_sub(1),
+        self.against = self.against.map(|at| {
+            if is_next {
+                (at + 1).min(last)
+            } else {
+                at.saturating_sub(1)
+            }
         });
     }
 }

@@ -86,9 +86,10 @@ impl StepFold {
         let room = columns.saturating_sub(text_width(&head));
         let long = format!("{n} steps, {n} commits, {tested}");
         let opens = format!(" · {open} opens");
-        let (text, opens) = match text_width(&long) + text_width(&opens) <= room {
-            true => (long, opens),
-            false => (truncate_to_columns(&format!("{n} steps done"), room), opens),
+        let (text, opens) = if text_width(&long) + text_width(&opens) <= room {
+            (long, opens)
+        } else {
+            (truncate_to_columns(&format!("{n} steps done"), room), opens)
         };
         let opens = truncate_to_columns(&opens, room.saturating_sub(text_width(&text)));
         let mut spans = vec![

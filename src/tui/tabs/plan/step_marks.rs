@@ -130,9 +130,12 @@ pub fn step_marks(state: Option<&RunState>, now: UnixMillis) -> Vec<PlanStepMark
 fn clean_finish(record: &StepRecord) -> Option<CleanFinish> {
     let is_committed = matches!(record.outcome, StepOutcome::Committed { .. });
     let passed = |receipt: &Receipt| receipt.outcome == TestOutcome::Passed;
-    is_committed.then(|| match record.receipt.as_ref().is_some_and(passed) {
-        true => CleanFinish::Tested,
-        false => CleanFinish::Untested,
+    is_committed.then(|| {
+        if record.receipt.as_ref().is_some_and(passed) {
+            CleanFinish::Tested
+        } else {
+            CleanFinish::Untested
+        }
     })
 }
 
@@ -197,9 +200,10 @@ fn finished_notes(
 fn running_notes(current: &CurrentStep, state: &RunState, now: UnixMillis) -> StepNotes {
     let mut notes = vec![stage_note(current.stage)];
     if let Some(receipt) = &current.receipt {
-        let style = match receipt.allows_next_step() {
-            true => theme::GOOD,
-            false => theme::BAD,
+        let style = if receipt.allows_next_step() {
+            theme::GOOD
+        } else {
+            theme::BAD
         };
         notes.push(vec![(summarize_receipt(receipt), style)]);
     }
