@@ -250,7 +250,7 @@ impl LayerStack {
     /// The user's own themes that are files; what the configuration says of one counts more.
     fn add_themes(&mut self, folder: &Path) {
         let root = Path::new("/");
-        let sources = project_files::load_folder(root, (folder, "toml"), &mut self.problems);
+        let sources = project_files::load_folder(root, folder, "toml", &mut self.problems);
         for source in &sources {
             let settings = self.collect_settings(toml_parser::parse_theme(source));
             self.settings.apply_layer(ConfigLayer::Global, settings);

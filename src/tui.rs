@@ -258,10 +258,6 @@ impl Screen {
         screen
     }
 
-    #[expect(
-        clippy::too_many_lines,
-        reason = "a table: each field as it is at the start"
-    )]
     fn with_defaults(settings: ScreenSettings) -> Self {
         let writing = match settings.read_only {
             Some(_) => ComposerFocus::Unfocused,

@@ -99,7 +99,7 @@ impl<W: Write> Backend for DiffBackend<W> {
         invalidate_counts(&mut self.filled_cell_counts, &changed);
         let moved = were.and_then(|were| {
             let are = count_filled_cells(&mut self.filled_cell_counts, &shown);
-            RowScroll::detect((&self.before, &were), (&shown, &are), &changed)
+            RowScroll::detect(&self.before, &were, &shown, &are, &changed)
         });
         match moved {
             None => self.inner.draw(bridge_gaps(&changed, &shown).into_iter())?,
@@ -238,8 +238,10 @@ impl RowScroll {
     /// Finds rows that moved, where that saves more than half of these changes. With each buffer comes how many cells
     /// of each of its rows are not blank.
     fn detect(
-        (before, were): (&Buffer, &[usize]),
-        (after, are): (&Buffer, &[usize]),
+        before: &Buffer,
+        were: &[usize],
+        after: &Buffer,
+        are: &[usize],
         changed: &[(u16, u16, &Cell)],
     ) -> Option<Self> {
         let height = after.area.height;

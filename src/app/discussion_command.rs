@@ -140,10 +140,10 @@ pub async fn run_discussion(
                 }
                 Ok(found.filter(|discussion| !discussion.is_running()))
             };
-            ipc_client::submit_and_wait((&layout, held), &VOCABULARY, &given, &mut signals, look)
+            ipc_client::submit_and_wait(&layout, held, &VOCABULARY, &given, &mut signals, look)
                 .await?
         }
-        None => run_oneshot((wishes, found, &layout), given, &mut signals, tell).await?,
+        None => run_oneshot(wishes, found, &layout, given, &mut signals, tell).await?,
     };
     Ok((ended, signals.last_signal()))
 }
@@ -159,7 +159,8 @@ fn to_start_error(why: &DiscussionStartError) -> StartError {
 /// participant's. Whatever is wrong with what was said is found before any CLI is looked for; of a discussion that is to
 /// go on the engine says what is wrong.
 fn required_role_adapters(
-    (found, layout): (&ProjectContext, &WorkdirLayout),
+    found: &ProjectContext,
+    layout: &WorkdirLayout,
     given: &DiscussCommand,
     tell: &mut dyn FnMut(&str),
 ) -> Result<BTreeSet<String>, StartError> {
@@ -193,22 +194,24 @@ pub fn required_role_adapters_of_new(
         id: None,
     };
     // What of it is cut is told when it begins.
-    required_role_adapters((found, layout), &given, &mut |_| {})
+    required_role_adapters(found, layout, &given, &mut |_| {})
 }
 
 async fn run_oneshot(
-    (wishes, found, layout): (&StartOptions, ProjectContext, &WorkdirLayout),
+    wishes: &StartOptions,
+    found: ProjectContext,
+    layout: &WorkdirLayout,
     given: DiscussCommand,
     signals: &mut HeadlessSignals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<GroupDiscussion, StartError> {
-    let players = required_role_adapters((&found, layout), &given, tell)?;
+    let players = required_role_adapters(&found, layout, &given, tell)?;
     let opening = startup::open_ad_hoc_run(&players, found, wishes);
     run_oneshot_engine(opening, signals, tell, async |engine, signals, tell| {
         let begun = given.begin_discussion(engine, TaskWaitMode::Foreground);
         let begun = begun.map_err(|error| StartError::new(&error, "nothing was begun"))?;
         let begun = begun.map_err(|why| to_start_error(&why))?;
-        let ended = drive_discussion(engine, begun, signals, tell).await;
+        let ended = drive_discussion(engine, begun.0, begun.1, signals, tell).await;
         ended.map_err(|error| StartError::new(&error, "what was recorded so far is kept"))
     })
     .await
@@ -216,7 +219,8 @@ async fn run_oneshot(
 
 async fn drive_discussion(
     engine: &mut Engine,
-    (id, mut end): (DiscussionId, oneshot::Receiver<GroupDiscussion>),
+    id: DiscussionId,
+    mut end: oneshot::Receiver<GroupDiscussion>,
     signals: &mut HeadlessSignals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<GroupDiscussion, EngineError> {

@@ -315,7 +315,7 @@ impl SectionBuilder {
                 status,
                 exit_code,
                 output,
-            } => self.end_tool_call(item, (status, *exit_code), output),
+            } => self.end_tool_call(item, status, *exit_code, output),
             AgentActivity::FilesChanged { .. } => {}
             _ => self.add_item(
                 run_reporter::describe_event(event)
@@ -324,7 +324,7 @@ impl SectionBuilder {
         }
     }
 
-    fn end_tool_call(&mut self, item: &str, (word, code): (&str, Option<i32>), ended: &str) {
+    fn end_tool_call(&mut self, item: &str, word: &str, code: Option<i32>, ended: &str) {
         let place = self.open_calls.remove(item);
         let item =
             place.and_then(|(section, at)| self.sections.get_mut(section)?.items.get_mut(at));

@@ -114,7 +114,8 @@ async fn run_to_exit_code(
         && let Some((state, layout)) = find_finished_run(&wishes).await?
     {
         return Ok(report_finished_run(
-            (&state, &layout),
+            &state,
+            &layout,
             &mut RunReporter::new(out, form),
             err,
         ));
@@ -147,7 +148,15 @@ async fn run_to_exit_code(
     let end = match begun {
         Ok(()) => {
             let from_outside = (&mut signals, &mut outside);
-            drive_run(&mut engine, (&mut answers, goal), &mut teller, from_outside).await
+            drive_run(
+                &mut engine,
+                &mut answers,
+                goal,
+                &mut teller,
+                from_outside.0,
+                from_outside.1,
+            )
+            .await
         }
         Err(error) => Err(error),
     };
@@ -202,9 +211,11 @@ fn accepted_goal(state: &RunState, unconfirmed: UnconfirmedGoal) -> Option<Strin
 
 async fn drive_run(
     engine: &mut Engine,
-    (answers, mut unconfirmed): (&mut AutoAnswers, UnconfirmedGoal),
+    answers: &mut AutoAnswers,
+    mut unconfirmed: UnconfirmedGoal,
     teller: &mut RunReporter<'_>,
-    (signals, outside): (&mut HeadlessSignals, &mut RemoteControl),
+    signals: &mut HeadlessSignals,
+    outside: &mut RemoteControl,
 ) -> Result<HeadlessEnd, EngineError> {
     loop {
         if flush_records(engine, teller).is_err() {

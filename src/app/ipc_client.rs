@@ -71,7 +71,8 @@ pub(super) struct IpcVocabulary {
 /// # Errors
 /// It was not begun, or the instance ended before it.
 pub(super) async fn submit_and_wait<T>(
-    (layout, held): (&WorkdirLayout, &LockHolder),
+    layout: &WorkdirLayout,
+    held: &LockHolder,
     words: &IpcVocabulary,
     given: &impl Serialize,
     signals: &mut HeadlessSignals,

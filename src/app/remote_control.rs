@@ -137,7 +137,7 @@ pub(super) fn halt_reason(engine: &Engine) -> Option<String> {
 
 fn parse_actions(request: &IpcRequest, state: Option<&RunState>) -> Result<Vec<Action>, String> {
     let mut screen = Screen::new(ScreenSettings::default());
-    screen.perform_remote_command((&request.command, &request.text), state)
+    screen.perform_remote_command(&request.command, &request.text, state)
 }
 
 /// Sends a command to the instance that runs in this directory. Where none runs, a run that lies there
@@ -147,7 +147,7 @@ fn parse_actions(request: &IpcRequest, state: Option<&RunState>) -> Result<Vec<A
 /// It was not done; the text says why and what to do.
 pub async fn send_command(wishes: &StartOptions, request: &IpcRequest) -> Result<(), StartError> {
     let sent = (request.command.as_str(), request.text.as_str());
-    check_remote_command(sent)
+    check_remote_command(sent.0, sent.1)
         .map_err(|why| StartError::new(why, "`agent-collab send --help` lists them"))?;
     let found = startup::inspect_project(wishes).await?;
     let layout = startup::run_layout(&found.root, &found.loaded.config)?;

@@ -174,7 +174,8 @@ fn retention_cutoff(limits: &LimitsConfig) -> UnixMillis {
 /// # Errors
 /// The files cannot be removed.
 pub fn prune_expired_sessions(
-    (layout, lock): (&WorkdirLayout, &InstanceLock),
+    layout: &WorkdirLayout,
+    lock: &InstanceLock,
     engine: &mut Engine,
     limits: &LimitsConfig,
 ) -> Result<(), StartError> {

@@ -383,11 +383,12 @@ pub async fn create_run(
     let created = created_event(
         run,
         &occupied.project.loaded.config,
-        (wishes.gate, wishes.mode),
+        wishes.gate,
+        wishes.mode,
         &checked.adapters,
     );
     let (journal, first) = RunJournal::create(open_guard(occupied)?, created)?;
-    let mut begun = build_ready_run(occupied, checked, (git, wishes), journal);
+    let mut begun = build_ready_run(occupied, checked, git, wishes, journal);
     prune_expired_sessions(occupied, &mut begun)?;
     begun.engine.prepend_recorded(first);
     register_agents_of(&mut begun)?;
@@ -416,7 +417,7 @@ pub async fn reopen_unfinished_run(
     clear_leftovers(&state.run).await;
     // Its children and its trees carry the run's own name, as before its end.
     let git = prepare_git(occupied, &journal.state().run, checked.commits).await?;
-    let mut begun = build_ready_run(occupied, checked, (git, wishes), journal);
+    let mut begun = build_ready_run(occupied, checked, git, wishes, journal);
     begun.notices.extend(mended);
     prune_expired_sessions(occupied, &mut begun)?;
     register_agents_of(&mut begun)?;
@@ -464,7 +465,7 @@ pub async fn reopen_run(
         kernel: SandboxSupport::Unavailable("nothing is going to be started".to_owned()),
         commits,
     };
-    Ok(build_ready_run(occupied, checked, (git, wishes), journal))
+    Ok(build_ready_run(occupied, checked, git, wishes, journal))
 }
 
 /// How a run begins, said on the screen as well as beside it.

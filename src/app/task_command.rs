@@ -95,16 +95,17 @@ pub async fn run_task(
     let look = |id: &str| load_task_result(&layout, &SessionId::new(id));
     let result = match &held {
         Some(held) => {
-            ipc_client::submit_and_wait((&layout, held), &VOCABULARY, &given, &mut signals, look)
+            ipc_client::submit_and_wait(&layout, held, &VOCABULARY, &given, &mut signals, look)
                 .await?
         }
-        None => run_oneshot((wishes, found), given, &mut signals, tell).await?,
+        None => run_oneshot(wishes, found, given, &mut signals, tell).await?,
     };
     Ok((result, signals.last_signal()))
 }
 
 async fn run_oneshot(
-    (wishes, found): (&StartOptions, ProjectContext),
+    wishes: &StartOptions,
+    found: ProjectContext,
     given: TaskCommand,
     signals: &mut HeadlessSignals,
     tell: &mut dyn FnMut(&str),
@@ -115,7 +116,7 @@ async fn run_oneshot(
         let begun = engine.start_task(given.into_task_request());
         let begun = begun.map_err(|error| StartError::new(&error, "nothing was begun"))?;
         let (session, result) = begun.map_err(not_started_error)?;
-        let result = drive_task(engine, (&session, result), signals, tell).await;
+        let result = drive_task(engine, &session, result, signals, tell).await;
         result.map_err(|error| StartError::new(&error, "what was recorded so far is kept"))
     })
     .await
@@ -123,7 +124,8 @@ async fn run_oneshot(
 
 async fn drive_task(
     engine: &mut Engine,
-    (session, mut result): (&SessionId, oneshot::Receiver<TaskResult>),
+    session: &SessionId,
+    mut result: oneshot::Receiver<TaskResult>,
     signals: &mut HeadlessSignals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<TaskResult, EngineError> {

@@ -98,7 +98,8 @@ pub async fn run(args: ResumeArguments) -> Result<u8, StartError> {
     run_headless(
         &conducted,
         HeadlessCommand::Resume(goal),
-        (UnfinishedRunPolicy::Refuse, Mode::Default),
+        UnfinishedRunPolicy::Refuse,
+        Mode::Default,
     )
     .await
 }

@@ -201,7 +201,8 @@ pub async fn run(args: RunArguments) -> Result<u8, StartError> {
     run_headless(
         &args.conduct,
         HeadlessCommand::Begin(goal),
-        (unfinished, mode),
+        unfinished,
+        mode,
     )
     .await
 }
@@ -213,7 +214,8 @@ pub async fn run(args: RunArguments) -> Result<u8, StartError> {
 pub async fn run_headless(
     args: &HeadlessRunArguments,
     task: HeadlessCommand,
-    (unfinished, mode): (UnfinishedRunPolicy, Mode),
+    unfinished: UnfinishedRunPolicy,
+    mode: Mode,
 ) -> Result<u8, StartError> {
     let headless = HeadlessRun {
         command: task,

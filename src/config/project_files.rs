@@ -121,13 +121,14 @@ pub fn load_markdown(
     folder: &Path,
     problems: &mut Vec<ConfigProblem>,
 ) -> Vec<ConfigSource> {
-    load_folder(root, (folder, "md"), problems)
+    load_folder(root, folder, "md", problems)
 }
 
 /// Reads a folder's files that end so, in the order of their names; `folder` is relative to `root`, and shown.
 pub fn load_folder(
     root: &Path,
-    (folder, ending): (&Path, &str),
+    folder: &Path,
+    ending: &str,
     problems: &mut Vec<ConfigProblem>,
 ) -> Vec<ConfigSource> {
     let names = list_files(&root.join(folder), ending).unwrap_or_else(|error| {

@@ -301,7 +301,7 @@ mod tests {
     }
 
     /// A failed run with so many tests that passed, were skipped and failed by these names.
-    fn failed((passed, skipped): (u64, u64), n_failed: u64, names: &[&str]) -> Receipt {
+    fn failed(passed: u64, skipped: u64, n_failed: u64, names: &[&str]) -> Receipt {
         Receipt {
             exit_code: Some(1),
             counts: Some(TestCounts {
@@ -316,45 +316,45 @@ mod tests {
 
     #[test]
     fn what_failed_before_is_known_by_its_names() {
-        let before = failed((3, 0), 2, &["a", "b"]);
+        let before = failed(3, 0, 2, &["a", "b"]);
         let check = |now: &Receipt, expected: bool| {
             assert_eq!(now.has_only_known_failures(&before), expected, "{now:?}");
         };
-        check(&failed((3, 0), 2, &["a", "b"]), true);
-        check(&failed((4, 0), 1, &["b"]), true);
+        check(&failed(3, 0, 2, &["a", "b"]), true);
+        check(&failed(4, 0, 1, &["b"]), true);
         // Something else fails, was not named, was left out, or did not run.
-        check(&failed((4, 0), 1, &["c"]), false);
-        check(&failed((3, 0), 2, &["a", "c"]), false);
-        check(&failed((3, 0), 3, &["a", "b"]), false);
-        check(&failed((3, 0), 1, &[]), false);
-        check(&failed((2, 0), 2, &["a", "b"]), false);
-        check(&failed((3, 1), 1, &["a"]), false);
-        let mut other = failed((3, 0), 2, &["a", "b"]);
+        check(&failed(4, 0, 1, &["c"]), false);
+        check(&failed(3, 0, 2, &["a", "c"]), false);
+        check(&failed(3, 0, 3, &["a", "b"]), false);
+        check(&failed(3, 0, 1, &[]), false);
+        check(&failed(2, 0, 2, &["a", "b"]), false);
+        check(&failed(3, 1, 1, &["a"]), false);
+        let mut other = failed(3, 0, 2, &["a", "b"]);
         other.exit_code = Some(2);
         check(&other, false);
-        other = failed((3, 0), 2, &["a", "b"]);
+        other = failed(3, 0, 2, &["a", "b"]);
         other.counts = None;
         check(&other, false);
         let passed = receipt(TestOutcome::Passed, Some((5, 0)));
         check(&passed, false);
-        assert!(!failed((3, 0), 2, &["a", "b"]).has_only_known_failures(&passed));
+        assert!(!failed(3, 0, 2, &["a", "b"]).has_only_known_failures(&passed));
     }
 
     #[test]
     fn without_names_the_counts_must_not_be_worse() {
-        let before = failed((3, 0), 2, &[]);
+        let before = failed(3, 0, 2, &[]);
         let check = |now: &Receipt, expected: bool| {
             assert_eq!(now.has_only_known_failures(&before), expected, "{now:?}");
         };
-        check(&failed((3, 0), 2, &[]), true);
-        check(&failed((4, 0), 1, &[]), true);
-        check(&failed((3, 0), 3, &[]), false);
-        check(&failed((2, 0), 2, &[]), false);
+        check(&failed(3, 0, 2, &[]), true);
+        check(&failed(4, 0, 1, &[]), true);
+        check(&failed(3, 0, 3, &[]), false);
+        check(&failed(2, 0, 2, &[]), false);
         // What fails beside the tests, or counts nothing, is not told apart.
-        check(&failed((5, 0), 0, &[]), false);
+        check(&failed(5, 0, 0, &[]), false);
         let uncounted = Receipt {
             counts: None,
-            ..failed((0, 0), 0, &[])
+            ..failed(0, 0, 0, &[])
         };
         assert!(!uncounted.has_only_known_failures(&uncounted));
     }
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn a_few_failing_tests_are_named() {
         let names = ["a", "b", "c", "d", "e", "f", "g"];
-        let told = |n: usize| failed((0, 0), 1, &names[..n]).failed_tests_label();
+        let told = |n: usize| failed(0, 0, 1, &names[..n]).failed_tests_label();
         assert_eq!(told(0), "");
         assert_eq!(told(2), "a, b");
         assert_eq!(told(7), "a, b, c, d, e and 2 more");

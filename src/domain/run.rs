@@ -486,7 +486,7 @@ impl Run {
                 role,
                 session,
                 adapter,
-            } => usage_limits::on_session_moved(state, at, *role, (session, adapter)),
+            } => usage_limits::on_session_moved(state, at, *role, session, adapter),
             Event::SessionStayed { role, reason } => {
                 usage_limits::on_session_move_failed(state, *role, reason)
             }
@@ -533,14 +533,12 @@ impl Run {
                 plan,
                 approval_sha256,
                 file_sha256,
-            } => {
-                plan_approval::on_plan_edited(state, plan.as_ref(), (approval_sha256, file_sha256))
-            }
+            } => plan_approval::on_plan_edited(state, plan.as_ref(), approval_sha256, file_sha256),
             Event::RemarksAppended { file_sha256 } => {
                 review_loop::on_remarks_appended(state, file_sha256)
             }
             Event::NoteMade { line, quote, text } => {
-                plan_notes::on_note_made(state, (*line, quote), text)
+                plan_notes::on_note_made(state, *line, quote, text)
             }
             Event::NoteRemoved { n } => plan_notes::on_note_removed(state, *n),
             Event::CommentsEdited { file_sha256 } => {
@@ -551,9 +549,7 @@ impl Run {
                 request,
                 questions,
                 child,
-            } => {
-                agent_questions::on_agent_asked(state, turn, (request, questions), child.as_deref())
-            }
+            } => agent_questions::on_agent_asked(state, turn, request, questions, child.as_deref()),
             Event::AgentQuestionWithdrawn { request } => {
                 agent_questions::on_question_withdrawn(state, request)
             }
@@ -575,7 +571,7 @@ impl Run {
                 by,
                 reason,
                 ..
-            } => user_commands::on_approval_decided(state, request, (*allowed, by, reason)),
+            } => user_commands::on_approval_decided(state, request, *allowed, by, reason),
             Event::ApprovalExpired { approval, .. } => {
                 user_commands::on_approval_expired(state, &approval.request)
             }

@@ -109,8 +109,12 @@ pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
 /// told it here.
 fn clean_tool_output(text: &str) -> String {
     if text.len() <= MAX_FULLY_CLEANED_BYTES {
-        let text =
-            truncate::to_lines_with_note(&clean_text(text), MAX_OUTPUT_LINES, OMITTED_LINES_TEXT);
+        let text = truncate::to_lines_with_note(
+            &clean_text(text),
+            MAX_OUTPUT_LINES.0,
+            MAX_OUTPUT_LINES.1,
+            OMITTED_LINES_TEXT,
+        );
         return truncate_keep_end(text);
     }
     let (n_first, n_last) = MAX_OUTPUT_LINES;

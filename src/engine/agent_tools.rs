@@ -239,10 +239,7 @@ impl Engine {
         let caller = TaskCaller::Session(session.clone());
         let by = |tool| {
             self.subagents()
-                .filter(|agent| {
-                    self.check_agent_allowed(&caller, (tool, &agent.name))
-                        .is_ok()
-                })
+                .filter(|agent| self.check_agent_allowed(&caller, tool, &agent.name).is_ok())
                 .map(|agent| (agent.name.clone(), agent.description.clone()))
                 .collect()
         };
@@ -333,7 +330,7 @@ impl Engine {
         self.tools.pending_calls.insert(request.clone(), open);
         // While a call is here its CLI is silent for a reason.
         self.notify_conversation(role, ConversationCommand::AgentWaits(request));
-        self.on_approval_request((role, DecisionWait::UntilUserDecides), asking)
+        self.on_approval_request(role, DecisionWait::UntilUserDecides, asking)
     }
 
     /// Whose call it is, once it is known that it is the session's own agent's, in its turn, and that it has the tool.

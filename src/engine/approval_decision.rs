@@ -64,7 +64,8 @@ impl PendingApproval {
     /// Holds a call as its agent made it.
     pub(super) fn new(
         seat: RequestOwner,
-        (call, circumstances): (AgentToolCall, CallCircumstances),
+        call: AgentToolCall,
+        circumstances: CallCircumstances,
         changes: &[FileChange],
         decision: Decision,
     ) -> Self {
@@ -301,7 +302,7 @@ impl Engine {
         match &waiting.owner {
             RequestOwner::Role(_) => self.decision_context(call, circumstances, approvals),
             RequestOwner::Child(session) => {
-                self.child_decision_context(session, (call, circumstances), approvals)
+                self.child_decision_context(session, call, circumstances, approvals)
             }
             RequestOwner::Patch(session) => {
                 self.pending_patch_decision_context(session, call, approvals)

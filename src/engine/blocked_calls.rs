@@ -18,7 +18,8 @@ impl Engine {
         &mut self,
         session: SessionId,
         call: &AgentToolCall,
-        (decision, hidden): (&Decision, &[String]),
+        decision: &Decision,
+        hidden: &[String],
     ) -> Result<(), EngineError> {
         match missing_tool_name(call, decision, hidden) {
             Some(tool) => self.record_blocked_call(session, tool, &decision.reason.reason),

@@ -65,7 +65,8 @@ impl Engine {
     /// Takes a call to the decision and answers the CLI, or leaves it to the user.
     pub(super) fn on_approval_request(
         &mut self,
-        (role, patience): (Role, DecisionWait),
+        role: Role,
+        patience: DecisionWait,
         asking: ApprovalRequest,
     ) -> Result<(), EngineError> {
         if super::agent_tools::is_program_tool(&asking) {
@@ -115,13 +116,13 @@ impl Engine {
         if let Some(session) = self.state().session(role) {
             let writes = context.phase_access == PhaseAccess::Execute;
             let hidden = hidden_permissions(&context.rules, writes);
-            self.record_missing_tool_call(session.id.clone(), &call, (&decision, &hidden))?;
+            self.record_missing_tool_call(session.id.clone(), &call, &decision, &hidden)?;
         }
         match said {
             Some(said) => self.record_and_send_decision(request, said, Vec::new()),
             None => {
                 let seat = RequestOwner::Role(role);
-                let waiting = PendingApproval::new(seat, (call, circumstances), &changes, decision);
+                let waiting = PendingApproval::new(seat, call, circumstances, &changes, decision);
                 self.pending_requests.add_approval(request, waiting);
                 Ok(())
             }

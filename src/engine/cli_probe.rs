@@ -60,7 +60,8 @@ pub async fn probe_cli(
             let said = run_probe_command(children, &spec).await;
             let not_found = codex::version_check::not_found_error;
             evaluate_probe(
-                (&settings.program, "codex"),
+                &settings.program,
+                "codex",
                 said,
                 codex::version_check::parse_capabilities,
                 not_found,
@@ -76,7 +77,8 @@ pub async fn probe_cli(
             let said = run_probe_command(children, &spec).await;
             let not_found = claude::version_check::not_found_error;
             evaluate_probe(
-                (&settings.program, "claude"),
+                &settings.program,
+                "claude",
                 said,
                 claude::version_check::parse_capabilities,
                 not_found,
@@ -156,7 +158,8 @@ async fn run_probe_command(children: &ChildSpawner, spec: &SpawnSpec) -> CliProb
 }
 
 fn evaluate_probe(
-    (program, adapter): (&str, &'static str),
+    program: &str,
+    adapter: &'static str,
     said: CliProbeOutput,
     read: fn(&str, &str) -> Result<CliCapabilities, CliProbeError>,
     not_found: fn(&str) -> CliProbeError,

@@ -75,7 +75,7 @@ impl Engine {
             _ => DecisionWait::UntilUserDecides,
         };
         match ApprovalRequest::from_adapter_event(asked) {
-            Some(asking) => self.on_approval_request((role, patience), asking),
+            Some(asking) => self.on_approval_request(role, patience, asking),
             None => Ok(()),
         }
     }

@@ -306,7 +306,7 @@ impl Engine {
                     round,
                     asked_by,
                     order,
-                }) => self.start_check(id, (n, round), asked_by, order)?,
+                }) => self.start_check(id, n, round, asked_by, order)?,
                 Some(DiscussionEffect::Stop(stop)) => {
                     if !self.stop_speakers(id, stop)? {
                         return Ok(());

@@ -93,7 +93,7 @@ impl Engine {
         let mut events = Vec::new();
         let committed = pen
             .map_err(DocumentCommitError::Store)
-            .and_then(|pen| self.try_commit_document(&held, (base, &pen), &mut events));
+            .and_then(|pen| self.try_commit_document(&held, base, &pen, &mut events));
         match committed {
             Ok(event) => {
                 self.pending_document = Some(held);
@@ -115,7 +115,8 @@ impl Engine {
     fn try_commit_document(
         &self,
         held: &PendingDocument,
-        (base, pen): (&CommitBase, &WorkflowDocumentLock),
+        base: &CommitBase,
+        pen: &WorkflowDocumentLock,
         events: &mut Vec<Event>,
     ) -> Result<Event, DocumentCommitError> {
         events.extend(self.try_detect_user_edits()?);
@@ -214,9 +215,13 @@ impl Engine {
             TurnPurpose::Review => (WholeMessageDocument::Review, false),
             _ => (WholeMessageDocument::Neither, true),
         };
-        let names = (names.plan.as_str(), names.comments.as_str());
-        let mut found =
-            document_commit::extract_documents(&held.staging, &held.final_text, names, whole);
+        let mut found = document_commit::extract_documents(
+            &held.staging,
+            &held.final_text,
+            &names.plan,
+            &names.comments,
+            whole,
+        );
         match (&held.merged_text, merges_plan) {
             (Some(merged), true) => found.plan = Some(merged.clone()),
             (Some(merged), false) => found.comments = Some(merged.clone()),
@@ -265,7 +270,7 @@ impl Engine {
             Err(problem) => return Ok(missing_document_event(&held.order, problem.to_string())),
         };
         let CommittedPlan { plan, file_sha256 } =
-            self.commit_plan((&text, plan), base.plan_hash(&held.staging), pen)?;
+            self.commit_plan(&text, plan, base.plan_hash(&held.staging), pen)?;
         Ok(Event::PlanCommitted {
             turn: held.order.turn.clone(),
             plan,
@@ -275,14 +280,15 @@ impl Engine {
 
     fn commit_plan(
         &self,
-        plan: (&str, Plan),
+        text: &str,
+        plan: Plan,
         base: Option<&Sha256>,
         pen: &WorkflowDocumentLock,
     ) -> Result<CommittedPlan, DocumentCommitError> {
         self.save_overwritten_copy(WorkflowDocument::Plan, base)?;
         let version = self.state().plan.as_ref().map_or(0, |plan| plan.version) + 1;
         let facts = self.front_matter_facts(self.next_iteration());
-        document_commit::commit_plan(pen, plan, base, version, &facts)
+        document_commit::commit_plan(pen, text, plan, base, version, &facts)
     }
 
     fn commit_review(
@@ -318,13 +324,8 @@ impl Engine {
         let base = base.comments_hash(&held.staging);
         self.save_overwritten_copy(WorkflowDocument::Comments, base)?;
         let facts = self.front_matter_facts(self.next_iteration());
-        let file_sha256 = document_commit::commit_review(
-            pen,
-            (&text, &review),
-            base,
-            &ledger,
-            (&reviewed, &facts),
-        )?;
+        let file_sha256 =
+            document_commit::commit_review(pen, &text, &review, base, &ledger, &reviewed, &facts)?;
         let plan_now = self
             .plan_on_disk()?
             .map_or_else(|| Sha256::new(""), |text| plan::approval_hash(&text));
@@ -369,7 +370,9 @@ impl Engine {
             return Err(DocumentCommitError::Conflict);
         }
         let plan = match plan {
-            Some(plan) => Some(self.commit_plan(plan, base.plan_hash(&held.staging), pen)?),
+            Some((text, plan)) => {
+                Some(self.commit_plan(text, plan, base.plan_hash(&held.staging), pen)?)
+            }
             None => None,
         };
         self.save_overwritten_copy(WorkflowDocument::Comments, comments_base)?;

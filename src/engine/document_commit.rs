@@ -48,11 +48,11 @@ pub enum WholeMessageDocument {
 pub fn extract_documents(
     staging: &TurnStagingFolder,
     final_text: &str,
-    names: (&str, &str),
+    plan_name: &str,
+    comments_name: &str,
     whole: WholeMessageDocument,
 ) -> ReturnedDocuments {
     let left = staging_folder::read_staging(staging);
-    let (plan_name, comments_name) = names;
     let mut found = ReturnedDocuments {
         plan: left
             .plan
@@ -218,7 +218,8 @@ pub struct CommittedPlan {
 /// A conflict with an edit of the user, or the disk.
 pub fn commit_plan(
     pen: &WorkflowDocumentLock,
-    (text, plan): (&str, Plan),
+    text: &str,
+    plan: Plan,
     base: Option<&Sha256>,
     version: u32,
     facts: &FrontMatterFacts,
@@ -248,17 +249,19 @@ pub fn commit_plan(
 /// A conflict with an edit of the user, or the disk.
 pub fn commit_review(
     pen: &WorkflowDocumentLock,
-    (text, review): (&str, &ReviewDocument),
+    text: &str,
+    review: &ReviewDocument,
     base: Option<&Sha256>,
     ledger: &FindingLedger,
-    (plan_sha256, facts): (&Sha256, &FrontMatterFacts),
+    plan_sha256: &Sha256,
+    facts: &FrontMatterFacts,
 ) -> Result<Sha256, DocumentCommitError> {
     let document = front_matter::parse_document(text);
     let written = review::strip_responses(document.body).trim_end();
     let body = insert_responses(written, &review::render_responses(ledger));
     let mut fields = document.fields;
     set_review_fields(&mut fields, review.verdict, plan_sha256, facts);
-    write_comments(pen, base, (&fields, &body), facts)
+    write_comments(pen, base, &fields, &body, facts)
 }
 
 fn set_review_fields(
@@ -286,7 +289,8 @@ pub(super) fn insert_responses(written: &str, responses: &str) -> String {
 fn write_comments(
     pen: &WorkflowDocumentLock,
     base: Option<&Sha256>,
-    (fields, body): (&[(String, String)], &str),
+    fields: &[(String, String)],
+    body: &str,
     facts: &FrontMatterFacts,
 ) -> Result<Sha256, DocumentCommitError> {
     let body = if body.starts_with('\n') {
@@ -339,23 +343,25 @@ pub enum AppendMode {
 /// The disk; an edit in between is taken over, not overwritten.
 pub fn append_remarks(
     pen: &WorkflowDocumentLock,
-    (text, after): (&str, AppendMode),
+    text: &str,
+    after: AppendMode,
     ledger: &FindingLedger,
     facts: &FrontMatterFacts,
 ) -> Result<Sha256, DocumentCommitError> {
     // What an editor saves meanwhile is taken up by the next try.
     for _ in 1..MAX_APPEND_TRIES {
-        match try_append_remarks(pen, (text, after), ledger, facts) {
+        match try_append_remarks(pen, text, after, ledger, facts) {
             Err(DocumentCommitError::Conflict) => {}
             tried => return tried,
         }
     }
-    try_append_remarks(pen, (text, after), ledger, facts)
+    try_append_remarks(pen, text, after, ledger, facts)
 }
 
 fn try_append_remarks(
     pen: &WorkflowDocumentLock,
-    (text, after): (&str, AppendMode),
+    text: &str,
+    after: AppendMode,
     ledger: &FindingLedger,
     facts: &FrontMatterFacts,
 ) -> Result<Sha256, DocumentCommitError> {
@@ -389,7 +395,7 @@ fn append_to_comments(
         "updated",
         &utc_time::to_rfc3339(facts.at),
     );
-    write_comments(pen, base, (&document.fields, &body), facts)
+    write_comments(pen, base, &document.fields, &body, facts)
 }
 
 /// What becomes of boxes in `plan.md`.

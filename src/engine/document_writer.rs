@@ -188,7 +188,7 @@ impl Engine {
             DocumentWrite::PlanStatus => self.mark_plan_status(pen),
             DocumentWrite::StepRecord(step) => self.record_step(step, pen),
             DocumentWrite::Reversal(reversal, kept, commit) => {
-                self.record_reversal(&reversal, (kept, commit), pen)
+                self.record_reversal(&reversal, kept, commit, pen)
             }
         }
     }

@@ -354,7 +354,7 @@ impl Engine {
         let findings = &self.state().findings;
         let appended = pen
             .map_err(document_commit::DocumentCommitError::Store)
-            .and_then(|pen| document_commit::append_remarks(&pen, (text, after), findings, &facts));
+            .and_then(|pen| document_commit::append_remarks(&pen, text, after, findings, &facts));
         match appended {
             Ok(file_sha256) => vec![Event::RemarksAppended { file_sha256 }],
             Err(document_commit::DocumentCommitError::Conflict) => vec![failure_event(

@@ -303,7 +303,7 @@ impl Engine {
                 settings: &settings,
                 clean: &clean_text,
             });
-            match run_tests_between_snapshots(&git, step, &before, (run, &cancel), &held).await {
+            match run_tests_between_snapshots(&git, step, &before, run, &cancel, &held).await {
                 Ok(Event::TestsRan {
                     mut receipt,
                     step,
@@ -341,7 +341,13 @@ impl Engine {
             let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
             let line = test.map_or("", |test| test.command.as_str());
             let reach = self.command_reach().with_command_paths(line);
-            sandbox::test_sandbox_spec(&self.setup.sandbox_support, places, trees, &reach)
+            sandbox::test_sandbox_spec(
+                &self.setup.sandbox_support,
+                places.0,
+                places.1,
+                trees,
+                &reach,
+            )
         });
         TestSettings {
             timeout: self.setup.config.test.timeout,
@@ -406,7 +412,9 @@ impl Engine {
         self.spawn_events_task(async move {
             let before_hooks = scan_before_hooks(&git).await;
             let content = (tested.as_ref(), paths);
-            let made = commit_step_paths(&git, (&terms, base.as_ref()), content, &message).await;
+            let made =
+                commit_step_paths(&git, &terms, base.as_ref(), content.0, content.1, &message)
+                    .await;
             let changed = describe_hook_changes(&git, before_hooks).await;
             let changed = changed.map(|why| warning_event(AUDIT_AFTER_HOOKS, why));
             let told: Vec<Event> = match made {

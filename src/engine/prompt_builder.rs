@@ -383,9 +383,12 @@ impl Engine {
                 text: whole(current?),
             },
             TurnPurpose::Fix { n, attempt } => fix_task(
-                (current?, whole(current?)),
-                (*n, total),
-                (*attempt, state.settings.max_fix_turns),
+                current?,
+                whole(current?),
+                *n,
+                total,
+                *attempt,
+                state.settings.max_fix_turns,
                 execution.describe_test_doubt(),
             ),
             _ => ExecuteTask::Summary {
@@ -401,9 +404,12 @@ impl Engine {
 }
 
 fn fix_task(
-    (current, text): (&CurrentStep, String),
-    (number, total): (u32, u32),
-    (attempt, attempts): (u32, u32),
+    current: &CurrentStep,
+    text: String,
+    number: u32,
+    total: u32,
+    attempt: u32,
+    attempts: u32,
     doubt: Option<String>,
 ) -> ExecuteTask {
     let receipt = current.receipt.as_ref();

@@ -290,7 +290,8 @@ pub fn to_repository_trust(state: TrustState) -> RepositoryTrust {
 impl RunSetup {
     /// The setup of a run without adapters, as tests begin one.
     pub(super) fn example(
-        (root, layout): (&std::path::Path, &crate::store::WorkdirLayout),
+        root: &std::path::Path,
+        layout: &crate::store::WorkdirLayout,
         places: &crate::config::UserDirs,
         config: AppConfig,
         on_ask: AskPolicy,

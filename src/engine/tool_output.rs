@@ -16,7 +16,8 @@ use crate::text::{clean_text, truncate};
 /// A raw stream is there and cannot be read.
 pub fn load_tool_output(
     layout: &WorkdirLayout,
-    (call, part): (&str, &str),
+    call: &str,
+    part: &str,
     cancel: &CancellationToken,
 ) -> Result<Option<String>, StoreError> {
     // Blanks are drawn otherwise than they are written, and a long line may have lost its end.
@@ -44,11 +45,11 @@ mod tests {
     use crate::store::WorkdirNames;
 
     /// What comes of a stream of one session, of which this part is known.
-    fn check(lines: &[String], (call, part): (&str, &str), wanted: Option<&str>) {
+    fn check(lines: &[String], call: &str, part: &str, wanted: Option<&str>) {
         let root = tempfile::tempdir().unwrap();
         let layout = WorkdirLayout::new(root.path(), WorkdirNames::default()).unwrap();
         let cancel = CancellationToken::new();
-        let found = || load_tool_output(&layout, (call, part), &cancel).unwrap();
+        let found = || load_tool_output(&layout, call, part, &cancel).unwrap();
         assert_eq!(found(), None);
         let folder = layout.sessions().join("ses_a");
         fs::create_dir_all(&folder).unwrap();
@@ -81,21 +82,21 @@ mod tests {
                 told("c2", &long),
                 "no frame of c2".to_owned(),
             ];
-            check(&lines, ("c2", "line 4999\nline 5000"), Some(&long));
-            check(&lines, ("c3", ""), None);
+            check(&lines, "c2", "line 4999\nline 5000", Some(&long));
+            check(&lines, "c3", "", None);
             let lines = [told("c1", "a\u{1b}[31m b\tc"), told("c2", "")];
-            check(&lines, ("c1", "a b    c"), Some("a b\tc"));
+            check(&lines, "c1", "a b    c", Some("a b\tc"));
         }
     }
 
     #[test]
     fn another_call_of_the_same_name_is_not_taken_for_it() {
         let lines = [codex("c1", "one\ntwo"), codex("c1", "three")];
-        check(&lines, ("c1", "two"), Some("one\ntwo"));
-        check(&lines, ("c1", "thr…"), Some("three"));
-        check(&lines, ("c1", "four"), None);
+        check(&lines, "c1", "two", Some("one\ntwo"));
+        check(&lines, "c1", "thr…", Some("three"));
+        check(&lines, "c1", "four", None);
         // What was said to the CLI is not what it said.
         let said = codex("c1", "one").replace("\"cli\"", "\"us\"");
-        check(&[said], ("c1", "one"), None);
+        check(&[said], "c1", "one", None);
     }
 }

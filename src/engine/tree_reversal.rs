@@ -258,7 +258,8 @@ pub enum ReversalAttempt {
 pub async fn apply_reversal(
     git: &GitRepository,
     commits: &CommitRepository,
-    (reversal, kept): (&ReversalPlan, &TreeId),
+    reversal: &ReversalPlan,
+    kept: &TreeId,
     begun: ReversalAttempt,
 ) -> Result<ReversalResult, String> {
     let now = git

@@ -140,7 +140,7 @@ fn build_segment(simple: &SimpleCommand, source: SegmentSource<'_>) -> CommandSe
         ..CommandSegment::default()
     };
     match words.split_first() {
-        Some((program, rest)) => collect_match_texts(&mut part, simple, source, (program, rest)),
+        Some((program, rest)) => collect_match_texts(&mut part, simple, source, program, rest),
         // A block's redirects stand behind it: its commands are judged by themselves.
         None if is_block_redirect(simple, source.text) => {}
         None => part.match_texts.push(source.text.to_owned()),
@@ -201,7 +201,8 @@ fn collect_match_texts(
     part: &mut CommandSegment,
     simple: &SimpleCommand,
     source: SegmentSource<'_>,
-    (program, rest): (&str, &[&str]),
+    program: &str,
+    rest: &[&str],
 ) {
     let before = simple
         .wrappers

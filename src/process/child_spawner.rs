@@ -114,7 +114,7 @@ fn assemble_simulated_child(played: SimulatedChild) -> RunningChild {
         signals,
         ended,
     } = played;
-    RunningChild::assemble(id, (stdin, stdout, stderr), |reins| {
+    RunningChild::assemble(id, stdin, stdout, stderr, |reins| {
         wait_for_simulated_child(ended, signals, reins)
     })
 }
@@ -131,7 +131,7 @@ async fn wait_for_simulated_child(
         Some(ladder) = reins.ladders.recv() => Ok(ladder),
     };
     let status = match ladder {
-        Ok(ladder) => climb_stop_ladder(&mut ended, &signals, (ladder, &reins.close_input)).await,
+        Ok(ladder) => climb_stop_ladder(&mut ended, &signals, ladder, &reins.close_input).await,
         Err(status) => status,
     };
     reins.ended.cancel();
@@ -144,7 +144,8 @@ async fn wait_for_simulated_child(
 async fn climb_stop_ladder(
     ended: &mut oneshot::Receiver<ExitStatus>,
     signals: &mpsc::UnboundedSender<Signal>,
-    (ladder, close_input): (StopLadder, &CancellationToken),
+    ladder: StopLadder,
+    close_input: &CancellationToken,
 ) -> Option<ExitStatus> {
     for (rung, patience) in ladder.0 {
         // One that does not listen any more has ended.

@@ -159,22 +159,18 @@ pub async fn spawn(spec: &SpawnSpec) -> Result<RunningChild, SpawnError> {
         });
     };
     let id = family.root;
-    Ok(RunningChild::assemble(
-        id,
-        (stdin, stdout, stderr),
-        |reins| wait_and_sweep(child, family, reins),
-    ))
+    Ok(RunningChild::assemble(id, stdin, stdout, stderr, |reins| {
+        wait_and_sweep(child, family, reins)
+    }))
 }
 
 impl RunningChild {
     /// Puts a child together from its pipes and from what waits for its end.
     pub(super) fn assemble<W>(
         id: ProcessIdentity,
-        (stdin, stdout, stderr): (
-            impl AsyncWrite + Send + Unpin + 'static,
-            impl AsyncRead + Send + Unpin + 'static,
-            impl AsyncRead + Send + Unpin + 'static,
-        ),
+        stdin: impl AsyncWrite + Send + Unpin + 'static,
+        stdout: impl AsyncRead + Send + Unpin + 'static,
+        stderr: impl AsyncRead + Send + Unpin + 'static,
         wait: impl FnOnce(StopChannels) -> W,
     ) -> Self
     where
@@ -189,12 +185,20 @@ impl RunningChild {
 
         let calm = ReadPacing::default();
         let ways = (ended.clone(), lines.clone());
-        let out = read_lines(stdout, OutputStream::Out, ways, calm.clone(), None);
+        let out = read_lines(
+            stdout,
+            OutputStream::Out,
+            ways.0,
+            ways.1,
+            calm.clone(),
+            None,
+        );
         let ways = (ended.clone(), lines);
         let err = read_lines(
             stderr,
             OutputStream::Err,
-            ways,
+            ways.0,
+            ways.1,
             calm.clone(),
             Some(tail.clone()),
         );
@@ -310,7 +314,8 @@ impl PendingExit {
 async fn read_lines(
     pipe: impl AsyncRead + Unpin,
     stream: OutputStream,
-    (ended, lines): (CancellationToken, mpsc::Sender<Vec<OutputEvent>>),
+    ended: CancellationToken,
+    lines: mpsc::Sender<Vec<OutputEvent>>,
     calm: ReadPacing,
     tail: Option<Arc<Mutex<HeadTailBuffer>>>,
 ) -> PipeEnd {
@@ -373,7 +378,7 @@ mod tests {
         };
         let pipes = (tokio::io::sink(), stdout, tokio::io::empty());
         let never = |_| std::future::pending();
-        let mut running = RunningChild::assemble(id, pipes, never);
+        let mut running = RunningChild::assemble(id, pipes.0, pipes.1, pipes.2, never);
         for n in 1..=3 {
             says.write_all(b"a line\n").await.unwrap();
             while running.batches.len() < n {

@@ -425,7 +425,7 @@ impl ScriptedClaude {
             &mut self.conversation,
         );
         (self.conversations)
-            .select_turn(conversation, &self.script, prompt)
+            .select_turn(conversation.0, conversation.1, &self.script, prompt)
             .map_err(|text| ScriptedClaudeStop::Failed {
                 text,
                 error: "unknown",

@@ -342,7 +342,7 @@ impl ScriptedCodex {
         };
         let conversation = (place.thread.as_str(), &mut thread.conversation);
         (self.conversations)
-            .select_turn(conversation, &self.script, prompt)
+            .select_turn(conversation.0, conversation.1, &self.script, prompt)
             .map_err(other)
     }
 

@@ -83,7 +83,8 @@ impl ScriptConversationStore {
     /// Takes the turn for a prompt in a conversation and remembers that it is used; else says why there is none.
     pub fn select_turn(
         &self,
-        (id, conversation): (&str, &mut ScriptConversation),
+        id: &str,
+        conversation: &mut ScriptConversation,
         script: &AgentScript,
         prompt: &str,
     ) -> Result<Vec<ScriptAction>, String> {

@@ -110,7 +110,7 @@ impl ScriptRuntime {
         err: Box<dyn Write + Send>,
     ) -> (Self, SyncSender<InboxEvent>) {
         let (post, inbox) = sync_channel(INBOX_CAPACITY);
-        let stage = Self::with_inbox(pace, out, err, (Box::new(inbox), post.clone()));
+        let stage = Self::with_inbox(pace, out, err, Box::new(inbox), post.clone());
         (stage, post)
     }
 
@@ -119,7 +119,8 @@ impl ScriptRuntime {
         pace: PlaybackSpeed,
         out: Box<dyn Write + Send>,
         err: Box<dyn Write + Send>,
-        (inbox, post): (Box<dyn EventInbox>, SyncSender<InboxEvent>),
+        inbox: Box<dyn EventInbox>,
+        post: SyncSender<InboxEvent>,
     ) -> Self {
         Self {
             inbox,

@@ -66,7 +66,8 @@ pub fn unarchive_run(
     layout: &WorkdirLayout,
     lock: &InstanceLock,
     name: &str,
-    (title, date): (&str, Date),
+    title: &str,
+    date: Date,
 ) -> Result<Option<PathBuf>, StoreError> {
     finish_move(layout, lock)?;
     let path = layout.archived_layout(name).workdir().to_path_buf();
@@ -398,10 +399,10 @@ mod tests {
         let place = TestRepo::new();
         let lock = InstanceLock::acquire(&place.layout).unwrap();
         two_runs(&place, &lock);
-        let to = unarchive_run(&place.layout, &lock, "2026-11-21-old", ("new", date())).unwrap();
+        let to = unarchive_run(&place.layout, &lock, "2026-11-21-old", "new", date()).unwrap();
         assert_eq!(to, Some(place.layout.history().join("2026-11-21-new")));
         is_brought_back(&place);
-        assert!(unarchive_run(&place.layout, &lock, "2026-11-21-old", ("new", date())).is_err());
+        assert!(unarchive_run(&place.layout, &lock, "2026-11-21-old", "new", date()).is_err());
         is_brought_back(&place);
     }
 

@@ -72,9 +72,12 @@ pub enum WorktreeStage {
 impl WorktreeRecord {
     /// Describes a tree that is about to be made.
     pub fn new(
-        (session, turn): (&SessionId, &TurnId),
-        (run, root): (&str, &Path),
-        (commit, base): (&str, &str),
+        session: &SessionId,
+        turn: &TurnId,
+        run: &str,
+        root: &Path,
+        commit: &str,
+        base: &str,
     ) -> Self {
         Self {
             schema: SCHEMA,
@@ -228,7 +231,7 @@ mod tests {
         let mode = fs::metadata(trees.folder()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
         let turn = TurnId::new("ses_1.1");
-        let record = WorktreeRecord::new((&session, &turn), ("run_1", root), ("c", "b"));
+        let record = WorktreeRecord::new(&session, &turn, "run_1", root, "c", "b");
         trees.save_record(&record).unwrap();
         assert_eq!(trees.load_record(&session).unwrap().as_ref(), Some(&record));
         let damaged = trees.folder().join("ses_0.json");

@@ -46,11 +46,11 @@ pub fn to_width(text: &str, columns: usize) -> String {
 
 /// Keeps the first and the last lines of a text; a line between them says how many are left out.
 pub fn to_lines(text: &str, n_first: usize, n_last: usize) -> String {
-    to_lines_with_note(text, (n_first, n_last), "left out")
+    to_lines_with_note(text, n_first, n_last, "left out")
 }
 
 /// As [`to_lines`], saying in other words what became of those lines.
-pub fn to_lines_with_note(text: &str, (n_first, n_last): (usize, usize), became: &str) -> String {
+pub fn to_lines_with_note(text: &str, n_first: usize, n_last: usize, became: &str) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     // A note in place of a single line would save nothing.
     if lines.len() <= n_first.saturating_add(n_last).saturating_add(1) {
@@ -168,7 +168,7 @@ mod tests {
     fn what_notes_say_is_counted() {
         let text: String = (0..100).map(|n| format!("{n}\n")).collect();
         assert_eq!(count_omitted_lines(&text), 0);
-        let cut = to_lines_with_note(&text, (20, 40), "left out here; a file has them");
+        let cut = to_lines_with_note(&text, 20, 40, "left out here; a file has them");
         assert_eq!(count_omitted_lines(&cut), 40);
         assert_eq!(
             count_omitted_lines("… many lines left out …\n… 3 things …"),

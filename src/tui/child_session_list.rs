@@ -38,7 +38,8 @@ impl Screen {
     pub fn show_child_session(
         &mut self,
         session: &SessionId,
-        (title, text): (&str, &str),
+        title: &str,
+        text: &str,
         stands: ConversationStatus,
     ) {
         self.is_dirty = true;
@@ -51,7 +52,7 @@ impl Screen {
                     ConversationStatus::Running => ScrollView::following_end(),
                     ConversationStatus::Ended => ScrollView::default(),
                 };
-                self.pager = Some(TextPager::from_conversation(session, (title, text), page));
+                self.pager = Some(TextPager::from_conversation(session, title, text, page));
                 self.composer_focus = ComposerFocus::Unfocused;
             }
         }

@@ -101,7 +101,7 @@ fn parse_key_label(text: &str) -> Option<(KeyChord, usize)> {
 }
 
 /// The column of the first marked cell of a row, from `x` on.
-fn next_marked_column(buffer: &Buffer, (x, y): (u16, u16)) -> Option<u16> {
+fn next_marked_column(buffer: &Buffer, x: u16, y: u16) -> Option<u16> {
     let area = buffer.area;
     let columns = usize::from(area.width);
     let row = usize::from(y.checked_sub(area.y)?) * columns;
@@ -117,7 +117,7 @@ fn extract_hint_areas(buffer: &mut Buffer) -> KeyHintAreas {
     let mut hints = KeyHintAreas::new();
     for y in area.top()..area.bottom() {
         let mut x = area.left();
-        while let Some(from) = next_marked_column(buffer, (x, y)) {
+        while let Some(from) = next_marked_column(buffer, x, y) {
             x = from;
             let mut text = String::new();
             while let Some(cell) = buffer.cell_mut(Position::new(x, y))

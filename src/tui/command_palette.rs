@@ -92,9 +92,9 @@ impl CommandPalette {
         let names = all.iter().map(|entry| entry.slash.as_ref());
         let helps = all.iter().map(|entry| entry.help);
         let by_name =
-            fuzzy_picker::best_matches(&self.letters, names, (FuzzyTarget::Names, usize::MAX));
+            fuzzy_picker::best_matches(&self.letters, names, FuzzyTarget::Names, usize::MAX);
         let by_help =
-            fuzzy_picker::best_matches(&self.letters, helps, (FuzzyTarget::Prose, usize::MAX));
+            fuzzy_picker::best_matches(&self.letters, helps, FuzzyTarget::Prose, usize::MAX);
         let mut all: Vec<Option<PaletteEntry>> = all.into_iter().map(Some).collect();
         let mut ordered = Vec::new();
         for found in [by_name, by_help] {
@@ -258,7 +258,7 @@ impl Screen {
     /// Points at the entry before or behind, and no further than to the ends.
     pub(super) fn scroll_palette(&mut self, to: ScrollMove, state: Option<&RunState>) {
         self.move_in_palette(state, |chosen, rows| {
-            list_index::scroll_index(to, chosen, rows)
+            list_index::scroll_index(to, chosen, rows.0, rows.1)
         });
     }
 
@@ -327,7 +327,9 @@ impl Screen {
             KeyCode::Esc => self.close_palette(),
             KeyCode::Enter => return Some(self.accept_palette_entry(state)),
             _ if to.is_some() => self.move_in_palette(state, |chosen, rows| {
-                to.map_or(chosen, |to| list_index::step_index(to, chosen, rows))
+                to.map_or(chosen, |to| {
+                    list_index::step_index(to, chosen, rows.0, rows.1)
+                })
             }),
             _ => {
                 self.type_in_palette(key);

@@ -140,8 +140,7 @@ impl CompletionList {
             .collect();
         let letters = typed.trim_start_matches('/');
         let names = all.iter().map(|(slash, _)| slash.trim_start_matches('/'));
-        let mut found =
-            fuzzy_picker::best_matches(letters, names, (FuzzyTarget::Names, MAX_ENTRIES));
+        let mut found = fuzzy_picker::best_matches(letters, names, FuzzyTarget::Names, MAX_ENTRIES);
         // What Enter would carry out comes first, then what begins like it.
         found.sort_by_key(|at| {
             let name = all.get(*at).map_or("", |(slash, _)| *slash);
@@ -211,7 +210,7 @@ impl CompletionList {
             .filter(|agent| agent.accepts_tasks())
             .collect();
         let names = agents.iter().map(|agent| agent.name.as_str());
-        let found = fuzzy_picker::best_matches(letters, names, (FuzzyTarget::Names, MAX_ENTRIES));
+        let found = fuzzy_picker::best_matches(letters, names, FuzzyTarget::Names, MAX_ENTRIES);
         let found: Vec<&&AgentEntry> = found.iter().filter_map(|at| agents.get(*at)).collect();
         if found.is_empty() {
             return offer;
@@ -234,7 +233,8 @@ impl CompletionList {
         let found = fuzzy_picker::best_matches(
             letters,
             files.iter().map(String::as_str),
-            (FuzzyTarget::Paths, MAX_ENTRIES),
+            FuzzyTarget::Paths,
+            MAX_ENTRIES,
         );
         let found: Vec<&String> = found.iter().filter_map(|at| files.get(*at)).collect();
         Self {
@@ -427,7 +427,7 @@ impl Screen {
     pub(super) fn move_in_completion(&mut self, to: ScrollMove) {
         if let Some(offer) = &mut self.assist.completion {
             let n_shown = self.hit_areas.completion.len();
-            offer.chosen = list_index::scroll_index(to, offer.chosen, (offer.rows.len(), n_shown));
+            offer.chosen = list_index::scroll_index(to, offer.chosen, offer.rows.len(), n_shown);
         }
     }
 
@@ -451,7 +451,7 @@ impl Screen {
             .filter(|to| !matches!(to, ScrollMove::Top | ScrollMove::End));
         if let (Some(to), Some(offer)) = (to, &mut self.assist.completion) {
             let n_shown = self.hit_areas.completion.len();
-            offer.chosen = list_index::step_index(to, offer.chosen, (offer.rows.len(), n_shown));
+            offer.chosen = list_index::step_index(to, offer.chosen, offer.rows.len(), n_shown);
             return true;
         }
         match key.code {

@@ -28,14 +28,16 @@ impl Screen {
     pub(super) fn draw_bottom_area(
         &mut self,
         frame: &mut Frame,
-        (composer, foot): (Rect, Rect),
-        (state, sheet): (Option<&RunState>, Option<&ChoiceDialog>),
+        composer: Rect,
+        foot: Rect,
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
     ) {
         let word = if self.search_bar.is_some() {
             self.draw_search_bar(frame, composer, state);
             None
         } else {
-            self.draw_composer(frame, composer, (state, sheet))
+            self.draw_composer(frame, composer, state, sheet)
         };
         self.hit_areas.buttons = footer::draw(self, frame, foot, state, sheet);
         let word = word.map(|place| (place, ScreenCommand::Show(TabKind::Chat)));
@@ -71,7 +73,8 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        (state, sheet): (Option<&RunState>, Option<&ChoiceDialog>),
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
     ) -> Option<Rect> {
         if area.is_empty() {
             return None;

@@ -144,7 +144,7 @@ fn question_dialog(
             kind,
             message,
             other,
-        } => adapter_failure::build_dialog(id, purpose, (kind, message, other.as_deref()), state),
+        } => adapter_failure::build_dialog(id, purpose, kind, message, other.as_deref(), state),
         QuestionKind::UsageLimit { .. } => {
             usage_limit::build_dialog(id, &question.kind, state, known.clock)
         }
@@ -152,7 +152,7 @@ fn question_dialog(
             document,
             purpose,
             clash,
-        } => document_merge_conflict::build_dialog(id, (document, clash.as_ref()), purpose, known),
+        } => document_merge_conflict::build_dialog(id, document, clash.as_ref(), purpose, known),
         QuestionKind::Draft { order, files } => draft_recovery::build_dialog(id, order, files),
         QuestionKind::DirtyFiles {
             step,
@@ -229,7 +229,8 @@ fn confirm_back_to_goal(id: u32) -> ChoiceAction {
 fn add_adapter_switch(
     sheet: ChoiceDialog,
     id: u32,
-    (role, other): (Role, Option<&str>),
+    role: Role,
+    other: Option<&str>,
     state: &RunState,
 ) -> ChoiceDialog {
     let Some(other) = other else {

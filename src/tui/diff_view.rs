@@ -111,7 +111,7 @@ impl DiffView {
     pub fn scroll(&mut self, does: DiffAction) {
         let size = self.size;
         if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
-            body.scroll(does, size);
+            body.scroll(does, size.0, size.1);
         }
     }
 
@@ -166,7 +166,8 @@ impl DiffView {
         frame: &mut Frame,
         area: Rect,
         title: Option<&str>,
-        (waits, back): (Option<&str>, &str),
+        waits: Option<&str>,
+        back: &str,
     ) -> Vec<(Rect, DiffScope)> {
         let columns = usize::from(area.width);
         let row = |n: u16| Rect {
@@ -174,7 +175,7 @@ impl DiffView {
             height: u16::from(n < area.height),
             ..area
         };
-        let strip = scope_strip::lay_out_strip(&self.scopes, self.scope, (waits, back), columns);
+        let strip = scope_strip::lay_out_strip(&self.scopes, self.scope, waits, back, columns);
         frame.render_widget(strip.line, row(0));
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         let place = |(from, columns, scope): (usize, usize, DiffScope)| {

@@ -88,7 +88,8 @@ impl DiscussionBoard {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        (minutes, waits): (Option<&BoardModel<'_>>, Option<&str>),
+        minutes: Option<&BoardModel<'_>>,
+        waits: Option<&str>,
         now: UnixMillis,
     ) {
         self.hit_areas.clear();
@@ -108,13 +109,13 @@ impl DiscussionBoard {
         }
         let (spot, column) = (self.target(minutes), self.pointed_column(minutes));
         if let Some(reader) = &mut self.reader {
-            reader.draw(frame, area, (minutes, spot, column));
+            reader.draw(frame, area, minutes, spot, column);
             return;
         }
         let columns = usize::from(area.width);
         let whole = area.height;
         let top =
-            board_header::header_lines(minutes, (columns, header_rows(minutes, area.height)), now);
+            board_header::header_lines(minutes, columns, header_rows(minutes, area.height), now);
         let rows = u16::try_from(top.len()).unwrap_or(u16::MAX);
         let place = split_top(&mut area, rows);
         self.hit_areas.push((place, BoardTarget::Outcome, None));
@@ -132,7 +133,7 @@ impl DiscussionBoard {
             minutes.column_participants().len(),
             area.width,
         );
-        let places = round_grid::draw(frame, area, (minutes, chosen, self.first_column), now);
+        let places = round_grid::draw(frame, area, minutes, chosen, self.first_column, now);
         self.hit_areas.extend(places);
     }
 

@@ -193,7 +193,8 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        (state, waits): (Option<&RunState>, Option<&ChoiceDialog>),
+        state: Option<&RunState>,
+        waits: Option<&ChoiceDialog>,
         now: UnixMillis,
     ) {
         let Some(board) = &mut self.board else {
@@ -207,7 +208,7 @@ impl Screen {
             .for_each(|shown| self.talks.update_counts(shown));
         let minutes = build_board_model(&board.id, &self.talks, state);
         let waits = waits.map(|sheet| sheet.title.as_str());
-        board.draw(frame, area, (minutes.as_ref(), waits), now);
+        board.draw(frame, area, minutes.as_ref(), waits, now);
     }
 
     /// The board hides the dialog and the composer, so no key of theirs means anything here; what helps or

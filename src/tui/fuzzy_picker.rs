@@ -28,7 +28,8 @@ pub enum FuzzyTarget {
 pub fn best_matches<'a>(
     letters: &str,
     texts: impl Iterator<Item = &'a str>,
-    (among, most): (FuzzyTarget, usize),
+    among: FuzzyTarget,
+    most: usize,
 ) -> Vec<usize> {
     if letters.trim().is_empty() {
         return texts.take(most).enumerate().map(|(at, _)| at).collect();
@@ -123,7 +124,7 @@ pub fn draw_rows(
             }
             PickerLine::Row(at) => {
                 if let Some(row) = rows.get(at) {
-                    draw_line(frame, &row_line(row, at == chosen, (columns, names)), place);
+                    draw_line(frame, &row_line(row, at == chosen, columns, names), place);
                     places.push((place, at));
                 }
             }
@@ -160,7 +161,7 @@ pub fn line_count(rows: &[PickerRow]) -> usize {
     insert_headings(rows).len()
 }
 
-fn row_line(row: &PickerRow, is_chosen: bool, (columns, names): (usize, usize)) -> Line<'static> {
+fn row_line(row: &PickerRow, is_chosen: bool, columns: usize, names: usize) -> Line<'static> {
     let sign = if is_chosen { "▸ " } else { "  " };
     let name = truncate_to_columns(
         &row.name,
@@ -212,7 +213,7 @@ mod tests {
             "docs/目录.md",
             "README.md",
         ];
-        let found = best_matches(letters, texts.into_iter(), (FuzzyTarget::Paths, 3));
+        let found = best_matches(letters, texts.into_iter(), FuzzyTarget::Paths, 3);
         let found: Vec<&str> = found.into_iter().map(|at| texts[at]).collect();
         assert_eq!(found, wanted, "{letters}");
     }

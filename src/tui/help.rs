@@ -23,7 +23,7 @@ const NAMES_COLUMNS: usize = 28;
 
 /// The help, to be read; `here` heads the actions that are about the tab, and names them.
 pub fn help_pager(keymap: &ActiveKeymap, here: (String, Vec<&'static str>)) -> TextPager {
-    TextPager::from_help("keys and commands", help_lines(keymap, here))
+    TextPager::from_help("keys and commands", help_lines(keymap, here.0, here.1))
 }
 
 /// One line of the help.
@@ -98,10 +98,7 @@ impl HelpLine {
 type KeymapRow<'a> = (&'static KeyBinding, &'a [KeyChord]);
 
 /// The help.
-fn help_lines(
-    keymap: &ActiveKeymap,
-    (heading, names): (String, Vec<&'static str>),
-) -> Vec<HelpLine> {
+fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) -> Vec<HelpLine> {
     let mut rows: Vec<KeymapRow<'_>> = keymap.table_rows().collect();
     let mut here = Vec::new();
     for name in names {
@@ -111,7 +108,10 @@ fn help_lines(
     let mut told = Vec::new();
     if !here.is_empty() {
         told.push(HelpLine::Heading(heading));
-        told.extend(here.into_iter().map(|row| help_row(row, row.0.slash)));
+        told.extend(
+            here.into_iter()
+                .map(|row| help_row(row.0, row.1, row.0.slash)),
+        );
     }
     told.push(HelpLine::Heading("the screen".to_owned()));
     told.extend(screen_notes(keymap).map(HelpLine::Prose));
@@ -124,7 +124,7 @@ fn help_lines(
         told.extend(own.map(|row| {
             // The same command on another key is named once.
             let is_new = row.0.slash.is_empty() || seen.insert(row.0.slash);
-            help_row(row, if is_new { row.0.slash } else { "" })
+            help_row(row.0, row.1, if is_new { row.0.slash } else { "" })
         }));
     }
     told.push(HelpLine::Heading("where other keys work".to_owned()));
@@ -173,7 +173,7 @@ fn dialog_and_view_keys(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     std::iter::once(dialogs).chain(views)
 }
 
-fn help_row((binding, keys): (&'static KeyBinding, &[KeyChord]), names: &'static str) -> HelpLine {
+fn help_row(binding: &'static KeyBinding, keys: &[KeyChord], names: &'static str) -> HelpLine {
     let keys: Vec<String> = keys.iter().map(|key| key.label()).collect();
     HelpLine::Row {
         keys: keys.join(" "),

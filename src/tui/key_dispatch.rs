@@ -147,9 +147,8 @@ impl Screen {
                 }
                 KeyCode::Enter => return self.confirm_choice(sheet, state),
                 _ if to.is_some_and(|to| self.is_list_move(to)) => {
-                    let next = to.map_or(chosen, |to| {
-                        list_index::step_index(to, chosen, (n, n_shown))
-                    });
+                    let next =
+                        to.map_or(chosen, |to| list_index::step_index(to, chosen, n, n_shown));
                     return self.point_at_choice(&sheet, next);
                 }
                 KeyCode::Esc if self.own_dialog.is_some() => {

@@ -22,16 +22,16 @@ pub fn list_move(key: KeyEvent) -> Option<ScrollMove> {
 
 /// The entry that a key goes to, of `n` of which `n_shown` are seen: before the first stands the last, and behind it the
 /// first.
-pub fn step_index(to: ScrollMove, chosen: usize, (n, n_shown): (usize, usize)) -> usize {
+pub fn step_index(to: ScrollMove, chosen: usize, n: usize, n_shown: usize) -> usize {
     match to {
         ScrollMove::Up if chosen == 0 => n.saturating_sub(1),
         ScrollMove::Down if chosen + 1 >= n => 0,
-        _ => scroll_index(to, chosen, (n, n_shown)),
+        _ => scroll_index(to, chosen, n, n_shown),
     }
 }
 
 /// The same by the wheel, which turns on after the end is seen: it stays there.
-pub fn scroll_index(to: ScrollMove, chosen: usize, (n, n_shown): (usize, usize)) -> usize {
+pub fn scroll_index(to: ScrollMove, chosen: usize, n: usize, n_shown: usize) -> usize {
     let last = n.saturating_sub(1);
     // A row stays in view, to read on from.
     let page = n_shown.saturating_sub(1).max(1);
@@ -53,8 +53,8 @@ mod tests {
     fn a_list_goes_round_by_keys_and_ends_for_the_wheel() {
         let check = |to, chosen, wanted: (usize, usize)| {
             let gone = (
-                step_index(to, chosen, (10, 4)),
-                scroll_index(to, chosen, (10, 4)),
+                step_index(to, chosen, 10, 4),
+                scroll_index(to, chosen, 10, 4),
             );
             assert_eq!(gone, wanted, "{to:?} from {chosen}");
         };
@@ -68,7 +68,7 @@ mod tests {
         check(ScrollMove::PageDown, 8, (9, 9));
         check(ScrollMove::Top, 5, (0, 0));
         check(ScrollMove::End, 5, (9, 9));
-        assert_eq!(step_index(ScrollMove::Down, 0, (0, 0)), 0);
-        assert_eq!(step_index(ScrollMove::Up, 0, (0, 0)), 0);
+        assert_eq!(step_index(ScrollMove::Down, 0, 0, 0), 0);
+        assert_eq!(step_index(ScrollMove::Up, 0, 0, 0), 0);
     }
 }

@@ -100,7 +100,7 @@ impl MarkdownRenderer {
         base: Style,
     ) -> (Vec<Line<'static>>, usize) {
         let all: Vec<&str> = text.lines().collect();
-        let (lines, n) = self.lay_out_lines(&all, (columns, base), TextCompleteness::Growing);
+        let (lines, n) = self.lay_out_lines(&all, columns, base, TextCompleteness::Growing);
         let n_bytes = text.split_inclusive('\n').take(n).map(str::len).sum();
         (lines, n_bytes)
     }
@@ -109,7 +109,7 @@ impl MarkdownRenderer {
     pub fn lay_out_rest(&self, text: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
         let all: Vec<&str> = text.lines().collect();
         self.clone()
-            .lay_out_lines(&all, (columns, base), TextCompleteness::Complete)
+            .lay_out_lines(&all, columns, base, TextCompleteness::Complete)
             .0
     }
 
@@ -117,7 +117,8 @@ impl MarkdownRenderer {
     fn lay_out_lines(
         &mut self,
         all: &[&str],
-        (columns, base): (usize, Style),
+        columns: usize,
+        base: Style,
         stands: TextCompleteness,
     ) -> (Vec<Line<'static>>, usize) {
         let mut rest = all;

@@ -24,7 +24,7 @@ impl Screen {
         }
         if self.focused_tab() == TabKind::Log {
             let of = (self.local_clock(), self.settings.repository.as_str());
-            return match self.record.selected_detail(state, of) {
+            return match self.record.selected_detail(state, of.0, of.1) {
                 Some((title, text)) => {
                     self.open_pager(TextPager::new(&title, &text, PagerFormat::Plain))
                 }

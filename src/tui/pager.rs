@@ -139,7 +139,8 @@ impl TextPager {
     /// Opens a conversation; one that goes on is followed at its end.
     pub fn from_conversation(
         session: &SessionId,
-        (title, text): (&str, &str),
+        title: &str,
+        text: &str,
         page: ScrollView,
     ) -> Self {
         let talk = PagerConversation {

@@ -165,7 +165,7 @@ impl Screen {
             width: inner.width.saturating_sub(1),
             ..inner
         };
-        self.draw_tab(tab, frame, inner, (state, now));
+        self.draw_tab(tab, frame, inner, state, now);
         self.seen_tabs.record_seen(tab, self.tab_revision(tab));
         Rect {
             width: area.width - width,

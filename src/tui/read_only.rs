@@ -68,7 +68,6 @@ pub fn is_safe_in_overlay(command: &ScreenCommand) -> bool {
 }
 
 /// Tells whether a command does more than look.
-#[expect(clippy::too_many_lines, reason = "one entry a command: a list to read")]
 pub fn changes_run(command: &ScreenCommand) -> bool {
     match command {
         ScreenCommand::Go

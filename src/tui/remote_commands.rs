@@ -23,7 +23,8 @@ impl Screen {
     /// Why it is not done, in words.
     pub fn perform_remote_command(
         &mut self,
-        (name, text): (&str, &str),
+        name: &str,
+        text: &str,
         state: Option<&RunState>,
     ) -> Result<Vec<Action>, String> {
         let command = parse_remote_command(name, &clean_text(text))?;
@@ -64,7 +65,7 @@ impl Screen {
 ///
 /// # Errors
 /// Why not, in words.
-pub fn check_remote_command((name, text): (&str, &str)) -> Result<(), String> {
+pub fn check_remote_command(name: &str, text: &str) -> Result<(), String> {
     parse_remote_command(name, &clean_text(text)).map(drop)
 }
 
@@ -182,7 +183,7 @@ mod tests {
     fn a_refusal_says_why_and_what_the_user_is_at_stays() {
         let mut screen = Screen::new(ScreenSettings::default());
         screen.set_toast("a word");
-        let refused = screen.perform_remote_command(("cancel", ""), None);
+        let refused = screen.perform_remote_command("cancel", "", None);
         assert_eq!(
             refused,
             Err("there is no run that could be cancelled".to_owned())
@@ -195,11 +196,11 @@ mod tests {
             .clone();
         assert!(
             screen
-                .perform_remote_command(("cancel", ""), Some(&state))
+                .perform_remote_command("cancel", "", Some(&state))
                 .is_ok()
         );
         assert_eq!(screen.chosen_choice, pointed_at);
-        let quit = screen.perform_remote_command(("quit", ""), None);
+        let quit = screen.perform_remote_command("quit", "", None);
         assert_eq!(quit, Ok(vec![Action::Quit(QuitStep::Ask)]));
     }
 }

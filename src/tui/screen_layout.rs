@@ -103,7 +103,7 @@ impl Screen {
         let is_beside = !is_whole && self.pager.is_none();
         let sheet = waiting.clone().filter(|_| is_beside);
         let reads_on = self.tab_reading(frame.area().height, state);
-        let sheet = sheet.map(|sheet| self.fit_dialog(sheet, (reads_on, frame.area()), state));
+        let sheet = sheet.map(|sheet| self.fit_dialog(sheet, reads_on, frame.area(), state));
         let put_aside = self.put_aside_line(state).filter(|_| sheet.is_some());
         let head = split_top(&mut rest, header_rows(frame.area().height));
         let foot = split_bottom(&mut rest, footer::n_rows(self, frame.area()));
@@ -131,11 +131,11 @@ impl Screen {
         (self.hit_areas.tabs, self.hit_areas.need) = (head.tabs, head.need);
         match is_whole {
             true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
-            true => self.draw_board(frame, inset_columns(rest), (state, waiting.as_ref()), now),
+            true => self.draw_board(frame, inset_columns(rest), state, waiting.as_ref(), now),
             false => {
                 let body = self.draw_side_pane(frame, rest, state, now);
                 self.hit_areas.body = body;
-                self.draw_body(frame, body, (state, waiting.as_ref()), now);
+                self.draw_body(frame, body, state, waiting.as_ref(), now);
                 self.seen_tabs
                     .record_seen(self.tab, self.tab_revision(self.tab));
             }
@@ -147,10 +147,10 @@ impl Screen {
                     && !is_question_in_title(state)
                     && sheet_area.height <= 2;
             self.hit_areas.is_dialog_folded = is_folded && !sheet_area.is_empty();
-            self.draw_dialog_or_line(frame, sheet_area, (sheet, put_aside.as_deref()));
+            self.draw_dialog_or_line(frame, sheet_area, sheet, put_aside.as_deref());
         }
         let sheet = sheet.filter(|_| put_aside.is_none());
-        self.draw_bottom_area(frame, (composer, foot), (state, sheet.as_ref()));
+        self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref());
         self.draw_palette(frame, state, waiting.as_ref());
     }
 
@@ -159,7 +159,8 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        (sheet, put_aside): (&ChoiceDialog, Option<&str>),
+        sheet: &ChoiceDialog,
+        put_aside: Option<&str>,
     ) {
         if self.hit_areas.is_dialog_folded {
             let (title, style) = match put_aside {
@@ -183,7 +184,8 @@ impl Screen {
     fn fit_dialog(
         &self,
         mut sheet: ChoiceDialog,
-        (reads_on, window): (TabReading, Rect),
+        reads_on: TabReading,
+        window: Rect,
         state: Option<&RunState>,
     ) -> ChoiceDialog {
         if self.tab == TabKind::Plan || self.side_tab(window.width, state) == Some(TabKind::Plan) {
@@ -236,7 +238,7 @@ impl Screen {
         let chosen = self.chosen_choice(sheet);
         let keys = self.dialog_focus(sheet, chosen);
         let enter = self.enter_label(sheet, keys, usize::from(area.width));
-        self.hit_areas.choices = sheet.draw(frame, area, keys, (&enter, &view));
+        self.hit_areas.choices = sheet.draw(frame, area, keys, &enter, &view);
     }
 
     /// Who has the keys while a dialog stands of which this choice is pointed at.
@@ -294,7 +296,8 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        (state, waiting): (Option<&RunState>, Option<&ChoiceDialog>),
+        state: Option<&RunState>,
+        waiting: Option<&ChoiceDialog>,
         now: UnixMillis,
     ) {
         if area.is_empty() {
@@ -314,7 +317,7 @@ impl Screen {
             pager.draw(frame, area, keymap);
             return;
         }
-        self.draw_tab(self.tab, frame, area, (state, now));
+        self.draw_tab(self.tab, frame, area, state, now);
     }
 
     /// What of an area the page of a tab takes.
@@ -337,7 +340,8 @@ impl Screen {
         tab: TabKind,
         frame: &mut Frame,
         area: Rect,
-        (state, now): (Option<&RunState>, UnixMillis),
+        state: Option<&RunState>,
+        now: UnixMillis,
     ) {
         let find = self.search_query(tab);
         let clock = self.local_clock();
@@ -364,7 +368,9 @@ impl Screen {
                     &mut self.transcript,
                     frame,
                     area,
-                    texts,
+                    texts.0,
+                    texts.1,
+                    texts.2,
                     self.chat_arrangement,
                 );
             }
@@ -374,7 +380,15 @@ impl Screen {
             }
             TabKind::Comments => {
                 let about = (state, &self.finding_selection, clock);
-                tabs::comments::draw(page, &self.documents, frame, area, about);
+                tabs::comments::draw(
+                    page,
+                    &self.documents,
+                    frame,
+                    area,
+                    about.0,
+                    about.1,
+                    about.2,
+                );
             }
             TabKind::Log => {
                 let about = tabs::log::LogTabContext {

@@ -262,7 +262,7 @@ impl Screen {
             }
             SearchOrigin::Page(TabKind::Log, ..) => {
                 let letters = line.typed.to_lowercase();
-                if let Some(mark) = self.record.move_selection(is_next, (&letters, state)) {
+                if let Some(mark) = self.record.move_selection(is_next, &letters, state) {
                     self.pages.for_tab(TabKind::Log).scroll_to(mark);
                 }
             }
@@ -415,7 +415,7 @@ impl Screen {
         let place = if line.typed.is_empty() {
             format!(" in {name}")
         } else {
-            match_position_label((at, n), name, standing)
+            match_position_label(at, n, name, standing)
         };
         let columns = usize::from(area.width);
         let head = truncate_to_columns(&format!("find: {}", line.typed), columns.saturating_sub(1));
@@ -438,11 +438,7 @@ impl Screen {
 
 /// Which of what was found is at hand, and how far it was looked for: never that there is nothing in what
 /// was not looked through.
-fn match_position_label(
-    (at, n): (usize, usize),
-    name: &str,
-    standing: LogSearchProgress,
-) -> String {
+fn match_position_label(at: usize, n: usize, name: &str, standing: LogSearchProgress) -> String {
     let n_found = match (at, n) {
         (_, 0) => String::new(),
         (0, n) => n.to_string(),

@@ -371,7 +371,7 @@ fn push_column_lines<const N: usize>(
 mod tests {
     use super::*;
 
-    fn check(old: &str, new: &str, (form, columns): (ComparisonForm, usize), wanted: &str) {
+    fn check(old: &str, new: &str, form: ComparisonForm, columns: usize, wanted: &str) {
         let (old, new) = (
             ComparisonSide {
                 label: "old",
@@ -397,21 +397,18 @@ mod tests {
         check(
             &old,
             &new,
-            (ComparisonForm::Diff, 40),
+            ComparisonForm::Diff,
+            40,
             "--- old\n+++ new\n    ⋯ 7 lines are the same\n 8  line 8\n 9  line 9\n10  line 10\n11 -line 11\n11 +line eleven\n12  line 12",
         );
         check(
             "a\n",
             "a\n",
-            (ComparisonForm::Diff, 40),
+            ComparisonForm::Diff,
+            40,
             "--- old\n+++ new\n1  a",
         );
-        check(
-            "",
-            "b",
-            (ComparisonForm::Diff, 40),
-            "--- old\n+++ new\n1 +b",
-        );
+        check("", "b", ComparisonForm::Diff, 40, "--- old\n+++ new\n1 +b");
     }
 
     #[test]
@@ -421,7 +418,8 @@ mod tests {
         check(
             "a b\nc\n",
             "a x\nc\nd",
-            sides,
+            sides.0,
+            sides.1,
             &format!(
                 "old{}│ new\n1 -a b{}│ 1 +a x\n2  c{}│ 2  c\n{}│ 3 +d",
                 blank(27),
@@ -433,7 +431,8 @@ mod tests {
         check(
             "a\n",
             "b\n",
-            (ComparisonForm::SideBySide, 30),
+            ComparisonForm::SideBySide,
+            30,
             "--- old\n+++ new\n1 -a\n1 +b",
         );
     }

@@ -95,13 +95,13 @@ pub fn draw_line(frame: &mut Frame, line: &Line<'_>, area: Rect) {
         for span in &line.spans {
             let room = area.right().saturating_sub(x);
             let style = line.style.patch(span.style);
-            x = draw_span(buffer, (x, area.y), &span.content, room, style);
+            x = draw_span(buffer, x, area.y, &span.content, room, style);
         }
     }
 }
 
 /// Draws a text in at most `room` columns; gives the column behind it.
-fn draw_span(buffer: &mut Buffer, (x, y): (u16, u16), text: &str, room: u16, style: Style) -> u16 {
+fn draw_span(buffer: &mut Buffer, x: u16, y: u16, text: &str, room: u16, style: Style) -> u16 {
     if !is_single_width(text) {
         return buffer.set_stringn(x, y, text, usize::from(room), style).0;
     }
@@ -219,7 +219,7 @@ pub fn wrap_spans(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line
         let lead = if lines.is_empty() { 0 } else { indent };
         // Only the first line begins further to the left than those after it.
         let least = if lines.is_empty() { indent } else { 0 };
-        let to = find_line_end(&cells, from, (columns - lead, least));
+        let to = find_line_end(&cells, from, columns - lead, least);
         lines.push(build_line(&cells[from..to], lead));
         from = to;
         // The space at a break is not carried to the next line.
@@ -265,11 +265,7 @@ pub fn wrap_spans_to_rows(
 const NO_LINE_START: &str = ",.;:!?)]}%…，。、；：！？）】》」』”’ ";
 
 /// Finds where the line that begins at `from` ends; with no more than `least` columns it does not end before a word.
-fn find_line_end(
-    cells: &[GraphemeCell<'_>],
-    from: usize,
-    (columns, least): (usize, usize),
-) -> usize {
+fn find_line_end(cells: &[GraphemeCell<'_>], from: usize, columns: usize, least: usize) -> usize {
     let mut used = 0;
     let mut last_break = None;
     for (at, cell) in cells.iter().enumerate().skip(from) {

@@ -213,7 +213,7 @@ impl ChatTranscript {
         }
         self.update_pending_approvals(event);
         self.record_task_name(event);
-        let told = self.turns.on_event((at, self.earlier.last_event()), event);
+        let told = self.turns.on_event(at, self.earlier.last_event(), event);
         let begins = self.steps.on_event(event);
         self.push_blocks(told.into_iter().chain(begins).collect());
     }

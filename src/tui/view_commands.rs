@@ -62,7 +62,10 @@ impl Screen {
         let picked = match self.focused_tab() {
             TabKind::Plan => self.pointed_plan_line().map(|(_, text)| text),
             TabKind::Comments => self.selected_finding_text(state),
-            TabKind::Log => self.record.selected_detail(state, of).map(|(_, text)| text),
+            TabKind::Log => self
+                .record
+                .selected_detail(state, of.0, of.1)
+                .map(|(_, text)| text),
             TabKind::Chat => self.transcript.selected_text(),
             TabKind::Status => None,
         };
@@ -248,7 +251,7 @@ impl Screen {
         }
         if self.focused_tab() == TabKind::Log && self.pager.is_none() {
             let find = self.search_query(TabKind::Log);
-            if let Some(mark) = self.record.move_selection(is_next, (&find, state)) {
+            if let Some(mark) = self.record.move_selection(is_next, &find, state) {
                 self.pages.for_tab(TabKind::Log).scroll_to(mark);
             }
             return;

@@ -283,7 +283,8 @@ impl Cast {
             PlaybackSpeed::Fast,
             Box::new(said.clone()),
             Box::new(std::io::sink()),
-            (Box::new(prompter), post),
+            Box::new(prompter),
+            post,
         );
         let file = script_file(&self.folder, guise);
         let casting = ScriptedAgentOptions {

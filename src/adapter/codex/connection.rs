@@ -144,7 +144,7 @@ impl CodexAdapter {
             Ok(CodexFrame::Unknown { kind }) => push_unknown_frame(out, &kind, line),
             Ok(CodexFrame::Answer { id, outcome }) => self.on_response(id, outcome, line, out),
             Ok(CodexFrame::Request { id, method, params }) => {
-                self.on_request((&id, &method), params, line, out);
+                self.on_request(&id, &method, params, line, out);
             }
             Ok(CodexFrame::Notification { method, params }) => {
                 self.on_notification(&method, params, line, out);

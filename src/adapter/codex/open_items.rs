@@ -183,7 +183,9 @@ impl OpenItems {
         speaker: CodexSpeaker,
         id: &str,
         words: (String, String),
-        (status, exit_code, output): (ThreadItemStatus, Option<i32>, String),
+        status: ThreadItemStatus,
+        exit_code: Option<i32>,
+        output: String,
     ) -> Vec<AdapterEvent> {
         let mut events = self.start_tool(speaker, id, words);
         let item = speaker.qualify_item_id(id);
@@ -246,13 +248,20 @@ impl OpenItems {
         let words = command_label(&command);
         let output = command.aggregated_output.unwrap_or_default();
         let end = (command.status, command.exit_code, output);
-        self.end_tool_item(speaker, &command.id, words, end)
+        self.end_tool_item(speaker, &command.id, words, end.0, end.1, end.2)
     }
 
     fn end_patch(&mut self, speaker: CodexSpeaker, patch: &FileChangeItem) -> Vec<AdapterEvent> {
         let mut events = self.start_patch(speaker, patch);
         let end = (patch.status, None, String::new());
-        events.extend(self.end_tool_item(speaker, &patch.id, patch_label(patch), end));
+        events.extend(self.end_tool_item(
+            speaker,
+            &patch.id,
+            patch_label(patch),
+            end.0,
+            end.1,
+            end.2,
+        ));
         events
     }
 
@@ -263,7 +272,7 @@ impl OpenItems {
             (None, Some(result)) => thread_items::join_content_texts(&result.content),
             (None, None) => String::new(),
         };
-        self.end_tool_item(speaker, &mcp.id, words, (mcp.status, None, output))
+        self.end_tool_item(speaker, &mcp.id, words, mcp.status, None, output)
     }
 
     fn end_web_search(
@@ -272,7 +281,14 @@ impl OpenItems {
         search: &WebSearchItem,
     ) -> Vec<AdapterEvent> {
         let end = (ThreadItemStatus::Completed, None, String::new());
-        self.end_tool_item(speaker, &search.id, web_search_label(search), end)
+        self.end_tool_item(
+            speaker,
+            &search.id,
+            web_search_label(search),
+            end.0,
+            end.1,
+            end.2,
+        )
     }
 
     fn end_other_tool(&mut self, speaker: CodexSpeaker, tool: OtherToolItem) -> Vec<AdapterEvent> {
@@ -284,7 +300,7 @@ impl OpenItems {
             | ThreadItemStatus::Failed
             | ThreadItemStatus::Declined) => told,
         };
-        self.end_tool_item(speaker, &tool.id, words, (status, None, tool.output))
+        self.end_tool_item(speaker, &tool.id, words, status, None, tool.output)
     }
 }
 

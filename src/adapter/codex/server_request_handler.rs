@@ -17,7 +17,8 @@ use crate::domain::ids::RequestId;
 impl CodexAdapter {
     pub(super) fn on_request(
         &mut self,
-        (id, method): (&Value, &str),
+        id: &Value,
+        method: &str,
         params: Value,
         line: &str,
         out: &mut Vec<AdapterOutput>,

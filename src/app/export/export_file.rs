@@ -47,7 +47,7 @@ pub async fn write_to_exports(
     let folder = run.exports();
     let page = ExportPage::load(run, ground).await?;
     let (name, text) = (page.file_stem(), page.render(form));
-    let written = write_under_free_name(&folder, (&name, form.file_extension()), &text);
+    let written = write_under_free_name(&folder, &name, form.file_extension(), &text);
     written.map_err(|error| {
         StartError::new(
             format!(
@@ -61,7 +61,8 @@ pub async fn write_to_exports(
 
 fn write_under_free_name(
     folder: &Path,
-    (name, extension): (&str, &str),
+    name: &str,
+    extension: &str,
     text: &str,
 ) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
@@ -132,7 +133,7 @@ mod tests {
             ("b", "sing-2.html"),
             ("c", "sing-3.html"),
         ] {
-            let path = write_under_free_name(&folder, ("sing", "html"), text).unwrap();
+            let path = write_under_free_name(&folder, "sing", "html", text).unwrap();
             assert_eq!(path, folder.join(name));
         }
         let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();

@@ -14,7 +14,8 @@ use crate::text::pluralize;
 
 /// Tells of a run that was over before it could be taken up, and ends as it did.
 pub(super) fn report_finished_run(
-    (state, layout): (&RunState, &WorkdirLayout),
+    state: &RunState,
+    layout: &WorkdirLayout,
     teller: &mut RunReporter<'_>,
     err: &mut dyn Write,
 ) -> u8 {

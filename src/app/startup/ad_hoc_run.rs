@@ -100,7 +100,7 @@ async fn settle_run(
     let (run, mode) = (journal.state().run.clone(), journal.state().mode);
     clear_leftovers(&run).await;
     let git = prepare_git(occupied, &run, checked.commits).await?;
-    let mut begun = build_ready_run(occupied, checked, (git, wishes), journal);
+    let mut begun = build_ready_run(occupied, checked, git, wishes, journal);
     let settled = begun.engine.cancel_orphaned_tasks();
     let settled = settled.and_then(|()| match mode.after_restart() {
         after if after == mode => Ok(()),
@@ -173,5 +173,5 @@ pub(super) fn prune_expired_sessions(
 ) -> Result<(), StartError> {
     let place = (&occupied.layout, &occupied.lock);
     let limits = &occupied.project.loaded.config.limits;
-    session_commands::prune_expired_sessions(place, &mut begun.engine, limits)
+    session_commands::prune_expired_sessions(place.0, place.1, &mut begun.engine, limits)
 }

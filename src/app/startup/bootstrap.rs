@@ -37,7 +37,8 @@ const MAX_NESTED_BYTES: usize = 64 << 10;
 pub(super) fn build_ready_run(
     occupied: &mut LockedProject,
     checked: RunRequirements,
-    (git, wishes): (RunGitSetup, &StartOptions),
+    git: RunGitSetup,
+    wishes: &StartOptions,
     journal: RunJournal,
 ) -> ReadyRun {
     let (commits_off, signing) = (git.commits_off, git.signing);
@@ -95,7 +96,8 @@ pub(super) fn build_ready_run(
             sandbox::sandbox_git_commits(
                 repository,
                 &setup.sandbox_support,
-                places,
+                places.0,
+                places.1,
                 &reach,
                 signing,
             )
@@ -159,7 +161,8 @@ fn sandbox_escape_notices(checked: &RunRequirements, wishes: &StartOptions) -> B
 pub(super) fn created_event(
     run: RunId,
     config: &AppConfig,
-    (gate, mode): (Gate, Mode),
+    gate: Gate,
+    mode: Mode,
     adapters: &BTreeMap<Role, NamedAdapter>,
 ) -> RunParameters {
     let session = |role: Role| {

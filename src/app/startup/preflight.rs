@@ -109,7 +109,8 @@ pub const NO_REVIEWER_HINT: &str = "or roles.reviewer = \"none\" goes on without
 /// Everything that is missing.
 pub async fn check_goal_requirements(
     children: &ChildSpawner,
-    (config, root): (&AppConfig, &Path),
+    config: &AppConfig,
+    root: &Path,
     repository: Option<&GitRepository>,
 ) -> Result<(), StartError> {
     probe_role_adapters(children, &role_adapters(config)?, root).await?;
@@ -142,7 +143,7 @@ pub(super) async fn prepare_git(
     let settings = GitSettings::new(run.as_str(), cancel.clone()).with_spawner(children);
     let (_, repository) = find_project_root(root, settings.clone()).await?;
     let (repository, commits_off) =
-        snapshot_repository(repository, (root, places), settings, commits).await?;
+        snapshot_repository(repository, root, places, settings, commits).await?;
     let signing = match &repository {
         Some(repository) if repository.signs_commits().await => CommitSigningMode::On,
         Some(_) | None => CommitSigningMode::Off,
@@ -186,7 +187,8 @@ pub fn check_path_printable(root: &Path) -> Result<(), StartError> {
 /// The repository that snapshots and audits go to, and why commits are off where they are.
 async fn snapshot_repository(
     repository: Option<GitRepository>,
-    (root, places): (&Path, &UserDirs),
+    root: &Path,
+    places: &UserDirs,
     settings: GitSettings,
     commits: RunCommitMode,
 ) -> Result<(Option<GitRepository>, Option<String>), StartError> {

@@ -68,7 +68,7 @@ pub async fn unarchive_run(
         check_adapters_match(&checked.adapters, &state)?;
     }
     let today = jiff::Zoned::now().date();
-    let archived = archive_move::unarchive_run(layout, lock, &run.name, (&title, today))?;
+    let archived = archive_move::unarchive_run(layout, lock, &run.name, &title, today)?;
     Ok(UnarchivedRun {
         name: run.name,
         state: Box::new(state),

@@ -29,7 +29,7 @@ impl TuiApp {
             Action::Suspend => self.suspend(),
             Action::Redraw => self.redraw(),
             Action::Edit(document) => self.edit_document(document),
-            Action::Rewrite { line, was, text } => self.rewrite_plan_line((line, was), text),
+            Action::Rewrite { line, was, text } => self.rewrite_plan_line(line, was, text),
             Action::EditingDone { id, then } => self.on_editing_done(id, then),
             Action::NewRun { goal, refiner } => self.start_run(RunStartKind::Goal(goal, refiner)),
             Action::Resume => self.start_run(RunStartKind::Unfinished),
@@ -87,7 +87,7 @@ impl TuiApp {
         let request = &asked.request;
         let sent = self
             .screen
-            .perform_remote_command((&request.command, &request.text), state);
+            .perform_remote_command(&request.command, &request.text, state);
         let actions = match sent {
             Ok(actions) => actions,
             Err(why) => {

@@ -80,7 +80,7 @@ impl TuiApp {
         };
         let closed = self.closed.clone();
         self.tasks.spawn_blocking(move || {
-            let read = tool_output::load_tool_output(&layout, (&call.item, &call.output), &closed);
+            let read = tool_output::load_tool_output(&layout, &call.item, &call.output, &closed);
             BackgroundResult::CallRead(Box::new(call), with, read)
         });
         Ok(None)

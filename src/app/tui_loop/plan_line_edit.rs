@@ -17,7 +17,8 @@ impl TuiApp {
     /// the plan for seconds.
     pub(super) fn rewrite_plan_line(
         &mut self,
-        (line, was): (u32, String),
+        line: u32,
+        was: String,
         text: String,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(occupied) = &self.occupied else {
@@ -26,7 +27,7 @@ impl TuiApp {
         let plan = occupied.layout.plan();
         let name = occupied.layout.names().plan.clone();
         self.tasks.spawn_blocking(move || {
-            let written = write_line(&plan, (line, &was), &text);
+            let written = write_line(&plan, line, &was, &text);
             BackgroundResult::PlanLineWritten(
                 written
                     .map_err(|why| format!("{name} stays as it is: {why}; what you wrote: {text}")),
@@ -47,12 +48,12 @@ impl TuiApp {
     }
 }
 
-fn write_line(plan: &Path, (line, was): (u32, &str), text: &str) -> Result<(), String> {
+fn write_line(plan: &Path, line: u32, was: &str, text: &str) -> Result<(), String> {
     let lock = DocumentLock::acquire(plan).map_err(|error| error.to_string())?;
     let document = document_files::read_document(plan).map_err(|error| error.to_string())?;
     let document = document.ok_or("it is gone")?;
     let whole = String::from_utf8(document.bytes).map_err(|_| "it is not UTF-8")?;
-    let changed = replace_line(&whole, (line, was), text)
+    let changed = replace_line(&whole, line, was, text)
         .ok_or("its line is another by now, or holds signs that the screen does not show")?;
     document_files::replace_document(&lock, Some(&document.sha256), changed.as_bytes())
         .map(|_| ())
@@ -60,7 +61,7 @@ fn write_line(plan: &Path, (line, was): (u32, &str), text: &str) -> Result<(), S
 }
 
 /// The text with one line (its number from 1) written anew, line ends kept; `None` where it does not say `was`.
-fn replace_line(whole: &str, (line, was): (u32, &str), text: &str) -> Option<String> {
+fn replace_line(whole: &str, line: u32, was: &str, text: &str) -> Option<String> {
     let at = usize::try_from(line).ok()?.checked_sub(1)?;
     let mut lines: Vec<&str> = whole.split_inclusive('\n').collect();
     let old = *lines.get(at)?;
@@ -81,7 +82,7 @@ mod tests {
     #[test]
     fn a_line_is_written_anew_where_it_says_what_it_said() {
         let check = |whole: &str, line, was: &str, text: &str, wanted: Option<&str>| {
-            assert_eq!(replace_line(whole, (line, was), text).as_deref(), wanted);
+            assert_eq!(replace_line(whole, line, was, text).as_deref(), wanted);
         };
         check("a\nb\nc", 2, "b", "B", Some("a\nB\nc"));
         check(
@@ -102,8 +103,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let plan = folder.path().join("plan.md");
         std::fs::write(&plan, "1. [ ] one\n2. [ ] two\n").unwrap();
-        write_line(&plan, (2, "2. [ ] two"), "2. [ ] zwei").unwrap();
-        let why = write_line(&plan, (2, "2. [ ] two"), "2. [ ] deux").unwrap_err();
+        write_line(&plan, 2, "2. [ ] two", "2. [ ] zwei").unwrap();
+        let why = write_line(&plan, 2, "2. [ ] two", "2. [ ] deux").unwrap_err();
         assert!(why.starts_with("its line is another by now"), "{why}");
         let text = std::fs::read_to_string(&plan).unwrap();
         assert_eq!(text, "1. [ ] one\n2. [ ] zwei\n");

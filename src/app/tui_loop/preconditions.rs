@@ -36,7 +36,8 @@ impl TuiApp {
         self.spawn_background(async move {
             let place = (&config, &*root);
             BackgroundResult::GoalChecked(
-                startup::check_goal_requirements(&children, place, repository.as_ref()).await,
+                startup::check_goal_requirements(&children, place.0, place.1, repository.as_ref())
+                    .await,
             )
         });
         Ok(None)

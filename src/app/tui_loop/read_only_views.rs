@@ -242,7 +242,8 @@ impl ReadOnlyView {
 /// The directory cannot be looked at, or holds no such run.
 pub fn find_read_only_target(
     found: &ProjectContext,
-    (wishes, first): (&StartOptions, &TuiStart),
+    wishes: &StartOptions,
+    first: &TuiStart,
 ) -> Result<Option<ReadOnlyTarget>, StartError> {
     let layout = startup::run_layout(&found.root, &found.loaded.config)?;
     let held = InstanceLock::read_holder(&layout)?;

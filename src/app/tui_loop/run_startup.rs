@@ -471,7 +471,7 @@ async fn open_project(
     let looks = UiConfig::from_config(&found.loaded, terminal::detect_color_depth()).map_err(
         |problems| StartError::new(problems, "`agent-collab config check` lists them again"),
     )?;
-    if let Some(sight) = read_only_views::find_read_only_target(&found, (wishes, first))? {
+    if let Some(sight) = read_only_views::find_read_only_target(&found, wishes, first)? {
         let branch = match &found.repository {
             Some(repository) => current_branch(repository).await,
             None => None,

@@ -168,7 +168,7 @@ impl TuiApp {
                 awaited: Some(awaited),
                 letters: None,
             };
-            self.spawn_page_read(ScrollbackOwner::Ours, log, (None, FIRST_PAGE), with);
+            self.spawn_page_read(ScrollbackOwner::Ours, log, None, FIRST_PAGE, with);
         }
         was_shown
     }
@@ -177,7 +177,8 @@ impl TuiApp {
         &mut self,
         whose: ScrollbackOwner,
         log: ScrollbackLog,
-        (last, n_bytes): (Option<u64>, u64),
+        last: Option<u64>,
+        n_bytes: u64,
         with: ScrollbackRequest,
     ) {
         let ScrollbackRequest { letters, awaited } = with;
@@ -244,12 +245,7 @@ impl TuiApp {
             };
             earlier.is_reading = true;
             let last = log.first.map(|first| first - 1);
-            self.spawn_page_read(
-                whose,
-                log,
-                (last, SECOND_PAGE),
-                ScrollbackRequest::default(),
-            );
+            self.spawn_page_read(whose, log, last, SECOND_PAGE, ScrollbackRequest::default());
         }
     }
 
@@ -307,7 +303,8 @@ impl TuiApp {
         self.spawn_page_read(
             whose,
             log,
-            (Some(last), n_bytes),
+            Some(last),
+            n_bytes,
             ScrollbackRequest {
                 letters,
                 awaited: None,

@@ -128,7 +128,7 @@ impl TuiApp {
         };
         let title = title.unwrap_or_default();
         self.screen
-            .show_child_session(session, (&title, &text), stands);
+            .show_child_session(session, &title, &text, stands);
     }
 }
 

@@ -236,7 +236,8 @@ fn adapted(
     adapter: &mut dyn Adapter,
     guise: ScriptedProgram,
     demo: &DemoWorkspace,
-    (header, access): (&str, TurnAccess),
+    header: &str,
+    access: TurnAccess,
 ) -> String {
     let turn = TurnSpec {
         turn: TurnId::new("trn_1"),
@@ -350,7 +351,8 @@ fn the_ordinary_adapters_understand_every_frame_of_the_demo() {
                 &mut codex::CodexAdapter::new(),
                 ScriptedProgram::Codex,
                 &demo,
-                turn
+                turn.0,
+                turn.1
             )
         ));
     }
@@ -366,7 +368,8 @@ fn the_ordinary_adapters_understand_every_frame_of_the_demo() {
                 &mut claude::ClaudeAdapter::new(),
                 ScriptedProgram::Claude,
                 &demo,
-                turn
+                turn.0,
+                turn.1
             )
         ));
     }

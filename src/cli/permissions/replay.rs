@@ -190,11 +190,25 @@ fn replay_run(
                 ..
             } => {
                 let answered = (*allowed, by.as_str(), reason.as_str());
-                record_answer(&mut waiting, request, answered, &mut replayed);
+                record_answer(
+                    &mut waiting,
+                    request,
+                    answered.0,
+                    answered.1,
+                    answered.2,
+                    &mut replayed,
+                );
             }
             Event::ApprovalExpired { approval, reason } => {
                 let answered = (false, "expiry", reason.as_str());
-                record_answer(&mut waiting, &approval.request, answered, &mut replayed);
+                record_answer(
+                    &mut waiting,
+                    &approval.request,
+                    answered.0,
+                    answered.1,
+                    answered.2,
+                    &mut replayed,
+                );
             }
             _ => {}
         });
@@ -210,7 +224,9 @@ fn replay_run(
 fn record_answer(
     waiting: &mut Vec<(RequestId, Approval, Decision)>,
     request: &RequestId,
-    (allowed, by, reason): (bool, &str, &str),
+    allowed: bool,
+    by: &str,
+    reason: &str,
     replayed: &mut Vec<ReplayedCall>,
 ) {
     let Some(at) = waiting.iter().position(|(asked, ..)| asked == request) else {

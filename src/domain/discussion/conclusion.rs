@@ -23,10 +23,10 @@ impl GroupDiscussion {
         let standings = self.stance_table(u32::MAX);
         let votes = standings.tallies();
         let count = vote::count_votes(&votes);
-        let (basis, decision) = self.decide(stop, (&standings, &count));
+        let (basis, decision) = self.decide(stop, &standings, &count);
         let is_by_vote = basis == DecisionBasis::Vote;
         DiscussionOutcome {
-            conclusion: self.conclusion_text(&decision, (basis, stop), &votes, &count),
+            conclusion: self.conclusion_text(&decision, basis, stop, &votes, &count),
             tie: match basis {
                 DecisionBasis::None | DecisionBasis::Vote => count.tie,
                 DecisionBasis::Consensus | DecisionBasis::Moderator => Vec::new(),
@@ -65,7 +65,8 @@ impl GroupDiscussion {
     fn decide(
         &self,
         stop: DiscussionStopReason,
-        (standings, count): (&StanceTable<'_>, &VoteResult),
+        standings: &StanceTable<'_>,
+        count: &VoteResult,
     ) -> (DecisionBasis, Option<ProposalName>) {
         if matches!(
             stop,
@@ -119,7 +120,8 @@ impl GroupDiscussion {
     fn conclusion_text(
         &self,
         decision: &Option<ProposalName>,
-        (basis, stop): (DecisionBasis, DiscussionStopReason),
+        basis: DecisionBasis,
+        stop: DiscussionStopReason,
         votes: &[VoteTally],
         count: &VoteResult,
     ) -> String {
@@ -136,7 +138,7 @@ impl GroupDiscussion {
                 pluralize(n_stances, "stance")
             )
         } else {
-            summary_sentence(decision.as_ref(), (basis, stop), votes, count)
+            summary_sentence(decision.as_ref(), basis, stop, votes, count)
         };
         if let Some(closing) = closing {
             return format!("{told}\n\n{}: {}", closing.participant, closing.text);
@@ -291,7 +293,8 @@ fn minority_positions(
 
 fn summary_sentence(
     decision: Option<&ProposalName>,
-    (basis, stop): (DecisionBasis, DiscussionStopReason),
+    basis: DecisionBasis,
+    stop: DiscussionStopReason,
     votes: &[VoteTally],
     count: &VoteResult,
 ) -> String {

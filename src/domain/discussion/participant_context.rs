@@ -79,7 +79,8 @@ impl GroupDiscussion {
             sheet.add_section_within(
                 &speech_heading(speech),
                 &full_speech(speech, shares),
-                (share, 1),
+                share,
+                1,
             );
         }
         let last = heard.iter().map(|speech| speech.round).max().unwrap_or(0);
@@ -94,7 +95,7 @@ impl GroupDiscussion {
                 &full_speech(mine, to_usize(budget.message_chars)),
             );
         }
-        self.add_older_rounds(sheet, (me, last), budget);
+        self.add_older_rounds(sheet, me, last, budget);
     }
 
     /// What the others said last, by name: in the round before, or in this one where they spoke one by one. For the
@@ -125,7 +126,8 @@ impl GroupDiscussion {
     fn add_older_rounds(
         &self,
         sheet: &mut ContextBuilder,
-        (me, last): (&str, u32),
+        me: &str,
+        last: u32,
         budget: &ContextBudget,
     ) {
         let older: Vec<&Round> = self.rounds.iter().filter(|round| round.n < last).collect();
@@ -197,16 +199,12 @@ impl GroupDiscussion {
             } else {
                 sheet.remaining_chars() / 2
             };
-            sheet.add_section_within(
-                "## Context",
-                &self.order.context,
-                (share, MIN_SECTION_CHARS),
-            );
+            sheet.add_section_within("## Context", &self.order.context, share, MIN_SECTION_CHARS);
         }
         for (nth, file) in files.iter().enumerate() {
             let share = sheet.remaining_chars() / (files.len() - nth);
             let title = format!("## File {}", path_label(&file.path));
-            sheet.add_section_within(&title, &file.text, (share, MIN_SECTION_CHARS));
+            sheet.add_section_within(&title, &file.text, share, MIN_SECTION_CHARS);
         }
     }
 
@@ -240,12 +238,12 @@ impl ContextBuilder {
     }
 
     fn add_section(&mut self, title: &str, body: &str) {
-        self.add_section_within(title, body, (self.remaining_chars(), MIN_SECTION_CHARS));
+        self.add_section_within(title, body, self.remaining_chars(), MIN_SECTION_CHARS);
     }
 
     /// Adds as much of a body as fits into this many characters, title and fences with it; nothing where that is less
     /// than the least.
-    fn add_section_within(&mut self, title: &str, body: &str, (limit, least): (usize, usize)) {
+    fn add_section_within(&mut self, title: &str, body: &str, limit: usize, least: usize) {
         let body = strip_long_backticks(body);
         let body = body.trim_end_matches(['\n', '\r']);
         let whole = render_section(title, body);

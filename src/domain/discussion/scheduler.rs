@@ -196,7 +196,8 @@ impl GroupDiscussion {
         let round = self.round().map_or(1, |round| round.n);
         DiscussionEffect::Speak(vec![self.speech_request(
             closer,
-            (round, SpeechPart::Closing),
+            round,
+            SpeechPart::Closing,
             None,
         )])
     }
@@ -223,7 +224,7 @@ impl GroupDiscussion {
             .into_iter()
             .filter(is_due)
             .take(places.saturating_sub(self.speaking.len()))
-            .map(|each| self.speech_request(each, (n, SpeechPart::Round), attacker.clone()))
+            .map(|each| self.speech_request(each, n, SpeechPart::Round, attacker.clone()))
             .collect();
         if due.is_empty() {
             self.wait_until_deadline(now, self.order.terms.timeout_ms)
@@ -240,7 +241,8 @@ impl GroupDiscussion {
     fn speech_request(
         &self,
         participant: &DiscussionParticipant,
-        (round, part): (u32, SpeechPart),
+        round: u32,
+        part: SpeechPart,
         attacker: Option<String>,
     ) -> SpeechRequest {
         SpeechRequest {

@@ -77,7 +77,7 @@ impl GroupDiscussion {
             let moved = held.filter(|held| has_moved(held.stance, stance));
             let refused = moved.and_then(|held| {
                 let leading = leading_among_others(&before, name);
-                self.refusal_reason((held.stance, stance), speech, leading.as_ref())
+                self.refusal_reason(held.stance, stance, speech, leading.as_ref())
             });
             if let Some(held) = moved {
                 standings.record_change(stance_change(
@@ -102,7 +102,8 @@ impl GroupDiscussion {
     /// Why a move does not count; `None` when it does.
     fn refusal_reason(
         &self,
-        (from, to): (&ParticipantStance, &ParticipantStance),
+        from: &ParticipantStance,
+        to: &ParticipantStance,
         speech: &DiscussionSpeech,
         leading: Option<&ProposalName>,
     ) -> Option<String> {

@@ -11,7 +11,8 @@ use crate::domain::turn::TurnPurpose;
 pub(super) fn on_agent_asked(
     state: &mut RunState,
     turn: &TurnId,
-    (request, questions): (&RequestId, &[AgentQuestion]),
+    request: &RequestId,
+    questions: &[AgentQuestion],
     child: Option<&str>,
 ) -> Vec<Effect> {
     let (request, questions) = (request.clone(), questions.to_vec());

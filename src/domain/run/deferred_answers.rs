@@ -119,7 +119,8 @@ pub(super) fn on_deferred_answer(
     state: &mut RunState,
     at: UnixMillis,
     late: DeferredAnswer,
-    (kind, answer): (&QuestionKind, &QuestionAnswer),
+    kind: &QuestionKind,
+    answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     let word = match answer {
         QuestionAnswer::Texts { answers } => {

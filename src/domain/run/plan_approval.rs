@@ -161,7 +161,8 @@ pub(super) fn on_execution_refusal_answered(state: &mut RunState) -> Vec<Effect>
 pub(super) fn on_plan_edited(
     state: &mut RunState,
     plan: Option<&Plan>,
-    (approval, file): (&Sha256, &Sha256),
+    approval: &Sha256,
+    file: &Sha256,
 ) -> Vec<Effect> {
     if state.phase.is_final() {
         return Vec::new();

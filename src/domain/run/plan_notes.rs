@@ -25,7 +25,8 @@ pub fn notes_blocker(state: &RunState) -> Option<&'static str> {
 
 pub(super) fn on_note_made(
     state: &mut RunState,
-    (line, quote): (u32, &str),
+    line: u32,
+    quote: &str,
     text: &str,
 ) -> Vec<Effect> {
     if notes_blocker(state).is_none() {

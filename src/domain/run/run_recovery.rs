@@ -207,7 +207,8 @@ fn ask_about_step_recovery(state: &mut RunState) -> Vec<Effect> {
 pub(super) fn on_step_recovery_answered(
     state: &mut RunState,
     at: UnixMillis,
-    (step, stage): (u32, StepStage),
+    step: u32,
+    stage: StepStage,
     answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     if *answer == QuestionAnswer::RedoStep {

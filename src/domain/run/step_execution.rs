@@ -570,7 +570,8 @@ pub(super) fn on_test_access_answered(
     state: &mut RunState,
     at: UnixMillis,
     step: u32,
-    (is_given, keep): (bool, Effect),
+    is_given: bool,
+    keep: Effect,
 ) -> Vec<Effect> {
     let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
     let receipt = current.and_then(|current| current.receipt.clone());

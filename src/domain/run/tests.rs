@@ -570,7 +570,6 @@ fn undo(way: UndoDirection) -> Event {
 }
 
 /// Events nobody waits for: the user's, and such as come too late.
-#[expect(clippy::too_many_lines, reason = "one entry an event: a list to read")]
 fn stray(dice: u8) -> Event {
     match dice % 20 {
         18 => Event::ModeChanged { mode: Mode::Yolo },

@@ -290,7 +290,9 @@ pub(super) fn continue_after_turn(
             state,
             at,
             running.order.purpose,
-            (message, *limit, other.clone()),
+            message,
+            *limit,
+            other.clone(),
         ),
         TurnOutcome::Failed { .. } => on_turn_failed(state, at, running.order, result),
     }

@@ -21,7 +21,9 @@ pub(super) fn wait_for_limit(
     state: &mut RunState,
     at: UnixMillis,
     purpose: TurnPurpose,
-    (message, limit, other): (&str, UsageLimit, Option<String>),
+    message: &str,
+    limit: UsageLimit,
+    other: Option<String>,
 ) -> Vec<Effect> {
     let session = state.session(purpose.role());
     let adapter = session.map_or_else(String::new, |session| session.adapter.clone());
@@ -161,7 +163,8 @@ pub(super) fn on_session_moved(
     state: &mut RunState,
     at: UnixMillis,
     role: Role,
-    (session, adapter): (&SessionId, &str),
+    session: &SessionId,
+    adapter: &str,
 ) -> Vec<Effect> {
     let Some(purpose) = take_moving_turn(state, role) else {
         return Vec::new();

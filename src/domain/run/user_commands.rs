@@ -153,7 +153,9 @@ pub(super) fn on_approval_requested(state: &mut RunState, approval: &Approval) -
 pub(super) fn on_approval_decided(
     state: &mut RunState,
     request: &RequestId,
-    (allowed, by, reason): (bool, &str, &str),
+    allowed: bool,
+    by: &str,
+    reason: &str,
 ) -> Vec<Effect> {
     let mut asked = state.approvals.iter();
     let asked = asked.find(|approval| approval.request == *request).cloned();
@@ -222,7 +224,7 @@ fn dispatch_answer(
     answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     if let Some(late) = deferred_answers::take_deferred(state, &question.kind) {
-        return deferred_answers::on_deferred_answer(state, at, late, (&question.kind, answer));
+        return deferred_answers::on_deferred_answer(state, at, late, &question.kind, answer);
     }
     match question.kind {
         QuestionKind::Gate { .. } => Vec::new(),
@@ -293,7 +295,7 @@ fn dispatch_answer(
             };
             let is_given = network == TestNetworkChoice::Host;
             let keep = Effect::SaveTestNetwork(network);
-            step_execution::on_test_access_answered(state, at, step, (is_given, keep))
+            step_execution::on_test_access_answered(state, at, step, is_given, keep)
         }
         QuestionKind::TestSocket { step, lacked } => {
             let is_reached = *answer == QuestionAnswer::ReachSocket;
@@ -301,7 +303,7 @@ fn dispatch_answer(
                 path: lacked.path,
                 is_reached,
             };
-            step_execution::on_test_access_answered(state, at, step, (is_reached, keep))
+            step_execution::on_test_access_answered(state, at, step, is_reached, keep)
         }
         QuestionKind::CommitFailed { message, .. } => {
             step_execution::on_commit_failed_answered(state, &message, answer)
@@ -311,7 +313,7 @@ fn dispatch_answer(
             run_recovery::on_draft_answered(state, at, order, answer)
         }
         QuestionKind::StepRecovery { step, stage } => {
-            run_recovery::on_step_recovery_answered(state, at, (step, stage), answer)
+            run_recovery::on_step_recovery_answered(state, at, step, stage, answer)
         }
     }
 }

@@ -23,7 +23,7 @@ impl Engine {
         let speaks = child.order.speaks.as_ref();
         let discussion = speaks.map(|speaks| &speaks.discussion);
         let line = truncate::to_chars(&line, MAX_PROGRESS_CHARS);
-        self.tools.report_progress((session, discussion), &line);
+        self.tools.report_progress(session, discussion, &line);
     }
 }
 

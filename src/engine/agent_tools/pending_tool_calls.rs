@@ -108,7 +108,8 @@ impl AgentTools {
     /// Tells the calls that wait for a child, or for the discussion in which it speaks, what it does; no other.
     pub(super) fn report_progress(
         &self,
-        (child, discussion): (&SessionId, Option<&DiscussionId>),
+        child: &SessionId,
+        discussion: Option<&DiscussionId>,
         line: &str,
     ) {
         let waits = |open: &&PendingToolCall| {

@@ -33,7 +33,7 @@ pub(super) fn remove_denied_tasks(engine: &Engine, session: &SessionId, about: &
         let agent = agent.and_then(Value::as_str);
         agent.is_some_and(|agent| {
             engine
-                .check_agent_allowed(&caller, (task::TOOL.name, agent))
+                .check_agent_allowed(&caller, task::TOOL.name, agent)
                 .is_ok()
         })
     };

@@ -72,7 +72,7 @@ pub(super) fn ask_user_question(
             .and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds))),
         response_timeout: Instant::now() + engine.tool_patience(),
     };
-    enqueue_question(engine, call, (given.question, given.options), waits)
+    enqueue_question(engine, call, given.question, given.options, waits)
 }
 
 pub(super) fn exit_plan(
@@ -103,7 +103,8 @@ pub(super) fn exit_plan(
     enqueue_question(
         engine,
         call,
-        (question, yes_no_options()),
+        question,
+        yes_no_options(),
         switch_wait(engine, DeferredDecision::PlanExit),
     )
 }
@@ -127,7 +128,8 @@ pub(super) fn enter_plan(
     enqueue_question(
         engine,
         call,
-        (question, yes_no_options()),
+        question,
+        yes_no_options(),
         switch_wait(engine, DeferredDecision::PlanEnter { reason }),
     )
 }
@@ -153,7 +155,8 @@ fn switch_wait(engine: &Engine, about: DeferredDecision) -> QuestionWait {
 fn enqueue_question(
     engine: &mut Engine,
     call: &AdmittedToolCall,
-    (question, options): (String, Vec<String>),
+    question: String,
+    options: Vec<String>,
     waits: QuestionWait,
 ) -> Result<ToolReply, EngineError> {
     engine.tools.wait_for_question(&call.request, waits);

@@ -70,7 +70,7 @@ impl ApprovalTestRun {
         let loaded = config::load(&places, &root, &ConfigFlags::default()).unwrap();
         let guard = TamperGuard::open(&layout, &outside.join("side")).unwrap();
         let (journal, _) = RunJournal::create(guard, created).unwrap();
-        let setup = RunSetup::example((&root, &layout), &places, loaded.config, AskPolicy::Wait);
+        let setup = RunSetup::example(&root, &layout, &places, loaded.config, AskPolicy::Wait);
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
         for event in events {
             // The effects are not performed: this test is the world.

@@ -32,7 +32,8 @@ impl Engine {
     pub(super) fn start_check(
         &mut self,
         id: &DiscussionId,
-        (n, round): (u32, u32),
+        n: u32,
+        round: u32,
         asked_by: Vec<String>,
         order: CheckOrder,
     ) -> Result<(), EngineError> {
@@ -189,11 +190,7 @@ impl Engine {
             let unread = secret_files::list_secret_files(&root, workdir, &rules)?;
             let shown = layout.document_paths();
             Ok(sandbox::check_sandbox_spec(
-                &kernel,
-                (&root, workdir),
-                &shown,
-                unread,
-                &reach,
+                &kernel, &root, workdir, &shown, unread, &reach,
             ))
         };
         async {

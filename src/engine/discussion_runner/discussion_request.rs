@@ -144,7 +144,7 @@ impl Engine {
             None => self.discussion_planner().plan(ask)?,
         };
         for participant in &planned.order.participants {
-            self.check_agent_allowed(&ask.caller, (group_discuss::TOOL.name, &participant.agent))?;
+            self.check_agent_allowed(&ask.caller, group_discuss::TOOL.name, &participant.agent)?;
         }
         Ok(planned)
     }

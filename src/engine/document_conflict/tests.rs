@@ -94,7 +94,7 @@ impl ConflictSimulation {
         let loaded = config::load(&places, &root, &ConfigFlags::default()).unwrap();
         let guard = TamperGuard::open(&layout, &root.join("side")).unwrap();
         let (journal, _) = RunJournal::create(guard, created()).unwrap();
-        let setup = RunSetup::example((&root, &layout), &places, loaded.config, AskPolicy::Deny);
+        let setup = RunSetup::example(&root, &layout, &places, loaded.config, AskPolicy::Deny);
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
         let text = "a goal".to_owned();
         engine

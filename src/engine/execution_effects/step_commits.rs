@@ -32,8 +32,10 @@ pub(super) struct StepCommit {
 /// Commits to the branch that was approved and to no other.
 pub(super) async fn commit_step_paths(
     git: &GitRepository,
-    (terms, base): (&CommitTarget, Option<&CommitId>),
-    (tested, paths): (Option<&TreeId>, Vec<String>),
+    terms: &CommitTarget,
+    base: Option<&CommitId>,
+    tested: Option<&TreeId>,
+    paths: Vec<String>,
     message: &str,
 ) -> Result<StepCommit, StepCommitError> {
     let Some(tested) = tested else {

@@ -81,7 +81,8 @@ pub(super) async fn audit_changes(
         .cloned()
         .collect();
     let looks = (before, &now, held.earlier_unversioned_code.as_ref());
-    let entry_points = find_entry_points(git, held.command.as_ref(), looks).await?;
+    let entry_points =
+        find_entry_points(git, held.command.as_ref(), looks.0, looks.1, looks.2).await?;
     let claims = held.attribution.as_ref();
     let outside_of_calls =
         claims.map_or_else(Vec::new, |claims| claims.unattributed_paths(&changes));
@@ -100,7 +101,9 @@ pub(super) async fn audit_changes(
 pub(super) async fn find_entry_points(
     git: &GitRepository,
     command: Option<&test_runner::TestCommandLine>,
-    (before, now, runnable): (&TreeId, &TreeId, Option<&UnversionedCode>),
+    before: &TreeId,
+    now: &TreeId,
+    runnable: Option<&UnversionedCode>,
 ) -> Result<Vec<EntryPoint>, GitError> {
     let mut found = sensitive_changes_between(git, command, before, now).await?;
     if let Some(earlier) = runnable {
@@ -134,7 +137,8 @@ pub(super) async fn run_tests_between_snapshots(
     git: &GitRepository,
     step: u32,
     before: &TreeId,
-    (run, cancel): (Option<TestRun<'_>>, &CancellationToken),
+    run: Option<TestRun<'_>>,
+    cancel: &CancellationToken,
     held: &StepAuditInputs,
 ) -> Result<Event, TestRunError> {
     let (given, changed_before) = changes_since_tree(git, before).await?;
@@ -151,7 +155,8 @@ pub(super) async fn run_tests_between_snapshots(
     }
     let changes = git.changes_between(before, &now).await?;
     let looks = (before, &now, held.earlier_unversioned_code.as_ref());
-    let entry_points = find_entry_points(git, run.map(|run| run.command), looks).await?;
+    let entry_points =
+        find_entry_points(git, run.map(|run| run.command), looks.0, looks.1, looks.2).await?;
     let made_by_tests: Vec<String> = untracked_paths(git)
         .await?
         .into_iter()

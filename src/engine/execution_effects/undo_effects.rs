@@ -70,7 +70,7 @@ impl Engine {
                 (false, _) => ReversalAttempt::First,
             };
             let kept = TreeId(kept);
-            match apply_reversal(&git, &commits, (&reversal, &kept), begun).await {
+            match apply_reversal(&git, &commits, &reversal, &kept, begun).await {
                 Ok(ReversalResult {
                     tree,
                     commit,
@@ -95,7 +95,8 @@ impl Engine {
     pub(in crate::engine) fn record_reversal(
         &mut self,
         reversal: &ReversalPlan,
-        (kept, commit): (String, Option<String>),
+        kept: String,
+        commit: Option<String>,
         pen: Result<WorkflowDocumentLock, StoreError>,
     ) -> Vec<Event> {
         let mark = match reversal.way {

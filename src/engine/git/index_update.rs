@@ -112,7 +112,7 @@ fn replace_index(
         }
         file => file?,
     };
-    let moved = move_into_place(&mut file, &bytes, (index, lock), version);
+    let moved = move_into_place(&mut file, &bytes, index, lock, version);
     if !matches!(moved, Ok(IndexUpdateAttempt::Done)) {
         fs::remove_file(lock)?;
     }
@@ -122,7 +122,8 @@ fn replace_index(
 fn move_into_place(
     file: &mut File,
     bytes: &[u8],
-    (index, lock): (&Path, &Path),
+    index: &Path,
+    lock: &Path,
     version: &Option<[i64; 5]>,
 ) -> io::Result<IndexUpdateAttempt> {
     if file_version(index) != *version {

@@ -169,7 +169,7 @@ impl GitRepository {
             return Err(TreeWriteError::ChangedMeanwhile(path));
         }
         let mut done = Vec::new();
-        let moved = move_files((joined, &prints), &self.root, scratch, &mut done);
+        let moved = move_files(joined, &prints, &self.root, scratch, &mut done);
         match moved {
             Ok(()) => Ok(()),
             Err(why) => Err(match roll_back(done, scratch) {
@@ -261,7 +261,8 @@ fn fingerprint_paths(
 
 /// What goes makes room first; each of the others has a file at every moment.
 fn move_files(
-    (joined, prints): (&TreeMerge, &BTreeMap<PathBuf, PathFingerprint>),
+    joined: &TreeMerge,
+    prints: &BTreeMap<PathBuf, PathFingerprint>,
     root: &Path,
     scratch: &ScratchFolders,
     done: &mut Vec<TreeWriteStep>,

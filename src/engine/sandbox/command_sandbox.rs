@@ -42,18 +42,20 @@ impl CommandReach {
 /// `trees` is a folder of which it sees nothing.
 pub fn test_sandbox_spec(
     kernel: &SandboxSupport,
-    (root, workdir): (&Path, &Path),
+    root: &Path,
+    workdir: &Path,
     trees: Option<&Path>,
     reach: &CommandReach,
 ) -> Option<SandboxSpec> {
     let user = UserEnvironment::from_process();
-    test_sandbox_spec_for(&user, kernel, (root, workdir), trees, reach)
+    test_sandbox_spec_for(&user, kernel, root, workdir, trees, reach)
 }
 
 pub(super) fn test_sandbox_spec_for(
     user: &UserEnvironment,
     kernel: &SandboxSupport,
-    (root, workdir): (&Path, &Path),
+    root: &Path,
+    workdir: &Path,
     trees: Option<&Path>,
     reach: &CommandReach,
 ) -> Option<SandboxSpec> {
@@ -80,7 +82,8 @@ pub enum CommitSigningMode {
 /// program's own folder it sees what is `shown`, of the `unread` files nothing.
 pub fn check_sandbox_spec(
     kernel: &SandboxSupport,
-    (root, workdir): (&Path, &Path),
+    root: &Path,
+    workdir: &Path,
     shown: &[PathBuf],
     unread: Vec<PathBuf>,
     reach: &CommandReach,

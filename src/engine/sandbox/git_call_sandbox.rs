@@ -48,7 +48,8 @@ pub fn sandbox_git_reads(repository: GitRepository, kernel: &SandboxSupport) -> 
 pub fn sandbox_git_commits(
     repository: GitRepository,
     kernel: &SandboxSupport,
-    (root, workdir): (&Path, &Path),
+    root: &Path,
+    workdir: &Path,
     reach: &CommandReach,
     signing: CommitSigningMode,
 ) -> GitRepository {

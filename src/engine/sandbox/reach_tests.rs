@@ -70,7 +70,7 @@ impl SandboxReachFixture {
         };
         let workdir = self.root.join(".agent-collab");
         let places = (&*self.root, &*workdir);
-        test_sandbox_spec_for(&self.user(), &self.kernel, places, None, &reach).unwrap()
+        test_sandbox_spec_for(&self.user(), &self.kernel, places.0, places.1, None, &reach).unwrap()
     }
 
     async fn test(&self, network: SandboxNetwork, script: &str, words: &[&str]) -> String {

@@ -14,7 +14,8 @@ impl Engine {
     pub(in crate::engine) fn check_agent_allowed(
         &self,
         caller: &TaskCaller,
-        (tool, agent): (&'static str, &str),
+        tool: &'static str,
+        agent: &str,
     ) -> Result<(), TaskStartError> {
         let TaskCaller::Session(session) = caller else {
             return Ok(());

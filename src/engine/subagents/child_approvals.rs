@@ -47,7 +47,7 @@ impl Engine {
         let circumstances = asking.record_circumstances(&mut at_task.loop_detector, lineage);
         let turn = at_task.order.turn.clone();
         let Some(context) =
-            self.child_decision_context(session, (&asking.call, &circumstances), approved)
+            self.child_decision_context(session, &asking.call, &circumstances, approved)
         else {
             return Ok(());
         };
@@ -67,13 +67,13 @@ impl Engine {
         let approval = build_approval(&asking, turn, context.profile, &decision);
         let said = self.record_approval_request(approval, said)?;
         let hidden = hidden_child_permissions(&context.rules);
-        self.record_missing_tool_call(session.clone(), &asking.call, (&decision, &hidden))?;
+        self.record_missing_tool_call(session.clone(), &asking.call, &decision, &hidden)?;
         match said {
             Some(said) => self.record_and_send_decision(request, said, Vec::new()),
             None => {
                 let ApprovalRequest { call, changes, .. } = asking;
                 let seat = RequestOwner::Child(session.clone());
-                let waiting = PendingApproval::new(seat, (call, circumstances), &changes, decision);
+                let waiting = PendingApproval::new(seat, call, circumstances, &changes, decision);
                 self.start_user_timeout(&request);
                 self.pending_requests.add_approval(request, waiting);
                 Ok(())
@@ -85,7 +85,8 @@ impl Engine {
     pub(in crate::engine) fn child_decision_context(
         &self,
         session: &SessionId,
-        (call, circumstances): (&AgentToolCall, &CallCircumstances),
+        call: &AgentToolCall,
+        circumstances: &CallCircumstances,
         approvals: Vec<StoredApproval>,
     ) -> Option<DecisionContext> {
         let at_task = self.subagent_tasks.active_tasks.get(session)?;

@@ -79,9 +79,12 @@ impl ChildWorktree {
         let now = self.git.snapshot(&name).await.map_err(describe_git_error)?;
         drop(held);
         let mut record = WorktreeRecord::new(
-            (&self.session, &self.turn),
-            (&self.run, &self.git.root),
-            (&now.commit.0, &now.tree.0),
+            &self.session,
+            &self.turn,
+            &self.run,
+            &self.git.root,
+            &now.commit.0,
+            &now.tree.0,
         );
         self.registry
             .save_record(&record)

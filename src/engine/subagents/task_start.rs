@@ -190,7 +190,7 @@ impl Engine {
             _ => {}
         }
         let profile = find_subagent(&self.setup.permissions.profiles, &ask.agent)?;
-        self.check_agent_allowed(&ask.caller, (task::TOOL.name, &ask.agent))?;
+        self.check_agent_allowed(&ask.caller, task::TOOL.name, &ask.agent)?;
         let known = match &ask.task_id {
             Some(id) => Some(self.find_resumable_child(id, &ask.caller)?),
             None => None,
@@ -323,7 +323,7 @@ impl Engine {
             .as_ref()
             .map(|plot| plot.protected_folders())
             .unwrap_or_default();
-        let mut ask = self.build_child_turn(&order, &adapter, external_id, (prompt, patience));
+        let mut ask = self.build_child_turn(&order, &adapter, external_id, prompt, patience);
         ask.sandbox.read_only_folders = closed;
         let cancel = CancellationToken::new();
         let asks = mpsc::channel(COMMAND_CAPACITY);
@@ -372,7 +372,8 @@ impl Engine {
         order: &TaskOrder,
         adapter: &NamedAdapter,
         external_id: Option<String>,
-        (prompt, patience): (String, TaskLimits),
+        prompt: String,
+        patience: TaskLimits,
     ) -> TurnStartRequest {
         let setup = &self.setup;
         let staging = self.journal.layout().staging_folder(&order.session);

@@ -96,10 +96,17 @@ impl ClaudeFrameBuilder {
     }
 
     /// A request to the model is tried again.
-    pub fn api_retry(&self, attempt: u32, of: u32, delay_ms: u64, cause: (Value, &str)) -> Value {
+    pub fn api_retry(
+        &self,
+        attempt: u32,
+        of: u32,
+        delay_ms: u64,
+        status: Value,
+        error: &str,
+    ) -> Value {
         json!({
             "type": "system", "subtype": "api_retry", "attempt": attempt, "max_retries": of,
-            "retry_delay_ms": delay_ms, "error_status": cause.0, "error": cause.1,
+            "retry_delay_ms": delay_ms, "error_status": status, "error": error,
             "session_id": self.session_id, "uuid": new_uuid(),
         })
     }
@@ -284,10 +291,10 @@ impl ClaudeFrameBuilder {
 
     /// The end of a turn.
     pub fn result(&self, end: &ScriptedClaudeTurnResult) -> Value {
-        let model_usage = json!({self.model.as_str(): model_usage(end.total_tokens, end.cost_usd)});
+        let model_usage = json!({self.model.as_str(): model_usage(end.total_tokens.0, end.total_tokens.1, end.cost_usd)});
         let mut frame = json!({
             "duration_api_ms": end.duration_ms, "stop_reason": end.stop_reason,
-            "session_id": self.session_id, "total_cost_usd": end.cost_usd, "usage": turn_usage(end.turn_tokens),
+            "session_id": self.session_id, "total_cost_usd": end.cost_usd, "usage": turn_usage(end.turn_tokens.0, end.turn_tokens.1),
             "modelUsage": model_usage, "permission_denials": end.denials,
             "terminal_reason": end.terminal_reason, "fast_mode_state": "off",
             "fast_mode_disabled_reason": "sdk_opt_in_required", "subagent_stats": subagent_stats(),
@@ -327,7 +334,7 @@ impl ClaudeFrameBuilder {
         json!({
             "type": "result", "subtype": "error_during_execution", "duration_ms": 0,
             "duration_api_ms": 0, "is_error": true, "num_turns": 0, "stop_reason": null,
-            "session_id": asked, "total_cost_usd": 0, "usage": turn_usage((0, 0)), "modelUsage": {},
+            "session_id": asked, "total_cost_usd": 0, "usage": turn_usage(0, 0), "modelUsage": {},
             "permission_denials": [], "uuid": new_uuid(),
             "errors": [format!("No conversation found with session ID: {asked}")],
             "result_index": 0,
@@ -401,7 +408,7 @@ fn message_usage(output: u64) -> Value {
     })
 }
 
-fn turn_usage((input, output): (u64, u64)) -> Value {
+fn turn_usage(input: u64, output: u64) -> Value {
     json!({
         "input_tokens": input, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
         "output_tokens": output, "output_tokens_details": {"thinking_tokens": 0},
@@ -412,7 +419,7 @@ fn turn_usage((input, output): (u64, u64)) -> Value {
     })
 }
 
-fn model_usage((input, output): (u64, u64), cost_usd: f64) -> Value {
+fn model_usage(input: u64, output: u64, cost_usd: f64) -> Value {
     json!({
         "inputTokens": input, "outputTokens": output, "cacheReadInputTokens": 0,
         "cacheCreationInputTokens": 0, "webSearchRequests": 0, "costUSD": cost_usd,

@@ -213,7 +213,7 @@ impl ScriptedClaude {
         self.runtime.send(
             &self
                 .frame_builder
-                .api_retry(1, 4, 500, (Value::Null, "unknown")),
+                .api_retry(1, 4, 500, Value::Null, "unknown"),
         );
         if let Some(playing) = &mut self.active_turn {
             playing.message = None;
@@ -226,12 +226,12 @@ impl ScriptedClaude {
         let failure = failure_details(failing.kind);
         for attempt in 1..=failing.retries {
             self.pause(failing.pause_ms)?;
-            let cause = (failure.status.clone(), failure.error);
             self.runtime.send(&self.frame_builder.api_retry(
                 attempt,
                 failing.retries,
                 failing.pause_ms,
-                cause,
+                failure.status.clone(),
+                failure.error,
             ));
         }
         if let Some(seconds) = failing.resets_in {

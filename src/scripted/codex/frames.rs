@@ -232,7 +232,8 @@ pub fn command_approval_params(
 pub fn user_input_params(
     place: &ScriptedTurnIds,
     id: &str,
-    (header, text): (&str, &str),
+    header: &str,
+    text: &str,
     options: &[String],
 ) -> Value {
     let offered = options.iter();

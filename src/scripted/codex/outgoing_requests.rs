@@ -67,7 +67,7 @@ impl ScriptedCodex {
             .collect();
         let text = self.expand_placeholders(&question.question);
         let params =
-            frames::user_input_params(&self.turn_ids(), &id, (&question.header, &text), &options);
+            frames::user_input_params(&self.turn_ids(), &id, &question.header, &text, &options);
         self.send_waiting_status("waitingOnUserInput");
         let result = self.send_request("item/tool/requestUserInput", params)?;
         self.send_waiting_status("");

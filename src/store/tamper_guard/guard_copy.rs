@@ -196,7 +196,7 @@ impl GuardCopy {
             return Ok(false);
         }
         let read = |into: &mut [u8], at| self.read_at(into, at);
-        range_equals_file((from, self.len()), read, file)
+        range_equals_file(from, self.len(), read, file)
     }
 
     /// Compares with a file, byte by byte.
@@ -271,7 +271,7 @@ impl BlockCopy {
 
     /// Tells whether a file begins with it; more may follow.
     pub(super) fn is_prefix_of_file(&self, file: &File) -> io::Result<bool> {
-        range_equals_file((0, self.len), |into, at| self.read_at(into, at), file)
+        range_equals_file(0, self.len, |into, at| self.read_at(into, at), file)
     }
 }
 
@@ -283,7 +283,8 @@ fn block_position(at: u64) -> (usize, usize) {
 }
 
 fn range_equals_file(
-    (from, to): (u64, u64),
+    from: u64,
+    to: u64,
     read: impl Fn(&mut [u8], u64) -> io::Result<usize>,
     file: &File,
 ) -> io::Result<bool> {

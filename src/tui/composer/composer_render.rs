@@ -86,7 +86,7 @@ impl TextComposer {
         let at = cursor_position(&self.text_area);
         self.text_area.move_cursor(CursorMove::Jump(0, 0));
         (&self.text_area).render(area, &mut Buffer::empty(area));
-        self.move_cursor(at);
+        self.move_cursor(at.0, at.1);
     }
 
     /// Places the cursor at a place of the screen, where the composer was drawn last.
@@ -125,7 +125,7 @@ impl TextComposer {
             place += sign.chars().count();
         }
         let row = first.0;
-        self.move_cursor((row, place.min(end)));
+        self.move_cursor(row, place.min(end));
     }
 
     fn place_cursor(&self, frame: &mut Frame, inner: Rect) {

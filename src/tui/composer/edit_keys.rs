@@ -39,7 +39,7 @@ impl TextComposer {
                 let may_split = typed_char(key).is_none() && !self.text_area.is_selecting();
                 self.text_area.input(key);
                 if may_split {
-                    self.remove_grapheme_rest(&was, before);
+                    self.remove_grapheme_rest(&was, before.0, before.1);
                 }
                 self.leave_chip(before);
             }
@@ -48,7 +48,7 @@ impl TextComposer {
     }
 
     /// Removes the rest of a sign where a key that removes words took a part of it: the area knows characters only.
-    fn remove_grapheme_rest(&mut self, was: &str, (row, place): (usize, usize)) {
+    fn remove_grapheme_rest(&mut self, was: &str, row: usize, place: usize) {
         let (now, at) = cursor_position(&self.text_area);
         let (n_was, n_is) = (was.chars().count(), self.line_at_cursor().0.chars().count());
         let Some(n_gone) = n_was.checked_sub(n_is).filter(|_| now == row) else {
@@ -118,7 +118,7 @@ impl TextComposer {
         };
         self.recalled = stand.recalled;
         self.set_lines(stand.lines);
-        self.move_cursor(stand.cursor);
+        self.move_cursor(stand.cursor.0, stand.cursor.1);
     }
 
     /// Puts other lines there.
@@ -128,7 +128,7 @@ impl TextComposer {
         self.text_area.set_yank_text(yanked);
     }
 
-    pub(super) fn move_cursor(&mut self, (row, column): (usize, usize)) {
+    pub(super) fn move_cursor(&mut self, row: usize, column: usize) {
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         self.text_area
             .move_cursor(CursorMove::Jump(short(row), short(column)));
@@ -222,7 +222,7 @@ impl TextComposer {
         };
         if from < column && column < to {
             let out = if (row, column) < before { from } else { to };
-            self.move_cursor((row, out));
+            self.move_cursor(row, out);
         }
     }
 }

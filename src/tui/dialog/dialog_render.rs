@@ -45,7 +45,8 @@ impl ChoiceDialog {
         frame: &mut Frame,
         area: Rect,
         keys: DialogFocus,
-        (enter, view): (&str, &str),
+        enter: &str,
+        view: &str,
     ) -> Vec<(Rect, usize)> {
         frame.render_widget(Clear, area);
         let (inner, columns) = self.draw_frame(frame, area, enter);
@@ -94,7 +95,7 @@ impl ChoiceDialog {
             }
             if let Some(choice) = self.choices.get(at) {
                 let is_chosen = keys.pointed_choice() == Some(at);
-                let line = choice_line(choice, (keys, self.origin), is_chosen, columns);
+                let line = choice_line(choice, keys, self.origin, is_chosen, columns);
                 frame.render_widget(line, place);
                 places.push((place, at));
             }
@@ -104,8 +105,7 @@ impl ChoiceDialog {
 
     /// Draws the dialog while it takes no keys yet: it has just come, and a key may be meant for something else.
     pub fn draw_guarded(&self, frame: &mut Frame, area: Rect, view: &str) {
-        let _no_place_to_click =
-            self.draw(frame, area, DialogFocus::Nobody, (NOT_READY_TEXT, view));
+        let _no_place_to_click = self.draw(frame, area, DialogFocus::Nobody, NOT_READY_TEXT, view);
     }
 
     /// Draws the border where there is room for one.
@@ -232,7 +232,8 @@ fn body_text_lines(body: &[(String, Style)], columns: usize, rows: usize) -> Vec
 /// A choice; quiet where none can be made, and without its letter where that is written elsewhere.
 fn choice_line(
     choice: &DialogChoice,
-    (keys, asked_by): (DialogFocus, DialogOrigin),
+    keys: DialogFocus,
+    asked_by: DialogOrigin,
     is_chosen: bool,
     columns: usize,
 ) -> Line<'static> {

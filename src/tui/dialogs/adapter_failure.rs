@@ -15,10 +15,11 @@ const LOGIN_FAILURE: &str = "login";
 pub(super) fn build_dialog(
     id: u32,
     purpose: &TurnPurpose,
-    failure: (&str, &str, Option<&str>),
+    kind: &str,
+    message: &str,
+    other: Option<&str>,
     state: &RunState,
 ) -> ChoiceDialog {
-    let (kind, message, other) = failure;
     let role = purpose.role();
     let adapter = state.session(role).map_or("", |session| &session.adapter);
     let title = format!("{} ({adapter}) failed: {kind}", role.name());
@@ -39,7 +40,7 @@ pub(super) fn build_dialog(
             "try again in a new session",
             answer_question(id, QuestionAnswer::NewSession),
         );
-    add_adapter_switch(sheet, id, (role, other), state)
+    add_adapter_switch(sheet, id, role, other, state)
         .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
         .with_choice('c', "cancel the run", confirm_cancel())
 }

@@ -10,8 +10,10 @@ pub(super) fn build_dialog(id: u32, step: u32, changes: &[EntryPoint]) -> Choice
     let title = format!("step {step} changed what this program would run");
     let files = changes.iter();
     changed_files::build_dialog(
-        (id, step),
-        (&title, "Nothing of it has run yet."),
+        id,
+        step,
+        &title,
+        "Nothing of it has run yet.",
         files.map(|point| (&*point.path, &*point.why)),
         [(
             'y',

@@ -12,8 +12,10 @@ use crate::tui::theme;
 
 /// A dialog about files of a step, each with why it is here; `with_choice` are what may be done with them.
 pub(super) fn build_dialog<'a>(
-    (id, step): (u32, u32),
-    (title, said): (&str, &str),
+    id: u32,
+    step: u32,
+    title: &str,
+    said: &str,
     files: impl Iterator<Item = (&'a str, &'a str)>,
     offers: impl IntoIterator<Item = (char, &'a str, QuestionAnswer)>,
 ) -> ChoiceDialog {

@@ -12,7 +12,8 @@ use crate::tui::theme;
 
 pub(super) fn build_dialog(
     id: u32,
-    (document, clash): (&str, Option<&MergeConflict>),
+    document: &str,
+    clash: Option<&MergeConflict>,
     purpose: &TurnPurpose,
     known: &DialogContext<'_>,
 ) -> ChoiceDialog {

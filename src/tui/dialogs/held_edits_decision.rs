@@ -10,8 +10,10 @@ pub(super) fn build_dialog(id: u32, step: u32, edits: &[HeldEdit]) -> ChoiceDial
     let title = format!("step {step} changed files that your rules hold back");
     let put_back = "restore these files to before the step; the rest of it stays";
     changed_files::build_dialog(
-        (id, step),
-        (&title, "Nothing of it is tested or committed yet."),
+        id,
+        step,
+        &title,
+        "Nothing of it is tested or committed yet.",
         edits.iter().map(|edit| (&*edit.path, &*edit.why)),
         [
             ('r', put_back, QuestionAnswer::PutBack),

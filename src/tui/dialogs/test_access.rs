@@ -21,7 +21,7 @@ pub(super) fn build_network_dialog(
     state: &RunState,
 ) -> ChoiceDialog {
     let lacked = "the machine's network";
-    let sheet = base_dialog(id, (step, lacked), line, state)
+    let sheet = base_dialog(id, step, lacked, line, state)
         .with_text(NETWORK_RISK, theme::QUIET)
         .with_choice(
             'l',
@@ -42,7 +42,7 @@ pub(super) fn build_socket_dialog(
     lacked: &MissingSocket,
     state: &RunState,
 ) -> ChoiceDialog {
-    let sheet = base_dialog(id, (step, &lacked.path), &lacked.line, state)
+    let sheet = base_dialog(id, step, &lacked.path, &lacked.line, state)
         .with_text(SOCKET_RISK, theme::QUIET)
         .with_choice(
             'l',
@@ -58,7 +58,7 @@ pub(super) fn build_socket_dialog(
 }
 
 /// What failed, and by which command: that of the step, or of the tests before the first one (step 0).
-fn base_dialog(id: u32, (step, lacked): (u32, &str), line: &str, state: &RunState) -> ChoiceDialog {
+fn base_dialog(id: u32, step: u32, lacked: &str, line: &str, state: &RunState) -> ChoiceDialog {
     let title = format!("{} fail without {lacked}", tests_label(step));
     let sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(line, theme::BAD);
     let execution = state.execution.as_ref();

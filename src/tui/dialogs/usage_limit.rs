@@ -64,7 +64,7 @@ pub(super) fn build_dialog(
             "try again now",
             answer_question(id, QuestionAnswer::Retry),
         );
-    add_adapter_switch(sheet, id, (role, other.as_deref()), state)
+    add_adapter_switch(sheet, id, role, other.as_deref(), state)
         .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
         .with_choice('c', "cancel the run", confirm_cancel())
 }

@@ -102,7 +102,7 @@ impl DiffBody {
             matches: items,
             current: at.unwrap_or(0),
         };
-        self.reveal_match(size);
+        self.reveal_match(size.0, size.1);
     }
 
     /// Goes to the next line that has what is looked for, or the one before; around the ends.
@@ -113,7 +113,7 @@ impl DiffBody {
         } else {
             (self.search.current + n - 1) % n
         };
-        self.reveal_match(size);
+        self.reveal_match(size.0, size.1);
     }
 
     /// Which line of how many that have it is at hand, from 1.
@@ -123,7 +123,7 @@ impl DiffBody {
     }
 
     /// Brings the line that is at hand into the window.
-    fn reveal_match(&mut self, (rows, columns): (usize, usize)) {
+    fn reveal_match(&mut self, rows: usize, columns: usize) {
         let Some(item) = self.search.matches.get(self.search.current).copied() else {
             return;
         };
@@ -164,7 +164,7 @@ impl DiffBody {
     }
 
     /// Moves the window, which has so many rows and columns.
-    pub fn scroll(&mut self, does: DiffAction, (rows, columns): (usize, usize)) {
+    pub fn scroll(&mut self, does: DiffAction, rows: usize, columns: usize) {
         let end = self.end_position(rows, columns);
         match does {
             DiffAction::Up => self.scroll_up(1, columns),
@@ -411,7 +411,7 @@ mod tests {
             (DiffAction::PreviousFile, Some(0)),
             (DiffAction::PreviousFile, None),
         ] {
-            body.scroll(does, (10, 80));
+            body.scroll(does, 10, 80);
             assert_eq!(here(&body), wanted, "{does:?}");
         }
     }
@@ -444,10 +444,10 @@ mod tests {
             let end = body.end_position(rows, columns);
             for n in moves {
                 let does = [DiffAction::Up, DiffAction::Down, DiffAction::PageUp, DiffAction::PageDown, DiffAction::Top, DiffAction::End, DiffAction::Up, DiffAction::Down][n];
-                body.scroll(does, (rows, columns));
+                body.scroll(does, rows, columns);
                 proptest::prop_assert!(body.position <= end);
             }
-            body.scroll(DiffAction::End, (rows, columns));
+            body.scroll(DiffAction::End, rows, columns);
             proptest::prop_assert_eq!(body.position, end);
         }
     }

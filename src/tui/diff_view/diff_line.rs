@@ -138,7 +138,7 @@ pub fn line_rows(
         return vec![hunk_line(&line.text, columns)];
     }
     let numbers = places.numbers.get(n).copied().unwrap_or_default();
-    let gutter = gutter_text(line.kind, numbers, (places.digits, columns));
+    let gutter = gutter_text(line.kind, numbers.0, numbers.1, places.digits, columns);
     let partner = places.partners.get(n).copied().flatten();
     let partner = partner.and_then(|at| patch.lines.get(at));
     let file = places.files.get(n).copied().flatten();
@@ -165,8 +165,10 @@ fn hunk_line(text: &str, columns: usize) -> Line<'static> {
 
 fn gutter_text(
     kind: DiffLineKind,
-    (old, new): (Option<usize>, Option<usize>),
-    (digits, columns): (usize, usize),
+    old: Option<usize>,
+    new: Option<usize>,
+    digits: usize,
+    columns: usize,
 ) -> String {
     if matches!(kind, DiffLineKind::File | DiffLineKind::Hunk) || columns < MIN_NUMBER_COLUMNS {
         return String::new();

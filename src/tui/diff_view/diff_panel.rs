@@ -37,7 +37,7 @@ impl Screen {
             let title = state.and_then(|state| step_title(view.scope(), state));
             let waits = waiting.filter(|_| below.is_none());
             let waits = waits.map(|sheet| sheet.title.as_str());
-            self.hit_areas.diff_strip = view.draw(frame, area, title.as_deref(), (waits, &back));
+            self.hit_areas.diff_strip = view.draw(frame, area, title.as_deref(), waits, &back);
         }
     }
 }
@@ -54,7 +54,7 @@ fn draw_waiting_dialog(sheet: &ChoiceDialog, frame: &mut Frame, area: &mut Rect,
     let wanted = sheet.preferred_rows(usize::from(area.width));
     let most = usize::from(area.height / 3);
     let area = split_bottom(area, wanted.min(most));
-    let _no_choice = sheet.draw(frame, area, DialogFocus::Nobody, (enter, back));
+    let _no_choice = sheet.draw(frame, area, DialogFocus::Nobody, enter, back);
 }
 
 /// The text of the step that a diff is of.

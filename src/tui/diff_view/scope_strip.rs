@@ -19,7 +19,8 @@ pub struct ScopeStrip {
 pub fn lay_out_strip(
     scopes: &[DiffScope],
     chosen: DiffScope,
-    (waits, back): (Option<&str>, &str),
+    waits: Option<&str>,
+    back: &str,
     columns: usize,
 ) -> ScopeStrip {
     let mark = waits.map_or(String::new(), |waits| {

@@ -59,7 +59,8 @@ const MAX_BRIEF_ROWS: usize = 3;
 /// At most `rows` lines of an entry.
 pub fn cell_lines(
     entry: BoardCellContent<'_>,
-    (columns, rows): (usize, usize),
+    columns: usize,
+    rows: usize,
     form: BoardCellDetail,
     now: UnixMillis,
 ) -> Vec<Line<'static>> {
@@ -75,7 +76,7 @@ pub fn cell_lines(
             vec![quiet_line(&text, columns)]
         }
         BoardCellContent::Speaking { since, text } => {
-            speaking_lines(since, text, (columns, rows), now)
+            speaking_lines(since, text, columns, rows, now)
         }
         BoardCellContent::Finished {
             speech,
@@ -88,7 +89,7 @@ pub fn cell_lines(
                 lines.extend(first_lines(&error.message, columns, rows, theme::PLAIN));
                 lines
             }
-            None => speech_lines(speech, (before, refused), (columns, rows), form),
+            None => speech_lines(speech, before, refused, columns, rows, form),
         },
     };
     truncate_rows(&mut lines, columns, rows);
@@ -103,7 +104,8 @@ fn quiet_line(text: &str, columns: usize) -> Line<'static> {
 fn speaking_lines(
     since: UnixMillis,
     text: &str,
-    (columns, rows): (usize, usize),
+    columns: usize,
+    rows: usize,
     now: UnixMillis,
 ) -> Vec<Line<'static>> {
     let head = format!("◌ speaks {}", format_elapsed(since, now));
@@ -137,8 +139,10 @@ fn text_tail(text: &str, bytes: usize) -> &str {
 
 fn speech_lines(
     speech: &DiscussionSpeech,
-    (before, refused): (Option<&ParticipantStance>, Option<&str>),
-    (columns, rows): (usize, usize),
+    before: Option<&ParticipantStance>,
+    refused: Option<&str>,
+    columns: usize,
+    rows: usize,
     form: BoardCellDetail,
 ) -> Vec<Line<'static>> {
     let mut lines = vec![stance_line(speech.stance.as_ref(), before, columns)];
@@ -148,13 +152,13 @@ fn speech_lines(
     };
     if let Some(why) = refused {
         let text = format!("the move does not count: {why}");
-        lines.extend(signed_lines("⊘ ", &text, (columns, most), theme::BAD));
+        lines.extend(signed_lines("⊘ ", &text, columns, most, theme::BAD));
     }
     match &speech.stance {
         Some(stance) => lines.extend(stance_detail_lines(stance, columns, most)),
         None => {
             let why = speech.no_stance.as_deref().unwrap_or("it named none");
-            lines.extend(signed_lines("", why, (columns, most), theme::QUIET));
+            lines.extend(signed_lines("", why, columns, most, theme::QUIET));
         }
     }
     if form == BoardCellDetail::Full && lines.len() + 1 < rows {
@@ -227,22 +231,23 @@ pub fn stance_detail_lines(
     if let Some((sign, proposal)) =
         discussion_labels::stance_position(stance).filter(|(_, text)| !text.is_empty())
     {
-        lines.extend(signed_lines(sign, proposal, (columns, most), theme::STRONG));
+        lines.extend(signed_lines(sign, proposal, columns, most, theme::STRONG));
     }
     if most > 1 && stance.stance == ProposalAttitude::Disagree && stance.instead.is_some() {
         lines.extend(signed_lines(
             "not ",
             &stance.proposal,
-            (columns, 1),
+            columns,
+            1,
             theme::PLAIN,
         ));
     }
     for blocking in &stance.blocking {
-        lines.extend(signed_lines("! ", blocking, (columns, most), theme::BAD));
+        lines.extend(signed_lines("! ", blocking, columns, most, theme::BAD));
     }
     if let Some(why) = &stance.why_changed {
         let text = format!("moved: {why}");
-        lines.extend(signed_lines("↺ ", &text, (columns, most), theme::PLAIN));
+        lines.extend(signed_lines("↺ ", &text, columns, most, theme::PLAIN));
     }
     lines
 }
@@ -251,7 +256,8 @@ pub fn stance_detail_lines(
 pub fn signed_lines(
     sign: &str,
     text: &str,
-    (columns, most): (usize, usize),
+    columns: usize,
+    most: usize,
     style: Style,
 ) -> Vec<Line<'static>> {
     let text = format!("{sign}{}", to_one_line(text_head(text, columns, most + 1)));
@@ -265,7 +271,7 @@ pub fn signed_lines(
 
 /// The first lines of a plain text.
 fn first_lines(text: &str, columns: usize, rows: usize, style: Style) -> Vec<Line<'static>> {
-    signed_lines("", text, (columns, rows.max(2)), style)
+    signed_lines("", text, columns, rows.max(2), style)
 }
 
 /// As much of a text as can fill so many rows.

@@ -49,7 +49,8 @@ pub fn visible_columns(area: Rect, n: usize, first: usize) -> Vec<BoardColumn> {
 pub fn draw_heading(
     frame: &mut Frame,
     area: Rect,
-    (minutes, columns): (&BoardModel<'_>, &[BoardColumn]),
+    minutes: &BoardModel<'_>,
+    columns: &[BoardColumn],
     chosen: usize,
 ) {
     let seats = minutes.column_participants();

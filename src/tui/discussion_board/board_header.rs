@@ -38,7 +38,7 @@ struct HeaderLines {
 
 impl HeaderLines {
     /// Adds lines, the first with one weight, those after it with another.
-    fn add_weighted(&mut self, (first, rest): (u8, u8), lines: Vec<Line<'static>>) {
+    fn add_weighted(&mut self, first: u8, rest: u8, lines: Vec<Line<'static>>) {
         let last = lines.len().saturating_sub(1);
         let weighed = lines.into_iter().enumerate().map(|(n, line)| WeightedLine {
             weight: if n == 0 { first } else { rest },
@@ -79,7 +79,8 @@ fn mark_line_cut(line: &mut Line<'static>, columns: usize) {
 /// At most `vote_rows` lines.
 pub fn header_lines(
     minutes: &BoardModel<'_>,
-    (columns, rows): (usize, usize),
+    columns: usize,
+    rows: usize,
     now: UnixMillis,
 ) -> Vec<Line<'static>> {
     let mut head = HeaderLines {
@@ -134,24 +135,21 @@ fn add_title(head: &mut HeaderLines, minutes: &BoardModel<'_>, now: UnixMillis) 
             Span::raw(" ".repeat(gap)),
             Span::styled(about, theme::QUIET),
         ]);
-        return head.add_weighted((9, 9), vec![line]);
+        return head.add_weighted(9, 9, vec![line]);
     }
-    head.add_weighted(
-        (9, 1),
-        signed_lines("", &topic, (columns, 2), theme::STRONG),
-    );
+    head.add_weighted(9, 1, signed_lines("", &topic, columns, 2, theme::STRONG));
     let about = Line::styled(truncate_to_columns(&about, columns), theme::QUIET);
-    head.add_weighted((4, 4), vec![about]);
+    head.add_weighted(4, 4, vec![about]);
 }
 
 /// Who is awaited and since when, and what leads.
 fn add_progress(head: &mut HeaderLines, minutes: &BoardModel<'_>, now: UnixMillis) {
     let (text, style) = describe_awaited(minutes, now);
     let line = Line::styled(truncate_to_columns(&text, head.columns), style);
-    head.add_weighted((10, 10), vec![line]);
+    head.add_weighted(10, 10, vec![line]);
     let standing = &minutes.counts.tallies;
     let rows = vote_bars::vote_rows(standing, None, name_indent(head.columns), head.columns);
-    head.add_weighted((5, 3), prefix_name(rows, "so far", head.columns));
+    head.add_weighted(5, 3, prefix_name(rows, "so far", head.columns));
 }
 
 fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style) {
@@ -212,37 +210,36 @@ fn add_outcome(head: &mut HeaderLines, outcome: &DiscussionOutcome, most: usize)
     };
     let mut decided = wrap_spans(&decided, columns, 2);
     truncate_rows(&mut decided, columns, 2);
-    head.add_weighted((10, 6), decided);
+    head.add_weighted(10, 6, decided);
     let conclusion = outcome.conclusion.replace("**", "").replace('`', "");
-    let conclusion = named_lines("", &conclusion, (columns, most), theme::PLAIN);
-    head.add_weighted((3, 2), conclusion);
+    let conclusion = named_lines("", &conclusion, columns, most, theme::PLAIN);
+    head.add_weighted(3, 2, conclusion);
     let decision = outcome.decision.as_ref();
     let rows = vote_bars::vote_rows(&outcome.votes, decision, name_indent(columns), columns);
-    head.add_weighted((8, 5), prefix_name(rows, "votes", columns));
+    head.add_weighted(8, 5, prefix_name(rows, "votes", columns));
     let at_first = vote_bars::describe_first_votes(outcome);
     head.add_weighted(
-        (1, 1),
-        named_lines("at first", &at_first, (columns, 1), theme::QUIET),
+        1,
+        1,
+        named_lines("at first", &at_first, columns, 1, theme::QUIET),
     );
     let without = vote_bars::describe_missing_votes(outcome);
-    head.add_weighted(
-        (2, 2),
-        named_lines("", &without, (columns, 1), theme::QUIET),
-    );
+    head.add_weighted(2, 2, named_lines("", &without, columns, 1, theme::QUIET));
     for (n, minority) in outcome.minority.iter().take(3).enumerate() {
         let text = vote_bars::describe_minority(minority, outcome);
         let name = if n == 0 { "minority" } else { "" };
-        head.add_weighted((7, 3), named_lines(name, &text, (columns, 2), theme::PLAIN));
+        head.add_weighted(7, 3, named_lines(name, &text, columns, 2, theme::PLAIN));
     }
     for (n, point) in outcome.unresolved.iter().take(3).enumerate() {
         let text = format!("! {} ({})", point.text, point.participant);
         let name = if n == 0 { "unsettled" } else { "" };
-        head.add_weighted((7, 3), named_lines(name, &text, (columns, 2), theme::BAD));
+        head.add_weighted(7, 3, named_lines(name, &text, columns, 2, theme::BAD));
     }
     let stopped = discussion_labels::describe_stop(outcome);
     head.add_weighted(
-        (6, 6),
-        named_lines("ended", &stopped, (columns, 1), theme::QUIET),
+        6,
+        6,
+        named_lines("ended", &stopped, columns, 1, theme::QUIET),
     );
 }
 
@@ -275,7 +272,8 @@ fn prefix_name(rows: Vec<Line<'static>>, name: &str, columns: usize) -> Vec<Line
 fn named_lines(
     name: &str,
     text: &str,
-    (columns, most): (usize, usize),
+    columns: usize,
+    most: usize,
     style: Style,
 ) -> Vec<Line<'static>> {
     if text.trim().is_empty() {
@@ -286,5 +284,5 @@ fn named_lines(
         (_, name) => format!("{name} {}", to_one_line(text)),
     };
     let room = columns.saturating_sub(name_indent(columns));
-    prefix_name(signed_lines("", &text, (room, most), style), name, columns)
+    prefix_name(signed_lines("", &text, room, most, style), name, columns)
 }

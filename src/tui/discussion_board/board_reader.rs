@@ -38,7 +38,9 @@ impl BoardReader {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        (minutes, spot, column): (&BoardModel<'_>, BoardTarget, usize),
+        minutes: &BoardModel<'_>,
+        spot: BoardTarget,
+        column: usize,
     ) {
         let mut area = area;
         let head = split_top(&mut area, 1);

@@ -43,7 +43,9 @@ enum BoardRow {
 pub fn draw(
     frame: &mut Frame,
     area: Rect,
-    (minutes, chosen, first): (&BoardModel<'_>, BoardSelection, usize),
+    minutes: &BoardModel<'_>,
+    chosen: BoardSelection,
+    first: usize,
     now: UnixMillis,
 ) -> Vec<(Rect, BoardTarget, Option<usize>)> {
     let mut area = area;
@@ -58,7 +60,7 @@ pub fn draw(
         return grid.hit_areas;
     }
     let heading = split_top(&mut area, 1);
-    board_columns::draw_heading(frame, heading, (minutes, &grid.columns), chosen.column);
+    board_columns::draw_heading(frame, heading, minutes, &grid.columns, chosen.column);
     grid.draw_rows(frame, area);
     grid.hit_areas
 }
@@ -136,7 +138,7 @@ impl RoundGrid<'_> {
             } else {
                 BoardCellDetail::Brief
             };
-            self.draw_row(frame, place, (*block, form), &hidden);
+            self.draw_row(frame, place, *block, form, &hidden);
         }
     }
 
@@ -189,7 +191,7 @@ impl RoundGrid<'_> {
         let left = room.saturating_sub(open.unwrap_or(room));
         (
             from,
-            self.distribute_rows(blocks, (from, focus), heights.into(), left),
+            self.distribute_rows(blocks, from, focus, heights.into(), left),
         )
     }
 
@@ -197,7 +199,8 @@ impl RoundGrid<'_> {
     fn distribute_rows(
         &self,
         blocks: &[BoardRow],
-        (from, focus): (usize, usize),
+        from: usize,
+        focus: usize,
         mut heights: Vec<usize>,
         left: usize,
     ) -> Vec<usize> {
@@ -242,7 +245,7 @@ impl RoundGrid<'_> {
                 .map(|seat| self.minutes.cell_content(round, &seat.name));
             let size = (usize::from(*wide).min(MAX_TEXT_COLUMNS), rows);
             entry.map_or_else(Vec::new, |entry| {
-                board_cell::cell_lines(entry, size, form, self.now)
+                board_cell::cell_lines(entry, size.0, size.1, form, self.now)
             })
         };
         self.columns.iter().map(of).collect()
@@ -256,7 +259,8 @@ impl RoundGrid<'_> {
         let columns = usize::from(x + wide - from).min(MAX_TEXT_COLUMNS);
         board_cell::cell_lines(
             self.minutes.closing_content(),
-            (columns, rows),
+            columns,
+            rows,
             form,
             self.now,
         )
@@ -283,12 +287,12 @@ impl RoundGrid<'_> {
                 let (sign, word, style) = discussion_labels::check_label(&check.end);
                 let end = format!("  {sign} {word}");
                 let by = format!(" · {}", check.asked_by.join(", "));
-                let line = check_line(&check.order.command, (&end, style), &by, columns);
+                let line = check_line(&check.order.command, &end, style, &by, columns);
                 (line, Some(at))
             })
             .collect();
         if let (Some(order), true) = (&discussion.checking, round + 1 == discussion.rounds.len()) {
-            let line = check_line(&order.command, ("  ◌ runs", theme::KEY), "", columns);
+            let line = check_line(&order.command, "  ◌ runs", theme::KEY, "", columns);
             lines.push((line, None));
         }
         if form == BoardCellDetail::Brief && lines.len() > MAX_BRIEF_CHECKS {
@@ -304,7 +308,8 @@ impl RoundGrid<'_> {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        (block, form): (BoardRow, BoardCellDetail),
+        block: BoardRow,
+        form: BoardCellDetail,
         hidden: &str,
     ) {
         let mut area = area;
@@ -316,7 +321,7 @@ impl RoundGrid<'_> {
         frame.render_widget(Line::styled(text, style), rule);
         match block {
             BoardRow::Closing => self.draw_closing(frame, area, form),
-            BoardRow::Round(n) => self.draw_round(frame, area, (n, form)),
+            BoardRow::Round(n) => self.draw_round(frame, area, n, form),
         }
     }
 
@@ -377,7 +382,7 @@ impl RoundGrid<'_> {
         draw_lines(frame, area, lines);
     }
 
-    fn draw_round(&mut self, frame: &mut Frame, area: Rect, (n, form): (usize, BoardCellDetail)) {
+    fn draw_round(&mut self, frame: &mut Frame, area: Rect, n: usize, form: BoardCellDetail) {
         let checks = self.check_lines(n, form);
         let mut area = area;
         let rows = area
@@ -428,7 +433,8 @@ impl RoundGrid<'_> {
 /// A check: the command, how it went, who wanted it.
 fn check_line(
     command: &str,
-    (end, style): (&str, ratatui::style::Style),
+    end: &str,
+    style: ratatui::style::Style,
     by: &str,
     columns: usize,
 ) -> Line<'static> {

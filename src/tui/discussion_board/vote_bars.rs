@@ -37,7 +37,8 @@ pub fn vote_rows(
             tally,
             n_votes,
             decision == Some(&tally.proposal),
-            (room, columns),
+            room,
+            columns,
         )
     };
     tallies.iter().take(MAX_PROPOSALS).map(row).collect()
@@ -55,7 +56,8 @@ fn vote_row(
     tally: &VoteTally,
     of: usize,
     is_decided: bool,
-    (room, columns): (usize, usize),
+    room: usize,
+    columns: usize,
 ) -> Line<'static> {
     let (style, of_bar) = if is_decided {
         (theme::GOOD, theme::GOOD)

@@ -137,7 +137,7 @@ impl ActiveKeymap {
         let row = self
             .all_rows()
             .find(|(binding, _)| binding.name == action)?;
-        let key = self.display_key(row, is_writing)?;
+        let key = self.display_key(row.0, row.1, is_writing)?;
         Some((key.label(), row.0.command?()))
     }
 
@@ -161,7 +161,8 @@ impl ActiveKeymap {
     /// The key to show for a line here: one that works while the user writes, when that is so.
     pub fn display_key(
         &self,
-        (binding, keys): (&KeyBinding, &[KeyChord]),
+        binding: &KeyBinding,
+        keys: &[KeyChord],
         is_writing: ComposerFocus,
     ) -> Option<KeyChord> {
         let fits = |key: &&KeyChord| is_writing == ComposerFocus::Unfocused || !key.is_printable();
@@ -177,7 +178,7 @@ impl ActiveKeymap {
         let Some(row) = rows.find(|(binding, _)| binding.name == action) else {
             return action.to_owned();
         };
-        match self.display_key(row, is_writing) {
+        match self.display_key(row.0, row.1, is_writing) {
             Some(key) => key.label(),
             None => row.0.first_slash().to_owned(),
         }

@@ -21,7 +21,9 @@ pub fn draw(
     transcript: &mut ChatTranscript,
     frame: &mut Frame,
     area: Rect,
-    (empty, find, keys): (&'static str, &str, Option<[String; 2]>),
+    empty: &'static str,
+    find: &str,
+    keys: Option<[String; 2]>,
     voices: ChatArrangement,
 ) {
     let is_beside = voices == ChatArrangement::SideBySide && area.width >= WIDE;

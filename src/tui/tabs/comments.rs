@@ -85,11 +85,13 @@ pub fn draw(
     texts: &DisplayDocuments,
     frame: &mut Frame,
     area: Rect,
-    (state, chosen, clock): (Option<&RunState>, &FindingSelection, LocalClock),
+    state: Option<&RunState>,
+    chosen: &FindingSelection,
+    clock: LocalClock,
 ) {
     let columns = usize::from(area.width);
     let of = |form: FindingListLayout, table: ReviewTableMode| {
-        let ledger = state.map(|state| ledger_entries(state, (chosen, form, table), texts, clock));
+        let ledger = state.map(|state| ledger_entries(state, chosen, form, table, texts, clock));
         ledger.unwrap_or_default()
     };
     let whole = of(FindingListLayout::Full, ReviewTableMode::Full);
@@ -172,7 +174,9 @@ enum FindingListLayout {
 
 fn ledger_entries(
     state: &RunState,
-    (chosen, form, table): (&FindingSelection, FindingListLayout, ReviewTableMode),
+    chosen: &FindingSelection,
+    form: FindingListLayout,
+    table: ReviewTableMode,
     texts: &DisplayDocuments,
     clock: LocalClock,
 ) -> Vec<CommentsEntry> {

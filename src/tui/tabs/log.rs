@@ -169,7 +169,8 @@ impl EventLogList {
     pub fn move_selection(
         &mut self,
         is_next: bool,
-        (find, state): (&str, Option<&RunState>),
+        find: &str,
+        state: Option<&RunState>,
     ) -> Option<ScrollTarget> {
         let listed: Vec<i64> = self
             .listed_rows(find, state)
@@ -226,7 +227,8 @@ impl EventLogList {
     pub fn selected_detail(
         &self,
         state: Option<&RunState>,
-        (clock, repository): (LocalClock, &str),
+        clock: LocalClock,
+        repository: &str,
     ) -> Option<(String, String)> {
         let row = self.selected_row()?;
         let (who, words) = row.summary.author_and_text(state);
@@ -282,7 +284,7 @@ pub fn draw(
     about: LogTabContext<'_>,
 ) {
     let mut area = area;
-    record.filter_older((about.query, about.state));
+    record.filter_older(about.query, about.state);
     if let Some(row) = record.selected_row().filter(|_| area.height > 8) {
         let pane = if area.width >= MIN_SIDE_BY_SIDE_COLUMNS {
             (take_detail_area(&mut area), Borders::LEFT | Borders::TOP)
@@ -290,7 +292,7 @@ pub fn draw(
             let rows = (area.height / 3).clamp(4, 16);
             (split_bottom(&mut area, usize::from(rows)), Borders::TOP)
         };
-        draw_detail(row, frame, pane, about);
+        draw_detail(row, frame, pane.0, pane.1, about);
     }
     area.width = area.width.min(MAX_LIST_COLUMNS);
     let columns = usize::from(area.width);
@@ -344,7 +346,8 @@ fn take_detail_area(area: &mut Rect) -> Rect {
 fn draw_detail(
     row: &EventLogRow,
     frame: &mut Frame,
-    (area, sides): (Rect, Borders),
+    area: Rect,
+    sides: Borders,
     about: LogTabContext<'_>,
 ) {
     let (who, words) = row.summary.author_and_text(about.state);
@@ -426,7 +429,7 @@ fn lay_out(record: &EventLogList, about: LogTabContext<'_>, columns: usize) -> S
         laid.targets
             .insert(ScrollTarget::Row(row.n), laid.lines.len());
         let text = shorten_draft_paths(&localize_text(&text, about.clock, about.repository));
-        let lines = row_lines((row, who, &text), about.clock, columns);
+        let lines = row_lines(row, who, &text, about.clock, columns);
         let lines =
             search_highlight::highlight_lines(lines, about.query, record.selected == Some(row.n));
         laid.lines
@@ -446,7 +449,9 @@ fn lay_out(record: &EventLogList, about: LogTabContext<'_>, columns: usize) -> S
 }
 
 fn row_lines(
-    (row, who, text): (&EventLogRow, &str, &str),
+    row: &EventLogRow,
+    who: &str,
+    text: &str,
     clock: LocalClock,
     columns: usize,
 ) -> Vec<Line<'static>> {

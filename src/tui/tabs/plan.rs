@@ -68,7 +68,7 @@ pub fn draw(
         page.follow_target(None);
         page.lay_out(hasher.finish(), || {
             let earlier = (earlier, texts.plan_versions.len());
-            lay_out_comparison(text, earlier, (reading, keymap), columns)
+            lay_out_comparison(text, earlier.0, earlier.1, reading, keymap, columns)
         });
         return page.draw(frame, area);
     }
@@ -81,7 +81,7 @@ pub fn draw(
     page.lay_out(hasher.finish(), || {
         let open = keymap.key_label("open", ComposerFocus::Unfocused);
         let picked = (reading.selected_line(), n_rows);
-        lay_out(text, (&marks, &remarks), picked, columns, &open)
+        lay_out(text, &marks, &remarks, picked.0, picked.1, columns, &open)
     });
     page.follow_target(at_work.map(ScrollTarget::Step));
     page.draw(frame, area);
@@ -90,8 +90,10 @@ pub fn draw(
 /// The plan beside an earlier version of it.
 fn lay_out_comparison(
     text: &str,
-    (earlier, n_earlier): (&PlanVersion, usize),
-    (reading, keymap): (&PlanViewState, &ActiveKeymap),
+    earlier: &PlanVersion,
+    n_earlier: usize,
+    reading: &PlanViewState,
+    keymap: &ActiveKeymap,
     columns: usize,
 ) -> ScrollContent {
     let columns = columns.saturating_sub(1);
@@ -224,14 +226,16 @@ fn note_remark(note: &PlanNote, lines: &[&str]) -> LineRemark {
 
 fn lay_out(
     text: &str,
-    (marks, remarks): (&[step_marks::PlanStepMark], &[LineRemark]),
-    (picked, n_rows): (Option<usize>, Option<usize>),
+    marks: &[step_marks::PlanStepMark],
+    remarks: &[LineRemark],
+    picked: Option<usize>,
+    n_rows: Option<usize>,
     columns: usize,
     open: &str,
 ) -> ScrollContent {
     let columns = columns.saturating_sub(1);
-    let mut laid = lay_out_heading(text, (marks, remarks), (first_body_line(text), columns));
-    let parts = plan_parts(text, (marks, remarks), picked, columns);
+    let mut laid = lay_out_heading(text, marks, remarks, first_body_line(text), columns);
+    let parts = plan_parts(text, marks, remarks, picked, columns);
     let all = laid.lines.len()
         + parts
             .iter()
@@ -275,7 +279,8 @@ fn lay_out(
 /// The lines of the plan with what stands below each.
 fn plan_parts(
     text: &str,
-    (marks, remarks): (&[step_marks::PlanStepMark], &[LineRemark]),
+    marks: &[step_marks::PlanStepMark],
+    remarks: &[LineRemark],
     picked: Option<usize>,
     columns: usize,
 ) -> Vec<PlanPart> {
@@ -311,7 +316,7 @@ fn plan_parts(
                 let lines = match below {
                     0 => markdown.lay_out_line(line, columns, theme::PLAIN),
                     _ if is_code => markdown.lay_out_line(line, columns, theme::PLAIN),
-                    below => continuation_lines(&mut markdown, trimmed, (below, columns)),
+                    below => continuation_lines(&mut markdown, trimmed, below, columns),
                 };
                 (
                     lines,
@@ -333,7 +338,7 @@ fn plan_parts(
             .extend(add_gutter(lines, picked == Some(at)));
         for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
             part.has_remarks = true;
-            add_remark(&mut part.layout, remark, (columns, "    "));
+            add_remark(&mut part.layout, remark, columns, "    ");
         }
         parts.push(part);
     }
@@ -343,8 +348,10 @@ fn plan_parts(
 /// What stands above the plan: what is wrong with it, and what blocks it and is of no line of it.
 fn lay_out_heading(
     text: &str,
-    (marks, remarks): (&[step_marks::PlanStepMark], &[LineRemark]),
-    (n_before, columns): (usize, usize),
+    marks: &[step_marks::PlanStepMark],
+    remarks: &[LineRemark],
+    n_before: usize,
+    columns: usize,
 ) -> ScrollContent {
     let mut laid = ScrollContent::default();
     for flaw in step_marks::plan_problems(text, marks) {
@@ -375,7 +382,7 @@ fn add_remarks_without_line<'a>(
         laid.lines.push(head);
     }
     for remark in remarks {
-        add_remark(laid, remark, (columns, ""));
+        add_remark(laid, remark, columns, "");
     }
 }
 
@@ -383,7 +390,8 @@ fn add_remarks_without_line<'a>(
 fn continuation_lines(
     markdown: &mut MarkdownRenderer,
     line: &str,
-    (indent, columns): (usize, usize),
+    indent: usize,
+    columns: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = markdown.lay_out_line(line, columns.saturating_sub(indent), theme::PLAIN);
     for line in &mut lines {
@@ -393,7 +401,7 @@ fn continuation_lines(
 }
 
 /// Puts a finding or a note below the line that it speaks of.
-fn add_remark(laid: &mut ScrollContent, remark: &LineRemark, (columns, lead): (usize, &str)) {
+fn add_remark(laid: &mut ScrollContent, remark: &LineRemark, columns: usize, lead: &str) {
     laid.targets.insert(remark.mark, laid.lines.len());
     let spans = [
         Span::raw(lead.to_owned()),

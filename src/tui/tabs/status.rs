@@ -111,7 +111,7 @@ fn lay_out(
     );
     section(
         "timeline",
-        timeline_bars::timeline_lines(state, (end, about.clock), columns),
+        timeline_bars::timeline_lines(state, end, about.clock, columns),
     );
     section(
         "reviews",
@@ -124,14 +124,14 @@ fn lay_out(
     section("checks", rows(check_rows(state)));
     for role in [Role::Planner, Role::Reviewer] {
         let body = match state.session(role) {
-            Some(session) => session_rows(state, (role, session), about, now),
+            Some(session) => session_rows(state, role, session, about, now),
             None => vec![plain_row("adapter", "none: the plan is not reviewed")],
         };
         section(role.name(), rows(body));
     }
     section(
         "last turns",
-        status_tables::turn_table(state, (end, about.clock)).lay_out(columns),
+        status_tables::turn_table(state, end, about.clock).lay_out(columns),
     );
     lines
 }
@@ -181,7 +181,7 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
         );
         rows.push(plain_row("turn", &text));
         let silent = about.silent.into_iter();
-        rows.extend(silent.flat_map(|silent| silence_rows(silent, (clock, now), about.interrupt)));
+        rows.extend(silent.flat_map(|silent| silence_rows(silent, clock, now, about.interrupt)));
     }
     if let Some(text) = labels::describe_usage_limit(state, now, clock) {
         rows.push(StatusRow::new("waits", &text, theme::WARNING));
@@ -204,7 +204,8 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
 
 fn silence_rows(
     silent: &SilentTurn,
-    (clock, now): (LocalClock, UnixMillis),
+    clock: LocalClock,
+    now: UnixMillis,
     key: &str,
 ) -> [StatusRow; 2] {
     let text = clock.localize_utc_times(&in_words(silent, now));
@@ -219,7 +220,8 @@ fn silence_rows(
 
 fn session_rows(
     state: &RunState,
-    (role, session): (Role, &Session),
+    role: Role,
+    session: &Session,
     about: StatusContext<'_>,
     now: UnixMillis,
 ) -> Vec<StatusRow> {

@@ -80,7 +80,8 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
     let text = "## user\n\nlist them\n\n## assistant\n\nTwo.\n";
     screen.show_child_session(
         &SessionId::new("ses_child4"),
-        ("explore#4", text),
+        "explore#4",
+        text,
         ConversationStatus::Ended,
     );
     check("child_open", &mut screen, Some(&state));
@@ -135,7 +136,7 @@ fn leaving_says_which_tasks_would_end_and_a_second_key_means_it() {
     let mut other = not_writing();
     let left = press(&mut other, Some(&state), &["<c-c>", "<c-c>"]);
     assert_eq!(left, [Action::Quit(QuitStep::Now)]);
-    let sent = not_writing().perform_remote_command(("quit", ""), Some(&state));
+    let sent = not_writing().perform_remote_command("quit", "", Some(&state));
     assert_eq!(sent, Ok(vec![Action::Quit(QuitStep::Ask)]));
 }
 
@@ -180,7 +181,8 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
     let told = |screen: &mut Screen, text: &str| {
         screen.show_child_session(
             &session,
-            ("explore#1: running", text),
+            "explore#1: running",
+            text,
             ConversationStatus::Running,
         );
     };

@@ -44,7 +44,7 @@ fn say(screen: &mut Screen, text: &str) {
     screen.on_event(NOW, &Event::Agent { turn, role, news });
 }
 
-fn click(screen: &mut Screen, state: Option<&RunState>, (column, row): (u16, u16)) -> Vec<Action> {
+fn click(screen: &mut Screen, state: Option<&RunState>, column: u16, row: u16) -> Vec<Action> {
     let event = MouseEvent {
         kind: MouseEventKind::Down(MouseButton::Left),
         column,
@@ -114,9 +114,9 @@ fn a_click_gives_a_pane_the_keys_and_one_pane_alone_offers_no_other() {
     let (side, _) = screen.hit_areas.side_pane.unwrap();
     let wide = drawn(&mut screen, WIDE, Some(&state));
     assert!(wide.contains("F6 other pane"), "{wide}");
-    click(&mut screen, Some(&state), (side.x + 20, side.y + 5));
+    click(&mut screen, Some(&state), side.x + 20, side.y + 5);
     assert_eq!(screen.focused_tab(), TabKind::Plan);
-    click(&mut screen, Some(&state), (20, side.y + 5));
+    click(&mut screen, Some(&state), 20, side.y + 5);
     assert_eq!(screen.focused_tab(), TabKind::Chat);
     press_at(&mut screen, WIDE, Some(&state), &["<f6>"]);
     let narrow = drawn(&mut screen, (100, 30), Some(&state));
@@ -244,10 +244,10 @@ fn a_click_in_the_composer_places_the_cursor() {
     press(&mut screen, None, &["一二三 end"]);
     let place = screen.hit_areas.composer;
     // The second half of a wide sign is that sign, too.
-    click(&mut screen, None, (place.x + 4, place.y + 1));
+    click(&mut screen, None, place.x + 4, place.y + 1);
     press(&mut screen, None, &["x"]);
     assert_eq!(screen.composer.text(), "一x二三 end");
-    click(&mut screen, None, (place.x + 60, place.y + 1));
+    click(&mut screen, None, place.x + 60, place.y + 1);
     press(&mut screen, None, &["y"]);
     assert_eq!(screen.composer.text(), "一x二三 endy");
     // In a row that goes on from the one above, the places are counted from there.
@@ -256,7 +256,7 @@ fn a_click_in_the_composer_places_the_cursor() {
     press(&mut screen, None, &[text.as_str()]);
     let place = screen.hit_areas.composer;
     assert!(place.contains(Position::new(place.x + 1, place.y + 2)));
-    click(&mut screen, None, (place.x + 1, place.y + 2));
+    click(&mut screen, None, place.x + 1, place.y + 2);
     press(&mut screen, None, &["|"]);
     let half = "word ".repeat(15);
     assert_eq!(screen.composer.text(), format!("{half}|{half}"));
@@ -282,7 +282,7 @@ fn a_click_opens_a_run_of_before_on_the_first_page() {
         .lines()
         .position(|line| line.contains("about two"))
         .unwrap();
-    let actions = click(&mut screen, None, (10, u16::try_from(row).unwrap()));
+    let actions = click(&mut screen, None, 10, u16::try_from(row).unwrap());
     assert_eq!(actions, [Action::OpenRun("two".to_owned())]);
 }
 

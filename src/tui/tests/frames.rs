@@ -22,9 +22,9 @@ fn flaws(buffer: &Buffer) -> Vec<String> {
     for y in 0..buffer.area.height {
         for x in 0..buffer.area.width {
             let symbol = buffer[(x, y)].symbol();
-            flaws.extend(halved(buffer, (x, y)));
+            flaws.extend(halved(buffer, x, y));
             if let Some(corners) = CORNERS.iter().find(|corners| corners[0] == symbol) {
-                flaws.extend(unclosed(buffer, (x, y), corners));
+                flaws.extend(unclosed(buffer, x, y, corners));
             }
         }
     }
@@ -32,7 +32,7 @@ fn flaws(buffer: &Buffer) -> Vec<String> {
 }
 
 /// A wide sign that reaches out of the window, or under another one.
-fn halved(buffer: &Buffer, (x, y): (u16, u16)) -> Option<String> {
+fn halved(buffer: &Buffer, x: u16, y: u16) -> Option<String> {
     let symbol = buffer[(x, y)].symbol();
     let end = x + symbol.cell_width().max(1);
     let is_free = |x: u16| {
@@ -45,7 +45,7 @@ fn halved(buffer: &Buffer, (x, y): (u16, u16)) -> Option<String> {
 }
 
 /// A frame of which a side or a corner is missing.
-fn unclosed(buffer: &Buffer, (left, top): (u16, u16), corners: &[&str; 4]) -> Option<String> {
+fn unclosed(buffer: &Buffer, left: u16, top: u16, corners: &[&str; 4]) -> Option<String> {
     let is = |x: u16, y: u16, wanted: &str| {
         buffer
             .cell((x, y))

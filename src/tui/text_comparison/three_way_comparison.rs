@@ -93,7 +93,7 @@ pub fn three_way_lines(sides: ThreeWayComparison<'_>, columns: usize) -> Vec<Lin
         let n_rows = [&stretch.yours, &stretch.before, &stretch.agents];
         let n_rows = n_rows.map(|range| range.len()).into_iter().max();
         let n_rows = n_rows.unwrap_or(0);
-        let folded = folded_rows(&stretch, (n, n_stretches));
+        let folded = folded_rows(&stretch, n, n_stretches);
         for row in 0..n_rows {
             if folded.contains(&row) {
                 if row == folded.start {
@@ -118,7 +118,7 @@ pub fn three_way_lines(sides: ThreeWayComparison<'_>, columns: usize) -> Vec<Lin
 }
 
 /// The rows of a long stretch that nobody changed, but for those at its ends that stand beside a change.
-fn folded_rows(stretch: &AlignedStretch, (n, n_stretches): (usize, usize)) -> Range<usize> {
+fn folded_rows(stretch: &AlignedStretch, n: usize, n_stretches: usize) -> Range<usize> {
     let head = if n == 0 { 0 } else { CONTEXT_LINES };
     let tail = if n + 1 == n_stretches {
         0

@@ -303,7 +303,7 @@ impl ToolCallCard {
     /// Its lines.
     pub fn lines(&self, columns: usize, folding: FoldState) -> Vec<Line<'static>> {
         let (verb, about) = self.verb_and_subject();
-        let (head, is_whole) = self.head_line(&verb, &about, (columns, folding));
+        let (head, is_whole) = self.head_line(&verb, &about, columns, folding);
         let mut lines = vec![head];
         if folding == FoldState::Open {
             if !is_whole {
@@ -340,7 +340,8 @@ impl ToolCallCard {
         &self,
         verb: &str,
         about: &str,
-        (columns, folding): (usize, FoldState),
+        columns: usize,
+        folding: FoldState,
     ) -> (Line<'static>, bool) {
         let (sign, style) = self.sign();
         let fold = match folding {

@@ -131,7 +131,7 @@ impl TurnTracker {
         let line_before = self
             .bare_turn_end
             .take()
-            .and_then(|bare| self.resolve_bare_end(bare, earlier));
+            .and_then(|bare| self.resolve_bare_end(bare.0, bare.1, bare.2, earlier));
         let lines = self
             .partial_turns
             .iter()
@@ -149,7 +149,9 @@ impl TurnTracker {
 
     fn resolve_bare_end(
         &mut self,
-        (seq, ended_at, used): (u64, UnixMillis, BTreeMap<Role, SessionUsage>),
+        seq: u64,
+        ended_at: UnixMillis,
+        used: BTreeMap<Role, SessionUsage>,
         earlier: &Self,
     ) -> Option<(u64, TranscriptBlock)> {
         let Some(role) = earlier.last_role else {
@@ -176,11 +178,7 @@ impl TurnTracker {
     }
 
     /// Takes an event in, by its number; gives the line that ends a turn.
-    pub fn on_event(
-        &mut self,
-        (at, seq): (UnixMillis, u64),
-        event: &Event,
-    ) -> Option<TranscriptBlock> {
+    pub fn on_event(&mut self, at: UnixMillis, seq: u64, event: &Event) -> Option<TranscriptBlock> {
         match event {
             Event::TurnStarted { .. } | Event::TurnEnded { .. } | Event::PhaseChanged { .. } => {
                 self.is_name_reset = true;

@@ -141,7 +141,7 @@ impl DiscussionSimulator {
                 round,
                 asked_by,
                 order,
-            } => self.check((n, round), asked_by, order),
+            } => self.check(n, round, asked_by, order),
             DiscussionEffect::Stop(stop) => self.stop(&stop),
             DiscussionEffect::Wait { until } => self.wait(until),
             DiscussionEffect::Conclude(outcome) => {
@@ -248,7 +248,7 @@ impl DiscussionSimulator {
         }
     }
 
-    fn check(&mut self, (n, round): (u32, u32), asked_by: Vec<String>, order: CheckOrder) {
+    fn check(&mut self, n: u32, round: u32, asked_by: Vec<String>, order: CheckOrder) {
         self.trace.push(format!(
             "check {n}: {} ({})",
             order.command,

@@ -218,7 +218,7 @@ async fn serve_requests(
     loop {
         tokio::select! {
             ask = asks.recv() => match ask {
-                Some(Ok(Some(ask))) => dispatch_request(ask, post, calls, (&mut waiting, &tell)).await?,
+                Some(Ok(Some(ask))) => dispatch_request(ask, post, calls, &mut waiting, &tell).await?,
                 Some(Err(error)) => return Err(error),
                 Some(Ok(None)) | None => return Ok(()),
             },
@@ -239,7 +239,8 @@ async fn dispatch_request(
     ask: ToolSocketRequest,
     post: &ConnectionContext,
     calls: &mut ConnectionCalls,
-    (waiting, tell): (&mut JoinSet<()>, &mpsc::Sender<ToolSocketMessage>),
+    waiting: &mut JoinSet<()>,
+    tell: &mpsc::Sender<ToolSocketMessage>,
 ) -> io::Result<()> {
     let ending = |_| io::Error::from(io::ErrorKind::BrokenPipe);
     match ask {

@@ -29,7 +29,8 @@ async fn with_test_sandbox(repository: GitRepository) -> GitRepository {
     sandbox_git_commits(
         repository,
         &kernel,
-        (&root, &workdir),
+        &root,
+        &workdir,
         &reach,
         CommitSigningMode::Off,
     )

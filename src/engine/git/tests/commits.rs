@@ -198,8 +198,14 @@ async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
     };
     let repository = fixture.repository().await;
     let places = (&*root, &*workdir);
-    let repository =
-        sandbox::sandbox_git_commits(repository, &kernel, places, &reach, CommitSigningMode::Off);
+    let repository = sandbox::sandbox_git_commits(
+        repository,
+        &kernel,
+        places.0,
+        places.1,
+        &reach,
+        CommitSigningMode::Off,
+    );
     let commit = commit_now(&repository, &paths(&["a"]), &[], "step").await;
     commit.unwrap();
     let said = fixture.git("show HEAD:a");

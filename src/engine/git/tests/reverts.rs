@@ -173,7 +173,8 @@ async fn what_was_put_back_is_put_back_even_if_its_tree_cannot_be_stored() {
     let done = apply_reversal(
         &repository,
         &commits,
-        (&reversal, &kept),
+        &reversal,
+        &kept,
         ReversalAttempt::First,
     )
     .await;

@@ -81,13 +81,14 @@ impl Engine {
             sub_agent: Some(self.session_display_path(session)),
             fingerprint: None,
         };
-        self.request_patch_approval((session, turn), asking, context, decision)
+        self.request_patch_approval(session, turn, asking, context, decision)
     }
 
     /// Says what was decided, or lets it wait for the user.
     fn request_patch_approval(
         &mut self,
-        (session, turn): (&SessionId, TurnId),
+        session: &SessionId,
+        turn: TurnId,
         asking: ApprovalRequest,
         context: DecisionContext,
         decision: Decision,
@@ -105,7 +106,7 @@ impl Engine {
         };
         let seat = RequestOwner::Patch(session.clone());
         let ApprovalRequest { call, changes, .. } = asking;
-        let waiting = PendingApproval::new(seat, (call, circumstances), &changes, decision);
+        let waiting = PendingApproval::new(seat, call, circumstances, &changes, decision);
         self.pending_requests.add_approval(request, waiting);
         Ok(())
     }

@@ -87,7 +87,7 @@ impl EventLogList {
     }
 
     /// Keeps of what came before only what is listed.
-    pub(super) fn filter_older(&mut self, (find, state): (&str, Option<&RunState>)) {
+    pub(super) fn filter_older(&mut self, find: &str, state: Option<&RunState>) {
         if !find.starts_with(&self.older.query) {
             self.older = OlderEvents::default();
         }

@@ -209,7 +209,7 @@ fn test_cell(receipt: &Receipt) -> (String, Style) {
 }
 
 /// The last turns, the latest last.
-pub fn turn_table(state: &RunState, (now, clock): (UnixMillis, LocalClock)) -> StatusTable {
+pub fn turn_table(state: &RunState, now: UnixMillis, clock: LocalClock) -> StatusTable {
     let turns = state.course.turns();
     let from = turns.len().saturating_sub(MAX_TURN_ROWS);
     let rows = turns.iter().skip(from);

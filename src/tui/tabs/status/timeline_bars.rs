@@ -80,7 +80,8 @@ struct TimelineRow {
 /// The bars with their legend; none where nothing was kept.
 pub fn timeline_lines(
     state: &RunState,
-    (now, clock): (UnixMillis, LocalClock),
+    now: UnixMillis,
+    clock: LocalClock,
     columns: usize,
 ) -> Vec<Line<'static>> {
     let course = &state.course;
@@ -94,7 +95,7 @@ pub fn timeline_lines(
     for row in timeline_rows(state, &axis, now) {
         lines.push(row.lay_out(&axis, bar, has_sums));
     }
-    lines.push(scale_line(&axis, (now, clock), bar));
+    lines.push(scale_line(&axis, now, clock, bar));
     let legend = "█ works  ▒ waits for you  × did not end well  ┊ the program did not run";
     lines.extend(crate::tui::text_wrap::wrap_spans(
         &[
@@ -204,7 +205,8 @@ fn mark_column(cells: &mut [char], at: i64, length: i64, sign: char) {
 /// The time of day at both ends.
 fn scale_line(
     axis: &TimelineAxis,
-    (now, clock): (UnixMillis, LocalClock),
+    now: UnixMillis,
+    clock: LocalClock,
     bar: usize,
 ) -> Line<'static> {
     let (from, to) = (
