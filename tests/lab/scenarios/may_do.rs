@@ -78,7 +78,7 @@ fn probes(column: Column, vendor: Vendor) -> Vec<Probe> {
         Column::InExecute => after,
     };
     let read = "read a file of the repository";
-    let kept = "read a file that a rule keeps, such as `.env`";
+    let kept = "read a file that a rule protects, such as `.env`";
     let outside = "read outside of the repository by its reading tools, links included";
     let change = "change a file of the repository";
     let own = "write in `.git` or `.agent-collab`";
