@@ -61,27 +61,59 @@ fn the_readme_names_one_command_for_the_main_job_and_one_for_the_tests() {
     assert!(root().join("tests/run").is_file());
 }
 
+/// README.md and all pages of `docs/`.
+fn manual() -> String {
+    let pages = files_below("docs", &[]);
+    let pages = pages
+        .iter()
+        .filter(|page| page.extension().is_some_and(|extension| extension == "md"));
+    let pages = pages.map(|page| read(&page.to_string_lossy()));
+    pages.fold(read("README.md"), |manual, page| manual + "\n" + &page)
+}
+
 #[test]
-fn the_readme_tells_of_every_sub_command_and_of_every_flag_of_a_run() {
-    let readme = read("README.md");
+fn the_manual_describes_every_sub_command_and_every_flag_of_a_run() {
+    let manual = manual();
     let commands = sub_commands();
     let missing = commands
         .iter()
-        .filter(|name| !readme.contains(&format!("agent-collab {name}")));
+        .filter(|name| !manual.contains(&format!("agent-collab {name}")));
     let mut complaints: Vec<String> = missing
-        .map(|name| format!("README.md does not tell of `agent-collab {name}`"))
+        .map(|name| format!("neither README.md nor docs/ describes `agent-collab {name}`"))
         .collect();
     assert!(
         commands.iter().any(|name| name == "run"),
         "--help lists no `run`: {commands:?}"
     );
     let flags = flags(&["run"]);
-    let untold = flags
+    let undescribed = flags
         .iter()
-        .filter(|flag| *flag != "--help" && !readme.contains(flag.as_str()));
+        .filter(|flag| *flag != "--help" && !manual.contains(flag.as_str()));
     complaints
-        .extend(untold.map(|flag| format!("README.md does not tell of `agent-collab run {flag}`")));
-    none(&complaints, "say in README.md what it is for");
+        .extend(undescribed.map(|flag| {
+            format!("neither README.md nor docs/ describes `agent-collab run {flag}`")
+        }));
+    none(
+        &complaints,
+        "describe it in docs/, flags in docs/headless.md",
+    );
+}
+
+#[test]
+fn the_readme_links_to_every_page_of_the_documents_and_fits_on_150_lines() {
+    let readme = read("README.md");
+    let n_lines = readme.lines().count();
+    assert!(
+        n_lines <= 150,
+        "README.md has {n_lines} lines; details belong into docs/"
+    );
+    let complaints: Vec<String> = files_below("docs", &[])
+        .iter()
+        .map(|page| page.display().to_string())
+        .filter(|page| !readme.contains(&format!("]({page})")))
+        .map(|page| format!("README.md has no link to {page}"))
+        .collect();
+    none(&complaints, "add it to the table of pages");
 }
 
 #[test]
@@ -125,7 +157,7 @@ fn every_local_link_leads_somewhere() {
             }
         }
     }
-    none(&complaints, "mend the link or write what it promises");
+    none(&complaints, "fix the link or write what it promises");
 }
 
 #[test]

@@ -131,10 +131,10 @@ fn render<'a>(finished: impl Iterator<Item = &'a Notes>) -> String {
     }
     let version = |vendor| versions.get(&vendor).cloned().unwrap_or_default();
     let mut text = format!(
-        "# What the CLIs were seen to do\n\n\
-         This table is written by the real-CLI lab (`tests/lab`) from the results of its scenarios and compared with them\n\
-         in every run of `tests/run`: the CLIs are the real ones from npm, the model behind them is a fake server on loopback.\n\
-         Do not edit it; change a scenario, then `UPDATE_DOCS=1 cargo test --test lab`.\n\n\
+        "# What the CLIs do\n\n\
+         The tests in `tests/lab` write this table from their results, and every run of `tests/run` compares it with them.\n\
+         The CLIs are the real ones from npm; the model behind them is a fake server on loopback.\n\
+         Do not edit the table: change a scenario, then run `UPDATE_DOCS=1 cargo test --test lab`.\n\n\
          | what was run | codex {} | claude {} |\n|---|---|---|\n",
         version(Vendor::Openai),
         version(Vendor::Anthropic)

@@ -1,6 +1,6 @@
-//! README's table "What an agent may do", cell by cell, played by both CLIs.
+//! The table "What an agent may do" of docs/permissions.md, cell by cell, played by both CLIs.
 //!
-//! The table is read from README.md: a row without probes here, or a cell in other words, fails.
+//! The table is read from that page: a row without probes here, or a cell in other words, fails.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,8 +10,9 @@ use crate::model_server::script::{Request, Tool, Vendor};
 use crate::report::Notes;
 use crate::world::{Cast, Outcome, World, exists};
 
-const README: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"));
-const CAPABILITY: &str = "README's table of what an agent may do, cell by cell";
+const PERMISSIONS_PAGE: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/permissions.md"));
+const CAPABILITY: &str = "the table of what an agent may do in permissions.md, cell by cell";
 /// What only `.env` holds.
 const SECRET: &str = "lab-secret-of-the-env-file";
 /// What only the file outside of the repository holds.
@@ -77,7 +78,7 @@ fn probes(column: Column, vendor: Vendor) -> Vec<Probe> {
         Column::InExecute => after,
     };
     let read = "read a file of the repository";
-    let kept = "read a file that a rule keeps, such as `.env`";
+    let kept = "read a file that a rule protects, such as `.env`";
     let outside = "read outside of the repository by its reading tools, links included";
     let change = "change a file of the repository";
     let own = "write in `.git` or `.agent-collab`";
@@ -210,7 +211,7 @@ fn play(vendor: Vendor, notes: &mut Notes) {
         for (at, probe) in probes(column, vendor).iter().enumerate() {
             let promise = table
                 .get(&(probe.row, column))
-                .unwrap_or_else(|| panic!("README's table has no row {:?}", probe.row));
+                .unwrap_or_else(|| panic!("the table has no row {:?}", probe.row));
             let said = said.get(at).map_or("", String::as_str);
             let happened = happened(&world, probe, said);
             let asked = was_asked(&outcome, probe);
@@ -221,7 +222,7 @@ fn play(vendor: Vendor, notes: &mut Notes) {
             };
             if !kept {
                 wrong.push(format!(
-                    "{column:?}, {:?}: {promise:?} by README, but happened: {happened}, asked: {asked}; {:?} said {said:?}",
+                    "{column:?}, {:?}: {promise:?} by the table, but happened: {happened}, asked: {asked}; {:?} said {said:?}",
                     probe.row, probe.call
                 ));
             }
@@ -239,7 +240,7 @@ fn assert_all_rows_are_tried(table: &BTreeMap<(&str, Column), Promise>) {
             let probes = probes(Column::InExecute, vendor);
             probes.iter().any(|probe| probe.row == row)
         });
-        assert!(tried, "nobody tries README's row {row:?}");
+        assert!(tried, "nobody tries the row {row:?}");
     }
 }
 
@@ -272,24 +273,24 @@ fn was_asked(outcome: &Outcome, probe: &Probe) -> bool {
         .any(|answer| answer["data"]["by"] == "policy")
 }
 
-/// The rows of README's table between its marks.
+/// The rows of the page's table between its marks.
 fn table() -> BTreeMap<(&'static str, Column), Promise> {
-    let (_, rest) = README
+    let (_, rest) = PERMISSIONS_PAGE
         .split_once("<!-- what an agent may do -->\n")
-        .expect("README marks its table");
+        .expect("docs/permissions.md marks its table");
     let (table, _) = rest
         .split_once("<!-- /what an agent may do -->")
-        .expect("README marks the end of its table");
+        .expect("docs/permissions.md marks the end of its table");
     let mut promises = BTreeMap::new();
     for line in table.lines().skip(2) {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
         let [row, before, during] = cells[..] else {
-            panic!("README's table has a row of other cells: {line}");
+            panic!("the table has a row of other cells: {line}");
         };
         promises.insert((row, Column::BeforeExecute), promise(before));
         promises.insert((row, Column::InExecute), promise(during));
     }
-    assert!(!promises.is_empty(), "README's table is empty");
+    assert!(!promises.is_empty(), "the table is empty");
     promises
 }
 
@@ -298,6 +299,6 @@ fn promise(cell: &str) -> Promise {
         "yes" => Promise::Yes,
         "asks" => Promise::Asks,
         "no" => Promise::No,
-        other => panic!("README's table promises {other:?}"),
+        other => panic!("the table promises {other:?}"),
     }
 }
