@@ -334,7 +334,7 @@ mod tests {
             .args([
                 "--exact",
                 "--nocapture",
-                "store::lock::tests::a_child_reports_what_it_got",
+                "store::instance_lock::tests::a_child_reports_what_it_got",
             ])
             .env(CHILD_ROOT, root)
             .stdin(Stdio::piped())

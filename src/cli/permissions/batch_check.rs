@@ -51,7 +51,10 @@ impl OneOrMany {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "a rule is `[permission, pattern, action]` or an object with these three keys"
+)]
 enum BatchRule {
     Short(String, String, PermissionAction),
     Long {
@@ -287,7 +290,7 @@ mod tests {
                 r#"{"id":null,"error":"line 1: not JSON: EOF while parsing a value at line 2 column 0"}"#,
                 r#"{"id":null,"error":"line 2: not a JSON object"}"#,
                 r#"{"id":3,"error":"line 3: neither `cmd` nor `argv` nor `rules` with `tool`"}"#,
-                r#"{"id":4,"error":"line 4: data did not match any variant of untagged enum GivenRule"}"#,
+                r#"{"id":4,"error":"line 4: a rule is `[permission, pattern, action]` or an object with these three keys"}"#,
                 r#"{"id":5,"error":"line 5: more than one of `cmd`, `argv` and `tool`"}"#,
                 r#"{"id":6,"decision":"allow","rule":"* \"*\" allow","reason":"rule 1 is the last that matches x \"*\""}"#,
             ],

@@ -1080,7 +1080,7 @@ fn agreed() -> RunSimulation {
             ended(2),
             reviewed(2, Verdict::Approved, Vec::new()),
         ],
-        "WRITE_PLAN | collect trn_1\nREVIEW | start trn_2: reviews the plan\nREVIEW | collect trn_2\nAPPROVED | Survey",
+        "WRITE_PLAN | collect trn_1\nREVIEW | start trn_2: reviews the plan\nREVIEW | collect trn_2\nAPPROVED | SurveyRepository",
     );
     world
 }
@@ -1104,7 +1104,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
     check(
         &mut world,
         &[surveyed, yes, entered, stored, ended(3)],
-        "APPROVED | ask execute\nAPPROVED | EnterExecution\nEXECUTE | SwitchToBuild, Snapshot\nEXECUTE | start trn_3: works on step 1\nEXECUTE | AuditStep",
+        "APPROVED | ask execute\nAPPROVED | EnterExecution\nEXECUTE | SwitchToBuildProfile, SnapshotTree\nEXECUTE | start trn_3: works on step 1\nEXECUTE | AuditStep",
     );
     let audited = Event::StepAudited(StepAudit {
         step: 1,
@@ -1138,7 +1138,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
             before_summary,
             ended(4),
         ],
-        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] ok//step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | Snapshot\nEXECUTE | start trn_4: sums up\nDONE | Finish",
+        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] ok//step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | SnapshotTree\nEXECUTE | start trn_4: sums up\nDONE | FinishRun",
     );
     assert!(!world.run.state().has_changed_nothing());
 }
@@ -1374,8 +1374,8 @@ fn an_execution_that_was_cut_off_as_it_began_switches_the_planner_once() {
     check(
         &mut world,
         &[surveyed, yes, entered, resumed(), switched, resumed()],
-        "APPROVED | ask execute\nAPPROVED | EnterExecution\nEXECUTE | SwitchToBuild, Snapshot\n\
-         EXECUTE | SwitchToBuild, Snapshot\nEXECUTE | \nEXECUTE | Snapshot",
+        "APPROVED | ask execute\nAPPROVED | EnterExecution\nEXECUTE | SwitchToBuildProfile, SnapshotTree\n\
+         EXECUTE | SwitchToBuildProfile, SnapshotTree\nEXECUTE | \nEXECUTE | SnapshotTree",
     );
 }
 
@@ -1424,7 +1424,7 @@ fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
             id: 1,
             answer: QuestionAnswer::ForcePass,
         }],
-        "APPROVED | Log, Survey",
+        "APPROVED | AppendLog, SurveyRepository",
     );
     assert!(
         world
@@ -1486,7 +1486,7 @@ fn in_the_manual_gate_each_turn_waits_for_its_release() {
                 text: "too late".to_owned(),
             },
         ],
-        "WRITE_PLAN | start trn_1: writes the plan\nWRITE_PLAN | \nWRITE_PLAN | Steer\nWRITE_PLAN | InterruptTurn\nWRITE_PLAN | collect trn_1\nWRITE_PLAN | ",
+        "WRITE_PLAN | start trn_1: writes the plan\nWRITE_PLAN | \nWRITE_PLAN | SteerTurn\nWRITE_PLAN | InterruptTurn\nWRITE_PLAN | collect trn_1\nWRITE_PLAN | ",
     );
 }
 

@@ -38,8 +38,8 @@ fn question(name: &str) -> RunState {
 #[test]
 fn enter_releases_a_turn_and_twice_where_that_is_wanted() {
     let gated = question("gate");
-    check(Some(&gated), &["<enter>"], "Event(Released)");
-    check(Some(&gated), &["g"], "Event(Released)");
+    check(Some(&gated), &["<enter>"], "Event(TurnSendConfirmed)");
+    check(Some(&gated), &["g"], "Event(TurnSendConfirmed)");
     check(Some(&gated), &["a"], "Event(GateChanged { gate: Auto })");
     let settings = ScreenSettings {
         confirm_enter: true,
@@ -51,7 +51,7 @@ fn enter_releases_a_turn_and_twice_where_that_is_wanted() {
         &mut asked_twice,
         Some(&gated),
         &["<enter>"],
-        "Event(Released)",
+        "Event(TurnSendConfirmed)",
     );
 }
 
@@ -60,15 +60,16 @@ fn a_call_is_allowed_once_or_for_longer_or_refused_with_a_word() {
     let state = approving(&["npm install left-pad"]);
     let answer = |answer: &str| format!("AnswerApproval {{ call: 1, answer: {answer} }}");
     let check_answer = |keys: &[&str], wanted: &str| check(Some(&state), keys, &answer(wanted));
-    check_answer(&["y"], "Once");
-    check_answer(&["n"], "Refuse");
-    check_answer(&["<enter>"], "Refuse");
-    let kept = |what: &str, scope: &str| format!("Keep {{ what: [{what}], scope: {scope} }}");
+    check_answer(&["y"], "AllowOnce");
+    check_answer(&["n"], "DenyAndStop");
+    check_answer(&["<enter>"], "DenyAndStop");
+    let kept =
+        |what: &str, scope: &str| format!("AllowAndRemember {{ what: [{what}], scope: {scope} }}");
     check_answer(&["r", "e"], &kept("Exact(\"npm install left-pad\")", "Run"));
     check_answer(&["l", "a"], &kept("Pattern(\"npm install *\")", "Project"));
     check_answer(
         &["w", "use the one that is here", "<enter>"],
-        "RefuseBecause(\"use the one that is here\")",
+        "DenyWithReason(\"use the one that is here\")",
     );
     // The proposed pattern stands there to be narrowed.
     check_answer(
@@ -77,7 +78,7 @@ fn a_call_is_allowed_once_or_for_longer_or_refused_with_a_word() {
     );
     check_answer(
         &["/reject not now", "<enter>"],
-        "RefuseBecause(\"not now\")",
+        "DenyWithReason(\"not now\")",
     );
     let mut never = state.clone();
     never.approvals[0].keeping = MaxApprovalScope::Never;
@@ -168,7 +169,7 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
         &mut screen,
         Some(&gated),
         &["<down>", "<up>", "<enter>"],
-        "Event(Released)",
+        "Event(TurnSendConfirmed)",
     );
 }
 
@@ -182,7 +183,12 @@ fn who_pressed_no_key_before_a_dialog_is_heard_at_once() {
     check_on(&mut screen, None, &["<left>"], "");
     screen.on_time(at(0));
     super::world::drawn(&mut screen, (80, 24), Some(&gated));
-    check_on(&mut screen, Some(&gated), &["<enter>"], "Event(Released)");
+    check_on(
+        &mut screen,
+        Some(&gated),
+        &["<enter>"],
+        "Event(TurnSendConfirmed)",
+    );
 }
 
 #[test]
@@ -247,21 +253,21 @@ fn gate_stop_and_interrupt_have_their_keys() {
         "Event(GateChanged { gate: Auto })",
     );
     check(Some(&reviewing), &["p"], "! the gate is manual already");
-    check(Some(&reviewing), &["x"], "Event(Interrupted)");
+    check(Some(&reviewing), &["x"], "Event(InterruptRequested)");
     check(Some(&reviewing), &["S"], "");
     check(Some(&reviewing), &["S", "<enter>"], "");
     check(Some(&reviewing), &["S", "<esc>"], "");
-    check(Some(&reviewing), &["S", "y"], "Event(Stopped)");
+    check(Some(&reviewing), &["S", "y"], "Event(RunStopped)");
     check_on(
         &mut screen(),
         Some(&reviewing),
         &["<c-x>"],
-        "Event(Interrupted)",
+        "Event(InterruptRequested)",
     );
     let executing = running(Phase::Execute, TurnPurpose::Step { n: 1 });
     check(Some(&executing), &["s"], "");
     check(Some(&executing), &["s", "<enter>"], "");
-    check(Some(&executing), &["s", "y"], "Event(Stopped)");
+    check(Some(&executing), &["s", "y"], "Event(RunStopped)");
     check(
         Some(&executing),
         &["u"],
@@ -306,18 +312,18 @@ fn a_stray_enter_allows_and_executes_nothing() {
     check(
         Some(&call),
         &["<enter>"],
-        "AnswerApproval { call: 1, answer: Refuse }",
+        "AnswerApproval { call: 1, answer: DenyAndStop }",
     );
     check(
         Some(&call),
         &["y"],
-        "AnswerApproval { call: 1, answer: Once }",
+        "AnswerApproval { call: 1, answer: AllowOnce }",
     );
     check(Some(&question("execute")), &["<enter>"], "");
     check(
         Some(&question("execute")),
         &["y"],
-        "Event(Answered { id: 7, answer: Execute })",
+        "Event(QuestionAnswered { id: 7, answer: Execute })",
     );
     let mut writing = screen();
     check_on(&mut writing, Some(&call), &["<enter>"], "");
@@ -364,18 +370,18 @@ fn dialogs_take_texts() {
     check(
         Some(&execute),
         &["n", "use a map", "<enter>"],
-        "Event(Answered { id: 7, answer: RequestChanges { text: \"use a map\" } })",
+        "Event(QuestionAnswered { id: 7, answer: RequestChanges { text: \"use a map\" } })",
     );
     check(
         Some(&execute),
         &["/changes shorter", "<enter>"],
-        "Event(Answered { id: 7, answer: RequestChanges { text: \"shorter\" } })",
+        "Event(QuestionAnswered { id: 7, answer: RequestChanges { text: \"shorter\" } })",
     );
     let cap = question("arbitration");
     check(
         Some(&cap),
         &["<enter>", "3", "<enter>"],
-        "Event(Answered { id: 7, answer: MoreIterations { n: 3 } })",
+        "Event(QuestionAnswered { id: 7, answer: MoreIterations { n: 3 } })",
     );
     check(
         Some(&cap),
@@ -385,13 +391,13 @@ fn dialogs_take_texts() {
     check(
         Some(&cap),
         &["f", "y"],
-        "Event(Answered { id: 7, answer: ForcePass })",
+        "Event(QuestionAnswered { id: 7, answer: ForcePass })",
     );
-    check(Some(&cap), &["c", "y"], "Event(Cancelled)");
+    check(Some(&cap), &["c", "y"], "Event(RunCancelled)");
     check(
         Some(&question("question")),
         &["1", "<enter>", "w", "3.13", "<enter>"],
-        "Event(Answered { id: 7, answer: Texts { answers: {\"Which Python?\": \"3.13\", \"空列表应该返回 0 吗? Shall an empty list give 0, or shall it be an error?\": \"give 0\"} } })",
+        "Event(QuestionAnswered { id: 7, answer: Texts { answers: {\"Which Python?\": \"3.13\", \"空列表应该返回 0 吗? Shall an empty list give 0, or shall it be an error?\": \"give 0\"} } })",
     );
 }
 
@@ -415,7 +421,7 @@ fn texts_go_to_whoever_takes_them() {
         &mut screen(),
         Some(&refining),
         &["also lists", "<enter>"],
-        "Event(Said { text: \"also lists\" })",
+        "Event(GoalMessageAdded { text: \"also lists\" })",
     );
     let reviewing = running(Phase::Review, TurnPurpose::Review);
     let told = "Event(Steered { text: \"look at the tests too\" })";
@@ -451,7 +457,7 @@ fn texts_go_to_whoever_takes_them() {
 #[test]
 fn what_nobody_can_take_now_goes_with_the_next_turn() {
     let resting = state(Phase::Review);
-    let kept = "Event(Kept { to: None, text: \"hello\" })";
+    let kept = "Event(MessageQueued { to: None, text: \"hello\" })";
     check_on(&mut screen(), Some(&resting), &["hello", "<enter>"], kept);
     let gate = QuestionKind::Gate {
         order: order(TurnPurpose::Review),
@@ -845,7 +851,7 @@ fn several_answers_to_one_question_are_ticked_and_given_together() {
         &mut screen,
         state.as_ref(),
         &["g"],
-        r#"Event(Answered { id: 7, answer: Texts { answers: {"Which systems are supported?": "Linux, Windows"} } })"#,
+        r#"Event(QuestionAnswered { id: 7, answer: Texts { answers: {"Which systems are supported?": "Linux, Windows"} } })"#,
     );
     assert!(screen.ticked_answers.is_empty());
 }

@@ -21,7 +21,7 @@ thread_local! {
 
 /// A dialog that only a mistake in the code would show, by a part of its line, and why.
 const UNREACHED: &[(&str, &str)] = &[(
-    "Sheet::new(identity(id), \"the run waits\")",
+    "ChoiceDialog::new(question_dialog_id(id), \"the run waits\")",
     "a question of another kind, which whoever calls it rules out",
 )];
 
@@ -64,7 +64,10 @@ fn sites() -> BTreeSet<Site> {
     let mut sites = BTreeSet::new();
     for (file, text) in files {
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-        let mut makers = vec!["Sheet::new(".to_owned(), "Sheet::list(".to_owned()];
+        let mut makers = vec![
+            "ChoiceDialog::new(".to_owned(),
+            "ChoiceDialog::list(".to_owned(),
+        ];
         let lines: Vec<&str> = text.lines().collect();
         for pair in lines
             .windows(2)

@@ -331,7 +331,10 @@ fn what_is_sent_while_an_agent_talks_is_queued_and_said_once_it_is_done() {
     check("queued", &mut screen, Some(&talking));
     assert_eq!(screen.drain_due_messages(Some(&talking)), []);
     let said = format!("{:?}", screen.drain_due_messages(Some(&idle)));
-    assert_eq!(said, "[Event(Said { text: \"也要 sum\\n\\nand more\" })]");
+    assert_eq!(
+        said,
+        "[Event(GoalMessageAdded { text: \"也要 sum\\n\\nand more\" })]"
+    );
     assert_eq!(screen.drain_due_messages(Some(&idle)), []);
 }
 

@@ -110,7 +110,7 @@ fn after_tests(world: &mut RunSimulation, receipt: Receipt, changed: &[&str]) ->
 #[test]
 fn the_tests_run_once_before_the_first_step_and_red_holds_nothing_up() {
     let (mut world, effects) = entered();
-    assert_eq!(names(&effects), "SwitchToBuild, baseline sh t.sh");
+    assert_eq!(names(&effects), "SwitchToBuildProfile, baseline sh t.sh");
     check(&mut world, found(run(3, &["a", "b"])), "begin step 1");
     let execution = world.run.state().execution.as_ref().unwrap();
     let told = execution.baseline.as_ref().unwrap().describe();
@@ -275,7 +275,11 @@ fn a_run_that_was_cut_off_in_them_runs_them_again() {
     let (mut world, _) = entered();
     let resumed = Event::RunResumed { gate: Gate::Auto };
     // The world tells of no messages, so the profile is set once more.
-    check(&mut world, resumed, "SwitchToBuild, baseline sh t.sh");
+    check(
+        &mut world,
+        resumed,
+        "SwitchToBuildProfile, baseline sh t.sh",
+    );
     check(&mut world, found(run(3, &[])), "begin step 1");
 }
 

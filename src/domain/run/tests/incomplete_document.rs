@@ -124,7 +124,7 @@ fn a_finding_that_the_review_names_as_settled_lets_it_approve() {
             ),
             ("1. accepted: x\n", "REVIEW | start trn_4: reviews the plan"),
             ("[APPROVED]\n", "REVIEW | start trn_5: reviews the plan"),
-            ("[APPROVED]\n\nSettled: 1\n", "APPROVED | Survey"),
+            ("[APPROVED]\n\nSettled: 1\n", "APPROVED | SurveyRepository"),
         ],
     );
 }
@@ -138,7 +138,11 @@ fn an_approval_beside_a_finding_that_weighs_is_put_to_the_user() {
         let mut world = reviewing();
         play_texts(&mut world, 2, &[(text, "REVIEW | ask arbitration")]);
         let passed = answered(1, QuestionAnswer::ForcePass);
-        check(&mut world, &[passed], "APPROVED | Log, Survey");
+        check(
+            &mut world,
+            &[passed],
+            "APPROVED | AppendLog, SurveyRepository",
+        );
     }
 }
 
@@ -237,7 +241,7 @@ fn a_review_of_a_log_of_an_earlier_version_settles_what_it_leaves_out() {
     world.feed(serde_json::from_str(answers).unwrap());
     world.feed(ended(4));
     let event = old(&world, 4, last);
-    check(&mut world, &[event], "APPROVED | Survey");
+    check(&mut world, &[event], "APPROVED | SurveyRepository");
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn a_step_whose_commit_was_being_made_is_redone_from_its_start() {
             answered(2, QuestionAnswer::RedoStep),
             Event::TreeRestored { step: 1 },
         ],
-        "EXECUTE | SwitchToBuild, ask step_recovery\nEXECUTE | RestoreTree\nEXECUTE | Snapshot",
+        "EXECUTE | SwitchToBuildProfile, ask step_recovery\nEXECUTE | RestoreTree\nEXECUTE | SnapshotTree",
     );
     let step = current(&world);
     assert_eq!((step.n, step.stage), (1, StepStage::Code));
