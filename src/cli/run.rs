@@ -1,4 +1,4 @@
-//! `agent-collab run_headless`: takes a goal to committed steps, without a screen.
+//! `agent-collab run`: takes a goal to committed steps, without a screen.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,7 +22,7 @@ use crate::process::ChildSpawner;
 use super::ConfigFlagArguments;
 use super::uncontained_flag::UncontainedArguments;
 
-/// Arguments of `agent-collab run_headless`.
+/// Arguments of `agent-collab run`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Every question has a flag that answers it beforehand. One that no flag answers keeps the run as it \
@@ -79,7 +79,7 @@ impl From<RunModeFlag> for Mode {
 /// Flags by which a run is conducted without a screen.
 #[derive(Debug, Clone, Args)]
 pub struct HeadlessRunArguments {
-    /// Where commits go (default: the current branch, or `agent-collab/<read_goal>` when that is the default branch)
+    /// Where commits go (default: the current branch, or `agent-collab/<goal>` when that is the default branch)
     #[arg(long, value_name = "WHERE")]
     pub branch: Option<BranchFlag>,
     /// Lets turns follow each other without a release
@@ -128,7 +128,7 @@ pub struct HeadlessRunArguments {
 pub enum BranchFlag {
     /// The branch that is checked out
     Current,
-    /// A new branch `agent-collab/<read_goal>`
+    /// A new branch `agent-collab/<goal>`
     New,
 }
 

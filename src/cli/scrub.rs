@@ -1,4 +1,4 @@
-//! `agent-collab scrub_stream`: standard input made safe to show to others, as a stream.
+//! `agent-collab scrub`: standard input made safe to show to others, as a stream.
 //!
 //! Refuses to know files and runs: what comes in goes out, line by line, and little is held.
 
@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use crate::app::startup::StartError;
 use crate::text::{ByteScrubber, ScrubScope};
 
-/// Arguments of `agent-collab scrub_stream`.
+/// Arguments of `agent-collab scrub`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Reads standard input and writes to standard output what may be pasted into a bug report. Keys, tokens, passwords, \

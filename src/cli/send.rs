@@ -1,4 +1,4 @@
-//! `agent-collab send_command`: a command to the instance that runs here, from another terminal or a script.
+//! `agent-collab send`: a command to the instance that runs here, from another terminal or a script.
 //!
 //! Where none runs, an unfinished run can still be stopped or cancelled.
 
@@ -12,7 +12,7 @@ use crate::app::startup::{StartError, StartOptions};
 
 use super::ConfigFlagArguments;
 
-/// Arguments of `agent-collab send_command`.
+/// Arguments of `agent-collab send`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Commands, each as its slash command on the screen:\n  \
                         go             releases the waiting turn, or confirms the goal\n  \

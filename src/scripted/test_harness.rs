@@ -17,6 +17,7 @@ use super::{ScriptedAgentOptions, ScriptedProgram, play_script};
 /// How long a test waits for a frame before it fails.
 const FRAME_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// A scripted agent on a thread of its own, and the lines that it writes.
 pub struct ScriptedAgentHarness {
     events: SyncSender<InboxEvent>,
     lines: Receiver<String>,

@@ -194,33 +194,33 @@ fn check(path: &str, text: &str, wanted: &str) {
 #[test]
 fn an_arrow_that_the_table_lacks_is_named_with_its_line() {
     check(
-        "src/store/lock.rs",
+        "src/store/instance_lock.rs",
         "//! x|use crate::domain::ids;|use crate::text;",
         "",
     );
     check(
-        "src/store/lock.rs",
+        "src/store/instance_lock.rs",
         "//! x|use crate::engine::Engine;",
-        "src/store/lock.rs:2: store must not use the module engine",
+        "src/store/instance_lock.rs:2: store must not use the module engine",
     );
     check(
-        "src/store/lock.rs",
+        "src/store/instance_lock.rs",
         "fn f() { crate::config::load() }",
-        "src/store/lock.rs:1: store must not use the module config",
+        "src/store/instance_lock.rs:1: store must not use the module config",
     );
     check(
-        "src/store/lock.rs",
+        "src/store/instance_lock.rs",
         "use crate::{domain::{ids, run}, app::x};",
-        "src/store/lock.rs:1: store must not use the module app",
+        "src/store/instance_lock.rs:1: store must not use the module app",
     );
     check(
-        "src/store/lock.rs",
+        "src/store/instance_lock.rs",
         "use super::super::config;",
-        "src/store/lock.rs:1: store must not use the module config",
+        "src/store/instance_lock.rs:1: store must not use the module config",
     );
-    check("src/store/lock.rs", "use super::config;", "");
+    check("src/store/instance_lock.rs", "use super::config;", "");
     check(
-        "src/store/lock.rs",
+        "src/store/instance_lock.rs",
         "#[cfg(test)]|mod tests {|    use super::super::config;|}",
         "",
     );
@@ -240,7 +240,7 @@ fn an_arrow_that_the_table_lacks_is_named_with_its_line() {
         "src/thing.rs:1: `thing` is no layer of the table",
     );
     check(
-        "src/store/lock.rs",
+        "src/store/instance_lock.rs",
         "// crate::engine|let x = \"crate::engine\";",
         "",
     );

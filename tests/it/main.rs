@@ -14,6 +14,7 @@ mod flows;
 
 mod arrows;
 mod layers;
+mod names;
 mod shape;
 mod sources;
 

@@ -2,7 +2,7 @@
 
 use crate::{none, read, sources};
 
-/// Files that may be longer than 500 lines, tests apart, each with its reason.
+/// Files that may be longer than 550 lines, tests apart, each with its reason.
 const LONG_FILES: &[(&str, &str)] = &[
     (
         "src/adapter.rs",
@@ -21,8 +21,12 @@ const LONG_FILES: &[(&str, &str)] = &[
         "what is known of a run, and the one match that says who takes each event",
     ),
     (
-        "src/domain/run/executing.rs",
+        "src/domain/run/step_execution.rs",
         "one sub-machine, its stages in their order",
+    ),
+    (
+        "src/permission/shell/control_flow.rs",
+        "one function for each construct of the shell's grammar",
     ),
     (
         "src/tui.rs",
@@ -38,7 +42,8 @@ const LONG_FILES: &[(&str, &str)] = &[
     ),
 ];
 
-const LONG: usize = 500;
+/// Lines without tests. Names of two words and more make a line of code one and a quarter lines long.
+const LONG: usize = 550;
 
 #[test]
 fn the_pure_layers_deny_what_clippy_can_find() {

@@ -27,7 +27,7 @@ impl Source {
         below.split(['/', '.']).next().unwrap_or(below)
     }
 
-    /// How many modules deep the file is: 1 for `src/store.rs`, 2 for `src/store/lock.rs`.
+    /// How many modules deep the file is: 1 for `src/store.rs`, 2 for `src/store/instance_lock.rs`.
     pub fn depth(&self) -> usize {
         self.path.matches('/').count()
     }
@@ -240,8 +240,8 @@ fn comments_and_strings_are_no_code() {
 #[test]
 fn what_is_compiled_for_tests_only_is_known() {
     let text = "fn a() {}\n#[cfg(test)]\nmod place;\nfn b() {}\n#[cfg(test)]\nmod tests {\n    fn c() {}\n}\nfn d() {}\n";
-    let (source, test_files) = parse("src/store/lock.rs", text);
-    assert_eq!(test_files, ["src/store/lock/place"]);
+    let (source, test_files) = parse("src/store/instance_lock.rs", text);
+    assert_eq!(test_files, ["src/store/instance_lock/place"]);
     let is_test: Vec<bool> = (0..9).map(|line| source.is_test(line)).collect();
     assert_eq!(
         is_test,

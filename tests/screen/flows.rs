@@ -23,13 +23,13 @@
 //! | R030 | the run is cancelled | `review::a_run_that_is_cancelled_at_the_cap_is_over` |
 //! | R031 | what `state.json` holds | `recovery::a_run_that_was_killed_in_a_turn_goes_on_in_the_same_conversation` |
 //! | R032 | nothing is lost by a kill | `recovery::a_run_that_was_killed_in_a_turn_goes_on_in_the_same_conversation`, `beside::a_run_that_was_killed_right_after_its_goal_is_asked_about` |
-//! | R033 | `state.json` is the old or the new one, whole | no keys: `store::atomic::a_crash_at_every_point_leaves_the_old_or_the_new_whole` |
+//! | R033 | `state.json` is the old or the new one, whole | no keys: `store::atomic_file::a_crash_at_every_point_leaves_the_old_or_the_new_whole` |
 //! | R034 | a lost conversation is recovered | `recovery::a_conversation_that_is_lost_is_begun_anew_with_what_happened` |
 //! | R035 | the operation that was cut off is done again | `recovery::a_run_that_was_killed_in_a_turn_goes_on_in_the_same_conversation`, `demo::an_unfinished_run_goes_on_where_it_was` |
 //! | R036 | what a recovery says | `recovery::a_conversation_that_is_lost_is_begun_anew_with_what_happened` |
 //! | R037 | an unfinished run is asked about, default yes | `recovery::a_run_that_was_killed_in_a_turn_goes_on_in_the_same_conversation` |
 //! | R038 | no puts it into the history | `recovery::n_puts_the_unfinished_run_into_the_history_when_another_begins` |
-//! | R039 | files are written under a lock | no keys: `store::documents::of_two_writers_with_one_base_exactly_one_wins` |
+//! | R039 | files are written under a lock | no keys: `store::document_files::of_two_writers_with_one_base_exactly_one_wins` |
 //! | R040 | overwrite, merge or discard | `conflict::the_agents_text_is_taken_over_the_users`, `conflict::the_users_text_stays_and_the_turn_goes_again`, `editing::a_clash_opens_the_editor_on_the_merge_and_its_result_counts` |
 //! | R052 | an agent's question is answered | `asked::an_answer_that_is_picked_reaches_the_agent`, `asked::an_answer_in_own_words_reaches_the_agent`, `asked::an_agent_whose_question_is_not_answered_decides_itself` |
 //! | R107 | a call is allowed once, for longer, or refused | `asked::a_call_is_allowed_once_for_the_run_and_refused`, `asked::a_call_that_leaves_codexs_sandbox_is_allowed_once_at_most` |

@@ -1,4 +1,4 @@
-//! `agent-collab permissions replay_run`: the calls of a run that lies on disk, decided by today's rules.
+//! `agent-collab permissions replay`: the calls of a run that lies on disk, decided by today's rules.
 //!
 //! Takes no lock and changes nothing. The log holds calls cleaned and without what held them, so a call counts as
 //! one that nothing holds.
@@ -29,7 +29,7 @@ use crate::permission::{
 use crate::store::WorkdirLayout;
 use crate::text::pluralize;
 
-/// Arguments of `agent-collab permissions replay_run`.
+/// Arguments of `agent-collab permissions replay`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:\n  agent-collab history\n  agent-collab permissions replay 1")]
 pub struct PermissionsReplayArguments {

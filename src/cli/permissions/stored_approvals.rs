@@ -36,7 +36,7 @@ pub struct PermissionsListArguments {
     pub choices: ConfigFlagArguments,
 }
 
-/// Arguments of `agent-collab permissions run_revoke`.
+/// Arguments of `agent-collab permissions revoke`.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Example:\n  agent-collab permissions list\n  agent-collab permissions revoke 3 4"
@@ -78,7 +78,7 @@ pub async fn run_list(args: PermissionsListArguments) -> Result<u8, StartError> 
     Ok(print_text(&text))
 }
 
-/// Runs `run_revoke`.
+/// Runs `revoke`.
 ///
 /// # Errors
 /// The approvals cannot be read or written, or there is none of a number.
