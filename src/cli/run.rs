@@ -1,4 +1,4 @@
-//! `agent-collab run_headless`: takes a goal to committed steps, without a screen.
+//! `agent-collab run`: takes a goal to committed steps, without a screen.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -207,7 +207,7 @@ pub async fn run(args: RunArguments) -> Result<u8, StartError> {
     .await
 }
 
-/// Conducts a run as the flags say.
+/// Runs without a screen as the flags say.
 ///
 /// # Errors
 /// The flags do not fit together, or the run cannot be started.
