@@ -1,6 +1,6 @@
-//! The shell around a run: start-up, the loop, signals, the end.
+//! Everything around a run: startup, the main loop, signals, shutdown.
 //!
-//! The only place, with `cli`, that knows all the others; nobody knows it.
+//! Only `app` and `cli` may use all other modules; no other module may use them.
 
 mod agent_list;
 pub mod auto_answers;

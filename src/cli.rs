@@ -1,4 +1,4 @@
-//! The command line: one definition gives parsing, `--help` and completions; one file a sub-command.
+//! The command line: one definition for parsing, `--help` and completions; one file per subcommand.
 
 pub mod agents;
 mod cli_context;
@@ -167,7 +167,7 @@ pub fn main() -> u8 {
     let cli = match parse_arguments() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors; both go where clap says.
+            // Help and version are not errors; clap prints each to the right stream.
             let _closed = error.print();
             return if error.use_stderr() { 2 } else { 0 };
         }
@@ -183,8 +183,7 @@ pub fn main() -> u8 {
     code.unwrap_or_else(|refusal| print_error(&refusal))
 }
 
-/// Reads the arguments. Where there are none, nothing is made to read them with: it would cost as much as the
-/// first frame.
+/// Parses the arguments. Without any, builds no parser: that would take as long as the first frame.
 fn parse_arguments() -> Result<CommandLine, clap::Error> {
     match std::env::args_os().len() {
         0 | 1 => Ok(CommandLine::default()),
@@ -192,14 +191,14 @@ fn parse_arguments() -> Result<CommandLine, clap::Error> {
     }
 }
 
-/// Lets the values of the environment's secret variables be replaced wherever they would be shown or kept.
+/// Finds the secrets in the environment, which are redacted wherever they would be shown or stored.
 fn environment_secrets() -> Option<EnvSecrets> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     EnvSecrets::from_variables(variables)
 }
 
-/// Without a command and without a terminal there is nothing to do but say so.
+/// Returns the error if there is neither a command nor a usable terminal.
 fn no_screen_error(why: &ScreenBlocker) -> StartError {
     let without = "`agent-collab run --goal …` works without a screen, `agent-collab --help` lists every command";
     let (problem, hint) = match why {
@@ -225,7 +224,8 @@ fn no_screen_error(why: &ScreenBlocker) -> StartError {
     }
 }
 
-/// Apart from `main`, on whose stack the largest of all commands would have its room, the screen's whole time.
+/// Separate from `main`: otherwise the stack of `main` would have room for the largest command during the whole time of
+/// the screen.
 #[inline(never)]
 fn dispatch(command: CliCommand) -> Result<u8, StartError> {
     match command {
@@ -255,7 +255,7 @@ fn dispatch(command: CliCommand) -> Result<u8, StartError> {
         CliCommand::Trust(args) => run_trust(&args),
         CliCommand::Scrub(args) => scrub::run(&args),
         CliCommand::Completions { shell } => {
-            // Into memory first: whoever writes them cannot be told that nobody reads on.
+            // Generate into memory: the generator panics on a closed output.
             let mut text = Vec::new();
             clap_complete::generate(
                 shell,
@@ -277,7 +277,8 @@ fn block_on(work: impl Future<Output = Result<u8, StartError>>) -> Result<u8, St
     run_on_runtime(Box::pin(work))
 }
 
-/// One for all commands: the runtime would be there once for each, and each would be moved along the stack.
+/// One function for all commands: a generic one would be compiled once per command, and each future would be moved
+/// along the stack.
 fn run_on_runtime(
     work: Pin<Box<dyn Future<Output = Result<u8, StartError>> + '_>>,
 ) -> Result<u8, StartError> {
@@ -292,8 +293,8 @@ fn run_on_runtime(
     code
 }
 
-/// The exit code of a text that was printed: this one, else 1. Why it could not be written is said, unless its reader
-/// went away and wants no more.
+/// Returns this exit code after a text was printed, else 1. A write error is reported, unless the reader closed the
+/// output.
 fn exit_code_after_print(written: io::Result<()>, code: u8) -> u8 {
     match written.and_then(|()| WatchedWriter(io::stdout()).flush()) {
         Ok(()) => code,
@@ -305,12 +306,12 @@ fn exit_code_after_print(written: io::Result<()>, code: u8) -> u8 {
     }
 }
 
-/// Tells how something goes, beside its result, so that the result alone can be read by a program.
+/// Prints progress to standard error, so that standard output has only the result, for programs.
 fn print_progress(line: &str) {
     let _closed = writeln!(WatchedWriter(io::stderr()), "{}", clean_text(line));
 }
 
-/// Says what is wrong and what to do, and gives the exit code.
+/// Prints an error with its hint, and returns the exit code.
 fn print_error(refusal: &StartError) -> u8 {
     let mut err = WatchedWriter(io::stderr());
     let _closed = writeln!(err, "error: {}", clean_text(&refusal.problem));
@@ -341,7 +342,7 @@ fn find_root_blocking(cwd: &std::path::Path, settings: GitSettings) -> Result<Pa
     Ok(root)
 }
 
-/// Where the program was started.
+/// Returns the current directory.
 ///
 /// # Errors
 /// The directory is gone.

@@ -1,7 +1,7 @@
 //! Performs the effects of a run: turns, documents, git, tests, permissions, and the record of it all.
 //!
-//! It owns the run and everything that the run's effects need. It refuses to know who watches or
-//! answers: a front end feeds it the user's events and reads what was recorded.
+//! It owns the run and everything that the run's effects need. It does not know who watches or answers: a front end
+//! passes the user's events in and reads what was recorded.
 
 mod adapter_failover;
 pub mod agent_activity;
@@ -81,143 +81,136 @@ use subagents::{ChildEvent, SubagentTasks};
 pub use warnings::error_with_hint;
 use warnings::{ReportedWarnings, failure_event, warning_event};
 
-/// How many messages of live conversations and of tasks may wait.
+/// Limits how many messages of live conversations and of tasks can be queued.
 const INPUT_CHANNEL_CAPACITY: usize = 256;
 
-/// What the engine cannot go on after.
+/// An error after which the engine cannot continue.
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// The disk refused.
+    /// Reading or writing a file failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A program could not be started.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// Git refused what the engine needs of it.
     #[error("failed to {what}: {message}")]
     Git {
-        /// What was tried.
+        /// The operation that was tried.
         what: String,
-        /// What git said.
         message: String,
     },
 }
 
-/// Something that came back to the engine.
+/// An input of the engine: an event of a conversation, a task, a tool call, a discussion or a timer.
 #[derive(Debug)]
 pub enum EngineInput {
-    /// A live conversation told something.
+    /// An event of a role's live conversation.
     ConversationEvent(Role, ConversationEvent),
-    /// A task is done, and this is what happened.
+    /// An event that a finished task produced.
     Event(Box<Event>),
-    /// The tree before a turn is stored, and what git and the tests would run was noted.
+    /// The tree before a turn was stored, and the code that git and the tests would run was noted.
     TreeStored {
-        /// What happened.
+        /// The event to record.
         event: Box<Event>,
-        /// What would be run.
+        /// The code outside the tree that git and the tests would run.
         runnable: UnversionedCode,
     },
-    /// The work of a child session told something.
+    /// An event of a child session's task.
     ChildEvent(SessionId, ChildEvent),
-    /// An agent's server wants something.
+    /// A request from the tool server of an agent.
     ToolRequest(agent_tools::tool_socket::ToolRequest),
-    /// A tool's call that waited came to something.
+    /// The answer of a tool call that had to wait.
     ToolDone(RequestId, agent_tools::DeferredToolAnswer),
-    /// A tool's call was decided.
+    /// The decision on a tool call.
     ToolDecided(RequestId, crate::adapter::CallDecision),
-    /// The user answered what a tool's call waits for; `None` where nobody does.
+    /// The user's answer that a tool call waits for; `None` if no user answers.
     ToolAnswered(RequestId, Option<BTreeMap<String, String>>),
-    /// A tool's call has waited as long as it may.
+    /// A tool call has reached its longest waiting time.
     ToolDeadline(RequestId),
-    /// The usage limit is over for which this question waits.
+    /// The usage limit that this question waits for has passed.
     UsageLimitPassed(u32),
-    /// A discussion is to be looked at again.
+    /// A discussion's wake-up time has come.
     DiscussionDue(DiscussionId),
-    /// A command that was to settle something in a discussion is through.
+    /// A command that checks something for a discussion has ended.
     DiscussionCheckDone(DiscussionId, CheckRun),
-    /// A document that could not be written is to be tried again.
+    /// It is time to retry the write of a document.
     RetryDocumentCommit(TurnId),
-    /// The documents can be written again, or why not.
+    /// The lock for writing the documents, or the reason why they cannot be written yet.
     DocumentLock(Result<document_commit::WorkflowDocumentLock, StoreError>),
-    /// A turn ended and the program's own files were compared.
+    /// A turn ended and the program's own files were checked.
     TurnChecked {
-        /// The turn.
         turn: TurnId,
-        /// How it ended.
+        /// How the turn ended.
         end: CliTurnOutcome,
-        /// What differed and was restored.
+        /// Files that differed and were restored.
         tampered: Result<Vec<TamperedFile>, StoreError>,
     },
 }
 
-/// How a run's time in this program ended.
+/// How the run ended in this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EngineOutcome {
-    /// The run is over.
     Finished,
-    /// The program cannot go on with it.
+    /// The program cannot continue the run, for this reason.
     Halted(String),
 }
 
-/// Both ends of a bounded channel.
 type ChannelPair<T> = (mpsc::Sender<T>, mpsc::Receiver<T>);
 
-/// The one owner of a run.
+/// Owns a run: its journal, conversations, child sessions, discussions and tools.
 pub struct Engine {
     setup: Arc<RunSetup>,
     journal: RunJournal,
     repository: Option<GitRepository>,
     conversations: BTreeMap<Role, mpsc::Sender<ConversationCommand>>,
-    /// The child sessions whose tasks are being done.
+    /// Child sessions and their tasks.
     subagent_tasks: SubagentTasks,
-    /// The discussions that go on.
+    /// Running discussions.
     discussions: discussion_runner::DiscussionRegistry,
-    /// The turn that a live conversation is at.
+    /// The turn that a live conversation is running.
     active_turn: Option<ActiveTurn>,
-    /// Whether its CLI has told the turn's end; what it asks from then on is declined.
+    /// Whether the CLI has reported the end of the turn; anything that it asks after that is declined.
     turn_has_ended: bool,
-    /// Whether the run was taken up again by this program and has not recorded a step yet.
+    /// Whether this process resumed the run and has not recorded a step yet.
     resumed: bool,
-    /// What git and the tests would run beside the tree, as it was before the execution's first turn.
+    /// Code outside the tree that git and the tests would run, as it was before the execution's first turn.
     runnable: Option<UnversionedCode>,
     /// The document of a completed turn, until it is committed.
     pending_document: Option<PendingDocument>,
-    /// What waits to be written into the documents, and what waits behind it.
+    /// A write to the documents that waits, and what is queued behind it.
     postponed_write: Option<PostponedWrite>,
-    /// What agents asked for and nobody has answered yet.
+    /// Requests of agents that have no answer yet.
     pending_requests: PendingRequests,
-    /// The tools that agents call.
     tools: agent_tools::AgentTools,
     conversation_events: ChannelPair<(Role, ConversationEvent)>,
     inputs: ChannelPair<EngineInput>,
     tasks: JoinSet<()>,
     recorded: Vec<EventLogRecord<Event>>,
     deltas: Vec<TextDelta>,
-    /// Stops git and tests under way.
+    /// Stops running git commands and tests.
     cancel: CancellationToken,
-    /// Stops the tests before the first step.
+    /// Stops the tests that run before the first step.
     baseline_stop: CancellationToken,
-    /// Stops what is still to be done when all else is stopped; nobody does.
+    /// Passed to work that must finish even when everything else is stopped; it is never cancelled.
     final_work_cancel: CancellationToken,
-    /// Held by whoever changes the user's tree or compares it while an agent may be at work.
+    /// Locked by the code that changes the user's tree, or compares it while an agent may be working.
     tree_lock: Arc<tokio::sync::Mutex<()>>,
     outcome: Option<EngineOutcome>,
     warnings: ReportedWarnings,
 }
 
-/// The turn that a live conversation is at.
+/// The turn that a live conversation is running.
 #[derive(Debug)]
 struct ActiveTurn {
     order: TurnOrder,
     prompt_sha256: Sha256,
-    /// What goes out in place of the prompt where the CLI has lost the conversation.
+    /// Sent in place of the prompt if the CLI has lost the conversation.
     recovery_prompt: String,
     staging: TurnStagingFolder,
-    /// The last calls of its agent.
+    /// Tracks the last calls of the turn's agent.
     loop_detector: LoopDetector,
-    /// Tools that its CLI was started without.
+    /// Tools that the CLI was started without.
     removed_tools: &'static [&'static str],
-    /// The tasks in the background of whose end its prompt tells.
+    /// Background tasks whose end the prompt reports.
     background_reports: Vec<SessionId>,
 }
 
@@ -227,14 +220,14 @@ struct PendingDocument {
     order: TurnOrder,
     final_text: String,
     staging: TurnStagingFolder,
-    /// What the user's text and the turn's were merged into, in the turn's place.
+    /// The merge of the user's text and the turn's text, which replaces the turn's text.
     merged_text: Option<String>,
-    /// How often the disk refused it.
+    /// How often writing it failed.
     n_failed_writes: u8,
 }
 
 impl Engine {
-    /// Makes the owner of a run that stands in a journal.
+    /// Creates the owner of a run that a journal has loaded.
     pub fn new(
         setup: RunSetup,
         journal: RunJournal,
@@ -270,42 +263,43 @@ impl Engine {
         }
     }
 
-    /// What is known of the run.
+    /// Returns the current state of the run.
     pub fn state(&self) -> &RunState {
         self.journal.state()
     }
 
-    /// Where the run's files lie.
+    /// Returns the run's journal, which knows where the run's files are.
     pub fn journal(&self) -> &RunJournal {
         &self.journal
     }
 
-    /// The repository that trees go to.
+    /// Returns the repository in which trees are stored.
     pub fn repository(&self) -> Option<&GitRepository> {
         self.repository.as_ref()
     }
 
-    /// How it ended, once it has.
+    /// Returns how the run ended in this process, once it has.
     pub fn outcome(&self) -> Option<&EngineOutcome> {
         self.outcome.as_ref()
     }
 
-    /// What holds the CLI of each role: the adapter's name, then what the kernel holds and what only its protocol does.
+    /// Describes each role's sandbox: the adapter's name, then what the kernel enforces and what only the CLI's
+    /// protocol does.
     pub fn describe_role_sandboxes(&self) -> Vec<(String, (String, String))> {
         sandbox::describe_role_sandboxes(&self.setup.sandbox_support, &self.setup.config)
     }
 
-    /// Tells whether an agent of a role runs with nothing to hold it.
+    /// Returns whether the agent of any role runs without a sandbox.
     pub fn has_uncontained_role(&self) -> bool {
         let setup = &self.setup;
         !setup.spawner.is_simulated()
             && sandbox::has_uncontained_role(&setup.sandbox_support, &setup.config)
     }
 
-    /// Records which agents the user's configuration makes or changes; nothing where it does neither.
+    /// Records the agents that the user's configuration adds or changes, if there are any.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// Writing the record of the run failed.
     pub fn record_configured_agents(&mut self) -> Result<(), EngineError> {
         let profiles = &self.setup.permissions.profiles;
         let mode = |name: &String| {
@@ -323,22 +317,22 @@ impl Engine {
         }
     }
 
-    /// Lets whoever watches know of the event with which the record began.
+    /// Puts the first event of the record in front, so that front ends see it too.
     pub fn prepend_recorded(&mut self, record: EventLogRecord<Event>) {
         self.recorded.insert(0, record);
     }
 
-    /// Takes what was recorded since the last call, in order.
+    /// Returns what was recorded since the last call, in order.
     pub fn take_recorded(&mut self) -> Vec<EventLogRecord<Event>> {
         std::mem::take(&mut self.recorded)
     }
 
-    /// Takes the pieces of text that came since the last call, in order.
+    /// Returns the text deltas that arrived since the last call, in order.
     pub fn take_deltas(&mut self) -> Vec<TextDelta> {
         std::mem::take(&mut self.deltas)
     }
 
-    /// Waits for what comes back next. Cancel safe.
+    /// Waits for the next input. Cancel safe.
     pub async fn next_input(&mut self) -> EngineInput {
         let limit = self.pending_usage_limit();
         let discussion = self.discussions.wait_until_due();
@@ -365,17 +359,17 @@ impl Engine {
         }
     }
 
-    /// Takes in what came back.
+    /// Handles an input.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// Writing the record of the run failed.
     pub fn handle_input(&mut self, inward: EngineInput) -> Result<(), EngineError> {
         match inward {
             EngineInput::ConversationEvent(role, told) => self.on_conversation_event(role, told),
             EngineInput::Event(event) => self.apply_event(*event),
             EngineInput::ChildEvent(session, said) => self.handle_child_event(session, said),
             EngineInput::TreeStored { event, runnable } => {
-                // What the first look of an execution found is what later changes are told against.
+                // The first check of an execution is the baseline that later changes are compared with.
                 self.runnable.get_or_insert(runnable);
                 self.apply_event(*event)
             }
@@ -397,20 +391,20 @@ impl Engine {
         }
     }
 
-    /// Says that no run goes on here: what was asked for on a command line is all that is done.
+    /// Sets the one-shot mode: the engine only does what a command line asked for and continues no run.
     pub fn set_one_shot(&mut self) {
         self.subagent_tasks.set_one_shot();
     }
 
-    /// Sends other instructions of the project from now on, each with its path.
+    /// Replaces the project's instructions from now on, each with its path.
     pub fn set_instructions(&mut self, instructions: Vec<(String, String)>) {
         Arc::make_mut(&mut self.setup).instructions = instructions;
     }
 
-    /// Takes the run up again after an end of the program.
+    /// Resumes the run after the program ended.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// Writing the record of the run failed.
     pub fn resume(&mut self, gate: Gate) -> Result<(), EngineError> {
         self.resumed = true;
         self.complete_run_log()?;
@@ -424,7 +418,7 @@ impl Engine {
         self.apply_event(Event::RunResumed { gate })
     }
 
-    /// Writes the last event's entry into log.md where the end of the program came between the two.
+    /// Writes the last event's entry into log.md if the program ended between the two writes.
     fn complete_run_log(&self) -> Result<(), EngineError> {
         let last = self.journal.load_last_record()?;
         let iteration = self.state().iteration;
@@ -441,7 +435,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Lets the conversations end by themselves: the run is over and nobody says anything more.
+    /// Ends all conversations without waiting for them: the run is over and sends nothing more.
     pub fn end_conversations(&mut self) {
         for asks in std::mem::take(&mut self.conversations).into_values() {
             // A full queue is no reason to wait: dropping the sender ends the task as well.

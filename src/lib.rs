@@ -1,9 +1,10 @@
-//! The library behind `agent-collab`, its modules in reading order: what the program knows
-//! (`domain`, `permission`, `text`), whom it speaks to (`adapter`, `process`), what it keeps
-//! (`store`, `config`, `prompts`), how it acts (`engine`), how it looks (`tui`) and how a person reaches it (`app`, `cli`).
+//! The library behind `agent-collab`; the modules in reading order: the pure rules (`domain`, `permission`, `text`),
+//! the agents and processes (`adapter`, `process`), configuration, tools and storage (`config`, `mcp`, `prompts`,
+//! `store`), the engine (`engine`), the scripted agents (`scripted`), the screen (`tui`), and the program around them
+//! (`app`, `cli`).
 //!
-//! The arrows between the modules are a test: `tests/it/layers.rs`. Where there is no Unix the library is
-//! empty, and the program refuses with a message.
+//! The test `tests/it/layers.rs` checks which module may use which. On systems other than Unix the library is empty,
+//! and the program ends with a message.
 #![cfg(unix)]
 
 pub mod domain;

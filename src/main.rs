@@ -1,4 +1,4 @@
-//! Turns arguments into an exit code; everything else is the library's.
+//! Runs the command line and returns its exit code; everything else is in the library.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! Draws a run and turns keys into actions.
 //!
-//! Pure: it holds the state of the view and nothing else. It knows no terminal, file, clock or engine;
-//! the instant comes with each frame, events and texts are handed in.
+//! Pure: it keeps only the state of the view. It has no access to a terminal, a file, a clock or the engine:
+//! each frame brings its instant, and the caller passes in events and texts.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod action;
@@ -122,30 +122,28 @@ use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
 use crate::text::fenced_block;
 
-/// What a screen is told once.
+/// What the program knows about the repository and the user's settings, as far as the screen shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScreenSettings {
-    /// Whether Enter needs a second one before a turn is released.
+    /// Whether a turn is sent only after a second Enter.
     pub confirm_enter: bool,
-    /// Whether no model is called; the header says so.
+    /// Whether this is a demo that calls no model; the header shows it.
     pub demo: bool,
     /// The repository's path or name, for the header.
     pub repository: String,
-    /// The branch that is checked out, where there is one.
+    /// The checked-out branch, if there is one.
     pub branch: Option<String>,
-    /// The one that was checked out before the run's own branch; the run's commits are merged into it.
+    /// The branch that was checked out before the run created its own; the run's commits are merged into it.
     pub base_branch: Option<String>,
-    /// Set where the screen only looks.
+    /// Set when the screen may only read the run.
     pub read_only: Option<ReadOnlyStatus>,
-    /// What colours are shown as.
     pub theme: ColorTheme,
-    /// By how many seconds the user's time of day is ahead of UTC.
+    /// The user's UTC offset in seconds; positive east of Greenwich.
     pub utc_offset: i32,
-    /// How the screen looks and listens besides.
     pub appearance: ScreenAppearance,
 }
 
-/// The view of a run.
+/// The view of one run: all that is drawn, and what keys and clicks do.
 #[derive(Debug)]
 pub struct Screen {
     settings: ScreenSettings,
@@ -164,70 +162,70 @@ pub struct Screen {
     chat_arrangement: panes::ChatArrangement,
     finding_selection: tabs::comments::FindingSelection,
     plan_view: tabs::plan::plan_view_state::PlanViewState,
-    /// The line of the plan that a note is being written on, from 1, and what stands there.
+    /// The line of the plan that a note or an edit is being written for, counted from 1, and its text.
     noted_line: Option<(u32, String)>,
     composer_focus: ComposerFocus,
     draft: Option<ComposerDraft>,
     refiner: Role,
-    /// The chosen choice and the dialog it belongs to.
+    /// The selected choice, with the id of the dialog that it belongs to.
     chosen_choice: Option<(String, usize)>,
-    /// What of the tabs was on the screen.
+    /// Which revision of each tab the user has seen.
     seen_tabs: header::SeenTabRevisions,
     /// The dialog that the last frame showed.
     drawn_dialog: Option<String>,
-    /// A dialog of the screen's own, which asks once more.
+    /// A dialog that the screen opened itself: a list or a confirmation.
     own_dialog: Option<ChoiceDialog>,
-    /// Dialogs that came by themselves while the user was being asked whether to stop.
+    /// Dialogs that arrived while the user was being asked whether to stop.
     deferred_dialogs: Vec<ChoiceDialog>,
-    /// The unfinished run that lay here at the start, in words.
+    /// A summary of the unfinished run that was found at the start.
     unfinished: Option<String>,
-    /// The repository's instructions for agents that are asked about, each with its text.
+    /// The agent instructions in the repository that the user is asked about, each with its text.
     instructions: Option<Vec<(String, String)>>,
-    /// Which instructions for agents there are, and whether they reach them.
+    /// Which agent instructions exist, and whether agents get them.
     instructions_status: String,
     pager: Option<TextPager>,
     diff_view: Option<DiffView>,
-    /// The board of a discussion; never together with a diff.
+    /// The board of a discussion; never open together with a diff.
     board: Option<DiscussionBoard>,
-    /// What is known of discussions beside the run's state.
+    /// What is known about discussions beyond the run's state.
     talks: discussion_commands::DiscussionViewState,
     prompt_preview: Option<prompt_preview::PromptPreview>,
     prompt_history: prompt_preview::PromptHistory,
-    /// The call that waits first, exactly.
+    /// The first pending call, exactly as the agent made it.
     exact_call: Option<approval_view::ExactCall>,
-    /// Since when the dialog stands there that the last frame showed.
+    /// Since when the dialog of the last frame has been on the screen.
     input_guard: input_guard::InputGuard,
     versions: Vec<ConflictVersions>,
     proposed_goal: Option<String>,
-    /// The goal as the agent put it before that.
+    /// The agent's previous proposal of the goal.
     goal_before: Option<String>,
-    /// Whether it was told which goal is proposed, if any: what came before says no more of it.
+    /// Whether the proposed goal is known; if so, older events loaded from the log no longer change it.
     is_goal_known: bool,
     picked_answers: BTreeMap<String, String>,
-    /// Of its questions with several answers: those chosen so far.
+    /// For questions with several answers: the answers chosen so far.
     ticked_answers: BTreeMap<String, BTreeSet<String>>,
-    /// A word to the user that goes away with the next key.
+    /// A short message that disappears with the next key.
     toast: Option<String>,
-    /// The last word in which keys are named that can be clicked.
+    /// The last toast that names clickable keys.
     toast_with_keys: Option<String>,
-    /// Which blocks of code were copied last, and which of them, from the last one.
+    /// Which code block was copied last: a hash of all blocks that it was chosen from, and its index
+    /// counted from the last one.
     last_copied_code: Option<(u64, usize)>,
     cross_tab_toast: Option<cross_tab_toast::CrossTabToast>,
-    /// That the running turn gives no sign of life.
+    /// Set while the running turn gives no sign of life.
     silent_turn: Option<SilentTurn>,
     sandbox_status: Vec<AdapterSandboxView>,
     is_unsandboxed: bool,
     is_quitting: bool,
-    /// Whether the user was told how text is selected.
+    /// Whether the user has been shown how to select text.
     is_drag_explained: bool,
     /// When the run ended, once it did.
     ended_at: Option<UnixMillis>,
-    /// The theme that was shown before the list of them was opened.
+    /// The theme that was in use before the theme list was opened.
     theme_before: Option<ColorTheme>,
-    /// What was found before there is a run.
     welcome: WelcomeInfo,
     terminal_status: TerminalStatus,
-    /// Whether the run behind this screen waits for the user.
+    /// Whether the run on the screen behind this one needs the user.
     is_needed_by_covered_screen: bool,
     hit_areas: ScreenHitAreas,
     is_dirty: bool,
@@ -237,21 +235,21 @@ pub struct Screen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SilentTurn {
     since: UnixMillis,
-    /// Why, as far as it is known.
+    /// The likely reason, where one is known.
     verdict: Option<String>,
 }
 
-/// What became of a text that was sent.
+/// The result of sending the composer's text.
 #[derive(Debug)]
 enum SubmitOutcome {
-    /// It was taken.
+    /// The text was sent.
     Done(Vec<Action>),
-    /// It stays in the composer, for this reason.
+    /// The text stays in the composer, for this reason.
     StaysInComposer(String),
 }
 
 impl Screen {
-    /// Makes the view of no run yet.
+    /// Creates a screen that has no run yet.
     pub fn new(settings: ScreenSettings) -> Self {
         let mut screen = Self::with_defaults(settings);
         screen.apply_settings();
@@ -325,7 +323,7 @@ impl Screen {
         }
     }
 
-    /// Takes in what is known of the repository once it was looked at; the first frame does not wait for it.
+    /// Applies what is known about the repository. It arrives after the first frame, which does not wait for it.
     pub fn on_settings(&mut self, settings: ScreenSettings) {
         self.settings = ScreenSettings {
             theme: self.settings.theme.clone(),
@@ -336,7 +334,7 @@ impl Screen {
         self.is_dirty = true;
     }
 
-    /// Names files and times as they are called here.
+    /// Makes the transcript show paths relative to the repository and times in the user's time zone.
     fn apply_settings(&mut self) {
         let repository = &self.settings.repository;
         self.transcript.set_root_folder(repository);
@@ -347,7 +345,7 @@ impl Screen {
         }
     }
 
-    /// Takes a recorded event in; also those that are replayed.
+    /// Applies a recorded event, live or replayed.
     pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         self.is_dirty = true;
         self.transcript.on_event(at, event);
@@ -376,7 +374,7 @@ impl Screen {
             }
             Event::TurnEnded { .. } => self.silent_turn = None,
             Event::PhaseChanged { to, .. } => {
-                // What the steps do is wanted now.
+                // From here on the user wants to see what the steps do.
                 if *to == Phase::Execute {
                     self.plan_view.close_comparison();
                 }
@@ -416,7 +414,7 @@ impl Screen {
         }
     }
 
-    /// Takes a piece of text in.
+    /// Applies a piece of text that an agent is writing.
     pub fn on_delta(&mut self, delta: TextDelta) {
         self.is_dirty = true;
         if let TextDelta::Child { session, text } = &delta {
@@ -426,7 +424,7 @@ impl Screen {
         self.transcript.on_delta(delta);
     }
 
-    /// Takes the documents as they lie on disk now.
+    /// Applies the documents as they are on disk now.
     pub fn on_documents(&mut self, documents: RunDocumentFiles) {
         self.is_dirty |= self.documents.update(&documents);
         let documents = [
@@ -434,34 +432,34 @@ impl Screen {
             (TabKind::Comments, &self.documents.comments),
         ];
         for (tab, document) in documents {
-            // One that is gone is nothing new.
+            // A deleted document is not news.
             if document.text.is_none() {
                 self.seen_tabs.record_seen(tab, document.revision);
             }
         }
     }
 
-    /// Shows something worth knowing, quietly.
+    /// Shows a notice in the chat and as a toast, without interrupting the user.
     pub fn on_notice(&mut self, text: &str) {
         self.is_dirty = true;
         self.transcript.push_notice(text);
         self.toast = Some(text_wrap::to_one_line(text));
     }
 
-    /// Takes what the turn at the gate will send; comes after the event that asks for its release.
+    /// Stores the prompt of the turn that waits at the gate. It arrives after the event that asks the user to send it.
     pub fn on_prompt_preview(&mut self, prompt: &str) {
         self.is_dirty = true;
         self.prompt_preview = Some(self.prompt_history.preview_prompt(prompt));
     }
 
-    /// Takes the texts that the open question is about; comes after the event that asks it.
+    /// Stores the texts that the open question is about. They arrive after the event that asks the question.
     pub fn on_versions(&mut self, versions: Vec<ConflictVersions>) {
         self.is_dirty = true;
         self.versions = versions;
     }
 
-    /// Takes what came of a look at changes, and what else can be looked at. Whoever closed the view
-    /// in the meantime is not bothered with it.
+    /// Shows the result of a diff request and the other diffs that can be opened. Does nothing if the user
+    /// has closed the view in the meantime.
     pub fn on_diff(&mut self, scope: DiffScope, scopes: Vec<DiffScope>, diff: DiffLookup) {
         if let Some(view) = &mut self.diff_view {
             self.is_dirty = true;
@@ -469,7 +467,7 @@ impl Screen {
         }
     }
 
-    /// Asks whether steps shall be undone or redone; the answer is [`Event::UndoAsked`].
+    /// Asks whether to undo or redo steps; the answer is [`Event::UndoAsked`].
     pub fn on_undo_previews(&mut self, offers: &[ReversalPreview], phase: Phase) {
         self.is_dirty = true;
         self.toast = None;
@@ -479,25 +477,25 @@ impl Screen {
         }
     }
 
-    /// Shows a long text of the program, such as the list of finished runs.
+    /// Shows a long text from the program, such as the output of the doctor.
     pub fn show_text(&mut self, title: &str, text: &str) {
         self.is_dirty = true;
         self.open_pager(TextPager::new(title, text, PagerFormat::Plain));
     }
 
-    /// Takes what holds the CLIs.
+    /// Stores how each CLI is sandboxed.
     pub fn on_sandbox_status(&mut self, held: Vec<AdapterSandboxView>) {
         self.is_dirty = true;
         self.sandbox_status = held;
     }
 
-    /// Takes whether an agent runs with nothing to hold it; the header says so.
+    /// Stores whether an agent runs without a sandbox; the header shows it.
     pub fn on_unsandboxed_agent(&mut self, is_uncontained: bool) {
         self.is_dirty = true;
         self.is_unsandboxed = is_uncontained;
     }
 
-    /// Asks whether the unfinished run that `summary` describes goes on; the answer is
+    /// Asks whether to resume the unfinished run that `summary` describes; the answer is
     /// [`Action::Resume`] or [`Action::Archive`].
     pub fn ask_to_resume(&mut self, summary: &str) {
         self.is_dirty = true;
@@ -505,7 +503,7 @@ impl Screen {
         self.composer_focus = ComposerFocus::Unfocused;
     }
 
-    /// Asks whether instructions of the repository, each with its text, reach agents; the answer is
+    /// Asks whether agents get the repository's instructions, each given with its text; the answer is
     /// [`Action::Instructions`].
     pub fn ask_about_instructions(&mut self, files: Vec<(String, String)>) {
         self.is_dirty = true;
@@ -515,13 +513,13 @@ impl Screen {
         self.composer_focus = ComposerFocus::Unfocused;
     }
 
-    /// Takes which instructions for agents there are, and whether they reach them.
+    /// Stores which agent instructions exist, and whether agents get them.
     pub fn on_instructions_status(&mut self, words: String) {
         self.is_dirty = true;
         self.instructions_status = words;
     }
 
-    /// Lets whoever takes a run up answer what it asks: the dialog has the keys, unless something is being written.
+    /// Gives the keys to the open dialog when a run is resumed, unless the user is writing something.
     pub fn focus_open_dialog(&mut self, state: Option<&RunState>) {
         if self.composer.is_empty() && self.draft.is_none() && self.pending_dialog(state).is_some()
         {
@@ -529,7 +527,7 @@ impl Screen {
         }
     }
 
-    /// Turns a key into what the user asks for; keys of the view itself give nothing.
+    /// Turns a key into the user's request. Keys that only change the view return nothing.
     pub fn on_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         self.is_dirty = true;
         let actions = self.dispatch_key(key, state);
@@ -538,7 +536,7 @@ impl Screen {
         actions
     }
 
-    /// Takes pasted text into the composer, which it focuses; a paste never triggers anything.
+    /// Puts pasted text into the composer and focuses it; a paste never triggers anything.
     pub fn on_paste(&mut self, text: &str) {
         self.is_dirty = true;
         self.toast = None;
@@ -556,17 +554,17 @@ impl Screen {
         }
     }
 
-    /// Takes what the user sent before this program began, the oldest first; `↑` calls it back.
+    /// Sets the texts that the user sent in earlier sessions, the oldest first; `↑` recalls them.
     pub fn set_input_history(&mut self, texts: Vec<String>) {
         self.composer.set_sent_texts(texts);
     }
 
-    /// What the user sent since this was asked last, to be kept for the next time.
+    /// Returns the texts that the user has sent since the last call, for saving.
     pub fn drain_new_inputs(&mut self) -> Vec<String> {
         self.composer.drain_unsaved_texts()
     }
 
-    /// Turns a click or the wheel into what the user asks for.
+    /// Turns a click or a wheel event into the user's request.
     pub fn on_mouse(&mut self, event: MouseEvent, state: Option<&RunState>) -> Vec<Action> {
         self.is_dirty = true;
         let actions = self.dispatch_mouse(event, state);
@@ -574,17 +572,19 @@ impl Screen {
         actions
     }
 
-    /// Draws one frame; the screen is clean after it.
+    /// Draws one frame; the screen is clean afterwards.
     pub fn draw(&mut self, frame: &mut Frame, state: Option<&RunState>, now: UnixMillis) {
         self.end_theme_preview();
         self.open_deferred_dialog();
         self.draw_all(frame, state, now);
+        // Removes the hint marks, which the terminal must not see.
         self.collect_hint_areas(frame.buffer_mut());
         self.settings.theme.paint(frame.buffer_mut());
         self.is_dirty = false;
     }
 
-    /// How many times what a tab shows has changed; always 0 for tabs that change with every event.
+    /// Returns a number that grows whenever the content of a tab changes; always 0 for tabs
+    /// that change with every event.
     fn tab_revision(&self, tab: TabKind) -> u64 {
         match tab {
             TabKind::Chat => self.transcript.total_blocks(),
@@ -594,33 +594,33 @@ impl Screen {
         }
     }
 
-    /// Shows a theme.
+    /// Switches to another theme.
     pub fn on_theme(&mut self, theme: ColorTheme) {
         self.settings.theme = theme;
         self.is_dirty = true;
     }
 
-    /// The theme that is shown, which the user may have chosen.
+    /// Returns the theme in use, which the user may have chosen.
     pub fn theme(&self) -> ColorTheme {
         self.settings.theme.clone()
     }
 
-    /// Tells whether a frame is needed.
+    /// Returns whether the screen has changed since the last frame.
     pub fn is_dirty(&self) -> bool {
         self.is_dirty
     }
 
-    /// Makes the next frame needed, after a resize or a return to the terminal.
+    /// Requests a frame, for example after a resize or a return to the terminal.
     pub fn mark_dirty(&mut self) {
         self.is_dirty = true;
     }
 
-    /// The dialog that waits: the screen's own before the run's.
+    /// Returns the dialog that is open; the screen's own dialogs come before the run's.
     fn pending_dialog(&self, state: Option<&RunState>) -> Option<ChoiceDialog> {
         if let Some(own) = self.current_own_dialog(state) {
             return Some(own);
         }
-        // What the run waits for is for whoever works on it.
+        // Only the owner of the run can answer its questions.
         if self.is_read_only() {
             return None;
         }
@@ -650,7 +650,6 @@ impl Screen {
         }
     }
 
-    /// The user's time of day.
     fn local_clock(&self) -> labels::LocalClock {
         labels::LocalClock(self.settings.utc_offset)
     }

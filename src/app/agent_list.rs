@@ -1,6 +1,6 @@
-//! The agents as the screen lists them, by the configuration.
+//! Builds the list of agents that the screen shows, from the configuration.
 //!
-//! Refuses to decide what an agent may do: the rules say it, here they are told.
+//! The permission rules decide what an agent may do; this file only displays it.
 
 use crate::config::config_model::AppConfig;
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
@@ -9,7 +9,7 @@ use crate::permission::rule::CallFacts;
 use crate::permission::{AgentMode, ProfileDefinition, RuleSet, tool_names};
 use crate::tui::AgentEntry;
 
-/// Every agent that is offered.
+/// Lists every agent that the configuration offers.
 pub fn list_agents(config: &AppConfig) -> Vec<AgentEntry> {
     let permissions = EffectivePermissions::from_config(config, AllowAuthority::Everybody);
     let offered = permissions.profiles.iter_offered(AgentMode::All);

@@ -1,4 +1,4 @@
-//! Answers questions in the user's place, by flags; what no flag answers stays a question.
+//! Answers questions for the user, as the command-line flags say; a question that no flag answers stays open.
 
 use std::collections::BTreeMap;
 
@@ -6,41 +6,40 @@ use crate::domain::phase::Gate;
 use crate::domain::plan_execution::DirtyPolicy;
 use crate::domain::question::{ANSWER_CHOICES, QuestionAnswer, QuestionKind};
 
-/// How often an answer by a flag that starts a turn again is used for one kind of question.
+/// Limit for flag answers that start a turn again, per kind of question.
 const MAX_RETRIES: u32 = 2;
-/// How often any other answer by a flag is used for one kind of question: once a step of a long plan.
+/// Limit for all other flag answers, per kind of question: enough for one per step of a long plan.
 const MAX_ANSWERS_PER_KIND: u32 = 200;
 
-/// What the flags say.
+/// The answers that the command-line flags give.
 #[derive(Debug, Clone, Default)]
 pub struct AutoAnswers {
     /// `--yes-execute`
     pub execute: Option<FlagConsent>,
-    /// `--test-command plan`, or `--allow-plan-test` where only the plan names one: an execution with the plan's test
-    /// command is approved, too.
+    /// `--test-command plan`, or `--allow-plan-test` where only the plan names a test command: the approval to execute
+    /// covers the plan's test command, too.
     pub plan_test: Option<FlagConsent>,
     /// `--on-cap`
     pub on_cap: Option<CapPolicy>,
     /// `--on-dirty`
     pub on_dirty: Option<DirtyPolicy>,
-    /// `--answer_by_flags KIND=CHOICE`
+    /// `--answer KIND=CHOICE`
     pub by_kind: BTreeMap<String, String>,
-    /// How often each kind was answered so far.
+    /// Number of flag answers so far, by kind of question.
     pub used: BTreeMap<String, u32>,
 }
 
-/// That the user said yes beforehand.
+/// The user's consent, given in advance by a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlagConsent;
 
-/// What happens at the cap and on a stall.
+/// What to do when the review cap is reached or the review stalls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CapPolicy {
-    /// The plan passes.
+    /// Accept the plan as it is.
     Pass,
-    /// So many more iterations, once.
+    /// Allow this many more iterations, once.
     More(u32),
-    /// The run is given up.
     Cancel,
 }
 
@@ -64,26 +63,26 @@ impl std::str::FromStr for CapPolicy {
 }
 
 impl AutoAnswers {
-    /// Answers a question where a flag does.
+    /// Returns the answer that a flag gives to a question; `None` if there is none or its limit is used up.
     pub fn answer_by_flags(&mut self, kind: &QuestionKind) -> Option<QuestionAnswer> {
         let answer = self.answer_by_own_flag(kind).or_else(|| {
             match (self.by_kind.get(kind.name()), kind) {
                 (Some(word), _) => kind.parse_answer(word).filter(|answer| {
                     !is_already_waiting(kind, answer) && self.allows_plan_test(kind, answer)
                 }),
-                // A turn that was cut off is done again; half a document needs the user's word.
+                // A turn that was cut off is run again; accepting half a document needs the user's consent.
                 (None, QuestionKind::Draft { .. }) => Some(QuestionAnswer::Discard),
                 (None, _) => None,
             }
         })?;
-        // What children ask uses up nothing of what the roles may be answered.
+        // Questions of child agents do not count against the answers for the roles.
         let counted = match kind {
             QuestionKind::Child { .. } => "question of a child",
             _ => kind.name(),
         };
         let used = self.used.entry(counted.to_owned()).or_default();
         *used += 1;
-        // What starts a turn again, or asks the same again, must come to an end by itself.
+        // An answer that starts a turn again, or asks the same question again, must not loop forever.
         let asks_again = matches!(kind, QuestionKind::StalePlan { .. });
         let repeats = (asks_again && answer == QuestionAnswer::AcceptAsIs)
             || matches!(
@@ -96,12 +95,12 @@ impl AutoAnswers {
                     | QuestionAnswer::SwitchTest
                     | QuestionAnswer::Texts { .. }
             );
-        // A merge that is not whole needs a hand.
+        // A merge with conflicts needs the user.
         let needs_a_hand = matches!(kind, QuestionKind::Conflict { clash: Some(_), .. });
         if needs_a_hand && answer == QuestionAnswer::Merge {
             return None;
         }
-        // The same changes asked for again would change nothing.
+        // The same change request a second time would change nothing.
         let once = matches!(answer, QuestionAnswer::RequestChanges { .. });
         let bound = match (once, repeats) {
             (true, _) => 1,
@@ -111,19 +110,20 @@ impl AutoAnswers {
         (*used <= bound).then_some(answer)
     }
 
-    /// As [`AutoAnswers::answer_by_flags`]; where no flag answers the agent of a child it decides itself, as nobody is there.
+    /// Like [`AutoAnswers::answer_by_flags`], but dismisses a child agent's question that no flag answers: there is no
+    /// user to ask, so the agent decides itself.
     pub fn answer_or_default(&mut self, kind: &QuestionKind) -> Option<QuestionAnswer> {
         let default = matches!(kind, QuestionKind::Child { .. }).then_some(QuestionAnswer::Dismiss);
         self.answer_by_flags(kind).or(default)
     }
 
-    /// Tells whether a question that no flag answers is waited out: a usage limit ends by itself.
+    /// Returns whether to wait while no flag answers the question: a usage limit ends by itself.
     pub fn may_wait(&self, kind: &QuestionKind) -> bool {
         let asked_for = self.by_kind.get(kind.name()).map(String::as_str);
         matches!(kind, QuestionKind::UsageLimit { .. }) && matches!(asked_for, None | Some("wait"))
     }
 
-    /// Tells whether the flags let an answer approve the test command, which an agent may have chosen.
+    /// Returns whether the flags permit this answer to approve the test command, which an agent may have chosen.
     fn allows_plan_test(&self, kind: &QuestionKind, answer: &QuestionAnswer) -> bool {
         match kind {
             QuestionKind::Execute { terms } if *answer == QuestionAnswer::Execute => {
@@ -153,6 +153,7 @@ impl AutoAnswers {
             CapPolicy::Pass => Some(QuestionAnswer::ForcePass),
             CapPolicy::Cancel => Some(QuestionAnswer::CancelRun),
             CapPolicy::More(n) => {
+                // Once only: the next cap is a question again.
                 self.on_cap = None;
                 Some(QuestionAnswer::MoreIterations { n })
             }
@@ -160,7 +161,7 @@ impl AutoAnswers {
     }
 }
 
-/// Tells whether the run does already what the answer says.
+/// Returns whether the run already does what the answer says.
 fn is_already_waiting(kind: &QuestionKind, answer: &QuestionAnswer) -> bool {
     let waits = matches!(
         kind,
@@ -172,10 +173,10 @@ fn is_already_waiting(kind: &QuestionKind, answer: &QuestionAnswer) -> bool {
     waits && *answer == QuestionAnswer::Wait
 }
 
-/// Checks what was given to `--answer_by_flags`.
+/// Checks a value of `--answer`.
 ///
 /// # Errors
-/// There is no such kind of question, or it has no such choice; the text names what there is.
+/// The kind of question is unknown, or it has no such choice; the text lists the valid ones.
 pub fn check_answer_flag(kind: &str, choice: &str) -> Result<(), String> {
     let Some((_, choices)) = ANSWER_CHOICES.iter().find(|(known, _)| *known == kind) else {
         let known: Vec<&str> = ANSWER_CHOICES.iter().map(|(kind, _)| *kind).collect();
@@ -207,7 +208,7 @@ pub fn check_answer_flag(kind: &str, choice: &str) -> Result<(), String> {
     }
 }
 
-/// Names the flag that would have answered a question.
+/// Returns the flag that would have answered a question.
 pub fn flag_for(kind: &QuestionKind) -> String {
     match kind {
         QuestionKind::Gate { .. } => "--auto".to_owned(),
@@ -219,7 +220,7 @@ pub fn flag_for(kind: &QuestionKind) -> String {
         QuestionKind::Arbitration { .. } => "--on-cap pass|more:N|cancel".to_owned(),
         QuestionKind::DirtyFiles { .. } => "--on-dirty include|leave-out".to_owned(),
         QuestionKind::StepRecovery { .. } => "--on-step continue|done|redo|stop".to_owned(),
-        // A merge was tried; now it needs a hand.
+        // A merge was tried and has conflicts, so `merge` is not offered.
         QuestionKind::Conflict { clash: Some(_), .. } => {
             "--answer conflict=overwrite|discard|cancel".to_owned()
         }
@@ -291,7 +292,7 @@ mod tests {
             yes
         );
         assert!(flag_for(&kind(TestCommandSource::Proposed)).contains("--test-command plan"));
-        // The same where the yes is given by the kind's name.
+        // The same if `--answer execute=yes` gives the consent.
         let by_kind = |plan_test| {
             let by_kind = BTreeMap::from([("execute".to_owned(), "yes".to_owned())]);
             let mut answers = AutoAnswers {
@@ -341,7 +342,7 @@ mod tests {
             found: String::new(),
         };
         assert_eq!(answered(&failed, "tests_failed"), 10);
-        // A plan that somebody changes again and again is not.
+        // A plan that keeps changing is not.
         let stale = QuestionKind::StalePlan {
             reviewed: Sha256::new("x"),
             now: Sha256::new("y"),

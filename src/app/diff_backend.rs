@@ -1,7 +1,7 @@
-//! What goes to the terminal of a frame: rows that only move are moved by the terminal itself, a short gap between
-//! two changes is written over, and what is there already is left out.
+//! A ratatui backend that writes fewer bytes: it scrolls rows that only moved, writes over short gaps between two
+//! changes, and leaves out what the terminal shows already.
 //!
-//! It keeps what the terminal shows, once it was told. Refuses to decide what is drawn.
+//! Keeps a copy of the frame that the terminal shows. Does not decide what is drawn.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -10,24 +10,24 @@ use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Size};
 
-/// A frame with fewer changed cells is not looked through for rows that moved.
+/// Frames with fewer changed cells are not searched for moved rows.
 const MIN_CHANGES_FOR_SCROLL: usize = 400;
-/// To go over a gap takes up to nine bytes; to write what stands in it takes one a cell.
+/// Moving the cursor over a gap takes up to nine bytes; writing the cells of the gap takes one byte each.
 const MAX_BRIDGED_GAP: u16 = 3;
 
-/// A terminal that is told as little as possible.
+/// A terminal backend that sends as few bytes as possible.
 pub struct DiffBackend<W: Write> {
     inner: CrosstermBackend<W>,
-    /// What the terminal shows; `None` where nobody told.
+    /// The frame that the terminal shows; `None` if unknown.
     shown: Option<Buffer>,
-    /// Room for what it showed before, used again and again.
+    /// Buffer for the previous frame, reused for every frame.
     before: Buffer,
-    /// How many cells of each row of what it shows are not blank; `None` where nobody counted since it changed.
+    /// Number of cells that are not blank, per row of `shown`; `None` if the row changed since the last count.
     filled_cell_counts: Vec<Option<usize>>,
     cursor: CursorState,
 }
 
-/// What is known of the cursor.
+/// The known state of the cursor.
 #[derive(Debug, Default)]
 struct CursorState {
     is_visible: Option<bool>,
@@ -35,7 +35,7 @@ struct CursorState {
 }
 
 impl<W: Write> DiffBackend<W> {
-    /// A terminal of which nothing is known yet.
+    /// Creates a backend that does not know yet what the terminal shows.
     pub fn new(out: W) -> Self {
         Self {
             inner: CrosstermBackend::new(out),
@@ -46,12 +46,13 @@ impl<W: Write> DiffBackend<W> {
         }
     }
 
-    /// Tells whether it was told what the terminal shows.
+    /// Returns whether it knows what the terminal shows.
     pub fn knows_frame(&self) -> bool {
         self.shown.is_some()
     }
 
-    /// Tells it what the terminal shows: half a megabyte on a large one, which pays as soon as text streams.
+    /// Stores the frame that the terminal shows. The copy takes half a megabyte for a large terminal; that pays off as
+    /// soon as text streams.
     pub fn learn_frame(&mut self, shown: Buffer) {
         self.shown = Some(shown);
         self.filled_cell_counts.clear();
@@ -61,7 +62,7 @@ impl<W: Write> DiffBackend<W> {
         let (top, bottom) = (moved.rows.start + 1, moved.rows.end);
         write!(self.inner, "\x1b[{top};{bottom}r")?;
         match moved.direction {
-            // A line end in the last row moves the rows up, its opposite in the first one moves them down.
+            // A line feed in the last row scrolls up; a reverse index in the first row scrolls down.
             ScrollDirection::Up => {
                 write!(self.inner, "\x1b[{bottom};1H")?;
                 (0..moved.distance).try_for_each(|_| self.inner.write_all(b"\n"))?;
@@ -151,7 +152,7 @@ impl<W: Write> Backend for DiffBackend<W> {
         self.inner.clear_region(what)
     }
 
-    /// The size that the system knows of: the library opens the terminal anew to ask, for each frame.
+    /// Asks the operating system for the size: crossterm would open the terminal again for every frame.
     fn size(&self) -> io::Result<Size> {
         match rustix::termios::tcgetwinsize(io::stdout()) {
             Ok(size) => Ok(Size::new(size.ws_col, size.ws_row)),
@@ -168,19 +169,19 @@ impl<W: Write> Backend for DiffBackend<W> {
     }
 }
 
-/// Makes one the same as the other, in the room that it has.
+/// Copies a buffer into the memory of another one.
 fn copy_buffer(from: &Buffer, to: &mut Buffer) {
     to.area = from.area;
     to.content.clone_from(&from.content);
 }
 
-/// Notes changed cells.
+/// Applies changed cells to the stored frame.
 fn apply_changes(shown: &mut Buffer, changed: &[(u16, u16, &Cell)]) {
     for (x, y, cell) in changed {
         if let Some(place) = shown.cell_mut((*x, *y)) {
             place.clone_from(cell);
         }
-        // What a wide letter lies on is blank.
+        // The cells that a wide letter covers are blank.
         for x in (x + 1..).take(cell_width(cell).saturating_sub(1)) {
             if let Some(place) = shown.cell_mut((x, *y)) {
                 place.reset();
@@ -193,7 +194,7 @@ fn cell_width(cell: &Cell) -> usize {
     unicode_width::UnicodeWidthStr::width(cell.symbol())
 }
 
-/// The same changes, with what stands in short gaps between them.
+/// Adds the unchanged cells of short gaps to the changes.
 fn bridge_gaps<'a>(
     changed: &[(u16, u16, &'a Cell)],
     shown: &'a Buffer,
@@ -219,7 +220,7 @@ fn bridge_gaps<'a>(
     all
 }
 
-/// Rows that stand elsewhere, as they are.
+/// Rows that moved up or down unchanged.
 #[derive(Debug, PartialEq, Eq)]
 struct RowScroll {
     /// The rows within which they moved.
@@ -235,8 +236,8 @@ enum ScrollDirection {
 }
 
 impl RowScroll {
-    /// Finds rows that moved, where that saves more than half of these changes. With each buffer comes how many cells
-    /// of each of its rows are not blank.
+    /// Finds moved rows, if scrolling them saves more than half of the changes. `were` and `are` are the numbers of
+    /// cells per row that are not blank, before and after.
     fn detect(
         before: &Buffer,
         were: &[usize],
@@ -284,7 +285,7 @@ impl RowScroll {
                         distance: by,
                         direction: way,
                     };
-                    // What came from elsewhere leaves blanks behind.
+                    // Scrolling leaves blank rows behind, which must be drawn.
                     let anew = |y: u16| are.get(usize::from(y)).copied().unwrap_or_default();
                     let lost = moved
                         .exposed_rows()
@@ -299,7 +300,7 @@ impl RowScroll {
         best.1
     }
 
-    /// The rows into which nothing moves.
+    /// The rows that are blank after the scroll.
     fn exposed_rows(&self) -> Range<u16> {
         match self.direction {
             ScrollDirection::Up => self.rows.end - self.distance..self.rows.end,
@@ -307,7 +308,7 @@ impl RowScroll {
         }
     }
 
-    /// Moves them as the terminal does: where they came from it is blank.
+    /// Scrolls the rows as the terminal does: the exposed rows become blank.
     fn apply_to(&self, shown: &mut Buffer) {
         let width = usize::from(shown.area.width);
         let place = |row: u16| usize::from(row) * width;
@@ -333,7 +334,7 @@ impl RowScroll {
     }
 }
 
-/// How many cells of each row are not blank; what is counted already is not counted again.
+/// Counts the cells per row that are not blank; known counts are reused.
 fn count_filled_cells(written: &mut Vec<Option<usize>>, buffer: &Buffer) -> Vec<usize> {
     written.resize(usize::from(buffer.area.height), None);
     let count = |y| {
@@ -347,7 +348,7 @@ fn count_filled_cells(written: &mut Vec<Option<usize>>, buffer: &Buffer) -> Vec<
         .collect()
 }
 
-/// Takes back what was counted of rows that changed.
+/// Drops the counts of rows that changed.
 fn invalidate_counts(written: &mut [Option<usize>], changed: &[(u16, u16, &Cell)]) {
     for (_, y, _) in changed {
         if let Some(n) = written.get_mut(usize::from(*y)) {
@@ -356,7 +357,7 @@ fn invalidate_counts(written: &mut [Option<usize>], changed: &[(u16, u16, &Cell)
     }
 }
 
-/// Tells whether a cell is anything but blank; most are told apart by their sign alone.
+/// Returns whether a cell is not blank; the symbol alone settles most cases.
 fn is_filled(cell: &Cell) -> bool {
     cell.symbol() != " " || *cell != Cell::EMPTY
 }
@@ -379,7 +380,7 @@ mod tests {
 
     const AREA: Rect = Rect::new(0, 0, 40, 16);
 
-    /// Every cell of what a terminal shows that was told these bytes.
+    /// Every cell of a terminal that received these bytes.
     fn seen(bytes: &[u8]) -> Vec<String> {
         let size = |n| NonZero::new(n).unwrap();
         let mut parser = vt100::Parser::new(size(AREA.height), size(AREA.width), 0);
@@ -404,7 +405,7 @@ mod tests {
         told.collect()
     }
 
-    /// A frame of these lines, each in its style.
+    /// A frame of these lines, each with its style.
     fn frame(lines: &[(String, u8)]) -> Buffer {
         let mut buffer = Buffer::empty(AREA);
         for (y, (line, style)) in (0..AREA.height).zip(lines) {
@@ -432,8 +433,8 @@ mod tests {
         out
     }
 
-    /// Lines of either many colours or wide letters: terminals differ in what is left of the ground below half
-    /// of a letter.
+    /// Lines with either many colours or wide letters, never both: terminals differ in the background that they leave
+    /// below half a letter.
     fn lines() -> impl Strategy<Value = Vec<(String, u8)>> {
         let line = || {
             prop_oneof![

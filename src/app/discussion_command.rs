@@ -1,6 +1,6 @@
-//! Discussions from a command line: by the instance that runs here, else by an engine of their own.
+//! Runs discussions that the command line asks for: through the running instance, else in an engine of their own.
 //!
-//! Refuses to word results for people; its caller does.
+//! Does not format results for the user: `cli` does.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ use super::ipc_socket::{IpcRequest, PendingIpcRequest};
 use super::oneshot_engine::run_oneshot_engine;
 use super::startup::{self, ProjectContext, StartError, StartOptions};
 
-/// How an instance knows discussions.
+/// The commands and words for discussions on the IPC socket.
 const VOCABULARY: IpcVocabulary = IpcVocabulary {
     command: "discuss",
     stop_command: "discuss-stop",
@@ -42,14 +42,14 @@ const VOCABULARY: IpcVocabulary = IpcVocabulary {
     resume_arguments: "",
 };
 
-/// A discussion as it is given on a command line.
+/// A request for a discussion, from the command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DiscussCommand {
-    /// What was said of it.
+    /// The arguments of the discussion.
     #[serde(default)]
     pub arguments: GroupDiscussToolArguments,
-    /// The discussion to go on with, in place of a new one.
+    /// The discussion to resume; `None` starts a new one.
     #[serde(default)]
     pub id: Option<DiscussionId>,
 }
@@ -72,10 +72,10 @@ impl DiscussCommand {
     }
 }
 
-/// Tells what a discussion would be given, and starts nothing.
+/// Returns what a discussion would be given, without starting it.
 ///
 /// # Errors
-/// It would not be begun, or the configuration has problems.
+/// The discussion could not start, or the configuration has problems.
 pub async fn preview_budget(
     wishes: &StartOptions,
     arguments: GroupDiscussToolArguments,
@@ -87,7 +87,7 @@ pub async fn preview_budget(
     })
 }
 
-/// Works out what the user's discussion would be begun with, and makes something of it.
+/// Plans a discussion of the user's and passes the plan to `make`.
 fn plan_discussion<T>(
     found: &ProjectContext,
     arguments: GroupDiscussToolArguments,
@@ -114,11 +114,11 @@ fn plan_discussion<T>(
     Ok(make(&means, planned))
 }
 
-/// Has a discussion take place and gives it as it ended, and the signal that came meanwhile; `print_news` hears in lines how
-/// it goes.
+/// Runs a discussion to its end and returns it, with the last signal that arrived meanwhile; `tell` gets the progress,
+/// line by line.
 ///
 /// # Errors
-/// It was not begun, or nobody will ever know how it ended; the text says why and what to do.
+/// The discussion did not start, or its end will never be known; the text says why and what to do.
 pub async fn run_discussion(
     wishes: &StartOptions,
     given: DiscussCommand,
@@ -155,9 +155,9 @@ fn to_start_error(why: &DiscussionStartError) -> StartError {
     )
 }
 
-/// The adapters of roles that play those who take part; another one that cannot be started is an error of its
-/// participant's. Whatever is wrong with what was said is found before any CLI is looked for; of a discussion that is to
-/// go on the engine says what is wrong.
+/// Returns the adapters of the planner and reviewer roles that take part; those must start. Any other adapter that does
+/// not start is an error of its participant only. Errors in the arguments are found before any CLI is looked up;
+/// problems with a discussion to resume are reported by the engine.
 fn required_role_adapters(
     found: &ProjectContext,
     layout: &WorkdirLayout,
@@ -180,10 +180,10 @@ fn required_role_adapters(
     Ok(adapters.filter(is_role).collect())
 }
 
-/// The same of a discussion that is about to begin.
+/// Like `required_role_adapters`, for a new discussion.
 ///
 /// # Errors
-/// It would not be begun.
+/// The discussion could not start.
 pub fn required_role_adapters_of_new(
     found: &ProjectContext,
     layout: &WorkdirLayout,
@@ -193,7 +193,7 @@ pub fn required_role_adapters_of_new(
         arguments,
         id: None,
     };
-    // What of it is cut is told when it begins.
+    // The discussion reports what is cut when it begins.
     required_role_adapters(found, layout, &given, &mut |_| {})
 }
 
@@ -242,7 +242,7 @@ async fn drive_discussion(
     }
 }
 
-/// What was told of a discussion already.
+/// Prints what is new in a discussion and remembers what it has printed.
 #[derive(Debug, Default)]
 struct DiscussionProgressPrinter {
     id: Option<DiscussionId>,
@@ -252,7 +252,7 @@ struct DiscussionProgressPrinter {
 }
 
 impl DiscussionProgressPrinter {
-    /// Tells what is new since the last time.
+    /// Prints what is new since the last call.
     fn print_news(&mut self, discussion: &GroupDiscussion, tell: &mut dyn FnMut(&str)) {
         if self.id.is_none() {
             tell(&format!("discussion {}", discussion.id()));
@@ -332,15 +332,15 @@ fn summarize_check(check: &CheckRun) -> String {
     )
 }
 
-/// Tells whether a request from outside is about discussions.
+/// Returns whether an IPC request is about discussions.
 pub fn is_discussion_request(request: &IpcRequest) -> bool {
     [VOCABULARY.command, VOCABULARY.stop_command].contains(&request.command.as_str())
 }
 
-/// Carries a request about discussions out on the run that is open, and answers it.
+/// Carries out a request about discussions on the open run, and answers it.
 ///
 /// # Errors
-/// The record of the run cannot be kept.
+/// The run's log cannot be written.
 pub fn handle_request(
     asked: PendingIpcRequest,
     engine: Option<&mut Engine>,

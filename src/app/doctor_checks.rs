@@ -1,6 +1,6 @@
-//! What a run would stand on, looked at from outside of any: for `agent-collab doctor` and for the screen.
+//! Checks what a run needs, without a run: for `agent-collab doctor` and for the screen.
 //!
-//! Refuses to start anything but git and the CLIs' own `--version`, and to stop at the first thing that is missing.
+//! Starts nothing but git and the CLIs' own `--version`, and does not stop at the first problem.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::engine::git::{GitRepository, GitSettings, RepositoryDiscovery};
 use crate::engine::sandbox;
 use crate::store::WorkdirLayout;
 
-/// What to do where a folder that a run writes into cannot be written, and how it is tried.
+/// For each folder that a run writes into: the hint if it is not writable, and how to test it.
 const REMEDIES: [(&str, &str, WriteTrial); 4] = [
     (
         "the run's files",
@@ -39,10 +39,10 @@ const REMEDIES: [(&str, &str, WriteTrial); 4] = [
     ),
 ];
 
-/// Looks at all that a run would stand on where the program was started.
+/// Checks everything that a run in this directory needs.
 ///
 /// # Errors
-/// The directory cannot be worked in, or the configuration has problems.
+/// The directory cannot be used, or the configuration has problems.
 pub async fn diagnose_environment(wishes: &StartOptions) -> Result<DoctorReport, StartError> {
     let cwd = wishes.cwd.canonicalize().map_err(|error| {
         let problem = format!("cannot read {}: {error}", wishes.cwd.display());
@@ -86,7 +86,7 @@ async fn discover_repository(
     }
 }
 
-/// The folders that a run writes into.
+/// Returns the folders that a run writes into, each with its hint.
 fn folders_to_check(layout: &WorkdirLayout, places: &UserDirs) -> Vec<FolderCheck> {
     let temporary = std::env::temp_dir();
     let paths = [

@@ -1,6 +1,6 @@
-//! A run as one page to be given to somebody else: what is on it, gathered from the run's files.
+//! Collects what an exported page of a run shows, from the run's files.
 //!
-//! Takes no lock and changes nothing. Every text on it is cleaned; refuses to know how a page looks.
+//! Takes no lock and changes nothing. All text is cleaned here; the layout is in [`html`] and [`markdown`].
 
 pub mod export_file;
 pub mod html;
@@ -28,66 +28,65 @@ use crate::text::{clean_text, clean_to_one_line, front_matter};
 
 use super::startup::{RunTreeReader, StartError};
 
-/// How many versions of the review are looked through for evidence.
+/// Number of review versions that are searched for evidence.
 const MAX_REVIEWS: usize = 100;
 
-/// All that a page tells.
+/// Everything that an exported page shows.
 #[derive(Debug)]
 pub struct ExportPage {
-    /// Where the run stands.
+    /// The state of the run.
     pub state: RunState,
-    /// The plan, without what the program writes before it.
+    /// The text of the plan, without the front matter that the program writes.
     pub plan: String,
-    /// What the reviews say below each finding.
+    /// The evidence in the reviews, by number of the finding.
     pub evidence: BTreeMap<u32, String>,
-    /// What was said and done, turn by turn.
+    /// What happened, turn by turn.
     pub sections: Vec<ExportSection>,
-    /// All turns, in their order.
+    /// All turns, in order.
     pub turns: Vec<TurnSpan>,
-    /// What each step changed, as far as git still knows.
+    /// The changes of each step, as far as git still has them.
     pub diffs: BTreeMap<u32, UnifiedDiff>,
-    /// What could not be read, in words.
+    /// What could not be read, as a message.
     pub problem: Option<String>,
-    /// The zone of the times on the page.
+    /// The time zone of the page.
     pub zone: TimeZone,
 }
 
-/// What was said and done in a turn, or between two.
+/// What happened in a turn, or between two turns.
 #[derive(Debug, Default)]
 pub struct ExportSection {
-    /// The turn; `None` between two.
+    /// The turn; `None` between two turns.
     pub turn: Option<TurnId>,
-    /// What, in order.
     pub items: Vec<ExportItem>,
 }
 
-/// One thing that was said or done; every text is cleaned.
+/// One message or action on the page; all text is cleaned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExportItem {
-    /// The user said or decided something.
+    /// A message or a decision of the user.
     UserText(String),
-    /// An agent said something.
+    /// A message of an agent.
     AgentText(Role, String),
-    /// An agent thought something.
+    /// A thought of an agent.
     AgentThought(Role, String),
-    /// An agent called a tool.
+    /// A tool call of an agent.
     ToolCall {
-        /// What it did, in one line.
+        /// The tool and what it did, in one line.
         title: String,
-        /// How it ended; empty where nothing is known of that.
+        /// How the call ended; empty if unknown.
         status: String,
-        /// The end of its output.
+        /// The end of the tool's output.
         output: String,
     },
-    /// The program tells something.
+    /// A message of the program.
     ProgramNote(String),
 }
 
 impl ExportPage {
-    /// Gathers a page from a run's files and the repository's trees. Reads the whole log.
+    /// Collects a page from a run's files and the repository's trees. Reads the whole log.
     ///
     /// # Errors
-    /// There is no run, or its files cannot be read.
+    /// The run does not exist, or its files cannot be read.
     pub async fn load(layout: WorkdirLayout, ground: &RunTreeReader) -> Result<Self, StartError> {
         let (teller, state, problem) = SectionBuilder::read_log(&layout);
         let Some(state) = state else {
@@ -99,7 +98,7 @@ impl ExportPage {
         let mut diffs = BTreeMap::new();
         let execution = state.execution.as_ref();
         for record in execution.iter().flat_map(|execution| &execution.done) {
-            // A tree that is gone leaves its step without a diff; the page tells all else.
+            // If the tree of a step is gone, the step has no diff; the rest of the page is still written.
             let looked =
                 load_changes(git.as_ref(), execution, &layout, DiffScope::Step(record.n)).await;
             if let Ok(RunChanges::Diff(patch)) = looked {
@@ -118,7 +117,7 @@ impl ExportPage {
         })
     }
 
-    /// An instant as a person reads it: `2026-11-22 14:05`.
+    /// Formats an instant for people: `2026-11-22 14:05`.
     pub fn format_time(&self, at: UnixMillis) -> String {
         match Timestamp::from_millisecond(at.0) {
             Ok(timestamp) => timestamp
@@ -129,7 +128,7 @@ impl ExportPage {
         }
     }
 
-    /// When nothing happened any more, as far as it is known.
+    /// Returns the time of the last event, else the time at which the run was created.
     pub fn last_activity(&self) -> UnixMillis {
         self.state
             .course
@@ -137,7 +136,7 @@ impl ExportPage {
             .unwrap_or(self.state.created)
     }
 
-    /// The goal's title.
+    /// Returns the title of the goal.
     pub fn title(&self) -> String {
         let goal = self.state.goal.as_ref();
         goal.map_or_else(
@@ -146,12 +145,12 @@ impl ExportPage {
         )
     }
 
-    /// The span of a turn.
+    /// Returns the span of a turn.
     pub fn turn_span(&self, turn: &TurnId) -> Option<&TurnSpan> {
         self.turns.iter().rfind(|span| span.turn == *turn)
     }
 
-    /// How long a turn took, and what it used, in words.
+    /// Describes when a turn began, how long it took, how many tokens it used and how it ended.
     pub fn describe_turn_cost(&self, span: &TurnSpan) -> String {
         let used = span.usage();
         let n = used.input_tokens.saturating_add(used.output_tokens);
@@ -169,7 +168,7 @@ impl ExportPage {
     }
 }
 
-/// A length of time in milliseconds, in words.
+/// Formats a duration in milliseconds for people.
 pub fn format_duration(millis: i64) -> String {
     let seconds = millis / 1_000;
     match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
@@ -200,7 +199,7 @@ fn load_evidence(layout: &WorkdirLayout) -> Result<BTreeMap<u32, String>, StartE
     Ok(evidence)
 }
 
-/// Puts the turns that a state knows among others.
+/// Adds the turns of a state to those collected so far.
 fn merge_turn_spans(turns: &mut Vec<TurnSpan>, state: &RunState) {
     for span in state.course.turns() {
         match turns.iter_mut().rfind(|kept| kept.turn == span.turn) {
@@ -211,23 +210,23 @@ fn merge_turn_spans(turns: &mut Vec<TurnSpan>, state: &RunState) {
     }
 }
 
-/// Tells events into sections.
+/// Builds the sections of a page from events.
 #[derive(Default)]
 struct SectionBuilder {
     sections: Vec<ExportSection>,
-    /// Where the call of an item stands: its section and its place there.
+    /// The section and the index of each tool call that has not ended.
     open_calls: BTreeMap<String, (usize, usize)>,
-    /// All turns, in their order.
+    /// All turns, in order.
     turns: Vec<TurnSpan>,
 }
 
 impl SectionBuilder {
-    /// Reads the whole log; gives where the run stands, and what cannot be read, beside what it tells.
+    /// Reads the whole log; also returns the state of the run and what could not be read.
     fn read_log(layout: &WorkdirLayout) -> (Self, Option<RunState>, Option<String>) {
         let mut teller = Self::default();
         let mut onlooker = RunFollower::new(layout.clone());
         loop {
-            // A state knows the last turns only: each was seen before it is forgotten.
+            // A state keeps only the last turns, so collect each turn before the state drops it.
             let seen = onlooker.read_new_with(&mut |before, event| {
                 if !matches!(event, Event::Agent { .. } | Event::TaskActivity { .. }) {
                     merge_turn_spans(&mut teller.turns, before);
@@ -278,7 +277,7 @@ impl SectionBuilder {
             Event::RunStopped => self.add_user_text("I stop the run."),
             Event::RunCancelled => self.add_user_text("I cancel the run."),
             Event::Agent { role, news, .. } => self.add_agent_activity(*role, event, news),
-            // Each is told by the turn's heading, the tables or the user's own words.
+            // The heading of the turn, the tables or the user's own messages show these.
             Event::SessionVersion { .. } | Event::PhaseChanged { .. } => {}
             _ => self.add_item(
                 run_reporter::describe_event(event)

@@ -1,4 +1,5 @@
-//! A run without a screen: events out, flags for answers, an exit code. It never hangs on a question.
+//! Runs without a screen: prints events, answers questions by flags, ends with an exit code. Never waits for input from
+//! the terminal.
 
 mod exit_summary;
 
@@ -31,45 +32,41 @@ use super::write_watchdog::exit_on_signal_if_stuck;
 use exit_summary::report_finished_run;
 pub(super) use exit_summary::{exit_code, log_path, summarize_finished_run};
 
-/// How long an interrupted turn may take to end by its CLI's protocol.
+/// Time that an interrupted turn gets to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
 
-/// How much of a goal's first line is its title, in characters.
+/// Maximum length of a title made from the goal's first line, in characters.
 const TITLE_CHARS: usize = 80;
 
-/// A headless run.
+/// Everything that a headless run needs to start.
 #[derive(Debug, Clone)]
 pub struct HeadlessRun {
-    /// What to start.
     pub wishes: StartOptions,
-    /// What to do.
     pub command: HeadlessCommand,
-    /// What answers questions.
     pub answers: AutoAnswers,
-    /// How it is told.
     pub format: ReportFormat,
 }
 
-/// What a headless program does.
+/// What a headless run does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeadlessCommand {
-    /// Takes this goal, confirmed by being given, to its end.
+    /// Runs this goal to its end; the goal counts as confirmed.
     Begin(String),
-    /// Takes up the run that is there.
+    /// Resumes the existing run.
     Resume(UnconfirmedGoal),
 }
 
-/// What becomes of a goal that was talked about and that nobody confirmed.
+/// What to do with a goal that was discussed but not confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnconfirmedGoal {
-    /// It waits for the user.
+    /// Leave it to the user.
     WaitForUser,
-    /// It counts as it was given.
+    /// Treat it as confirmed.
     Accept,
 }
 
-/// Plays a run to its end and returns the exit code: 0 done, 1 error, 3 needs the user, 4 locked,
-/// 5 cancelled, 6 done and not all of it proven, 130 interrupted.
+/// Runs to the end and returns the exit code: 0 done, 1 error, 3 needs the user, 4 locked, 5 cancelled, 6 done but not
+/// fully proven, 130 interrupted.
 pub async fn run_headless(headless: HeadlessRun, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     match run_to_exit_code(headless, out, err).await {
         Ok(code) => code,
@@ -81,21 +78,21 @@ pub async fn run_headless(headless: HeadlessRun, out: &mut dyn Write, err: &mut 
 }
 
 fn print_error(err: &mut dyn Write, problem: &str, hint: &str) {
-    // There is nowhere left to say that standard error is closed.
+    // If standard error is closed, there is nowhere left to report it.
     let _closed = writeln!(err, "error: {}", clean_text(problem));
     if !hint.is_empty() {
         let _closed = writeln!(err, "hint: {}", clean_text(hint));
     }
 }
 
-/// What ends the loop.
+/// Why the main loop ended.
 enum HeadlessEnd {
     RunOver(EngineOutcome),
     Unanswered(Box<Question>),
-    /// By a signal, or by a command from outside.
+    /// By a signal, or by a command on the IPC socket.
     Interrupted(&'static str),
     OutputClosed,
-    /// The run was stopped and waits for a goal.
+    /// The run was stopped and needs a goal.
     Idle,
 }
 
@@ -169,7 +166,7 @@ async fn run_to_exit_code(
     code.map_err(|error| StartError::new(&error, "what was recorded so far is kept"))
 }
 
-/// Checks everything and opens the run, unless a signal comes first.
+/// Checks everything and opens the run, unless a signal arrives first.
 async fn open_run(
     wishes: &StartOptions,
     task: &HeadlessCommand,
@@ -184,7 +181,6 @@ async fn open_run(
     open_unless_signalled(starting, signals).await
 }
 
-/// Gives the run its goal.
 fn give_goal(engine: &mut Engine, goal: &str) -> Result<(), EngineError> {
     let text = clean_text(goal);
     engine.apply_event(Event::GoalGiven { text: text.clone() })?;
@@ -197,8 +193,8 @@ fn confirm_goal(engine: &mut Engine, text: String) -> Result<(), EngineError> {
     engine.apply_event(Event::GoalConfirmed { title, text })
 }
 
-/// The goal that counts although nobody confirmed it: the flag says so, or no agent was asked about it yet. Then
-/// what was cut off was the beginning of `run_headless --goal`, whose goal counts as confirmed.
+/// Returns the goal to continue with although it is not confirmed: a flag says so, or no agent has received a message
+/// yet. In the second case `agent-collab run --goal` was cut off at its start, and its goal counts as confirmed.
 fn accepted_goal(state: &RunState, unconfirmed: UnconfirmedGoal) -> Option<String> {
     let sessions = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
     let mut sessions = sessions.iter().flatten();
@@ -243,7 +239,7 @@ async fn drive_run(
             let Some(goal) = accepted_goal(engine.state(), unconfirmed) else {
                 return Ok(HeadlessEnd::Idle);
             };
-            // Once: a run that is stopped later waits for its user.
+            // Only once: a run that is stopped later needs the user.
             unconfirmed = UnconfirmedGoal::WaitForUser;
             confirm_goal(engine, goal)?;
             continue;
@@ -254,7 +250,7 @@ async fn drive_run(
     }
 }
 
-/// Takes in what comes back next, or what comes from outside.
+/// Handles the next input of the engine, command from outside or signal.
 async fn wait_for_next(
     engine: &mut Engine,
     signals: &mut HeadlessSignals,
@@ -272,19 +268,19 @@ async fn wait_for_next(
     Ok(None)
 }
 
-/// Nothing runs, nothing waits and nothing is being done: only a person could go on.
+/// Returns whether nothing runs and nothing is pending, so that only the user can continue.
 fn is_idle(engine: &Engine) -> bool {
     let state = engine.state();
     state.running.is_none() && state.busy.is_none() && state.awaiting.is_none()
 }
 
-/// Prints what was recorded; pieces of text are for screens only.
+/// Prints the recorded events; text deltas are for screens only.
 fn flush_records(engine: &mut Engine, teller: &mut RunReporter<'_>) -> std::io::Result<()> {
     engine.take_deltas();
     teller.print_records(&engine.take_recorded())
 }
 
-/// Says how it ended, records that the program goes where the run is not over, and gives the exit code.
+/// Prints how the run ended, records the exit of the program if the run is not over, and returns the exit code.
 async fn report_and_record_end(
     engine: &mut Engine,
     end: HeadlessEnd,
@@ -339,13 +335,12 @@ async fn report_and_record_end(
             () = sleep_until(deadline) => break,
         }
     }
-    // The reader may be gone; that changes nothing about the end.
+    // The reader may have closed the output; the result stays the same.
     let _closed = flush_records(engine, teller);
     Ok(code)
 }
 
-/// Lets tasks that nobody waited for come to their ends, for as long as `limits.drain_tasks` says. Who wants the program
-/// gone has it gone: a signal ends that at once.
+/// Waits for background tasks to end, up to `limits.drain_tasks`. A signal ends the wait at once.
 async fn drain_tasks(
     engine: &mut Engine,
     teller: &mut RunReporter<'_>,
@@ -370,7 +365,7 @@ async fn drain_tasks(
     Ok(())
 }
 
-/// Why nothing goes on, and what to do.
+/// Returns why an idle run does not continue, and what the user can do.
 fn describe_idle(state: &RunState) -> (&'static str, &'static str) {
     match state.cycle {
         0 => (
@@ -406,11 +401,11 @@ fn report_finished(engine: &Engine, teller: &mut RunReporter<'_>, err: &mut dyn 
         return code;
     }
     if let Some(unproven) = state.describe_unproven_steps() {
-        // There is nowhere left to say that standard error is closed.
+        // If standard error is closed, there is nowhere left to report it.
         let _closed = writeln!(err, "not proven: {unproven}");
     }
     if teller.format == ReportFormat::Lines {
-        // The reader may be gone; that changes nothing about the end.
+        // The reader may have closed the output; the result stays the same.
         let _closed = teller.print_line(&summarize_finished_run(
             state,
             &log_path(engine.journal().layout()),
@@ -419,7 +414,7 @@ fn report_finished(engine: &Engine, teller: &mut RunReporter<'_>, err: &mut dyn 
     code
 }
 
-/// Ends every process; a second signal ends all patience.
+/// Shuts down the engine and ends every process; a second signal skips the grace period.
 async fn shut_down(engine: &mut Engine, signals: &mut HeadlessSignals) {
     if signals.shutdown_mode == HeadlessShutdownMode::Graceful {
         tokio::select! {
@@ -430,12 +425,12 @@ async fn shut_down(engine: &mut Engine, signals: &mut HeadlessSignals) {
     terminate_remaining_processes().await;
 }
 
-/// Whether the end is waited for.
+/// Whether the end of the program waits for its processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HeadlessShutdownMode {
-    /// It is.
+    /// Wait for the shutdown.
     Graceful,
-    /// A second signal ended it.
+    /// Skip the wait, after a second signal.
     Immediate,
 }
 
@@ -445,12 +440,12 @@ pub(super) struct HeadlessSignals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
-    /// The last one that came.
+    /// The last signal received.
     last: Option<&'static str>,
 }
 
 impl HeadlessSignals {
-    /// Takes them over from the system.
+    /// Installs handlers for SIGINT, SIGTERM and SIGHUP.
     pub(super) fn listen() -> std::io::Result<Self> {
         let kinds = [
             SignalKind::interrupt(),
@@ -468,7 +463,7 @@ impl HeadlessSignals {
         })
     }
 
-    /// Waits for the next one. Cancel safe.
+    /// Waits for the next signal and returns its name. Cancel safe.
     pub(super) async fn next_signal(&mut self) -> &'static str {
         let name = tokio::select! {
             _ = self.interrupt.recv() => "SIGINT",
@@ -479,7 +474,6 @@ impl HeadlessSignals {
         name
     }
 
-    /// The last one that came, where any did.
     pub(super) fn last_signal(&self) -> Option<&'static str> {
         self.last
     }

@@ -1,7 +1,7 @@
-//! What is given on a command line while an instance runs here: handed to it, followed until it is over, and, on the
-//! instance's side, taken in.
+//! Carries tasks and discussions over the IPC socket: sends one to the running instance and follows it to its end; on
+//! the instance's side, parses and answers the request.
 //!
-//! Refuses to know what it is, and to do it: its caller says under which words the two know it.
+//! Does not know what a task or a discussion is: the caller passes an [`IpcVocabulary`].
 
 use std::time::Duration;
 
@@ -17,18 +17,15 @@ use super::headless::HeadlessSignals;
 use super::ipc_socket::{self, IpcRequest, PendingIpcRequest};
 use super::startup::{self, ProjectContext, StartError, StartOptions};
 
-/// How often it is looked whether it is over.
+/// Time between two checks whether the task or discussion has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
-/// Where something is given.
+/// The project and the instance that may run there.
 pub(super) struct IpcTarget {
-    /// The directory.
     pub found: ProjectContext,
-    /// Where its files lie.
     pub layout: WorkdirLayout,
-    /// The instance that works there, if one does.
+    /// The instance that holds the lock, if any.
     pub held: Option<LockHolder>,
-    /// What comes meanwhile.
     pub signals: HeadlessSignals,
 }
 
@@ -47,29 +44,29 @@ impl IpcTarget {
     }
 }
 
-/// The words under which something is given.
+/// The commands and words for one kind of request, such as tasks.
 pub(super) struct IpcVocabulary {
-    /// What it is, in a word: also the command that gives it, here and to the instance.
+    /// The command that starts it, on the command line and on the socket.
     pub command: &'static str,
-    /// The command by which the instance stops it.
+    /// The command on the socket that stops it.
     pub stop_command: &'static str,
-    /// What it is called, for people.
+    /// What users call it.
     pub noun: &'static str,
-    /// Under which name the instance tells its id.
+    /// The field with its id in the instance's reply.
     pub id_field: &'static str,
     /// What the instance did, after `the instance that `.
     pub past_action: &'static str,
-    /// What becomes of it where no run is open.
+    /// What happens to it if no instance runs, after its noun.
     pub oneshot_verb: &'static str,
-    /// What follows `--id_field` where somebody goes on with it.
+    /// What to type after `--id ID` to resume it.
     pub resume_arguments: &'static str,
 }
 
-/// Gives something to the instance that runs here and waits until `look`, which is handed its id, sees its end; a signal
-/// stops it there.
+/// Sends a request to the running instance and waits until `look`, called with the id, returns the result. A signal
+/// stops the task or discussion on the instance.
 ///
 /// # Errors
-/// It was not begun, or the instance ended before it.
+/// It did not start, or the instance ended first.
 pub(super) async fn submit_and_wait<T>(
     layout: &WorkdirLayout,
     held: &LockHolder,
@@ -91,7 +88,7 @@ pub(super) async fn submit_and_wait<T>(
             _ = signals.next_signal() => drop(request_instance(layout, held, words.stop_command, id.to_owned()).await?),
             _ = looks.tick() => {}
         }
-        // In this order: an instance that has gone may have written the end before it went.
+        // In this order: the instance may write the result just before it exits.
         let is_there = InstanceLock::read_holder(layout)?.is_some_and(|now| now.pid == held.pid);
         if let Some(end) = look(id)? {
             return Ok(end);
@@ -111,7 +108,7 @@ pub(super) async fn submit_and_wait<T>(
     }
 }
 
-/// Asks the instance that runs here for something, and gives what it told.
+/// Sends a request to the running instance and returns the data of its reply.
 pub(super) async fn request_instance(
     layout: &WorkdirLayout,
     held: &LockHolder,
@@ -130,7 +127,7 @@ pub(super) async fn request_instance(
     }
 }
 
-/// What is not begun, and where to look what could be.
+/// Builds the error for something that did not start, with a hint where to look.
 pub(super) fn not_started_error(why: impl ToString) -> StartError {
     StartError::new(
         why.to_string(),
@@ -138,7 +135,7 @@ pub(super) fn not_started_error(why: impl ToString) -> StartError {
     )
 }
 
-/// The run that is open here, for who asks; where none is, that is the answer.
+/// Returns the open run; without one, answers the request with an error and returns `None`.
 pub(super) fn require_open_run<'a>(
     asked: PendingIpcRequest,
     engine: Option<&'a mut Engine>,
@@ -156,7 +153,7 @@ pub(super) fn require_open_run<'a>(
     }
 }
 
-/// What was given; where it is not to be understood, that is the answer.
+/// Parses the text of a request; if that fails, answers with an error and returns `None`.
 pub(super) fn parse_command<G: DeserializeOwned>(
     asked: PendingIpcRequest,
     words: &IpcVocabulary,
@@ -170,7 +167,7 @@ pub(super) fn parse_command<G: DeserializeOwned>(
     }
 }
 
-/// Answers what was begun by its id, or why nothing was.
+/// Answers with the id of what started, or with the reason why nothing did.
 pub(super) fn reply_with_id<I: ToString, E: ToString>(
     asked: PendingIpcRequest,
     words: &IpcVocabulary,

@@ -1,8 +1,8 @@
-//! The socket of a running instance: one line of JSON in, one line out, for its user's own commands.
+//! The IPC socket of a running instance: one line of JSON in, one line out, for commands of its own user.
 //!
-//! Refuses everybody who is not the same user, every process that a run started or may have started, and whoever
-//! is in a sandbox: what an agent may do is decided by the run's rules, never by the agent. Refuses to know what a command means. The loop
-//! never waits for a client: each has its own task, a bounded line and bounded time.
+//! Accepts no other user, no process that a run started or may have started, and no sandboxed process: the run's rules
+//! decide what an agent may do, never the agent. The main loop never waits for a client: each has its own task, a line
+//! of limited length and limited time.
 
 use std::fs::{self, File};
 use std::io;
@@ -28,57 +28,56 @@ use crate::store::{LockHolder, WorkdirLayout};
 
 use super::startup::StartError;
 
-/// How long a line may be, in bytes: the longest context of a discussion, quoted twice over.
+/// Maximum length of a line in bytes: enough for the longest context of a discussion, quoted twice.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
-/// How many clients are listened to at once.
+/// Maximum number of clients at the same time.
 const MAX_CLIENTS: usize = 4;
-/// How long a client may take to say its line, and to take the answer.
+/// Time that a client gets to send its line, and to receive the reply.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long an answer is waited for; the loop gives one with its next look at what came.
+/// Time that a client waits for a reply; the main loop replies when it next reads its inputs.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long answers that were given may still be on their way when the program ends.
+/// Time for pending replies to reach their clients when the program ends.
 const LAST_REPLIES_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What is asked of the instance.
+/// A request to the running instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IpcRequest {
-    /// A command's name, as after the slash.
+    /// The name of the command, as after the slash.
     pub command: String,
-    /// Its text; empty where it takes none.
+    /// The argument of the command; empty if it takes none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
 }
 
-/// What the instance says to it.
+/// The reply of the instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IpcReply {
-    /// Whether it was done.
+    /// Whether the command was carried out.
     pub accepted: bool,
-    /// Why not.
+    /// The reason if it was not carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// What there is to be told of it.
+    /// Data about the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<Value>,
 }
 
-/// A request that waits for its answer. Dropped, it says that the instance is ending.
+/// A request that waits for its reply. If dropped, the client learns that the instance is ending.
 #[derive(Debug)]
 pub struct PendingIpcRequest {
-    /// What is asked.
     pub request: IpcRequest,
     reply_sender: oneshot::Sender<IpcReply>,
 }
 
 impl PendingIpcRequest {
-    /// Says whether it was done, and why not.
+    /// Replies whether the command was carried out, and why not.
     pub fn reply(self, done: Result<(), String>) {
-        // Who asked may be gone; what was asked is done all the same.
+        // The client may have left; the command is carried out all the same.
         let _gone = self.reply_sender.send(IpcReply::from(done));
     }
 
-    /// Says that it was done, and what there is to be told of it.
+    /// Replies that the command was carried out, with data.
     pub fn reply_with(self, told: Value) {
         let answer = IpcReply {
             told: Some(told),
@@ -99,22 +98,22 @@ impl From<Result<(), String>> for IpcReply {
     }
 }
 
-/// The listening socket; its file goes with it.
+/// The listening socket; dropping it removes its file.
 #[derive(Debug)]
 pub struct IpcServer {
     path: PathBuf,
     requests: mpsc::Receiver<PendingIpcRequest>,
-    /// One for each client, until it has its answer.
+    /// One task per client, until it has its reply.
     clients: TaskTracker,
     accept_task: JoinHandle<()>,
 }
 
 impl IpcServer {
-    /// Begins to listen (mode 0600). To be called by the holder of the instance lock: a socket that lies
-    /// there is a dead instance's and goes. What `killed` ones may have left is not listened to.
+    /// Starts to listen (mode 0600). The caller must hold the instance lock: an existing socket file belongs to a dead
+    /// instance and is removed. Processes that `killed` instances may have left are not accepted.
     ///
     /// # Errors
-    /// The socket cannot be made, for example because the file system has none.
+    /// The socket cannot be created, for example because the file system does not support sockets.
     pub fn listen(layout: &WorkdirLayout, killed: KilledInstances) -> io::Result<Self> {
         let path = layout.socket();
         match fs::remove_file(&path) {
@@ -148,7 +147,7 @@ impl IpcServer {
         }
     }
 
-    /// Listens no more; answers that were given reach who asked.
+    /// Stops listening; pending replies still reach their clients.
     pub async fn close(mut self) {
         self.accept_task.abort();
         self.requests.close();
@@ -161,12 +160,12 @@ impl IpcServer {
 impl Drop for IpcServer {
     fn drop(&mut self) {
         self.accept_task.abort();
-        // One that stays is removed by the next instance.
+        // If the file remains, the next instance removes it.
         let _gone = fs::remove_file(&self.path);
     }
 }
 
-/// Waits for the next request where there is a socket.
+/// Waits for the next request; without a socket, forever.
 pub async fn next_request_if_listening(socket: &mut Option<IpcServer>) -> PendingIpcRequest {
     match socket {
         Some(socket) => socket.next_request().await,
@@ -174,10 +173,10 @@ pub async fn next_request_if_listening(socket: &mut Option<IpcServer>) -> Pendin
     }
 }
 
-/// A path by which the socket can be reached, however deep the repository lies.
+/// A path to the socket that is short enough for any depth of the repository.
 struct IpcAddress {
     path: PathBuf,
-    /// Kept open while the path is in use: it leads through this directory.
+    /// Kept open while the path is in use: the path goes through this directory.
     _workdir: Option<File>,
 }
 
@@ -212,7 +211,7 @@ async fn accept_clients(
             Ok((stream, _)) => stream,
             Err(error) => {
                 tracing::warn!(%error, "a client of the socket could not be accepted");
-                // Too many open files, most likely: at once it would fail again.
+                // Probably too many open files: retrying at once would fail again.
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
@@ -222,7 +221,7 @@ async fn accept_clients(
                 let (ask, killed) = (ask.clone(), Arc::clone(&killed));
                 drop(clients.spawn(serve_client(stream, ask, killed, place)));
             }
-            // Without an answer it says so itself.
+            // The client sees that the connection closed without a reply.
             Err(_) => drop(stream),
         }
     }
@@ -241,7 +240,7 @@ async fn serve_client(
     if let Some(why) = &answer.why {
         tracing::info!(why, "a command that was sent is not carried out");
     }
-    // Nobody is listened to any more: whoever has an answer can be sure that the place is free.
+    // Free the slot before the reply: a client that has its reply can rely on a free slot.
     drop(place);
     let said = timeout(CLIENT_TIMEOUT, write_line(&mut stream, &answer)).await;
     if !matches!(said, Ok(Ok(()))) {
@@ -249,7 +248,7 @@ async fn serve_client(
     }
 }
 
-/// Looks who it is, then reads what it asks.
+/// Checks the peer process, then reads its request.
 async fn read_request(
     stream: &mut UnixStream,
     killed: &KilledInstances,
@@ -263,6 +262,7 @@ async fn read_request(
     }
     let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
     let pid = pid.ok_or_else(|| refused("it cannot be seen which one it is"))?;
+    // An agent must not decide through its own processes what it may do.
     if let Some(why) = classify_peer(pid, killed).refusal_reason() {
         return Err(refused(&why));
     }
@@ -288,10 +288,10 @@ async fn forward_request(request: IpcRequest, ask: &mpsc::Sender<PendingIpcReque
     answered.await.unwrap_or_else(|_| ending())
 }
 
-/// Sends a request to the instance `pid` and gives its answer.
+/// Sends a request to the instance `pid` and returns its reply.
 ///
 /// # Errors
-/// Nobody listens, or whoever does is not that instance, or does not answer.
+/// No process listens, another one than that instance does, or it does not reply.
 pub async fn send_request(
     layout: &WorkdirLayout,
     pid: Option<u32>,
@@ -301,12 +301,13 @@ pub async fn send_request(
     let mut stream = UnixStream::connect(&address.path).await?;
     let peer = stream.peer_cred()?;
     let listens = peer.pid().and_then(|pid| u32::try_from(pid).ok());
+    // Only the instance that holds the lock may get the command.
     if peer.uid() != getuid().as_raw() || listens.is_none() || listens != pid {
         return Err(io::Error::other("another process listens there"));
     }
     let exchange = async {
         let said = write_line(&mut stream, request).await;
-        // Who is not heard is told so before they speak.
+        // The instance may refuse the client before it has sent its line: read the reply even if writing failed.
         let line = match read_line(&mut stream).await {
             Ok(line) => line,
             Err(error) => return Err(said.err().unwrap_or(error)),
@@ -318,16 +319,16 @@ pub async fn send_request(
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// Puts a request to the instance that holds the lock.
+/// Sends a request to the instance that holds the lock.
 ///
 /// # Errors
-/// It cannot be asked; the text says what it may be doing and what to do.
+/// The instance cannot be reached; the text says what it may be doing and what to do.
 pub async fn send_to_lock_holder(
     layout: &WorkdirLayout,
     held: &LockHolder,
     request: &IpcRequest,
 ) -> Result<IpcReply, StartError> {
-    // One that was put aside by Ctrl+Z takes the question in, and answers it when it goes on.
+    // An instance suspended by Ctrl+Z would accept the request but answer only after it continues.
     if held.pid.and_then(read_process_state) == Some(ProcessState::Stopped) {
         return Err(StartError {
             problem: format!(
@@ -369,7 +370,8 @@ async fn read_line(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
     match line.pop() {
         Some(b'\n') => Ok(line),
         Some(_) if line.len() as u64 + 1 >= MAX_LINE_BYTES => {
-            // Who is cut short in the middle of a word finds the connection broken, and not the reason.
+            // If the connection closed in the middle of the line, the client would see a broken connection, not the
+            // reason.
             skip_line(&mut stream).await?;
             Err(io::Error::other(
                 "the line is longer than 1 MiB; shorten the text, or name a file in it",
@@ -379,7 +381,7 @@ async fn read_line(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads to the end of the line without keeping it.
+/// Reads to the end of the line and discards it.
 async fn skip_line(stream: &mut BufReader<&mut UnixStream>) -> io::Result<()> {
     loop {
         let read = stream.fill_buf().await?;

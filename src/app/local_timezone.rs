@@ -1,15 +1,15 @@
-//! The user's time zone, cheaply: the screen needs it for its first frame.
+//! Finds the user's time zone quickly: the screen needs it for its first frame.
 //!
-//! Refuses to give it a name: whoever looks for the name goes through all zones that the system knows.
+//! The zone has no name here: looking up the name would search all zones of the system.
 
 use std::fs;
 
 use jiff::tz::TimeZone;
 
-/// The rules of local time on this system.
+/// The system's rules for local time.
 const LOCALTIME_FILE: &str = "/etc/localtime";
 
-/// The zone that `TZ` names, else the system's own; UTC where there is none.
+/// Returns the zone that `TZ` names, else the system's own; UTC if there is none.
 pub fn local_timezone() -> TimeZone {
     let is_named = std::env::var_os("TZ").is_some();
     let rules = fs::read(LOCALTIME_FILE).ok().filter(|_| !is_named);

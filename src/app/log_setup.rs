@@ -1,6 +1,6 @@
-//! Opens the program's own log as `[log]` says; the user's file is tried before anything else is begun.
+//! Opens the program's own log as `[log]` says; checks the user's log file before anything else starts.
 //!
-//! Refuses to know where it goes: `engine::log_sinks` does.
+//! The targets of the log are chosen in `engine::log_sinks`.
 
 use std::path::Path;
 
@@ -16,13 +16,13 @@ use crate::store::debug_log::{
     self, DebugLog, LogContent, LogMetadata, LogSink, PromptLines, check_user_log_file,
 };
 
-/// The key that names a file of the user's.
+/// The configuration key for the user's log file.
 const JSON_FILE_KEY: &str = "log.json_file";
 
-/// Makes sure that the file that the user names could be written; makes nothing.
+/// Checks that the user's log file can be written, without creating it.
 ///
 /// # Errors
-/// Why not, with file and line of the configuration.
+/// The file cannot be written; the text names file and line of the configuration.
 pub fn check_json_log_file(loaded: &LoadedConfig, root: &Path) -> Result<(), ConfigProblems> {
     let Some(path) = &loaded.config.log.json_file else {
         return Ok(());
@@ -41,10 +41,10 @@ pub fn check_json_log_file(loaded: &LoadedConfig, root: &Path) -> Result<(), Con
     })
 }
 
-/// As [`check_json_log_file`], before the program writes there.
+/// Like [`check_json_log_file`], as an error of the start.
 ///
 /// # Errors
-/// The same.
+/// As [`check_json_log_file`].
 pub(super) fn check_json_log_file_before_start(
     loaded: &LoadedConfig,
     root: &Path,
@@ -52,7 +52,7 @@ pub(super) fn check_json_log_file_before_start(
     check_json_log_file(loaded, root).map_err(ui_config::to_start_error)
 }
 
-/// Opens the log; where it cannot be, that is noted. `None` where nothing is written.
+/// Opens the log; a failure becomes a notice. `None` if nothing is logged.
 pub(super) fn open_debug_log(
     sinks: &[LogSink],
     config: &AppConfig,
@@ -90,7 +90,7 @@ mod tests {
     use crate::config::{self, ConfigFlags, UserDirs};
     use crate::engine::log_sinks::{FrontEnd, describe_sinks, log_sinks};
 
-    /// What a configuration file comes to: the problems, else the sinks without a screen and with one.
+    /// The result for a configuration file: its problems, else the sinks without a screen and with one.
     fn checked(lines: &str) -> String {
         let folder = tempfile::tempdir().expect("scratch folder");
         let path = folder.path().canonicalize().expect("real path");

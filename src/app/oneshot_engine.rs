@@ -1,7 +1,5 @@
-//! What a command does by an engine of its own, where no instance runs: the engine is opened, one thing is done with
-//! it, and all that was started is ended.
-//!
-//! Refuses to know what is done.
+//! Runs one command in an engine of its own, if no instance runs: opens the engine, does the work and ends everything
+//! it started.
 
 use std::time::Duration;
 
@@ -12,18 +10,18 @@ use super::startup::{RunInstance, StartError};
 use crate::engine::Engine;
 use crate::process::{become_subreaper, terminate_descendants};
 
-/// How long conversations may take to end by their protocols, before everything is killed.
+/// Time for conversations to end by their protocols, before everything is killed.
 pub(super) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
-/// How long processes have between TERM and KILL at the very end.
+/// Time between SIGTERM and SIGKILL at the very end.
 const KILL_GRACE: Duration = Duration::from_millis(400);
 
-/// Takes every process on whose parent goes, so that none of them is lost.
+/// Makes this process the parent of all orphaned descendants, so that none escapes.
 pub(super) fn adopt_orphaned_children() -> Result<(), StartError> {
     become_subreaper()
         .map_err(|error| StartError::new(format!("cannot look after child processes: {error}"), ""))
 }
 
-/// Ends every process that is left, and tells the log of those that cannot be ended.
+/// Ends every remaining process, and logs those that cannot be ended.
 pub(super) async fn terminate_remaining_processes() {
     let survivors = terminate_descendants(KILL_GRACE).await;
     if !survivors.is_empty() {
@@ -31,10 +29,10 @@ pub(super) async fn terminate_remaining_processes() {
     }
 }
 
-/// Opens a run, unless a signal comes before.
+/// Opens a run, unless a signal arrives first.
 ///
 /// # Errors
-/// The run's, or that it was interrupted; then all that was started for it is gone.
+/// The run did not open, or a signal interrupted it; then everything started for it has ended.
 pub(super) async fn open_unless_signalled(
     opening: impl Future<Output = Result<RunInstance, StartError>>,
     signals: &mut HeadlessSignals,
@@ -50,7 +48,7 @@ pub(super) async fn open_unless_signalled(
     }
 }
 
-/// Opens an engine, does this with it and ends all that it started; `tell` hears in lines what there is to be known.
+/// Opens an engine, runs `work` with it and ends everything it started; `tell` gets notices and progress, line by line.
 pub(super) async fn run_oneshot_engine<T>(
     opening: impl Future<Output = Result<RunInstance, StartError>>,
     signals: &mut HeadlessSignals,
@@ -73,7 +71,7 @@ pub(super) async fn run_oneshot_engine<T>(
     let done = work(&mut engine, signals, tell).await;
     let _late = timeout(SHUTDOWN_TIMEOUT, engine.shut_down()).await;
     terminate_remaining_processes().await;
-    // Others may work here again only now that nothing of this is left.
+    // Release the lock only now: nothing of this run is left.
     drop(occupied);
     done
 }

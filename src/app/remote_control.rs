@@ -1,7 +1,7 @@
-//! Commands from outside: what a headless run makes of one, how one is sent, and what becomes of it
-//! where no instance runs.
+//! Handles commands from other processes: carries them out on a headless run, sends them to an instance, or applies
+//! them to a stored run if no instance runs.
 //!
-//! Refuses to know what a command means: the screen's own reading makes the events.
+//! The meaning of a command is defined by the screen, which turns it into events.
 
 use std::path::Path;
 
@@ -18,26 +18,25 @@ use super::ipc_socket::{self, IpcRequest, IpcServer, PendingIpcRequest};
 use super::startup::{self, ExistingRun, LockedProject, RunCommitMode, StartError, StartOptions};
 use super::task_command::{self, is_task_request};
 
-/// What comes to a headless run from outside.
+/// The command input of a headless run.
 #[derive(Debug, Default)]
 pub struct RemoteControl {
-    /// Where it comes in; `None` where nothing listens.
+    /// The socket; `None` if it does not listen.
     socket: Option<IpcServer>,
-    /// Whether the gate was closed from outside, so that somebody is there to open it.
+    /// Whether a command closed the gate, so that there is a user to open it again.
     paused: bool,
 }
 
 /// What a headless run does after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterCommand {
-    /// It goes on.
     Continue,
-    /// It ends.
+    /// Ends the program.
     Leave,
 }
 
 impl RemoteControl {
-    /// Begins to listen, and says what the user should know.
+    /// Starts to listen; returns a notice for the user, if any.
     pub fn listen(&mut self, occupied: &LockedProject) -> Option<String> {
         let (killed, notice) = occupied.find_killed_instances();
         match IpcServer::listen(&occupied.layout, killed) {
@@ -51,7 +50,7 @@ impl RemoteControl {
         }
     }
 
-    /// Listens no more.
+    /// Stops listening.
     pub async fn close(&mut self) {
         if let Some(socket) = self.socket.take() {
             socket.close().await;
@@ -63,15 +62,15 @@ impl RemoteControl {
         ipc_socket::next_request_if_listening(&mut self.socket).await
     }
 
-    /// Tells whether a question that no flag answers is waited at: who closed the gate opens it again.
+    /// Returns whether to wait at a question that no flag answers: the user who closed the gate opens it again.
     pub fn may_wait(&self, kind: &QuestionKind) -> bool {
         self.paused && matches!(kind, QuestionKind::Gate { .. })
     }
 
-    /// Carries a command out on a run without a screen, and answers it.
+    /// Carries out a command on a headless run, and answers it.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// The run's log cannot be written.
     pub fn handle_request(
         &mut self,
         asked: PendingIpcRequest,
@@ -119,7 +118,7 @@ impl RemoteControl {
     }
 }
 
-/// Why a run takes nothing in any more; `None` where it does.
+/// Returns why a run accepts no events any more; `None` if it does.
 fn input_blocker(engine: &Engine) -> Option<String> {
     match engine.outcome() {
         Some(EngineOutcome::Finished) => Some("the run is over".to_owned()),
@@ -127,7 +126,7 @@ fn input_blocker(engine: &Engine) -> Option<String> {
     }
 }
 
-/// Why a run cannot go on in this program; `None` where it can.
+/// Returns why a run cannot continue in this program; `None` if it can.
 pub(super) fn halt_reason(engine: &Engine) -> Option<String> {
     match engine.outcome() {
         Some(EngineOutcome::Halted(reason)) => Some(format!("this run cannot go on: {reason}")),
@@ -140,11 +139,11 @@ fn parse_actions(request: &IpcRequest, state: Option<&RunState>) -> Result<Vec<A
     screen.perform_remote_command(&request.command, &request.text, state)
 }
 
-/// Sends a command to the instance that runs in this directory. Where none runs, a run that lies there
-/// is stopped or cancelled under the lock.
+/// Sends a command to the instance that runs in this directory. If none runs, stops or cancels the stored run under the
+/// lock.
 ///
 /// # Errors
-/// It was not done; the text says why and what to do.
+/// The command was not carried out; the text says why and what to do.
 pub async fn send_command(wishes: &StartOptions, request: &IpcRequest) -> Result<(), StartError> {
     let sent = (request.command.as_str(), request.text.as_str());
     check_remote_command(sent.0, sent.1)

@@ -1,6 +1,6 @@
-//! Looks at what the run of a directory changed, without holding the directory.
+//! Loads the changes that a directory's run made, without taking its lock.
 //!
-//! Takes no lock, so it may be asked while the run goes on. Refuses to draw or print.
+//! Works while the run continues. Does not draw or print.
 
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::run::RunState;
@@ -11,18 +11,18 @@ use crate::store::WorkdirLayout;
 
 use super::startup::{RunTreeReader, StartError};
 
-/// What was looked at, and what came of it.
+/// The changes of a run in one scope.
 #[derive(Debug)]
 pub struct RunDiff {
-    /// Which changes there are to look at, in order.
+    /// The scopes that the run has, in order.
     pub scopes: Vec<DiffScope>,
-    /// What there is to see; else what went wrong.
+    /// The changes, or what went wrong.
     pub changes: Result<RunChanges, RunChangesError>,
-    /// What cannot be read of the run, where its log tells the rest.
+    /// What could not be read, if the log supplied the rest.
     pub problem: Option<String>,
 }
 
-/// Looks at the changes of a run whose state is known.
+/// Loads the changes of a run whose state is known.
 pub async fn diff_run(
     git: Option<&GitRepository>,
     state: Option<&RunState>,
@@ -40,10 +40,10 @@ pub async fn diff_run(
     }
 }
 
-/// Looks at the changes of the run that lies in a directory, whoever holds it.
+/// Loads the changes of the run in a directory, whether or not an instance has its lock.
 ///
 /// # Errors
-/// The run's state cannot be read, or git refuses.
+/// The run's state cannot be read, or git fails.
 pub async fn diff_run_in_directory(
     ground: &RunTreeReader,
     layout: &WorkdirLayout,

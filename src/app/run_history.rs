@@ -1,7 +1,7 @@
-//! The finished runs of a repository, as their snapshots tell them.
+//! Lists the finished runs of a repository from their snapshots.
 //!
-//! Refuses to read their logs, except where a snapshot cannot be read: a list of many long runs costs one small file
-//! each. Changes nothing.
+//! Reads a log only if the snapshot is unreadable, so that a list of many long runs costs one small file each. Changes
+//! nothing.
 
 use std::path::PathBuf;
 
@@ -20,47 +20,46 @@ use crate::store::run_archives::{self, RunArchive};
 use crate::store::{StoreError, WorkdirLayout};
 use crate::text::{clean_to_one_line, pluralize};
 
-/// What the run is called that is over and lies in no directory of its own yet.
+/// The name of a run that is over but not archived yet.
 const LATEST_NAME: &str = "latest";
 
 /// A run in the history.
 #[derive(Debug, Clone)]
 pub struct RunHistoryEntry {
-    /// Its directory's name, by which it is opened.
+    /// The name of its directory; also opens the run.
     pub name: String,
     /// When it was archived.
     pub date: Date,
-    /// Where its files lie.
     pub layout: WorkdirLayout,
-    /// What its snapshot tells, or its log; else what is wrong with them.
+    /// The summary from its snapshot or its log; else what is wrong with them.
     pub summary: Result<RunHistorySummary, String>,
-    /// What cannot be read of it, where its log tells the rest.
+    /// What could not be read, if the log supplied the rest.
     pub problem: Option<String>,
 }
 
-/// What a snapshot tells in a line or two.
+/// The facts about a run that a list shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunHistorySummary {
-    /// When the run was made.
+    /// When the run was created.
     pub created: UnixMillis,
-    /// The goal's title; empty when it never got one.
+    /// The goal's title; empty if the run has no goal.
     pub title: String,
-    /// Where it ended.
+    /// The last phase.
     pub phase: Phase,
-    /// How many steps were done.
+    /// Number of steps done.
     pub n_done: usize,
-    /// How many steps its plan has.
+    /// Number of steps in the plan.
     pub n_steps: usize,
-    /// How many commits it made.
+    /// Number of commits.
     pub n_commits: usize,
     /// The adapters of planner and reviewer.
     pub agents: Vec<String>,
 }
 
-/// Lists the finished runs, the latest first; those that only held tasks are left out.
+/// Lists the finished runs, latest first, without those that had only tasks.
 ///
 /// # Errors
-/// The history cannot be listed. A run that cannot be read is listed with what is wrong.
+/// The history cannot be listed. A run that cannot be read is listed with its problem.
 pub fn list_runs(layout: &WorkdirLayout) -> Result<Vec<RunHistoryEntry>, StoreError> {
     let archived = run_archives::list_archives(layout)?
         .into_iter()
@@ -77,7 +76,7 @@ pub fn list_runs(layout: &WorkdirLayout) -> Result<Vec<RunHistoryEntry>, StoreEr
     Ok(runs)
 }
 
-/// The run that is over and not archived yet: that comes with the next one's beginning.
+/// Returns the run that is over but not archived yet: the start of the next run archives it.
 fn latest_finished_run(layout: &WorkdirLayout) -> Option<RunHistoryEntry> {
     let latest = |made: Timestamp, told, problem| RunHistoryEntry {
         name: LATEST_NAME.to_owned(),
@@ -96,7 +95,7 @@ fn latest_finished_run(layout: &WorkdirLayout) -> Option<RunHistoryEntry> {
                 found.problem,
             ))
         }
-        // Whether it is over cannot be known; that it is there must not be kept from anybody.
+        // Whether the run is over is unknown; list it so that the user learns of it.
         Err(error) => {
             let written = layout.state().metadata().and_then(|meta| meta.modified());
             let written = written.ok().and_then(|at| Timestamp::try_from(at).ok());
@@ -110,8 +109,8 @@ fn latest_finished_run(layout: &WorkdirLayout) -> Option<RunHistoryEntry> {
     }
 }
 
-/// Tells of an archived run; `None` of one that was never given a goal and in which nothing was discussed: tasks
-/// from a command line leave one.
+/// Reads an archived run; `None` if it has neither a goal nor a discussion: tasks from the command line leave such
+/// runs.
 fn read_archive(archive: RunArchive) -> Option<RunHistoryEntry> {
     let (told, problem) = match load_partial_run(&archive.layout) {
         Ok(Some(found)) if is_empty_run(&found.state) => return None,
@@ -161,7 +160,7 @@ fn summarize_state(state: &RunState) -> RunHistorySummary {
 /// Finds a run by its number in the list (1 is the latest), its name, or a part of only one name.
 ///
 /// # Errors
-/// None or several fit; says what to type instead.
+/// No run or several runs match; the text says which.
 pub fn find_run<'a>(
     runs: &'a [RunHistoryEntry],
     wanted: &str,
@@ -188,10 +187,10 @@ pub fn find_run<'a>(
     }
 }
 
-/// The same, listed first. Blocks.
+/// Lists the runs and finds one, as [`find_run`] does. Blocks.
 ///
 /// # Errors
-/// They cannot be listed; none or several fit.
+/// The runs cannot be listed; none or several match.
 pub fn load_run(layout: &WorkdirLayout, wanted: &str) -> Result<RunHistoryEntry, StartError> {
     let runs = list_runs(layout)?;
     let run = find_run(&runs, wanted).map_err(|problem| StartError::new(problem, ""))?;
@@ -199,13 +198,13 @@ pub fn load_run(layout: &WorkdirLayout, wanted: &str) -> Result<RunHistoryEntry,
 }
 
 impl RunHistoryEntry {
-    /// Tells whether it was put away before its end.
+    /// Returns whether it was archived before its end.
     pub fn is_unfinished(&self) -> bool {
         let told = self.summary.as_ref();
         told.is_ok_and(|told| !told.phase.is_final())
     }
 
-    /// Where it ended, in one or three words.
+    /// Returns the last phase as a label.
     pub fn end_label(&self) -> String {
         match &self.summary {
             Ok(told) if told.phase.is_final() => told.phase.name().to_owned(),
@@ -214,7 +213,7 @@ impl RunHistoryEntry {
         }
     }
 
-    /// What it is about: its goal, or what is wrong with its files.
+    /// Returns the goal's title, or what is wrong with the files.
     pub fn subject(&self) -> &str {
         match &self.summary {
             Ok(told) if told.title.is_empty() => "without a goal",
@@ -223,7 +222,7 @@ impl RunHistoryEntry {
         }
     }
 
-    /// How far it came, in words; `None` for one that cannot be read.
+    /// Returns the number of steps and commits as a label; `None` if the run cannot be read.
     pub fn progress_label(&self) -> Option<String> {
         let told = self.summary.as_ref().ok()?;
         Some(format!(
@@ -234,7 +233,7 @@ impl RunHistoryEntry {
         ))
     }
 
-    /// All of it for programs; `n` is its number in the list.
+    /// Returns everything as JSON; `n` is the number in the list.
     pub fn to_json(&self, n: usize) -> Value {
         let mut fields = json!({
             "n": n,
@@ -261,7 +260,7 @@ impl RunHistoryEntry {
         fields
     }
 
-    /// Its directory.
+    /// Returns the run's directory.
     pub fn directory(&self) -> PathBuf {
         self.layout.workdir().to_path_buf()
     }

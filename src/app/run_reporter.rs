@@ -1,6 +1,6 @@
-//! Tells a headless run as it goes: for people in lines, for programs as the events themselves.
+//! Reports a headless run as it proceeds: lines of text for people, or the events themselves for programs.
 //!
-//! Refuses to know why things happen. Everything it prints was cleaned when it became an event.
+//! Prints without cleaning: text is cleaned when it becomes an event.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -19,28 +19,27 @@ use crate::domain::turn::{Role, TurnOutcome};
 use crate::store::EventLogRecord;
 use crate::text::pluralize;
 
-/// How a run is told.
+/// The output format of a headless run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportFormat {
-    /// A line or a few for each thing worth knowing.
+    /// One or a few lines of text for each important event.
     Lines,
-    /// The envelope of each event, one JSON object a line, as in `events.jsonl`.
+    /// The envelope of each event, one JSON object per line, as in `events.jsonl`.
     Json,
 }
 
-/// Prints records, and remembers what it takes to tell a call and its answer in one line.
+/// Prints records; remembers requests, to print a request and its decision in one line.
 pub struct RunReporter<'a> {
     out: &'a mut dyn Write,
-    /// How it is told.
     pub format: ReportFormat,
-    /// What is asked for, by request.
+    /// The requested permission and targets, by request.
     pending_approvals: BTreeMap<RequestId, String>,
-    /// The review that runs, from 1.
+    /// The number of the current review, from 1.
     review_number: u32,
 }
 
 impl<'a> RunReporter<'a> {
-    /// Tells to `out` from here on.
+    /// Creates a reporter that prints to `out`.
     pub fn new(out: &'a mut dyn Write, form: ReportFormat) -> Self {
         Self {
             out,
@@ -50,7 +49,7 @@ impl<'a> RunReporter<'a> {
         }
     }
 
-    /// Prints a line of the program's own.
+    /// Prints a line that is not an event.
     ///
     /// # Errors
     /// The output is closed.
@@ -59,7 +58,7 @@ impl<'a> RunReporter<'a> {
         self.out.flush()
     }
 
-    /// Prints records in their order.
+    /// Prints records in order.
     ///
     /// # Errors
     /// The output is closed.
@@ -91,7 +90,7 @@ impl<'a> RunReporter<'a> {
             } => {
                 let what = self.pending_approvals.remove(request).unwrap_or_default();
                 match (*allowed, by.as_str()) {
-                    // What the phase allows by itself is told by the tool call alone.
+                    // If the phase itself allows the call, the tool call is printed without a decision.
                     (true, "permission") => Ok(()),
                     (true, by) => writeln!(out, "  allowed by {by}: {what}"),
                     (false, _) => writeln!(out, "  declined: {what} ({reason})"),
@@ -125,7 +124,7 @@ fn print_event_record(
     }
 }
 
-/// What an event says, in a line or a few; `None` where there is nothing to say.
+/// Describes an event in one or a few lines; `None` if there is nothing to print.
 #[expect(
     clippy::too_many_lines,
     reason = "one arm an event that is told: a list to read"

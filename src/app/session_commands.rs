@@ -1,6 +1,6 @@
-//! The sessions that lie in a repository: listed, shown, deleted, and pruned by age.
+//! Lists, finds, deletes and prunes the sessions of a repository.
 //!
-//! Refuses to word them for people; its caller does. What is looked at is neither locked nor changed.
+//! Does not format them for the user: `cli` does. Listing takes no lock and changes nothing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,17 +19,18 @@ use crate::store::{InstanceLock, StoreError, WorkdirLayout, session_files, utc_t
 use super::startup::{self, StartError, StartOptions};
 use super::{ipc_client, task_command};
 
-/// Lists them, each with what it is called in `short_name`: a task's as its agent and number, `explore#2`, a role's as its role.
+/// Lists the sessions. The field `name` has the short name: for a task its agent and number, as `explore#2`; for a role
+/// the name of the role.
 ///
 /// # Errors
-/// They cannot be listed. Of a run whose files cannot be read they have their ids alone.
+/// The sessions cannot be listed. If the run's files are unreadable, the sessions have ids but no names.
 pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
     let found = load_partial_run(layout).ok().flatten();
     let names = found.map_or_else(BTreeMap::new, |found| session_names(&found.state));
     let mut sessions = session_files::list_sessions(layout)?;
     let nobody_works = InstanceLock::read_holder(layout)?.is_none();
     for session in &mut sessions {
-        // Its program was killed: the next one will say so in the session itself.
+        // Its program was killed; the next one will record that in the session.
         if nobody_works && session["status"] == "running" {
             session["status"] = "cut off".into();
         }
@@ -52,10 +53,10 @@ fn session_names(state: &RunState) -> BTreeMap<String, String> {
     roles.chain(children).collect()
 }
 
-/// Finds a session by its name, by its id, or as the only one whose id begins so.
+/// Finds a session by its name, its id, or an unambiguous beginning of its id.
 ///
 /// # Errors
-/// None does, or more than one.
+/// No session or several sessions match.
 pub fn find_session(layout: &WorkdirLayout, wanted: &str) -> Result<Value, StartError> {
     let is_it = |session: &Value| {
         session["name"].as_str() == Some(wanted) || stored_session_id(session).starts_with(wanted)
@@ -78,15 +79,15 @@ pub fn find_session(layout: &WorkdirLayout, wanted: &str) -> Result<Value, Start
     }
 }
 
-/// A session's id as it is stored.
+/// Returns the id of a stored session.
 pub fn stored_session_id(session: &Value) -> &str {
     session["id"].as_str().unwrap_or_default()
 }
 
-/// Deletes a child session: by the instance that runs here, else under the lock.
+/// Deletes a child session: through the running instance, else under the lock.
 ///
 /// # Errors
-/// It stays; the text says why and what to do.
+/// The session was not deleted; the text says why and what to do.
 pub async fn delete_session(wishes: &StartOptions, wanted: &str) -> Result<SessionId, StartError> {
     let found = startup::inspect_project(wishes).await?;
     let layout = startup::run_layout(&found.root, &found.loaded.config)?;
@@ -119,10 +120,10 @@ pub async fn delete_session(wishes: &StartOptions, wanted: &str) -> Result<Sessi
     }
 }
 
-/// Deletes the child sessions that are older than they are kept, of this run and of finished ones; tells how many.
+/// Deletes the child sessions past their retention time, of this run and of finished ones, and returns the number.
 ///
 /// # Errors
-/// An instance works here, or the files cannot be removed.
+/// An instance runs here, or the files cannot be removed.
 pub async fn prune_sessions(wishes: &StartOptions) -> Result<usize, StartError> {
     let found = startup::inspect_project(wishes).await?;
     let limits = found.loaded.config.limits.clone();
@@ -146,7 +147,7 @@ pub async fn prune_sessions(wishes: &StartOptions) -> Result<usize, StartError> 
     Ok(own.len() + pruned_count(archived)?)
 }
 
-/// How many are deleted; a refusal where one could not be.
+/// Returns the number of deleted sessions, or the first failure.
 fn pruned_count(pruned: PruneReport) -> Result<usize, StartError> {
     match pruned.failures.into_iter().next() {
         Some(error) => Err(error.into()),
@@ -154,7 +155,7 @@ fn pruned_count(pruned: PruneReport) -> Result<usize, StartError> {
     }
 }
 
-/// An open run that nobody goes on with; children of a dead program are settled in it.
+/// Opens the run without continuing it, and ends the children of dead programs in it.
 async fn open_settled_run(wishes: &StartOptions) -> Result<startup::RunInstance, StartError> {
     let mut open = startup::open_run_as_is(wishes).await?;
     let settled = open.engine.cancel_orphaned_tasks();
@@ -162,14 +163,14 @@ async fn open_settled_run(wishes: &StartOptions) -> Result<startup::RunInstance,
     Ok(open)
 }
 
-/// From which instant on sessions are kept.
+/// Returns the instant before which sessions have expired.
 fn retention_cutoff(limits: &LimitsConfig) -> UnixMillis {
     let days = Duration::from_secs(u64::from(limits.keep_sessions_days) * 24 * 60 * 60);
     let millis = i64::try_from(days.as_millis()).unwrap_or(i64::MAX);
     UnixMillis(utc_time::now().0.saturating_sub(millis))
 }
 
-/// Deletes what is older than it is kept at the beginning of a run or when it is taken up.
+/// Deletes expired sessions when a run starts or resumes.
 ///
 /// # Errors
 /// The files cannot be removed.
@@ -183,7 +184,7 @@ pub fn prune_expired_sessions(
     let pruned = engine.prune_children(before);
     let pruned = pruned.map_err(|error| StartError::new(&error, "nothing was begun"))?;
     let archived = session_files::prune_archived_sessions(layout, lock, before)?;
-    // No run depends on it.
+    // A session that stays does not affect any run.
     for error in &archived.failures {
         let told = engine.warn_once("delete an old session", error_with_hint(error));
         told.map_err(|error| StartError::new(&error, "nothing was begun"))?;

@@ -1,7 +1,7 @@
-//! Everything between the command line and a run that can take its first event.
+//! Everything between the command line and a run that is ready for its first event.
 //!
-//! Each refusal says what is wrong, what to do, and which exit code it deserves. Nothing is changed in
-//! the repository before everything was checked.
+//! Each error says what is wrong, what to do, and which exit code to use. Nothing in the repository changes before all
+//! checks have passed.
 
 mod ad_hoc_run;
 mod bootstrap;
@@ -67,38 +67,39 @@ pub use start_error::StartError;
 pub use unarchive::{UnarchivedRun, lock_and_unarchive_run, unarchive_run};
 pub use unfinished_run::{ExistingRun, find_finished_run, find_unfinished_run};
 
-/// How long processes of a dead run may take to end.
+/// Time that processes of a dead run get to end.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
 
-/// What the user asked for on the command line.
+/// The options from the command line.
 #[derive(Debug, Clone)]
 pub struct StartOptions {
-    /// Where the program was started.
+    /// The directory in which the program was started.
     pub cwd: PathBuf,
-    /// `--config` and flags that set keys.
+    /// `--config` and flags that set configuration keys.
     pub choices: ConfigFlags,
-    /// Who releases turns.
+    /// Whether turns start by themselves.
     pub gate: Gate,
-    /// How much a run that begins lets run without asking.
+    /// What a new run may do without asking.
     pub mode: Mode,
-    /// Where commits go.
+    /// The branch for commits.
     pub branch: BranchPolicy,
-    /// Which test command runs where the plan names another one.
+    /// The test command to use if the plan names another one.
     pub test_choice: TestCommandPreference,
-    /// What happens to calls that need a person.
+    /// What to do with calls that need the user.
     pub ask_policy: StartAskPolicy,
-    /// What happens to an unfinished run.
+    /// What to do with an unfinished run.
     pub unfinished: UnfinishedRunPolicy,
-    /// Who starts agents, git and tests; by default the system.
+    /// Starts agents, git and tests; by default with the system's processes.
     pub children: ChildSpawner,
-    /// What happens to commands that nothing holds.
+    /// What to do with commands that no sandbox contains.
     pub uncontained: UncontainedCommandPolicy,
     /// What the terminal is used for.
     pub front_end: FrontEnd,
 }
 
 impl StartOptions {
-    /// For a command that starts no turn: nothing is released, and nobody is there to be asked.
+    /// Returns options for a command that starts no turn: the gate stays closed, and calls that need the user are
+    /// declined.
     pub fn without_turns(cwd: PathBuf, choices: ConfigFlags) -> Self {
         Self {
             cwd,
@@ -116,60 +117,58 @@ impl StartOptions {
     }
 }
 
-/// What happens to calls that need a person.
+/// What to do with calls that need the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartAskPolicy {
-    /// They are declined.
+    /// Decline them.
     Deny,
-    /// Rules of the user's own configuration and of `--config` answer.
+    /// Let rules of the user's own configuration and of `--config` decide.
     AllowRules,
-    /// They wait for the user.
+    /// Wait for the user.
     Wait,
 }
 
-/// What happens to an unfinished run.
+/// What to do with an unfinished run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnfinishedRunPolicy {
-    /// The start is refused.
+    /// Fail with an error.
     Refuse,
-    /// It is archived.
+    /// Archive it.
     Archive,
 }
 
-/// A directory and its configuration, looked at and not touched.
+/// A directory and its configuration, inspected without changing anything.
 #[derive(Debug)]
 pub struct ProjectContext {
     /// The repository's root, else the directory itself.
     pub root: PathBuf,
-    /// The repository, where there is one.
+    /// The repository, if there is one.
     pub repository: Option<GitRepository>,
-    /// Where the user's own files lie.
+    /// The directories with the user's own files.
     pub places: UserDirs,
     /// The configuration in force.
     pub loaded: LoadedConfig,
-    /// Who starts agents, git and tests.
+    /// Starts agents, git and tests.
     pub children: ChildSpawner,
-    /// What happens to commands that nothing holds.
+    /// What to do with commands that no sandbox contains.
     pub uncontained: UncontainedCommandPolicy,
 }
 
-/// A directory in which this process is the only instance, with or without a run.
+/// A directory that this process has locked, with or without a run.
 pub struct LockedProject {
-    /// What was found there.
     pub project: ProjectContext,
-    /// Where the run's files lie.
     pub layout: WorkdirLayout,
-    /// Held for the life of the program.
+    /// Locked for the life of the program.
     pub lock: InstanceLock,
-    /// Tells whoever comes next that this instance was here, should it be killed; `None` where stand-ins play.
+    /// Tells later instances that this one was here, in case it is killed; `None` with simulated children.
     pub presence: Option<InstancePresence>,
-    /// What the user should know.
+    /// Notices for the user.
     pub notices: Vec<String>,
-    /// Writes what is left of the debug log when it goes; opened with the first run.
+    /// Writes the rest of the debug log when dropped; opened with the first run.
     pub debug_log: Option<DebugLog>,
 }
 
-/// What every run needs, present and checked.
+/// The checked requirements of a run.
 pub struct RunRequirements {
     prompts: PromptLibrary,
     agent_prompts: BTreeMap<String, String>,
@@ -178,37 +177,33 @@ pub struct RunRequirements {
     commits: RunCommitMode,
 }
 
-/// Whether what is begun makes commits, for which git must know in whose name.
+/// Whether the run makes commits, which needs a name and an email for git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunCommitMode {
-    /// It may.
     Enabled,
-    /// It makes none.
     Disabled,
 }
 
-/// A run that can take its first event.
+/// A run that is ready for its first event.
 pub struct ReadyRun {
-    /// The owner of the run.
     pub engine: Engine,
-    /// What the user should know.
+    /// Notices for the user.
     pub notices: Vec<String>,
 }
 
-/// A run that can take its first event, with what must live as long as it.
+/// A run that is ready for its first event, with what must live as long as the run.
 pub struct RunInstance {
-    /// The owner of the run.
     pub engine: Engine,
-    /// What the user should know.
+    /// Notices for the user.
     pub notices: Vec<String>,
-    /// Held for the life of the program.
+    /// Kept for the life of the program.
     pub occupied: LockedProject,
 }
 
 /// Finds the directory that a run belongs to: the repository's root, else the directory itself.
 ///
 /// # Errors
-/// The directory cannot be read, or git refuses.
+/// The directory cannot be read, or git fails.
 pub async fn find_project_root(
     cwd: &Path,
     git: GitSettings,
@@ -233,7 +228,7 @@ pub async fn find_project_root(
     }
 }
 
-/// Loads the configuration of a repository; all problems at once.
+/// Loads the configuration of a repository and reports all its problems at once.
 ///
 /// # Errors
 /// There is no home directory, or the configuration has problems.
@@ -247,10 +242,10 @@ pub fn load_config(
     Ok((places, loaded))
 }
 
-/// Checks everything and begins a run.
+/// Checks everything and starts a run.
 ///
 /// # Errors
-/// Something is missing, wrong, or held by another instance.
+/// Something is missing or wrong, or another instance has the lock.
 pub async fn start_run(wishes: &StartOptions) -> Result<RunInstance, StartError> {
     let found = inspect_project(wishes).await?;
     let checked = check_requirements(&found).await?;
@@ -259,7 +254,7 @@ pub async fn start_run(wishes: &StartOptions) -> Result<RunInstance, StartError>
     Ok(into_run_instance(occupied, begun))
 }
 
-/// Checks everything and takes up the run that is there.
+/// Checks everything and opens the unfinished run.
 ///
 /// # Errors
 /// As [`start_run`]; or there is no unfinished run.
@@ -282,7 +277,7 @@ fn into_run_instance(mut occupied: LockedProject, begun: ReadyRun) -> RunInstanc
     }
 }
 
-/// Looks where the program was started and reads the configuration that counts there.
+/// Finds the project of the current directory and loads its configuration.
 ///
 /// # Errors
 /// The directory or the configuration has problems.
@@ -300,7 +295,7 @@ pub async fn inspect_project(wishes: &StartOptions) -> Result<ProjectContext, St
     })
 }
 
-/// Refuses to let agents work as root on what belongs to somebody else: nothing could hold them.
+/// Fails if agents would work as root on another user's files: no sandbox could contain them.
 fn check_owner(found: &ProjectContext) -> Result<(), StartError> {
     let is_lifted = found.uncontained == UncontainedCommandPolicy::FollowRules;
     match describe_foreign_owner(&found.root)
@@ -314,10 +309,10 @@ fn check_owner(found: &ProjectContext) -> Result<(), StartError> {
     }
 }
 
-/// Makes sure that agents can be told where they are, that the prompts are sound, and that the agents' CLIs are there.
+/// Checks that the path can be shown to agents, the prompts are valid, and the agents' CLIs are installed.
 ///
 /// # Errors
-/// Everything that is wrong with them.
+/// Everything that is wrong.
 pub async fn check_requirements(found: &ProjectContext) -> Result<RunRequirements, StartError> {
     check_path_printable(&found.root)?;
     check_owner(found)?;
@@ -335,10 +330,10 @@ pub async fn check_requirements(found: &ProjectContext) -> Result<RunRequirement
     })
 }
 
-/// Takes the directory for this process. Makes the work directory and its lock, and no run.
+/// Locks the directory for this process. Creates the work directory and its lock, but no run.
 ///
 /// # Errors
-/// The work directory cannot be used, or another instance holds it.
+/// The work directory cannot be used, or another instance has the lock.
 pub fn lock_project(found: ProjectContext) -> Result<LockedProject, StartError> {
     check_path_printable(&found.root)?;
     let layout = run_layout(&found.root, &found.loaded.config)?;
@@ -368,16 +363,17 @@ pub fn lock_project(found: ProjectContext) -> Result<LockedProject, StartError> 
     })
 }
 
-/// Begins a run; what is left of an earlier one is archived first.
+/// Creates a run; archives an existing one first.
 ///
 /// # Errors
-/// An unfinished run stands in the way, or git or the disk refuses.
+/// There is an unfinished run, or git or the disk reports an error.
 pub async fn create_run(
     occupied: &mut LockedProject,
     checked: RunRequirements,
     wishes: &StartOptions,
 ) -> Result<ReadyRun, StartError> {
     let run = RunId::new(format!("run_{}", uuid::Uuid::now_v7().simple()));
+    // Before the archive: a git error must leave the existing run in place.
     let git = prepare_git(occupied, &run, checked.commits).await?;
     archive_existing_run(&occupied.layout, &occupied.lock, wishes.unfinished).await?;
     let created = created_event(
@@ -396,10 +392,10 @@ pub async fn create_run(
     Ok(begun)
 }
 
-/// Takes up the unfinished run that is there; [`Engine::resume_run`] lets it go on.
+/// Opens the unfinished run; `Engine::resume` continues it.
 ///
 /// # Errors
-/// There is none, it was begun with other adapters, or git or the disk refuses.
+/// There is none, it uses other adapters than the configuration, or git or the disk reports an error.
 pub async fn reopen_unfinished_run(
     occupied: &mut LockedProject,
     checked: RunRequirements,
@@ -415,7 +411,7 @@ pub async fn reopen_unfinished_run(
     }
     check_adapters_match(&checked.adapters, state)?;
     clear_leftovers(&state.run).await;
-    // Its children and its trees carry the run's own name, as before its end.
+    // Child processes and worktrees keep the run's own name, as before the program ended.
     let git = prepare_git(occupied, &journal.state().run, checked.commits).await?;
     let mut begun = build_ready_run(occupied, checked, git, wishes, journal);
     begun.notices.extend(mended);
@@ -425,7 +421,8 @@ pub async fn reopen_unfinished_run(
     Ok(begun)
 }
 
-/// Ends what a program that ended left of a run that is held here now: processes, and folders with sockets and tokens.
+/// Removes what an ended program left of a run that this process has locked: processes, and folders with sockets and
+/// tokens.
 pub(super) async fn clear_leftovers(run: &RunId) {
     terminate_leftovers_by_prefix(run.as_str(), LEFTOVER_GRACE).await;
     let n_folders = runtime_dir::remove_run_dirs(run.as_str());
@@ -434,7 +431,7 @@ pub(super) async fn clear_leftovers(run: &RunId) {
     }
 }
 
-/// Saves what children of a dead program changed, and removes their trees.
+/// Saves the changes of children of a dead program, and removes their worktrees.
 fn clean_worktrees(begun: &mut ReadyRun) -> Result<(), StartError> {
     let swept = begun.engine.collect_leftover_worktrees();
     swept.map_err(|error| StartError::new(&error, "nothing was begun"))
@@ -445,11 +442,11 @@ fn register_agents_of(begun: &mut ReadyRun) -> Result<(), StartError> {
     registered.map_err(|error| StartError::new(&error, "nothing was begun"))
 }
 
-/// Opens the run that is there as it stands, over or not, without looking whether its agents are there:
-/// nothing is going to be asked of them.
+/// Opens the existing run as it is, finished or not, without checking that its agents are installed: they get no
+/// requests.
 ///
 /// # Errors
-/// There is none, or git or the disk refuses.
+/// There is none, or git or the disk reports an error.
 pub async fn reopen_run(
     occupied: &mut LockedProject,
     wishes: &StartOptions,
@@ -468,11 +465,11 @@ pub async fn reopen_run(
     Ok(build_ready_run(occupied, checked, git, wishes, journal))
 }
 
-/// How a run begins, said on the screen as well as beside it.
+/// The hint how to start a run, for the screen and for the command line.
 pub const START_HINT: &str =
     "a goal begins one: typed on the screen, or given by `agent-collab run --goal …`";
 
-/// That no run lies here.
+/// Returns the error for a directory without a run.
 pub fn no_run_error() -> StartError {
     StartError::new("there is no run here", START_HINT)
 }
@@ -482,7 +479,7 @@ fn open_guard(occupied: &LockedProject) -> Result<TamperGuard, StartError> {
     Ok(TamperGuard::open(&occupied.layout, &copies)?)
 }
 
-/// What each agent is told besides.
+/// Loads the extra prompt of each agent.
 fn load_agent_prompts(loaded: &LoadedConfig) -> Result<BTreeMap<String, String>, StartError> {
     let found = loaded.agent_prompts();
     let found = found.map_err(|problems| StartError::new(problems, ""))?;
@@ -499,7 +496,7 @@ fn load_prompts(loaded: &LoadedConfig) -> Result<PromptLibrary, StartError> {
     PromptLibrary::load(&sources).map_err(|problems| StartError::new(problems, ""))
 }
 
-/// Where the run's files lie.
+/// Returns the paths of the run's files.
 ///
 /// # Errors
 /// The work directory is not usable.

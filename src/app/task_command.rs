@@ -1,6 +1,6 @@
-//! Tasks given from a command line: through the instance that runs here, else by an engine of their own.
+//! Runs tasks from the command line: through the running instance, else in an engine of their own.
 //!
-//! Refuses to word results for people; its caller does.
+//! Does not format results for the user: `cli` does.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use super::ipc_socket::{IpcRequest, PendingIpcRequest};
 use super::oneshot_engine::run_oneshot_engine;
 use super::startup::{self, ProjectContext, StartError, StartOptions};
 
-/// How an instance knows tasks.
+/// The commands and words for tasks on the IPC socket.
 const VOCABULARY: IpcVocabulary = IpcVocabulary {
     command: "task",
     stop_command: "task-stop",
@@ -32,27 +32,26 @@ const VOCABULARY: IpcVocabulary = IpcVocabulary {
     oneshot_verb: "is done",
     resume_arguments: " …",
 };
-/// The command by which a child session of an instance is deleted.
+/// The command that deletes a child session of an instance.
 pub(super) const DELETE_SESSION_COMMAND: &str = "session-delete";
 
-/// A task as it is given on a command line.
+/// A request for a task, from the command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskCommand {
-    /// The agent.
     pub agent: String,
-    /// All that it is told.
+    /// The whole prompt for the agent.
     pub prompt: String,
-    /// What it is about, in a few words; made of the prompt where it is empty.
+    /// A short title; made from the prompt if empty.
     #[serde(default)]
     pub description: String,
-    /// The child session to go on with.
+    /// The child session to continue.
     #[serde(default)]
     pub task_id: Option<SessionId>,
 }
 
 impl TaskCommand {
-    /// The child is gone on with by its id, by whatever it is called; one that is not there is refused later.
+    /// Replaces a session's name by its id; an unknown session is reported later.
     fn resolve_session(mut self, layout: &WorkdirLayout) -> Self {
         let found = self.task_id.as_ref();
         let found = found
@@ -75,11 +74,11 @@ impl TaskCommand {
     }
 }
 
-/// Has a task done and gives its result, and the signal that came meanwhile; `tell` hears in lines what its agent
-/// does, where this process does it.
+/// Runs a task to its end and returns the result, with the last signal that arrived meanwhile; `tell` gets the agent's
+/// progress, line by line, if the task runs in this process.
 ///
 /// # Errors
-/// It was not begun, or nobody will ever know how it ended; the text says why and what to do.
+/// The task did not start, or its result will never be known; the text says why and what to do.
 pub async fn run_task(
     wishes: &StartOptions,
     given: TaskCommand,
@@ -177,7 +176,7 @@ fn progress_line(event: &Event) -> Option<String> {
     }
 }
 
-/// What became of the last task of a child, once it is over.
+/// Loads the result of a child's last task; `None` until it is over.
 fn load_task_result(
     layout: &WorkdirLayout,
     session: &SessionId,
@@ -193,7 +192,7 @@ fn load_task_result(
         .map_err(|error| StartError::new(format!("the result cannot be read: {error}"), ""))
 }
 
-/// Tells whether a request from outside is about tasks.
+/// Returns whether an IPC request is about tasks.
 pub fn is_task_request(request: &IpcRequest) -> bool {
     [
         VOCABULARY.command,
@@ -203,10 +202,10 @@ pub fn is_task_request(request: &IpcRequest) -> bool {
     .contains(&request.command.as_str())
 }
 
-/// Carries a request about tasks out on the run that is open, and answers it.
+/// Carries out a request about tasks on the open run, and answers it.
 ///
 /// # Errors
-/// The record of the run cannot be kept.
+/// The run's log cannot be written.
 pub fn handle_request(
     asked: PendingIpcRequest,
     engine: Option<&mut Engine>,

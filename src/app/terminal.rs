@@ -1,8 +1,7 @@
-//! The terminal: how it is taken and given back, and the one writer to it.
+//! The terminal: switches its modes on and off, and is the only writer to it.
 //!
-//! What entering switches on stands beside what leaving switches off, so that neither can be forgotten.
-//! No answer of the terminal is ever waited for, nor that it takes what it is sent. Refuses to know
-//! what is drawn and which keys mean what.
+//! Each mode is listed with what switches it off, so that neither can be forgotten. Never waits for an answer of the
+//! terminal, nor until it accepts output.
 
 mod ascii_fallback;
 mod nonblocking_writer;
@@ -34,37 +33,38 @@ pub use nonblocking_writer::write_final_text;
 pub use terminal_restore::TerminalCondition;
 use terminal_restore::TerminalSnapshot;
 
-/// What is switched on, in order, and what switches it off, in the opposite order. A terminal that
-/// does not know one of them ignores it.
+/// The sequences that switch modes on, in order, and off, in reverse order. Terminals ignore unknown ones.
 const MODES: [(&str, &str); 6] = [
-    // The alternate screen, with the cursor's place kept. It has a keyboard stack of its own.
+    // The alternate screen; saves the cursor position and has its own keyboard stack.
     ("\x1b[?1049h", "\x1b[?1049l"),
-    // The kitty keyboard's flag 1: keys that would look alike are told apart.
+    // Flag 1 of the kitty keyboard protocol: tells apart keys that otherwise send the same bytes.
     ("\x1b[>1u", "\x1b[<1u"),
     // Bracketed paste.
     ("\x1b[?2004h", "\x1b[?2004l"),
     // Focus events.
     ("\x1b[?1004h", "\x1b[?1004l"),
-    // The window's title, put aside and taken back.
+    // The window title, saved and restored.
     ("\x1b[22;2t", "\x1b[23;2t"),
-    // The cursor is hidden until a frame places it.
+    // The cursor stays hidden until a frame places it.
     ("\x1b[?25l", "\x1b[?25h"),
 ];
-/// Mouse: buttons and drags, not mere motion, in the form without limits. On unless the user leaves it to the terminal.
+/// Mouse buttons and drags, no plain motion, in the SGR encoding without coordinate limits. On unless the user leaves
+/// the mouse to the terminal.
 const MOUSE_MODES: (&str, &str) = ("\x1b[?1002h\x1b[?1006h", "\x1b[?1006l\x1b[?1002l");
-/// Around a frame, so that the terminal shows it as a whole.
+/// Marks of synchronized output, so that the terminal shows a frame as a whole.
 const BEGIN_FRAME: &[u8] = b"\x1b[?2026h";
 const END_FRAME: &[u8] = b"\x1b[?2026l";
 
-/// Whether the terminal is ours right now.
+/// Whether the terminal is in this program's modes now.
 static IS_ENTERED: AtomicBool = AtomicBool::new(false);
-/// Whether clicks and the wheel are the terminal's own.
+/// Whether the terminal itself handles clicks and the wheel.
 static MOUSE_IS_LEFT: AtomicBool = AtomicBool::new(false);
-/// Told when a panic gave the terminal back.
+/// Notified after a panic has restored the terminal.
 static PANICKED: Notify = Notify::const_new();
 
-/// Sets the terminal up, and gives what it is to be sent.
+/// Enables raw mode and returns the sequences to send.
 fn enter_modes() -> io::Result<String> {
+    // Set first: `leave_modes` then also undoes a start that fails halfway.
     IS_ENTERED.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
     let on: String = MODES.iter().map(|(on, _)| *on).collect();
@@ -77,22 +77,23 @@ fn enter_modes() -> io::Result<String> {
 }
 
 fn leave_modes() -> io::Result<()> {
+    // The panic hook and the drop may both come here; only the first one restores.
     if !IS_ENTERED.swap(false, Ordering::SeqCst) {
         return Ok(());
     }
     let off: String = MODES.iter().rev().map(|(_, off)| *off).collect();
-    // What was sent last may have been cut off in the middle of a frame, and of a title in it.
+    // The last output may be cut off inside a frame, or inside a title in it: end both first.
     let written = write_final_text(&format!("\x1b\\\x1b[?2026l\x1b[0m{}{off}", MOUSE_MODES.1));
     disable_raw_mode()?;
     written
 }
 
-/// The theme that fits the terminal, by what the environment says of it.
+/// Chooses a theme for the terminal, by its environment variables.
 pub fn detect_theme() -> ColorTheme {
     with_environment(ColorTheme::for_terminal)
 }
 
-/// How many colours the terminal shows, by what the environment says of it.
+/// Returns how many colours the terminal shows, by its environment variables.
 pub fn detect_color_depth() -> ColorSupport {
     with_environment(ColorSupport::from_environment)
 }
@@ -109,19 +110,19 @@ fn with_environment<T>(look: impl FnOnce(TerminalEnvironment<'_>) -> T) -> T {
     })
 }
 
-/// Terminals on which nothing can be put in its place.
+/// Values of `TERM` for terminals that cannot position the cursor.
 const DUMB_TERMINALS: [&str; 3] = ["", "dumb", "unknown"];
 
-/// Why no screen can be shown.
+/// The reason why no screen can be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScreenBlocker {
     /// There is no terminal to draw on or to read keys from.
     NoTerminal,
-    /// There is one that only prints, by what `TERM` says; empty where it says nothing.
+    /// The terminal can only print, by the value of `TERM`, which may be empty.
     PrintOnly(String),
 }
 
-/// Says why no screen can be shown, where none can.
+/// Returns the reason why no screen can be shown, if there is one.
 pub fn screen_blocker() -> Option<ScreenBlocker> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Some(ScreenBlocker::NoTerminal);
@@ -132,17 +133,17 @@ pub fn screen_blocker() -> Option<ScreenBlocker> {
         .then_some(ScreenBlocker::PrintOnly(term))
 }
 
-/// Tells whether there is a terminal to draw on and to read keys from.
+/// Returns whether there is a terminal for drawing and for keys.
 pub fn is_usable() -> bool {
     screen_blocker().is_none()
 }
 
-/// Makes every panic, on whatever thread, give the terminal back before it is told.
+/// Restores the terminal on every panic, on any thread, before the panic is printed.
 pub fn restore_on_panic() {
     std::panic::set_hook(Box::new(move |panic| {
         let was_ours = IS_ENTERED.load(Ordering::SeqCst);
         let _gone = leave_modes();
-        // What broke may have been at work on an agent's text.
+        // The panic message may contain an agent's text.
         let told = clean_text(&format!("{panic}\n{}", Backtrace::capture()));
         let _nobody = writeln!(io::stderr(), "{told}");
         if was_ours {
@@ -151,12 +152,12 @@ pub fn restore_on_panic() {
     }));
 }
 
-/// Waits for a panic on some other thread that took the terminal away.
+/// Waits for a panic on another thread that restored the terminal.
 pub async fn wait_for_panic() {
     PANICKED.notified().await;
 }
 
-/// Begins with a blank screen, whether or not the terminal has one aside for us. Asks it nothing.
+/// Clears the screen, whether or not the terminal has an alternate one. Sends no query.
 fn blank_terminal(
     pending: &PendingOutput,
 ) -> io::Result<ratatui::Terminal<DiffBackend<PendingOutput>>> {
@@ -165,23 +166,23 @@ fn blank_terminal(
     Ok(inner)
 }
 
-/// The terminal while it is ours; given back when this goes.
+/// The terminal in this program's modes; restored on drop.
 pub struct TuiTerminal {
     inner: ratatui::Terminal<DiffBackend<PendingOutput>>,
     pending: PendingOutput,
     writer: NonblockingWriter,
-    /// What stands around a frame.
+    /// The sequences before and after a frame.
     frame_marks: (&'static [u8], &'static [u8]),
     diffs_frames: bool,
-    /// Whether colours are asked for in the form that every terminal with colours knows.
+    /// Whether to send colours in the SGR form that every colour terminal knows.
     has_16_colors: bool,
-    /// Whether it shows ASCII only.
+    /// Whether to replace everything that is not ASCII.
     is_ascii_only: bool,
-    /// While another program has it: what it was before.
+    /// The terminal's settings from before, while another program uses it.
     snapshot: Option<TerminalSnapshot>,
 }
 
-/// Terminals that do not show a frame as a whole; they would pass over the marks, which cost bytes all the same.
+/// Returns the marks around frames; empty for terminals that would ignore them, because they still cost bytes.
 fn detect_frame_marks() -> (&'static [u8], &'static [u8]) {
     let term = std::env::var("TERM").unwrap_or_default();
     let knows_not = ["linux", "dumb", "vt", "ansi", "cons25", "rxvt"];
@@ -192,18 +193,18 @@ fn detect_frame_marks() -> (&'static [u8], &'static [u8]) {
     }
 }
 
-/// Tells whether the terminal is one of those that take messages in the form of rxvt and not in that of iTerm2; most
-/// take the latter, and who takes both would show it twice.
+/// Returns whether the terminal takes notifications as OSC 777 (rxvt) and not as OSC 9 (iTerm2). Most take OSC 9; a
+/// terminal that takes both would show each notification twice.
 fn prefers_osc777() -> bool {
     let is_rxvt = std::env::var("TERM").is_ok_and(|term| term.starts_with("rxvt"));
     is_rxvt || std::env::var_os("VTE_VERSION").is_some()
 }
 
 impl TuiTerminal {
-    /// Takes the terminal.
+    /// Enters this program's modes and clears the screen.
     ///
     /// # Errors
-    /// There is none, or it refuses.
+    /// There is no terminal, or it reports an error.
     pub fn acquire() -> io::Result<Self> {
         let (mut way, pending) = (NonblockingWriter::default(), PendingOutput::default());
         let sent = enter_modes().and_then(|modes| way.send(modes.as_bytes()));
@@ -221,7 +222,7 @@ impl TuiTerminal {
         })
     }
 
-    /// Gives the terminal back as it was found. Does nothing the second time.
+    /// Restores the terminal as it was. The second call does nothing.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -229,8 +230,8 @@ impl TuiTerminal {
         leave_modes()
     }
 
-    /// Gives the terminal back for another program to have it. The rest of a frame that it did not take is no more of
-    /// use, and would be sent on into that program's screen.
+    /// Restores the terminal so that another program can use it. Drops unsent output of the last frame: it would appear
+    /// on that program's screen.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -241,14 +242,15 @@ impl TuiTerminal {
         Ok(())
     }
 
-    /// Makes the terminal what it was before it was lent, once whoever had it is gone. Does nothing where nobody has it.
+    /// Restores the settings from before [`Self::lend_to_program`], after that program has ended. Does nothing if no
+    /// program has the terminal.
     pub fn restore_after_program(&mut self, left: TerminalCondition) {
         if let Some(lent) = self.snapshot.take() {
             lent.restore(left);
         }
     }
 
-    /// Takes the terminal again; neither what is on it nor its modes are relied on.
+    /// Enters this program's modes again; assumes nothing about the screen or the modes.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -260,7 +262,7 @@ impl TuiTerminal {
         self.force_full_redraw()
     }
 
-    /// Relies on nothing that stands on the screen: the next frame is sent whole.
+    /// Forgets what is on the screen: the next frame is sent whole.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -269,12 +271,13 @@ impl TuiTerminal {
         Ok(())
     }
 
-    /// When what the terminal did not take is to be sent on; `None` where it took all. No frame is drawn before.
+    /// Returns when to send the rest that the terminal did not accept; `None` if it accepted everything. Draw no frame
+    /// before.
     pub fn retry_at(&self) -> Option<Instant> {
         self.writer.retry_at()
     }
 
-    /// Sends on what the terminal did not take.
+    /// Sends what the terminal did not accept.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -282,12 +285,12 @@ impl TuiTerminal {
         self.writer.retry_unsent()
     }
 
-    /// Lets a frame be compared with the one before it, which is worth its memory as soon as there is a run.
+    /// Turns on comparing frames; worth its memory as soon as there is a run.
     pub fn enable_frame_diff(&mut self) {
         self.diffs_frames = true;
     }
 
-    /// Draws one frame and sends what it changes in one piece; nothing where it changes nothing.
+    /// Draws one frame and sends the changes in one write; without changes, sends nothing.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -331,7 +334,7 @@ impl TuiTerminal {
         self.flush_pending()
     }
 
-    /// Gives the window a title; it must hold no control characters.
+    /// Sets the window title; it must have no control characters.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -339,7 +342,7 @@ impl TuiTerminal {
         self.write_control(&format!("\x1b]2;{}\x1b\\", self.to_displayable(title)))
     }
 
-    /// Calls a user who looks elsewhere; the text must hold no control characters.
+    /// Notifies a user who looks elsewhere; the text must have no control characters.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -355,7 +358,7 @@ impl TuiTerminal {
                 self.write_control(&format!("\x1b]9;agent-collab: {text}\x1b\\\x07"))
             }
             NotificationMethod::Osc777 => {
-                // Title and text stand between semicolons.
+                // Semicolons separate title and text.
                 let text = self.to_displayable(text).replace(';', ",");
                 self.write_control(&format!("\x1b]777;notify;agent-collab;{text}\x1b\\\x07"))
             }
@@ -370,7 +373,7 @@ impl TuiTerminal {
         }
     }
 
-    /// Asks the terminal something; the answer comes in with the keys, or never.
+    /// Sends a query to the terminal; the answer arrives with the keys, or never.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -378,7 +381,7 @@ impl TuiTerminal {
         self.write_control(question)
     }
 
-    /// Takes clicks and the wheel, or leaves them to the terminal.
+    /// Captures clicks and the wheel, or leaves them to the terminal.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -409,7 +412,7 @@ impl TuiTerminal {
         } else {
             self.writer.send(&bytes)
         };
-        // The room is used again.
+        // Reuse the buffer.
         let mut room = bytes;
         room.clear();
         *self.pending.0.borrow_mut() = room;
@@ -424,7 +427,7 @@ impl Drop for TuiTerminal {
     }
 }
 
-/// What a frame writes, held back until the frame is whole.
+/// Collects what a frame writes until the frame is complete.
 #[derive(Debug, Clone, Default)]
 struct PendingOutput(Rc<RefCell<Vec<u8>>>);
 
@@ -434,7 +437,7 @@ impl Write for PendingOutput {
         Ok(bytes.len())
     }
 
-    /// Does nothing: only a whole frame is sent.
+    /// Does nothing: only whole frames are sent.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! The full-screen program: one loop that takes signals and keys first, then what comes back, and
-//! draws a frame when something changed.
+//! The full-screen program: one loop that handles signals and keys first, then everything else, and draws a frame when
+//! something changed.
 //!
-//! It owns the terminal, the view and the run. It decides nothing about the workflow and nothing about
-//! what is drawn: keys become actions in `tui`, actions become events here, the run does the rest.
+//! Owns the terminal, the screen and the engine. Decides neither the workflow nor the drawing: `tui` turns keys into
+//! actions, this module turns actions into events, and the engine does the rest.
 
 mod action_dispatch;
 mod active_screen;
@@ -80,49 +80,47 @@ use signals::{TuiSignal, TuiSignals};
 use terminal_input::next_input;
 use user_notifier::UserNotifier;
 
-/// How many keys are taken in before the next look at the rest.
+/// Maximum number of keys to handle before the loop checks its other sources.
 const MAX_INPUT_BATCH: usize = 128;
 
-/// What the screen is opened for.
+/// The options of the full-screen program.
 #[derive(Debug, Clone)]
 pub struct TuiOptions {
-    /// What to start.
     pub wishes: StartOptions,
-    /// What begins by itself.
+    /// What starts by itself.
     pub first: TuiStart,
 }
 
-/// What begins by itself when the screen opens.
+/// What starts by itself when the screen opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TuiStart {
     /// Nothing: the user is asked for a goal.
     AskForGoal,
-    /// Nothing, and nothing can: the run is only looked at.
+    /// Nothing, and nothing can start: the run is shown read-only.
     View,
-    /// The same with a finished run.
+    /// The same for a finished run.
     ViewArchived {
-        /// Its directory's name in the history.
+        /// The name of its directory in the history.
         name: String,
     },
-    /// The unfinished run, without a question.
+    /// The unfinished run, without asking.
     Resume,
-    /// An unfinished run of the history, which lies here again then.
+    /// An unfinished run of the history, moved back into the work directory.
     ResumeArchived {
-        /// Its directory's name in the history.
+        /// The name of its directory in the history.
         name: String,
     },
-    /// The demo.
     Demo {
-        /// Its goal; `None` where a demo is opened again and goes on like any run.
+        /// The demo's goal; `None` if an existing demo is opened, which resumes like any run.
         goal: Option<String>,
     },
 }
 
-/// Opens the screen and returns the exit code once it is closed: 0 done or left, 1 error, 5 cancelled,
-/// 130 interrupted by a signal.
+/// Opens the screen and returns the exit code after it closes: 0 done or left, 1 error, 5 cancelled, 130 interrupted by
+/// a signal.
 ///
 /// # Errors
-/// There is no usable terminal, or what is found there stands in the way of any run.
+/// There is no usable terminal, or the directory cannot have any run.
 pub async fn run_tui(opening: TuiOptions) -> Result<u8, StartError> {
     let failed = |what: &'static str| {
         move |error: io::Error| StartError::new(format!("cannot {what}: {error}"), "")
@@ -136,7 +134,7 @@ pub async fn run_tui(opening: TuiOptions) -> Result<u8, StartError> {
     shell.shut_down_boxed(end).await
 }
 
-/// The terminal, the view, the run, and what is under way.
+/// The terminal, the screen, the engine, and the background work.
 struct TuiApp {
     wishes: StartOptions,
     start: TuiStart,
@@ -148,40 +146,40 @@ struct TuiApp {
     settings: ScreenSettings,
     frame_limiter: FrameLimiter,
     frame_reason: FrameReason,
-    /// What happened and is shown with the next frame of news.
+    /// Events and deltas for the next frame of agent output.
     pending_updates: Vec<ViewUpdate>,
     tick_at: Option<Instant>,
-    /// Where commands from outside come in, while the directory is ours.
+    /// Receives commands of other processes, while this process has the lock.
     socket: Option<IpcServer>,
-    /// `None` until the directory is ours, and while a run is being begun.
+    /// `None` until the directory is locked, and while a run starts.
     occupied: Option<LockedProject>,
     engine: Option<Engine>,
-    /// The unfinished run that is asked about, as it was left.
+    /// The unfinished run that the user is asked about.
     unfinished_state: Option<Box<RunState>>,
-    /// A run that is to begin.
+    /// A run that is to start.
     pending_start: Option<PendingRunStart>,
-    /// The goal that waits until the user has said whether the repository's instructions reach agents.
+    /// The goal to start once the user has decided whether agents get the repository's instructions.
     start_awaiting_consent: Option<PendingRunStart>,
-    /// Whether all is there that a goal needs of the run at hand.
+    /// Whether the current run has passed the checks for a goal.
     is_checked: bool,
-    /// What was said last to stand in the way.
+    /// The last problem shown, so that it is not shown twice.
     last_problem: Option<String>,
     tasks: JoinSet<BackgroundResult>,
-    /// Cancelled when the screen closes, for what reads much beside the loop.
+    /// Cancelled when the screen closes; stops background work that reads a lot.
     closed: CancellationToken,
     watch: Option<FileWatcher>,
     document_tracker: document_tracker::DocumentTracker,
-    /// What is looked at, over everything else.
+    /// The read-only views over the own screen.
     views: ReadOnlyViews,
-    /// Whether what was recorded of the run before is on the screen, or on its way there.
+    /// Whether the earlier events of the run are on the screen or being loaded.
     scrollback_is_shown: bool,
-    /// What came before what the screen holds.
+    /// The events before those that the screen has.
     scrollback: scrollback_loader::ScrollbackLoader,
-    /// The question whose preview the screen has.
+    /// The question whose preview is on the screen.
     previewed_question: Option<u32>,
-    /// The call that the screen has exactly: its run, and which of that run's.
+    /// The call whose exact form is on the screen: its run and its number there.
     shown_approval: Option<(RunId, u32)>,
-    /// The child's session that was read last.
+    /// The child session that was read last.
     child_transcript: Option<task_actions::ChildTranscript>,
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
     leave_at: Option<Instant>,
@@ -189,69 +187,64 @@ struct TuiApp {
     motion: MotionLevel,
     background_query: background_query::BackgroundQuery,
     paste_tail: paste_tail::PasteTail,
-    /// Where what the user writes is kept; `None` where it is not.
+    /// The file for the user's inputs; `None` if they are not saved.
     input_history: Option<InputHistoryFile>,
     theme_saver: theme_saver::ThemeSaver,
 }
 
-/// What work beside the loop brought.
+/// A result of background work.
 enum BackgroundResult {
-    /// The directory was looked at and taken.
+    /// The directory was inspected and locked.
     DirectoryOpened(Box<Result<OpenedDirectory, StartError>>),
-    /// The branch that is checked out, where there is one.
+    /// The branch that is checked out, if any.
     Branch(Option<String>),
-    /// It was looked whether all is there that a run needs, and which runs were finished last.
+    /// The checks for the welcome page are done, with the finished runs.
     WelcomeReady(Box<crate::tui::WelcomeInfo>, Vec<RunHistoryEntry>),
-    /// The files of the repository.
     Files(Result<Vec<String>, crate::engine::git::GitError>),
-    /// A run was begun, or why not.
+    /// A run started or failed to start.
     RunStarted(Box<run_startup::RunStartAttempt>),
-    /// It was looked whether all is there that a goal needs.
+    /// The checks for a goal are done.
     GoalChecked(Result<(), StartError>),
-    /// A run of the history was made the one that lies here, or why not.
+    /// A run of the history was moved back into the work directory, or not.
     RunUnarchived(Box<archived_run_resume::UnarchiveAttempt>),
-    /// A page of what was recorded of the run before.
+    /// A page of the run's earlier events.
     ScrollbackRead(
         scrollback_loader::ScrollbackOwner,
         Result<Box<scrollback_loader::ScrollbackPage>, StoreError>,
     ),
-    /// The documents were read.
     DocumentsRead(Result<DocumentSnapshot, StoreError>),
-    /// The editor ended.
     EditorClosed(DocumentKind, io::Result<std::process::ExitStatus>),
-    /// The program in which a text was opened has ended.
+    /// The program that showed a text has ended.
     ViewerClosed(&'static str, io::Result<std::process::ExitStatus>),
-    /// All that a tool said was read; `None` where the disk does not have it.
+    /// The full output of a tool call was read; `None` if it is not on disk.
     CallRead(
         Box<crate::tui::TruncatedToolCall>,
         crate::tui::ExternalViewer,
         Result<Option<String>, StoreError>,
     ),
-    /// A text was given to tmux for the clipboard.
+    /// tmux received a text for the clipboard.
     Copied(String, Result<(), String>),
-    /// A theme was kept, or not.
+    /// A theme was saved, or not.
     ThemeSaved(theme_saver::ThemeSaveResult),
-    /// What undoing would do, or why it cannot be done.
+    /// What an undo would do, or why it is impossible.
     UndoOffers(Result<Vec<ReversalPreview>, String>),
-    /// Changes were looked at.
     DiffReady(DiffScope, Box<Result<RunDiff, StartError>>),
-    /// A run was written down as one page: where, or why not.
+    /// A run was exported: the path, or the error.
     Exported(Result<PathBuf, StartError>),
-    /// A line of the plan was written anew, or why not.
+    /// A line of the plan was rewritten, or not.
     PlanLineWritten(Result<(), String>),
-    /// A child's session was read.
+    /// A child session was read.
     ChildRead(Box<task_actions::ChildTranscript>, Result<(), StoreError>),
-    /// A text that the user asked for under this title, or why there is none.
+    /// A text that the user asked for, under this title, or the error.
     TextReady(&'static str, Box<Result<String, StartError>>),
-    /// The finished runs.
     History(Result<Vec<RunHistoryEntry>, StoreError>),
-    /// A run that is only looked at was read on.
+    /// A read-only view was refreshed.
     ViewRefreshed(Box<ViewRefresh>),
-    /// The instance that held the directory is gone.
+    /// The instance that had the lock has ended.
     DirectoryFreed,
 }
 
-/// What the loop reacts to.
+/// Everything that the loop reacts to.
 enum LoopEvent {
     Signal(TuiSignal),
     Panicked,
@@ -315,7 +308,7 @@ impl TuiApp {
         }
     }
 
-    /// Runs until something ends it. The first frame waits for nothing.
+    /// Runs until something ends the loop. The first frame waits for nothing.
     async fn run_loop(&mut self) -> TuiEnd {
         if let Err(error) = self.draw() {
             return TuiEnd::TerminalGone(error);
@@ -352,6 +345,7 @@ impl TuiApp {
         } = self;
         tokio::select! {
             biased;
+            // The order is the priority: agent output must not delay signals and keys.
             signalled = signals.next_signal() => LoopEvent::Signal(signalled),
             () = terminal::wait_for_panic() => LoopEvent::Panicked,
             input = next_input(input) => LoopEvent::Input(input),
@@ -383,24 +377,24 @@ impl TuiApp {
         }
     }
 
-    /// Does something beside the loop, which hears what came of it. In memory of its own: the runtime moves what it
-    /// is given several times, and would be there once for each kind.
+    /// Runs work in the background; the loop gets the result. Boxed: the runtime moves a future several times, and
+    /// would be compiled once per type.
     fn spawn_background(&mut self, work: impl Future<Output = BackgroundResult> + Send + 'static) {
         let work: Pin<Box<dyn Future<Output = BackgroundResult> + Send>> = Box::pin(work);
         self.tasks.spawn(work);
     }
 
-    /// What is known of the run, where there is one.
+    /// Returns the state of the run, if one is open.
     fn state(&self) -> Option<&RunState> {
         self.engine.as_ref().map(Engine::state)
     }
 
-    /// Tells whether an agent or the program itself is at something.
+    /// Returns whether an agent or the program itself is working.
     fn is_busy(&self) -> bool {
         self.state().is_some_and(is_run_busy)
     }
 
-    /// Makes the next frame needed, whatever it shows.
+    /// Requests a new frame, whatever it shows.
     fn mark_dirty(&mut self) {
         self.screen.mark_dirty();
         if let Some(viewing) = self.views.top_mut() {
@@ -439,7 +433,7 @@ impl TuiApp {
         &mut self,
         done: Result<BackgroundResult, JoinError>,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
-        // Somebody waits for each of these.
+        // The user waits for each of these.
         self.frame_reason = FrameReason::ForUser;
         match done {
             Ok(BackgroundResult::DirectoryOpened(opened)) => self.on_opened(*opened),
@@ -485,7 +479,7 @@ impl TuiApp {
 }
 
 fn is_run_busy(state: &RunState) -> bool {
-    // A turn that is held back has not begun.
+    // A turn on hold has not started.
     let is_busy = |busy: &ProgramOperation| !matches!(busy, ProgramOperation::Held { .. });
     state.running.is_some() || state.busy.as_ref().is_some_and(is_busy)
 }

@@ -1,6 +1,4 @@
-//! What the configuration says of the screen: its keys, its themes, the mouse; checked as a whole.
-//!
-//! Refuses to draw: `tui` does, with what is made here.
+//! Builds the screen's settings from the configuration: keys, themes, mouse; checks all of them.
 
 use std::path::Path;
 
@@ -14,26 +12,26 @@ use crate::tui::{
     ActiveKeymap, AgentEntry, ColorSupport, ColorTheme, MouseCapture, ScreenAppearance, WishedKeys,
 };
 
-/// How the screen looks and listens, by the user's own configuration.
+/// The screen's settings from the user's configuration.
 #[derive(Debug, Clone)]
 pub struct UiConfig {
-    /// What the screen takes.
+    /// The keys, themes and mouse mode.
     pub look: ScreenAppearance,
-    /// The theme to show; `None` for what fits the terminal.
+    /// The theme to show; `None` for the one that fits the terminal.
     pub theme: Option<ColorTheme>,
-    /// How much moves by itself.
+    /// How much moves on the screen.
     pub motion: MotionLevel,
-    /// How a user is told who looks elsewhere.
+    /// How to notify a user who looks elsewhere.
     pub notify: NotificationMethod,
-    /// The agents that there are.
+    /// The agents to list.
     pub agents: Vec<AgentEntry>,
 }
 
 impl UiConfig {
-    /// Makes it of the configuration, for a terminal with so many colours.
+    /// Builds the settings for a terminal with this colour support.
     ///
     /// # Errors
-    /// Everything that is wrong with it, each with its file and line.
+    /// Everything that is wrong, each with its file and line.
     pub fn from_config(loaded: &LoadedConfig, depth: ColorSupport) -> Result<Self, ConfigProblems> {
         let found = UiConfigCheck::from_settings(&loaded.settings, depth);
         if !found.problems.is_empty() {
@@ -56,7 +54,7 @@ impl UiConfig {
     }
 }
 
-/// Loads the configuration; where anything is wrong with it, what is wrong with keys and themes is told, too.
+/// Loads the configuration; on errors, reports problems with keys and themes, too.
 ///
 /// # Errors
 /// Everything that is wrong, each with its file and line.
@@ -70,8 +68,8 @@ pub fn load_checked_config(
     })
 }
 
-/// What is wrong with the configuration, as a command refuses it: what was typed is usage, what stands in files
-/// can be looked at again.
+/// Converts configuration problems to an error: problems in flags are usage errors (exit code 2), problems in files
+/// have exit code 1.
 pub fn to_start_error(problems: ConfigProblems) -> StartError {
     let is_typed = |problem: &ConfigProblem| matches!(problem.place, ConfigLocation::Flag(_));
     if problems.0.iter().all(is_typed) {
@@ -85,7 +83,7 @@ pub fn to_start_error(problems: ConfigProblems) -> StartError {
     }
 }
 
-/// What settings say of the screen, as far as it is right, and everything that is not.
+/// The valid settings of the screen, and all problems.
 struct UiConfigCheck {
     look: ScreenAppearance,
     problems: Vec<ConfigProblem>,
@@ -104,7 +102,7 @@ impl UiConfigCheck {
         if let Some(ConfigValue::Text(wanted)) = wanted
             && wanted != "auto"
             && look.theme(wanted).is_none()
-            // Whoever mends its colours has it.
+            // The theme exists but has an invalid colour, which is reported as such.
             && !settings.themes().contains_key(wanted)
         {
             problems.push(unknown_theme_problem(settings, wanted, &look));
@@ -114,7 +112,7 @@ impl UiConfigCheck {
     }
 }
 
-/// Where a setting stands.
+/// Returns where a setting comes from.
 fn setting_place(settings: &LayeredSettings, path: &str) -> ConfigLocation {
     let held = settings.values.get(path);
     held.map_or_else(
@@ -192,12 +190,12 @@ mod tests {
 
     use super::*;
 
-    /// Loads a user's configuration and a project's, and tells what comes of it.
+    /// Loads a user's and a project's configuration, and describes the result.
     fn check(global: &str, project: &str) -> String {
         check_with(&[], global, project)
     }
 
-    /// The same with files in the user's folder of themes.
+    /// The same with files in the user's themes folder.
     fn check_with(files: &[(&str, &str)], global: &str, project: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap();

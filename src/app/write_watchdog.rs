@@ -1,11 +1,12 @@
-//! The end although nobody reads: a signal ends the program also while one of its writes stands still.
+//! Ends the program on a signal while one of its writes is blocked.
 //!
-//! Who writes into a terminal whose output is stopped, or into a pipe that nobody empties, stands in that write and
-//! hears nothing. So the writes that may stand are counted, and beside the loop it is looked, once a signal came,
-//! whether one does. Refuses to know what is written: the run's record is on the disk by then.
+//! A write to a stopped terminal, or to a pipe whose reader does not read, blocks, and the main loop gets no signal. So
+//! such writes are counted, and after a signal a separate task checks whether one is stuck. Does not know what is
+//! written: the run's log is on disk by then.
 //!
-//! The screen's writes stand only where its terminal cannot be opened once more (`terminal::way`): elsewhere its loop goes
-//! on, with the run. Here that cannot be had: a pipe is shared with others, for whom a write must go on waiting.
+//! The screen's writes block only if its terminal cannot be opened again (`terminal::nonblocking_writer`): otherwise
+//! its loop and the run continue. Other outputs cannot do that: a pipe is shared with others, whose writes must still
+//! block.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,17 +19,16 @@ use crate::engine::runtime_dir;
 
 use super::oneshot_engine::terminate_remaining_processes;
 
-/// How often it is looked whether a write stands, and how often in a row it has to.
+/// Interval of the checks for a stuck write, and how many must find it in a row.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 const CHECKS_UNTIL_STUCK: usize = 8;
-/// The exit code of a program that a signal ended.
+/// The exit code of a program ended by a signal.
 const INTERRUPTED_EXIT_CODE: i32 = 130;
 
-/// How often one of the writes that may stand began or ended; odd while one is under way. The thread of the loop alone
-/// makes them.
+/// Number of starts and ends of watched writes; odd during a write. Only the thread of the main loop writes.
 static WRITE_TRANSITIONS: AtomicU64 = AtomicU64::new(0);
 
-/// A writer whose reader may stand still.
+/// A writer that may block.
 #[derive(Debug)]
 pub struct WatchedWriter<W>(pub W);
 
@@ -44,7 +44,7 @@ impl<W: Write> Write for WatchedWriter<W> {
     }
 }
 
-/// A write, while it is here.
+/// Marks a write in progress until dropped.
 struct WriteMarker;
 
 impl WriteMarker {
@@ -60,11 +60,11 @@ impl Drop for WriteMarker {
     }
 }
 
-/// From now on each of these signals ends the program where the loop cannot hear it. Nobody stops that: the last word
-/// of all may be the write that stands.
+/// Makes each of these signals end the program if a write is stuck. This stays on until the end: the very last write
+/// may be the stuck one.
 ///
 /// # Errors
-/// The system refuses.
+/// The system reports an error.
 pub fn exit_on_signal_if_stuck(kinds: &[SignalKind]) -> io::Result<()> {
     for kind in kinds {
         let mut signal = signal(*kind)?;
@@ -79,7 +79,7 @@ pub fn exit_on_signal_if_stuck(kinds: &[SignalKind]) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until one and the same write was under way at every look.
+/// Waits until every check in a row has found the same write in progress.
 async fn wait_for_stuck_write() {
     let (mut last, mut n_same) = (0, 0);
     while n_same < CHECKS_UNTIL_STUCK {

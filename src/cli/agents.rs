@@ -1,6 +1,6 @@
-//! `agent-collab agents`: who may work here, in which places, and by which rules.
+//! `agent-collab agents`: lists the agents, where each may be used, and its rules.
 //!
-//! Refuses to change anything: agents are configuration.
+//! Changes nothing: agents are configuration.
 
 use std::io::{self, Write};
 
@@ -87,7 +87,7 @@ pub async fn run(args: AgentsArguments) -> Result<u8, StartError> {
     ))
 }
 
-/// That there is no agent of a name that somebody gave.
+/// Returns the usage error for an unknown agent.
 pub(super) fn unknown_agent_error(unknown: UnknownProfile) -> StartError {
     StartError {
         problem: format!("there is no agent {:?}", unknown.name),
@@ -153,7 +153,7 @@ fn is_hidden(agent: &ProfileDefinition) -> bool {
     agent.visibility == ProfileVisibility::Hidden
 }
 
-/// Every rule that holds for an agent with where it stands; those of a repository that is not trusted come last.
+/// Returns every rule of an agent with its origin; rules of a repository that is not trusted come last.
 fn rules_with_origins(
     agent: &ProfileDefinition,
     permissions: &EffectivePermissions,

@@ -1,4 +1,4 @@
-//! Where a command was started: the repository, the configuration that counts there, and where its files lie.
+//! Finds the repository of a command, its configuration, and the paths of its files.
 //!
 //! Takes no lock and changes nothing.
 
@@ -13,23 +13,22 @@ use crate::store::WorkdirLayout;
 
 use super::ConfigFlagArguments;
 
-/// What a command that only looks is told first.
+/// The context of a command that only reads.
 #[derive(Debug)]
 pub(super) struct CliContext {
     /// The repository's root, else the directory itself.
     pub root: PathBuf,
-    /// The repository, where there is one.
+    /// The repository, if there is one.
     pub repository: Option<GitRepository>,
-    /// Where the user's own files lie.
+    /// The directories with the user's own files.
     pub places: UserDirs,
     /// The configuration in force.
     pub loaded: LoadedConfig,
-    /// Where a run's files lie.
     pub layout: WorkdirLayout,
 }
 
 impl CliContext {
-    /// Looks where the program was started.
+    /// Finds the repository of the current directory and loads its configuration.
     ///
     /// # Errors
     /// The directory or its configuration has problems.
@@ -57,10 +56,10 @@ impl From<CliContext> for RunTreeReader {
     }
 }
 
-/// The repository's root and the repository, else the directory itself.
+/// Returns the repository's root and the repository; without one, the directory itself.
 ///
 /// # Errors
-/// The directory is gone, or git refuses.
+/// The directory is gone, or git fails.
 pub(super) async fn find_current_root() -> Result<(PathBuf, Option<GitRepository>), StartError> {
     let settings = GitSettings::new("none", CancellationToken::new());
     find_project_root(&super::current_dir()?, settings).await

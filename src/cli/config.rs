@@ -1,6 +1,6 @@
-//! `agent-collab config show|check_json_log_file|path`: what is in force, whether it is right, and which files say so.
+//! `agent-collab config show|check|path`: prints the configuration, its problems, or its files.
 //!
-//! Refuses to write a configuration file: those are the user's.
+//! Does not write configuration files: those are the user's.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::config::project_files::PROJECT_DIR;
 use crate::config::{ConfigFlags, LoadedConfig, UserDirs, config_display};
 use crate::prompts::{PromptLibrary, PromptSource};
 
-/// What is asked of the configuration.
+/// A subcommand of `config`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigCommand {
     /// Prints every key with its value and where it comes from.
@@ -26,23 +26,19 @@ pub enum ConfigCommand {
     Path,
 }
 
-/// How it is printed.
+/// The output format of `config show`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigFormat {
-    /// As TOML that reads as the same configuration.
+    /// TOML that parses as the same configuration.
     Toml,
-    /// As JSON.
     Json,
 }
 
-/// Where the command runs.
+/// The context of a `config` subcommand.
 #[derive(Debug, Clone)]
 pub struct CliConfigContext {
-    /// The user's own folders.
     pub places: UserDirs,
-    /// The repository.
     pub root: PathBuf,
-    /// What the command line says.
     pub choices: ConfigFlags,
 }
 
@@ -53,11 +49,11 @@ pub fn run(command: ConfigCommand, here: &CliConfigContext, out: &mut dyn Write)
         ConfigCommand::Check => run_check(here, out),
         ConfigCommand::Path => run_path(here, out),
     };
-    // Nobody reads on, as with `| head`.
+    // The reader closed the output, as with `| head`.
     written.unwrap_or(1)
 }
 
-/// Turns the prompts that count into what the prompt loader takes.
+/// Converts the prompts of the configuration for the prompt library.
 pub fn prompt_sources(loaded: &LoadedConfig) -> Vec<PromptSource> {
     let prompts = loaded.prompts().into_iter();
     prompts
@@ -120,7 +116,7 @@ fn run_check(here: &CliConfigContext, out: &mut dyn Write) -> io::Result<u8> {
     Ok(0)
 }
 
-/// Prints problems and how many there are; the exit code is 1.
+/// Prints problems and their number; the exit code is 1.
 fn print_problems(
     out: &mut dyn Write,
     problems: &dyn Display,
@@ -175,7 +171,8 @@ fn presence_label(file: &Path) -> &'static str {
 mod tests {
     use super::*;
 
-    /// Writes files below a scratch folder, runs a command in its `repository`, and returns exit code and text.
+    /// Writes files below a scratch folder, runs a command in its `repository`, and returns the exit code and the
+    /// output.
     fn check(files: &[(&str, &str)], command: ConfigCommand) -> String {
         let folder = tempfile::tempdir().expect("scratch folder");
         let path = folder.path().canonicalize().expect("real path");

@@ -1,6 +1,6 @@
-//! `--config` and `--set`: the flags by which the configuration is chosen, before the name of a command or behind it.
+//! `--config` and `--set`: the flags that choose the configuration, before or after the name of a command.
 //!
-//! Refuses to know what they choose, and to let one of them pass where nobody reads it.
+//! A flag in front of a command that does not use it is a usage error.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ const CONFIG: &str = "choice_of_file";
 const SET: &str = "choice_of_keys";
 
 impl ConfigFlagArguments {
-    /// What the flags say, for the configuration.
+    /// Converts the flags for the configuration.
     ///
     /// # Errors
     /// A `--set` without `=`.
@@ -55,7 +55,7 @@ impl ConfigFlagArguments {
     }
 }
 
-/// The command line with the flags at every name on the way to a command that reads them.
+/// Builds the command line with these flags on every command that uses them, and on the names above and below it.
 pub(super) fn command_definition() -> clap::Command {
     CommandLine::command().mut_subcommands(|below| propagate_flags(below, false))
 }
@@ -64,7 +64,7 @@ fn propagate_flags(command: clap::Command, inherits: bool) -> clap::Command {
     let has = has_config_flags(&command);
     let leads_to = command.get_subcommands().any(has_config_flags);
     let command = if !has && (inherits || leads_to) {
-        // The flags bring words of their own along, which are not what the command does.
+        // `augment_args` replaces the command's help text, so set it again.
         let about = command.get_about().cloned().unwrap_or_default();
         let long = command.get_long_about().unwrap_or(&about).clone();
         ConfigFlagArguments::augment_args(command)
@@ -80,10 +80,10 @@ fn has_config_flags(command: &clap::Command) -> bool {
     command.get_arguments().any(|each| each.get_id() == CONFIG)
 }
 
-/// Reads arguments; what was chosen before a command's name is the command's own.
+/// Parses the arguments; flags before a command's name go to the command.
 ///
 /// # Errors
-/// They are no command line, or a flag stands where nobody reads it.
+/// They are not a valid command line, or a flag is given to a command that does not use it.
 pub(super) fn parse_command_line(
     arguments: impl IntoIterator<Item = impl Into<std::ffi::OsString> + Clone>,
 ) -> Result<CommandLine, Error> {
@@ -115,12 +115,12 @@ pub(super) fn parse_command_line(
     Ok(cli)
 }
 
-/// All that was chosen at any of the names, the outermost first.
+/// Collects the flags from all levels, outermost first.
 fn collect_config_flags(matches: &ArgMatches) -> Result<ConfigFlagArguments, Error> {
     let mut given = ConfigFlagArguments::default();
     let mut level = Some(matches);
     while let Some(here) = level {
-        // A name whose command reads no configuration does not know the flags.
+        // A command that does not use the configuration has no such flags.
         if let Ok(Some(file)) = here.try_get_one::<PathBuf>(CONFIG) {
             let before = given.file.replace(file.clone());
             if before.is_some() {
@@ -151,7 +151,7 @@ fn misplaced_flag_error(flag: &str, matches: &ArgMatches) -> Error {
 }
 
 impl CliCommand {
-    /// What the command reads the configuration by; `None` where it reads none.
+    /// Returns the configuration flags of the command; `None` if it has none.
     fn config_flags_mut(&mut self) -> Option<&mut ConfigFlagArguments> {
         Some(match self {
             Self::Run(args) => &mut args.conduct.choices,
@@ -192,7 +192,7 @@ impl CliCommand {
 mod tests {
     use super::*;
 
-    /// What a command line chooses, or the first line of what is wrong with it.
+    /// The flags of a command line, or the first line of its error.
     fn check(line: &str) -> String {
         let mut cli = match parse_command_line(line.split(' ')) {
             Ok(cli) => cli,

@@ -1,7 +1,7 @@
-//! `agent-collab demo`: a scratch repository in which scripted agents play a whole run.
+//! `agent-collab demo`: scripted agents play a whole run in a scratch repository.
 //!
-//! Only prepares the run: the project with its failing test, the scripts and the configuration.
-//! The run itself goes through the ordinary adapters and knows nothing of being a demo.
+//! Only prepares the run: the project with its failing test, the scripts and the configuration. The run itself uses the
+//! ordinary adapters and does not know that it is a demo.
 
 mod scenes;
 mod workspace;
@@ -46,47 +46,42 @@ pub struct DemoArguments {
     pub scenes: Vec<DemoScene>,
 }
 
-/// How fast the scripted agents speak.
+/// How fast the scripted agents play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DemoSpeed {
-    /// As fast as one can read along, about half a minute a run.
+    /// Slow enough to read along: about half a minute for a run.
     Readable,
-    /// Without pauses.
     Fast,
 }
 
-/// A demo that is ready to be run.
+/// A demo that is ready to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DemoWorkspace {
-    /// The folder of all that follows; it is kept.
+    /// The folder of the demo; it is kept.
     pub folder: PathBuf,
     /// The scratch repository.
     pub root: PathBuf,
-    /// What to give to `--config`.
+    /// The file for `--config`.
     pub config_file: PathBuf,
-    /// The goal of the run.
     pub goal: String,
 }
 
-/// Why there is no demo.
+/// The reason why the demo cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// The folder holds something.
+    /// The folder is not empty.
     #[error(
         "{path} is not empty and holds no demo\nhint: give --dir a folder that is empty or does not exist, or leave it out"
     )]
     NotEmpty {
-        /// The folder.
         path: PathBuf,
     },
-    /// A file or folder could not be made.
+    /// A file or folder could not be created.
     #[error(
         "cannot make {path}: {source}\nhint: give --dir a folder that you can make, or leave it out"
     )]
     Make {
-        /// What.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
     /// git could not be started.
@@ -94,34 +89,32 @@ pub enum DemoError {
         "start git: {source}\nhint: the demo makes real commits; install git and put it on PATH"
     )]
     NoGit {
-        /// Why.
         source: std::io::Error,
     },
-    /// git refused.
+    /// A git command failed.
     #[error("git {command} failed: {said}")]
     Git {
         /// Its arguments.
         command: String,
-        /// What it said.
+        /// Its output.
         said: String,
     },
-    /// A demo is there already, and its story is told.
+    /// The folder has a demo already, whose scenes are fixed.
     #[error(
         "a demo is in {path} already, and its scenes were chosen when it was made\nhint: leave --scene out to open it again, or give --dir another folder"
     )]
     AlreadyMade {
-        /// The folder.
         path: PathBuf,
     },
     /// The configuration or a script could not be written as text.
     #[error("write the demo's files: {0}")]
     Write(#[from] toml::ser::Error),
-    /// A script could not be read.
+    /// A script could not be parsed.
     #[error("read the demo's script: {0}")]
     Read(#[from] toml::de::Error),
 }
 
-/// Makes the scratch repository, plays the run and says where everything is.
+/// Creates or opens the demo, runs it and prints where everything is.
 ///
 /// # Errors
 /// The demo cannot be prepared.
@@ -153,19 +146,18 @@ pub async fn run(args: DemoArguments) -> Result<u8, StartError> {
         WatchedWriter(std::io::stdout()),
         WatchedWriter(std::io::stderr()),
     );
-    // A reader that is gone is noticed when the run is told.
+    // If standard output is closed, the run reports it.
     let _closed = writeln!(out, "{}", demo.welcome_text());
     let code = headless::run_headless(demo.headless_options(story), &mut out, &mut err).await;
     let _closed = writeln!(out, "\n{}", demo.farewell_text());
     Ok(code)
 }
 
-/// What becomes of the run of a demo.
+/// How the run of a demo starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DemoRunStart {
-    /// It begins.
     New,
-    /// It goes on where an earlier call left it.
+    /// Continues the run of an earlier call.
     Resumed,
 }
 
@@ -185,13 +177,13 @@ impl DemoWorkspace {
             ask_policy: asks,
             unfinished: UnfinishedRunPolicy::Refuse,
             children: ChildSpawner::default(),
-            // Its agents are this program's own scripts.
+            // The agents are this program's own scripts.
             uncontained: UncontainedCommandPolicy::FollowRules,
             front_end: FrontEnd::Lines,
         }
     }
 
-    /// The run on the screen, with every question left to the user.
+    /// Returns the options for a demo on the screen; the user answers every question.
     fn screen_options(&self, story: DemoRunStart) -> TuiOptions {
         TuiOptions {
             wishes: StartOptions {
@@ -204,7 +196,7 @@ impl DemoWorkspace {
         }
     }
 
-    /// The run that is played as lines, with every question answered beforehand.
+    /// Returns the options for a demo without a screen; every question is answered in advance.
     fn headless_options(&self, story: DemoRunStart) -> HeadlessRun {
         let answers = DemoScene::value_variants()
             .iter()
@@ -227,7 +219,7 @@ impl DemoWorkspace {
         }
     }
 
-    /// Returns what is said before the run.
+    /// Returns the text to print before the run.
     pub fn welcome_text(&self) -> String {
         format!(
             "This is a demo: two scripted agents play codex and claude. No model is called, and nothing leaves this machine.\n\
@@ -236,7 +228,7 @@ impl DemoWorkspace {
         )
     }
 
-    /// Returns what is said after the run.
+    /// Returns the text to print after the run.
     pub fn farewell_text(&self) -> String {
         let root = self.root.display();
         format!(

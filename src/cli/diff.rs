@@ -1,6 +1,6 @@
-//! `agent-collab diff`: what the run in this repository changed, or one step of it.
+//! `agent-collab diff`: prints the changes of the run in this repository, or of one step.
 //!
-//! Takes no lock and changes nothing, so it may be asked while the run goes on.
+//! Takes no lock and changes nothing, so it works while the run continues.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -37,7 +37,7 @@ pub struct DiffArguments {
     pub choices: ConfigFlagArguments,
 }
 
-/// Whether lines get their colours.
+/// Whether to print colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ColorOutput {
     On,
@@ -47,7 +47,7 @@ enum ColorOutput {
 /// Runs the command.
 ///
 /// # Errors
-/// The run's state cannot be read, it has no such step, or git refuses.
+/// The run's state cannot be read, it has no such step, or git fails.
 pub async fn run(args: DiffArguments) -> Result<u8, StartError> {
     let scope = match (args.step, args.plan) {
         (_, true) => DiffScope::Plan,
@@ -90,13 +90,13 @@ fn print_changes(
         .map_err(|error| StartError::new(error, "the run's trees are under refs/agent-collab/"))?;
     let written = match changes {
         RunChanges::Unchanged(why) => {
-            // Where a diff is wanted there is none; the word is for people.
+            // Standard output is for the diff, and there is none.
             writeln!(io::stderr(), "{why}")
         }
         RunChanges::Diff(patch) if stat => print_stat(&patch, out),
         RunChanges::Diff(patch) => print_patch(&patch, colours, out),
     };
-    // A pager that was closed early is no failure.
+    // A pager closed early is not an error.
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(StartError::new(format!("cannot print: {error}"), ""))
@@ -127,7 +127,7 @@ fn print_patch(patch: &UnifiedDiff, colours: ColorOutput, out: &mut dyn Write) -
     Ok(())
 }
 
-/// The terminal's own colours, as on the screen.
+/// Returns the ANSI colour of a line: the terminal's own colours, as on the screen.
 fn ansi_color_code(kind: DiffLineKind) -> Option<&'static str> {
     match kind {
         DiffLineKind::File => Some("1"),

@@ -1,6 +1,6 @@
-//! `agent-collab discuss`: several agents discuss one question, and what they decide is printed.
+//! `agent-collab discuss`: lets several agents discuss one question and prints the result.
 //!
-//! Through the instance that runs here, so that its limits and its screen hold for it; else by itself.
+//! Uses the running instance, so that its limits and its screen apply; else runs on its own.
 
 use std::io::{self, Read, Write};
 
@@ -120,7 +120,7 @@ pub enum DiscussOrderFlag {
 /// Runs the command.
 ///
 /// # Errors
-/// The discussion was not begun, or nobody knows how it ended.
+/// The discussion did not start, or its end is unknown.
 pub async fn run(args: DiscussArguments) -> Result<u8, StartError> {
     let wishes = StartOptions {
         ask_policy: args.on_ask.into(),
@@ -208,7 +208,7 @@ fn to_tool_arguments(args: &DiscussArguments) -> Result<GroupDiscussToolArgument
     })
 }
 
-/// Everybody who is called; a participant of an agent's name stands in its place.
+/// Merges both lists; a participant replaces an agent of the same name.
 fn merge_participants(agents: &[String], participants: &[String]) -> Vec<String> {
     let name = |text: &str| {
         let end = text.find(['=', '@']).unwrap_or(text.len());
@@ -225,7 +225,7 @@ fn merge_participants(agents: &[String], participants: &[String]) -> Vec<String>
 }
 
 fn read_context_from_stdin() -> Result<String, StartError> {
-    // No character takes more than four bytes.
+    // A character has at most four bytes.
     let most = MAX_CONTEXT_CHARS as u64 * 4;
     let mut text = Vec::new();
     match io::stdin().take(most + 1).read_to_end(&mut text) {

@@ -1,7 +1,7 @@
-//! `agent-collab doctor`: looks whether everything a run needs is there, and says what to do about what is not.
+//! `agent-collab doctor`: checks whether everything a run needs is there, and prints what to do about the rest.
 //!
-//! Runs each CLI once with `--version` and tries each folder that a run writes into; calls no model. Refuses to look
-//! itself: agents can ask for the same.
+//! Runs each CLI once with `--version` and tests each folder that a run writes into; calls no model. The checks are in
+//! `app::doctor_checks`, because agents can ask for them, too.
 
 use std::io::{self, Write};
 
@@ -25,7 +25,7 @@ pub struct DoctorArguments {
     pub choices: ConfigFlagArguments,
 }
 
-/// Runs the command: 0 when a run could start, else 1.
+/// Runs the command: returns 0 if a run could start, else 1.
 ///
 /// # Errors
 /// The configuration has problems.

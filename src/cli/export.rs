@@ -1,6 +1,6 @@
-//! `agent-collab export`: a run as one page, HTML or Markdown, to be given to somebody else.
+//! `agent-collab export`: writes a run as one page for others, HTML or Markdown.
 //!
-//! Takes no lock and changes nothing but the file that it is told to write.
+//! Takes no lock and changes nothing but the output file.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -73,7 +73,7 @@ pub async fn run(args: ExportArguments) -> Result<u8, StartError> {
     }
 }
 
-/// The run that is meant: the one that lies here, else the last finished one.
+/// Returns the wanted run; by default the one in the work directory, else the last finished one.
 fn find_run(here: WorkdirLayout, wanted: Option<&str>) -> Result<WorkdirLayout, StartError> {
     if wanted.is_none() && here.state().is_file() {
         return Ok(here);

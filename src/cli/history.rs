@@ -1,4 +1,4 @@
-//! `agent-collab history`: lists the finished runs, or opens one to be read.
+//! `agent-collab history`: lists the finished runs, or opens one read-only.
 //!
 //! Takes no lock and changes nothing.
 
@@ -42,7 +42,7 @@ pub struct HistoryArguments {
 /// Runs the command.
 ///
 /// # Errors
-/// The history cannot be read, or holds no such run.
+/// The history cannot be read, or has no such run.
 pub async fn run(args: HistoryArguments) -> Result<u8, StartError> {
     let CliContext { root, layout, .. } = CliContext::load(&args.choices).await?;
     let runs = run_history::list_runs(&layout)?;
@@ -131,7 +131,7 @@ fn run_to_json(layout: &WorkdirLayout) -> Result<Value, StartError> {
     })
 }
 
-/// What the snapshot tells, or the log, and the log for people.
+/// Formats a run from its snapshot or event log, followed by its log of the steps.
 fn format_archived_run(run: &RunHistoryEntry) -> Result<String, StartError> {
     let mut text = format!(
         "history    {}\n",

@@ -1,7 +1,7 @@
-//! `agent-collab hook`: asked by codex before each call of its agent, it asks the instance that runs the turn.
+//! `agent-collab hook`: codex runs it before each call of its agent, and it asks the instance that runs the turn.
 //!
-//! Not for people, and hidden from the help. It prints codex's word for a denial or nothing; whatever goes wrong is
-//! a denial, because codex takes silence, a crash and nonsense for consent.
+//! Not for people, and hidden from the help. Prints codex's format for a denial, or nothing. Every error is a denial,
+//! because codex takes silence, a crash and invalid output for consent.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::adapter::codex::format_hook_denial;
 use crate::engine::agent_conversation::MAX_HOOK_CALL_BYTES;
 
-/// How long an answer is waited for: a person may be asked. Less than codex waits for this command.
+/// Time to wait for an answer: the user may be asked. Less than codex waits for this command.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(6 * 24 * 60 * 60);
 
 /// Arguments of `agent-collab hook`.
@@ -28,13 +28,13 @@ pub struct HookArguments {
     pub pid: i32,
 }
 
-/// Asks, prints the answer, and never fails.
+/// Asks the instance and prints the answer; errors become denials.
 pub fn run(args: &HookArguments) -> u8 {
     let said = match ask_instance(args) {
         Ok(said) => said,
         Err(error) => format_hook_denial(&format!("agent-collab could not be asked: {error}")),
     };
-    // Without its output codex would not hear a denial; a code of 2 denies by itself.
+    // If the output is closed, codex would not see a denial; exit code 2 denies by itself.
     let told = io::stdout().write_all(said.as_bytes());
     if told.and_then(|()| io::stdout().flush()).is_err() {
         return 2;
@@ -48,7 +48,7 @@ fn listens(stream: &UnixStream, pid: i32) -> io::Result<bool> {
     Ok(getsockopt(stream, PeerCredentials)?.pid() == pid)
 }
 
-/// Nobody can tell elsewhere; the socket's folder is the user's own.
+/// Other systems do not reveal the peer's process; the socket's folder belongs to the user.
 #[cfg(not(target_os = "linux"))]
 fn listens(_stream: &UnixStream, _pid: i32) -> io::Result<bool> {
     Ok(true)

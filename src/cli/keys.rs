@@ -1,6 +1,6 @@
-//! `agent-collab keys`: every action of the screen with the keys that it has now, as `[keys]` takes them.
+//! `agent-collab keys`: prints every action of the screen with its current keys, in the format of `[keys]`.
 //!
-//! Refuses to write a configuration file: those are the user's.
+//! Does not write configuration files: those are the user's.
 
 use std::io::Write;
 
@@ -10,10 +10,10 @@ use crate::app::terminal;
 use crate::app::ui_config::{UiConfig, load_checked_config, to_start_error};
 use crate::config::diagnostic::escape_control_chars;
 
-/// Prints them; returns the exit code.
+/// Prints the keys; returns the exit code.
 ///
 /// # Errors
-/// The configuration is wrong.
+/// The configuration has problems.
 pub fn run(here: &CliConfigContext, out: &mut dyn Write) -> Result<u8, StartError> {
     let loaded =
         load_checked_config(&here.places, &here.root, &here.choices).map_err(to_start_error)?;
@@ -25,6 +25,6 @@ pub fn run(here: &CliConfigContext, out: &mut dyn Write) -> Result<u8, StartErro
         escape_control_chars(&file.display().to_string()),
         looks.look.keymap.to_toml()
     );
-    // Nobody reads on, as with `| head`.
+    // The reader closed the output, as with `| head`.
     Ok(u8::from(out.write_all(text.as_bytes()).is_err()))
 }

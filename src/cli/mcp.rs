@@ -1,7 +1,7 @@
-//! `agent-collab mcp`: started by an agent's CLI, it serves the program's tools to that agent.
+//! `agent-collab mcp`: serves the program's tools to an agent whose CLI starts it.
 //!
-//! Not for people, and hidden from the help. It forwards to the instance that runs the session; the token that binds
-//! it to that session lies in a file that only the user can read.
+//! Not for people, and hidden from the help. Forwards calls to the instance that runs the session; the token that
+//! identifies the session is in a file that only the user can read.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub struct McpArguments {
     pub token: PathBuf,
 }
 
-/// Serves until the CLI goes.
+/// Serves until the CLI closes the connection.
 ///
 /// # Errors
 /// The instance cannot be reached or refuses.

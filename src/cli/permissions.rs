@@ -1,6 +1,6 @@
-//! `agent-collab permissions`: asks the one decision, shows what it rests on, takes approvals back.
+//! `agent-collab permissions`: checks and explains permission decisions, and manages stored approvals.
 //!
-//! Refuses to change a rule: those stand in configuration files, which are the user's.
+//! Does not change rules: those are in configuration files, which are the user's.
 
 pub mod batch_check;
 pub mod builtin_list;
@@ -31,7 +31,7 @@ pub enum PermissionsSubcommand {
 /// Runs the command.
 ///
 /// # Errors
-/// The configuration has problems, or what is asked for is not there.
+/// The configuration has problems, or what the user named does not exist.
 pub async fn run(command: PermissionsSubcommand) -> Result<u8, StartError> {
     match command {
         PermissionsSubcommand::Check(args) => check::run(args).await,

@@ -1,4 +1,4 @@
-//! `agent-collab resume`: takes up the run that the program ended in, without a screen.
+//! `agent-collab resume`: continues the run in which the program ended, without a screen.
 
 use std::io::{self, Write};
 
@@ -66,7 +66,7 @@ impl OnStepFlag {
 /// Runs the command.
 ///
 /// # Errors
-/// The flags do not fit together, or there is no run to take up.
+/// The flags do not fit together, or there is no run to resume.
 pub async fn run(args: ResumeArguments) -> Result<u8, StartError> {
     let mut conducted = args.conduct;
     if let Some(wanted) = &args.run {
@@ -83,7 +83,7 @@ pub async fn run(args: ResumeArguments) -> Result<u8, StartError> {
                 0,
             ));
         }
-        // There is nowhere left to say that standard error is closed.
+        // If standard error is closed, there is nowhere left to report it.
         let _closed = writeln!(io::stderr(), "note: {told}");
     }
     conducted.answers.extend(
@@ -104,7 +104,7 @@ pub async fn run(args: ResumeArguments) -> Result<u8, StartError> {
     .await
 }
 
-/// What can be done in a run that has no goal to go on to, a line each.
+/// Lists what the user can do in a run without an open goal, one line each.
 fn format_next_actions(back: &UnarchivedRun) -> String {
     let talks = back.state.discussions.iter();
     let left = talks.filter(|talk| talk.is_running() || talk.can_resume());

@@ -207,7 +207,7 @@ pub async fn run(args: RunArguments) -> Result<u8, StartError> {
     .await
 }
 
-/// Conducts a run as the flags say.
+/// Runs without a screen as the flags say.
 ///
 /// # Errors
 /// The flags do not fit together, or the run cannot be started.

@@ -34,10 +34,10 @@ pub struct ScreenArguments {
     pub choices: ConfigFlagArguments,
 }
 
-/// Opens the screen where the program was started.
+/// Opens the screen in the current directory.
 ///
 /// # Errors
-/// See [`screen::run_tui`].
+/// See [`tui_loop::run_tui`].
 pub async fn run(args: ScreenArguments) -> Result<u8, StartError> {
     let first = match (args.view, args.resume) {
         (true, _) => TuiStart::View,
@@ -52,7 +52,7 @@ pub async fn run(args: ScreenArguments) -> Result<u8, StartError> {
     tui_loop::run_tui(opening).await
 }
 
-/// What the screen is opened for, where the program was started.
+/// Returns the screen's options for the current directory.
 ///
 /// # Errors
 /// The directory is gone.

@@ -1,7 +1,7 @@
-//! `agent-collab scripted-agent`: plays a script in the guise of `codex` or `claude`.
+//! `agent-collab scripted-agent`: plays a script in place of `codex` or `claude`.
 //!
-//! Started in the place of the real program, with the arguments that it would get: what matters of
-//! them is honoured, the rest accepted. Calls no model.
+//! Started instead of the real program, with its arguments: the relevant ones take effect, the others are ignored.
+//! Calls no model.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::scripted::runtime::{PlaybackSpeed, ScriptRuntime};
 use crate::scripted::script::AgentScript;
 use crate::scripted::{ScriptedAgentOptions, ScriptedProgram, play_script};
 
-/// The environment variable that divides every pause.
+/// The environment variable with the speed: every pause is divided by it.
 pub const SPEED: &str = "AGENT_COLLAB_SCRIPT_SPEED";
 
 /// Arguments of `agent-collab scripted-agent`.
@@ -48,21 +48,21 @@ pub enum ScriptedProgramFlag {
     Claude,
 }
 
-/// Why a scripted agent cannot be started.
+/// The reason why a scripted agent cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptedAgentError {
-    /// The script is no script.
+    /// The script is not valid.
     #[error(transparent)]
     Script(#[from] crate::scripted::script::ScriptError),
     /// The working directory is gone.
     #[error("find the working directory: {0}")]
     WorkingDirectory(std::io::Error),
-    /// The speed is no number above 0.
+    /// The speed is not a number above 0.
     #[error(
         "{SPEED} is `{text}`, which is no number above 0\nhint: 2 halves every pause, 0.5 doubles it"
     )]
     Speed {
-        /// What it is.
+        /// The value of the variable.
         text: String,
     },
 }
@@ -70,7 +70,7 @@ pub enum ScriptedAgentError {
 /// Plays the script until standard input ends; returns the exit code.
 ///
 /// # Errors
-/// The script or the speed is not usable.
+/// The script or the speed is not valid.
 pub fn run(args: &ScriptedAgentArguments) -> Result<i32, ScriptedAgentError> {
     let guise = match args.guise {
         ScriptedProgramFlag::Codex => ScriptedProgram::Codex,

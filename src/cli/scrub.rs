@@ -1,6 +1,6 @@
-//! `agent-collab scrub`: standard input made safe to show to others, as a stream.
+//! `agent-collab scrub`: makes standard input safe to show to others, as a stream.
 //!
-//! Refuses to know files and runs: what comes in goes out, line by line, and little is held.
+//! Knows no files or runs: lines are written as they come in, and little is buffered.
 
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::num::NonZero;
@@ -42,19 +42,19 @@ pub enum ScrubOnlyFlag {
     Control,
 }
 
-/// How much is read at once, in bytes.
+/// Size of one read, in bytes.
 const READ_BYTES: usize = 256 * 1024;
 
-/// How much of an unfinished line waits for its end before it is passed on, in bytes.
+/// Maximum size of an unfinished line that waits for its end, in bytes.
 const MAX_TAIL_BYTES: usize = 64 * 1024;
 
-/// The most workers; more would wait for the pipes.
+/// Maximum number of workers; more would wait for the pipes.
 const MAX_WORKERS: usize = 4;
 
 /// Runs the command.
 ///
 /// # Errors
-/// Standard input cannot be read, or standard output not written; a reader that has gone is no error.
+/// Standard input cannot be read, or standard output not written; a closed output is not an error.
 pub fn run(args: &ScrubArguments) -> Result<u8, StartError> {
     let taken = match args.only {
         None => ScrubScope::All,
@@ -80,43 +80,43 @@ pub fn run(args: &ScrubArguments) -> Result<u8, StartError> {
     }
 }
 
-/// Lets a pipe hold more than it does by default, so that its two ends wait for each other less often.
+/// Enlarges a pipe's buffer, so that its two ends wait for each other less often.
 #[cfg(target_os = "linux")]
 fn widen(pipe: &impl AsFd) {
     use nix::fcntl::{FcntlArg, fcntl};
     use std::ffi::c_int;
 
-    // What is no pipe, or must not grow, stays as it is.
+    // Fails for other files and at the system's limit, without harm.
     let _refused = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(4 * READ_BYTES as c_int));
 }
 
-/// Elsewhere a pipe holds what it holds.
+/// Other systems cannot change the buffer of a pipe.
 #[cfg(not(target_os = "linux"))]
 fn widen(_pipe: &impl AsFd) {}
 
-/// A part of the input, whole lines where it can be.
+/// A part of the input, with whole lines if possible.
 struct InputBlock {
     bytes: Vec<u8>,
     start: BlockStart,
 }
 
-/// Where a block begins.
+/// Whether a block starts at the start of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BlockStart {
     Line,
     InsideLine,
 }
 
-/// A block, and what became of it and of the scrubber if nothing before it mattered.
+/// A block, and its result if nothing before it matters: the text and the scrubber's state.
 struct ScrubbedBlock {
     block: InputBlock,
     independent_result: Option<(String, ByteScrubber)>,
 }
 
-/// Scrubs a stream: workers take blocks in turn, and one writer puts them in order again.
+/// Scrubs a stream: workers take blocks in turn, and one writer restores their order.
 ///
-/// What a block means may depend on what came before it, a private key's beginning for one. So the writer takes
-/// a worker's text only when nothing before it is open, and else does the block's work itself.
+/// The meaning of a block may depend on the text before it, for example on the start of a private key. So the writer
+/// uses a worker's result only if nothing is open before the block; otherwise it scrubs the block itself.
 fn scrub_stream(
     input: &mut dyn Read,
     output: &mut (dyn Write + Send),
@@ -140,7 +140,7 @@ fn scrub_stream(
     })
 }
 
-/// Reads to the end, or until the writer has gone; block after block goes to lane after lane.
+/// Reads to the end, or until the writer has ended; sends the blocks to the lanes in turn.
 fn read_blocks(input: &mut dyn Read, lanes: &[SyncSender<InputBlock>]) -> io::Result<()> {
     let mut lanes = lanes.iter().cycle();
     let mut send = |block| lanes.next().is_some_and(|lane| lane.send(block).is_ok());
@@ -216,7 +216,7 @@ fn write_in_order(
     taken: ScrubScope,
 ) -> io::Result<()> {
     let mut scrubber = ByteScrubber::new(taken);
-    // Lanes are served in turn, so the first that has ended has ended the input.
+    // The lanes take turns, so the first lane that has ended is the end of the input.
     for done in all_done.iter().cycle().map_while(|done| done.recv().ok()) {
         let clean = match done.independent_result {
             Some((clean, after)) if scrubber.is_at_rest() => {
@@ -246,7 +246,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads that end wherever they like.
+    /// A reader that ends its reads anywhere.
     struct ChunkedReader<'a>(&'a [u8], usize);
 
     impl Read for ChunkedReader<'_> {
@@ -291,7 +291,7 @@ mod tests {
         );
     }
 
-    /// Text that leaves something open where a block may end.
+    /// Text that may leave something open at the end of a block.
     fn openings() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             Just("-----BEGIN PRIVATE KEY-----\n"),
@@ -330,7 +330,7 @@ mod tests {
         }
     }
 
-    /// Gives a line, and the next one only when the first has come out.
+    /// A reader that returns the next line only after the last one was written.
     struct LockstepReader<'a>(&'a AtomicUsize, usize);
 
     impl Read for LockstepReader<'_> {

@@ -1,6 +1,6 @@
-//! `agent-collab send`: a command to the instance that runs here, from another terminal or a script.
+//! `agent-collab send`: sends a command to the running instance, from another terminal or a script.
 //!
-//! Where none runs, an unfinished run can still be stopped or cancelled.
+//! If none runs, it can still stop or cancel an unfinished run.
 
 use std::io::{self, Write};
 
@@ -44,7 +44,7 @@ pub struct SendArguments {
 /// Runs the command.
 ///
 /// # Errors
-/// It was not done.
+/// The command was not carried out.
 pub async fn run(args: SendArguments) -> Result<u8, StartError> {
     let wishes =
         StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?);

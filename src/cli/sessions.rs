@@ -1,6 +1,6 @@
-//! `agent-collab sessions`: the conversations that lie here, of roles and of tasks.
+//! `agent-collab sessions`: lists, shows and deletes the conversations of roles and tasks.
 //!
-//! Looking locks and changes nothing; only sessions of tasks can be deleted by themselves.
+//! Listing and showing take no lock and change nothing; only sessions of tasks can be deleted on their own.
 
 use std::io::{self, Write};
 
@@ -124,7 +124,7 @@ fn format_list(sessions: &[Value], layout: &WorkdirLayout) -> String {
         .collect()
 }
 
-/// Its name in the run.
+/// Returns the session's name in the run.
 fn session_name(session: &Value) -> String {
     clean_text(session["name"].as_str().unwrap_or("-"))
 }
@@ -147,7 +147,7 @@ fn format_summary(session: &Value, widest: usize) -> String {
     )
 }
 
-/// Where a task that writes does so, and what became of what it changed.
+/// Formats where a task writes, and what became of its changes.
 fn format_worktree(session: &Value) -> String {
     let is_running = session["status"] == "running" || session["status"] == "cut off";
     let tree = session.pointer("/task/tree").and_then(Value::as_str);

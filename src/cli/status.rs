@@ -1,7 +1,7 @@
-//! `agent-collab status`: where the run in this repository stands, read from its snapshot, or from its log where
-//! that cannot be read.
+//! `agent-collab status`: prints the state of the run in this repository, from its snapshot, or from its log if that
+//! cannot be read.
 //!
-//! Takes no lock and changes nothing, so it may be asked while the run goes on.
+//! Takes no lock and changes nothing, so it works while the run continues.
 
 use std::io::{self, Write};
 
@@ -32,7 +32,7 @@ pub struct StatusArguments {
     pub choices: ConfigFlagArguments,
 }
 
-/// How much of a discussion's topic is shown, in characters.
+/// Maximum length of a discussion's topic, in characters.
 const TOPIC_CHARS: usize = 60;
 
 /// Runs the command.
@@ -87,14 +87,14 @@ pub async fn run(args: StatusArguments) -> Result<u8, StartError> {
     Ok(crate::cli::exit_code_after_print(written, 0))
 }
 
-/// What of a run's files cannot be read, in a line; empty where all can.
+/// Formats what is unreadable in the run's files, in one line; empty if nothing.
 pub(super) fn format_damage(problem: Option<&str>) -> String {
     problem.map_or_else(String::new, |problem| {
         format!("damaged    {}\n", clean_text(problem))
     })
 }
 
-/// Adapters, each with what the kernel holds and what its protocol alone does.
+/// Each adapter with what the kernel contains and what only its protocol does.
 type AdapterSandboxSummary = [(String, (String, String))];
 
 fn sandbox_to_json(holding: &AdapterSandboxSummary) -> Value {
@@ -113,18 +113,18 @@ fn format_sandbox(holding: &AdapterSandboxSummary) -> String {
     told.collect()
 }
 
-/// Whether anybody works on a run.
+/// Whether an instance works on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunActivity {
-    /// An instance does.
+    /// An instance works on it.
     Running,
-    /// Nobody does; it can be taken up.
+    /// No instance works on it; it can be resumed.
     Stopped,
-    /// It lies in the history.
+    /// It is in the history.
     Archived,
 }
 
-/// Tells where a run stands, in lines.
+/// Formats the state of a run, in several lines.
 pub(super) fn format_run(state: &RunState, work: RunActivity) -> String {
     let mut lines = Vec::new();
     let goal = state

@@ -1,6 +1,6 @@
-//! `agent-collab task`: gives one task to an agent and waits for what it says.
+//! `agent-collab task`: gives one task to an agent and prints its answer.
 //!
-//! Through the instance that runs here, so that its limits and its screen hold for it; else by itself.
+//! Uses the running instance, so that its limits and its screen apply; else runs on its own.
 
 use std::io::{self, Write};
 
@@ -56,7 +56,7 @@ pub struct TaskArguments {
 /// Runs the command.
 ///
 /// # Errors
-/// The task was not begun, or nobody knows how it ended.
+/// The task did not start, or its result is unknown.
 pub async fn run(args: TaskArguments) -> Result<u8, StartError> {
     let wishes = StartOptions {
         ask_policy: args.on_ask.into(),

@@ -1,6 +1,6 @@
-//! `agent-collab tools`: what tools of the program's an agent has, and what becomes of a call.
+//! `agent-collab tools`: lists the program's tools that an agent has, and how a call is decided.
 //!
-//! Refuses to start anything. The descriptions are the ones that agents read.
+//! Starts nothing. The descriptions are those that agents read.
 
 use std::io::{self, Write};
 
@@ -43,10 +43,10 @@ pub struct ToolsArguments {
     pub choices: ConfigFlagArguments,
 }
 
-/// One tool as it is to an agent.
+/// A tool from an agent's point of view.
 struct ToolAvailability {
     tool: &'static ToolDefinition,
-    /// What becomes of a call; nothing where the tool is not offered.
+    /// The decision for a call; `None` if the tool is not offered.
     action: Option<PermissionAction>,
     /// Why it is not offered, or when it is.
     why: Option<String>,
@@ -104,7 +104,7 @@ fn build_context(
     }
 }
 
-/// The agents that it may give tasks to, and have discuss.
+/// Returns the agents to which it may give tasks, and those that it may let discuss.
 fn visible_agents(permissions: &EffectivePermissions, context: &DecisionContext) -> VisibleAgents {
     let by = |tool: &str| {
         let agents = permissions.profiles.iter_offered(AgentMode::Subagent);
@@ -141,7 +141,7 @@ fn tool_availability(
         depth,
         rules: &context.rules,
     };
-    // The turn is not known here: when a tool is there only in some, that is said instead.
+    // The turn is unknown here, so a tool that only some turns have is shown with these turns.
     let when = describe_tool_turns(tool.name);
     let hidden = hidden_reason(tool.name, &standing)
         .filter(|why| !when.is_some_and(|when| why.ends_with(when)));
@@ -152,7 +152,7 @@ fn tool_availability(
             why: Some(why),
         };
     }
-    // A task is decided by the agent that it is for.
+    // The decision for a task depends on the agent that gets it.
     let agents: Vec<&str> = seen
         .task_agents
         .iter()

@@ -1,6 +1,6 @@
-//! `agent-collab trust`: shows what a repository would gain, then lets it count; takes it back; lists it.
+//! `agent-collab trust`: shows what a repository's files would change, then trusts it; revokes and lists trust.
 //!
-//! Refuses to trust unseen: the very files that are shown are the ones that trust is bound to.
+//! Trust is bound to exactly the files that were shown.
 
 use std::io::{self, BufRead, Write};
 
@@ -11,29 +11,29 @@ use crate::config::{
     load_with_trust,
 };
 
-/// What is asked.
+/// A subcommand or flag of `trust`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustCommand {
     /// Trusts this repository.
     Grant(TrustConsent),
-    /// Takes trust back from this repository.
+    /// Revokes the trust in this repository.
     Revoke,
     /// Lists all trusted repositories.
     List,
 }
 
-/// Who agrees.
+/// How the user consents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustConsent {
-    /// The user already did, by `--yes`.
+    /// The user already did, with `--yes`.
     Given,
-    /// The user is there to be asked.
+    /// Ask on the terminal.
     Ask,
-    /// Nobody is there.
+    /// There is no terminal to ask on.
     Nobody,
 }
 
-/// Exit code: a question is open and nobody is there to answer it.
+/// The exit code for an open question without a terminal to ask on.
 const NEEDS_USER: u8 = 3;
 
 /// Runs the command; returns the exit code: 0 done, 1 error or declined, 3 needs the user.
@@ -72,7 +72,7 @@ fn run_grant(
         writeln!(out, "{root} is already trusted")?;
         return Ok(0);
     }
-    // What other layers say does not matter to what this repository gains.
+    // Other layers do not matter for what this repository changes.
     let load = |trust| {
         load_with_trust(
             &here.places,
@@ -106,6 +106,7 @@ fn run_grant(
         writeln!(out, "{line}")?;
         return Ok(code);
     }
+    // Grants trust for the files as shown, even if they have changed on disk since.
     match store.grant(&project) {
         Ok(_) => writeln!(
             out,
@@ -134,7 +135,7 @@ fn ask_consent(
     }
 }
 
-/// Lists what trust changes, from what is in force without it and with it.
+/// Lists what trust changes, by comparing the configuration without and with it.
 fn describe_gains(before: &LoadedConfig, after: &LoadedConfig) -> Vec<String> {
     let heading =
         "Files that agents are sent with every prompt (they may change without ending trust):";
@@ -182,7 +183,7 @@ fn changed_programs(before: &LoadedConfig, after: &LoadedConfig) -> Vec<String> 
     lines
 }
 
-/// A project's own values are shown whole: they are no secrets of the user's, and one of them may be the trap.
+/// A project's values are shown unmasked: they are not secrets of the user's, and one of them may be the trap.
 fn changed_settings(before: &LoadedConfig, after: &LoadedConfig) -> Vec<String> {
     let mut lines = Vec::new();
     for (path, held) in &after.settings.values {
@@ -254,7 +255,7 @@ fn run_list(store: &TrustStore, out: &mut dyn Write) -> io::Result<u8> {
         writeln!(out, "no repository is trusted")?;
     }
     for entry in entries {
-        // A repository that cannot be read is listed as one whose content is no longer the trusted one.
+        // An unreadable repository is listed as changed.
         let state = ProjectFiles::load(&entry.root)
             .ok()
             .and_then(|project| store.status(&project).ok());
@@ -306,7 +307,7 @@ mod tests {
             }
         }
 
-        /// Runs a command with an answer typed; returns exit code and text.
+        /// Runs a command with a typed answer; returns the exit code and the output.
         fn check(&self, command: TrustCommand, typed: &str) -> String {
             let here = CliConfigContext {
                 places: UserDirs::under(&self.path),

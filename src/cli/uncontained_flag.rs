@@ -1,4 +1,4 @@
-//! `--uncontained`: the flag that lifts what is asked where no sandbox holds an agent.
+//! `--uncontained`: the flag that skips the questions about commands that no sandbox contains.
 
 use clap::Args;
 
@@ -14,7 +14,7 @@ pub struct UncontainedArguments {
 }
 
 impl UncontainedArguments {
-    /// What happens to commands that nothing holds.
+    /// Returns the policy for commands that no sandbox contains.
     pub fn uncontained_commands(self) -> UncontainedCommandPolicy {
         if self.uncontained {
             UncontainedCommandPolicy::FollowRules

@@ -1,6 +1,6 @@
-//! `agent-collab undo`: takes steps of the run in this repository back, or brings them back.
+//! `agent-collab undo`: undoes steps of the run in this repository, or redoes them.
 //!
-//! Says what would happen and does it only with `--yes`. Works while nobody else holds the run.
+//! Prints what would happen and does it only with `--yes`. Needs the lock, so no instance may run.
 
 use std::io::{self, Write};
 
@@ -39,7 +39,7 @@ pub struct UndoArguments {
 /// Runs the command.
 ///
 /// # Errors
-/// There is no run, another instance holds it, or it cannot be undone.
+/// There is no run, another instance has the lock, or nothing can be undone.
 pub async fn run(args: UndoArguments) -> Result<u8, StartError> {
     let wishes =
         StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?);
@@ -49,7 +49,7 @@ pub async fn run(args: UndoArguments) -> Result<u8, StartError> {
         (None, false) => UndoRequest::Last,
     };
     let found = startup::inspect_project(&wishes).await?;
-    // Where no run ever was, nothing is made just to say so.
+    // If there was never a run, do not create its directory just for the error.
     if !startup::run_layout(&found.root, &found.loaded.config)?
         .workdir()
         .is_dir()
@@ -91,7 +91,7 @@ async fn choose_reversal(engine: &Engine, wish: UndoRequest) -> Result<ReversalP
     }
     let execution = state.execution.as_ref();
     let execution = execution.ok_or("no step has changed anything yet")?;
-    // What was asked for by its flag is meant; the likeliest of several is an undo here.
+    // The flag decides between undo and redo; without `--step`, undo the last step.
     let wish = match wish {
         UndoRequest::Last => UndoRequest::BackTo(*execution.undoable_steps().first().ok_or(
             "no step has changed anything that could be undone; --redo brings back what was undone",
@@ -137,7 +137,7 @@ fn print_preview(offer: &ReversalPreview, out: &mut dyn Write) -> io::Result<()>
     out.flush()
 }
 
-/// Does what was told, and waits for its end.
+/// Applies the reversal that was shown, and waits for its end.
 async fn apply_reversal(engine: &mut Engine, offer: &ReversalPreview) -> Result<u8, StartError> {
     let failed = |error: EngineError| StartError::new(error, "what was recorded so far is kept");
     let asked = engine.apply_event(Event::UndoAsked {

@@ -1,6 +1,6 @@
-//! Which adapter a role speaks through, its move to another one, and the wait for a usage limit's end.
+//! Decides which adapter a role uses, moves a role to another adapter, and waits for the end of a usage limit.
 //!
-//! Refuses to decide whether a role moves or a run waits: the run does.
+//! Whether a role moves or a run waits is decided by the run.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ use super::Engine;
 use super::agent_conversation::{ConversationCommand, SessionHandover};
 use super::run_setup::NamedAdapter;
 
-/// How long is slept before the clock is looked at again: it may be set, and the machine may sleep.
+/// The longest sleep before the clock is read again: the clock may be changed, and the machine may be suspended.
 const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(60);
-/// How large one file of a session's raw stream may grow, in bytes; one older file is kept.
+/// The largest size of one file of a session's raw stream, in bytes; one older file is kept.
 const MAX_RAW_FILE_BYTES: u64 = 20_000_000;
 
 impl Engine {
-    /// The adapter of a role's session.
+    /// Returns the adapter of a role's session.
     pub(super) fn role_adapter(&self, role: Role) -> Result<&NamedAdapter, String> {
         let session = self.state().session(role);
         let name = &session.ok_or("this run has no such role")?.adapter;
@@ -37,7 +37,7 @@ impl Engine {
         adapters.find(|adapter| adapter.name == name)
     }
 
-    /// The other adapter that a role could move to: one that was looked at before the start and keeps a
+    /// Returns the other adapter that a role could move to: one that was probed before the start and can keep a
     /// turn to what it may write.
     pub(super) fn failover_adapter(&self, role: Role) -> Option<String> {
         let current = &self.state().session(role)?.adapter;
@@ -47,7 +47,7 @@ impl Engine {
         other.map(|adapter| adapter.name.clone())
     }
 
-    /// Makes a new session for a role at another adapter.
+    /// Creates a new session for a role at another adapter.
     pub(super) fn move_role_to_adapter(&mut self, role: Role, name: String) -> Vec<Event> {
         let Some(adapter) = self.find_adapter(&name) else {
             let reason = format!(
@@ -61,13 +61,13 @@ impl Engine {
             adapter: protocol,
             raw: self.raw_stream(&session),
         };
-        // A role that has not spoken yet in this program begins with the new session by itself.
+        // A role that has not spoken yet in this process starts with the new session anyway.
         let asked = self
             .conversations
             .get(&role)
             .map(|asks| asks.try_send(ConversationCommand::HandOver(Box::new(adoption))));
         match asked {
-            // Its conversation would go on at the old one.
+            // Moving now is not possible: the conversation would continue at the old adapter.
             Some(Err(mpsc::error::TrySendError::Full(_))) => {
                 let reason = "its conversation is busy; try again".to_owned();
                 return vec![Event::SessionStayed { role, reason }];
@@ -93,7 +93,7 @@ impl Engine {
             .open_raw_stream(MAX_RAW_FILE_BYTES, Box::new(clean_json_line))
     }
 
-    /// The question that waits for a usage limit, and until when.
+    /// Returns the question that waits for a usage limit, and until when.
     pub(super) fn pending_usage_limit(&self) -> Option<(u32, UnixMillis)> {
         let question = self.state().awaiting.as_ref()?;
         match question.kind {
@@ -103,7 +103,7 @@ impl Engine {
     }
 }
 
-/// Waits until the wall clock shows an instant, and tells which question waited. Cancel safe.
+/// Waits until the wall clock reaches an instant and returns the question that waited. Cancel safe.
 pub(super) async fn wait_until_limit_passed(limit: Option<(u32, UnixMillis)>) -> u32 {
     let Some((id, until)) = limit else {
         return std::future::pending().await;

@@ -1,7 +1,6 @@
-//! Turns what a CLI told into news for the log and the screens, cleaned on the way.
+//! Turns adapter events into activity events for the log and the screens, and cleans their text.
 //!
-//! This is the one way by which agent text becomes an event. Deltas are for the view alone and are
-//! not events.
+//! All text of agents becomes an event here and nowhere else. Deltas are for the view only and are not events.
 
 use crate::adapter::{
     AdapterEvent, CliTurnOutcome, FileChange, FileChangeKind, ToolStatus, TurnFailure,
@@ -14,29 +13,29 @@ use crate::domain::turn::{TurnOutcome, UsageLimit};
 use crate::text::question_heuristic::find_question;
 use crate::text::{clean_prefix, clean_suffix, clean_text, truncate};
 
-/// The longest block of text that an event holds, in bytes; the raw stream has the rest.
+/// The longest block of text in an event, in bytes; the raw stream has the rest.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
-/// How much of the end of a longer one is kept, in bytes.
+/// How much of the end of a longer block is kept, in bytes.
 const TEXT_END_BYTES: usize = 8 * 1024;
-/// How much of a tool's output an event holds, in lines at its beginning and end.
+/// How much of a tool's output an event contains: lines at the beginning and at the end.
 const MAX_OUTPUT_LINES: (usize, usize) = (20, 40);
-/// Up to how many bytes all of an output is cleaned.
+/// Output up to this many bytes is cleaned as a whole.
 const MAX_FULLY_CLEANED_BYTES: usize = 512 * 1024;
-/// What is said of the lines between them.
+/// Describes the lines that are left out between beginning and end.
 const OMITTED_LINES_TEXT: &str = "left out here; raw.jsonl of the session has them";
-/// How much of what changed in a file an event holds: lines at the beginning and the end, and bytes.
+/// How much of a file's change an event contains: lines at the beginning and at the end, and bytes.
 const MAX_DIFF_LINES: (usize, usize) = (120, 40);
 const MAX_DIFF_BYTES: usize = 16 * 1024;
-/// The longest line for people, in characters.
+/// The longest single line for display, in characters.
 const MAX_LINE_CHARS: usize = 300;
-/// The most characters of an id that is told back; no id of this program's has as many.
+/// The longest id that is echoed to its sender, in characters; the program's own ids are shorter.
 const MAX_ID_CHARS: usize = 80;
-/// The longest name of a call, in characters: its card opens to all of a command.
+/// The longest title of a call, in characters, because its card can show the whole command.
 const MAX_TITLE_CHARS: usize = 2_000;
-/// In how many bytes at the beginning of a text that line is looked for.
+/// How many bytes at the beginning of a text are searched for a line.
 const LINE_SEARCH_BYTES: usize = 16 * 1024;
 
-/// Translates what concerns nobody but the reader; `None` for what the engine itself acts on and for deltas.
+/// Translates an event that is only for display; returns `None` for deltas and for events that the engine acts on.
 pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
     Some(match event {
         AdapterEvent::Text { text, .. } => AgentActivity::Text {
@@ -105,8 +104,7 @@ pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
     })
 }
 
-/// The beginning and the end of what a tool said. What stands between them in a long one is not cleaned: nobody is
-/// told it here.
+/// Returns the beginning and the end of a tool's output. The middle of a long output is left out and not cleaned.
 fn clean_tool_output(text: &str) -> String {
     if text.len() <= MAX_FULLY_CLEANED_BYTES {
         let text = truncate::to_lines_with_note(
@@ -165,7 +163,7 @@ fn files_changed_activity(item: &str, changes: &[FileChange]) -> AgentActivity {
     }
 }
 
-/// The lines that a change takes and brings. Of a file that comes or goes whole a CLI may tell the text alone.
+/// Returns the removed and added lines of a change. For an added or deleted file, a CLI may send only its text.
 fn file_change_diff(change: &FileChange) -> String {
     let text = truncate::to_lines(
         &clean_block(&change.diff),
@@ -191,12 +189,12 @@ fn describe_change_kind(kind: &FileChangeKind) -> String {
     }
 }
 
-/// Cleans a block of text and bounds it.
+/// Cleans a block of text and limits its length.
 pub fn clean_block(text: &str) -> String {
     truncate::to_bytes(&clean_prefix(text, MAX_TEXT_BYTES), MAX_TEXT_BYTES)
 }
 
-/// What an agent said, as [`clean_block`]; a longer text ends with how long it is and where more of it stands.
+/// Cleans an agent's text like [`clean_block`]; a cut text ends with its length and where to find more of it.
 fn clean_agent_text(text: &str) -> String {
     let cleaned = clean_prefix(text, MAX_TEXT_BYTES);
     if cleaned.len() <= MAX_TEXT_BYTES {
@@ -209,12 +207,12 @@ fn clean_agent_text(text: &str) -> String {
     )
 }
 
-/// As [`clean_block`], with its end kept where it is too long: there stands what it comes to.
+/// Cleans like [`clean_block`] but keeps the end of a text that is too long, because results are at the end.
 pub fn clean_block_keep_end(text: &str) -> String {
     truncate_keep_end(clean_text(text))
 }
 
-/// Bounds a cleaned text; its end is kept.
+/// Limits the length of a cleaned text and keeps its end.
 fn truncate_keep_end(text: String) -> String {
     if text.len() <= MAX_TEXT_BYTES {
         return text;
@@ -225,12 +223,12 @@ fn truncate_keep_end(text: String) -> String {
     format!("{head}\n{end}")
 }
 
-/// Cleans a text to one line for people.
+/// Cleans a text to one line for display.
 pub fn clean_line(text: &str) -> String {
     clean_line_up_to(text, MAX_LINE_CHARS)
 }
 
-/// An id or a name as somebody gave it, to be told back: of a long one the beginning.
+/// Cleans an id or a name that is echoed to its sender; keeps the beginning of a long one.
 pub fn clean_id(text: &str) -> String {
     clean_line_up_to(text, MAX_ID_CHARS)
 }
@@ -243,7 +241,7 @@ fn clean_line_up_to(text: &str, most: usize) -> String {
     )
 }
 
-/// Translates a CLI's running totals.
+/// Translates a CLI's running totals into the session's usage.
 pub fn to_session_usage(usage: &crate::adapter::CliUsageTotals) -> SessionUsage {
     let micro = usage
         .cost_usd
@@ -259,7 +257,7 @@ pub fn to_session_usage(usage: &crate::adapter::CliUsageTotals) -> SessionUsage 
     }
 }
 
-/// Translates a turn's end for the workflow; `other` is the adapter that its role could move to.
+/// Translates the end of a turn for the workflow; `other` is the adapter that the role could move to.
 pub fn to_turn_outcome(end: &CliTurnOutcome, other: Option<String>) -> TurnOutcome {
     match end {
         CliTurnOutcome::Completed { final_text } => TurnOutcome::Completed {
@@ -271,7 +269,7 @@ pub fn to_turn_outcome(end: &CliTurnOutcome, other: Option<String>) -> TurnOutco
     }
 }
 
-/// The first line of a message that says something, as people would quote it.
+/// Returns the first non-empty line of a message without Markdown markers, as a summary.
 fn summary_line(text: &str) -> String {
     let first = text
         .lines()
@@ -296,7 +294,7 @@ fn to_failed_outcome(failure: &TurnFailure, other: Option<String>) -> TurnOutcom
     }
 }
 
-/// A failure's kind as a word.
+/// Returns the name of a failure's kind.
 pub fn failure_kind_name(kind: TurnFailureKind) -> &'static str {
     match kind {
         TurnFailureKind::Login => "login",
@@ -310,7 +308,7 @@ pub fn failure_kind_name(kind: TurnFailureKind) -> &'static str {
     }
 }
 
-/// Tells whether a line is meant for people: a CLI that stumbles says so in words, in between its frames.
+/// Returns whether a line is meant for people: a CLI in trouble prints plain text between its frames.
 fn is_prose(line: &str) -> bool {
     !line.trim_start().is_empty() && !line.trim_start().starts_with(['{', '[', '"'])
 }

@@ -1,8 +1,8 @@
-//! One live conversation: an adapter, the process that it speaks to, and the turn that runs in it.
+//! Runs one live conversation: an adapter, its CLI process, and the turn that runs in it.
 //!
-//! Each role has one task of this kind. It performs the adapter's outputs, keeps the raw stream and
-//! the deadlines, and refuses to know the workflow: what comes out are [`ConversationEvent`]s on a bounded channel,
-//! awaited, so that a flood slows the child and never the loop.
+//! Each role has one such task. It performs the adapter's outputs, writes the raw stream and watches the deadlines.
+//! It does not know the workflow: it sends [`ConversationEvent`]s to a bounded channel and awaits each send, so
+//! that a flood slows down the child process and never the main loop.
 
 mod cli_launch;
 mod command_cleanup;
@@ -42,74 +42,69 @@ use hook_socket::{HookSocket, next_hook_call};
 pub use session_handover::SessionHandover;
 use silence_watchdog::SilenceWatchdog;
 
-/// How long a CLI may take to answer its handshake.
+/// How long a CLI may take for its handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a CLI may take to end a turn that it was asked to interrupt, before it is ended itself.
+/// How long a CLI may take to end a turn after an interrupt before the process is stopped.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
-/// What the engine asks of a live conversation.
+/// A command of the engine to a live conversation.
 #[derive(Debug)]
 pub enum ConversationCommand {
-    /// Runs a turn.
     StartTurn(Box<TurnStartRequest>),
-    /// Passes an order on: answers and interrupts.
+    /// Passes a command to the adapter: answers and interrupts.
     Adapter(AdapterCommand),
-    /// Forgets the conversation at the CLI.
+    /// Forgets the CLI's conversation before the next turn.
     ForgetConversation,
-    /// The agent waits for the program: its CLI is silent for a reason.
+    /// The agent waits for the program, so its CLI is silent for a reason.
     AgentWaits(RequestId),
-    /// It waits no more.
+    /// The agent no longer waits for this request.
     AgentResumed(RequestId),
-    /// Goes on in a new session by another protocol.
+    /// Continues in a new session with another adapter.
     HandOver(Box<SessionHandover>),
-    /// Ends the process, patiently, and then the task.
+    /// Stops the process, with the patient stop ladder, and then ends the task.
     Shutdown,
 }
 
-/// A turn with everything that a launch may need.
+/// A turn with everything that may be needed to start its CLI.
 #[derive(Debug)]
 pub struct TurnStartRequest {
-    /// The session as it stands.
+    /// The session's current state.
     pub session: SessionSpec,
-    /// The turn.
     pub turn: TurnSpec,
-    /// Whether the turn goes on in the conversation that there is.
+    /// Whether the turn continues the existing conversation.
     pub conversation: ConversationStart,
-    /// What goes in front of the prompt when the CLI has lost the conversation.
+    /// The text that is put before the prompt if the CLI has lost the conversation.
     pub recovery: String,
-    /// What holds the process that serves the turn.
+    /// The sandbox of the process that serves the turn.
     pub sandbox: TurnSandbox,
-    /// How long the turn may take.
     pub timeout: Duration,
-    /// After how long without an event its processes are looked at.
+    /// After how long without an event the processes are checked.
     pub silence_timeout: Duration,
 }
 
-/// Whether a turn goes on in the conversation that there is.
+/// Whether a turn continues the existing conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConversationStart {
-    /// It does.
     Existing,
-    /// It begins a new one; its prompt says all it needs.
+    /// Starts a new conversation; the prompt contains everything that it needs.
     New,
 }
 
-/// What a live conversation tells.
+/// An event of a live conversation.
 #[derive(Debug)]
 pub enum ConversationEvent {
     /// The turn's prompt goes to this process.
     Started(AgentProcess),
-    /// What the CLI told.
     Adapter(AdapterEvent),
-    /// Nothing came for so long, and this is why as far as it is known.
+    /// Nothing arrived for this long, with the reason as far as it is known.
     Silent(Duration, String),
-    /// The raw stream could not be kept.
+    /// Writing the raw stream failed.
     RawStreamFailed(String),
-    /// The task is over.
+    /// The task has ended.
     Closed,
 }
 
-/// A conversation's task; runs until it is asked to end or nobody asks any more.
+/// The task of a conversation; it runs until it is shut down or every command sender is dropped.
 pub struct AgentConversation {
     role: Role,
     adapter: Box<dyn Adapter>,
@@ -119,11 +114,11 @@ pub struct AgentConversation {
     commands: mpsc::Receiver<ConversationCommand>,
     events: mpsc::Sender<(Role, ConversationEvent)>,
     child: Option<RunningChild>,
-    /// The CLI and its servers as the turn's first call found them.
+    /// The CLI and its servers, as found at the turn's first call.
     cli: Option<CliProcesses>,
-    /// What the kernel holds the process to, where it does; with it go the process's temporary files.
+    /// The sandbox of the process, if there is one; the process's temporary files are removed with it.
     sandbox: Option<SandboxSpec>,
-    /// Where its hook asks, for a CLI that has one.
+    /// The socket on which the CLI's hook asks, for a CLI that has one.
     hook: Option<HookSocket>,
     process_lifetime: CliProcessLifetime,
     turn: Option<Box<TurnStartRequest>>,
@@ -131,29 +126,25 @@ pub struct AgentConversation {
     forget: bool,
     deadlines: ConversationDeadlines,
     pending_delta: PendingDelta,
-    /// Pieces of texts that are not in the raw stream yet.
+    /// Text deltas that are not in the raw stream yet.
     raw_deltas: RawDeltaBatch,
     watchdog: SilenceWatchdog,
-    /// How many frames of this turn nobody understood.
+    /// How many frames of this turn were not understood.
     n_unknown_lines: u32,
 }
 
-/// What a live conversation is made of.
+/// The parts of which [`AgentConversation::new`] makes a conversation.
 pub struct ConversationParts {
-    /// Whose it is.
     pub role: Role,
-    /// The protocol.
     pub adapter: Box<dyn Adapter>,
-    /// Where the raw stream goes.
     pub raw: RawStream,
-    /// The mark of its processes.
+    /// The mark of the conversation's processes.
     pub marker: ProcessMark,
-    /// Who starts them.
     pub children: ChildSpawner,
 }
 
 impl AgentConversation {
-    /// Makes a conversation that waits for its first turn.
+    /// Creates a conversation that waits for its first turn.
     pub fn new(
         parts: ConversationParts,
         asks: mpsc::Receiver<ConversationCommand>,
@@ -190,7 +181,7 @@ impl AgentConversation {
         }
     }
 
-    /// Serves asks until the end.
+    /// Handles commands until the conversation is shut down.
     pub async fn run_until_shutdown(mut self) {
         loop {
             let now = Instant::now();
@@ -206,7 +197,7 @@ impl AgentConversation {
             let next = tokio::select! {
                 biased;
                 ask = self.commands.recv() => ConversationInput::Command(ask),
-                // Before the lines: however many come, what is late is late.
+                // Before the lines: a flood of lines must not delay a deadline.
                 () = sleep_until_due(due.into_iter().flatten().min()) => ConversationInput::Deadline,
                 line = next_line(&mut self.child) => ConversationInput::Line(line),
                 (number, text) = next_hook_call(&mut self.hook) => ConversationInput::HookCall(number, text),
@@ -257,7 +248,7 @@ impl AgentConversation {
 
     async fn on_turn(&mut self, mut turn: Box<TurnStartRequest>) {
         if std::mem::take(&mut self.forget) {
-            // Who did not know yet that the conversation goes has not said what it knew either.
+            // The turn was made before the conversation was forgotten, so its prompt lacks the recovery text.
             if turn.session.external_id.take().is_some() {
                 turn.turn.prompt = format!("{}\n\n{}", turn.recovery, turn.turn.prompt);
             }
@@ -380,7 +371,7 @@ impl AgentConversation {
                     return Box::pin(self.relaunch_in_new_conversation(None)).await;
                 }
                 AdapterOutput::Event(AdapterEvent::SessionLost { reason }) => {
-                    // Whatever the adapter would do next is void: a new conversation starts from the recovery prompt.
+                    // The adapter's further outputs are void: a new conversation starts from the recovery prompt.
                     return Box::pin(self.relaunch_in_new_conversation(Some(reason))).await;
                 }
                 AdapterOutput::Event(event) => self.forward_event(event).await,
@@ -394,7 +385,7 @@ impl AgentConversation {
         let Some(child) = &self.child else {
             return;
         };
-        // A closed input means that the child is going; its end is told by itself.
+        // A closed input means that the child is exiting; its exit is reported separately.
         let _closed = child.input().send(text).await;
     }
 
@@ -427,7 +418,7 @@ impl AgentConversation {
             }
             AdapterEvent::TurnEnded(_) => {
                 if self.turn.take().is_none() {
-                    // A turn ends once: an adapter that says so twice is not believed.
+                    // A turn ends once: a second end from the adapter is ignored.
                     return;
                 }
                 self.deadlines = ConversationDeadlines::default();
@@ -472,7 +463,7 @@ impl AgentConversation {
         }
     }
 
-    /// Ends a child that no longer does what it should, and the turn with it.
+    /// Stops a child that does not behave as expected, and fails the turn.
     async fn abort_turn(&mut self, kind: TurnFailureKind, message: String) {
         self.terminate_child(StopLadder::brief()).await;
         self.fail_turn(kind, message).await;
@@ -487,13 +478,13 @@ impl AgentConversation {
         self.forward_event(AdapterEvent::TurnEnded(end)).await;
     }
 
-    /// Ends the process and throws away what it still says; the adapter hears of the exit, and what
-    /// it has to say to it is void because its turn ends here.
+    /// Stops the process and discards its remaining output. The adapter is informed of the exit, but its outputs
+    /// are void because the turn ends here.
     async fn terminate_child(&mut self, ladder: StopLadder) {
         if let Some(mut child) = self.child.take() {
             let exit = to_cli_exit(child.stop(ladder).await);
             for output in self.adapter.on_exit(&exit) {
-                // What the user said is not void.
+                // A user's message that was not delivered must not be lost.
                 if let AdapterOutput::Event(event @ AdapterEvent::InputUndelivered { .. }) = output
                 {
                     self.send_event(ConversationEvent::Adapter(event)).await;

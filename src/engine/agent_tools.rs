@@ -1,8 +1,9 @@
-//! Performs the tools that agents call: whose call it is, whether it may go ahead, what it comes to.
+//! Performs the tools that agents call: finds whose call it is, has it decided, and sends the answer.
 //!
-//! One file a tool in `tool_server/`, one line in [`TOOL_PERFORMERS`]. A call goes the way of every other call: `on_approval_request` takes
-//! it to the one decision, and what that says comes back here. A performer gets the call and answers now, or
-//! says that the answer comes later, by [`Engine::answer_tool_call`]. Refuses to know sockets (`door`) and CLIs.
+//! Each tool has one file in `mcp::tools` and one line in [`TOOL_PERFORMERS`]. A tool call takes the same path as
+//! every other call: `on_approval_request` has it decided, and the decision returns here. A performer gets the call
+//! and answers now, or says that the answer comes later through [`Engine::answer_tool_call`]. Sockets are handled
+//! in `tool_socket`.
 
 mod call_progress;
 mod discuss_tools;
@@ -41,44 +42,42 @@ use pending_tool_calls::PendingToolCall;
 pub(super) use pending_tool_calls::{AgentTools, wait_until_due};
 use tool_socket::{IncomingToolCall, ToolRequest};
 
-/// How long a CLI must wait for the answer to a call; what takes longer is answered before, by `limits.tool_patience`.
+/// How long a CLI must wait for the answer to a call; longer calls are answered earlier, after
+/// `limits.tool_patience`.
 const CLI_TOOL_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// What a tool's call came to, for now.
+/// The immediate result of a tool call.
 pub(super) enum ToolReply {
-    /// This.
+    /// The answer.
     Now(ToolAnswer),
-    /// It comes with the user's word, by [`Engine::answer_tool_call`].
+    /// The user was asked; the answer comes through [`Engine::answer_tool_call`].
     UserAsked,
-    /// What this gives once it is done; the call waits.
+    /// The answer comes when this future is done; the call waits for it.
     Later(Pin<Box<dyn Future<Output = DeferredToolAnswer> + Send>>),
 }
 
-/// What a call that waited came to.
+/// The result of a call that waited.
 #[derive(Debug)]
 pub struct DeferredToolAnswer {
     pub(super) answer: ToolAnswer,
-    /// The children that it waited for and does not wait for any more.
+    /// Children that the call waited for and no longer waits for.
     pub(super) moved_to_background: Vec<SessionId>,
 }
 
-/// A call that may go ahead.
+/// A call that is allowed to run.
 #[derive(Debug, Clone)]
 pub(super) struct AdmittedToolCall {
-    /// Its name among all requests.
+    /// The call's id among all requests.
     pub(super) request: RequestId,
-    /// Whose it is.
     pub(super) session: SessionId,
-    /// The role that the session belongs to.
     pub(super) role: Role,
-    /// What it was called with.
     pub(super) arguments: Value,
 }
 
-/// How a tool is performed.
+/// The name, the rule arguments and the function of a tool.
 pub(super) struct ToolPerformer {
     name: &'static str,
-    /// Which of its arguments rules look at, and the record keeps.
+    /// The arguments that rules match and that are recorded.
     rule_arguments: &'static [&'static str],
     perform: fn(&mut Engine, &AdmittedToolCall) -> Result<ToolReply, EngineError>,
 }
@@ -142,8 +141,8 @@ const TOOL_PERFORMERS: &[ToolPerformer] = &[
 ];
 
 impl Engine {
-    /// Opens the door of a role's session for the CLI that serves the turn at work. Without one the turn goes on all the
-    /// same: what its agent returns as text counts as well.
+    /// Opens the tool socket of a role's session for the CLI that serves the active turn. If that fails, the turn
+    /// runs anyway: text that the agent returns counts as well.
     pub(super) fn open_tool_socket(&mut self, role: Role, ask: &mut TurnStartRequest) {
         if !self.supports_tools(role) {
             return;
@@ -173,19 +172,19 @@ impl Engine {
         }
     }
 
-    /// How long a call waits before its agent is told to go on without the answer.
+    /// Returns how long a call waits before its agent is told to continue without the answer.
     fn tool_patience(&self) -> Duration {
         self.setup.config.limits.tool_patience
     }
 
-    /// Tells whether the agent of a role can have tools: its CLI speaks MCP, and is a process.
+    /// Returns whether the agent of a role can have tools: its CLI must speak MCP and be a real process.
     pub(super) fn supports_tools(&self, role: Role) -> bool {
         let kind = self.role_adapter(role).map(|adapter| adapter.settings.kind);
         let speaks = matches!(kind, Ok(AdapterKind::Codex | AdapterKind::Claude));
         speaks && !self.setup.spawner.is_simulated()
     }
 
-    /// Takes note of the process from which a session's calls come.
+    /// Sets the process from which a session's calls are expected.
     pub(super) fn expect_tool_process(&self, role: Role, pid: u32) {
         if let Some(session) = self.state().session(role) {
             self.tools.sockets.expect_process(&session.id, pid);
@@ -195,7 +194,7 @@ impl Engine {
     pub(super) fn on_tool_request(&mut self, knock: ToolRequest) -> Result<(), EngineError> {
         match knock {
             ToolRequest::ListTools { session, give } => {
-                // Whoever asked may be gone.
+                // The receiver may be gone.
                 let _gone = give.send(self.offered_tools(&session));
                 Ok(())
             }
@@ -204,7 +203,7 @@ impl Engine {
         }
     }
 
-    /// Nobody waits for a call any more: neither its question nor the tasks that it waits for have a reason to go on.
+    /// Handles a cancelled call: its question and the tasks that it waits for have no reason to continue.
     fn on_tool_call_cancelled(&mut self, request: RequestId) -> Result<(), EngineError> {
         let Some(open) = self.tools.pending_calls.remove(&request) else {
             return Ok(());
@@ -220,7 +219,7 @@ impl Engine {
         self.on_request_withdrawn(request)
     }
 
-    /// The tools that a session has in its turn.
+    /// Returns the tools that a session has in its turn.
     fn offered_tools(&self, session: &SessionId) -> Vec<OfferedTool> {
         let Some(role) = self.session_role(session) else {
             return Vec::new();
@@ -234,7 +233,7 @@ impl Engine {
             .collect()
     }
 
-    /// What a session can see: the agents that it may give tasks to, and have discuss.
+    /// Returns the agents that a session may give tasks to, and those that it may let discuss.
     fn visible_agents(&self, session: &SessionId) -> VisibleAgents {
         let caller = TaskCaller::Session(session.clone());
         let by = |tool| {
@@ -258,7 +257,7 @@ impl Engine {
         roles.into_iter().find(is_its)
     }
 
-    /// Why a role's session does not have a tool; `None` where it has it.
+    /// Returns why a role's session does not have a tool; `None` if it has it.
     fn hidden_tool_reason(&self, role: Role, tool: &str) -> Option<String> {
         let at_work = self.active_turn.as_ref();
         let purpose = at_work
@@ -286,7 +285,7 @@ impl Engine {
             },
         };
         if let Some(too_many) = task_tools::task_count_error(self, &calling) {
-            // Whoever called may be gone.
+            // The caller may be gone.
             let _gone = calling.reply_sender.send(ToolAnswer::failed(too_many));
             return Ok(());
         }
@@ -328,12 +327,13 @@ impl Engine {
             awaited_discussion: None,
         };
         self.tools.pending_calls.insert(request.clone(), open);
-        // While a call is here its CLI is silent for a reason.
+        // While a call is pending, its CLI is silent for a reason.
         self.notify_conversation(role, ConversationCommand::AgentWaits(request));
         self.on_approval_request(role, DecisionWait::UntilUserDecides, asking)
     }
 
-    /// Whose call it is, once it is known that it is the session's own agent's, in its turn, and that it has the tool.
+    /// Returns the role of a call after checking that the session's own agent makes it, in its turn, and has the
+    /// tool.
     fn admit_tool_call(&self, calling: &IncomingToolCall) -> Result<Role, String> {
         let role = self
             .session_role(&calling.session)
@@ -363,7 +363,7 @@ impl Engine {
         }
     }
 
-    /// Says that the session does not have the tool, and keeps a record of it.
+    /// Answers that the session does not have the tool, and records the call.
     fn block_tool_call(
         &mut self,
         calling: IncomingToolCall,
@@ -373,7 +373,7 @@ impl Engine {
             agent_activity::clean_line(&calling.tool),
             agent_activity::clean_line(reason),
         );
-        // Whoever called may be gone.
+        // The caller may be gone.
         let _gone = calling
             .reply_sender
             .send(ToolAnswer::blocked(&tool, &reason));
@@ -384,7 +384,7 @@ impl Engine {
         })
     }
 
-    /// Acts on what was decided of a tool's call.
+    /// Acts on the decision about a tool call.
     pub(super) fn on_tool_decided(
         &mut self,
         request: &RequestId,
@@ -413,7 +413,7 @@ impl Engine {
                 let (request, done) = (request.clone(), self.inputs.0.clone());
                 self.tasks.spawn(async move {
                     let later = waiting.await;
-                    // Nobody listens any more only when the program is about to end.
+                    // The receiver is gone only if the program is about to end.
                     let _nobody = done.send(EngineInput::ToolDone(request, later)).await;
                 });
             }
@@ -422,7 +422,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Answers a call that waited; what it does not wait for any more goes on without it.
+    /// Answers a call that waited; children that it no longer waits for continue in the background.
     pub(super) fn on_tool_done(
         &mut self,
         request: &RequestId,
@@ -435,19 +435,19 @@ impl Engine {
         Ok(())
     }
 
-    /// Gives a call its answer.
+    /// Sends a call its answer.
     pub(super) fn answer_tool_call(&mut self, request: &RequestId, answer: ToolAnswer) {
         if let Some(open) = self.tools.pending_calls.remove(request) {
             self.notify_conversation(
                 open.call.role,
                 ConversationCommand::AgentResumed(request.clone()),
             );
-            // Whoever called may be gone.
+            // The caller may be gone.
             let _gone = open.reply_sender.send(answer);
         }
     }
 
-    /// Ends the calls of a turn that is over.
+    /// Ends the pending calls of a turn that is over.
     pub(super) fn end_tool_calls(&mut self, role: Role) {
         let of_role = |open: &PendingToolCall| open.call.role == role;
         let open = self
@@ -462,12 +462,12 @@ impl Engine {
     }
 
     fn notify_conversation(&self, role: Role, ask: ConversationCommand) {
-        // One that takes no more will look at its processes for nothing.
+        // If the queue is full, the only harm is one unnecessary check of the conversation's processes.
         let _full = self.conversations.get(&role).map(|asks| asks.try_send(ask));
     }
 }
 
-/// Tells whether a CLI asks about a tool of the program's, whose call is decided when it comes.
+/// Returns whether a CLI asks about one of the program's own tools, whose call is decided when it arrives.
 pub(super) fn is_program_tool(asking: &ApprovalRequest) -> bool {
     match &asking.call {
         AgentToolCall::Tool { name, .. } => {
@@ -479,7 +479,7 @@ pub(super) fn is_program_tool(asking: &ApprovalRequest) -> bool {
     }
 }
 
-/// The arguments that say what a call is about; of each entry of a list the same ones.
+/// Selects the arguments that say what a call is about; for a list, the same ones of each entry.
 fn select_arguments(arguments: &Value, keys: &[&str]) -> Value {
     let mut about_it = json!({});
     for key in keys {

@@ -1,7 +1,7 @@
-//! Answers calls that wait for the user, by the user's word, and keeps what is approved for more than once.
+//! Applies the user's decision to pending calls, and stores approvals that cover more than one call.
 //!
-//! The calls themselves, secrets and all, are held in memory only. Refuses to decide by itself: what an
-//! approval lets through is said by the one decision.
+//! The calls, including any secrets, are kept in memory only. Whether an approval covers a call is decided by
+//! `decide_call`, as for every other call.
 
 use crate::adapter::{CallDecision as Answer, FileChange, FileChangeKind};
 use crate::domain::event::{ApprovalDecision, DENIED_BY_USER};
@@ -19,14 +19,13 @@ use super::approval_request::CallCircumstances;
 use super::call_decision::{DecisionRecord, deny_with_reason};
 use super::{Engine, EngineError};
 
-/// Whose a call is.
+/// The session or patch that a request belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RequestOwner {
-    /// The role's whose turn runs.
+    /// The role whose turn runs.
     Role(Role),
-    /// A child's.
     Child(SessionId),
-    /// The program's own, of what a child changed.
+    /// The program's own request about a child's patch.
     Patch(SessionId),
 }
 
@@ -40,28 +39,28 @@ pub struct PendingApproval {
     detail: ApprovalDetail,
 }
 
-/// A call exactly as it was made, with everything visible that a terminal would hide.
+/// A call exactly as it was made, with invisible characters made visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalDetail {
     /// The command, the paths, or the tool with its input.
     pub text: String,
-    /// What an edit would change, as a diff; empty for all else and where the CLI does not tell.
+    /// The diff of an edit; empty for all other calls and if the CLI does not send it.
     pub diff: String,
 }
 
-/// What became of the user's answer.
+/// The result of the user's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalDecisionResult {
-    /// It was given.
+    /// The decision was sent.
     Applied,
-    /// The call does not wait any more: it was answered, or its agent is gone. Nothing was changed.
+    /// The call no longer waits: it was answered, or its agent is gone. Nothing was changed.
     NoLongerPending,
-    /// Nothing was answered: it cannot be kept like that, for this reason.
+    /// Nothing was answered: the approval cannot be stored in this form, for this reason.
     NotStored(String),
 }
 
 impl PendingApproval {
-    /// Holds a call as its agent made it.
+    /// Stores a call as its agent made it.
     pub(super) fn new(
         seat: RequestOwner,
         call: AgentToolCall,
@@ -82,7 +81,7 @@ impl PendingApproval {
         }
     }
 
-    /// What is approved, for every permission that asked; a command line is approved as such.
+    /// Returns the approvals for every permission that asked; a command line is approved as a command line.
     fn stored_approvals(
         &self,
         what: &[ApprovalMatcher],
@@ -121,7 +120,7 @@ fn call_text(call: &AgentToolCall) -> String {
     }
 }
 
-/// What a file would hold that is not there yet, as a diff; some CLIs tell it as the bare text.
+/// Returns the content of a new file as a diff; some CLIs send only the text.
 fn new_file_diff(text: &str) -> String {
     let is_diff = text.starts_with("@@ ")
         || text.starts_with("diff --git ")
@@ -157,17 +156,17 @@ fn changes_diff(changes: &[FileChange]) -> String {
 }
 
 impl Engine {
-    /// A call that waits, exactly as it was made; `None` when it does not wait here any more.
+    /// Returns a pending call exactly as it was made; `None` if it is no longer pending.
     pub fn pending_approval_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
         self.pending_requests
             .approval(request)
             .map(|waiting| &waiting.detail)
     }
 
-    /// Answers a call that waits, by the user's word. One that no longer waits is left alone.
+    /// Applies the user's decision to a pending call. A call that no longer waits is left alone.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// Writing the record of the run failed.
     pub fn decide_approval(
         &mut self,
         request: &RequestId,
@@ -207,7 +206,7 @@ impl Engine {
         Ok(ApprovalDecisionResult::Applied)
     }
 
-    /// The user looked at a circle and lets it go on: the next one is looked for anew.
+    /// Restarts the loop detection after the user has seen a loop and lets it continue.
     fn reset_loop_detector(&mut self, request: &RequestId) {
         let closes =
             |waiting: &&PendingApproval| waiting.circumstances.repetition == LoopStatus::Loop;
@@ -223,7 +222,7 @@ impl Engine {
         }
     }
 
-    /// Lets a call go ahead and keeps what is approved with it, once that is known to cover the call.
+    /// Allows a call and stores what is approved with it, after checking that this covers the call.
     fn allow_and_remember(
         &mut self,
         request: &RequestId,
@@ -265,7 +264,7 @@ impl Engine {
         Ok(ApprovalDecisionResult::Applied)
     }
 
-    /// Lets those of the waiting calls through that the approvals cover now.
+    /// Allows the pending calls that the stored approvals now cover.
     pub(super) fn allow_covered_calls(&mut self) -> Result<(), EngineError> {
         let Ok(approved) = self.setup.approvals.list_for_run(&self.state().run) else {
             return Ok(());
@@ -292,7 +291,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What the decision about a call that waits rests on; `None` when its turn is over.
+    /// Returns the decision context of a pending call; `None` when its turn is over.
     fn pending_approval_context(
         &self,
         waiting: &PendingApproval,
@@ -310,7 +309,7 @@ impl Engine {
         }
     }
 
-    /// Declines what else a session asked for whose turn the user ends with a plain no.
+    /// Denies the other pending calls of a session whose turn the user ends with a plain denial.
     fn deny_other_calls(
         &mut self,
         request: &RequestId,
@@ -332,8 +331,8 @@ impl Engine {
     }
 }
 
-/// Why something cannot be approved for more than once; `None` when it can: it was offered for this very call,
-/// or is narrower than a pattern that was.
+/// Returns why something cannot be approved for more than one call; `None` if it can: it was offered for this very
+/// call, or is narrower than a pattern that was offered.
 fn scope_error(
     offers: &[ApprovalMatcher],
     keeping: MaxApprovalScope,

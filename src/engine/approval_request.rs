@@ -1,6 +1,6 @@
-//! A call as its CLI asked about it, and what of its turn a decision about it rests on.
+//! Defines a call about which its CLI asks, with the facts of its turn that a decision needs.
 //!
-//! Refuses to decide, and to look at the disk.
+//! It reads nothing from the disk; the decision is made in `call_decision`.
 
 use serde_json::json;
 
@@ -12,32 +12,32 @@ use crate::permission::{AgentToolCall, LoopStatus, RuleSet, SessionLineage, loop
 
 use super::run_setup::RunSetup;
 
-/// A call as its CLI asked about it.
+/// A call about which its CLI asks.
 #[derive(Debug)]
 pub(super) struct ApprovalRequest {
     pub(super) request: RequestId,
-    /// The tool call that it belongs to, where known.
+    /// The tool call that the request belongs to, where known.
     pub(super) item: Option<String>,
     pub(super) call: AgentToolCall,
     pub(super) changes: Vec<FileChange>,
     pub(super) reason: Option<String>,
-    /// Whose it is when it is a sub-agent's.
+    /// The sub-agent that made the call, if one did.
     pub(super) sub_agent: Option<String>,
-    /// The mark of tool and input, where the CLI tells them.
+    /// The fingerprint of tool and input, where the CLI sends them.
     pub(super) fingerprint: Option<String>,
 }
 
-/// What a call comes out of, beside its turn.
+/// Facts about a call besides its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CallCircumstances {
-    /// Whether it is a child's.
+    /// Whether a child made the call.
     pub(super) lineage: SessionLineage,
-    /// Whether it closes a circle.
+    /// Whether the call closes a loop.
     pub(super) repetition: LoopStatus,
 }
 
 impl ApprovalRequest {
-    /// Takes the call out of what an adapter told; `None` where that is something else.
+    /// Reads the call from an adapter event; `None` for any other event.
     pub(super) fn from_adapter_event(event: AdapterEvent) -> Option<Self> {
         let (request, item, call, reason, origin, changes, mark) = match event {
             AdapterEvent::ApprovalRequested {
@@ -70,7 +70,7 @@ impl ApprovalRequest {
         })
     }
 
-    /// Tells what the call comes out of, and notes it among the calls of its turn.
+    /// Returns the circumstances of the call and adds the call to those of its turn.
     pub(super) fn record_circumstances(
         &self,
         calls: &mut LoopDetector,
@@ -83,7 +83,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// Whose call of a role's turn it is: the role's, or that of a sub-agent of its CLI's.
+    /// Returns who made a call in a role's turn: the role, or a sub-agent of its CLI.
     pub(super) fn lineage(&self, setup: &RunSetup) -> SessionLineage {
         match self.sub_agent {
             None => SessionLineage::Role,
@@ -91,8 +91,8 @@ impl ApprovalRequest {
         }
     }
 
-    /// The mark of a call whose CLI does not tell the input. What an edit writes must be known: two edits of one
-    /// file are not the same.
+    /// Computes the fingerprint of a call whose CLI does not send the input. An edit needs its changes: two edits
+    /// of one file are not the same.
     fn call_fingerprint(&self) -> Option<String> {
         let input = match &self.call {
             AgentToolCall::Command { .. } | AgentToolCall::Tool { .. } => json!(self.call),
@@ -105,8 +105,8 @@ impl ApprovalRequest {
     }
 }
 
-/// Permissions whose tools a turn's agent is not to see. Before EXECUTE documents are written, so that the tools
-/// that edit are there.
+/// Returns the permissions whose tools a turn's agent must not see. Before EXECUTE the agent writes documents, so
+/// it keeps the tools that edit.
 pub(super) fn hidden_permissions(rules: &RuleSet, writes: bool) -> Vec<String> {
     let hidden =
         tool_names::known_permissions().filter(|name| rules.find_hiding_rule(name).is_some());
@@ -116,13 +116,14 @@ pub(super) fn hidden_permissions(rules: &RuleSet, writes: bool) -> Vec<String> {
         .collect()
 }
 
-/// The same for a child, which hands nothing in by a file: one that may not edit sees no tool that does.
+/// Returns the same for a child. A child submits nothing through a file, so without edit permission it sees no edit
+/// tool.
 pub(super) fn hidden_child_permissions(rules: &RuleSet) -> Vec<String> {
     hidden_permissions(rules, true)
 }
 
-/// The names of tools that are not there for a turn's agent: those that the CLI was started without, and the one
-/// of this call where the rules hide it.
+/// Returns the tools that a turn's agent does not have: those that the CLI was started without, and the tool of
+/// this call if the rules hide it.
 pub(super) fn hidden_tool_names(
     call: &AgentToolCall,
     rules: &RuleSet,

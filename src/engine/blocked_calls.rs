@@ -1,6 +1,6 @@
-//! Calls of tools that an agent does not have: stopped before anything is done, and on record.
+//! Records calls of tools that an agent does not have.
 //!
-//! Refuses to stop any: the decision does, or the agent's CLI.
+//! The calls themselves are stopped by the decision or by the agent's CLI.
 
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
@@ -12,8 +12,8 @@ use crate::permission::{AgentToolCall, Decision, PermissionAction};
 use super::{Engine, EngineError, agent_activity};
 
 impl Engine {
-    /// Keeps a record of a call that is denied because its agent does not have the tool; of another one none.
-    /// `hidden` are the permissions whose tools it does not see.
+    /// Records a denied call if it was denied because its agent does not have the tool. `hidden` are the
+    /// permissions whose tools the agent does not see.
     pub(super) fn record_missing_tool_call(
         &mut self,
         session: SessionId,
@@ -27,7 +27,7 @@ impl Engine {
         }
     }
 
-    /// Keeps a record of a call that was stopped because its agent does not have the tool.
+    /// Records a call that was stopped because its agent does not have the tool.
     pub(super) fn record_blocked_call(
         &mut self,
         session: SessionId,
@@ -42,7 +42,8 @@ impl Engine {
     }
 }
 
-/// The tool that a denied call's agent does not have; `None` where it has the tool and may not do this with it.
+/// Returns the tool that a denied call's agent does not have; `None` if it has the tool but may not use it like
+/// this.
 fn missing_tool_name<'a>(
     call: &'a AgentToolCall,
     decision: &Decision,

@@ -1,6 +1,6 @@
-//! Answers agents' calls: one decision for every call of every CLI.
+//! Answers agents' calls: the one place where every call of every CLI is decided.
 //!
-//! The paths are resolved here, on the disk; the decision itself is made by `permission`, which is pure.
+//! Paths are resolved here, on the disk; the decision itself is made by `permission`, which is pure.
 
 use std::path::{Path, PathBuf};
 
@@ -26,28 +26,28 @@ use super::run_setup::AskPolicy;
 use super::staging_folder::TurnStagingFolder;
 use super::{Engine, EngineError, agent_activity, error_with_hint};
 
-/// What ends a turn that turns in a circle where nobody is there.
+/// Ends a turn that is in a loop when no user is present.
 const UNATTENDED_LOOP_REASON: &str =
     "its last calls are the same, again and again, and nobody is there to ask: the turn ends";
 
-/// What was answered, by whom and why.
+/// An answer, who gave it, and why.
 pub(super) struct DecisionRecord {
     pub(super) decision: Answer,
     pub(super) by: &'static str,
     pub(super) reason: String,
 }
 
-/// How long a CLI waits for the word on a call.
+/// How long a CLI waits for the decision on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DecisionWait {
-    /// Until a person has answered.
+    /// Until the user has answered.
     UntilUserDecides,
-    /// For what is known at once; for a person it asks again.
+    /// Only for an immediate decision; if the user must decide, the CLI asks again.
     ImmediateOnly,
 }
 
 impl DecisionRecord {
-    /// Lets the agent read which call it is that does not go ahead: more than one may be under way.
+    /// Adds the call to a denial, because more than one call may be pending.
     pub(super) fn with_call_description(self, call: &Approval) -> Self {
         let Answer::Deny { reason } = self.decision else {
             return self;
@@ -62,7 +62,7 @@ impl DecisionRecord {
 }
 
 impl Engine {
-    /// Takes a call to the decision and answers the CLI, or leaves it to the user.
+    /// Decides a call and answers the CLI, or leaves the call to the user.
     pub(super) fn on_approval_request(
         &mut self,
         role: Role,
@@ -70,7 +70,7 @@ impl Engine {
         asking: ApprovalRequest,
     ) -> Result<(), EngineError> {
         if super::agent_tools::is_program_tool(&asking) {
-            // It is decided when it comes.
+            // The tool call is decided when it arrives.
             self.send_command_to_role(
                 role,
                 AdapterCommand::DecideApproval(asking.request, Answer::Allow),
@@ -102,6 +102,7 @@ impl Engine {
         let decision = decide_call(&asking.call, &context);
         let said = self.decide_without_user(&decision, circumstances.repetition);
         if said.is_none() && patience == DecisionWait::ImmediateOnly {
+            // The CLI asks again, and that request waits for the user.
             self.send_command_to_role(role, AdapterCommand::AskUserFirst(asking.request));
             return Ok(());
         }
@@ -129,7 +130,7 @@ impl Engine {
         }
     }
 
-    /// Keeps a record of what is asked, ahead of the answer where one is said at once.
+    /// Records a request ahead of its answer, and returns the decision if one was made at once.
     pub(super) fn record_approval_request(
         &mut self,
         approval: Approval,
@@ -138,19 +139,20 @@ impl Engine {
         let said = said.map(|said| said.with_call_description(&approval));
         let asked = Event::ApprovalRequested(approval);
         match &said {
+            // The decision is recorded at once and makes both events durable.
             Some(_) => self.apply_event_unsynced(asked)?,
             None => self.apply_event(asked)?,
         }
         Ok(said)
     }
 
-    /// A turn nobody asked for: nothing it wants is allowed.
+    /// Denies a call outside a turn of the run: nothing in such a turn is allowed.
     fn deny_outside_turn(&mut self, role: Role, request: RequestId) {
         let answer = deny_with_reason("no turn of the run is under way");
         self.send_command_to_role(role, AdapterCommand::DecideApproval(request, answer));
     }
 
-    /// What the user approved before; what cannot be read is asked about again.
+    /// Returns the stored approvals; if they cannot be read, the user is asked again.
     pub(super) fn load_stored_approvals(&mut self) -> Result<Vec<StoredApproval>, EngineError> {
         match self.setup.approvals.list_for_run(&self.state().run) {
             Ok(approved) => Ok(approved),
@@ -202,7 +204,7 @@ impl Engine {
         })
     }
 
-    /// Why an ask is declined where nobody is there; `NoLoop` where it waits.
+    /// Returns why a request is denied when no user is present; `None` if it waits.
     fn unattended_denial_reason(&self, decision: &Decision) -> Option<String> {
         let safety = Floor::SafetyList.label();
         let reason = match self.setup.ask_policy {
@@ -237,7 +239,7 @@ impl Engine {
         self.pending_requests.remove(&request);
         let allowed = said.decision == Answer::Allow;
         let (by, reason) = (said.by.to_owned(), agent_activity::clean_line(&said.reason));
-        // The answer is on record before the CLI acts on it.
+        // The answer must be on record before the CLI acts on it.
         self.apply_event(Event::ApprovalDecided {
             request: request.clone(),
             allowed,
@@ -264,7 +266,7 @@ impl Engine {
         }
     }
 
-    /// Declines calls that waited; who asked may be gone already.
+    /// Denies pending calls; their CLI may be gone already.
     pub(super) fn expire_approvals(
         &mut self,
         approvals: Vec<Approval>,
@@ -286,7 +288,7 @@ impl Engine {
         approvals.into_iter().map(expired).collect()
     }
 
-    /// What the decision about a call of the turn at work rests on; `NoLoop` without a turn.
+    /// Returns the decision context of a call of the active turn; `None` without a turn.
     pub(super) fn decision_context(
         &self,
         call: &AgentToolCall,
@@ -320,7 +322,7 @@ impl Engine {
         Some(with_read_paths(call, context))
     }
 
-    /// What the decision about any call in this run rests on, whoever makes it under this profile.
+    /// Returns the part of the decision context that does not depend on who makes the call under this profile.
     pub(super) fn base_decision_context(
         &self,
         profile: &str,
@@ -339,7 +341,7 @@ impl Engine {
     }
 }
 
-/// The paths of a call, resolved on the disk.
+/// Resolves the paths of a call on the disk.
 pub fn resolve_call_paths(root: &Path, call: &AgentToolCall) -> Vec<ResolvedPath> {
     let paths = match call {
         AgentToolCall::Edit { paths, .. } | AgentToolCall::Read { paths, .. } => paths.as_slice(),
@@ -351,7 +353,7 @@ pub fn resolve_call_paths(root: &Path, call: &AgentToolCall) -> Vec<ResolvedPath
         .collect()
 }
 
-/// A call as it is recorded and shown, with what of it could be kept.
+/// Builds the approval request that is recorded and shown, with what can be approved for more than one call.
 pub(super) fn build_approval(
     asking: &ApprovalRequest,
     turn: TurnId,
@@ -360,7 +362,7 @@ pub(super) fn build_approval(
 ) -> Approval {
     let (permission, targets) = displayed_permission_and_targets(&asking.call, decision);
     let mut offers = suggest_approvals(&asking.call, decision);
-    // What is kept is kept as it stands, and a secret is not kept.
+    // An offer is stored as it is, and secrets are never stored: an offer that cleaning would change is removed.
     offers.retain(|offer| agent_activity::clean_line(offer.as_str()) == offer.as_str());
     Approval {
         request: asking.request.clone(),
@@ -377,7 +379,7 @@ pub(super) fn build_approval(
     }
 }
 
-/// The staging files that a turn may write, by what it returns.
+/// Returns the staging files that a turn may write, depending on what it returns.
 fn writable_staging_files(purpose: &TurnPurpose, staging: &TurnStagingFolder) -> Vec<PathBuf> {
     match purpose {
         TurnPurpose::WritePlan => vec![staging.plan.clone()],
@@ -396,7 +398,7 @@ pub(super) fn deny_with_reason(reason: &str) -> Answer {
     }
 }
 
-/// What the agent is told of a call that does not go ahead.
+/// Returns the text with which the agent is told why a call was denied.
 fn denial_text(decision: &Decision) -> String {
     let DecisionReason {
         rule,
@@ -422,7 +424,7 @@ fn clean_decision_reason(why: &DecisionReason) -> DecisionReason {
     }
 }
 
-/// What is shown of a call: its permission and targets, cleaned.
+/// Returns the permission and the targets of a call for display, cleaned.
 fn displayed_permission_and_targets(
     call: &AgentToolCall,
     decision: &Decision,
@@ -455,14 +457,14 @@ fn displayed_permission_and_targets(
     }
 }
 
-/// Resolves a path by name and by the disk, links followed as far as it exists.
+/// Resolves a path by its name and on the disk; links are followed as far as the path exists.
 pub fn resolve_path(root: &Path, named: &Path) -> ResolvedPath {
     let lexical = lexical_path::lexical_absolute(root, named);
     let real = real_path(&lexical);
     ResolvedPath { lexical, real }
 }
 
-/// Follows links in the longest part of a path that exists; the rest is put behind it as named.
+/// Follows links in the longest part of a path that exists, and appends the rest as given.
 fn real_path(lexical: &Path) -> PathBuf {
     let mut missing: Vec<&std::ffi::OsStr> = Vec::new();
     let mut at = lexical;
@@ -487,7 +489,8 @@ fn real_path(lexical: &Path) -> PathBuf {
     }
 }
 
-/// A link that leads nowhere could lead anywhere once its target exists: nobody can say where a write would land.
+/// Returns whether a path is a dangling link: its target may be created anywhere later, so a write could land
+/// anywhere.
 fn is_dangling_link(path: &Path) -> bool {
     path.symlink_metadata()
         .is_ok_and(|found| found.file_type().is_symlink())

@@ -1,7 +1,7 @@
-//! Finds out about a CLI before any turn: is it there, which version, what it can do.
+//! Probes a CLI before any turn: whether it exists, its version, and what it supports.
 //!
-//! Runs the program once with `--version`; calls no model. A missing login is no refusal, since custom
-//! providers have none.
+//! Runs the program once with `--version` and calls no model. A missing login does not fail the probe, since custom
+//! providers have no login.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,26 +17,24 @@ use crate::process::{
 
 use super::run_setup::NamedAdapter;
 
-/// How long a CLI may take to tell its version.
+/// How long a CLI may take to print its version.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CliProbeResult {
-    /// The CLI is there and new enough.
+    /// The CLI exists and its version is supported.
     Ready(CliCapabilities),
-    /// A program whose version nobody knows; it was found.
+    /// The program exists, but its version is unknown.
     UnknownVersion,
-    /// It cannot be used.
     Failed {
-        /// What is wrong.
         problem: String,
-        /// What to do.
+        /// What the user should do.
         hint: String,
     },
 }
 
-/// Probes one adapter's program.
+/// Probes one adapter's program and reports whether it can be used.
 pub async fn probe_cli(
     children: &ChildSpawner,
     adapter: &NamedAdapter,
@@ -101,8 +99,8 @@ pub async fn probe_cli(
     }
 }
 
-/// Asks a CLI whether somebody is logged in; gives the command that logs in where it says that nobody is.
-/// Nobody has to be where the CLI's own configuration names another provider: this is advice and no refusal.
+/// Asks a CLI whether the user is logged in, and returns the command that logs in if it says no. This is advice
+/// only: no login is needed if the CLI's own configuration names another provider.
 pub async fn missing_login_command(
     children: &ChildSpawner,
     adapter: &NamedAdapter,
@@ -134,7 +132,7 @@ pub async fn missing_login_command(
     is_logged_out(&said).then_some(login)
 }
 
-/// What a CLI said to a question, unless it did not end.
+/// The output of a CLI; `None` if the command did not finish.
 type CliProbeOutput = Result<Option<String>, SpawnError>;
 
 async fn run_probe_command(children: &ChildSpawner, spec: &SpawnSpec) -> CliProbeOutput {
@@ -189,7 +187,7 @@ fn evaluate_probe(
     }
 }
 
-/// Looks for a program as the system would.
+/// Returns whether a program exists, searched as the system would.
 pub fn program_exists(program: &str, cwd: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let runs = |path: &Path| {

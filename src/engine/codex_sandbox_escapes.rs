@@ -1,6 +1,7 @@
-//! codex's own rules files: which of the user's rules let commands out of codex's sandbox unasked.
+//! Finds rules in codex's own rules files that let commands run outside codex's sandbox without asking.
 //!
-//! Looks at the disk and the environment. Refuses to change a rule: it is the user's, and codex alone obeys it.
+//! It reads the disk and the environment but never changes a rule: the rules are the user's, and only codex obeys
+//! them.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -10,12 +11,12 @@ use crate::adapter::codex::execpolicy_rules::{SandboxEscapeRule, parse_sandbox_e
 use crate::config::config_model::{AdapterConfig, AdapterKind};
 use crate::permission::{AgentToolCall, SandboxReach};
 
-/// The longest rules file that is read, in bytes.
+/// The largest rules file that is read, in bytes.
 const MAX_RULES_FILE_BYTES: u64 = 1024 * 1024;
-/// How many rules one notice names.
+/// The number of rules that one notice names.
 const MAX_RULES_IN_NOTICE: usize = 3;
 
-/// A way out of codex's sandbox.
+/// A rule, or an unreadable rules file, that lets commands leave codex's sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodexSandboxEscape {
     file: PathBuf,
@@ -25,7 +26,7 @@ pub struct CodexSandboxEscape {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum CodexSandboxEscapeKind {
     Rule(SandboxEscapeRule),
-    /// Nobody knows what the file allows.
+    /// It is unknown what the file allows.
     UnreadableFile(String),
 }
 
@@ -54,7 +55,7 @@ impl CodexSandboxEscape {
     }
 }
 
-/// Lists the ways out of an adapter's sandbox that the user's own rules files open; none for what is not codex.
+/// Lists the sandbox escapes in the user's own rules files; returns none for an adapter that is not codex.
 pub fn find_sandbox_escapes(adapter: &AdapterConfig) -> Vec<CodexSandboxEscape> {
     let (AdapterKind::Codex, Some(home)) = (adapter.kind, codex_home(adapter)) else {
         return Vec::new();
@@ -68,7 +69,7 @@ pub fn find_sandbox_escapes(adapter: &AdapterConfig) -> Vec<CodexSandboxEscape> 
     files.into_iter().flat_map(load_rules_file).collect()
 }
 
-/// Says of a call that its command may leave the sandbox, where it does.
+/// Marks a call whose command may leave the sandbox.
 pub fn mark_possible_escape(call: &mut AgentToolCall, ways_out: &[CodexSandboxEscape]) {
     if let AgentToolCall::Command { line, reach, .. } = call
         && *reach == SandboxReach::Contained
@@ -78,7 +79,7 @@ pub fn mark_possible_escape(call: &mut AgentToolCall, ways_out: &[CodexSandboxEs
     }
 }
 
-/// What the user should know of the ways out; `None` where there are none.
+/// Returns a notice for the user about the escapes; `None` if there are none.
 pub fn sandbox_escape_notice(ways_out: &[CodexSandboxEscape]) -> Option<String> {
     let named: Vec<String> = ways_out
         .iter()
@@ -210,7 +211,7 @@ mod tests {
             ["git push", "ls", "cat x"].map(reach_of),
             [true, false, false]
         );
-        // A folder in a file's place: nobody knows what it would allow.
+        // A folder in place of a file: it is unknown what it would allow.
         fs::create_dir(rules.join("more.rules")).unwrap();
         let found = find_sandbox_escapes(&adapter);
         assert_eq!(found.len(), 2);

@@ -1,4 +1,4 @@
-//! What a live conversation tells becomes events.
+//! Turns the events of a live conversation into events of the run.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,8 @@ impl Engine {
         }
     }
 
-    /// Keeps what the user said to a conversation that ends with the program; all else that it tells is void.
+    /// Queues a user's message that a conversation did not deliver before the program ended; drops all other
+    /// events.
     pub(super) fn queue_undelivered_input(&mut self, role: Role, told: ConversationEvent) {
         let ConversationEvent::Adapter(AdapterEvent::InputUndelivered { text }) = told else {
             return;
@@ -68,7 +69,7 @@ impl Engine {
         }
     }
 
-    /// A call waits for a word: a person's, or one at once.
+    /// Handles a call that waits for a decision: the user's, or an immediate one.
     fn on_approval_event(&mut self, role: Role, asked: AdapterEvent) -> Result<(), EngineError> {
         let patience = match &asked {
             AdapterEvent::HookApprovalRequested { .. } => DecisionWait::ImmediateOnly,
@@ -120,7 +121,7 @@ impl Engine {
                 self.check_files_after_turn(end);
                 Ok(())
             }
-            // The rest is news, taken above, or for the view alone.
+            // The rest is agent activity, recorded above, or for the view only.
             AdapterEvent::Ready { version: None }
             | AdapterEvent::TurnStarted
             | AdapterEvent::ThinkingDelta { .. }
@@ -138,7 +139,7 @@ impl Engine {
         }
     }
 
-    /// Its CLI took a request back: a call has ended with that, like any other that nobody answered.
+    /// Handles a request that its CLI withdrew: the call ends like any other without an answer.
     pub(super) fn on_request_withdrawn(&mut self, request: RequestId) -> Result<(), EngineError> {
         self.pending_requests.remove(&request);
         let mut waiting = self.state().approvals.iter();
@@ -190,7 +191,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The turn goes out again in a new conversation, with what the old one knew: that is what is on record as sent.
+    /// Sends the turn again in a new conversation, with what the old one knew, and records that prompt as sent.
     fn on_session_lost(&mut self, role: Role, reason: &str) -> Result<(), EngineError> {
         self.apply_event(Event::SessionLost {
             role,
@@ -234,7 +235,7 @@ impl Engine {
         self.apply_event(Event::PlanUseReported { role, windows })
     }
 
-    /// Shows an agent's question cleaned and remembers how the agent worded it.
+    /// Shows an agent's question cleaned, and remembers the agent's wording.
     pub(super) fn on_agent_questions(
         &mut self,
         request: RequestId,
@@ -256,7 +257,7 @@ impl Engine {
         })
     }
 
-    /// Cleans questions for the user and remembers under their request how the agent worded them.
+    /// Cleans questions for the user and remembers the agent's wording under their request.
     pub(super) fn remember_questions(
         &mut self,
         request: &RequestId,
@@ -272,7 +273,7 @@ impl Engine {
         shown
     }
 
-    /// Compares the program's own files off the loop; the turn's end follows with what was found.
+    /// Compares the program's own files outside the main loop; the turn's end follows with the result.
     fn check_files_after_turn(&mut self, end: CliTurnOutcome) {
         let Some(at_work) = &self.active_turn else {
             return;
@@ -333,7 +334,7 @@ impl Engine {
             merged_text: None,
             n_failed_writes: 0,
         });
-        // What cannot be read now is read again by whatever writes it.
+        // A file that cannot be read now is read again by whoever writes it.
         match self.try_detect_user_edits() {
             Ok(edits) => {
                 for edit in edits {
@@ -346,14 +347,14 @@ impl Engine {
             turn: turn.clone(),
             result: agent_activity::to_turn_outcome(end, self.failover_adapter(role)),
         })?;
-        // A document that nobody collects goes; one in conflict stays held.
+        // A document that is not collected is dropped; one in conflict is kept.
         if self.state().busy.is_none() {
             self.drop_pending_document();
         }
         Ok(())
     }
 
-    /// Tells which of the program's own files somebody else changed, where that is any.
+    /// Records which of the program's own files another process changed, if any.
     pub(super) fn report_tampered_files(
         &mut self,
         tampered: &[TamperedFile],
@@ -369,7 +370,7 @@ impl Engine {
         self.apply_event(Event::StoreTampered { files })
     }
 
-    /// Appends a message to a role's session; the event holds everything but the text.
+    /// Appends a message to a role's session; the event contains everything but the text.
     pub(super) fn append_message(
         &mut self,
         role: Role,
@@ -404,18 +405,17 @@ impl Engine {
     }
 }
 
-/// Who wrote a message of a role's session.
+/// The writer of a message in a role's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MessageWriter {
-    /// The agent.
     Agent,
-    /// This program, in the user's place.
+    /// The program, in the user's place.
     Program,
-    /// The user, whose words also stand in the program's message behind it.
+    /// The user; the same words are also in the program's message that follows.
     User,
 }
 
-/// A question as the user sees it.
+/// Cleans a question for display.
 fn clean_question(asked: &AgentQuestion) -> AgentQuestion {
     let line = |text: &Option<String>| {
         let text = text.as_deref().map(agent_activity::clean_line);

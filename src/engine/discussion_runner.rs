@@ -1,7 +1,7 @@
-//! Group discussions: performs what comes next in each, and tells each what came of it.
+//! Runs group discussions: performs the next effect of each, and reports the results to it.
 //!
-//! Who speaks when, what counts and when it is over is said by the discussion itself, which is pure. Each participant
-//! speaks in a child session of its own (`children`), or there is an error. Refuses to decide anything of a discussion.
+//! Who speaks when, what counts and when it ends is decided by the discussion itself, which is pure. Each
+//! participant speaks in a child session of its own (`subagents`); without one there is an error.
 
 mod attachments;
 mod check_runner;
@@ -43,31 +43,31 @@ pub use discussion_request::{
     MAX_CONTEXT_CHARS,
 };
 
-/// The discussions that this program performs.
+/// The discussions that this process runs.
 #[derive(Default)]
 pub(super) struct DiscussionRegistry {
     running: BTreeMap<DiscussionId, RunningDiscussion>,
 }
 
-/// What a discussion takes that goes on.
+/// The engine's data of a running discussion.
 struct RunningDiscussion {
-    /// The texts of its files.
+    /// The texts of its attached files.
     attachments: Vec<FileText>,
-    /// Whoever waits for its end.
+    /// The receiver that waits for the end.
     waiter: Option<oneshot::Sender<GroupDiscussion>>,
-    /// When to look at it again without an event.
+    /// When to advance it if no event arrives.
     wake_at: Option<Instant>,
-    /// With which error those end who were stopped.
+    /// The error codes of the speakers that were stopped.
     stop_codes: BTreeMap<SessionId, SpeechErrorCode>,
-    /// Stops the command that runs.
+    /// Stops the running check command.
     cancel: CancellationToken,
 }
 
-/// A discussion that was begun: its id, and where it comes once it is over.
+/// The id of a started discussion, and the channel that delivers it once it is over.
 pub type DiscussionHandle = (DiscussionId, oneshot::Receiver<GroupDiscussion>);
 
 impl DiscussionRegistry {
-    /// Stops the commands of these, and has each be looked at at once: it knows already that it is to stop.
+    /// Stops the commands of these discussions and wakes each one now: it knows already that it must stop.
     pub(super) fn cancel_and_wake(&mut self, all: &[DiscussionId]) {
         for id in all {
             if let Some(table) = self.running.get_mut(id) {
@@ -77,7 +77,7 @@ impl DiscussionRegistry {
         }
     }
 
-    /// Waits until one is to be looked at again. Cancel safe.
+    /// Waits until a discussion is due. Cancel safe.
     pub(super) fn wait_until_due(&self) -> impl Future<Output = DiscussionId> + use<> {
         let all = self.running.iter();
         let due = all.filter_map(|(id, table)| Some((table.wake_at?, id.clone())));
@@ -95,16 +95,17 @@ impl DiscussionRegistry {
 }
 
 impl Engine {
-    /// A discussion of this run.
+    /// Returns a discussion of this run.
     pub fn discussion(&self, id: &DiscussionId) -> Option<&GroupDiscussion> {
         let mut all = self.state().discussions.iter();
         all.find(|discussion| discussion.id() == id)
     }
 
-    /// Begins a discussion. What comes back at once is its id, and where it comes once it is over.
+    /// Starts a discussion. Returns at once with its id and the channel that delivers it once it is over.
     ///
     /// # Errors
-    /// The record of the run cannot be kept. A discussion that is not begun is no error: the inner one says why.
+    /// Writing the record of the run failed. A discussion that cannot start is not such an error: the inner one
+    /// says why.
     pub fn start_discussion(
         &mut self,
         ask: &DiscussionRequest,
@@ -126,10 +127,10 @@ impl Engine {
         Ok(Ok((id, waiting)))
     }
 
-    /// Goes on with a discussion that was stopped, was cut off or failed, after its last finished round.
+    /// Resumes a discussion that was stopped, was interrupted or failed, after its last finished round.
     ///
     /// # Errors
-    /// As [`Engine::start_discussion`].
+    /// Same as [`Engine::start_discussion`].
     pub fn resume_discussion(
         &mut self,
         id: &DiscussionId,
@@ -199,10 +200,10 @@ impl Engine {
         waiting
     }
 
-    /// Stops a discussion; `false` where it does not go on.
+    /// Stops a discussion; returns `false` if it is not running.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// Writing the record of the run failed.
     pub fn stop_discussion(
         &mut self,
         id: &DiscussionId,
@@ -217,7 +218,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// Stops what the turn of a role waits for that is over.
+    /// Stops the discussions that a role's ended turn was waiting for.
     pub(super) fn stop_awaited_discussions(&mut self, role: Role) -> Result<(), EngineError> {
         let session = self.state().session(role).map(|session| session.id.clone());
         let is_awaited = |(id, table): (&DiscussionId, &RunningDiscussion)| {
@@ -241,7 +242,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The program ends: nobody begins to speak any more, and each discussion is kept as it stands.
+    /// Interrupts all discussions when the program ends: no new speech starts, and each discussion keeps its
+    /// current state.
     pub(super) fn shut_down_discussions(&mut self) {
         let all: Vec<DiscussionId> = self.discussions.running.keys().cloned().collect();
         for id in all {
@@ -252,7 +254,7 @@ impl Engine {
         }
     }
 
-    /// Says of discussions that went on when an earlier program ended that they were cut off.
+    /// Marks discussions as interrupted that were running when an earlier process ended.
     pub(super) fn mark_interrupted_discussions(&mut self) -> Result<(), EngineError> {
         let all = self.state().discussions.iter();
         let cut_off: Vec<DiscussionId> = all
@@ -264,7 +266,7 @@ impl Engine {
             .try_for_each(|id| self.interrupt_discussion(id))
     }
 
-    /// What was being said is given up, and the finished rounds stay.
+    /// Interrupts a discussion: unfinished speeches are dropped, and finished rounds stay.
     fn interrupt_discussion(&mut self, id: &DiscussionId) -> Result<(), EngineError> {
         self.apply_discussion_event(id, DiscussionEvent::CutOff)?;
         if let Some(table) = self.discussions.running.remove(id) {
@@ -285,7 +287,7 @@ impl Engine {
         self.save_discussion(id)
     }
 
-    /// Does what comes next in a discussion until there is nothing to be done before something happens.
+    /// Performs the effects of a discussion until it must wait for something.
     pub(super) fn advance_discussion(&mut self, id: &DiscussionId) -> Result<(), EngineError> {
         while self.discussions.running.contains_key(id) {
             let now = self.journal.now();
@@ -294,7 +296,7 @@ impl Engine {
                 .map(|discussion| discussion.next_effect(now));
             match next {
                 Some(DiscussionEffect::Speak(_)) if self.state().turn_hold == TurnHold::Held => {
-                    // It goes on once turns may start again.
+                    // It continues when turns may start again.
                     if let Some(table) = self.discussions.running.get_mut(id) {
                         table.wake_at = None;
                     }
@@ -341,12 +343,12 @@ impl Engine {
     ) {
         let wait = u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0);
         if let Some(table) = self.discussions.running.get_mut(id) {
-            // Not sooner than it takes to look: a clock that stands must not make a circle of it.
+            // At least 1 ms: a clock that does not move must not cause a busy loop.
             table.wake_at = Some(Instant::now() + Duration::from_millis(wait.max(1)));
         }
     }
 
-    /// Stops who speaks; tells whether somebody was found to speak no more, so that there is more to be done.
+    /// Stops speakers; returns whether any had already stopped, so that there is more to do now.
     fn stop_speakers(&mut self, id: &DiscussionId, stop: StopRequest) -> Result<bool, EngineError> {
         let mut is_more = false;
         if stop.check.is_some()
@@ -367,7 +369,7 @@ impl Engine {
         Ok(is_more)
     }
 
-    /// It is over: who waited is told, and the sessions go unless they are kept or could be gone on with.
+    /// Ends a discussion: informs the waiter, and deletes the sessions unless they are kept or can be resumed.
     fn conclude_discussion(
         &mut self,
         id: &DiscussionId,
@@ -382,7 +384,7 @@ impl Engine {
         let goes = !discussion.order.terms.keep_sessions && !discussion.can_resume();
         if goes {
             for session in discussion.sessions.values() {
-                // One that is gone already is where it is to be.
+                // An already deleted session is fine.
                 let _gone = self.delete_child(session)?;
             }
         }
@@ -398,8 +400,8 @@ impl Engine {
             .try_for_each(|(role, text)| self.apply_event(Event::LateResultReceived { role, text }))
     }
 
-    /// Who is told with their next turn how it ended: who began it; of one about a finding the reviewer, and while the
-    /// review goes on the planner, who answers it next.
+    /// Returns the roles that learn the result with their next turn: the one that started the discussion; for one
+    /// about a finding, the reviewer and, during the review, also the planner, who answers the finding next.
     fn deferred_result_recipients(&self, discussion: &GroupDiscussion) -> Vec<(Role, String)> {
         let roles = [Role::Planner, Role::Reviewer];
         let is_its = |role: &Role| {
@@ -424,14 +426,14 @@ impl Engine {
     }
 }
 
-/// That a discussion is not of this run, and how it is gone on with where it lies in the history.
+/// Says that a discussion is not in this run, and how to resume it if it is in the history.
 fn describe_missing_discussion(layout: &WorkdirLayout, id: &DiscussionId) -> String {
     match run_archives::find_archive_of_discussion(layout, id) {
         Ok(Some(name)) => format!(
             "{id} lies with its run in the history: `agent-collab resume {name}` brings that back, then \
              `agent-collab discuss --id {id}` goes on with it"
         ),
-        // A history that cannot be listed is told by whoever lists it.
+        // A history that cannot be listed is reported by the code that lists it.
         Ok(None) | Err(_) => format!("there is no discussion {id} in this run, nor in the history"),
     }
 }

@@ -1,7 +1,7 @@
-//! What a run stands on, looked at: configuration, CLIs, git, what holds agents, environment.
+//! Checks what a run depends on: configuration, CLIs, git, sandboxes, environment.
 //!
-//! Runs each CLI once with `--version` and starts nothing else; calls no model. Environment variables are told only as
-//! set or not. Refuses to know who asked.
+//! It runs each CLI with `--version` and starts nothing else; it calls no model. Environment variables are reported
+//! only as set or not set.
 
 mod log_report;
 mod writable_folders;
@@ -41,40 +41,36 @@ const REPORTED_VARIABLES: [&str; 12] = [
     "XDG_STATE_HOME",
 ];
 
-/// What is looked at.
+/// The inputs of a doctor report.
 #[derive(Debug, Clone)]
 pub struct DoctorInput {
-    /// The repository's root.
     pub root: PathBuf,
-    /// The repository, where there is one; else why git cannot be asked.
+    /// The repository, if there is one; otherwise the reason why git cannot be used.
     pub repository: Result<Option<GitRepository>, GitProblem>,
-    /// The folders that are tried: none where a run is at work, which writes there.
+    /// The folders to test by writing; none while a run is active, because the run writes there.
     pub folders: Vec<FolderCheck>,
-    /// The configuration in force.
     pub config: AppConfig,
-    /// Where each of its values comes from, as `config show --json` tells.
+    /// The origin of each configuration value, as in `config show --json`.
     pub origins: Value,
-    /// What can hold agents here.
+    /// The sandboxes that are available on this machine.
     pub sandbox_support: SandboxSupport,
-    /// Who starts the CLIs.
     pub spawner: ChildSpawner,
 }
 
-/// Why git cannot be asked, and what to do.
+/// The reason why git cannot be used, and what the user should do.
 #[derive(Debug, Clone)]
 pub struct GitProblem {
-    /// What is wrong.
     pub problem: String,
-    /// What to do.
+    /// What the user should do.
     pub hint: String,
 }
 
-/// What was found: one JSON object, cleaned. `ok` says whether a run could start.
+/// The result as one cleaned JSON object. `ok` says whether a run could start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DoctorReport(pub Value);
 
 impl Engine {
-    /// Looks at what this run stands on.
+    /// Checks what this run depends on.
     pub fn doctor_report(&self) -> impl Future<Output = DoctorReport> + Send + use<> {
         let setup = Arc::clone(&self.setup);
         let repository = self.repository.clone();
@@ -93,7 +89,7 @@ impl Engine {
     }
 }
 
-/// Looks at all of it.
+/// Runs all checks and returns the report.
 pub async fn build_report(grounds: &DoctorInput) -> DoctorReport {
     let config = &grounds.config;
     let git = match &grounds.repository {
@@ -144,7 +140,7 @@ pub async fn build_report(grounds: &DoctorInput) -> DoctorReport {
     }))
 }
 
-/// The layers that set something: their files, and how many values each has in force.
+/// Lists the configuration layers that set values: their files, and how many values of each are in force.
 fn config_layers_report(origins: &Value) -> Value {
     let mut layers: Map<String, Value> = Map::new();
     for value in origins["values"]
@@ -172,7 +168,7 @@ fn config_layers_report(origins: &Value) -> Value {
     Value::Object(layers)
 }
 
-/// What a discussion goes by, each value with its origin, and what follows from the budget.
+/// Returns the discussion settings, each with its origin, and what follows from the budget.
 fn discussion_report(grounds: &DoctorInput) -> Value {
     let values = grounds.origins["values"].as_object();
     let own = values
@@ -239,14 +235,14 @@ async fn adapters_report(grounds: &DoctorInput) -> Vec<Value> {
     found
 }
 
-/// The rules that let commands out of the CLI's own sandbox.
+/// Lists the rules that let commands leave the CLI's own sandbox.
 fn sandbox_escape_lines(settings: &AdapterConfig) -> Vec<String> {
     let ways_out = codex_sandbox_escapes::find_sandbox_escapes(settings);
     ways_out.iter().map(CodexSandboxEscape::describe).collect()
 }
 
 impl DoctorReport {
-    /// Tells it to a person, a line for each thing, cleaned.
+    /// Formats the report as cleaned text, one line for each fact.
     pub fn to_text(&self) -> String {
         clean_text(&report_to_text(&self.0))
     }
@@ -310,7 +306,7 @@ fn report_to_text(report: &Value) -> String {
     lines.join("\n")
 }
 
-/// Where values come from, a line for each layer.
+/// Returns the origins of the configuration values, one line for each layer.
 fn config_lines(layers: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     for (layer, told) in layers.as_object().into_iter().flatten() {
@@ -331,7 +327,7 @@ fn config_lines(layers: &Value) -> Vec<String> {
     lines
 }
 
-/// What discussions go by, in lines.
+/// Returns the discussion settings as lines.
 fn discussion_lines(discuss: &Value) -> Vec<String> {
     let value = |key: &str| discuss["values"][format!("discuss.{key}")]["value"].to_string();
     let mut lines = vec![format!(

@@ -1,4 +1,4 @@
-//! From a completed turn to the event that says what it returned.
+//! Turns a completed turn's result into a commit of its document and the event that describes it.
 
 use std::time::Duration;
 
@@ -26,20 +26,20 @@ use super::{
     warning_event,
 };
 
-/// How often a document that the disk refused is tried again before the run is given up here.
+/// How often a failed write of a document is retried before the engine gives up.
 const MAX_COMMIT_RETRIES: u8 = 12;
-/// How long after each other.
+/// The delay between two tries.
 const COMMIT_RETRY_DELAY: Duration = Duration::from_secs(5);
 
-/// Which base a commit is made against.
+/// The base against which a document is committed.
 pub(super) enum CommitBase {
-    /// What the turn began with: an edit in between is a conflict.
+    /// The documents as the turn began: an edit in between is a conflict.
     TurnStart,
-    /// What lay there when the user said whose text counts: an edit since then is a conflict again.
+    /// The documents when the user resolved a conflict: an edit since then is a conflict again.
     OnDisk(DocumentsOnDisk),
 }
 
-/// The documents as they lay on disk at one moment.
+/// The documents as they were on disk at one moment.
 pub(super) struct DocumentsOnDisk {
     pub plan: Option<DocumentContent>,
     pub comments: Option<DocumentContent>,
@@ -66,7 +66,7 @@ pub(super) fn document_hash(document: &Option<DocumentContent>) -> Option<&Sha25
 }
 
 impl Engine {
-    /// Takes the document out of the completed turn and commits it.
+    /// Extracts the document of the completed turn and commits it.
     pub(super) fn collect_document(
         &mut self,
         order: &TurnOrder,
@@ -134,7 +134,7 @@ impl Engine {
         }
     }
 
-    /// Keeps a document that is not committed yet where it outlives the program.
+    /// Saves a document that is not committed yet, so that it survives the end of the program.
     fn save_pending_document(&self, held: &PendingDocument) {
         let found = self.returned_documents(held);
         let kept = staging_folder::save_submission(
@@ -149,7 +149,7 @@ impl Engine {
         }
     }
 
-    /// The same of what a turn returned that has to wait.
+    /// Saves what a turn returned if that must wait.
     pub(super) fn save_returned_document(&self, turn: &TurnId) {
         if let Some(held) = self
             .pending_document
@@ -160,7 +160,7 @@ impl Engine {
         }
     }
 
-    /// Keeps a document that the disk refused, and tries again a little later.
+    /// Saves a document that could not be written, and schedules another try.
     fn on_commit_error(&mut self, mut held: PendingDocument, error: &StoreError) -> Vec<Event> {
         self.save_pending_document(&held);
         held.n_failed_writes = held.n_failed_writes.saturating_add(1);
@@ -172,7 +172,7 @@ impl Engine {
         let done = self.inputs.0.clone();
         self.tasks.spawn(async move {
             tokio::time::sleep(COMMIT_RETRY_DELAY).await;
-            // Nobody listens any more only when the program is about to end.
+            // The receiver is gone only if the program is about to end.
             let _nobody = done.send(EngineInput::RetryDocumentCommit(turn)).await;
         });
         match n {
@@ -184,7 +184,7 @@ impl Engine {
         }
     }
 
-    /// Tries again to commit the document of a turn, where that is still what the run is at.
+    /// Retries the commit of a turn's document if the run still needs it.
     pub(super) fn retry_document_commit(&mut self, turn: &TurnId) -> Result<(), EngineError> {
         let order = match (&self.state().busy, &self.state().awaiting) {
             (Some(ProgramOperation::Collecting { order, .. }), None) if order.turn == *turn => {
@@ -198,7 +198,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Forgets the held document and removes its staging folder.
+    /// Drops the pending document and removes its staging folder.
     pub(super) fn drop_pending_document(&mut self) {
         if let Some(held) = self.pending_document.take()
             && let Err(error) = staging_folder::clear_staging(&held.staging)
@@ -207,7 +207,7 @@ impl Engine {
         }
     }
 
-    /// What a turn returned; where it was merged with the user's text, the merge.
+    /// Returns the documents of a turn; if a document was merged with the user's text, the merge.
     pub(super) fn returned_documents(&self, held: &PendingDocument) -> ReturnedDocuments {
         let names = self.journal.layout().names();
         let (whole, merges_plan) = match held.order.purpose {
@@ -239,7 +239,7 @@ impl Engine {
         }
     }
 
-    /// What a plan is once the turn at hand is taken in.
+    /// Returns the status of the plan after the current turn.
     fn next_plan_status(&self) -> PlanStatus {
         let state = self.state();
         match (state.phase, &state.reviewer) {
@@ -249,7 +249,7 @@ impl Engine {
         }
     }
 
-    /// The folder under `iterations/` for the plan that the next review is about.
+    /// Returns the number of the folder under `iterations/` for the plan that the next review is about.
     fn next_iteration(&self) -> u32 {
         self.state().findings.review_count() + 1
     }
@@ -407,24 +407,24 @@ impl Engine {
         now != Some(&plan.approval_sha256)
     }
 
-    /// The text of `plan_hash.md` as it lies on disk.
+    /// Reads the text of `plan.md` from the disk.
     pub(super) fn plan_on_disk(&self) -> Result<Option<String>, StoreError> {
         let document = files::read_document(&self.journal.layout().plan())?;
         Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
     }
 
-    /// The text of `comments_hash.md` as it lies on disk.
+    /// Reads the text of `comments.md` from the disk.
     pub(super) fn comments_on_disk(&self) -> Result<Option<String>, StoreError> {
         let document = files::read_document(&self.journal.layout().comments())?;
         Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
     }
 
-    /// Takes in what the user changed in the workflow files since the run last looked at them.
+    /// Records the user's changes to the workflow files since the run last read them.
     ///
-    /// Not for every event of a file: an editor that writes in two moves is looked at after the second.
+    /// Do not call it for every file event: an editor may save in two steps, and only the second is complete.
     ///
     /// # Errors
-    /// A file cannot be read, or the record of the run cannot be kept.
+    /// Reading a file or writing the record of the run failed.
     pub fn record_user_edits(&mut self) -> Result<(), EngineError> {
         for event in self.try_detect_user_edits()? {
             self.apply_event(event)?;
@@ -437,7 +437,7 @@ impl Engine {
             .unwrap_or_else(|error| vec![failure_event("read the workflow files", error)])
     }
 
-    /// Tells of edits of the user to the workflow files that the run does not know of yet.
+    /// Returns events for the user's edits to the workflow files that are not recorded yet.
     pub(super) fn try_detect_user_edits(&self) -> Result<Vec<Event>, StoreError> {
         let mut events = Vec::new();
         match files::read_document(&self.journal.layout().plan())? {
@@ -468,7 +468,7 @@ impl Engine {
         let plan = plan::parse(&text).ok().map(clean_plan);
         let is_edit = match &self.state().plan {
             Some(known) => known.file_sha256 != now.sha256,
-            // What had ceased to be a plan under the user's hands has become one again.
+            // The user's edits had made the file an invalid plan, and now it is a plan again.
             None => plan.is_some() && self.state().phase > Phase::WritePlan,
         };
         if !is_edit {
@@ -487,7 +487,7 @@ impl Engine {
     }
 }
 
-/// Cleans what a plan says before it becomes an event; its hash stays that of the bytes.
+/// Cleans the texts of a plan before it becomes an event; its hash stays that of the original bytes.
 fn clean_plan(plan: Plan) -> Plan {
     let step = |step: Step| Step {
         text: clean_to_one_line(&step.text),
@@ -496,7 +496,7 @@ fn clean_plan(plan: Plan) -> Plan {
     Plan {
         title: clean_to_one_line(&plan.title),
         steps: plan.steps.into_iter().map(step).collect(),
-        // A command that cleaning would change is no command that a person could have read.
+        // A command that cleaning would change has characters that a person could not see, so it is dropped.
         test_command: plan
             .test_command
             .filter(|command| clean_text(command) == *command),

@@ -1,7 +1,7 @@
 //! Takes the documents out of a finished turn and commits them to the workflow files.
 //!
-//! The program is the only writer: it puts the front matter, the boxes and the earlier answers right,
-//! under a lock and against the hash that the turn began with. Refuses to know how a review is judged.
+//! The program is the only writer: it writes the front matter, the boxes and the earlier answers, under a lock and
+//! against the hash that the turn began with. What a review means is decided elsewhere.
 
 use tokio::time::Instant;
 
@@ -18,33 +18,30 @@ use crate::text::{fenced_block, front_matter};
 use super::staging_folder::{self, MAX_DOCUMENT_BYTES, TurnStagingFolder};
 use super::{Engine, warning_event};
 
-/// How often the user's remarks are appended before a text that changes each time is given up on.
+/// How often appending the user's remarks is tried while the file changes each time.
 const MAX_APPEND_TRIES: u8 = 5;
 
-/// What a turn returned, before it is judged.
+/// The documents that a turn returned, not validated yet.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ReturnedDocuments {
-    /// The plan.
     pub plan: Option<String>,
-    /// The review or the answers.
+    /// The text of the review or of the answers.
     pub comments: Option<String>,
-    /// Files in the staging folder that were not taken, and why.
+    /// Files in the staging folder that were rejected, with the reason.
     pub rejected_files: Vec<String>,
 }
 
-/// Which document a turn's whole message may stand for, when it brought no file and no block.
+/// The document that a turn's whole message can be, if the turn wrote no file and no block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WholeMessageDocument {
-    /// The plan.
     Plan,
-    /// The review.
     Review,
-    /// None: an answer's lines are taken from a file or block only.
+    /// No document: answers are read from a file or block only.
     Neither,
 }
 
-/// Finds what a turn returned: the changed staging file, else the fenced block whose info string
-/// names the file, else the whole message if it begins like a document.
+/// Finds what a turn returned: the changed staging file, else the fenced block whose info string names the file,
+/// else the whole message if it begins like a document.
 pub fn extract_documents(
     staging: &TurnStagingFolder,
     final_text: &str,
@@ -83,7 +80,7 @@ pub fn extract_documents(
     found
 }
 
-/// Says that a document is too large to be taken, by which path it ever came.
+/// Returns the message that a document is too large to be accepted, wherever it came from.
 pub fn too_large_message(name: &str, n_bytes: usize) -> String {
     format!(
         "{name} has {:.1} MiB, and a document may have 1 MiB: write it shorter, without what files and logs hold",
@@ -102,12 +99,11 @@ fn looks_like_document(text: &str) -> bool {
         || matches!(first.trim(), "[APPROVED]" | "[CHANGES_REQUIRED]")
 }
 
-/// Why a document was not committed.
+/// The reason why a document was not committed.
 #[derive(Debug)]
 pub enum DocumentCommitError {
-    /// The file is not what it was when the turn began; nothing was overwritten.
+    /// The file changed since the turn began; nothing was overwritten.
     Conflict,
-    /// The disk refused.
     Store(StoreError),
 }
 
@@ -117,7 +113,7 @@ impl From<StoreError> for DocumentCommitError {
     }
 }
 
-/// The right to write plan.md and comments.md, which no other program does until it is dropped.
+/// The right to write `plan.md` and `comments.md`; no other program can write them until it is dropped.
 #[derive(Debug)]
 pub struct WorkflowDocumentLock {
     guard: TamperGuard,
@@ -126,10 +122,10 @@ pub struct WorkflowDocumentLock {
 }
 
 impl WorkflowDocumentLock {
-    /// Takes it where it is free: [`StoreError::LockBusy`] where another program writes one of the two. Never waits.
+    /// Acquires the lock if it is free, else returns [`StoreError::LockBusy`]. Never waits.
     ///
     /// # Errors
-    /// That, or the disk.
+    /// Another program is writing one of the two documents, or the lock files cannot be used.
     pub fn try_acquire(guard: &TamperGuard) -> Result<Self, StoreError> {
         Ok(Self {
             guard: guard.clone(),
@@ -138,10 +134,10 @@ impl WorkflowDocumentLock {
         })
     }
 
-    /// The same, but tries again and again for as long as a lock is waited for.
+    /// Acquires the lock, and retries until the lock's wait timeout.
     ///
     /// # Errors
-    /// As for [`WorkflowDocumentLock::try_acquire`].
+    /// Same as [`WorkflowDocumentLock::try_acquire`].
     pub async fn acquire(guard: &TamperGuard) -> Result<Self, StoreError> {
         let give_up_at = Instant::now() + DocumentLock::WAIT_TIMEOUT;
         loop {
@@ -165,7 +161,7 @@ fn replace_locked_document(
         Err(document_files::DocumentReplaceError::Store(error)) => {
             Err(DocumentCommitError::Store(error))
         }
-        // It may be what the program itself wrote before it ended, with no event that says so.
+        // The program may have written the file itself just before it ended, without an event that says so.
         Err(document_files::DocumentReplaceError::Conflict { .. }) => {
             match document_files::read_document(lock.document())? {
                 Some(found) if is_equal_except_time(&found.bytes, bytes) => Ok(found.sha256),
@@ -175,7 +171,7 @@ fn replace_locked_document(
     }
 }
 
-/// Tells whether two documents say the same, whenever each was written.
+/// Returns whether two documents are equal apart from the time when they were written.
 fn is_equal_except_time(one: &[u8], other: &[u8]) -> bool {
     let timeless = |bytes: &[u8]| {
         let text = String::from_utf8(bytes.to_vec()).ok()?;
@@ -193,29 +189,27 @@ fn is_equal_except_time(one: &[u8], other: &[u8]) -> bool {
 /// The facts that the program writes into front matter.
 #[derive(Debug, Clone)]
 pub struct FrontMatterFacts {
-    /// When.
+    /// The time of the write.
     pub at: UnixMillis,
-    /// The iteration it belongs to.
+    /// The iteration that the document belongs to.
     pub iteration: u32,
     /// The folder under `iterations/` that keeps this version.
     pub iteration_folder: u32,
-    /// What a plan is then.
+    /// The status of the plan.
     pub status: PlanStatus,
 }
 
-/// A committed plan.
+/// A committed plan with the hash of its file.
 #[derive(Debug, Clone)]
 pub struct CommittedPlan {
-    /// What it says.
     pub plan: Plan,
-    /// The hash of the file.
     pub file_sha256: Sha256,
 }
 
-/// Commits an agent's plan: boxes emptied, front matter written by the program, version kept.
+/// Commits an agent's plan: boxes are emptied, the program writes the front matter, and the version is saved.
 ///
 /// # Errors
-/// A conflict with an edit of the user, or the disk.
+/// The user edited the file in between, or it cannot be written.
 pub fn commit_plan(
     pen: &WorkflowDocumentLock,
     text: &str,
@@ -243,10 +237,10 @@ pub fn commit_plan(
     Ok(CommittedPlan { plan, file_sha256 })
 }
 
-/// Commits a review: the reviewer's text, then all answers so far, under a front matter that tells the verdict.
+/// Commits a review: the reviewer's text, then all answers so far, with the verdict in the front matter.
 ///
 /// # Errors
-/// A conflict with an edit of the user, or the disk.
+/// The user edited the file in between, or it cannot be written.
 pub fn commit_review(
     pen: &WorkflowDocumentLock,
     text: &str,
@@ -277,7 +271,7 @@ fn set_review_fields(
     front_matter::set_field(fields, "plan_sha256", plan.as_str());
 }
 
-/// The text of a review with the answers to it.
+/// Returns the text of a review followed by the answers to it.
 pub(super) fn insert_responses(written: &str, responses: &str) -> String {
     if responses.is_empty() {
         format!("{written}\n")
@@ -309,10 +303,10 @@ fn write_comments(
     Ok(sha256)
 }
 
-/// Puts the planner's answers under the review that lies in `comments.md`.
+/// Writes the planner's answers below the review in `comments.md`.
 ///
 /// # Errors
-/// A conflict with an edit of the user, or the disk.
+/// The user edited the file in between, or it cannot be written.
 pub fn commit_responses(
     pen: &WorkflowDocumentLock,
     responses: &[FindingResponse],
@@ -327,20 +321,18 @@ pub fn commit_responses(
     })
 }
 
-/// What came before something is written.
+/// What happened before something is appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppendMode {
-    /// Nothing that matters.
     First,
-    /// An end of the program, perhaps just after the same was written.
+    /// A crash, perhaps just after the same text was written.
     AfterCrash,
 }
 
-/// Appends remarks of the user to `comments.md`; where a crash may have come after it, only if they are
-/// not there yet.
+/// Appends the user's remarks to `comments.md`; after a crash, only if they are not in the file yet.
 ///
 /// # Errors
-/// The disk; an edit in between is taken over, not overwritten.
+/// The file cannot be written. An edit in between is kept, not overwritten.
 pub fn append_remarks(
     pen: &WorkflowDocumentLock,
     text: &str,
@@ -348,7 +340,7 @@ pub fn append_remarks(
     ledger: &FindingLedger,
     facts: &FrontMatterFacts,
 ) -> Result<Sha256, DocumentCommitError> {
-    // What an editor saves meanwhile is taken up by the next try.
+    // The next try includes what an editor saved in the meantime.
     for _ in 1..MAX_APPEND_TRIES {
         match try_append_remarks(pen, text, after, ledger, facts) {
             Err(DocumentCommitError::Conflict) => {}
@@ -398,19 +390,17 @@ fn append_to_comments(
     write_comments(pen, base, &document.fields, &body, facts)
 }
 
-/// What becomes of boxes in `plan.md`.
+/// The new state of boxes in `plan.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepMark {
-    /// They are ticked.
     Ticked,
-    /// They are emptied.
     Open,
 }
 
-/// Ticks or empties steps in `plan.md`; `None` when the user's edit has taken the box away or the file changed in between.
+/// Ticks or empties steps in `plan.md`; `None` if the user removed the box or the file changed in between.
 ///
 /// # Errors
-/// The disk.
+/// The file cannot be read or written.
 pub fn mark_steps(
     pen: &WorkflowDocumentLock,
     steps: &[u32],
@@ -438,11 +428,11 @@ pub fn mark_steps(
     }
 }
 
-/// Says in the front matter of `plan.md` what the plan is; `None` where that stands there already, or where the file is
-/// not the one that is known.
+/// Writes the plan's status into the front matter of `plan.md`; `None` if it is there already, or if the file is
+/// not the known one.
 ///
 /// # Errors
-/// The disk.
+/// The file cannot be read or written.
 pub fn set_plan_status(
     pen: &WorkflowDocumentLock,
     known: &Sha256,
@@ -470,7 +460,7 @@ pub fn set_plan_status(
 }
 
 impl Engine {
-    /// Tells of boxes that somebody else ticked.
+    /// Returns an event about boxes that were not ticked by the program.
     pub(super) fn foreign_tick_event(&self, edit: &Event) -> Option<Event> {
         let Event::PlanEdited {
             plan: Some(plan), ..

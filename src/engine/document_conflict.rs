@@ -1,7 +1,8 @@
-//! A document that the user edited while a turn wrote it: both texts shown, merged, and the loser kept.
+//! Handles a document that the user edited while a turn wrote it: shows both texts, merges them, and saves the
+//! loser.
 //!
-//! Nothing is overwritten that could not be kept. Refuses to know who answers and with which editor a
-//! merge is put right: it reads the file in which that happens.
+//! A text is overwritten only after a copy was saved. The user resolves the merge in any editor: this code only
+//! reads the file in which that happens.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ use super::document_collector::{
 use super::document_commit::WorkflowDocumentLock;
 use super::{Engine, PendingDocument, error_with_hint, failure_event, warning_event};
 
-/// The fields of front matter that the program writes: they are nobody's words.
+/// Front matter fields that the program writes; they are no text of the user or of an agent.
 const PROGRAM_FIELDS: [&str; 6] = [
     "version",
     "status",
@@ -35,33 +36,29 @@ const PROGRAM_FIELDS: [&str; 6] = [
     "updated",
     "plan_sha256",
 ];
-/// How many characters of a text's hash name its merge.
+/// How many characters of a text's hash are in the name of its merge file.
 const MERGE_NAME_HASH_CHARS: usize = 8;
 
-/// Which of the two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WorkflowDocument {
-    /// `plan.md`
     Plan,
-    /// `comments.md`
     Comments,
 }
 
-/// A document of a turn against what lies on disk now.
+/// A document of a turn, and the text that is on disk now.
 struct DocumentConflict {
     kind: WorkflowDocument,
     base_text: String,
     user_text: String,
     agent_text: String,
-    /// The file below `merges/` in which the merge is put right by hand; one for each pair of texts.
+    /// The file below `merges/` in which the user edits the merge; there is one for each pair of texts.
     merge_file: String,
 }
 
-/// What a merge came to.
+/// The result of a merge.
 enum MergeAttempt {
-    /// It can be committed.
     Complete(String),
-    /// It needs the user's hand.
+    /// The user must edit the merge.
     NeedsUser(MergeConflict),
 }
 
@@ -74,7 +71,7 @@ impl DocumentConflict {
         }
     }
 
-    /// What keeps a text from being this document, in words.
+    /// Returns the reason why a text is not a valid version of this document.
     fn validation_error(&self, text: &str) -> Option<String> {
         let markers = self.three_way_texts().marker_lines(text);
         if let Some(first) = markers.first() {
@@ -91,7 +88,7 @@ impl DocumentConflict {
 }
 
 impl Engine {
-    /// Goes on after the user said whose text counts.
+    /// Continues after the user decided whose text counts.
     pub(super) fn resolve_conflict(
         &mut self,
         order: &TurnOrder,
@@ -125,7 +122,7 @@ impl Engine {
         Ok(events)
     }
 
-    /// Commits what the two texts were merged into, or says what is still to be done.
+    /// Commits the merge of the two texts, or reports what is left to do.
     fn commit_merge(
         &mut self,
         order: &TurnOrder,
@@ -151,14 +148,14 @@ impl Engine {
             held.merged_text = merged;
         }
         let events = self.commit_document(order, &CommitBase::OnDisk(seen), pen);
-        // What was typed since is merged anew.
+        // What the user typed since then is merged again.
         if let Some(held) = &mut self.pending_document {
             held.merged_text = None;
         }
         Ok(events)
     }
 
-    /// Takes the merge that the user put right, else makes one.
+    /// Reads the merge that the user edited, else creates one.
     fn try_merge(&self, standing: &DocumentConflict) -> Result<MergeAttempt, StoreError> {
         if let Some(document) = files::read_document(&self.merge_path(standing))? {
             let text = String::from_utf8_lossy(&document.bytes).into_owned();
@@ -195,10 +192,10 @@ impl Engine {
         }
     }
 
-    /// Makes sure that the merge of the open conflict lies in a file that can be edited; says where.
+    /// Makes sure that the merge of the open conflict is in a file that can be edited, and returns its path.
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// The reason why there is no such file.
     pub fn prepare_merge_file(&self) -> Result<PathBuf, String> {
         let prepared = || -> Result<Option<PathBuf>, StoreError> {
             let Some(standing) = self
@@ -225,7 +222,7 @@ impl Engine {
         awaiting.is_some_and(|question| matches!(question.kind, QuestionKind::Conflict { .. }))
     }
 
-    /// The versions that the open question is about; none where it is about something else.
+    /// Returns the versions that the open question is about; none if it is about something else.
     ///
     /// # Errors
     /// A document cannot be read.
@@ -235,7 +232,7 @@ impl Engine {
         };
         let (seen, found) = (self.read_documents()?, self.returned_documents(&held));
         let names = self.journal.layout().names();
-        // Answers to a review are appended: there is nothing of the user's that they could differ from.
+        // Answers to a review are appended, so the user has no text that they could conflict with.
         let (was, is) = (&held.staging, &seen);
         let comments = match held.order.purpose {
             TurnPurpose::Review => {
@@ -269,8 +266,8 @@ impl Engine {
         Ok(texts.into_iter().filter_map(versions).collect())
     }
 
-    /// The document of the held turn that has to be merged; `None` where the user did not change it, or
-    /// the turn brought none. Answers to a review are appended to whatever lies there.
+    /// Returns the document of the pending turn that must be merged; `None` if the user did not change it, or the
+    /// turn returned none. Answers to a review are appended to the file as it is.
     fn document_conflict(&self, seen: &DocumentsOnDisk) -> Option<DocumentConflict> {
         let held = self.pending_document.as_ref()?;
         let found = self.returned_documents(held);
@@ -314,7 +311,7 @@ impl Engine {
         })
     }
 
-    /// The event that tells of a conflict.
+    /// Builds the event that reports a conflict.
     pub(super) fn conflict_event(
         &self,
         held: &PendingDocument,
@@ -356,7 +353,7 @@ impl Engine {
         })
     }
 
-    /// Keeps what lies on disk where it is not what the turn began with.
+    /// Saves a copy of the files on disk if they are not what the turn began with.
     fn save_user_copy(&self, seen: &DocumentsOnDisk) -> Result<(), StoreError> {
         let Some(held) = &self.pending_document else {
             return Ok(());
@@ -398,8 +395,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Keeps the user's words that the next version of a document takes away, where that version's base
-    /// is what lies there: words that were taken in before a turn are not in conflict with it.
+    /// Saves the user's text that the next version of a document removes, if that version is based on the file on
+    /// disk: text that was read before a turn is not in conflict with it.
     pub(super) fn save_overwritten_copy(
         &self,
         kind: WorkflowDocument,
@@ -430,7 +427,7 @@ impl Engine {
         }
     }
 
-    /// Moves the merges that the user may have typed in to the texts that lost a conflict.
+    /// Moves merges, which the user may have edited, to the saved texts that lost a conflict.
     pub(super) fn move_merges_aside(&self) -> Vec<Event> {
         let (layout, now) = (self.journal.layout(), self.journal.now());
         let put = merge_files::move_to_conflicts(layout, now);
@@ -447,7 +444,7 @@ fn document_text(document: Option<&DocumentContent>) -> String {
     })
 }
 
-/// A document without what the program puts into it anew at each commit.
+/// Returns a document without the text that the program adds at each commit.
 fn without_program_text(kind: WorkflowDocument, text: &str) -> String {
     let document = front_matter::parse_document(text);
     let mut fields = document.fields;

@@ -1,8 +1,8 @@
-//! Writes what is to stand in plan.md and comments.md, one after the other, whoever else writes them too.
+//! Writes plan.md and comments.md, one write after the other, while other programs may be writing them too.
 //!
-//! Another program may hold a document for seconds: what is to be written waits for it beside the loop, and every effect
-//! that comes after it waits behind it, so that the order stays. The document of a turn that waits lies on the disk
-//! meanwhile. Refuses to know what is written.
+//! Another program may lock a document for seconds. A write then waits outside the main loop, and all later effects
+//! are queued behind it, so that their order stays the same. A turn's document that waits is saved on disk in the
+//! meantime.
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
@@ -16,32 +16,31 @@ use crate::store::StoreError;
 use super::document_commit::{self, WorkflowDocumentLock};
 use super::{Engine, EngineError, EngineInput, EngineOutcome, error_with_hint, warning_event};
 
-/// What is to be written.
+/// A write to the documents.
 #[derive(Debug)]
 pub(super) enum DocumentWrite {
-    /// What a completed turn returned.
+    /// The document that a completed turn returned.
     TurnDocument(TurnOrder),
-    /// What a conflict came to.
+    /// The resolution of a conflict.
     ConflictResolution {
-        /// Whose document it is about.
+        /// The turn whose document is in conflict.
         order: TurnOrder,
-        /// Whose text counts.
+        /// The user's decision whose text counts.
         answer: QuestionAnswer,
     },
-    /// What a turn left when the program ended.
+    /// The document that a turn left when the program ended.
     RecoveredDraft(TurnOrder),
-    /// Remarks of the user.
     Remarks(String),
-    /// What the plan is in the phase at hand.
+    /// The status of the plan in the current phase.
     PlanStatus,
-    /// The end of a step.
+    /// The result of a step.
     StepRecord(u32),
-    /// Steps taken or brought back, with the tree from before and the commit.
+    /// Steps that were undone or redone, with the tree from before and the commit.
     Reversal(ReversalPlan, String, Option<String>),
 }
 
 impl DocumentWrite {
-    /// The turn whose document it is, where it is one's.
+    /// Returns the turn whose document is written, if it is a turn's document.
     fn turn_order(&self) -> Option<&TurnOrder> {
         match self {
             Self::TurnDocument(order)
@@ -52,18 +51,18 @@ impl DocumentWrite {
     }
 }
 
-/// What waits until another program lets go of the documents.
+/// A write that waits until another program releases the documents.
 #[derive(Debug)]
 pub(super) struct PostponedWrite {
     write: DocumentWrite,
-    /// What is to be done after it.
+    /// The effects to perform after it.
     queued_effects: Vec<Effect>,
 }
 
 impl Engine {
-    /// Performs an effect, or lines it up behind what waits to be written.
+    /// Performs an effect, or queues it behind a postponed write.
     pub(super) fn perform_or_queue(&mut self, effect: Effect) -> Result<Vec<Event>, EngineError> {
-        // Once halted, nothing is done any more; what happened is still recorded.
+        // After a halt only effects that end something are performed; events are still recorded.
         let halted = matches!(self.outcome, Some(EngineOutcome::Halted(_)));
         let ends_something = matches!(
             effect,
@@ -75,6 +74,7 @@ impl Engine {
         if self.postponed_write.is_none() {
             return self.perform_effect(effect);
         }
+        // A queued document must survive the end of the program.
         if let Effect::CollectDocument(order) | Effect::SettleConflict { order, .. } = &effect {
             self.save_returned_document(&order.turn);
         }
@@ -84,7 +84,7 @@ impl Engine {
         Ok(Vec::new())
     }
 
-    /// Writes, or puts it off where another program holds one of the documents.
+    /// Writes now, or postpones the write while another program locks one of the documents.
     pub(super) fn write_or_postpone(&mut self, writing: DocumentWrite) -> Vec<Event> {
         let pen = WorkflowDocumentLock::try_acquire(self.journal.guard());
         if !matches!(pen, Err(StoreError::LockBusy { .. })) {
@@ -100,13 +100,13 @@ impl Engine {
         let (guard, done) = (self.journal.guard().clone(), self.inputs.0.clone());
         self.tasks.spawn(async move {
             let pen = WorkflowDocumentLock::acquire(&guard).await;
-            // Nobody listens any more only when the program is about to end.
+            // The receiver is gone only if the program is about to end.
             let _nobody = done.send(EngineInput::DocumentLock(pen)).await;
         });
         Vec::new()
     }
 
-    /// Writes into `plan.md` what it is now. What is written before it says so as well, so that nothing is lined up.
+    /// Writes the plan's status into `plan.md`. A postponed write includes the status, so nothing is queued then.
     pub(super) fn write_plan_status(&mut self) -> Vec<Event> {
         match self.postponed_write {
             None => self.write_or_postpone(DocumentWrite::PlanStatus),
@@ -114,7 +114,7 @@ impl Engine {
         }
     }
 
-    /// Says in `plan.md` what the plan is in the phase at hand, where the file is the one that the run knows.
+    /// Writes the status for the current phase into `plan.md`, if the file is the version that the run knows.
     fn mark_plan_status(&self, pen: Result<WorkflowDocumentLock, StoreError>) -> Vec<Event> {
         let known = self
             .state()
@@ -138,7 +138,7 @@ impl Engine {
         }
     }
 
-    /// Writes what was put off, or says why it cannot be; then what waited behind it is done.
+    /// Performs the postponed write, or reports why it is impossible; then performs the queued effects.
     pub(super) fn on_document_lock(
         &mut self,
         pen: Result<WorkflowDocumentLock, StoreError>,
@@ -160,7 +160,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether the run still waits for it: the user may have stopped the run while it waited, or stood behind what did.
+    /// Returns whether the run still needs the write: the user may have stopped the run while the write waited.
     fn is_write_wanted(&self, writing: &DocumentWrite) -> bool {
         writing.turn_order().is_none_or(|order| {
             let busy = self.state().busy.as_ref();

@@ -1,4 +1,4 @@
-//! Performs effects: each arm calls one function, and what happens comes back as events.
+//! Performs effects: each arm calls one function, and the results come back as events.
 
 use tokio::sync::mpsc;
 
@@ -34,7 +34,7 @@ use super::{
 };
 use crate::permission::RuleSet;
 
-/// How many asks may wait for a live conversation; more than a turn can ever have open.
+/// How many commands can be queued for a live conversation; a turn never has as many open.
 const COMMAND_CHANNEL_CAPACITY: usize = 64;
 
 impl Engine {
@@ -114,12 +114,12 @@ impl Engine {
         Ok(Vec::new())
     }
 
-    /// Runs work off the loop; what it makes happen comes back as an event.
+    /// Runs work outside the main loop; its result comes back as an event.
     pub(super) fn spawn_event_task(&mut self, work: impl Future<Output = Event> + Send + 'static) {
         self.spawn_events_task(async move { vec![work.await] });
     }
 
-    /// Runs work off the loop; what it makes happen comes back as events, in their order.
+    /// Runs work outside the main loop; its results come back as events, in order.
     pub(super) fn spawn_events_task(
         &mut self,
         work: impl Future<Output = Vec<Event>> + Send + 'static,
@@ -127,7 +127,7 @@ impl Engine {
         let done = self.inputs.0.clone();
         self.tasks.spawn(async move {
             for event in work.await {
-                // Nobody listens any more only when the program is about to end.
+                // The receiver is gone only if the program is about to end.
                 let _nobody = done.send(EngineInput::Event(Box::new(event))).await;
             }
         });
@@ -140,7 +140,7 @@ impl Engine {
                 let prompt = ask.turn.prompt.clone();
                 let turn = order.turn.as_str();
                 tracing::info!(target: PROMPT_TARGET, turn, %prompt, "a prompt goes out");
-                // The folder that held an earlier turn's document is this turn's now, and stays.
+                // An earlier turn's document is dropped without removing its staging folder, which is this turn's now.
                 self.pending_document
                     .take_if(|held| held.staging.dir == at_work.staging.dir);
                 self.active_turn = Some(at_work);
@@ -238,7 +238,7 @@ impl Engine {
         ))
     }
 
-    /// What holds the process that serves a turn.
+    /// Returns the sandbox of the process that serves a turn.
     fn turn_sandbox(
         &self,
         adapter: &NamedAdapter,
@@ -265,7 +265,7 @@ impl Engine {
         }
     }
 
-    /// Passes an ask to a role's conversation, which is begun where there is none.
+    /// Sends a command to a role's conversation, which is started if there is none.
     pub(super) fn send_to_conversation(
         &mut self,
         role: Role,
@@ -370,7 +370,7 @@ impl Engine {
         }
     }
 
-    /// Puts a profile on the planner's session by a synthetic message.
+    /// Sets a profile on the planner's session with a synthetic message.
     fn switch_planner_profile(
         &mut self,
         agent: TurnProfile,
@@ -411,7 +411,7 @@ impl Engine {
         self.send_question_answers(request, answers);
     }
 
-    /// Passes an order to the conversation that is at work.
+    /// Sends a command to the conversation of the active turn.
     pub(super) fn send_command(&mut self, order: AdapterCommand) {
         let Some(order) = self.tools.intercept_command(order) else {
             return;

@@ -1,6 +1,4 @@
-//! Takes events in: each is recorded and stepped, and what it leads to is performed.
-//!
-//! Refuses to know what an event means.
+//! Records each event, steps the run with it, and performs the effects that follow.
 
 use std::collections::VecDeque;
 
@@ -10,10 +8,10 @@ use crate::domain::phase::TurnHold;
 use super::{Engine, EngineError, run_log_entries};
 
 impl Engine {
-    /// Takes an event in: it is recorded, stepped, and its effects are performed.
+    /// Applies an event: records it, steps the run, and performs the effects.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// Writing the record of the run failed.
     pub fn apply_event(&mut self, event: Event) -> Result<(), EngineError> {
         let mut queue = VecDeque::from([event]);
         while let Some(event) = queue.pop_front() {
@@ -35,7 +33,8 @@ impl Engine {
                 });
             }
             if before != after || is_taken_up {
-                // On record before anything looks at the file: it is no edit of the user's.
+                // Recorded before any code compares the file: otherwise the status would look like an edit of the
+                // user.
                 for marked in self.write_plan_status() {
                     let (record, _none) = self.journal.record(marked)?;
                     self.recorded.push(record);
@@ -48,10 +47,10 @@ impl Engine {
         Ok(())
     }
 
-    /// Holds turns back while the user is being asked whether to stop, or lets them start again.
+    /// Holds turns while the user is asked whether to stop, or lets them start again.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// Writing the record of the run failed.
     pub fn hold_turns(&mut self, hold: TurnHold) -> Result<(), EngineError> {
         self.apply_event(Event::TurnHoldChanged { hold })?;
         match hold {
@@ -60,7 +59,7 @@ impl Engine {
         }
     }
 
-    /// Takes in an event that another one follows at once and that nothing comes of by itself; it is durable with that.
+    /// Records an event that has no effects and is followed by another at once; it becomes durable with that one.
     pub(super) fn apply_event_unsynced(&mut self, event: Event) -> Result<(), EngineError> {
         let (record, _none) = self.journal.record_unsynced(event)?;
         self.recorded.push(record);

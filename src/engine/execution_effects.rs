@@ -1,7 +1,7 @@
-//! The execution's effects: survey, branch, snapshots, audits, tests, commits, and what is written down.
+//! Performs the execution's effects: survey, branch, snapshots, audits, tests, commits, and the step records.
 //!
-//! What git and the tests do takes time, so it runs off the loop and comes back as events. Refuses to
-//! decide anything: the run does.
+//! Git and the tests take time, so they run outside the main loop and their results come back as events. All
+//! decisions are made by the run.
 
 mod baseline;
 mod change_attribution;
@@ -44,20 +44,19 @@ use step_commits::{
 pub(super) use tree_audit::path_from_event_text;
 use tree_audit::{StepAuditInputs, audit_changes, run_tests_between_snapshots, store_tree};
 
-/// How much of a test run's output is read for counts, in bytes.
+/// How much of a test run's output is parsed for counts, in bytes.
 const MAX_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
 
-/// What tests could lack, and nobody has said yet whether they get it.
+/// Access that tests may lack and that the user has not decided yet.
 #[derive(Debug, Default)]
 struct UndecidedTestAccess {
-    /// Whether that is the machine's network.
+    /// Whether the access to the machine's network is undecided.
     network: bool,
-    /// Sockets of container engines.
     sockets: Vec<PathBuf>,
 }
 
 impl UndecidedTestAccess {
-    /// Notes what of it the tests failed for.
+    /// Notes which undecided access the tests failed for.
     fn note_missing_access(&self, receipt: &mut Receipt) {
         if !receipt.allows_next_step() {
             let output = &receipt.output_tail;
@@ -69,7 +68,7 @@ impl UndecidedTestAccess {
 }
 
 impl Engine {
-    /// Looks at what the user would approve with an execution.
+    /// Collects what the user would approve with an execution.
     pub(super) fn survey_repository(&mut self) -> Vec<Event> {
         let events = self.detect_user_edits();
         let Some(survey) = self.build_surveyor() else {
@@ -105,18 +104,18 @@ impl Engine {
         })
     }
 
-    /// The repository that commits go to; without one they are off.
+    /// Returns the repository for commits; `None` means that commits are off.
     pub(super) fn commit_repository(&self) -> Option<&GitRepository> {
         self.repository
             .as_ref()
             .filter(|_| self.setup.commits_off_reason.is_none())
     }
 
-    /// Makes the branch stand, if what the user approved still holds.
+    /// Creates or enters the branch, if what the user approved is unchanged.
     pub(super) fn enter_execution(&mut self, approved: ExecutionTerms) -> Vec<Event> {
         let events = self.detect_user_edits();
         if !events.is_empty() {
-            // An edited plan is no longer what was approved; the run asks before any branch is made.
+            // An edited plan is not what was approved; the run asks again before any branch is made.
             let reason =
                 "the plan or the comments changed since the execution was approved".to_owned();
             return events
@@ -171,14 +170,14 @@ impl Engine {
                     EngineInput::Event(Box::new(event))
                 }
             };
-            // Nobody listens any more only when the program is about to end.
+            // The receiver is gone only if the program is about to end.
             let _nobody = done.send(inward).await;
         });
     }
 
-    /// Puts the tree back to before the step; what is there now is stored first, so that nothing is lost.
+    /// Restores the tree from before the step; the current tree is stored first, so that nothing is lost.
     pub(super) fn restore_step_tree(&mut self, step: u32) {
-        // What log.md tells of the step is not what comes now.
+        // The step's entry in log.md is about the earlier try, so the next entry is not a duplicate of it.
         self.resumed = false;
         let (Some(git), Some((before, _))) = (self.repository.clone(), self.tree_before_step())
         else {
@@ -218,7 +217,7 @@ impl Engine {
         });
     }
 
-    /// The commit that an earlier try of a step may have left; `None` where no commits are made.
+    /// Returns the commit that an earlier try of a step may have left; `None` if commits are off.
     fn unrecorded_commit(&self, step: u32) -> Option<LeftoverCommit> {
         let execution = self.state().execution.as_ref()?;
         let recorded = execution
@@ -237,7 +236,7 @@ impl Engine {
         })
     }
 
-    /// The tree before the step at hand and the user's dirty files.
+    /// Returns the tree before the current step, and the files that had changes of the user before the execution.
     fn tree_before_step(&self) -> Option<(TreeId, Vec<String>)> {
         let execution = self.state().execution.as_ref()?;
         let tree = execution.current.as_ref()?.tree_before.clone()?;
@@ -298,7 +297,7 @@ impl Engine {
             let run = held.command.as_ref().map(|command| TestRun {
                 command,
                 root: &root,
-                // The looks around the test are its trees.
+                // The trees come from the snapshots around the test.
                 repository: None,
                 settings: &settings,
                 clean: &clean_text,
@@ -333,11 +332,11 @@ impl Engine {
         });
     }
 
-    /// How the tests are run, and what holds them.
+    /// Returns how the tests are run, with their sandbox.
     fn test_settings(&self, test: Option<&TestCommand>) -> TestSettings {
         let contained = self.setup.config.safety.contain_tests.then(|| {
             let places = (self.setup.root.as_path(), self.journal.layout().workdir());
-            // Children's trees lie among the caches, which tests may write.
+            // The worktrees of children are below the cache folder, which tests may write.
             let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
             let line = test.map_or("", |test| test.command.as_str());
             let reach = self.command_reach().with_command_paths(line);
@@ -370,12 +369,13 @@ impl Engine {
         }
     }
 
-    /// What tests and checks reach beside files.
+    /// Returns what tests and checks can reach besides files.
     pub(super) fn command_reach(&self) -> CommandReach {
         self.setup.command_reach(&self.state().run)
     }
 
-    /// Keeps what the user said of the network of tests. Where that fails the user is asked again, and told why.
+    /// Saves the user's decision on the network of tests. If that fails, the user gets a warning and is asked
+    /// again.
     pub(super) fn save_test_network(&mut self, network: TestNetworkChoice) -> Vec<Event> {
         match self.setup.save_test_network(&self.state().run, network) {
             Ok(()) => Vec::new(),
@@ -386,7 +386,8 @@ impl Engine {
         }
     }
 
-    /// Keeps what the user said of a socket that tests want. Where that fails the user is asked again, and told why.
+    /// Saves the user's decision on a socket that tests need. If that fails, the user gets a warning and is asked
+    /// again.
     pub(super) fn save_test_socket(&mut self, path: &str, is_reached: bool) -> Vec<Event> {
         match self
             .setup
@@ -446,7 +447,7 @@ impl Engine {
         });
     }
 
-    /// Appends a step's entry to log.md, unless a crash came right after it.
+    /// Appends a step's entry to log.md, unless it was already written before a crash.
     fn append_step_log_entry(&self, step: u32, entry: &str) -> Result<(), StoreError> {
         let log = documents_on_disk::read_document(&self.journal.layout().log())?;
         let text = log.map(|log| String::from_utf8_lossy(&log.bytes).into_owned());
@@ -457,7 +458,7 @@ impl Engine {
         }
     }
 
-    /// Writes the step into log.md and ticks its box.
+    /// Writes the step's entry into log.md and ticks its box.
     pub(super) fn record_step(
         &mut self,
         step: u32,
@@ -482,7 +483,7 @@ impl Engine {
         self.resumed = false;
         let mut events = self.detect_user_edits();
         let now = self.journal.now();
-        // The box of a step that was skipped stays open.
+        // The box of a skipped step stays open.
         let ticked: &[u32] = if is_skipped { &[] } else { &[step] };
         match pen.and_then(|pen| {
             document_commit::mark_steps(&pen, ticked, document_commit::StepMark::Ticked, now)

@@ -1,12 +1,11 @@
-//! The repository, through the `git` program.
+//! Accesses the repository through the `git` program.
 //!
-//! Snapshots keep the whole tree under `refs/agent-collab/`; commits take exactly the paths they are
-//! given. The user's index, work tree and other branches are never touched by a snapshot, and what
-//! the user staged for other paths survives a commit. Nothing here prompts, pushes, fetches or
-//! rewrites history, and nothing in the program's own folders (`.agent-collab/` and the ones of
-//! [`GitRepository::with_own`]) is ever counted, stored or committed.
+//! Snapshots store the whole tree under `refs/agent-collab/`; commits include exactly the given paths. A snapshot
+//! never touches the user's index, work tree or other branches, and what the user staged for other paths survives a
+//! commit. Nothing here prompts, pushes, fetches or rewrites history. Nothing in the program's own folders
+//! (`.agent-collab/` and the ones of [`GitRepository::with_excluded_folder`]) is ever counted, stored or committed.
 //!
-//! Refuses to decide: which branch, which paths and what to ask is the run's business.
+//! Which branch, which paths and what to ask is decided by the run.
 
 mod author;
 mod branch;

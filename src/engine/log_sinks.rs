@@ -1,22 +1,21 @@
-//! Where the program's own log goes by `[log]`: to a file, to a file of the user's as JSON, to standard error.
+//! Chooses where the program's own log goes by `[log]`: a text file, a JSON file, standard error.
 //!
-//! Refuses to open or write any of it.
+//! The files are opened and written by `store::debug_log`.
 
 use std::path::Path;
 
 use crate::config::config_model::AppConfig;
 use crate::store::debug_log::LogSink;
 
-/// What the terminal is used for.
+/// How the front end uses the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontEnd {
-    /// The full-screen program has it: nothing else may be written there.
+    /// The full-screen program uses it: nothing else may be written there.
     FullScreen,
-    /// Lines are written.
     Lines,
 }
 
-/// The sinks that are on.
+/// Returns the sinks that are on.
 pub fn log_sinks(config: &AppConfig, root: &Path, front_end: FrontEnd) -> Vec<LogSink> {
     let (log, paths) = (&config.log, &config.paths);
     let debug_log = root.join(&paths.workdir).join(&paths.debug_log);
@@ -27,13 +26,14 @@ pub fn log_sinks(config: &AppConfig, root: &Path, front_end: FrontEnd) -> Vec<Lo
     [file, json_file, console].into_iter().flatten().collect()
 }
 
-/// Names sinks to a person.
+/// Lists the sinks for display.
 pub fn describe_sinks(sinks: &[LogSink]) -> String {
     let words: Vec<String> = sinks.iter().map(LogSink::label).collect();
     words.join(", ")
 }
 
-/// Says that whole prompts are written where a bug report may take them from.
+/// Returns a notice that whole prompts are logged, since the log may end up in a bug report; `None` if they are
+/// not.
 pub fn prompt_logging_notice(config: &AppConfig, sinks: &[LogSink]) -> Option<String> {
     let is_so = config.log.log_prompts && !sinks.is_empty();
     is_so.then(|| {

@@ -1,6 +1,6 @@
-//! What agents asked for and nobody has answered yet: their calls, as they made them, and the raw texts of their questions.
+//! Stores requests of agents that have no answer yet: calls as they were made, and the raw texts of questions.
 //!
-//! It is in memory only: secrets and all are in it. Refuses to answer anything.
+//! They are kept in memory only, because they may contain secrets.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::domain::ids::RequestId;
 
 use super::approval_decision::PendingApproval;
 
-/// Everything that waits for an answer, by request.
+/// The requests that wait for an answer, by id.
 #[derive(Default)]
 pub(super) struct PendingRequests(BTreeMap<RequestId, PendingRequest>);
 
 enum PendingRequest {
     Approval(Box<PendingApproval>),
-    /// The raw texts by those that are shown.
+    /// The raw texts of options, by their displayed texts.
     Questions(BTreeMap<String, String>),
 }
 
@@ -28,29 +28,29 @@ impl PendingRequest {
 }
 
 impl PendingRequests {
-    /// Lets a call wait for the user.
+    /// Adds a call that waits for the user.
     pub(super) fn add_approval(&mut self, request: RequestId, call: PendingApproval) {
         self.0
             .insert(request, PendingRequest::Approval(Box::new(call)));
     }
 
-    /// Lets questions wait for the user: their raw texts, by those that are shown.
+    /// Adds questions that wait for the user: their raw texts, by the displayed texts.
     pub(super) fn add_questions(&mut self, request: RequestId, raw: BTreeMap<String, String>) {
         self.0.insert(request, PendingRequest::Questions(raw));
     }
 
-    /// A call that waits.
+    /// Returns a pending call.
     pub(super) fn approval(&self, request: &RequestId) -> Option<&PendingApproval> {
         self.0.get(request)?.pending_approval()
     }
 
-    /// All calls that wait.
+    /// Returns all pending calls.
     pub(super) fn approvals(&self) -> impl Iterator<Item = (&RequestId, &PendingApproval)> {
         let all = self.0.iter();
         all.filter_map(|(request, asked)| Some((request, asked.pending_approval()?)))
     }
 
-    /// Takes out questions that are answered: their raw texts, by those that were shown.
+    /// Removes questions that are answered, and returns their raw texts by the displayed texts.
     pub(super) fn remove_questions(&mut self, request: &RequestId) -> BTreeMap<String, String> {
         match self.0.remove(request) {
             Some(PendingRequest::Questions(raw)) => raw,
@@ -58,7 +58,7 @@ impl PendingRequests {
         }
     }
 
-    /// Nobody waits for this any more.
+    /// Removes a request that is no longer pending.
     pub(super) fn remove(&mut self, request: &RequestId) {
         self.0.remove(request);
     }

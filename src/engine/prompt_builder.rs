@@ -1,6 +1,7 @@
 //! Builds the text of each prompt from the run's state, the templates and the files.
 //!
-//! Refuses to word anything itself but the first line, by which every prompt can be told: phase and detail.
+//! The wording is in the templates; only the first line, which identifies the prompt by phase and detail, is
+//! written here.
 
 mod turn_preamble;
 mod user_notes;
@@ -27,10 +28,10 @@ use self::turn_preamble::{
 use super::Engine;
 use super::staging_folder::{self, TurnStagingFolder};
 
-/// How much of a failing test run the agent sees, in lines at its beginning and end.
+/// How much of a failing test run the agent sees, in lines at the beginning and at the end.
 const TEST_OUTPUT_LINES: (usize, usize) = (20, 120);
 
-/// The tools by which an agent has others work, and what each does.
+/// The tools with which an agent delegates work, and what each does.
 const DELEGATION_TOOLS: [(&str, &str); 3] = [
     (
         "task",
@@ -43,19 +44,19 @@ const DELEGATION_TOOLS: [(&str, &str); 3] = [
     ("session_manage", "looks at the tasks that you gave"),
 ];
 
-/// What puts the build profile on the planner's session.
+/// The message that switches the planner's session to the `build` profile.
 pub(super) const SWITCH_TO_BUILD_PROMPT: &str = "The plan is approved. From now on you are the agent `build`: you execute it, step by step, \
                                     as each message says.";
 
-/// What puts the plan profile back on it.
+/// The message that switches it back to the `plan` profile.
 pub(super) const SWITCH_TO_PLAN_PROMPT: &str = "The user sends you back to planning. From now on you are the agent `plan`: you change nothing but \
                                    the plan, as the next message says.";
 
 impl Engine {
-    /// Writes what a turn would send if it were released now; touches nothing.
+    /// Builds the prompt that a turn would send if it started now; changes nothing.
     ///
     /// # Errors
-    /// Why there is no prompt, in words; the turn itself would fail with the same.
+    /// The reason why there is no prompt; the turn itself would fail with the same.
     pub fn preview_prompt(&self, order: &TurnOrder) -> Result<String, String> {
         let role = order.purpose.role();
         let session = self
@@ -67,8 +68,8 @@ impl Engine {
         self.full_prompt(order, &staging)
     }
 
-    /// Writes all that goes to the agent with a turn: what it must know again, what is to be said to it
-    /// first, then the prompt.
+    /// Builds everything that a turn sends to the agent: what it must be told again, any introduction, then the
+    /// prompt.
     pub(super) fn full_prompt(
         &self,
         order: &TurnOrder,
@@ -85,29 +86,30 @@ impl Engine {
         })
     }
 
-    /// Tells whether the planner may not know yet that it executes now: until its first step is through.
+    /// Returns whether the planner may not know yet that it executes now: true until its first step is done.
     fn needs_execution_introduction(&self, order: &TurnOrder) -> bool {
         let execution = self.state().execution.as_ref();
         let is_first = execution.is_some_and(|execution| execution.done.is_empty());
         is_first && matches!(order.purpose, TurnPurpose::Step { .. })
     }
 
-    /// Tells whether the role's conversation is gone; a review that begins a new one each time says all it needs.
+    /// Returns whether the role's conversation is lost; a review that always starts a new one needs no recovery.
     fn needs_recovery(&self, order: &TurnOrder) -> bool {
         let session = self.state().session(order.purpose.role());
         session.is_some_and(Session::needs_recovery) && !self.starts_new_conversation(order)
     }
 
-    /// Tells whether a turn begins a new conversation by configuration.
+    /// Returns whether the configuration makes a turn start a new conversation.
     pub(super) fn starts_new_conversation(&self, order: &TurnOrder) -> bool {
-        // Who is asked for what its review lacks goes on in the conversation that knows it.
+        // A reviewer that is asked for what its review lacks must continue in the conversation that knows the
+        // review.
         let goes_on = matches!(order.again, Some(TurnRetryReason::AskedBack { .. }));
         order.purpose == TurnPurpose::Review
             && !goes_on
             && self.setup.config.workflow.reviewer_session == ReviewerSession::Fresh
     }
 
-    /// Writes the prompt of a turn.
+    /// Builds the prompt of a turn.
     fn turn_prompt(
         &self,
         order: &TurnOrder,
@@ -138,8 +140,8 @@ impl Engine {
         ))
     }
 
-    /// What the user tells the agent of the turn besides, marked as what it is; empty where that is nothing.
-    /// It goes out with each turn: conversations keep the system prompt that they began with.
+    /// Returns the user's own prompt for the turn's agent, marked as such; empty if there is none. It is sent with
+    /// each turn because conversations keep the system prompt with which they began.
     fn agent_instructions(&self, order: &TurnOrder) -> String {
         let name = order.purpose.profile().name();
         match self.setup.agent_prompts.get(name) {
@@ -151,7 +153,7 @@ impl Engine {
         }
     }
 
-    /// Writes what goes in front of a prompt when the CLI has lost the conversation.
+    /// Builds the text that is put before a prompt if the CLI has lost the conversation.
     pub(super) fn recovery_prompt(&self, order: &TurnOrder) -> Result<String, String> {
         let state = self.state();
         let done = state
@@ -179,8 +181,8 @@ impl Engine {
         Ok(format!("[agent-collab RECOVER]\n\n{body}"))
     }
 
-    /// What every prompt holds. The project's instructions stand in the first prompt of a conversation:
-    /// whatever follows has them in its history.
+    /// Returns the variables of every prompt. The project's instructions are only in the first prompt of a
+    /// conversation: later turns have them in the history.
     fn common_variables(&self, order: &TurnOrder) -> CommonVars {
         let goal = self.state().goal.as_ref();
         let session = self.state().session(order.purpose.role());
@@ -200,7 +202,7 @@ impl Engine {
         }
     }
 
-    /// What the agent of a turn can give to others; its CLI may keep the tools behind a search of its own.
+    /// Describes what a turn's agent can delegate, because its CLI may list the tools only after a search.
     fn describe_delegation_tools(&self, order: &TurnOrder) -> Option<String> {
         if !self.supports_tools(order.purpose.role()) {
             return None;
@@ -232,20 +234,20 @@ impl Engine {
             .collect()
     }
 
-    /// The plan as agents read it: its front matter is the program's own.
+    /// Returns the plan without the front matter, which is for the program only.
     fn plan_for_agents(&self) -> Result<Option<String>, String> {
         let plan = self.plan_on_disk().map_err(|error| error.to_string())?;
         Ok(plan.as_deref().map(without_front_matter))
     }
 
-    /// The same of the review.
+    /// Returns the review without the front matter.
     fn comments_for_agents(&self) -> Result<Option<String>, String> {
         let comments = self.comments_on_disk();
         let comments = comments.map_err(|error| error.to_string())?;
         Ok(comments.as_deref().map(without_front_matter))
     }
 
-    /// Who reviews the plan, in the template's word.
+    /// Returns the template's words for who reviews the plan.
     fn describe_reviewer(&self) -> String {
         let kind = |role: Role| {
             let adapter = self.setup.adapters.get(&role);
@@ -270,7 +272,7 @@ impl Engine {
         let vars = RefineGoalVars {
             common: self.common_variables(order),
             role: order.purpose.role().name().to_owned(),
-            // A goal that was just given is no second message.
+            // A goal that was just given is not repeated as a message.
             message: Some(said.to_owned())
                 .filter(|said| *said != self.common_variables(order).goal),
         };
@@ -397,7 +399,7 @@ impl Engine {
         })
     }
 
-    /// The open findings with the planner's last answers.
+    /// Returns the open findings with the planner's last answers.
     fn open_findings(&self) -> Vec<OpenFinding> {
         self.state().findings.open().map(to_open_finding).collect()
     }
@@ -439,7 +441,7 @@ fn fix_task(
     }
 }
 
-/// Says how a test run that is to be put right ended, to follow "it".
+/// Describes how a failed test run ended, to follow "it".
 fn describe_test_outcome(receipt: &crate::domain::receipt::Receipt) -> String {
     match receipt.exit_code {
         Some(code) => format!("ended with exit status {code}"),
@@ -447,7 +449,7 @@ fn describe_test_outcome(receipt: &crate::domain::receipt::Receipt) -> String {
     }
 }
 
-/// A step that is through, with its commit.
+/// Returns a finished step with its commit.
 fn to_done_step(step: &StepRecord) -> DoneStep {
     let end = match &step.outcome {
         StepOutcome::Committed { commit, .. } => {
@@ -484,7 +486,7 @@ fn commit_lines(execution: &PlanExecution) -> Vec<CommitLine> {
     execution.done.iter().filter_map(line).collect()
 }
 
-/// Findings that stay open although the review before the last had them unanswered too.
+/// Returns findings that are still open although an earlier review already had them without an answer.
 fn repeatedly_unanswered_findings(state: &crate::domain::run::RunState) -> Vec<u32> {
     let older =
         |finding: &&Finding| finding.raised_in < finding.last_in && finding.responses.is_empty();
@@ -515,7 +517,7 @@ fn to_open_finding(finding: &Finding) -> OpenFinding {
     }
 }
 
-/// The first line of every prompt.
+/// Returns the first line of every prompt.
 fn prompt_header(order: &TurnOrder, iteration: u32) -> String {
     let detail = match &order.purpose {
         TurnPurpose::RefineGoal { .. } | TurnPurpose::WritePlan => String::new(),

@@ -1,6 +1,6 @@
-//! Finds on the disk what a call opens to read: paths through their links, patterns, what a search meets.
+//! Finds on the disk what a call reads: paths with their links, patterns, and the files that a search visits.
 //!
-//! Refuses to decide: rules are asked only for which files are worth telling.
+//! Whether a read is allowed is decided elsewhere; rules are used here only to select the paths to report.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,12 +18,12 @@ use crate::permission::{
 
 use super::call_decision::resolve_path;
 
-/// How many files and folders are looked at for one call.
+/// How many files and folders are visited for one call.
 const MAX_VISITED_ENTRIES: usize = 200_000;
-/// How many paths are told of one call.
+/// How many paths are reported for one call.
 const MAX_REPORTED_PATHS: usize = 1_000;
 
-/// Adds to what a decision rests on what the call opens to read.
+/// Adds the paths that a call reads to its decision context.
 pub fn with_read_paths(call: &AgentToolCall, context: DecisionContext) -> DecisionContext {
     let mut finder = ReadTargetResolver::new(&context);
     match call {
@@ -46,7 +46,7 @@ pub fn with_read_paths(call: &AgentToolCall, context: DecisionContext) -> Decisi
     DecisionContext { reads, ..context }
 }
 
-/// Lists the files of a repository that rules deny to read, for a sandbox that can hide them. Git's folder is left out.
+/// Lists the files that the read rules deny, for a sandbox that can hide them. Git's folder is left out.
 pub fn find_denied_files(root: &Path, rules: &RuleSet) -> Vec<PathBuf> {
     let literals = rules.denied_literals("read");
     if literals.is_empty() {
@@ -88,7 +88,7 @@ pub fn find_denied_files(root: &Path, rules: &RuleSet) -> Vec<PathBuf> {
 
 struct ReadTargetResolver<'a> {
     context: &'a DecisionContext,
-    /// What is in the name of each file that rules hold back; `None`: nobody can tell.
+    /// Parts of the names of the files that rules restrict; `None` if that is unknown.
     literals: Option<Vec<String>>,
     n_visited: usize,
     reads: CallReads,
@@ -107,7 +107,7 @@ impl<'a> ReadTargetResolver<'a> {
     fn resolve_target(&mut self, opening: &ReadTarget) {
         for folder in &opening.folders {
             let mut named = vec![lexical_absolute(folder, Path::new(&opening.text))];
-            // A variable of a loop stands for each path of the loop's pattern, in quotes too.
+            // In quotes too: a variable of a loop stands for each path that the loop's pattern matches.
             if opening.text.contains(['*', '?', '[']) {
                 named.extend(self.expand_pattern(folder, &opening.text));
             }
@@ -155,7 +155,7 @@ impl<'a> ReadTargetResolver<'a> {
         self.reads.unknown_reason.get_or_insert(why);
     }
 
-    /// The paths that a pattern of the shell's stands for; links on the way are followed.
+    /// Expands a shell pattern to paths; links on the way are followed.
     fn expand_pattern(&mut self, folder: &Path, pattern: &str) -> Vec<PathBuf> {
         let mut found = vec![if pattern.starts_with('/') {
             PathBuf::from("/")
@@ -200,7 +200,7 @@ impl<'a> ReadTargetResolver<'a> {
         names
     }
 
-    /// A folder and all folders below it.
+    /// Returns a folder and all folders below it.
     fn descendant_folders(&mut self, folder: &Path) -> Vec<PathBuf> {
         let mut found = vec![folder.to_owned()];
         let mut at = 0;
@@ -216,7 +216,7 @@ impl<'a> ReadTargetResolver<'a> {
         found
     }
 
-    /// Goes through a folder as the search does, and notes what leads out and what rules hold back.
+    /// Walks a folder as the search does, and records what leads out of the root and what rules restrict.
     fn search_folder(&mut self, start: &Path, depth: ReadDepth, scope: &SearchScope) {
         let shows = depth == ReadDepth::Contents;
         let root = &self.context.root;
@@ -271,8 +271,8 @@ impl<'a> ReadTargetResolver<'a> {
         }
     }
 
-    /// Goes after a link where the search does: what leads out is noted, a file met; gives the folder that is left to be
-    /// gone through.
+    /// Follows a link as the search does: records a target outside the root or a file, and returns a folder that is
+    /// still to be walked.
     fn follow_link(&mut self, link: &Path, is_read: bool, scope: &SearchScope) -> Option<PathBuf> {
         let resolved = resolve_path(&self.context.root, link);
         let real = resolved.real.clone();
@@ -297,7 +297,7 @@ impl<'a> ReadTargetResolver<'a> {
         None
     }
 
-    /// Notes a file that a search reads, where rules hold it back.
+    /// Records a file that a search reads, if rules restrict it.
     fn record_searched_file(&mut self, path: &Path, scope: &SearchScope) {
         let resolved = if path.symlink_metadata().is_ok_and(|data| data.is_symlink()) {
             resolve_path(&self.context.root, path)
@@ -330,7 +330,7 @@ impl<'a> ReadTargetResolver<'a> {
         });
     }
 
-    /// Tells whether git's index holds a file; where it cannot be read plainly, it is taken to.
+    /// Returns whether git's index contains a file; true if the index cannot be read in a simple way.
     fn is_tracked(&self, path: &Path) -> bool {
         let git = self.context.root.join(".git");
         let folder = match fs::read_to_string(&git) {
@@ -343,7 +343,7 @@ impl<'a> ReadTargetResolver<'a> {
         let Ok(index) = fs::read(folder.join("index")) else {
             return folder.join("index").exists();
         };
-        // From version 4 on names are packed.
+        // From version 4 on, names are compressed and cannot be searched as plain bytes.
         if index.get(4..8) != Some(&[0, 0, 0, 2]) && index.get(4..8) != Some(&[0, 0, 0, 3]) {
             return true;
         }
@@ -352,7 +352,7 @@ impl<'a> ReadTargetResolver<'a> {
         memchr::memmem::find(&index, name.as_bytes()).is_some()
     }
 
-    /// Tells whether the plainest lines of the root's `.gitignore` leave a file out, and none takes it back.
+    /// Returns whether a simple line of the root's `.gitignore` ignores a file, and no line includes it again.
     fn is_ignored(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let text = fs::read_to_string(self.context.root.join(".gitignore")).unwrap_or_default();
@@ -368,7 +368,7 @@ impl<'a> ReadTargetResolver<'a> {
         text.lines().any(|line| takes(line) || at_root(line)) && !self.may_be_reincluded(path)
     }
 
-    /// Tells whether some ignore file above a path takes something back that may be it.
+    /// Returns whether an ignore file above a path may include the path again.
     fn may_be_reincluded(&self, path: &Path) -> bool {
         let above = path.ancestors().skip(1);
         let mut above = above.take_while(|folder| is_inside(folder, &self.context.root));

@@ -1,6 +1,6 @@
-//! What a turn left in its folder when the program ended: found, counted, taken in or put aside.
+//! Finds the document that a turn left when the program ended, and accepts it or puts it aside.
 //!
-//! Refuses to judge it: it goes the way of every turn's document.
+//! It is validated in the same way as every turn's document.
 
 use crate::domain::event::Event;
 use crate::domain::question::{DraftFile, QuestionKind};
@@ -14,7 +14,7 @@ use super::document_commit::WorkflowDocumentLock;
 use super::{Engine, PendingDocument, failure_event, staging_folder};
 
 impl Engine {
-    /// Looks for what the turn that was cut off left; before EXECUTE only, where a turn brings a document.
+    /// Looks for what the interrupted turn left; only before EXECUTE, where turns return documents.
     pub(super) fn find_recovered_draft(&self) -> Result<Option<Event>, StoreError> {
         let state = self.state();
         let order = match (&state.running, &state.busy) {
@@ -51,7 +51,7 @@ impl Engine {
         files.into_iter().filter_map(counted).collect()
     }
 
-    /// What lies in the folder of a turn, as if it had just ended.
+    /// Loads the documents in a turn's folder, as if the turn had just ended.
     fn load_leftover_document(
         &self,
         order: &TurnOrder,
@@ -76,7 +76,7 @@ impl Engine {
         }))
     }
 
-    /// The document that the open question is about.
+    /// Returns the document that the open question is about.
     pub(super) fn document_in_question(&self) -> Result<Option<PendingDocument>, StoreError> {
         let kind = self
             .state()
@@ -108,7 +108,7 @@ impl Engine {
             self.pending_document = left;
             self.save_agent_copy()
         });
-        // What could not be kept is not removed.
+        // The draft must not be removed if it could not be saved.
         match dropped {
             Ok(()) => self.drop_pending_document(),
             Err(error) => return vec![failure_event("put the draft aside", error)],

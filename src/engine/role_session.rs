@@ -1,6 +1,6 @@
-//! The `session.json` of a role: the same facts that a child's has, kept true with each message and turn.
+//! Keeps the `session.json` of each role up to date, with the same facts as a child's.
 //!
-//! Refuses to read it back for the run: the run's own record says what a session is.
+//! The run never reads it back: the run's own record says what a session is.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::store::session_files;
 use super::{Engine, EngineError};
 
 impl Engine {
-    /// Replaces what an event has made untrue.
+    /// Saves the sessions that an event has changed.
     pub(super) fn save_role_sessions(&self, event: &Event) -> Result<(), EngineError> {
         let roles: &[Role] = match event {
             Event::MessageAppended { role, .. }
@@ -38,7 +38,7 @@ impl Engine {
     fn save_role_session(&self, role: Role, session: &Session) -> Result<(), EngineError> {
         let state = self.state();
         let stored = session_files::load_session(self.journal.layout(), &session.id);
-        // One that somebody damaged says nothing here; the guard of the program's files puts it right and tells.
+        // A damaged file is ignored here; the tamper guard restores and reports it.
         let created = stored.ok().flatten();
         let created = created.and_then(|stored| stored["created"].as_i64());
         let now = self.journal.now();

@@ -1,6 +1,6 @@
-//! What a run changed, between the trees that it noted: for the screen and for `agent-collab diff`.
+//! Computes what a run changed between its stored trees, for the screen and for `agent-collab diff`.
 //!
-//! Takes no lock and changes nothing but git's store of objects. Refuses to know who looks.
+//! It takes no lock and changes nothing but git's object store.
 
 use similar::TextDiff;
 use thiserror::Error;
@@ -13,33 +13,29 @@ use crate::text::unified_diff::UnifiedDiff;
 
 use super::git::{GitError, GitRepository, TreeId};
 
-/// What there is to see.
+/// The changes of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunChanges {
-    /// These changes.
     Diff(UnifiedDiff),
-    /// None, and why.
+    /// There are none, for this reason.
     Unchanged(String),
 }
 
-/// Why the changes cannot be shown.
+/// The reason why the changes cannot be shown.
 #[derive(Debug, Error)]
 pub enum RunChangesError {
-    /// Git fails.
     #[error("{error}\nhint: {}", error.hint())]
     Git {
-        /// What it said.
         error: GitError,
     },
-    /// A document cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Looks at the changes of a scope.
+/// Loads the changes of a scope.
 ///
 /// # Errors
-/// Git fails, for example because a tree is gone, or a kept version of the plan cannot be read.
+/// Git fails, for example because a tree is gone, or a saved version of the plan cannot be read.
 pub async fn load_changes(
     git: Option<&GitRepository>,
     execution: Option<&PlanExecution>,
@@ -84,7 +80,7 @@ fn no_changes_message(scope: DiffScope) -> String {
     }
 }
 
-/// Why there is no tree to compare with.
+/// Returns the reason why there is no tree to compare with.
 fn missing_tree_message(execution: Option<&PlanExecution>, scope: DiffScope) -> String {
     let is_listed = execution.is_some_and(|execution| execution.diff_scopes().contains(&scope));
     match scope {
@@ -97,7 +93,7 @@ fn missing_tree_message(execution: Option<&PlanExecution>, scope: DiffScope) -> 
     }
 }
 
-/// Compares the last two kept versions of the plan.
+/// Compares the last two saved versions of the plan.
 fn diff_plan_versions(layout: &WorkdirLayout) -> Result<RunChanges, RunChangesError> {
     let name = &layout.names().plan;
     let mut versions = iteration_files::load_last_versions(layout, name, 2)?;
@@ -106,7 +102,7 @@ fn diff_plan_versions(layout: &WorkdirLayout) -> Result<RunChanges, RunChangesEr
             "the plan has no earlier version to compare with".to_owned(),
         ));
     };
-    // What the program writes before the text differs in every version.
+    // The front matter, which the program writes, differs in every version.
     let text = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
         front_matter::parse_document(&text).body.to_owned()

@@ -1,7 +1,7 @@
-//! A run as its files tell it to somebody who only looks: no lock, no guard, nothing written.
+//! Follows a run by its files for an observer: it takes no lock, uses no guard and writes nothing.
 //!
-//! The log tells what happened and, folded, where the run stands; the snapshot stands in where the log
-//! cannot be read that far, and the log for the snapshot. Refuses to repair anything.
+//! The log gives the events and, folded, the state of the run. The snapshot replaces the log where the log cannot
+//! be read that far, and the log replaces a missing snapshot. Nothing is repaired.
 
 use crate::domain::event::Event;
 use crate::domain::run::{Run, RunState};
@@ -10,10 +10,10 @@ use crate::store::{EventLogRecord, StoreError, WorkdirLayout, state_snapshot};
 
 use super::run_loader::RunAtLogEnd;
 
-/// How many events are read at once, so that a long log neither fills the memory nor stops a screen.
+/// How many events are read at once, so that a long log neither fills the memory nor blocks a screen.
 const MAX_EVENTS_PER_POLL: usize = 500;
 
-/// Reads one run, again and again where it goes on.
+/// Reads one run, repeatedly while it continues.
 #[derive(Debug)]
 pub struct RunFollower {
     layout: WorkdirLayout,
@@ -22,39 +22,39 @@ pub struct RunFollower {
     begins: FollowStart,
 }
 
-/// From where on a log is told.
+/// Where following a log starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FollowStart {
     LogBeginning,
     LogEnd,
 }
 
-/// What one look found.
+/// The result of one read.
 #[derive(Debug, Default)]
 pub struct RunFollowUpdate {
-    /// Whether everything that was told before is void: another run lies there now.
+    /// Whether everything reported before is void: another run is in the directory now.
     pub is_restarted: bool,
-    /// The number of the last event of a log that was taken up at its end: the state counts it in, and nothing of it
-    /// was told.
+    /// The number of the last skipped event, if following starts at the log's end: the state includes the skipped
+    /// events, but they are not reported.
     pub n_skipped_events: Option<u64>,
-    /// What happened since the last look, in order.
+    /// The events since the last read, in order.
     pub records: Vec<EventLogRecord<Event>>,
     /// Whether there is more to read at once.
     pub has_more: bool,
-    /// Where the run stands, as far as it was read; `None` when there is none.
+    /// The state of the run, as far as it was read; `None` if there is no run.
     pub state: Option<RunState>,
     /// What cannot be read, and what to do.
     pub problem: Option<String>,
 }
 
 impl RunFollower {
-    /// Looks at the run whose files lie here, from its first event on.
+    /// Follows the run in this directory from its first event.
     pub fn new(layout: WorkdirLayout) -> Self {
         Self::starting_at(layout, FollowStart::LogBeginning)
     }
 
-    /// Looks at what happens from now on in the run whose files lie here: however long its log is, no more of it is read
-    /// than the snapshot leaves open. Where the snapshot does not lead to the log's end all of it is told.
+    /// Follows the run in this directory from now on. However long the log is, only the part that the snapshot does
+    /// not cover is read. If the snapshot does not lead to the log's end, all events are reported.
     pub fn from_log_end(layout: WorkdirLayout) -> Self {
         Self::starting_at(layout, FollowStart::LogEnd)
     }
@@ -69,17 +69,17 @@ impl RunFollower {
         }
     }
 
-    /// The places that it looks at.
+    /// Returns the paths of the run.
     pub fn layout(&self) -> &WorkdirLayout {
         &self.layout
     }
 
-    /// Reads on. Blocks.
+    /// Reads what is new. Blocks.
     pub fn read_new(&mut self) -> RunFollowUpdate {
         self.read_new_with(&mut |_, _| {})
     }
 
-    /// Reads on and shows each event with the state in which it came. Blocks.
+    /// Reads what is new and passes each event with the state in which it came. Blocks.
     pub fn read_new_with(&mut self, each: &mut dyn FnMut(&RunState, &Event)) -> RunFollowUpdate {
         if let Some(seen) = self.load_log_end() {
             return seen;
@@ -129,12 +129,12 @@ impl RunFollower {
             }
             self.run = Run::replay_event(self.run.take(), record.at, &record.event);
         }
-        // After the last events comes a look that finds none, or the trouble behind them.
+        // After the last events one more read is needed: it finds none, or the error behind them.
         seen.has_more = !records.is_empty();
         seen.records = records;
     }
 
-    /// Takes the snapshot where the log is missing or ends before it.
+    /// Uses the snapshot if the log is missing or ends before it.
     fn apply_snapshot(&self, seen: &mut RunFollowUpdate) {
         if seen.state.is_some() && seen.problem.is_none() {
             return;
@@ -147,7 +147,7 @@ impl RunFollower {
             Err(error) if seen.problem.is_none() => {
                 seen.problem = Some(describe_store_error(&error))
             }
-            // The log's own trouble says enough.
+            // The log's own error is enough.
             Err(_) => {}
         }
     }
@@ -155,7 +155,7 @@ impl RunFollower {
 
 pub(super) fn describe_store_error(error: &StoreError) -> String {
     match error {
-        // Archiving or repairing is not for somebody who only looks.
+        // The hint is to archive or repair, which an observer cannot do.
         StoreError::Damaged { .. } => error.to_string(),
         _ => format!("{error}; {}", error.hint()),
     }
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Looks until nothing more comes: what was left out, the events that were told, and where the run stands.
+    /// Reads until nothing more comes; returns what was skipped, the reported events, and the state.
     fn look(onlooker: &mut RunFollower) -> (Option<u64>, Vec<u64>, Option<RunState>) {
         let (mut untold, mut told) = (None, Vec::new());
         loop {

@@ -1,7 +1,7 @@
-//! The record of a run: every event in the log, the run that follows from them, and its snapshot.
+//! Keeps the record of a run: every event in the log, the run folded from them, and its snapshot.
 //!
-//! The order is the promise: the event is appended, the run takes its step, the log is made durable,
-//! the snapshot replaced; only then is an effect performed.
+//! The order is guaranteed: the event is appended, the run is stepped, the log is made durable, the snapshot is
+//! replaced; only then is an effect performed.
 
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, RunParameters};
@@ -15,18 +15,18 @@ use crate::store::{
 };
 use crate::text::pluralize;
 
-/// The record of one run, open for more.
+/// The record of one run, open for writing.
 #[derive(Debug)]
 pub struct RunJournal {
     guard: TamperGuard,
     log: EventLog<Event>,
     run: Run,
-    /// What had to be mended on opening, in words.
+    /// Describes what had to be repaired on opening.
     repair_notices: Vec<String>,
 }
 
 impl RunJournal {
-    /// Begins the record of a new run; its first event comes with it.
+    /// Creates the record of a new run and returns it with its first event.
     ///
     /// # Errors
     /// The files cannot be written.
@@ -58,15 +58,15 @@ impl RunJournal {
         Ok((journal, first))
     }
 
-    /// Opens the record of a run that the program ended in: the snapshot, and the events after it.
+    /// Reopens the record of a run that the program left: the snapshot, and the events after it.
     ///
-    /// A missing or damaged snapshot is rebuilt from the log, half a last line of the log is cut off; a copy
-    /// of either is kept. A newer schema is refused, and nothing is changed then.
+    /// A missing or damaged snapshot is rebuilt from the log, and an incomplete last line of the log is cut off; a
+    /// copy of either is kept. A newer schema is an error, and then nothing is changed.
     ///
     /// # Errors
-    /// There is no run, the files cannot be read, or they are of a newer schema.
+    /// The files cannot be read, or have a newer schema.
     pub fn reopen(guard: TamperGuard) -> Result<Option<Self>, StoreError> {
-        // A snapshot of a newer version is found before anything is mended.
+        // A snapshot of a newer schema must be found before anything is repaired.
         let known = match state_snapshot::load_snapshot::<Run>(guard.layout()) {
             Ok(found) => Ok(found),
             Err(error @ StoreError::Damaged { .. }) => Err(error),
@@ -88,7 +88,7 @@ impl RunJournal {
             Some(found) => (Some(found.state), found.last_seq + 1),
             None => (None, 1),
         };
-        // Most of the time the snapshot covers all of it: a long log is not read for nothing.
+        // Usually the snapshot covers everything: a long log is then not read at all.
         let rest = if from > log.last_seq() {
             None
         } else {
@@ -111,12 +111,12 @@ impl RunJournal {
         Ok(Some(journal))
     }
 
-    /// Takes what had to be mended when the record was opened, in words; each names the copy that was kept.
+    /// Returns the descriptions of the repairs made on opening; each names the saved copy.
     pub fn take_repair_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.repair_notices)
     }
 
-    /// Reads everything that was recorded so far, and keeps it. Blocks; a screen reads from the log's end instead.
+    /// Reads all recorded events into memory. Blocks; a screen reads from the log's end instead.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -132,22 +132,22 @@ impl RunJournal {
         self.log.read_from(self.log.last_seq())?.last().transpose()
     }
 
-    /// What is known of the run.
+    /// Returns the current state of the run.
     pub fn state(&self) -> &RunState {
         self.run.state()
     }
 
-    /// The writer of all guarded files.
+    /// Returns the tamper guard, which writes all guarded files.
     pub fn guard(&self) -> &TamperGuard {
         &self.guard
     }
 
-    /// Where the run's files lie.
+    /// Returns the paths of the run's files.
     pub fn layout(&self) -> &WorkdirLayout {
         self.guard.layout()
     }
 
-    /// Records an event and lets the run take its step.
+    /// Records an event and steps the run.
     ///
     /// # Errors
     /// The files cannot be written; the effects are lost with the error, so the caller must stop.
@@ -163,10 +163,10 @@ impl RunJournal {
         Ok(recorded)
     }
 
-    /// The same for an event that is nothing without the one that follows at once: it becomes durable with that one.
+    /// Records an event that needs the next one, which follows at once; it becomes durable with that one.
     ///
     /// # Errors
-    /// As for [`RunJournal::record`].
+    /// Same as [`RunJournal::record`].
     pub fn record_unsynced(
         &mut self,
         event: Event,
@@ -189,7 +189,7 @@ impl RunJournal {
         ))
     }
 
-    /// Notes the event in debug.log by its kind; its text is in the event log.
+    /// Writes the event's kind to debug.log; its text is in the event log.
     fn log_event_kind(&self, seq: u64, origin: &EventOrigin, event: &Event) {
         if !tracing::enabled!(tracing::Level::INFO) {
             return;
@@ -200,7 +200,7 @@ impl RunJournal {
         tracing::info!(seq, kind, turn, phase = %self.state().phase, "event");
     }
 
-    /// The session and turn that an event belongs to.
+    /// Returns the session and turn that an event belongs to.
     fn event_origin(&self, event: &Event) -> EventOrigin {
         if let Some(origin) = child_origin(event) {
             return origin;
@@ -250,7 +250,7 @@ impl RunJournal {
         self.state().session(role).map(|session| session.id.clone())
     }
 
-    /// The files of a role's session.
+    /// Returns the files of a role's session.
     pub fn session_files(&self, id: &SessionId) -> SessionFiles {
         SessionFiles::new(&self.guard, id)
     }
@@ -263,7 +263,7 @@ impl RunJournal {
         self.session_files(id).append_message(message)
     }
 
-    /// Appends to log.md.
+    /// Appends an entry to log.md.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -271,7 +271,8 @@ impl RunJournal {
         RunLog::new(&self.guard).append_entry(text)
     }
 
-    /// Compares the program's own files with what it wrote. Reads them all: off the loop only.
+    /// Compares the program's own files with what it wrote, and restores them. Reads them all, so never on the main
+    /// loop.
     ///
     /// # Errors
     /// A file cannot be read or restored.
@@ -279,13 +280,13 @@ impl RunJournal {
         guard.check_and_restore()
     }
 
-    /// The instant that the clock shows.
+    /// Returns the current time.
     pub fn now(&self) -> UnixMillis {
         utc_time::now()
     }
 }
 
-/// The child session that an event belongs to, where it is one's.
+/// Returns the child session that an event belongs to, if there is one.
 fn child_origin(event: &Event) -> Option<EventOrigin> {
     let session = match event {
         Event::TaskStarted(order) => &order.session,
@@ -313,7 +314,7 @@ fn describe_torn_tail(torn: &TornTail) -> String {
     )
 }
 
-/// Keeps a damaged snapshot before another one takes its place, and says so.
+/// Saves a copy of a damaged snapshot before it is replaced, and describes that.
 fn save_damaged_snapshot(
     layout: &WorkdirLayout,
     damage: &StoreError,

@@ -1,7 +1,7 @@
-//! The run that lies in a directory, as of the last event of its log: no lock, no guard, nothing written.
+//! Loads the run in a directory as of the last event of its log: no lock, no guard, nothing written.
 //!
-//! The snapshot is the short way: what it covers is not read again, so that a long log costs no more than its end.
-//! Refuses to repair anything, and to say whether the run goes on.
+//! The snapshot saves time: the events that it covers are not read again, so a long log costs no more than its end.
+//! Nothing is repaired, and the loaded run does not say whether it can continue.
 
 use crate::domain::event::Event;
 use crate::domain::run::{Run, RunState};
@@ -12,16 +12,15 @@ use crate::text::clean_to_one_line;
 
 use super::run_follower::describe_store_error;
 
-/// How much of the log's end is read at first, in bytes; mostly the snapshot covers all of it.
+/// How much of the log's end is read at first, in bytes; usually the snapshot covers the rest.
 const LOG_TAIL_BYTES: u64 = 32 * 1024;
 
-/// Reads the run that lies here; `None` where there is none. Blocks.
+/// Loads the run in this directory; `None` if there is none. Blocks.
 ///
-/// A snapshot that is damaged, or of another log than the one that lies here, counts for nothing: then the log is read
-/// from its beginning.
+/// A snapshot that is damaged, or belongs to another log, is ignored: then the log is read from its beginning.
 ///
 /// # Errors
-/// The files cannot be read, are of a newer version, or the log is damaged.
+/// The files cannot be read, have a newer schema, or the log is damaged.
 pub fn load_run(layout: &WorkdirLayout) -> Result<Option<Run>, StoreError> {
     let found = RunFileContents::load(layout);
     match (found.snapshot, found.log) {
@@ -31,22 +30,21 @@ pub fn load_run(layout: &WorkdirLayout) -> Result<Option<Run>, StoreError> {
     }
 }
 
-/// Where a run stands, as far as its files tell it.
+/// The state of a run, as far as its files can be read.
 #[derive(Debug, Clone)]
 pub struct PartialRunState {
-    /// Where.
     pub state: RunState,
-    /// The number of the last event in it.
+    /// The number of the last event that is in the state.
     pub last_seq: u64,
-    /// What cannot be read of the run, and what tells it instead.
+    /// What cannot be read of the run, and what is shown in its place.
     pub problem: Option<String>,
 }
 
-/// The same for somebody who wants to see what there is to be seen: the log as far as it can be read, or the snapshot where
-/// the log does not reach it. Blocks.
+/// Loads as much of a run as possible for display: the log as far as it can be read, or the snapshot if the log
+/// ends before it. Blocks.
 ///
 /// # Errors
-/// Nothing of the run can be read; the error is the snapshot's, where it has one.
+/// Nothing of the run can be read; the error is the snapshot's, if it has one.
 pub fn load_partial_run(layout: &WorkdirLayout) -> Result<Option<PartialRunState>, StoreError> {
     let found = RunFileContents::load(layout);
     let problem = found.describe_problem();
@@ -62,7 +60,7 @@ pub fn load_partial_run(layout: &WorkdirLayout) -> Result<Option<PartialRunState
     }))
 }
 
-/// A run as of the last event of its log, and the log from there on.
+/// A run as of the last event of its log, and a follower of the log from there.
 pub(super) struct RunAtLogEnd {
     pub(super) run: Run,
     pub(super) last_seq: u64,
@@ -70,8 +68,8 @@ pub(super) struct RunAtLogEnd {
 }
 
 impl RunAtLogEnd {
-    /// Reads the snapshot and the events behind it; `None` where the snapshot does not lead to the end of the log.
-    /// Why it does not, a reader of the whole log finds. Blocks.
+    /// Loads the snapshot and the events after it; `None` if the snapshot does not lead to the end of the log. A
+    /// reader of the whole log reports the reason. Blocks.
     pub(super) fn load(layout: &WorkdirLayout) -> Option<Self> {
         let known = state_snapshot::load_snapshot::<Run>(layout).ok()??;
         let since = load_events_after(layout, &known).ok()??;
@@ -90,14 +88,14 @@ impl RunAtLogEnd {
     }
 }
 
-/// What the two files tell, each as far as it can be read.
+/// The contents of the two files, each as far as it can be read.
 #[derive(Debug, Default)]
 struct RunFileContents {
     run: Option<Run>,
     last_seq: u64,
-    /// The snapshot, where the log does not reach it.
+    /// The snapshot, if the log ends before it.
     snapshot_ahead_of_log: Option<StateSnapshot<Run>>,
-    /// Why there is no snapshot, where one lies.
+    /// Why the snapshot cannot be used, if the file exists.
     snapshot: Option<StoreError>,
     /// Why the log was not read to its end.
     log: Option<StoreError>,
@@ -154,13 +152,13 @@ impl RunFileContents {
     }
 }
 
-/// The events behind a snapshot, in order, and where the log ended.
+/// The events after a snapshot, in order, and where the log ended.
 struct EventsAfterSnapshot {
     records: Vec<EventLogRecord<Event>>,
     end: Option<LogEnd>,
 }
 
-/// The events behind a snapshot; `None` where the log does not reach it, or is another run's.
+/// Loads the events after a snapshot; `None` if the log ends before it, or belongs to another run.
 fn load_events_after(
     layout: &WorkdirLayout,
     known: &StateSnapshot<Run>,
@@ -187,7 +185,7 @@ fn load_events_after(
                 end,
             }));
         }
-        // A turn's words come without a snapshot: what is behind it may be long.
+        // Text of a turn is recorded without a snapshot, so the part after the last snapshot may be long.
         n_bytes *= 4;
     }
 }

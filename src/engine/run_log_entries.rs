@@ -1,6 +1,6 @@
-//! What log.md tells of a run beside its steps: the goal, verdicts, approvals and their terms.
+//! Writes the entries of log.md that are not about steps: the goal, verdicts, approvals and their terms.
 //!
-//! Plain text for people; nothing is read back from it.
+//! They are plain text for people; nothing is read back from them.
 
 use crate::domain::event::Event;
 use crate::domain::plan_execution::TestBaseline;
@@ -12,7 +12,7 @@ use crate::text::pluralize;
 use super::agent_activity;
 use super::execution_effects::join_paths;
 
-/// The entry that a recorded event makes, the same whenever it is asked for.
+/// Returns the log entry of a recorded event; the same event always gives the same text.
 pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<String> {
     let now = utc_time::to_rfc3339(record.at);
     let said = match &record.event {

@@ -1,4 +1,4 @@
-//! Everything that is fixed when a run starts: settings, adapters, trust, policies.
+//! Defines everything that is fixed when a run starts: settings, adapters, trust, policies.
 //!
 //! A changed configuration or prompt is not read until the next start.
 
@@ -26,49 +26,45 @@ use crate::store::{StoreError, utc_time};
 
 use super::sandbox::{self, CommandReach};
 
-/// What a run is set up with.
+/// Settings, adapters and policies that stay the same during a run.
 #[derive(Debug, Clone)]
 pub struct RunSetup {
     /// The repository's real root.
     pub root: PathBuf,
-    /// The configuration in force.
     pub config: AppConfig,
-    /// Where each of its values comes from, as `config show --json` tells.
+    /// The origin of each configuration value, as in `config show --json`.
     pub origins: serde_json::Value,
-    /// The prompts in force.
     pub prompts: PromptLibrary,
-    /// What agents are told besides the prompt of their turn, by their names.
+    /// The user's additional prompt for each agent, by agent name.
     pub agent_prompts: BTreeMap<String, String>,
-    /// Whether the user trusts the repository.
     pub trust: RepositoryTrust,
-    /// AGENTS.md and CLAUDE.md as far as they reach agents; each with its path in the repository.
+    /// AGENTS.md and CLAUDE.md as far as agents receive them, each with its path in the repository.
     pub instructions: Vec<(String, String)>,
-    /// The adapter of each role.
     pub adapters: BTreeMap<Role, NamedAdapter>,
-    /// Where commits go.
+    /// The branch that commits go to.
     pub branch_policy: BranchPolicy,
-    /// Which test command runs where the plan names another one.
+    /// The test command to run if the plan names another one.
     pub test_command_preference: TestCommandPreference,
-    /// Why commits are off; `None` where they are on.
+    /// Why commits are off; `None` if they are on.
     pub commits_off_reason: Option<String>,
-    /// What happens to a call that needs a person.
+    /// What happens to a call that needs the user.
     pub ask_policy: AskPolicy,
-    /// What is written about permissions, as it counts here.
+    /// The permission profiles and rules in force.
     pub permissions: EffectivePermissions,
     /// What the user approved in this repository for more than one call.
     pub approvals: ApprovalStore,
-    /// Where children that write have their work trees.
+    /// The work trees of children that write.
     pub worktrees: WorktreeRegistry,
-    /// Who starts agents, git and tests.
+    /// Starts agents, git and tests.
     pub spawner: ChildSpawner,
-    /// What can hold them.
+    /// The sandbox that is available for them.
     pub sandbox_support: SandboxSupport,
-    /// What happens to commands that nothing holds.
+    /// What happens to commands that are not sandboxed.
     pub uncontained_policy: UncontainedCommandPolicy,
 }
 
 impl RunSetup {
-    /// What tests and commits of a run reach beside files.
+    /// Returns what tests and commits of a run can reach besides files.
     pub fn command_reach(&self, run: &RunId) -> CommandReach {
         CommandReach {
             run: run.as_str().to_owned(),
@@ -81,7 +77,7 @@ impl RunSetup {
     }
 }
 
-/// By these words the user's answer is kept among what was approved; no agent's profile is called so.
+/// The user's decisions are stored as approvals under these names; no agent's profile has the name `tests`.
 const TESTS_PROFILE: &str = "tests";
 const NETWORK_PERMISSION: &str = "network";
 const NETWORK_HOST: &str = "host";
@@ -91,8 +87,8 @@ const SOCKET_REACHABLE: &str = "reach";
 const SOCKET_HIDDEN: &str = "hide";
 
 impl RunSetup {
-    /// The network that tests have by the user's word, in the configuration or for this repository; `None` where nobody
-    /// has said anything, or it cannot be read.
+    /// Returns the test network that the user chose in the configuration or for this repository; `None` if the user
+    /// has not chosen one, or the choice cannot be read.
     pub fn decided_test_network(&self, run: &RunId) -> Option<SandboxNetwork> {
         match self.config.test.network {
             ConfiguredNetwork::Loopback => return Some(SandboxNetwork::Loopback),
@@ -104,7 +100,7 @@ impl RunSetup {
             .inspect_err(|error| tracing::warn!(%error, "what was said of the network of tests is not known"))
             .ok()?;
         let said = |word: &str| approved.contains(&network_approval(word));
-        // What was said last is the only one that is kept; of two by hand the stricter counts.
+        // Only the last choice is stored; if a file edited by hand has both, the stricter one counts.
         match (said(NETWORK_LOOPBACK), said(NETWORK_HOST)) {
             (true, _) => Some(SandboxNetwork::Loopback),
             (false, true) => Some(SandboxNetwork::Host),
@@ -112,10 +108,10 @@ impl RunSetup {
         }
     }
 
-    /// Keeps what the user said of it.
+    /// Stores the user's choice of the test network.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The approvals cannot be written.
     pub fn save_test_network(
         &self,
         run: &RunId,
@@ -132,7 +128,8 @@ impl RunSetup {
 }
 
 impl RunSetup {
-    /// The sockets that tests reach: those of the configuration, and those of the user's word for this repository.
+    /// Returns the sockets that tests can reach: configured ones, and those that the user allowed for this
+    /// repository.
     fn test_sockets(&self, run: &RunId) -> Vec<PathBuf> {
         let said = self.socket_decisions(run);
         let reached = said.iter().filter(|(_, is_reached)| **is_reached);
@@ -141,7 +138,7 @@ impl RunSetup {
         configured.chain(reached).collect()
     }
 
-    /// The sockets of container engines of which nobody has said yet whether tests reach them.
+    /// Returns the sockets of container engines that the user has not decided on for tests.
     pub fn undecided_sockets(&self, run: &RunId) -> Vec<PathBuf> {
         let said = self.socket_decisions(run);
         let reached = &self.config.test.sockets;
@@ -150,7 +147,8 @@ impl RunSetup {
         sockets
     }
 
-    /// What was said of sockets; of two answers by hand the stricter counts, as where they cannot be read.
+    /// Returns the stored decisions on sockets; if a file edited by hand has both answers, the stricter one counts,
+    /// as it does when they cannot be read.
     fn socket_decisions(&self, run: &RunId) -> BTreeMap<PathBuf, bool> {
         let approved = self.approvals.list_for_run(run);
         let approved = approved.inspect_err(
@@ -172,10 +170,10 @@ impl RunSetup {
         said
     }
 
-    /// Keeps what the user said of a socket.
+    /// Stores the user's decision on a socket.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The approvals cannot be written.
     pub fn save_socket_decision(
         &self,
         run: &RunId,
@@ -209,14 +207,13 @@ fn test_access_approval(permission: &str, word: &str) -> StoredApproval {
 /// An adapter with its name in the configuration.
 #[derive(Debug, Clone)]
 pub struct NamedAdapter {
-    /// The name.
     pub name: String,
-    /// How it is started.
+    /// The program, arguments and environment that start it.
     pub settings: AdapterConfig,
 }
 
 impl NamedAdapter {
-    /// Makes the protocol of a new conversation.
+    /// Creates the adapter of a new conversation.
     pub fn new_adapter(&self) -> Box<dyn Adapter> {
         match self.settings.kind {
             AdapterKind::Codex => Box::new(CodexAdapter::new()),
@@ -225,7 +222,7 @@ impl NamedAdapter {
         }
     }
 
-    /// How its program is started.
+    /// Returns how the adapter's program is started.
     pub fn cli_spec(&self) -> CliSpec {
         CliSpec {
             program: self.settings.program.clone(),
@@ -236,39 +233,37 @@ impl NamedAdapter {
     }
 }
 
-/// Where commits go.
+/// The branch that commits go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BranchPolicy {
-    /// The current branch, or a new one when that is the default branch or no branch is checked out.
+    /// The current branch, or a new one if that is the default branch or no branch is checked out.
     NewIfDefault,
-    /// The current branch, whatever it is.
     Current,
-    /// A new branch, always.
     New,
 }
 
-/// Which test command runs where the plan names another one than was configured or detected.
+/// The test command to run if the plan names another one than was configured or detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestCommandPreference {
-    /// The configured or detected one: the user's own.
+    /// The configured or detected command, which is the user's own.
     Configured,
-    /// The plan's, which an agent wrote.
+    /// The plan's command, which an agent wrote.
     Plan,
 }
 
-/// What happens to a call that needs a person.
+/// What happens to a call that needs the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskPolicy {
-    /// It waits for the user.
     Wait,
-    /// It is declined, the turn goes on.
+    /// The call is denied and the turn continues.
     Deny,
-    /// What the user's own rules allow goes ahead; all else is declined.
+    /// Calls that the user's own rules allow go ahead; all others are denied.
     UserRules,
 }
 
 impl AskPolicy {
-    /// Whose allows count: in the user's absence a repository's never do, and the user's where that was said.
+    /// Returns whose allow rules count: without a user present a repository's never do, and the user's only if the
+    /// policy says so.
     pub fn allow_authority(self) -> AllowAuthority {
         match self {
             Self::Wait => AllowAuthority::Everybody,
@@ -278,7 +273,7 @@ impl AskPolicy {
     }
 }
 
-/// Trust in the adapters' words.
+/// Converts the configuration's trust state to the adapters' type.
 pub fn to_repository_trust(state: TrustState) -> RepositoryTrust {
     match state {
         TrustState::Trusted => RepositoryTrust::Trusted,
@@ -288,7 +283,7 @@ pub fn to_repository_trust(state: TrustState) -> RepositoryTrust {
 
 #[cfg(test)]
 impl RunSetup {
-    /// The setup of a run without adapters, as tests begin one.
+    /// Returns the setup of a run without adapters, for tests.
     pub(super) fn example(
         root: &std::path::Path,
         layout: &crate::store::WorkdirLayout,

@@ -1,8 +1,7 @@
-//! The run's folders in the place for temporary files, for sockets and tokens: private, named after the run, so that
-//! what a killed program left of them is found by whoever takes the run up, and all in one folder of the user's, so
-//! that those of other runs can be hidden with them.
+//! Creates and removes the run's private temporary folders for sockets and tokens.
 //!
-//! Refuses to know what lies in them.
+//! They are named after the run, so that a program that resumes the run finds what a killed program left. All are
+//! in one folder of the user's, so that those of other runs can be hidden with them.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -13,42 +12,41 @@ use std::sync::{Mutex, PoisonError};
 use nix::unistd::getuid;
 use tempfile::TempDir;
 
-/// Where folders are made whose names would be too long elsewhere.
+/// The place for folders whose paths would be too long elsewhere.
 const SHORT_TEMP_PATH: &str = "/tmp";
-/// Longer paths do not fit into a socket's address everywhere, in bytes.
+/// The longest path that fits into a socket's address on every system, in bytes.
 pub const MAX_SOCKET_PATH_BYTES: usize = 100;
-/// How much of a run's name is in that of a folder, in bytes: the part that chance chose.
+/// How many bytes of a run's name are in a folder's name: the random part.
 const RUN_NAME_BYTES: usize = 12;
-/// Who may enter a folder: the user.
+/// Only the user may enter a folder.
 const PRIVATE_DIR_MODE: u32 = 0o700;
-/// A folder that is removed under us this often is removed on purpose.
+/// A folder that was removed this often while it was being created is removed on purpose.
 const MAX_CREATE_TRIES: u32 = 64;
 
-/// What this process uses.
 static USED_RUNTIME_DIRS: UsedRuntimeDirs = UsedRuntimeDirs::new();
 
-/// The folders of the user that somebody uses, each open and locked together with all others who use it: it is
-/// removed by the last of them, and never while it hides in the place of another's.
+/// The user's folders in use, each open and locked with a lock that all their users share. The last user removes
+/// the folder, and never another folder that has taken its place.
 #[derive(Debug)]
 struct UsedRuntimeDirs(Mutex<Vec<(PathBuf, File)>>);
 
-/// What the names of a run's folders begin with.
+/// Returns the prefix of the names of a run's folders.
 fn run_dir_prefix(run: &str) -> String {
     let from = run.len().saturating_sub(RUN_NAME_BYTES);
     format!("{}-", run.get(from..).unwrap_or("run"))
 }
 
-/// Makes a folder that only the user can enter, in the user's place for temporary files or, where the address of a
-/// socket as deep in it as `socket` would be too long there, in the system's. It goes with the value.
+/// Creates a folder that only the user can enter. It is in the user's place for temporary files or, if the address
+/// of a socket at `socket` in it would be too long, in the system's place. Dropping the value removes it.
 ///
 /// # Errors
-/// It cannot be made, or what lies in its place is not the user's.
+/// The folder cannot be created, or its place is taken by something that is not the user's.
 pub fn create_run_dir(run: &str, socket: &Path) -> io::Result<TempDir> {
     create_run_dir_in(&std::env::temp_dir(), run, socket)
 }
 
-/// The real folders in which those of all the user's runs lie, made where they are missing: nobody but the programs
-/// themselves has any business there.
+/// Returns the real folders that contain the temporary folders of all the user's runs, and creates missing ones.
+/// Only this program uses them.
 pub fn user_runtime_dirs() -> Vec<PathBuf> {
     let made = temp_locations().into_iter().filter_map(|place| {
         user_dir_in(&place)
@@ -69,22 +67,21 @@ fn user_dir_path(place: &Path) -> PathBuf {
     place.join(format!("agent-collab-{}", getuid()))
 }
 
-/// Removes the folders of the user that this process used, where they are empty and nobody else uses them.
+/// Removes the user's folders that this process used, if they are empty and not used by another process.
 pub fn release_user_dirs() {
     USED_RUNTIME_DIRS.release();
 }
 
 impl UsedRuntimeDirs {
-    /// Nothing yet.
     const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Makes a private folder where it is missing, and uses it from here on.
+    /// Creates a private folder if it is missing, and marks it as used by this process.
     fn create_and_lock(&self, folder: &Path) -> io::Result<()> {
         let mut gone = io::Error::other("it is removed again and again");
         for _ in 0..MAX_CREATE_TRIES {
-            // Whoever used it last may just have removed it; or there is no place for it.
+            // The last user may just have removed it, or the parent folder may be missing.
             match create_private_dir(folder) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     gone = error;
@@ -104,7 +101,7 @@ impl UsedRuntimeDirs {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            // Where there are no locks nobody gets the one that it takes to remove it.
+            // Without support for locks, no process gets the exclusive lock that removal needs.
             let is_locked = file.lock_shared().is_ok();
             if is_file_at(&file, folder) {
                 if is_locked {
@@ -119,22 +116,22 @@ impl UsedRuntimeDirs {
     fn release(&self) {
         let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         for (folder, file) in all {
-            // A shared lock becomes our own only where nobody shares it.
+            // A shared lock becomes exclusive only if no other process shares it.
             if file.try_lock().is_ok() && is_file_at(&file, &folder) {
-                // One that is not empty stays.
+                // A folder that is not empty stays.
                 let _stays = fs::remove_dir(&folder);
             }
         }
     }
 }
 
-/// Tells whether an open folder is what lies at a path now.
+/// Returns whether an open folder is the one at a path now.
 fn is_file_at(file: &File, path: &Path) -> bool {
     let found = (file.metadata(), path.symlink_metadata());
     matches!(found, (Ok(open), Ok(there)) if (open.dev(), open.ino()) == (there.dev(), there.ino()))
 }
 
-/// The user's own folder in a place that may be everybody's.
+/// Returns the user's own folder in a place that other users may share.
 fn user_dir_in(place: &Path) -> io::Result<PathBuf> {
     let folder = user_dir_path(place);
     let made = USED_RUNTIME_DIRS.create_and_lock(&folder);
@@ -175,7 +172,7 @@ fn create_run_dir_in(place: &Path, run: &str, socket: &Path) -> io::Result<TempD
     }
 }
 
-/// Removes what a program left of a run that nobody holds now; tells how many folders there were.
+/// Removes what a program left of a run that is not active now; returns how many folders there were.
 pub fn remove_run_dirs(run: &str) -> usize {
     let mut left: Vec<_> = temp_locations()
         .iter()
@@ -194,7 +191,7 @@ pub fn remove_run_dirs(run: &str) -> usize {
     swept.count()
 }
 
-/// The folders of a run, in its user's folder in a place for temporary files.
+/// Lists the folders of a run, in the user's folder in a place for temporary files.
 pub fn run_dirs_in(place: &Path, run: &str) -> Vec<PathBuf> {
     let prefix = run_dir_prefix(run);
     let entries = fs::read_dir(user_dir_path(place));

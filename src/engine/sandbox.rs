@@ -1,7 +1,7 @@
-//! What the kernel holds a process to: the places of its turn, of its CLI, and those that are hidden from it.
+//! Builds the sandbox of a process: the paths of its turn, those of its CLI, and those that are hidden from it.
 //!
-//! Looks at the disk and the environment, and refuses to start anything but the probe. Where nothing holds a
-//! process, the protocol alone does; whoever starts a run is told so.
+//! It reads the disk and the environment, and starts nothing but the probe. Where no sandbox is available, a
+//! process is restricted only by its CLI's protocol; the user is told so when a run starts.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -35,35 +35,31 @@ use host_sockets::{KeyAgentAccess, find_sockets, socket_mounts, socket_variables
 use temp_folders::{SandboxScratch, find_temp_folders, mentioned_temp_mounts, private_temp_mounts};
 use user_environment::{UserEnvironment, parse_absolute_paths};
 
-/// What holds the processes of one turn.
+/// The inputs of the sandbox for the processes of one turn.
 #[derive(Debug, Clone)]
 pub struct TurnSandbox {
-    /// Whether anything does.
     pub support: SandboxSupport,
-    /// The repository's real root.
     pub root: PathBuf,
-    /// Folders of the user's that it does not write, whoever lets it write around them.
+    /// The user's folders that stay read-only even if a folder around them is writable.
     pub read_only_folders: Vec<PathBuf>,
-    /// The program's own folder.
     pub workdir: PathBuf,
-    /// The files that it sees of that folder; `None`: it sees all of it.
+    /// The files of that folder that are visible; `None` means all of them.
     pub visible_workdir_files: Option<Vec<PathBuf>>,
-    /// The folder that the turn's agent may write.
     pub staging: PathBuf,
     /// What the turn may write.
     pub access: TurnAccess,
-    /// The folder of the session's tools, where it has any; what lies beside it is hidden.
+    /// The folder of the session's tools, if it has any; other sessions' folders beside it are hidden.
     pub tools_folder: Option<PathBuf>,
-    /// What the user lets the CLI write beside.
+    /// Additional paths that the user lets the CLI write.
     pub writable: Vec<PathBuf>,
-    /// Files that rules deny to read: it sees empty ones in their place.
+    /// Files that rules deny to read: the sandbox shows empty files in their place.
     pub denied_files: Vec<PathBuf>,
-    /// How commands get out of the CLI's own sandbox.
+    /// How commands can leave the CLI's own sandbox.
     pub sandbox_escapes: Vec<CodexSandboxEscape>,
 }
 
 impl TurnSandbox {
-    /// What holds the process that a launch of the run describes; `None` where nothing does.
+    /// Returns the sandbox for the process of a launch; `None` if it runs without one.
     pub fn sandbox_spec(&self, launch: &LaunchSpec, run: &str) -> Option<SandboxSpec> {
         let (SandboxSupport::Available(bwrap), SandboxProvider::AgentCollab(own)) =
             (&self.support, &launch.sandbox)
@@ -80,7 +76,7 @@ impl TurnSandbox {
             .filter_map(|path| canonical_path(path))
             .collect();
         let own = cli_state_mounts::state_folder_mounts(own, &launch.cwd, &self.root, variable);
-        // What the user opens by name is open.
+        // Paths that the user configured explicitly stay accessible.
         let mut places: Vec<_> = own
             .into_iter()
             .filter(|(path, _)| !users.contains(path))
@@ -88,7 +84,8 @@ impl TurnSandbox {
         let tools = self.tools_folder.iter();
         places.extend(tools.map(|folder| (folder.clone(), SandboxMount::ReadOnly)));
         places.extend(users.into_iter().map(|path| (path, SandboxMount::Writable)));
-        // Deeper places count for what lies below them: its own tree among those of others, say.
+        // A deeper path overrides the one above it, for example a child's own tree below the hidden trees of
+        // others.
         places.extend(
             self.read_only_folders
                 .iter()
@@ -111,7 +108,7 @@ impl TurnSandbox {
         Some(self.with_private_folders(bwrap, places, launch, run))
     }
 
-    /// Puts beside these places what every such process has: temporary files of its own, and no sockets of others.
+    /// Adds what every such process has: its own temporary files, and no sockets of other programs.
     fn with_private_folders(
         &self,
         bwrap: &Path,
@@ -126,7 +123,7 @@ impl TurnSandbox {
             .chain([&launch.program])
             .flat_map(|text| parse_absolute_paths(text.as_ref()));
         let inherited = user.variable_paths().flat_map(|(_, paths)| paths);
-        // Its tools and hooks are this program's.
+        // The CLI's tools and hooks are started from this program's executable.
         let needed = set.chain(inherited).chain(std::env::current_exe().ok());
         places.extend(mentioned_temp_mounts(&folders, needed, &places));
         let mut scratch = SandboxScratch::new(run);
@@ -144,7 +141,7 @@ impl TurnSandbox {
     }
 }
 
-/// Says of a call that the kernel holds what its process does.
+/// Marks a call as sandboxed by the kernel.
 pub fn mark_sandboxed(call: &mut AgentToolCall) {
     match call {
         AgentToolCall::Command { reach, .. } | AgentToolCall::Edit { reach, .. }
@@ -159,10 +156,10 @@ pub fn mark_sandboxed(call: &mut AgentToolCall) {
     }
 }
 
-/// What happens to commands that nothing holds.
+/// Describes what happens to commands that are not sandboxed.
 const UNCONTAINED_COMMANDS_ASK: &str = "each command beyond proven reading asks, whatever rules, approvals and the mode say (--uncontained lifts that)";
 
-/// What holds an agent here, in words: first what the kernel holds, then what only the protocol does.
+/// Describes an agent's sandbox here: first what the kernel enforces, then what only the protocol does.
 pub fn describe_adapter_sandbox(
     kernel: &SandboxSupport,
     config: &AppConfig,
@@ -199,7 +196,7 @@ pub fn describe_adapter_sandbox(
     (by_kernel, by_protocol.to_owned())
 }
 
-/// Tells whether nothing holds a CLI that a role uses and that has no sandbox of its own.
+/// Returns whether a role uses a CLI that runs without a sandbox and has none of its own.
 pub fn has_uncontained_role(kernel: &SandboxSupport, config: &AppConfig) -> bool {
     let is_held = matches!(kernel, SandboxSupport::Available(_)) && config.safety.contain_agents;
     let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
@@ -210,7 +207,7 @@ pub fn has_uncontained_role(kernel: &SandboxSupport, config: &AppConfig) -> bool
     !is_held && kinds.any(|adapter| adapter.kind == AdapterKind::Claude)
 }
 
-/// Which sockets a process with the machine's network reaches.
+/// Describes which sockets a process with the machine's network can reach.
 fn describe_abstract_sockets() -> String {
     match why_abstract_sockets_stay_open() {
         None => "sockets of other programs are hidden".to_owned(),
@@ -220,7 +217,7 @@ fn describe_abstract_sockets() -> String {
     }
 }
 
-/// What holds each CLI that a role uses: its name, and [`describe_adapter_sandbox`].
+/// Describes the sandbox of each CLI that a role uses: its name, and [`describe_adapter_sandbox`].
 pub fn describe_role_sandboxes(
     kernel: &SandboxSupport,
     config: &AppConfig,
@@ -238,7 +235,7 @@ pub fn describe_role_sandboxes(
         .collect()
 }
 
-/// What holds the program's own tests and commits, in words.
+/// Describes the sandbox of the program's own tests and commits.
 pub fn describe_test_sandbox(kernel: &SandboxSupport, config: &AppConfig) -> String {
     match kernel {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
@@ -258,7 +255,7 @@ pub fn describe_test_sandbox(kernel: &SandboxSupport, config: &AppConfig) -> Str
     }
 }
 
-/// Which processes are seen inside a bubblewrap, in words.
+/// Describes which processes are visible inside bubblewrap.
 fn describe_visible_processes(bwrap: &BubblewrapProgram) -> &'static str {
     match bwrap.processes {
         SandboxProcesses::Own => {
@@ -270,7 +267,7 @@ fn describe_visible_processes(bwrap: &BubblewrapProgram) -> &'static str {
     }
 }
 
-/// What no child may write in a repository.
+/// Returns the paths in a repository that no child process may write.
 fn protected_paths(root: &Path, workdir: &Path) -> Vec<(PathBuf, SandboxMount)> {
     let named = [root.join(".git"), root.join(".agent-collab")];
     let mut places: Vec<_> = named
@@ -279,7 +276,7 @@ fn protected_paths(root: &Path, workdir: &Path) -> Vec<(PathBuf, SandboxMount)> 
         .map(|path| (path, SandboxMount::ReadOnly))
         .collect();
     places.push((workdir.to_owned(), SandboxMount::ReadOnly));
-    // A submodule's `.git` leads git to settings and hooks of its own.
+    // A submodule's `.git` can point git to other settings and hooks.
     places.extend(submodule_mounts(root));
     places
 }
@@ -290,7 +287,7 @@ fn canonical_path(path: &Path) -> Option<PathBuf> {
         .filter(|path| path.components().count() > 1)
 }
 
-/// Looks what can hold agents and tests here: the system's bubblewrap, else the one that codex brings.
+/// Finds the sandbox for agents and tests on this machine: the system's bubblewrap, else the one that codex ships.
 pub async fn find_sandbox_support(
     children: &ChildSpawner,
     config: &AppConfig,
@@ -303,7 +300,7 @@ pub async fn find_sandbox_support(
         .map(|adapter| adapter.program.as_str());
     let mut candidates = find_on_path("bwrap");
     candidates.extend(codex.flat_map(find_beside_codex));
-    // What a repository brings may not be what holds its agents.
+    // A file of the repository must not be the program that sandboxes the repository's agents.
     candidates.retain(|path| canonical_path(path).is_some_and(|path| !path.starts_with(root)));
     detect_sandbox_support(children, &candidates, root).await
 }
@@ -317,7 +314,7 @@ fn find_on_path(program: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The bubblewraps that the packages of codex bring: beside its native program, or beside npm's wrapper of it.
+/// Finds bubblewrap in codex's packages: beside its native program, or beside npm's wrapper of it.
 fn find_beside_codex(program: &str) -> Vec<PathBuf> {
     let named = if program.contains('/') {
         vec![PathBuf::from(program)]

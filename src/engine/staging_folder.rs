@@ -1,7 +1,7 @@
-//! A turn's staging folder: made before the turn, read after it.
+//! Prepares a turn's staging folder before the turn, and reads it afterwards.
 //!
-//! Agents never write workflow files in place. What they leave here is untrusted: only regular files
-//! of a bounded size are read, and no link is followed.
+//! Agents never write workflow files directly. What they leave here is untrusted: only regular files of a limited
+//! size are read, and no link is followed.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -12,28 +12,28 @@ use crate::domain::plan::file_hash;
 use crate::store::document_files::{self, DocumentContent};
 use crate::store::{StoreError, WorkdirLayout};
 
-/// The largest document that is taken from an agent, in bytes.
+/// The largest document that is accepted from an agent, in bytes.
 pub const MAX_DOCUMENT_BYTES: u64 = 1024 * 1024;
 
-/// The folder of one turn and what the workflow files were when it began.
+/// The folder of one turn, and the workflow files as they were when it began.
 #[derive(Debug, Clone)]
 pub struct TurnStagingFolder {
-    /// The folder; the agent may write here and nowhere else.
+    /// The only folder that the agent may write to.
     pub dir: PathBuf,
-    /// Where it may write the plan.
+    /// The path at which the agent may write the plan.
     pub plan: PathBuf,
-    /// Where it may write comments or answers.
+    /// The path at which it may write comments or answers.
     pub comments: PathBuf,
-    /// `plan.md` when the turn began; its copy is put into the folder.
+    /// `plan.md` when the turn began; a copy of it is put into the folder.
     pub plan_before: Option<DocumentContent>,
     /// `comments.md` when the turn began.
     pub comments_before: Option<DocumentContent>,
 }
 
-/// Empties the session's folder and puts a copy of `plan.md` in it, where there is one.
+/// Empties the session's folder and copies `plan.md` into it, if that exists.
 ///
 /// # Errors
-/// The folder cannot be made, or the workflow files cannot be read.
+/// The folder cannot be created, or the workflow files cannot be read.
 pub fn prepare_staging(
     layout: &WorkdirLayout,
     dir: PathBuf,
@@ -70,7 +70,7 @@ pub fn prepare_staging(
     Ok(staging)
 }
 
-/// Where the documents lie as they were when the turn began, beside what the agent may write to.
+/// Returns the folder for the documents as they were when the turn began; the agent cannot write to it.
 fn baseline_folder(dir: &Path) -> PathBuf {
     let mut name = dir.file_name().unwrap_or_default().to_owned();
     name.push(".before");
@@ -82,10 +82,10 @@ fn baseline_files(layout: &WorkdirLayout, dir: &Path) -> [PathBuf; 2] {
     [&names.plan, &names.comments].map(|name| baseline_folder(dir).join(name))
 }
 
-/// The folder of a turn that the program ended in; `None` where there is none.
+/// Loads the folder of a turn that the end of the program interrupted; `None` if there is none.
 ///
 /// # Errors
-/// What the turn began with cannot be read.
+/// The documents from the beginning of the turn cannot be read.
 pub fn load_leftover_staging(
     layout: &WorkdirLayout,
     dir: PathBuf,
@@ -101,7 +101,7 @@ pub fn load_leftover_staging(
     }))
 }
 
-/// Names the folder and its files without touching the disk.
+/// Returns the paths of the folder and its files without reading the disk.
 pub fn staging_paths(layout: &WorkdirLayout, dir: PathBuf) -> TurnStagingFolder {
     TurnStagingFolder {
         plan: dir.join(&layout.names().plan),
@@ -112,8 +112,8 @@ pub fn staging_paths(layout: &WorkdirLayout, dir: PathBuf) -> TurnStagingFolder 
     }
 }
 
-/// Empties a folder, which stays the same one: a process that is held to it has it bound. Anything else at its
-/// place goes.
+/// Empties a folder without replacing it, because a sandboxed process has it mounted. Anything else at its path is
+/// removed.
 fn empty_folder(dir: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(dir).is_ok_and(|found| found.is_dir()) {
         return remove_at_path(dir);
@@ -125,7 +125,7 @@ fn empty_folder(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes whatever lies at the folder's place without following a link.
+/// Removes whatever is at the folder's path without following a link.
 fn remove_at_path(dir: &Path) -> io::Result<()> {
     match fs::symlink_metadata(dir) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(dir),
@@ -135,7 +135,7 @@ fn remove_at_path(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Empties the folder after its documents were committed, and forgets what the turn began with.
+/// Empties the folder after its documents were committed, and removes the documents from the beginning of the turn.
 ///
 /// # Errors
 /// The folder cannot be emptied.
@@ -144,20 +144,19 @@ pub fn clear_staging(staging: &TurnStagingFolder) -> io::Result<()> {
     remove_at_path(&baseline_folder(&staging.dir))
 }
 
-/// Documents that an agent handed in by a tool.
+/// Documents that an agent submitted with a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubmittedDocuments {
-    /// The plan.
     pub plan: Option<String>,
-    /// The review, or the answers to one.
+    /// The text of the review, or of the answers to one.
     pub comments: Option<String>,
 }
 
-/// Keeps what a turn's agent handed in, in place of what it handed in before. It lies where the agent cannot write,
-/// and outlives the program.
+/// Saves what a turn's agent submitted, replacing an earlier submission. It is stored where the agent cannot write,
+/// and survives the end of the program.
 ///
 /// # Errors
-/// The disk refused; what was handed in before may be gone.
+/// The files cannot be written; an earlier submission may be lost.
 pub fn save_submission(
     staging: &TurnStagingFolder,
     submitted: &SubmittedDocuments,
@@ -184,18 +183,18 @@ fn submission_path(staging: &TurnStagingFolder, document: &Path) -> PathBuf {
     baseline_folder(&staging.dir).join(format!("submitted-{name}"))
 }
 
-/// What an agent left in its folder.
+/// The documents that an agent left in its folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct StagedDocuments {
-    /// The plan, where it differs from the copy that was put there.
+    /// The plan, if it differs from the copy that was put there.
     pub plan: Option<String>,
-    /// The comments or answers.
+    /// The text of the comments or answers.
     pub comments: Option<String>,
-    /// Why a file that lies there was not taken.
+    /// Why existing files were rejected.
     pub rejected_files: Vec<String>,
 }
 
-/// Reads what an agent handed in, and what it left in its folder; what it handed in counts first.
+/// Reads what an agent submitted and what it left in its folder; a submission takes precedence.
 pub fn read_staging(staging: &TurnStagingFolder) -> StagedDocuments {
     let mut left = read_folder(staging);
     let mut handed_in = |document: &Path| {
@@ -241,8 +240,9 @@ fn read_staged_file(path: &Path, refused: &mut Vec<String>) -> Option<Vec<u8>> {
     }
 }
 
-/// Reads a regular file of at most 1 MiB with a single name; `None` when there is none.
+/// Reads a regular file of at most 1 MiB without hard links; `None` if there is none.
 fn read_regular_file(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    // The agent may have put a link or a pipe here: a link is not followed, and opening a pipe does not block.
     let flags = (nix::fcntl::OFlag::O_NOFOLLOW | nix::fcntl::OFlag::O_NONBLOCK).bits();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,

@@ -1,6 +1,7 @@
-//! What the user says to an agent in the middle of its turn: kept as a message of its session, and passed on.
+//! Sends the user's message to an agent in the middle of its turn, and stores it as a message of its session.
 //!
-//! Refuses to know how a CLI takes it in; what comes too late is handed back by the adapter, and stands in the next prompt.
+//! How a CLI accepts it is the adapter's task; a message that comes too late is returned by the adapter and sent
+//! with the next prompt.
 
 use crate::adapter::AdapterCommand;
 use crate::domain::event::Event;
@@ -11,7 +12,7 @@ use super::agent_conversation::ConversationCommand;
 use super::{Engine, EngineError};
 
 impl Engine {
-    /// Says something to the agent whose turn runs.
+    /// Sends a message to the agent whose turn runs.
     pub(super) fn steer_turn(&mut self, text: String) -> Result<Vec<Event>, EngineError> {
         let Some(order) = self
             .active_turn
@@ -26,7 +27,7 @@ impl Engine {
         };
         let asks = self.conversations.get(&role);
         let way = asks.and_then(|asks| asks.clone().try_reserve_owned().ok());
-        // Nobody is there to hear it: it stands in the next prompt.
+        // The conversation cannot receive it now, so it is sent with the next prompt.
         let Some(way) = way else {
             let to = Some(role);
             return Ok(vec![Event::MessageQueued { to, text }]);
@@ -52,7 +53,8 @@ impl Engine {
         }])
     }
 
-    /// The user's own words that a turn is told: what they say, the goal where nobody heard it yet, and what was kept.
+    /// Returns the user's own words that a turn sends: its message, a goal that was not sent yet, and queued
+    /// messages.
     pub(super) fn user_messages(&self, order: &TurnOrder) -> Vec<String> {
         let state = self.state();
         let session = state.session(order.purpose.role());
@@ -70,7 +72,7 @@ impl Engine {
         said.into_iter().chain(kept).collect()
     }
 
-    /// What the user said that no turn was told; empty where that is nothing.
+    /// Returns the user's messages that no turn has sent yet; empty if there are none.
     pub(super) fn describe_queued_messages(&self, order: &TurnOrder) -> String {
         let kept = self.state().queued_messages_for(&order.turn);
         let lines: String = kept

@@ -1,7 +1,8 @@
-//! Child sessions: tasks given to agents of their own, beside the roles' turns and without a word in the workflow.
+//! Runs child sessions: tasks for agents of their own, beside the roles' turns and without influence on the
+//! workflow.
 //!
-//! One piece of work each (`errand`), for which the controller gives places out. What a child asks for goes the way
-//! of every call, under its own rules and the run's floors (`loop_detector`). Refuses to know who shows any of it.
+//! Each task is run by one `task_runner` when the controller gives it a slot. A child's calls are decided like all
+//! others, under its own rules and the run's hard limits.
 
 mod authorization;
 mod background_results;
@@ -51,65 +52,61 @@ pub use child_deletion::ChildDeletionError;
 pub(super) use speech_session::SpeechTask;
 pub use task_start::{TaskCaller, TaskRequest, TaskStartError, find_subagent};
 
-/// The children of a run whose tasks are being done.
+/// The child sessions of a run and their active tasks.
 pub(super) struct SubagentTasks {
     controller: TaskSemaphore,
-    /// Whether no run goes on here: what was asked for on a command line is all that is done.
+    /// Whether the engine only does what a command line asked for and continues no run.
     is_one_shot: bool,
     active_tasks: BTreeMap<SessionId, ActiveTask>,
     user_timeouts: user_timeouts::UserTimeouts,
     events: ChannelPair<(SessionId, ChildEvent)>,
 }
 
-/// A child whose task waits for a place or is being done.
+/// A child whose task waits for a slot or runs.
 struct ActiveTask {
     order: TaskOrder,
     to_conversation: mpsc::Sender<ConversationCommand>,
     cancel: CancellationToken,
-    /// How long it may take from its place on.
+    /// The longest time that it may take, counted from when it gets its slot.
     time_limit: Duration,
-    /// The last calls of its agent.
+    /// Tracks the last calls of the task's agent.
     loop_detector: LoopDetector,
-    /// Tools that its CLI was started without.
+    /// Tools that the CLI was started without.
     removed_tools: &'static [&'static str],
-    /// Why it was stopped, where it was.
+    /// Why it was stopped, if it was.
     stop_reason: Option<String>,
-    /// Whoever waits for its end.
+    /// Receivers that wait for its end.
     waiters: Vec<oneshot::Sender<TaskResult>>,
-    /// The tree of its own in which it writes.
+    /// The child's own work tree, if it writes.
     worktree: Option<Arc<ChildWorktree>>,
-    /// How far it is.
     stage: ActiveTaskStage,
-    /// What its agent said and did.
+    /// The agent's messages and calls.
     transcript: TaskTranscript,
 }
 
-/// What a child's work tells.
+/// An event of a child's task.
 #[derive(Debug)]
 pub enum ChildEvent {
-    /// It got its place.
+    /// The task got its slot.
     Started,
-    /// Its conversation told something.
     Conversation(ConversationEvent),
-    /// What it asked the user was not answered in time.
+    /// The user did not answer the child's request in time.
     RequestExpired(RequestId),
-    /// It is over, nothing of it is left, and the program's own files were compared.
+    /// The task is over, all its processes are gone, and the program's own files were checked.
     Finished {
-        /// How.
         end: TaskOutcome,
-        /// How long it took.
         took: Duration,
-        /// What differed and was restored.
+        /// Files that differed and were restored.
         tampered: Result<Vec<TamperedFile>, StoreError>,
     },
-    /// Its changes are on their way into the user's tree.
+    /// An event of the transfer of its changes into the user's tree.
     Patch(PatchEvent),
-    /// Its tree was left by an earlier program, and this is what was in it.
+    /// The worktree of an earlier process was collected, with this result.
     WorktreeCollected(WorktreeGcResult),
 }
 
 impl SubagentTasks {
-    /// None yet; the places are the configuration's.
+    /// Creates the state without tasks; the configuration gives the number of slots.
     pub(super) fn new(setup: &RunSetup) -> Self {
         let limits = &setup.config.limits;
         Self {
@@ -125,7 +122,7 @@ impl SubagentTasks {
         }
     }
 
-    /// Waits for what a child's work tells next. Cancel safe.
+    /// Waits for the next event of a child's task. Cancel safe.
     pub(super) async fn next_event(&mut self) -> (SessionId, ChildEvent) {
         let request = tokio::select! {
             biased;
@@ -139,7 +136,7 @@ impl SubagentTasks {
         self.is_one_shot = true;
     }
 
-    /// The child that a request is of, and the request as its CLI named it.
+    /// Returns the child that made a request, and the request's id at its CLI.
     fn task_of_request(&self, request: &RequestId) -> Option<(&ActiveTask, RequestId)> {
         let (session, own) = request.as_str().split_once('/')?;
         let at_task = self.active_tasks.get(&SessionId::new(session))?;
@@ -147,18 +144,18 @@ impl SubagentTasks {
     }
 }
 
-/// An id that no session has yet.
+/// Creates an id for a new session.
 fn new_session_id() -> SessionId {
     SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()))
 }
 
-/// The name of a child's request among those of all sessions.
+/// Returns the id of a child's request among those of all sessions.
 fn qualified_request_id(session: &SessionId, own: &RequestId) -> RequestId {
     RequestId::new(format!("{session}/{own}"))
 }
 
 impl Engine {
-    /// A child session of this run.
+    /// Returns a child session of this run.
     pub fn child_session(&self, session: &SessionId) -> Option<&ChildSession> {
         let mut children = self.state().children.iter();
         children.find(|child| child.session_id() == session)
@@ -278,7 +275,7 @@ impl Engine {
         }
     }
 
-    /// Ends a task of which nothing is left, and tells who waits.
+    /// Finishes a task after its processes are gone, and informs everyone that waits for it.
     fn finish_task(
         &mut self,
         session: &SessionId,
@@ -296,7 +293,7 @@ impl Engine {
         }
         let result = self.record_task_end(&at_task.order, end, took, patch)?;
         for waiter in at_task.waiters {
-            // Who waited may be gone.
+            // The receiver may be gone.
             let _gone = waiter.send(result.clone());
         }
         match at_task.order.speaks {
@@ -330,7 +327,7 @@ impl Engine {
         Ok(result)
     }
 
-    /// Stops the task of a child; `false` where none is being done.
+    /// Stops the task of a child; returns `false` if none is active.
     pub fn stop_child_task(&mut self, session: &SessionId, why: &str) -> bool {
         match self.subagent_tasks.active_tasks.get_mut(session) {
             Some(at_task) => {
@@ -351,10 +348,10 @@ impl Engine {
         }
     }
 
-    /// Says of tasks that were under way when an earlier program ended that they are cancelled.
+    /// Marks tasks as cancelled that were active when an earlier process ended.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// Writing the record of the run failed.
     pub fn cancel_orphaned_tasks(&mut self) -> Result<(), EngineError> {
         let children = self.state().children.iter();
         let dead: Vec<TaskOrder> = children
@@ -379,17 +376,17 @@ impl Engine {
         self.mark_interrupted_discussions()
     }
 
-    /// Tells whether a task waits for its place or is being done.
+    /// Returns whether a task waits for its slot or runs.
     pub fn has_active_tasks(&self) -> bool {
         !self.subagent_tasks.active_tasks.is_empty()
     }
 
-    /// How long a run that is over waits for tasks that are not.
+    /// Returns how long a finished run waits for tasks that are still active.
     pub fn drain_timeout(&self) -> Duration {
         self.setup.config.limits.drain
     }
 
-    /// Ends all children and records how they ended; afterwards no process, place or folder of theirs is left.
+    /// Stops all children and records how they ended; afterwards none of their processes, slots or folders is left.
     pub(super) async fn shut_down_children(&mut self) {
         let all: Vec<SessionId> = self.subagent_tasks.active_tasks.keys().cloned().collect();
         for session in &all {
@@ -402,7 +399,7 @@ impl Engine {
     async fn drain_child_events(&mut self) {
         while !self.subagent_tasks.active_tasks.is_empty() {
             let (session, said) = self.subagent_tasks.next_event().await;
-            // What it still asks for is declined by nobody: its process is being ended.
+            // Its other requests need no denial: its process is being stopped.
             let counts = matches!(said, ChildEvent::Finished { .. } | ChildEvent::Patch(_));
             if counts && let Err(error) = self.handle_child_event(session.clone(), said) {
                 tracing::error!(%error, "the end of a task is not recorded");
@@ -423,7 +420,7 @@ impl Engine {
     }
 }
 
-/// What an agent said, fit to be kept and shown.
+/// Cleans an agent's message so that it can be stored and shown.
 fn sanitize_outcome(end: TaskOutcome) -> TaskOutcome {
     match end {
         TaskOutcome::Completed { summary } => {

@@ -1,8 +1,7 @@
-//! Runs the tests by this program itself and writes the receipt.
+//! Runs the tests in this program, not through an agent, and writes the receipt.
 //!
-//! The command runs in a session of its own with a scrubbed environment: paths, language and caches
-//! stay, and with them nothing that could hold a token. Refuses to know steps and to decide what a
-//! failure means for them.
+//! The command runs in a session of its own with a reduced environment: variables for paths, language and caches
+//! stay, and no variable that could contain a token. What a failure means for a step is decided by the run.
 
 mod entry_points;
 mod failed_tests;
@@ -33,10 +32,10 @@ use crate::process::{
     SandboxSpec, SpawnSpec, StdinSource,
 };
 
-/// How much of the output's end goes into a receipt, in bytes.
+/// How many bytes at the end of the output go into a receipt.
 const MAX_TAIL_BYTES: usize = 16 * 1024;
 
-/// The variables that a test command keeps; a star stands for any ending. No name here may hold a secret.
+/// The variables that a test command keeps; a star matches any ending. None of these may contain a secret.
 const KEPT_VARIABLES: [&str; 37] = [
     "PATH",
     "HOME",
@@ -77,45 +76,42 @@ const KEPT_VARIABLES: [&str; 37] = [
     "PKG_CONFIG_PATH",
 ];
 
-/// How tests are run.
+/// How tests are run: limits, environment and sandbox.
 #[derive(Debug, Clone)]
 pub struct TestSettings {
-    /// `test.timeout`: when the command is ended with all that it started.
+    /// `test.timeout`: after this time the command and everything that it started are stopped.
     pub timeout: Duration,
-    /// How many bytes of output are read for counts; beyond it nothing is counted.
+    /// How many bytes of output are parsed for counts; longer output is not counted.
     pub max_output_bytes: usize,
-    /// Variables set for the command on top of the scrubbed ones.
+    /// Variables that are set for the command in addition to the reduced environment.
     pub env: BTreeMap<String, String>,
     /// The run, for the mark of the command's processes.
     pub run: String,
-    /// Who starts it.
     pub spawner: ChildSpawner,
-    /// What the kernel holds it to; `None` leaves it what this program may do.
+    /// The sandbox of the command; `None` runs it with this program's own rights.
     pub sandbox: Option<SandboxSpec>,
 }
 
-/// One test run to be made.
+/// One test run to perform.
 #[derive(Clone, Copy)]
 pub struct TestRun<'a> {
-    /// What to run.
     pub command: &'a TestCommandLine,
-    /// Where.
+    /// The folder in which the command runs.
     pub root: &'a Path,
     /// The repository whose trees go into the receipt; `None` without git.
     pub repository: Option<&'a GitRepository>,
-    /// How.
     pub settings: &'a TestSettings,
-    /// Cleans output before anybody keeps it.
+    /// Cleans output before it is stored.
     pub clean: &'a (dyn Fn(&str) -> String + Sync),
 }
 
-/// A test run that has no receipt.
+/// A test run without a receipt.
 #[derive(Debug, Error)]
 pub enum TestRunError {
-    /// The run is being stopped; the command and all it started are gone.
+    /// The run is being stopped; the command and everything that it started are gone.
     #[error("the test run was stopped")]
     Cancelled,
-    /// The tree could not be noted before or after.
+    /// Storing the tree before or after the tests failed.
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -162,7 +158,8 @@ async fn current_tree(repository: Option<&GitRepository>) -> Result<Option<Strin
     }
 }
 
-/// A shell joins the two outputs, so that their lines keep their order, and becomes the command.
+/// Builds the command. A shell joins stdout and stderr, so that lines keep their order, and is replaced by the
+/// command.
 fn build_spawn_spec(test: &TestRun<'_>) -> SpawnSpec {
     let mut spec = SpawnSpec::new(
         "sh",
@@ -191,7 +188,7 @@ fn build_spawn_spec(test: &TestRun<'_>) -> SpawnSpec {
 
 fn build_receipt(test: &TestRun<'_>, finished: &CommandOutput) -> Receipt {
     let output = finished.stdout.to_text();
-    // The middle of an output that was too long is not here to be counted.
+    // The middle of an output that was too long was dropped, so its tests cannot be counted.
     let counts = finished
         .stdout
         .complete_bytes()
@@ -202,7 +199,7 @@ fn build_receipt(test: &TestRun<'_>, finished: &CommandOutput) -> Receipt {
             test_outcome::classify_outcome(test.command, finished.exit.code, counts, &output)
         }
     };
-    // Beyond the cap nothing is compared by name.
+    // Test names of a cut output are not compared.
     let named = finished.stdout.complete_bytes().is_some() && outcome == TestOutcome::Failed;
     let failed_tests = if named {
         failed_tests::parse_failed_tests(&(test.clean)(&output))
@@ -228,7 +225,7 @@ fn build_receipt(test: &TestRun<'_>, finished: &CommandOutput) -> Receipt {
     }
 }
 
-/// The end of a text, whole characters and at most 16 KiB.
+/// Returns the end of a text: whole characters, at most 16 KiB.
 fn truncate_to_tail(text: &str) -> String {
     let mut start = text.len().saturating_sub(MAX_TAIL_BYTES);
     while !text.is_char_boundary(start) {

@@ -1,7 +1,7 @@
-//! What a tool said, whole: read from the raw streams at the moment when somebody wants it. Blocks.
+//! Reads the full output of a tool from the raw streams when the user wants to see it. Blocks.
 //!
-//! Events hold the beginning and the end of a long output. Refuses to keep what it reads, and to give out anything
-//! that is not cleaned.
+//! Events contain only the beginning and the end of a long output. The output is cleaned before it is returned, and
+//! is not stored.
 
 use tokio_util::sync::CancellationToken;
 
@@ -9,18 +9,18 @@ use crate::adapter::parse_tool_output;
 use crate::store::{StoreError, WorkdirLayout, raw_stream};
 use crate::text::{clean_text, truncate};
 
-/// The whole output of a call, cleaned, that has this part of it; `None` where the disk does not have it any more, and
+/// Returns the whole cleaned output of a call that contains this part; `None` if the disk no longer has it, and
 /// soon after `cancel`.
 ///
 /// # Errors
-/// A raw stream is there and cannot be read.
+/// A raw stream exists and cannot be read.
 pub fn load_tool_output(
     layout: &WorkdirLayout,
     call: &str,
     part: &str,
     cancel: &CancellationToken,
 ) -> Result<Option<String>, StoreError> {
-    // Blanks are drawn otherwise than they are written, and a long line may have lost its end.
+    // Whitespace on the screen differs from that in the output, and a long line may be cut at its end.
     let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let known = part.lines().map(plain).rfind(|line| !line.is_empty());
     let known = known.unwrap_or_default();
@@ -28,7 +28,7 @@ pub fn load_tool_output(
     let is_wanted = || !cancel.is_cancelled();
     raw_stream::find_last_match(layout, call, is_wanted, |line| {
         let output = clean_text(&parse_tool_output(call, line)?);
-        // A CLI may name another call like this one.
+        // A CLI may use the same id for another call.
         let is_it =
             known.is_empty() || output.lines().rev().any(|line| plain(line).contains(known));
         is_it.then_some(output)
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::store::WorkdirNames;
 
-    /// What comes of a stream of one session, of which this part is known.
+    /// Checks what is found in a stream of one session when this part is known.
     fn check(lines: &[String], call: &str, part: &str, wanted: Option<&str>) {
         let root = tempfile::tempdir().unwrap();
         let layout = WorkdirLayout::new(root.path(), WorkdirNames::default()).unwrap();
@@ -95,7 +95,7 @@ mod tests {
         check(&lines, "c1", "two", Some("one\ntwo"));
         check(&lines, "c1", "thr…", Some("three"));
         check(&lines, "c1", "four", None);
-        // What was said to the CLI is not what it said.
+        // What was sent to the CLI is not the CLI's output.
         let said = codex("c1", "one").replace("\"cli\"", "\"us\"");
         check(&[said], "c1", "one", None);
     }

@@ -1,7 +1,7 @@
-//! Looks at what undoing or redoing steps would do, so that the user decides with open eyes; and does it.
+//! Previews what undoing or redoing steps would do, so that the user can decide, and applies it.
 //!
-//! Only the paths that the steps changed are touched: what the user changed elsewhere stays. Nothing is
-//! rewritten in history. Refuses to decide when.
+//! Only the paths that the steps changed are touched: the user's changes elsewhere stay. History is never
+//! rewritten. When to undo is decided by the run.
 
 use std::path::{Path, PathBuf};
 
@@ -19,29 +19,29 @@ use super::git::{
 };
 use super::warnings::REFRESH_INDEX;
 
-/// Where the commits of an execution go.
+/// The target of an execution's commits.
 #[derive(Debug, Clone)]
 pub struct CommitRepository {
-    /// The repository; `None` where commits are off.
+    /// The repository; `None` if commits are off.
     pub git: Option<GitRepository>,
-    /// The branch that was approved.
+    /// The approved branch.
     pub terms: CommitTarget,
 }
 
-/// What going back comes to.
+/// The result that a reversal would have.
 struct ReversalOutlook {
     now: TreeId,
     contents: RevertContents,
-    /// The work tree's tree after it.
+    /// The content of the work tree afterwards.
     target: TreeId,
-    /// The tree to commit; `None` where there is nothing to commit.
+    /// The tree to commit; `None` if there is nothing to commit.
     commit: Option<TreeId>,
 }
 
-/// Says what a wish comes to, the likeliest first; at least one. Changes nothing.
+/// Previews what an undo request could mean, the likeliest reversal first; at least one. Changes nothing.
 ///
 /// # Errors
-/// It cannot be done; says why, and what to do.
+/// It is not possible; says why, and what to do.
 pub async fn preview_reversals(
     git: Option<&GitRepository>,
     commits: &CommitRepository,
@@ -61,7 +61,7 @@ pub async fn preview_reversals(
             Err(why) => Err(why),
         };
         match offered {
-            // A step that was begun and has changed nothing is not what the user means.
+            // A step that was started and has changed nothing is not what the user means.
             Ok(offer) if wish == UndoRequest::Last && offer.files.is_empty() => {}
             Ok(offer) => offers.push(offer),
             Err(why) => why_not = why,
@@ -74,10 +74,10 @@ pub async fn preview_reversals(
     }
 }
 
-/// Says what a reversal would do. Changes nothing.
+/// Previews what a reversal would do. Changes nothing.
 ///
 /// # Errors
-/// It cannot be done; says why, and what to do.
+/// It is not possible; says why, and what to do.
 async fn preview_reversal(
     git: &GitRepository,
     commits: &CommitRepository,
@@ -91,7 +91,7 @@ async fn preview_reversal(
         TreeChangeKind::Added => Some(FileReversalKind::Restore),
         TreeChangeKind::Deleted => Some(FileReversalKind::Delete),
         TreeChangeKind::Modified | TreeChangeKind::Retyped => Some(FileReversalKind::Modify),
-        // A repository inside this one keeps itself.
+        // A repository inside this one is not touched.
         TreeChangeKind::Submodule => None,
     };
     let files = changes
@@ -157,8 +157,8 @@ async fn compute_outlook(
     })
 }
 
-/// The tree of the commit that takes the steps' commits back: HEAD's, with the paths of these commits
-/// as they were before them, so that nothing of the user's gets in.
+/// Returns the tree for the commit that reverts the steps' commits: HEAD's tree, with the paths of these commits as
+/// they were before them, so that none of the user's changes get in.
 async fn reverted_commit_tree(
     commits: &CommitRepository,
     reversal: &ReversalPlan,
@@ -232,26 +232,25 @@ async fn check_commit_branch(git: &GitRepository, terms: &CommitTarget) -> Resul
     }
 }
 
-/// What a reversal did.
+/// The result of a reversal.
 pub struct ReversalResult {
-    /// The work tree's tree from after.
+    /// The content of the work tree afterwards.
     pub tree: TreeId,
-    /// The commit, where one was made.
+    /// The commit, if one was made.
     pub commit: Option<String>,
-    /// What could not be done beside it: what was tried, and what to do.
+    /// What else failed: the operation, and what to do.
     pub warnings: Vec<(&'static str, String)>,
 }
 
-/// Whether a reversal may have been begun by a program that ended in it.
+/// Whether an earlier process may have started the reversal and ended before finishing it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReversalAttempt {
-    /// It was not.
     First,
-    /// It was; the commit that it made already, where it did.
+    /// It may have; with the commit that was already made, if there is one.
     Repeated(Option<String>),
 }
 
-/// Puts the files back and commits; where the commit fails, the files are as they were before.
+/// Restores the files and commits; if the commit fails, the files are as they were before.
 ///
 /// # Errors
 /// Nothing was done; says why, and what to do.
@@ -271,7 +270,7 @@ pub async fn apply_reversal(
         ReversalAttempt::First => None,
     };
     if begun != ReversalAttempt::First {
-        // Whatever was done to the files since the program ended is kept, too.
+        // Changes made to the files since the program ended are stored, too.
         let name = format!("undo-again-{}", uuid::Uuid::now_v7().simple());
         git.snapshot(&name)
             .await
@@ -287,7 +286,7 @@ pub async fn apply_reversal(
         Ok((commit, behind)) => {
             let mut troubles: Vec<_> = behind.map(|why| (REFRESH_INDEX, why)).into_iter().collect();
             let name = format!("undo-after-{}", uuid::Uuid::now_v7().simple());
-            // From here on it is done, whatever becomes of what is kept of it.
+            // From here on the reversal is done, even if storing the tree fails.
             let tree = match git.snapshot(&name).await {
                 Ok(after) => after.tree,
                 Err(error) => {
@@ -312,7 +311,7 @@ pub async fn apply_reversal(
     }
 }
 
-/// Restores the tree and commits it: the commit, where one is made, and what the user is to do about the index.
+/// Restores the tree and commits it; returns the commit, if one is made, and a hint about the index for the user.
 async fn restore_and_commit(
     git: &GitRepository,
     commits: &CommitRepository,
@@ -336,7 +335,7 @@ async fn restore_and_commit(
     }
 }
 
-/// Gives every path back what it had before.
+/// Restores the earlier content of every path.
 async fn roll_back(
     git: &GitRepository,
     outlook: &ReversalOutlook,

@@ -1,6 +1,6 @@
-//! What went wrong, as events: what the run waits for and cannot go on without, and what it goes on after.
+//! Builds the events for failures, after which the run cannot continue, and for warnings, after which it does.
 //!
-//! Refuses to decide which of the two something is: whoever tried it knows who waits for it.
+//! Which of the two applies is decided by the code that tried the operation.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -10,17 +10,17 @@ use crate::store::StoreError;
 
 use super::{Engine, EngineError, agent_activity};
 
-/// What is tried after a commit that leaves the user's index as it was.
+/// The refresh of the user's index after a commit; if it fails, the index stays as it was.
 pub(super) const REFRESH_INDEX: &str = "tell your index of a commit";
 
-/// What is looked at when the hooks of a commit have run.
+/// The check after the hooks of a commit have run.
 pub(super) const AUDIT_AFTER_HOOKS: &str = "vouch for the hooks of the commit";
 
-/// Troubles that were told already, so that each is told once in this program.
+/// Warnings that were already reported, so that each is reported once per process.
 #[derive(Debug, Default)]
 pub(super) struct ReportedWarnings(BTreeSet<(String, String)>);
 
-/// An event that tells of an effect that could not be performed; the run ends by it here.
+/// Returns an event for an effect that failed; the run stops here because of it.
 pub(super) fn failure_event(what: &str, error: impl Display) -> Event {
     Event::EffectFailed {
         what: what.to_owned(),
@@ -28,7 +28,7 @@ pub(super) fn failure_event(what: &str, error: impl Display) -> Event {
     }
 }
 
-/// An event that tells of something that could not be done and that nothing waits for; the run goes on.
+/// Returns an event for a failed operation that nothing waits for; the run continues.
 pub(super) fn warning_event(what: &str, error: impl Display) -> Event {
     Event::WarningRaised {
         what: what.to_owned(),
@@ -36,16 +36,16 @@ pub(super) fn warning_event(what: &str, error: impl Display) -> Event {
     }
 }
 
-/// What the disk said, and what to do about it.
+/// Formats a store error with the hint what to do about it.
 pub fn error_with_hint(error: &StoreError) -> String {
     format!("{error}; {}", error.hint())
 }
 
 impl Engine {
-    /// Tells of something that nothing waits for, once.
+    /// Reports a failure that nothing waits for, once per process.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// Writing the record of the run failed.
     pub fn warn_once(&mut self, what: &str, error: impl Display) -> Result<(), EngineError> {
         let error = error.to_string();
         if self.warnings.0.insert((what.to_owned(), error.clone())) {

@@ -1,6 +1,4 @@
-//! What the user asked for by key, slash command or mouse.
-//!
-//! Refuses to perform anything: whoever holds the screen does.
+//! The requests of the user that the screen passes on: the program performs them, not the screen.
 
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::{ApprovalDecision, Event};
@@ -12,168 +10,160 @@ use crate::domain::reversal_plan::UndoRequest;
 use crate::domain::turn::Role;
 use crate::tui::transcript::TruncatedToolCall;
 
-/// One thing that the user asked for.
+/// A request of the user that the program carries out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::large_enum_variant,
     reason = "a key makes one or two of them; none is kept"
 )]
 pub enum Action {
-    /// Goes to the event log and the run.
+    /// An event for the log and the run.
     Event(Event),
-    /// The program shall end.
+    /// Ends the program.
     Quit(QuitStep),
-    /// The program goes to the background (Ctrl+Z).
+    /// Suspends the program (Ctrl+Z).
     Suspend,
-    /// A document is edited in the user's editor.
+    /// Opens a document in the user's editor.
     Edit(DocumentKind),
-    /// A line of `plan.md` is written anew, where it still says what it said.
+    /// Replaces a line of `plan.md`, provided it still has the text in `was`.
     Rewrite {
-        /// Its number, from 1.
+        /// The line number, from 1.
         line: u32,
-        /// What it said on the screen.
+        /// The text that the screen showed.
         was: String,
-        /// What it is to say; may be several lines.
+        /// The new text; may have several lines.
         text: String,
     },
-    /// The user is done editing `plan.md` by hand: read it and answer question `id` with what follows.
+    /// The user has finished editing `plan.md` by hand: read it, then answer question `id` with `then`.
     EditingDone {
-        /// The question that waits for it.
+        /// The open question.
         id: u32,
-        /// What follows.
         then: EditFollowUp,
     },
-    /// What the run changed, or one step of it; comes back by `Screen::on_diff`.
+    /// Requests the changes of the run or of one step; answered by `Screen::on_diff`.
     ShowDiff(DiffScope),
-    /// Steps are to be undone or redone; what it would do comes back by `Screen::on_undo`.
+    /// Requests a preview of an undo or redo; answered by `Screen::on_undo_previews`.
     Undo(UndoRequest),
-    /// A run begins.
+    /// Starts a run.
     NewRun {
-        /// Its goal as typed.
+        /// The goal as the user typed it.
         goal: String,
-        /// Who talks with the user about it.
+        /// The agent that refines the goal with the user.
         refiner: Role,
     },
-    /// The unfinished run of this repository goes on.
+    /// Resumes the unfinished run of this repository.
     Resume,
-    /// What the user said of the repository's instructions for agents; `None` where the goal is to be written again.
+    /// The user's choice about the repository's agent instructions; `None` means that the goal is to be written again.
     Instructions(Option<InstructionsChoice>),
-    /// The unfinished run goes to the history, and a new one can begin.
+    /// Moves the unfinished run to the history, so that a new one can start.
     Archive,
-    /// The finished runs; comes back by `Screen::on_history`.
+    /// Requests the list of finished runs; answered by `Screen::show_run_history`.
     ShowHistory,
-    /// A finished run is opened to be read; its directory's name.
+    /// Opens a finished run for reading, by the name of its directory.
     OpenRun(String),
-    /// The run in front is written down as one page; where, comes back by `Screen::on_word`.
+    /// Exports the open run as one page; the path is reported with `Screen::set_toast`.
     ExportRun(ExportFormat),
-    /// An unfinished run of the history becomes the one that lies here, and goes on; its directory's name.
+    /// Makes an unfinished run of the history the current one and resumes it, by the name of its directory.
     BringBack(String),
-    /// A screen that only looks is closed.
+    /// Closes a read-only screen.
     CloseView,
-    /// The repository is free: the screen begins anew and acts.
+    /// Takes over the run: the repository is free, and the screen restarts with write access.
     TakeOver,
-    /// An agent's call is decided.
+    /// Answers an agent's tool call.
     AnswerApproval {
-        /// The call, as the run counts those that waited: requests are named alike again and again.
+        /// The run's own number of the call; request ids are not unique across sessions.
         call: u32,
-        /// What the user said.
         answer: ApprovalDecision,
     },
-    /// What the user approved for more than one call; comes back by `Screen::on_permissions`.
+    /// Requests the approvals for more than one call; answered by `Screen::show_stored_approvals`.
     ShowPermissions,
-    /// An approval is taken back, by its number.
+    /// Revokes an approval, by its number.
     Revoke(u64),
-    /// An agent gets a task.
+    /// Gives an agent a task.
     GiveTask {
-        /// Its name.
+        /// The agent's name.
         agent: String,
-        /// What it is to do.
         prompt: String,
     },
-    /// Several agents discuss something.
+    /// Starts a discussion between several agents.
     Discuss(DiscussionTopic),
-    /// What a discussion would be begun with is wanted; comes back by `Screen::on_planned`.
+    /// Requests the plan of a discussion before it starts; answered by `Screen::show_discussion_plan`.
     PlanDiscussion(DiscussionTopic),
-    /// A discussion is stopped; what was said stays.
+    /// Stops a discussion; its contributions so far are kept.
     StopDiscussion(DiscussionId),
-    /// A discussion that was stopped, was cut off or failed goes on.
+    /// Resumes a discussion that was stopped, interrupted or has failed.
     GoOnDiscussing(DiscussionId),
-    /// A discussion is written down as Markdown.
+    /// Exports a discussion as Markdown.
     ExportDiscussion(DiscussionId),
-    /// What a discussion would be given is wanted, by a preset or without one; comes back by `Screen::on_text`.
+    /// Requests the budget of a discussion, with a preset or without one; answered by `Screen::show_text`.
     ShowBudget(Option<String>),
-    /// What everything stands on is wanted; comes back by `Screen::on_text`.
+    /// Runs the doctor's checks; answered by `Screen::show_text`.
     Diagnose,
-    /// A child's session is wanted to be read; comes back by `Screen::on_child`.
+    /// Requests a child's session for reading; answered by `Screen::show_child_session`.
     ShowChild(SessionId),
-    /// The task of a child is stopped.
+    /// Stops a child's task.
     StopChild(SessionId),
-    /// The files of the repository are wanted; they come back by `Screen::on_files`.
+    /// Requests the files of the repository; answered by `Screen::on_repository_files`.
     ListFiles,
-    /// A text is opened in another program, which gets the terminal.
+    /// Opens a text in another program, which gets the terminal.
     OpenText {
-        /// The text, drawable.
+        /// The text, safe to draw.
         text: String,
-        /// In which.
         with: ExternalViewer,
     },
-    /// The same with a call, with all that its tool said as far as the disk has it.
+    /// Opens a tool call in another program, with all of the tool's output that is on disk.
     OpenCall {
-        /// The call.
         call: TruncatedToolCall,
-        /// In which.
         with: ExternalViewer,
     },
-    /// The terminal gets the next frame whole, whatever stands on it.
+    /// Redraws the whole terminal, in case another program has written to it.
     Redraw,
-    /// A text goes to the clipboard.
+    /// Copies a text to the clipboard.
     Copy(String),
-    /// A theme is kept for the starts to come, by its name; where, or why not, comes back by `Screen::on_word`.
+    /// Saves a theme for later sessions, by its name; the file, or why it failed, is shown afterwards.
     KeepTheme(String),
 }
 
-/// What shall be discussed.
+/// The topic of a discussion that the user wants to start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DiscussionTopic {
-    /// The question; empty for that which a finding raises by itself.
+    /// The question; empty when the finding itself is the question.
     pub text: String,
-    /// The preset that says how.
+    /// The name of the preset to use.
     pub preset: Option<String>,
-    /// The number of the finding that it is about.
+    /// The number of the finding that the discussion is about.
     pub finding: Option<u32>,
 }
 
-/// A program of the user's for reading texts.
+/// A program of the user that displays texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExternalViewer {
-    /// The one of `VISUAL` or `EDITOR`.
+    /// The program in `VISUAL` or `EDITOR`.
     Editor,
-    /// The one of `PAGER`.
+    /// The program in `PAGER`.
     Pager,
 }
 
-/// How far a wish to quit is.
+/// How urgently the user wants to quit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuitStep {
-    /// Interrupt the running turn, then TERM, then KILL, then end.
+    /// Interrupts the running turn, then sends TERM, then KILL, then ends.
     Ask,
-    /// Kill everything and end at once.
+    /// Kills everything and ends at once.
     Now,
 }
 
 /// A document that the user can edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentKind {
-    /// `plan.md`
     Plan,
-    /// `comments.md`
     Comments,
-    /// What the two texts of the open conflict are merged into.
+    /// The file in which the user merges the two versions of the open conflict.
     Merge,
 }
 
 impl DocumentKind {
-    /// What it is called in a message: the user may have named its file otherwise.
+    /// Returns the document's name in messages, which need not be the name of its file.
     pub fn label(self) -> &'static str {
         match self {
             Self::Plan => "plan",

@@ -1,7 +1,6 @@
-//! The agents as dialogs: who there is, what each may do, and what can be done with one now; and the text that gives an
-//! agent a task by its name.
+//! The dialogs that list the agents and show one of them, and the `@agent` texts that give a task.
 //!
-//! Refuses to know rules: whoever opens the screen says what each agent may.
+//! What each agent may do comes from the caller, not from rules here.
 
 use super::action::Action;
 use super::command::ScreenCommand;
@@ -16,32 +15,29 @@ use crate::domain::run::RunState;
 use crate::domain::turn::TurnProfile;
 use crate::permission::AgentMode;
 
-/// Who there is for tasks.
+/// Introduces the list of agents that take tasks.
 const TAKEN_BY: &str = "tasks are taken by";
 
-/// An agent, as the screen lists it.
+/// One agent in the list of agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentEntry {
-    /// Its name.
     pub name: String,
-    /// Where it may be used.
     pub mode: AgentMode,
-    /// What it is for, in one line; empty when nobody said.
+    /// What it is for, in one line; empty if its definition does not say.
     pub description: String,
-    /// The adapter and the model that play it, where they are its own.
+    /// Its own adapter and model, if it has any.
     pub adapter_and_model: Option<String>,
-    /// Tools that it uses without being asked.
+    /// Tools that it uses without approval.
     pub allowed_tools: Vec<String>,
-    /// Tools of which its rules or somebody's word decide each call.
+    /// Tools whose calls its rules or the user decide one by one.
     pub asked_tools: Vec<String>,
-    /// Tools that it does not have.
     pub missing_tools: Vec<String>,
-    /// Its rules, one a line, with where each stands.
+    /// Its rules, one per line, each with the place where it is defined.
     pub rules: String,
 }
 
 impl AgentEntry {
-    /// Tells whether tasks can be given to it.
+    /// Returns whether tasks can be given to this agent.
     pub fn accepts_tasks(&self) -> bool {
         self.mode != AgentMode::Primary
     }
@@ -60,17 +56,17 @@ impl AgentEntry {
     }
 }
 
-/// What a text that begins with `@` means.
+/// The meaning of a text that starts with `@`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AgentMention {
-    /// A task to the agent of this name.
+    /// A task: the agent's name and the prompt.
     Task(String, String),
-    /// It could mean two things, or lacks something.
+    /// The text is ambiguous or incomplete; holds the message for the user.
     Wrong(String),
 }
 
 impl Screen {
-    /// Takes in which agents there are.
+    /// Stores the list of agents.
     pub fn on_agents(&mut self, agents: Vec<AgentEntry>) {
         self.is_dirty = true;
         self.assist.agents = agents;
@@ -96,9 +92,10 @@ impl Screen {
         }
     }
 
-    /// Gives a task to an agent, by its name; one that there is not is said so before anything is opened for it.
+    /// Gives a task to an agent. An unknown name is reported before anything is started.
     pub(super) fn give_task(&mut self, agent: String, prompt: String) -> Vec<Action> {
         let agents = &self.assist.agents;
+        // Before the configuration is read the list is empty, and any name may exist.
         let is_known = agents.is_empty() || agents.iter().any(|known| known.name == agent);
         if is_known {
             vec![Action::GiveTask { agent, prompt }]
@@ -108,7 +105,7 @@ impl Screen {
         }
     }
 
-    /// Reads a text that begins with the name of an agent after `@`; `None` for every other text.
+    /// Parses a text that starts with `@` and an agent's name; `None` for every other text.
     pub(super) fn parse_mention(&self, text: &str) -> Option<AgentMention> {
         let rest = text.trim().strip_prefix('@')?;
         let (name, prompt) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -139,7 +136,7 @@ impl Screen {
 }
 
 impl Screen {
-    /// Tells whether a name that follows `@` is an agent's by its letters, and nothing has it.
+    /// Returns whether `name` looks like an agent's name but is neither an agent nor a file.
     fn is_unknown_agent(&self, name: &str) -> bool {
         let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
         let agents = &self.assist.agents;
@@ -149,7 +146,7 @@ impl Screen {
     }
 }
 
-/// That there is no agent of a name, and who there is instead.
+/// Builds the message for an unknown agent, with the agents that exist.
 fn describe_unknown_agent<'a>(
     name: &str,
     there_are: &str,
@@ -222,7 +219,7 @@ fn agent_dialog(agent: &AgentEntry, state: Option<&RunState>) -> ChoiceDialog {
     .with_choice('b', "back", ChoiceAction::Close)
 }
 
-/// What puts an agent on the planner now: the way there is the workflow's own.
+/// Returns the choice that switches the planner to this agent now, through the workflow's own step: replan or execute.
 fn planner_switch(
     agent: &AgentEntry,
     state: Option<&RunState>,

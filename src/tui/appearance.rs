@@ -1,6 +1,6 @@
-//! How the screen looks and listens, by the user's own wish: themes, keys, the mouse, motion.
+//! The user's settings for the screen: theme, keys and mouse.
 //!
-//! Refuses to read a configuration: it is handed what one says.
+//! They are passed in, not read from a configuration file.
 
 use super::Screen;
 use super::action::Action;
@@ -8,24 +8,23 @@ use super::dialogs;
 use super::keymap::ActiveKeymap;
 use super::theme::{ColorSupport, ColorTheme};
 
-/// How the screen looks and listens.
+/// The user's settings for themes, keys and mouse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScreenAppearance {
-    /// The keys in force.
+    /// The active key bindings.
     pub keymap: ActiveKeymap,
-    /// Who gets clicks and the wheel.
     pub mouse_capture: MouseCapture,
-    /// All themes, in colours that the terminal shows.
+    /// All themes, adapted to the colours of the terminal.
     themes: Vec<ColorTheme>,
 }
 
-/// Who gets clicks and the wheel.
+/// Whether the program or the terminal handles clicks and the wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MouseCapture {
-    /// The program.
+    /// The program, so that clicks select and the wheel scrolls.
     #[default]
     Taken,
-    /// The terminal, whose own selection works then.
+    /// The terminal, so that its own text selection works.
     Left,
 }
 
@@ -36,7 +35,7 @@ impl Default for ScreenAppearance {
 }
 
 impl ScreenAppearance {
-    /// The program's themes and the user's own, in colours that the terminal shows.
+    /// Creates the settings with the built-in themes and the user's own, adapted to the colours of the terminal.
     pub fn new(keymap: ActiveKeymap, own: Vec<ColorTheme>, depth: ColorSupport) -> Self {
         let themes = ColorTheme::built_in().chain(own);
         let themes = themes
@@ -50,7 +49,7 @@ impl ScreenAppearance {
         }
     }
 
-    /// The same with clicks taken or left.
+    /// Returns the settings with another mouse mode.
     #[must_use]
     pub fn with_mouse_capture(self, clicks: MouseCapture) -> Self {
         Self {
@@ -59,12 +58,12 @@ impl ScreenAppearance {
         }
     }
 
-    /// All themes.
+    /// Returns all themes, the built-in ones first.
     pub fn themes(&self) -> &[ColorTheme] {
         &self.themes
     }
 
-    /// The theme of this name.
+    /// Returns the theme with this name.
     pub fn theme(&self, name: &str) -> Option<ColorTheme> {
         let theme = self.themes.iter().find(|theme| theme.name() == name);
         theme.cloned()
@@ -72,13 +71,13 @@ impl ScreenAppearance {
 }
 
 impl Screen {
-    /// Takes the user's wishes in, once they are known; the first frame does not wait for them.
+    /// Applies the user's settings once they are loaded; the first frame does not wait for them.
     pub fn on_appearance(&mut self, look: ScreenAppearance) {
         self.is_dirty = true;
         self.settings.appearance = look;
         let shown = self.settings.appearance.theme(self.settings.theme.name());
         if let Some(theme) = shown {
-            // Only a theme that was chosen by its name paints a ground.
+            // Only a theme that was chosen by name paints its own background.
             let is_fitted = self.settings.theme.uses_terminal_background();
             self.settings.theme = if is_fitted {
                 theme.with_terminal_background()
@@ -88,7 +87,7 @@ impl Screen {
         }
     }
 
-    /// Lists the themes; whoever closes the list has the one from before again.
+    /// Opens the theme list. Closing it without a choice restores the previous theme.
     pub(super) fn open_theme_list(&mut self) -> Vec<Action> {
         self.theme_before = Some(self.settings.theme.clone());
         let sheet =
@@ -96,7 +95,7 @@ impl Screen {
         self.open_dialog(sheet)
     }
 
-    /// Shows the theme from before the list of them was opened.
+    /// Restores the theme that was in use before the list was opened.
     pub(super) fn restore_theme(&mut self) {
         if let Some(theme) = self.theme_before.take() {
             self.settings.theme = theme;
@@ -104,7 +103,7 @@ impl Screen {
         self.apply_settings();
     }
 
-    /// Shows the theme from before where the list of them is no longer there, whatever took its place.
+    /// Restores the previous theme if the theme list is gone, whatever replaced it.
     pub(super) fn end_theme_preview(&mut self) {
         let is_listed = self
             .own_dialog
@@ -115,7 +114,7 @@ impl Screen {
         }
     }
 
-    /// Shows another theme, has it kept, and closes the list of them.
+    /// Switches to another theme, saves the choice, and closes the theme list.
     pub(super) fn choose_theme(&mut self, name: &str) -> Vec<Action> {
         let Some(theme) = self.settings.appearance.theme(name) else {
             let themes = self.settings.appearance.themes();
@@ -129,19 +128,19 @@ impl Screen {
         vec![Action::KeepTheme(name.to_owned())]
     }
 
-    /// The user's wishes, as far as they are known.
+    /// Returns the user's settings as far as they are loaded.
     pub fn appearance(&self) -> ScreenAppearance {
         self.settings.appearance.clone()
     }
 
-    /// The theme and the look by the user's own choice, for another screen; not a theme that is only pointed at.
+    /// Returns the chosen theme and the settings for another screen; a theme that is only previewed is left out.
     pub fn chosen_appearance(&self) -> (ColorTheme, ScreenAppearance) {
         let shown = &self.settings.theme;
         let theme = self.theme_before.as_ref().unwrap_or(shown);
         (theme.clone(), self.settings.appearance.clone())
     }
 
-    /// Shows what was chosen on another screen.
+    /// Applies the theme and settings that were chosen on another screen.
     pub fn apply_appearance(&mut self, (theme, look): (ColorTheme, ScreenAppearance)) {
         self.is_dirty = true;
         self.theme_before = None;
@@ -149,7 +148,7 @@ impl Screen {
         self.apply_settings();
     }
 
-    /// Fits the terminal's light ground, unless a theme was chosen.
+    /// Switches to the light theme for a light terminal, unless the user has chosen a theme.
     pub fn use_light_background(&mut self) {
         let light = self.settings.appearance.theme("light");
         if self.settings.theme == ColorTheme::default()
@@ -159,12 +158,12 @@ impl Screen {
         }
     }
 
-    /// Who gets clicks and the wheel now.
+    /// Returns whether the program or the terminal handles the mouse now.
     pub fn mouse_capture(&self) -> MouseCapture {
         self.settings.appearance.mouse_capture
     }
 
-    /// Takes clicks and the wheel, or leaves them to the terminal.
+    /// Switches mouse handling between the program and the terminal.
     pub(super) fn toggle_mouse_capture(&mut self) -> Vec<Action> {
         let clicks = &mut self.settings.appearance.mouse_capture;
         let word;

@@ -1,7 +1,5 @@
-//! Agents' calls as a screen knows them beyond the run's state: the one that waits, exactly, and what was
-//! approved for more than one.
-//!
-//! Refuses to keep anything: all of it is told anew.
+//! Details of agents' calls that the run's state does not have: the exact pending call, and the approvals
+//! that cover more than one call.
 
 use super::action::Action;
 use super::dialog::{ChoiceAction, ChoiceDialog};
@@ -9,40 +7,39 @@ use super::text_wrap::to_one_line;
 use super::{Screen, clickable_keys, theme};
 use crate::text::TextCleaner;
 
-/// The call that waits first, exactly as it was made; drawable, everything invisible made visible.
+/// The first pending call, exactly as the agent made it; safe to draw, with invisible characters made visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExactCall {
-    /// Which of the run's calls it is, as its approval counts them.
+    /// The number of the call in its approval.
     pub n: u32,
-    /// What it does.
     pub text: String,
-    /// What an edit would change; empty for all else.
+    /// The diff of an edit; empty for other calls.
     pub diff: String,
 }
 
-/// One approval that is kept.
+/// One stored approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalEntry {
-    /// Its number, by which it is taken back.
+    /// Its number; revoking uses it.
     pub id: u64,
-    /// What it lets through, in a line.
+    /// What it allows, in one line.
     pub what: String,
-    /// For which agent, how long, and since when.
+    /// Which agent it is for, its duration, and its start.
     pub about: String,
 }
 
 impl Screen {
-    /// Shows the call that waits first exactly as it was made.
+    /// Shows the first pending call exactly as the agent made it.
     pub fn on_pending_call(&mut self, mut exact: ExactCall) {
         self.is_dirty = true;
         if !exact.diff.is_empty() {
-            // Paths stand in both.
+            // Both can contain paths.
             (exact.text, exact.diff) = (clean_lines(&exact.text), clean_lines(&exact.diff));
         }
         self.exact_call = Some(exact);
     }
 
-    /// Shows what was approved for more than one call; the answer is [`Action::Revoke`].
+    /// Lists the approvals that cover more than one call; the answer is [`Action::Revoke`].
     pub fn show_stored_approvals(&mut self, kept: &[ApprovalEntry]) {
         self.is_dirty = true;
         if kept.is_empty() {
@@ -72,7 +69,8 @@ impl Screen {
     }
 }
 
-/// A text whose lines are cleaned in the light of those before, and stay as many as they are: a diff counts them.
+/// Cleans a text line by line, with the preceding lines as context. The number of lines stays the same,
+/// because a diff counts them.
 fn clean_lines(text: &str) -> String {
     let mut cleaner = TextCleaner::new();
     let mut lines: Vec<String> = Vec::new();
@@ -81,7 +79,7 @@ fn clean_lines(text: &str) -> String {
         let told = told.trim_matches('\n');
         let sign = line.get(..1).filter(|sign| ["+", "-", " "].contains(sign));
         lines.push(if told.is_empty() && !line.is_empty() {
-            // It goes on with a secret that was told of as a whole.
+            // The line continues a secret that is already reported as a whole.
             format!("{}[redacted]", sign.unwrap_or_default())
         } else {
             told.to_owned()

@@ -1,6 +1,6 @@
-//! The children of the run as a dialog: each is opened to be read, and one that runs is stopped.
+//! The dialog that lists the run's child sessions, opens one to read, and stops one that runs.
 //!
-//! Refuses to know what was said in them: who holds the screen reads that.
+//! The caller loads what was said in them.
 
 use super::action::Action;
 use super::dialog::{ChoiceAction, ChoiceDialog, StopKind};
@@ -14,17 +14,16 @@ use crate::domain::ids::SessionId;
 use crate::domain::run::RunState;
 use crate::domain::task::ChildSession;
 
-/// Whether more is to come of a conversation.
+/// Whether a conversation can still grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConversationStatus {
-    /// Its agent is at work.
+    /// Its agent is working.
     Running,
-    /// It is not.
     Ended,
 }
 
 impl Screen {
-    /// Lists the children of the run.
+    /// Lists the child sessions of the run.
     pub(super) fn list_children(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let children = state.map_or(&[][..], |state| state.children.as_slice());
         if children.is_empty() {
@@ -34,7 +33,7 @@ impl Screen {
         self.open_dialog(child_list_dialog(children))
     }
 
-    /// Shows what was said and done in a child's session; the one that is open stays where it was read.
+    /// Shows a child's session. If it is open already, the scroll position stays.
     pub fn show_child_session(
         &mut self,
         session: &SessionId,
@@ -58,12 +57,12 @@ impl Screen {
         }
     }
 
-    /// The child's session that is open.
+    /// Returns the id of the child session that is open.
     pub fn open_child_session(&self) -> Option<&SessionId> {
         self.pager.as_ref().and_then(TextPager::session)
     }
 
-    /// Takes a piece of what a child says, where its session is open.
+    /// Appends a piece of a child's text if its session is open.
     pub(super) fn append_child_text(&mut self, session: &SessionId, piece: &str) {
         let pager = self.pager.as_mut();
         if let Some(pager) = pager.filter(|pager| pager.session() == Some(session)) {
@@ -71,7 +70,7 @@ impl Screen {
         }
     }
 
-    /// Takes an event in: what a child was saying is said.
+    /// Ends the live text of a child once an event has the finished text.
     pub(super) fn finish_child_text(&mut self, event: &Event) {
         let said = match event {
             Event::TaskActivity {
@@ -93,7 +92,7 @@ fn child_list_dialog(children: &[ChildSession]) -> ChoiceDialog {
         "Enter opens the chosen one; Esc goes back.",
         clickable_keys::mark_hint(theme::QUIET),
     );
-    // As Status lists them: the digit is mostly the task's own number.
+    // Same order as in Status, so that the digit is usually the task's own number.
     for (child, key) in children
         .iter()
         .zip(('1'..='9').chain(std::iter::repeat('·')))
@@ -127,7 +126,7 @@ fn child_list_dialog(children: &[ChildSession]) -> ChoiceDialog {
     sheet.with_choice('b', "back", ChoiceAction::Close)
 }
 
-/// Which of those that run shall be stopped? Enter stops none.
+/// Asks which running task to stop. Enter stops none.
 fn stop_child_dialog(running: &[&ChildSession]) -> ChoiceDialog {
     let mut sheet = ChoiceDialog::new("sessions to stop", "stop which task?")
         .until_answered(StopKind::Task)

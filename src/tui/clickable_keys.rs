@@ -1,7 +1,7 @@
-//! Hints that are clicked: a click on what names a key presses that key.
+//! Clickable hints: a click on a hint presses the key that it names.
 //!
-//! Whoever draws a hint marks it, and the finished frame tells where the marks stand: so it is clicked wherever it was
-//! scrolled to or cut. Only texts of the program are marked; refuses to take an agent's words for keys.
+//! The drawing code marks hints, and the finished frame shows where the marks are, so scrolling and truncation need no
+//! extra work. Only the program's own texts are marked: an agent must not be able to place a key on the screen.
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -15,23 +15,23 @@ use super::keymap::{ComposerFocus, KeyChord};
 use super::text_wrap::text_width;
 use crate::domain::run::RunState;
 
-/// The mark. No style of the screen has it for itself, and no terminal gets to see it.
+/// The mark. No style of the screen uses this modifier, and it is removed before the terminal gets the frame.
 const HINT_MARK: Modifier = Modifier::SLOW_BLINK;
 
-/// Where a hint stands, and the key that it names.
+/// The area of each hint, and the key that it names.
 pub type KeyHintAreas = Vec<(Rect, KeyChord)>;
 
-/// What a hint may stand behind, besides the beginning of a text.
+/// What can precede a hint, besides the start of a text.
 const HINT_PREFIXES: [&str; 10] = [" · ", "(", "; ", ", ", ". ", "? ", "  ", "… ", "› ", " or "];
 /// What ends a hint, besides the end of a text.
 const HINT_SUFFIXES: [&str; 8] = [" · ", " (", ")", "; ", ", ", ".", "  ", " or "];
 
-/// The style of a hint that begins with its key, or of a text that has hints in it.
+/// Marks the style of a hint that starts with its key, or of a text that contains hints.
 pub const fn mark_hint(style: Style) -> Style {
     style.add_modifier(HINT_MARK)
 }
 
-/// The same style, and whether it was marked.
+/// Removes the mark from a style and returns whether it was there.
 pub fn strip_hint_mark(style: Style) -> (Style, bool) {
     let is_marked = style.add_modifier.contains(HINT_MARK);
     let style = Style {
@@ -41,8 +41,8 @@ pub fn strip_hint_mark(style: Style) -> (Style, bool) {
     (style, is_marked)
 }
 
-/// A text of the program's own with its hints marked: what begins with the name of a key, to the end of what is said
-/// of it.
+/// Splits one of the program's texts into spans and marks its hints: from the name of a key to
+/// the end of its description.
 pub fn hint_spans(text: &str, style: Style) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let (mut plain, mut rest) = (String::new(), text);
@@ -69,7 +69,7 @@ pub fn hint_spans(text: &str, style: Style) -> Vec<Span<'static>> {
     spans
 }
 
-/// The hint that a text begins with, and whether it is the key alone, before another one.
+/// Parses the hint at the start of a text; the flag says whether it is only a key, followed by another one.
 fn parse_hint(text: &str) -> Option<(&str, bool)> {
     let (_, n_bytes) = parse_key_label(text)?;
     let behind = text.get(n_bytes..)?;
@@ -82,11 +82,11 @@ fn parse_hint(text: &str) -> Option<(&str, bool)> {
     Some((hint, false))
 }
 
-/// The key whose name a text begins with, and how long that name is.
+/// Parses the key name at the start of a text and returns its length in bytes.
 fn parse_key_label(text: &str) -> Option<(KeyChord, usize)> {
     let end = text.find([' ', ')']).unwrap_or(text.len());
     let word = text.get(..end)?;
-    // Arrows stand close together.
+    // Arrows are written without a space between them.
     let first = word.chars().next()?;
     if let Some(key) =
         KeyChord::parse_label(&word[..first.len_utf8()]).filter(|_| !first.is_ascii())
@@ -100,7 +100,7 @@ fn parse_key_label(text: &str) -> Option<(KeyChord, usize)> {
     KeyChord::parse_label(word).map(|key| (key, word.len()))
 }
 
-/// The column of the first marked cell of a row, from `x` on.
+/// Returns the column of the first marked cell of a row, starting at `x`.
 fn next_marked_column(buffer: &Buffer, x: u16, y: u16) -> Option<u16> {
     let area = buffer.area;
     let columns = usize::from(area.width);
@@ -111,7 +111,7 @@ fn next_marked_column(buffer: &Buffer, x: u16, y: u16) -> Option<u16> {
     x.checked_add(u16::try_from(ahead).ok()?)
 }
 
-/// Takes the marks off a finished frame; gives where each hint stands.
+/// Removes the marks from a finished frame and returns the areas of the hints.
 fn extract_hint_areas(buffer: &mut Buffer) -> KeyHintAreas {
     let area = buffer.area;
     let mut hints = KeyHintAreas::new();
@@ -126,7 +126,7 @@ fn extract_hint_areas(buffer: &mut Buffer) -> KeyHintAreas {
             {
                 cell.modifier.remove(HINT_MARK);
                 text.push_str(cell.symbol());
-                // A wide sign takes the next cell, too.
+                // A wide character also takes the next cell.
                 x += u16::try_from(text_width(cell.symbol()).max(1)).unwrap_or(1);
             }
             let place = Rect::new(from, y, x.min(area.right()) - from, 1);
@@ -137,7 +137,7 @@ fn extract_hint_areas(buffer: &mut Buffer) -> KeyHintAreas {
     hints
 }
 
-/// The keys that a marked text begins with, each with its place; the last one has what is said of it.
+/// Returns the keys at the start of a marked text, each with its area; the last one includes the description.
 fn key_areas(text: &str, place: Rect) -> KeyHintAreas {
     let mut hints = KeyHintAreas::new();
     let (mut rest, mut place) = (text, place);
@@ -167,7 +167,8 @@ fn key_areas(text: &str, place: Rect) -> KeyHintAreas {
 }
 
 impl Screen {
-    /// Takes the marks off a finished frame; what lies beside an open palette is no hint, since a click there closes it.
+    /// Collects the hints of a finished frame. Outside an open palette there are none,
+    /// because a click there closes it.
     pub(super) fn collect_hint_areas(&mut self, buffer: &mut Buffer) {
         self.hit_areas.hints = extract_hint_areas(buffer);
         if let Some((area, _)) = &self.hit_areas.palette {
@@ -176,15 +177,14 @@ impl Screen {
         }
     }
 
-    /// The key of the hint that stands there.
+    /// Returns the key of the hint at a position.
     pub(super) fn hint_key_at(&self, at: Position) -> Option<KeyChord> {
         let hints = self.hit_areas.hints.iter();
         let mut hit = hints.filter(|(place, _)| place.contains(at));
         hit.next().map(|(_, key)| *key)
     }
 
-    /// Presses the key that a hint names. A letter that is named while the user writes is meant as a command, and not as
-    /// a part of the text.
+    /// Presses the key that a hint names. While the user is writing, a letter runs its command and is not typed.
     pub(super) fn press_hint_key(
         &mut self,
         key: KeyChord,

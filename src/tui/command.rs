@@ -1,6 +1,7 @@
-//! What can be asked of the screen, whether by key, by slash command or by mouse; and how a slash command is read.
+//! The commands of the screen, whether they come from a key, a slash command or the mouse, and the parser for
+//! slash commands.
 //!
-//! Refuses to know the run: whether a command makes sense now is said where it is carried out.
+//! Whether a command makes sense now is checked where it is carried out.
 
 use super::action::{DocumentKind, ExternalViewer};
 use super::diff_view::DiffAction;
@@ -16,172 +17,151 @@ use crate::domain::phase::Mode;
 use crate::domain::reversal_plan::UndoRequest;
 use crate::domain::turn::Role;
 
-/// One thing that can be asked of the screen.
+/// A command of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScreenCommand {
-    /// Release the waiting turn, or confirm the goal.
+    /// Send the waiting turn, or confirm the goal.
     Go,
-    /// Turns follow each other.
+    /// Start each turn without asking.
     AutoGate,
-    /// Every turn waits.
+    /// Ask before each turn.
     ManualGate,
-    /// How much runs without asking; without one, the next that is not yolo.
+    /// Set how much runs without approval; without a mode, switch to the next one except yolo.
     Mode(Option<Mode>),
-    /// Back to the goal.
+    /// Stop and go back to the goal.
     StopToGoal,
-    /// Say something to the agent whose turn runs.
+    /// Send a message to the agent whose turn is running.
     SteerTurn(String),
-    /// End the running turn and nothing else.
+    /// Interrupt the running turn, and nothing else.
     InterruptTurn,
-    /// Execute the approved plan.
     ApprovePlan,
-    /// Change the approved plan.
+    /// Request changes to the approved plan.
     Changes(String),
-    /// Give the run up.
     CancelRun,
-    /// Set or show the goal.
     SetGoal(String),
-    /// Open a document in the editor.
     Edit(DocumentKind),
-    /// Allow the agent's call that waits.
+    /// Allow the agent's pending call.
     AllowCall,
-    /// Refuse the agent's call that waits, and say why where the agent is to go on.
+    /// Reject the agent's pending call; with a reason, the agent continues.
     RejectCall(String),
-    /// Show what was approved for more than one call.
+    /// Show the approvals that cover more than one call.
     ShowApprovals,
-    /// Show the lists of todos that agents keep.
+    /// Show the agents' todo lists.
     ShowTodos,
-    /// Answer the open question by its word.
+    /// Answer the open question with the name of an answer.
     AnswerQuestion(String),
-    /// Take steps back, or bring them back.
+    /// Undo or redo steps.
     Undo(UndoRequest),
-    /// Show what changed, in the run or in a step.
+    /// Show the changes of the run or of a step.
     Diff(DiffScope),
-    /// Give a task to an agent: its name, and what is to be done.
+    /// Give an agent a task: the agent's name, and the prompt.
     StartTask(String, String),
-    /// List the sessions of tasks.
     ListTaskSessions,
-    /// Look at what everything stands on.
+    /// Run the doctor's checks.
     RunDoctor,
-    /// List the agents, or show one.
     ShowAgents(String),
-    /// Something about discussions.
     Discuss(OfDiscussion),
-    /// Something on the open board.
+    /// A command for the open discussion board.
     BoardAction(BoardDoes),
-    /// Go on with the unfinished run.
     ResumeRun,
-    /// Show finished runs.
     ShowHistory,
-    /// Write the run down as one page.
+    /// Export the run as one page.
     ExportRun(ExportFormat),
-    /// Choose who talks about the goal; without a role, the other one.
+    /// Choose the agent that refines the goal; without a role, switch to the other one.
     ChooseRefiner(Option<Role>),
-    /// Show the whole of what waits.
+    /// Show the full text of the open dialog.
     ViewFullText,
-    /// Show another theme, or the list of them.
+    /// Switch to a theme, or open the theme list.
     Theme(Option<String>),
-    /// Take the mouse, or leave it to the terminal.
+    /// Switch mouse handling between the program and the terminal.
     ToggleMouse,
-    /// Fold or unfold thinking.
     ToggleThinking,
-    /// Copy the block that is pointed at, else the last answer of an agent.
+    /// Copy the selected block, or the last answer of an agent.
     Copy,
-    /// Copy the code of it alone.
+    /// Copy only the code of that block.
     CopyCodeBlock,
-    /// Point at another block of the chat.
+    /// Select another block of the chat.
     SelectAdjacent(SelectionMove),
-    /// Open or fold the block that is pointed at.
+    /// Open or fold the selected block.
     OpenSelection,
-    /// Open what is pointed at, or the last answer, in another program.
+    /// Open the selection, or the last answer, in another program.
     OpenInViewer(ExternalViewer),
     /// Go to what needs the user.
     GoToWaitingDialog,
-    /// Show both agents beside each other, or one below the other.
+    /// Show both agents side by side, or in one column.
     ToggleChatArrangement,
-    /// Look for something in what is open.
+    /// Search in the open view.
     OpenSearch,
-    /// List other findings; compare the plan with an earlier version; tell other events.
+    /// Switch the filter of findings or events, or the version that the plan is compared with.
     CycleFilter,
-    /// Make a note on the line of the plan that is pointed at; without a text, write it.
+    /// Add a note to the selected line of the plan; without a text, start writing one.
     AddPlanNote(String),
-    /// Take a note back: that of this number, else that of the line that is pointed at.
+    /// Remove the note with this number, or the note on the selected line.
     RemovePlanNote(Option<u32>),
-    /// Write the line of the plan that is pointed at anew.
+    /// Edit the selected line of the plan.
     RewritePlanLine,
-    /// From a finding to its line of the plan, and back.
+    /// Jump from a finding to its line of the plan, and back.
     JumpToCounterpart,
     /// Show or hide the second pane of a wide window.
     ToggleSidePane,
-    /// Give the keys to the other pane.
+    /// Move the keys to the other pane.
     TogglePaneFocus,
-    /// Draw everything anew.
+    /// Redraw the whole screen.
     Redraw,
-    /// Show a tab.
     Show(TabKind),
-    /// The next tab.
     NextTab,
-    /// The tab before.
     PreviousTab,
-    /// Move the view by lines or pages.
+    /// Scroll the view by lines or pages.
     Scroll(ScrollMove),
-    /// Write.
     FocusComposer,
-    /// Leave the composer.
     LeaveComposer,
-    /// To the background.
+    /// Suspend the program.
     Suspend,
-    /// End the program.
     Quit,
-    /// Show the keys.
+    /// Show the key bindings.
     ShowHelp,
-    /// Find an action by a few letters.
+    /// Open the command palette.
     OpenPalette,
-    /// Something in the open diff.
+    /// A command for the open diff.
     DiffAction(DiffAction),
-    /// Something in the line that looks for something.
+    /// A command for the search bar.
     SearchAction(SearchStep),
-    /// Close the long text, or else what it would be closed for.
+    /// Close the long text, or whatever is on top.
     Close,
 }
 
-/// A move of the view.
+/// A scroll step of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScrollMove {
-    /// One line up.
     Up,
-    /// One line down.
     Down,
-    /// One page up.
     PageUp,
-    /// One page down.
     PageDown,
-    /// To the first line.
     Top,
-    /// To the last line, and follow it.
+    /// To the last line; new lines are followed from then on.
     End,
 }
 
-/// Why a text is no command.
+/// Why a text is not a valid command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandParseError {
-    /// It is a text for somebody.
+    /// An ordinary message, not a command.
     Text,
-    /// It looks like a command; the text says what is wrong and what to type instead.
+    /// Looks like a command; the message says what is wrong and what to type instead.
     Wrong(String),
 }
 
-/// Reads `/name argument`.
+/// Parses `/name argument`.
 ///
 /// # Errors
-/// When the text is no command, or one that is not known or lacks its argument.
+/// The text is not a command, or the command is unknown or lacks its argument.
 pub fn parse_slash_command(text: &str) -> Result<ScreenCommand, CommandParseError> {
     let text = text.trim();
     let Some(rest) = text.strip_prefix('/') else {
         return Err(CommandParseError::Text);
     };
     let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    // A path or a comment begins with a slash too.
+    // Paths and code comments also start with a slash.
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphabetic() || c == '-') {
         return Err(CommandParseError::Text);
     }
@@ -258,7 +238,7 @@ fn parse_run_command(name: &str, argument: &str) -> Option<Result<ScreenCommand,
     }))
 }
 
-/// Commands beside the run, and those that modes and tabs name.
+/// Parses the commands of the view, and the names of modes and tabs.
 fn parse_view_command(name: &str, argument: &str) -> Option<Result<ScreenCommand, String>> {
     match name {
         "task" => return Some(parse_task(argument)),
@@ -413,7 +393,7 @@ fn describe_unknown_command(name: &str) -> String {
         .map(|slash| (edit_distance(name, slash.trim_start_matches('/')), slash))
         .min_by_key(|(distance, _)| *distance);
     match nearest {
-        // Further away it is a guess that helps nobody.
+        // A suggestion further away than that does not help.
         Some((distance, nearest)) if distance * 3 <= name.chars().count().max(3) => {
             format!("/{name} is no command; did you mean {nearest}? /help lists all")
         }
@@ -421,7 +401,7 @@ fn describe_unknown_command(name: &str) -> String {
     }
 }
 
-/// How many letters have to be added, removed or changed to make one word the other.
+/// Returns the edit distance: how many letters to add, remove or replace to turn one word into the other.
 pub(super) fn edit_distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();

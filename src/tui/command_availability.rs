@@ -1,6 +1,6 @@
-//! What stands against a command now, in a few words: the footer leaves it out, the palette says why.
+//! Why a command is not available now: the footer leaves it out, the palette shows the reason.
 //!
-//! Refuses to carry anything out; whoever does looks again.
+//! The code that carries a command out checks again.
 
 use super::command::ScreenCommand;
 use super::dialog::ChoiceDialog;
@@ -8,7 +8,7 @@ use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::{ProgramOperation, RunState, notes_blocker};
 
-/// Tells whether a command has something to do now.
+/// Returns whether a command has an effect now.
 pub fn is_command_available(
     command: &ScreenCommand,
     state: Option<&RunState>,
@@ -17,7 +17,7 @@ pub fn is_command_available(
     command_blocker(command, state, sheet).is_none()
 }
 
-/// Why a command has nothing to do now; `None` where it has.
+/// Returns why a command has no effect now; `None` if it has one.
 #[expect(clippy::too_many_lines, reason = "one arm a command: a list to read")]
 pub fn command_blocker(
     command: &ScreenCommand,
@@ -118,7 +118,7 @@ pub fn command_blocker(
     }
 }
 
-/// What is asked.
+/// Returns the kind of the open question.
 pub fn open_question(state: Option<&RunState>) -> Option<&QuestionKind> {
     let question = state?.current_question()?;
     Some(&question.kind)

@@ -1,4 +1,4 @@
-//! Carries a command out: as an action, as a change of the view, or as a word why not now.
+//! Carries out commands: as an action, as a change of the view, or as a toast that says why not now.
 
 use super::Screen;
 use super::action::Action;
@@ -23,7 +23,7 @@ use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::turn::Role;
 
 impl Screen {
-    /// Carries a command out.
+    /// Carries out a command.
     #[expect(clippy::too_many_lines, reason = "one arm a command: a list to read")]
     pub(super) fn perform_command(
         &mut self,
@@ -128,14 +128,14 @@ impl Screen {
         Vec::new()
     }
 
-    /// Says in a word why something is not done, or what is to be known of what is.
+    /// Shows a toast: why something was not done, or what to know about what was.
     pub(super) fn show_toast(&mut self, why: &str) -> Vec<Action> {
         self.toast = Some(super::text_wrap::to_one_line(why));
         Vec::new()
     }
 
-    /// The same where keys are named, which can be clicked. Nothing that an agent wrote may stand in it: it would name
-    /// keys as well.
+    /// Shows a toast whose key names can be clicked. It must not contain text from an agent, because key
+    /// names in it would become clickable too.
     pub(super) fn show_toast_with_keys(&mut self, why: &str) -> Vec<Action> {
         self.show_toast(why);
         self.toast_with_keys.clone_from(&self.toast);
@@ -149,7 +149,7 @@ impl Screen {
         let Some(sheet) = self.pending_dialog(Some(state)) else {
             return self.show_toast("nothing waits for a release");
         };
-        // Other dialogs name an answer of their own by this letter.
+        // In other dialogs this letter belongs to another answer.
         let asked = state.current_question().map(|question| &question.kind);
         let is_its = matches!(asked, None | Some(QuestionKind::Gate { .. }))
             && state.approvals.is_empty()
@@ -299,7 +299,7 @@ impl Screen {
         }
     }
 
-    /// Asks for changes to the approved plan that waits.
+    /// Requests changes to the approved plan.
     fn request_changes(&mut self, state: Option<&RunState>, text: &str) -> Vec<Action> {
         let question = state.and_then(RunState::current_question);
         match question.map(|question| &question.kind) {
@@ -310,7 +310,7 @@ impl Screen {
         }
     }
 
-    /// Chooses who talks about the goal, now or with the next one; without a role, the other one.
+    /// Chooses the agent that refines the goal, now or for the next run; without a role, switches to the other one.
     fn choose_refiner(&mut self, role: Option<Role>, state: Option<&RunState>) -> Vec<Action> {
         let has_goal = |state: &&RunState| !state.phase.is_final() && state.phase != Phase::Init;
         let Some(state) = state.filter(has_goal) else {
@@ -355,14 +355,14 @@ impl Screen {
             None => {
                 let text = sheet.to_text();
                 let (title, text) = sheet.full_text.unwrap_or((sheet.title, text));
-                // What is decided about is read as it is, with every sign that a rendered page leaves out.
+                // The user decides about this text, so it is shown raw: rendered Markdown leaves characters out.
                 TextPager::new(&title, &text, PagerFormat::Plain)
             }
         };
         self.open_pager(pager.for_dialog(&sheet.id))
     }
 
-    /// The plan that was reviewed and the one that lies there, where that is asked about.
+    /// Returns the reviewed plan and the plan on disk, if the open question is about their difference.
     fn stale_plan_pair(&self, state: Option<&RunState>) -> Option<TextPair> {
         let state =
             state.filter(|state| state.approvals.is_empty() && self.own_dialog.is_none())?;
@@ -380,7 +380,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// Has the run written down as one page.
+    /// Exports the run as one page.
     fn export_run(&mut self, form: ExportFormat, state: Option<&RunState>) -> Vec<Action> {
         if state.is_none() {
             return self.show_toast(
@@ -391,9 +391,9 @@ impl Screen {
         vec![Action::ExportRun(form)]
     }
 
-    /// Has it looked at what undoing would do; the dialog comes with the answer.
+    /// Requests a preview of the undo; the dialog opens with the answer.
     fn request_undo(&mut self, wish: UndoRequest, state: Option<&RunState>) -> Vec<Action> {
-        // Where none is open yet, the finished one that lies here is opened for it.
+        // Without an open run, the program opens the finished one of this repository for it.
         if let Some(why) = state.and_then(RunState::undo_blocker) {
             return self.show_toast(&why);
         }
@@ -401,7 +401,7 @@ impl Screen {
         vec![Action::Undo(wish)]
     }
 
-    /// Opens the diff of a step that there is, or another one.
+    /// Opens the diff of a step, or says which steps have one.
     fn show_diff(&mut self, scope: DiffScope, state: Option<&RunState>) -> Vec<Action> {
         let execution = state.and_then(|state| state.execution.as_ref());
         let scopes = execution
@@ -425,7 +425,7 @@ impl Screen {
         }
     }
 
-    /// Opens the view of a diff at once; what it shows is looked for.
+    /// Opens the diff view at once; the diff itself follows.
     pub(super) fn open_diff(&mut self, scope: DiffScope) -> Vec<Action> {
         (self.pager, self.board) = (None, None);
         self.diff_view = Some(DiffView::open(scope));
@@ -433,7 +433,7 @@ impl Screen {
         vec![Action::ShowDiff(scope)]
     }
 
-    /// Carries out what a key of the diff view does.
+    /// Performs an action in the diff view.
     pub(super) fn perform_diff_action(&mut self, does: DiffAction) -> Vec<Action> {
         let Some(view) = &mut self.diff_view else {
             return Vec::new();
@@ -455,13 +455,13 @@ impl Screen {
     pub(super) fn open_dialog(&mut self, sheet: ChoiceDialog) -> Vec<Action> {
         self.own_dialog = Some(sheet);
         self.input_guard.note_user_dialog();
-        // It begins at its own first choice, wherever one of its name was left.
+        // The dialog starts at its own first choice, even if one with the same id was left at another.
         self.chosen_choice = None;
         self.composer_focus = ComposerFocus::Unfocused;
         Vec::new()
     }
 
-    /// Carries a dialog's choice out.
+    /// Performs a choice of a dialog.
     pub(super) fn perform_choice(
         &mut self,
         choice: DialogChoice,
@@ -490,13 +490,13 @@ impl Screen {
             }),
             ChoiceAction::Close => self.change_view(|screen| screen.own_dialog = None),
             ChoiceAction::ActAndClose(actions) => {
-                // The screen's own dialog lies over the one of the start.
+                // The screen's own dialog covers the one from the start, so only one of them closes.
                 if self.own_dialog.take().is_none() && self.instructions.take().is_none() {
                     self.unfinished = None;
                 }
                 self.note_quit(&actions);
                 if actions.contains(&Action::Archive) {
-                    // The next word is the goal of the run that begins anew.
+                    // The next text is the goal of a new run.
                     self.focus_composer();
                 }
                 actions
@@ -504,7 +504,7 @@ impl Screen {
         }
     }
 
-    /// Answers the question at hand of several; the last answer sends them all.
+    /// Stores the answer to the current question of several; the last answer sends them all.
     pub(super) fn pick_answer(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
         let Some(question) = state.and_then(RunState::current_question) else {
             return Vec::new();

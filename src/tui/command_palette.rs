@@ -1,8 +1,8 @@
-//! The palette: every action by a few letters of it, with its key.
+//! The command palette: finds every command by a few letters and shows its key.
 //!
-//! Made of the one keymap: what was used last, what is about the tab, then the rest by what it is about; once something
-//! is typed, only how well it fits counts. Themes are in it too, of which the one that is pointed at is shown at once.
-//! While it is open no other key means anything, and no dialog counts as read.
+//! Its entries come from the keymap: first the recent commands, then those of the current tab, then the rest
+//! by group. Once letters are typed, only the match counts. Themes are entries too; selecting one previews
+//! it. While the palette is open it gets all keys, and no dialog counts as read.
 
 mod palette_entry;
 
@@ -27,17 +27,15 @@ use super::{Screen, popup, text_wrap};
 use crate::domain::run::RunState;
 use palette_entry::{PaletteAction, PaletteContext, PaletteEntry, command_entries, theme_entry};
 
-/// How many columns it takes at most.
 const MAX_COLUMNS: u16 = 100;
-/// How many rows it takes at most.
 const MAX_ROWS: u16 = 22;
 
-/// How many of those that were taken last are listed first.
+/// How many recent commands are listed first.
 const MAX_RECENT_ENTRIES: usize = 5;
 
-/// The command that gives the keys to the other pane, where there is one.
+/// The command that moves the keys to the other pane, if there is one.
 const OTHER_PANE_COMMAND: &str = "/other-pane";
-/// The command that shows a theme.
+/// The command that switches to a theme.
 const THEME: &str = "/theme ";
 
 /// The open palette.
@@ -45,14 +43,14 @@ const THEME: &str = "/theme ";
 pub struct CommandPalette {
     letters: String,
     chosen: usize,
-    /// The theme that was shown before one was pointed at.
+    /// The theme that was in use before one was previewed.
     theme_before: Option<ColorTheme>,
-    /// The dialog that was read when it was opened, by its id.
+    /// The id of the dialog that the user had read when the palette opened.
     covered_dialog: Option<String>,
 }
 
 impl CommandPalette {
-    /// All entries by what they are about; of each kind first those that have something to do now.
+    /// Returns all entries by group; within a group, available commands come first.
     fn all_entries(now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
         let mut all = command_entries(&now.appearance.keymap);
         all.retain(|entry| !entry.is_alias());
@@ -80,8 +78,8 @@ impl CommandPalette {
         listed
     }
 
-    /// The entries that are called like the letters, then those whose help has them; of either first those
-    /// that have something to do now. All of them where there are no letters.
+    /// Returns the entries whose name matches the letters, then those whose help does; in both, available
+    /// commands come first. Without letters, all entries.
     fn matching_entries(&self, now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
         if self.letters.trim().is_empty() {
             return Self::all_entries(now);
@@ -107,8 +105,8 @@ impl CommandPalette {
         ordered
     }
 
-    /// The themes that are looked for: all of them by the beginning of that word, one by that of its name. Fewer
-    /// letters mean something else, and no theme is to be seen on the way there.
+    /// Returns the themes that match: all of them for the beginning of the word "themes", one for the beginning of its
+    /// name. Fewer letters usually mean a command, and no theme should flash up while it is typed.
     fn matching_themes<'a>(
         &self,
         look: &'a ScreenAppearance,
@@ -131,7 +129,7 @@ impl CommandPalette {
             whole.width.saturating_sub(2).min(MAX_COLUMNS),
             whole.height.min(MAX_ROWS),
         );
-        // Its upper edge stays where it is while what is found grows less.
+        // The top edge stays in place as the list gets shorter.
         let wanted = u16::try_from(fuzzy_picker::line_count(&found).max(1) + 3).unwrap_or(MAX_ROWS);
         let area = Rect {
             x: whole.x + (whole.width - size.0) / 2,
@@ -166,7 +164,7 @@ impl CommandPalette {
     }
 }
 
-/// The end of a text, as much as fits.
+/// Returns the end of a text, as much as fits.
 fn truncate_start(text: &str, columns: usize) -> String {
     let mut tail = text;
     while text_width(tail) > columns {
@@ -178,7 +176,7 @@ fn truncate_start(text: &str, columns: usize) -> String {
 }
 
 impl Screen {
-    /// Tells whether a slash command has something to do now.
+    /// Returns whether a slash command has an effect now.
     pub(super) fn is_command_available(
         &self,
         slash: &str,
@@ -210,7 +208,7 @@ impl Screen {
         }
     }
 
-    /// How the actions are headed that are about the tab, and their names.
+    /// Returns the heading of the current tab's commands, and their names.
     pub(super) fn tab_actions(&self) -> (String, Vec<&'static str>) {
         let is_compared = self.tab == TabKind::Plan && self.plan_view.compared_version().is_some();
         let hints = match self.tab {
@@ -222,7 +220,6 @@ impl Screen {
         (format!("in {}", self.tab.title()), names.collect())
     }
 
-    /// Opens the palette.
     pub(super) fn open_palette(&mut self) -> Vec<Action> {
         self.palette = Some(CommandPalette {
             covered_dialog: self.readable_dialog_id(),
@@ -231,7 +228,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// Draws the palette where it is open.
+    /// Draws the palette if it is open.
     pub(super) fn draw_palette(
         &mut self,
         frame: &mut Frame,
@@ -241,13 +238,13 @@ impl Screen {
         if let Some(palette) = &self.palette {
             let places = palette.draw(frame, &self.palette_context(state, sheet));
             self.hit_areas.palette = Some(places);
-            // What it covers was not read.
+            // The user has not read the dialog under the palette.
             self.drawn_dialog = None;
             self.input_guard.clear_dialog();
         }
     }
 
-    /// What the open palette lists; nothing where it is closed.
+    /// Returns the entries of the open palette; empty if it is closed.
     fn palette_entries(&self, state: Option<&RunState>) -> Vec<PaletteEntry> {
         let sheet = self.pending_dialog(state);
         let now = self.palette_context(state, sheet.as_ref());
@@ -255,14 +252,14 @@ impl Screen {
         palette.map_or_else(Vec::new, |palette| palette.matching_entries(&now))
     }
 
-    /// Points at the entry before or behind, and no further than to the ends.
+    /// Selects the previous or next entry, without wrapping around.
     pub(super) fn scroll_palette(&mut self, to: ScrollMove, state: Option<&RunState>) {
         self.move_in_palette(state, |chosen, rows| {
             list_index::scroll_index(to, chosen, rows.0, rows.1)
         });
     }
 
-    /// Points at another entry, of which there are so many and so many are seen.
+    /// Selects another entry; `next` gets the selected index, the number of entries and the number of visible rows.
     fn move_in_palette(
         &mut self,
         state: Option<&RunState>,
@@ -277,7 +274,7 @@ impl Screen {
         self.preview_palette_theme(state);
     }
 
-    /// Shows the theme that is pointed at; where another entry is, the one from before again.
+    /// Previews the selected theme; on any other entry, restores the previous theme.
     fn preview_palette_theme(&mut self, state: Option<&RunState>) {
         let found = self.palette_entries(state);
         let Some(palette) = &mut self.palette else {
@@ -294,14 +291,14 @@ impl Screen {
         }
     }
 
-    /// Closes the palette; a theme that was only pointed at is shown no more.
+    /// Closes the palette and restores the theme if one was only previewed.
     fn close_palette(&mut self) {
         if let Some(before) = self.palette.take().and_then(|palette| palette.theme_before) {
             self.settings.theme = before;
         }
     }
 
-    /// Takes pasted text into the palette where it is open.
+    /// Adds pasted text to the letters if the palette is open.
     pub(super) fn paste_into_palette(&mut self, text: &str) -> bool {
         let Some(palette) = &mut self.palette else {
             return false;
@@ -312,7 +309,7 @@ impl Screen {
         true
     }
 
-    /// Gives a key to the palette; `None` where it is not open.
+    /// Passes a key to the palette; `None` if it is not open.
     pub(super) fn on_palette_key(
         &mut self,
         key: KeyEvent,
@@ -355,8 +352,7 @@ impl Screen {
         palette.chosen = 0;
     }
 
-    /// A click in the palette points at an entry or carries out the one that is pointed at; one beside it
-    /// closes it.
+    /// Handles a click: the first one selects an entry, a second one runs it, and one outside closes the palette.
     pub(super) fn click_palette(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
         let hint = self.hint_key_at(at);
         let (Some(palette), Some((area, rows))) = (&mut self.palette, &self.hit_areas.palette)
@@ -381,7 +377,7 @@ impl Screen {
         }
     }
 
-    /// Puts an entry before those that were taken earlier.
+    /// Puts an entry first in the list of recent commands.
     fn note_recent_command(&mut self, entry: &PaletteEntry) {
         if entry.binding.is_some() {
             let used = &mut self.assist.recent_commands;

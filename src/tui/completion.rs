@@ -1,6 +1,6 @@
-//! What is offered while the user writes: slash commands, and files after `@`.
+//! Completion while the user writes: slash commands and their arguments, and agents and files after `@`.
 //!
-//! Refuses to look at the disk: which files there are is told, once somebody asks by typing `@`.
+//! It does not read the disk: the first `@` requests the list of files.
 
 mod answer_completion;
 mod completion_render;
@@ -26,22 +26,20 @@ use completion_render::EnterEffect;
 use cursor_word::{argument_choices, file_word, preset_word, typed_prefix};
 use file_index::FileIndex;
 
-/// How many are offered.
+/// How many suggestions are offered at most.
 const MAX_ENTRIES: usize = 50;
-/// What the user is helped with while writing.
+/// The state of completion, and what it draws from.
 #[derive(Debug, Default)]
 pub struct ComposerAssist {
     completion: Option<CompletionList>,
     files: FileListState,
-    /// The agents that there are.
     pub agents: Vec<AgentEntry>,
-    /// What was sent while an agent talked, and goes to it once it is done.
+    /// Messages sent while an agent talks; it gets them when its turn ends.
     pub queued_messages: Vec<String>,
-    /// The entries of the palette that were taken last, the latest first.
+    /// The recent palette commands, the latest first.
     pub recent_commands: Vec<String>,
 }
 
-/// The files of the repository.
 #[derive(Debug, Default)]
 enum FileListState {
     #[default]
@@ -50,23 +48,22 @@ enum FileListState {
     Loaded(FileIndex),
 }
 
-/// What is offered for the word at the cursor.
+/// The suggestions for the word at the cursor.
 #[derive(Debug)]
 struct CompletionList {
     kind: CompletionKind,
-    /// How many characters before the cursor it takes the place of.
+    /// How many characters before the cursor a suggestion replaces.
     replaced_chars: usize,
     rows: Vec<PickerRow>,
-    /// What each row puts there.
+    /// The text that each row inserts.
     insertions: Vec<String>,
     chosen: usize,
-    /// What was typed.
     typed: String,
-    /// Whether what has nothing to do now stands last already.
+    /// Whether unavailable commands have already been moved to the end.
     is_ordered: bool,
-    /// That there is more than was looked through.
+    /// Says that there are more files than were searched; empty if not.
     truncation_note: String,
-    /// Why there is nothing to take, where somebody could wonder.
+    /// Why there is no suggestion, if the user could wonder.
     note: String,
 }
 
@@ -75,21 +72,21 @@ enum CompletionKind {
     Commands,
     Files,
     Presets,
-    /// What a command takes.
+    /// The arguments of a command.
     Values,
-    /// What answers the open question.
+    /// The answers to the open question.
     Answers,
     /// Agents that take tasks, and files.
     AgentsAndFiles,
 }
 
 impl ComposerAssist {
-    /// Tells whether something is offered.
+    /// Returns whether suggestions are shown.
     pub(super) fn has_completion(&self) -> bool {
         self.completion.is_some()
     }
 
-    /// That nothing has a name that somebody wrote behind `@`, as far as that is known.
+    /// Builds the message that no agent or file has this name, as far as the files are known.
     pub(super) fn describe_unknown_name(&self, name: &str) -> String {
         match &self.files {
             FileListState::Loaded(files) if files.names.len() == files.n_all => {
@@ -107,13 +104,13 @@ impl ComposerAssist {
         }
     }
 
-    /// What Enter takes of what is offered, where it does: a command that is written whole is carried out.
+    /// Returns the suggestion that Enter would insert, if any: a fully typed command is carried out instead.
     pub(super) fn accepted_by_enter(&self, composer: &TextComposer) -> Option<&str> {
         let offer = self.completion.as_ref()?;
         let is_first_command = offer.kind == CompletionKind::Commands && offer.chosen == 0;
         let is_whole = is_first_command && command::parse_slash_command(&composer.text()).is_ok();
         let name = offer.rows.get(offer.chosen).map(|row| row.name.as_str());
-        // A command that needs nothing more is carried out, unless somebody pointed at something.
+        // A command that needs no argument is carried out, unless the user has selected a suggestion.
         let has_all = offer.typed.is_empty() || name == Some(offer.typed.as_str());
         let is_whole =
             is_whole || offer.kind == CompletionKind::Values && offer.chosen == 0 && has_all;
@@ -141,7 +138,7 @@ impl CompletionList {
         let letters = typed.trim_start_matches('/');
         let names = all.iter().map(|(slash, _)| slash.trim_start_matches('/'));
         let mut found = fuzzy_picker::best_matches(letters, names, FuzzyTarget::Names, MAX_ENTRIES);
-        // What Enter would carry out comes first, then what begins like it.
+        // The command that Enter would carry out comes first, then those that start like it.
         found.sort_by_key(|at| {
             let name = all.get(*at).map_or("", |(slash, _)| *slash);
             (!is_fully_typed(name, typed), !name.starts_with(typed))
@@ -171,12 +168,12 @@ impl CompletionList {
         }
     }
 
-    /// The presets that begin with what was typed.
+    /// Suggests the presets that start with the typed text.
     fn from_presets(presets: &[(String, String)], typed: &str) -> Self {
         Self::from_values(CompletionKind::Presets, presets, typed)
     }
 
-    /// The names, each with what it is, that begin with what was typed.
+    /// Suggests the values, each with its description, that start with the typed text.
     fn from_values(what: CompletionKind, values: &[(String, String)], typed: &str) -> Self {
         let found = values.iter().filter(|(name, _)| name.starts_with(typed));
         let found: Vec<&(String, String)> = found.take(MAX_ENTRIES).collect();
@@ -201,7 +198,7 @@ impl CompletionList {
         }
     }
 
-    /// Agents that take tasks stand before files.
+    /// Suggests agents that take tasks, then files.
     fn from_agents_and_files(agents: &[AgentEntry], files: &[String], typed: &str) -> Self {
         let mut offer = Self::from_files(files, typed);
         let letters = typed.trim_start_matches('@');
@@ -257,7 +254,7 @@ impl CompletionList {
         }
     }
 
-    /// Puts what has nothing to do now behind the rest, once: what is pointed at stays where it is seen.
+    /// Moves unavailable commands to the end, once, so that the selected row does not move later.
     fn move_idle_last(&mut self) {
         if std::mem::replace(&mut self.is_ordered, true) {
             return;
@@ -275,23 +272,23 @@ impl CompletionList {
     }
 }
 
-/// Tells whether a command, which may take something, is typed whole.
+/// Returns whether the typed text is the whole name of a command, which may have arguments.
 fn is_fully_typed(name: &str, typed: &str) -> bool {
     name.split(' ').next() == Some(typed)
 }
 
 impl Screen {
-    /// Takes the files of the repository for `@`, relative to its root; ignored ones are not among them.
+    /// Stores the files of the repository for `@`, relative to its root, without ignored ones.
     pub fn on_repository_files(&mut self, files: Vec<String>) {
         self.is_dirty = true;
         self.assist.files = FileListState::Loaded(FileIndex::from_names(files));
-        // Only a name is completed anew: what else is offered does not hang on files.
+        // Only the completion of a file name depends on the files.
         if file_word(&self.composer.text_before_cursor()).is_some() {
             self.update_completion(None);
         }
     }
 
-    /// Offers what fits the word at the cursor; asks for the files once they are wanted.
+    /// Updates the suggestions for the word at the cursor; requests the files when they are needed.
     pub(super) fn update_completion(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let before = self.composer.text_before_cursor();
         let is_command = self.composer.is_one_word() && before.starts_with('/');
@@ -322,7 +319,7 @@ impl Screen {
                 FileListState::Loaded(files) => files.truncation_note(),
                 FileListState::Requested | FileListState::NotRequested => String::new(),
             };
-            // Only a text that begins with an agent's name is a task.
+            // A text gives a task only if it starts with an agent's name.
             let agents = if word.len() == before.len() {
                 self.assist.agents.as_slice()
             } else {
@@ -349,7 +346,7 @@ impl Screen {
         actions
     }
 
-    /// What the command of a line takes next, each with what it is, and what is typed of it.
+    /// Returns the possible arguments of the command in a line, each with its description, and the typed part.
     fn argument_values<'a>(&self, line: &'a str) -> Option<(Vec<(String, String)>, &'a str)> {
         let (command, typed) = line.split_once(' ')?;
         if !command.starts_with('/') || typed.contains(char::is_whitespace) {
@@ -380,7 +377,7 @@ impl Screen {
         Some((values, typed)).filter(|(values, _)| !values.is_empty())
     }
 
-    /// Tells whether a file of the repository has this name, as far as files were listed.
+    /// Returns whether the listed files contain this name.
     pub(super) fn is_repository_file(&self, name: &str) -> bool {
         match &self.assist.files {
             FileListState::Loaded(files) => files.names.iter().any(|file| file == name),
@@ -388,7 +385,7 @@ impl Screen {
         }
     }
 
-    /// Offers nothing more; the files are asked for anew with the next `@`.
+    /// Closes the suggestions; the next `@` requests the files again.
     pub(super) fn close_completion(&mut self) {
         self.assist.completion = None;
         if let FileListState::Loaded(_) = self.assist.files {
@@ -396,7 +393,7 @@ impl Screen {
         }
     }
 
-    /// Draws what is offered, over what stands above the composer.
+    /// Draws the suggestions above the composer, over the content there.
     pub(super) fn draw_completion(
         &mut self,
         frame: &mut Frame,
@@ -423,7 +420,7 @@ impl Screen {
         }
     }
 
-    /// Points at what is offered before or behind.
+    /// Selects the previous or next suggestion.
     pub(super) fn move_in_completion(&mut self, to: ScrollMove) {
         if let Some(offer) = &mut self.assist.completion {
             let n_shown = self.hit_areas.completion.len();
@@ -431,7 +428,7 @@ impl Screen {
         }
     }
 
-    /// Points at one of what is offered, or takes the one that is pointed at already.
+    /// Selects a suggestion, or inserts it if it is selected already.
     pub(super) fn click_completion(&mut self, at: usize) {
         let Some(offer) = &mut self.assist.completion else {
             return;
@@ -441,12 +438,12 @@ impl Screen {
         }
     }
 
-    /// Gives a key to what is offered; tells whether it was for it.
+    /// Passes a key to the suggestions; returns whether they used it.
     pub(super) fn on_completion_key(&mut self, key: KeyEvent) -> bool {
         if self.assist.completion.is_none() || !key.modifiers.is_empty() {
             return false;
         }
-        // `Home` and `End` stay the text's.
+        // `Home` and `End` still move in the text.
         let to = list_index::list_move(key)
             .filter(|to| !matches!(to, ScrollMove::Top | ScrollMove::End));
         if let (Some(to), Some(offer)) = (to, &mut self.assist.completion) {
@@ -459,6 +456,7 @@ impl Screen {
             KeyCode::Tab => self.accept_completion(),
             KeyCode::Enter => {
                 if self.assist.accepted_by_enter(&self.composer).is_none() {
+                    // The text is complete: Enter sends it or carries it out.
                     self.assist.completion = None;
                     return false;
                 }

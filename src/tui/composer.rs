@@ -1,6 +1,6 @@
-//! The composer: several lines, wide characters, paste, and what was sent before.
+//! The composer: an editor for several lines with wide characters, paste, undo and recall of sent texts.
 //!
-//! Refuses to know what its text is for; whoever takes the text says so.
+//! Where its text goes is decided in `composer_target`.
 
 mod composer_render;
 mod edit_keys;
@@ -20,9 +20,9 @@ use edit_keys::typed_char;
 use paste_chips::PasteChips;
 use undo_history::{EditKind, UndoHistory};
 
-/// How many bytes a composed text may have.
+/// The largest text that the composer accepts, in bytes.
 pub const MAX_TEXT_BYTES: usize = 256 << 10;
-/// How many sent texts are kept for recall.
+/// How many sent texts can be recalled.
 const MAX_SENT_TEXTS: usize = 100;
 
 /// The text being written.
@@ -32,24 +32,24 @@ pub struct TextComposer {
     paste_chips: PasteChips,
     undo_history: UndoHistory,
     sent_texts: Vec<String>,
-    /// Those of them that nobody was told of.
+    /// The sent texts that `drain_unsaved_texts` has not returned yet.
     unsaved_texts: Vec<String>,
-    /// Which sent text is shown; `None` while a new one is written.
+    /// The index of the recalled text; `None` while a new one is written.
     recalled: Option<usize>,
-    /// The lines of those that were shown since, as they were left; behind the last the one that is written.
+    /// The edited lines of recalled texts, by index; the index after the last one is the new text.
     recall_edits: BTreeMap<usize, Vec<String>>,
-    /// The room that it was drawn in last.
+    /// The size of its area in the last frame.
     drawn_size: Size,
 }
 
-/// What a key did to the composer.
+/// The result of a key in the composer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ComposerKeyResult {
-    /// The text changed or the cursor moved.
+    /// The text or the cursor changed.
     Edited,
-    /// The text has as many bytes as it may have.
+    /// The text has reached its maximum size.
     Full,
-    /// The text shall be sent.
+    /// The user wants to send the text.
     Submit,
 }
 
@@ -72,15 +72,15 @@ fn new_text_area(lines: Vec<String>) -> TextArea<'static> {
     let mut area = TextArea::new(lines);
     area.set_wrap_mode(WrapMode::WordOrGlyph);
     area.set_cursor_line_style(Style::new());
-    // The terminal's own cursor stands there: an input method opens where it is.
+    // The terminal draws the cursor itself, so that an input method opens at it.
     area.set_cursor_style(Style::new());
-    // It would go back a character at a time, through the inside of signs.
+    // The text area's own undo goes back one character at a time, which splits characters made of several code points.
     area.set_max_histories(0);
     area
 }
 
 impl TextComposer {
-    /// The text as it stands, what was pasted in it.
+    /// Returns the text with pasted texts in place of their marks.
     pub fn text(&self) -> String {
         self.paste_chips
             .expand_marks(self.text_area.lines().join("\n"))
@@ -92,14 +92,14 @@ impl TextComposer {
         n_bytes.sum()
     }
 
-    /// The line of the cursor up to it.
+    /// Returns the text of the cursor's line up to the cursor.
     pub fn text_before_cursor(&self) -> String {
         let (row, column) = cursor_position(&self.text_area);
         let line = self.text_area.lines().get(row);
         line.map_or_else(String::new, |line| line.chars().take(column).collect())
     }
 
-    /// Tells whether all of the text is one word in one line.
+    /// Returns whether the whole text is one word in one line.
     pub fn is_one_word(&self) -> bool {
         match self.text_area.lines() {
             [line] => !line.contains(char::is_whitespace),
@@ -107,7 +107,7 @@ impl TextComposer {
         }
     }
 
-    /// Puts a text in the place of what stands before the cursor in its line.
+    /// Replaces characters before the cursor with a text.
     pub fn replace_before_cursor(&mut self, n_chars: usize, text: &str) {
         self.apply_edit(EditKind::Other, |composer| {
             for _ in 0..n_chars {
@@ -117,7 +117,7 @@ impl TextComposer {
         });
     }
 
-    /// Tells whether nothing is written.
+    /// Returns whether the text is empty or only whitespace.
     pub fn is_empty(&self) -> bool {
         self.text_area
             .lines()
@@ -125,7 +125,7 @@ impl TextComposer {
             .all(|line| line.trim().is_empty())
     }
 
-    /// Puts a text in the place of what stands there.
+    /// Replaces the whole text.
     pub fn set_text(&mut self, text: &str) {
         self.paste_chips = PasteChips::default();
         self.undo_history = UndoHistory::default();
@@ -145,7 +145,7 @@ impl TextComposer {
         self.recall_edits.clear();
     }
 
-    /// Remembers what is written and was not sent, for the next start.
+    /// Adds the unsent text to the texts to be saved, so that the next session can recall it.
     pub fn remember_draft(&mut self) {
         let text = self.text();
         if !self.is_empty() && self.sent_texts.last() != Some(&text) {
@@ -153,7 +153,7 @@ impl TextComposer {
         }
     }
 
-    /// Takes the text out as sent.
+    /// Returns the text, records it as sent and empties the composer.
     pub fn submit_text(&mut self) -> String {
         let text = self.text();
         if self.sent_texts.last() != Some(&text) {
@@ -167,7 +167,7 @@ impl TextComposer {
         text
     }
 
-    /// Takes texts that were sent before this program began, the oldest first.
+    /// Sets the texts that were sent in earlier sessions, the oldest first.
     pub fn set_sent_texts(&mut self, mut texts: Vec<String>) {
         texts.append(&mut self.sent_texts);
         let from = texts.len().saturating_sub(MAX_SENT_TEXTS);
@@ -175,12 +175,12 @@ impl TextComposer {
         self.reset();
     }
 
-    /// What was sent since this was asked last.
+    /// Returns the texts that were sent since the last call.
     pub fn drain_unsaved_texts(&mut self) -> Vec<String> {
         std::mem::take(&mut self.unsaved_texts)
     }
 
-    /// Takes a key in.
+    /// Handles a key.
     pub fn on_key(&mut self, key: KeyEvent) -> ComposerKeyResult {
         let with_enter = KeyModifiers::ALT | KeyModifiers::SHIFT | KeyModifiers::CONTROL;
         let is_newline = match key.code {
@@ -204,7 +204,7 @@ impl TextComposer {
         ComposerKeyResult::Edited
     }
 
-    /// Takes pasted text in, made harmless: all of it, or nothing where there is no room for that.
+    /// Inserts pasted text after removing control sequences: all of it, or none if it does not fit.
     pub fn on_paste(&mut self, text: &str) -> PasteResult {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text = sanitise_text(&text).replace('\t', "    ");
@@ -228,17 +228,17 @@ impl TextComposer {
         });
     }
 
-    /// Goes a row up or down; from the edge of the text to what was sent before, or back.
+    /// Moves the cursor up or down a row; at the edge of the text, recalls the older or newer sent text.
     fn move_or_recall(&mut self, key: KeyEvent, direction: RecallDirection) {
         let before = cursor_position(&self.text_area);
         self.apply_key(key);
-        // No row of the text, of those that a line is broken into, lies there.
+        // The cursor did not move, so there is no wrapped row in this direction.
         if cursor_position(&self.text_area) == before {
             self.recall_sent_text(direction);
         }
     }
 
-    /// Shows the sent text before or behind; what is left stays as it is for whoever comes back to it.
+    /// Shows the older or newer sent text. Edits to the current one are kept for when the user returns to it.
     fn recall_sent_text(&mut self, direction: RecallDirection) {
         let newest = self.sent_texts.len();
         let from = self.recalled.unwrap_or(newest);
@@ -271,14 +271,13 @@ impl TextComposer {
     }
 }
 
-/// Whether a pasted text fitted.
+/// Whether a paste was inserted or did not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PasteResult {
-    /// All of it.
     Inserted,
-    /// None of it: it has this many bytes, which are more than there is room for.
+    /// Nothing was inserted: the paste is larger than the remaining room.
     TooLarge {
-        /// All of them, made harmless.
+        /// The size of the cleaned paste.
         n_bytes: usize,
     },
 }

@@ -1,7 +1,7 @@
-//! What is put into the composer to be worded otherwise, until it is sent or left: a line of the plan, what a dialog
-//! proposes.
+//! Texts that the composer gets as a starting point, such as a line of the plan or a pattern that a dialog
+//! suggests.
 //!
-//! Refuses to write a file: whoever holds the screen does, and only where the line still says what it said.
+//! The program writes a changed plan line to the file, and only if the line has not changed since.
 
 use super::action::Action;
 use super::dialog::ComposerDraft;
@@ -9,11 +9,11 @@ use super::keymap::ComposerFocus;
 use super::{Screen, dialogs};
 use crate::domain::run::{RunState, notes_blocker};
 
-/// What is half written would be sent with what is put there.
+/// Shown because a half-written text would be sent together with the draft.
 const SEND_FIRST: &str = "send or remove what you have written first";
 
 impl Screen {
-    /// Puts the line that is pointed at into the composer.
+    /// Puts the selected line of the plan into the composer.
     pub(super) fn rewrite_plan_line(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
             return self.show_toast("there is no run yet: write the goal first");
@@ -38,13 +38,13 @@ impl Screen {
         Vec::new()
     }
 
-    /// Gives the keys to the composer: a diff or a board, which has none of its rows, makes place for it.
+    /// Focuses the composer. Closes a diff or a board, because they leave no room for it.
     pub(super) fn focus_composer(&mut self) {
         (self.diff_view, self.board) = (None, None);
         self.composer_focus = ComposerFocus::Focused;
     }
 
-    /// Lets the user write what a dialog asks for; what it proposes is put into an empty composer only.
+    /// Lets the user write what a dialog asks for. A suggestion is only put into an empty composer.
     pub(super) fn begin_draft(
         &mut self,
         draft: ComposerDraft,
@@ -69,8 +69,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// Leaves the composer; what was put there to be worded otherwise stays as it is, and is nothing to be sent to
-    /// anybody.
+    /// Leaves the composer. A prefilled text is discarded, so that it is not sent as a message later.
     pub(super) fn leave_composer(&mut self) {
         self.close_completion();
         if let Some(

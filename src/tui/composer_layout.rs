@@ -1,6 +1,4 @@
-//! Where the composer stands, how high it is, and what stands in its frame.
-//!
-//! Refuses to know what its text is for.
+//! Layout of the composer: its place, its height, and the text in its frame.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -14,17 +12,17 @@ use super::{Screen, footer};
 use crate::domain::run::RunState;
 
 impl Screen {
-    /// Tells whether there is a text that the user writes.
+    /// Returns whether the user is writing a text.
     pub fn has_composer_text(&self) -> bool {
         self.composer_focus == ComposerFocus::Focused && !self.composer.is_empty()
     }
 
-    /// Tells whether the user is where texts are written and there is none.
+    /// Returns whether the composer is focused and empty.
     pub fn is_composer_awaiting_text(&self) -> bool {
         self.composer_focus == ComposerFocus::Focused && self.composer.is_empty()
     }
 
-    /// Draws what stands below the dialog: the composer, or what looks for something, and the footer.
+    /// Draws the area below the dialog: the composer or the search bar, and the footer.
     pub(super) fn draw_bottom_area(
         &mut self,
         frame: &mut Frame,
@@ -44,16 +42,16 @@ impl Screen {
         self.hit_areas.buttons.extend(word);
     }
 
-    /// How many rows the composer takes.
+    /// Returns how many rows the composer takes.
     pub(super) fn composer_rows(&self, rest: Rect, sheet: Option<&ChoiceDialog>) -> usize {
         if self.is_read_only() {
             return 0;
         }
         let height = usize::from(rest.height);
-        // A dialog needs its frame, its choices and a line of what it is about; a list scrolls.
+        // A dialog needs its frame, its choices and one line of text; a list scrolls.
         let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).clamp(4, 10));
         let least_with_frame = match sheet {
-            // What Enter does to an answer is said in the frame.
+            // The frame says what Enter does to an answer.
             Some(sheet) if sheet.choices.is_empty() => 7,
             _ => 9.max(least_above + 3),
         };
@@ -68,7 +66,7 @@ impl Screen {
         }
     }
 
-    /// Draws the composer; gives the place of a word on what happened elsewhere, where one stands beside it.
+    /// Draws the composer; returns the area of the toast about another tab, if one is drawn beside it.
     fn draw_composer(
         &mut self,
         frame: &mut Frame,
@@ -79,7 +77,7 @@ impl Screen {
         if area.is_empty() {
             return None;
         }
-        // A dialog says what happened itself.
+        // While a dialog is open, it reports the news itself.
         let is_free = sheet.is_none();
         match self.composer_focus {
             ComposerFocus::Focused => {

@@ -1,7 +1,6 @@
-//! What Enter does with the composer's text: a command, a task for the agent that it names, or a text for whoever takes
-//! it now.
+//! What Enter does with the composer's text: run a command, give a task, or send a message.
 //!
-//! Refuses to lose a text that nobody takes: it stays in the composer.
+//! A text that nothing accepts stays in the composer.
 
 use super::agent_dialogs::AgentMention;
 use super::command::{self, CommandParseError, ScreenCommand};
@@ -14,7 +13,7 @@ use super::text_wrap::to_one_line;
 use super::{Screen, SubmitOutcome};
 use crate::domain::run::RunState;
 
-/// Says that there is more than a message holds, and where else it can go; `n_bytes` were to come, where that is known.
+/// Says that a message is too large and where to put it instead; `n_bytes` is the size of the paste, if known.
 pub fn describe_too_large(n_bytes: Option<usize>) -> String {
     let most = MAX_TEXT_BYTES >> 10;
     let what = match n_bytes.map(|n| n.div_ceil(1 << 10)) {
@@ -30,7 +29,7 @@ pub fn describe_too_large(n_bytes: Option<usize>) -> String {
 }
 
 impl Screen {
-    /// Says what Enter does with what is written, as far as it is.
+    /// Returns the label that says what Enter does with the current text.
     pub(super) fn describe_enter(&self, state: Option<&RunState>) -> String {
         let label = match self.describe_enter_command() {
             Some(label) => label,
@@ -39,7 +38,7 @@ impl Screen {
                     composer_target::composer_target(state, self.draft, &self.dialog_context());
                 let label = composer_target::target_label(&target, self.refiner, self.keymap());
                 match self.pending_dialog(state) {
-                    // Enter in an empty composer is the dialog's.
+                    // Enter in an empty composer belongs to the dialog.
                     Some(_) if self.composer.is_empty() && !self.is_plan_draft() => {
                         label.replacen("Enter:", "write, then Enter:", 1)
                     }
@@ -53,7 +52,7 @@ impl Screen {
         }
     }
 
-    /// The same of what goes to no agent as a text: a command, a task, a word that is offered.
+    /// Returns the label for a command, a task or a suggestion, which are not sent as a message.
     fn describe_enter_command(&self) -> Option<String> {
         if let Some(word) = self.assist.accepted_by_enter(&self.composer) {
             return Some(format!("Enter: take {}", to_one_line(word.trim_end())));
@@ -74,12 +73,12 @@ impl Screen {
         }
     }
 
-    /// Tells whether what is written is for a line of the plan.
+    /// Returns whether the text is a note on a line of the plan or an edit of one.
     fn is_plan_draft(&self) -> bool {
         matches!(self.draft, Some(ComposerDraft::Note | ComposerDraft::Line))
     }
 
-    /// Why a text is not sent that is nothing but the letter of a choice: whoever reads the dialog types that.
+    /// Returns why a text that is only the letter of a choice is not sent: the user most likely means the dialog.
     fn refuse_dialog_letter(&self, text: &str, state: Option<&RunState>) -> Option<String> {
         let sheet = self
             .pending_dialog(state)
@@ -97,7 +96,7 @@ impl Screen {
         ))
     }
 
-    /// Sends what is written: a command, or a text to whoever takes it now.
+    /// Sends the composer's text: a command, a task, or a message for its current target.
     pub(super) fn submit_composer(&mut self, state: Option<&RunState>) -> SubmitOutcome {
         let text = self.composer.text();
         let mention = self.parse_mention(&text);
@@ -140,7 +139,7 @@ impl Screen {
                 self.noted_line = None;
                 self.transcript.go_to_end();
                 if was_asked_for {
-                    // The text belonged to a dialog; the next one gets the keys.
+                    // The text belonged to a dialog, so the next dialog gets the keys.
                     self.composer_focus = ComposerFocus::Unfocused;
                 }
                 SubmitOutcome::Done(actions)

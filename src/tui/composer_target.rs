@@ -1,6 +1,4 @@
-//! What the composer's text is for now, and what sending it does.
-//!
-//! Refuses to send a text nowhere: what nobody takes stays in the composer, with a word why.
+//! The current target of the composer's text, and what sending it there does.
 
 use super::action::{Action, DiscussionTopic};
 use super::dialog::ComposerDraft;
@@ -14,42 +12,43 @@ use crate::domain::run::{ResultValidity, RunState, notes_blocker};
 use crate::domain::turn::Role;
 use crate::permission::{ApprovalMatcher, ApprovalScope};
 
-/// Who takes the composer's text.
+/// The target of the composer's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ComposerTarget {
-    /// A new run, with its goal.
+    /// A new run; the text is its goal.
     NewRun,
-    /// The agent that talks about the goal.
+    /// The agent that refines the goal.
     TalkToRefiner(Role),
-    /// The plan's author, as changes to the approved plan.
+    /// The agent that wrote the plan; the text requests changes to the approved plan.
     PlanChanges(u32),
-    /// The review, as a number of iterations.
+    /// The review; the text is a number of additional iterations.
     MoreIterations(u32),
-    /// The agent whose turn brought no document, with its next try.
+    /// The agent whose turn delivered no document; the text goes with the retry.
     RetryTurn(u32, Role),
-    /// The agent that asks; the question at hand.
+    /// The agent that asked a question; holds the question.
     AgentQuestion(u32, String),
-    /// The agent whose call is refused.
+    /// The agent whose call is rejected.
     CallRefusal(u32),
-    /// Reviewer and planner with their next turns: a note on this line of the plan, with what stands there.
+    /// Reviewer and planner, with their next turns; the text is a note on this line of the
+    /// plan, given with its content.
     PlanNote(u32, String),
-    /// The plan: this line of it, with what stands there, is written anew.
+    /// The plan; the text replaces this line, given with its content.
     PlanLine(u32, String),
-    /// Participants of a discussion about the finding of this number.
+    /// The participants of a discussion about this finding.
     DiscussionTopic(u32),
-    /// Nobody but the program: calls like this one are let through for so long.
+    /// The program; calls that match the pattern are allowed for this scope.
     ApprovalPattern(u32, ApprovalScope),
-    /// The agent whose turn runs, in the middle of it.
+    /// The agent whose turn is running; it gets the text during the turn.
     SteerTurn(Role),
-    /// Whoever has the next turn, with its prompt; the turn that waits at the gate where one does.
+    /// The agent of the next turn, with its prompt; the role is known if the turn waits at the gate.
     NextTurn(Option<Role>),
-    /// The agent that talks about the goal, once it is done talking.
+    /// The agent that refines the goal, when its turn ends.
     AfterTalking(Role),
-    /// Nobody, for this reason.
+    /// No target, for this reason.
     Nobody(&'static str),
 }
 
-/// Tells who takes a text now.
+/// Returns the current target of a text.
 pub fn composer_target(
     state: Option<&RunState>,
     draft: Option<ComposerDraft>,
@@ -99,7 +98,7 @@ pub fn composer_target(
     phase_target(state)
 }
 
-/// A text that was asked for about the call that waits first; for another one it is not taken.
+/// Returns the target of a text about the first pending call. A text for an earlier call has no target any more.
 fn call_target(state: &RunState, draft: Option<ComposerDraft>) -> Option<ComposerTarget> {
     let call = state.approvals.first()?.n;
     match draft? {
@@ -135,14 +134,14 @@ fn phase_target(state: &RunState) -> ComposerTarget {
     }
 }
 
-/// Who can be told something now, in the middle of a turn.
+/// Returns the agent that can get a message during its running turn.
 pub fn steerable_role(state: &RunState) -> Option<Role> {
     let running = state.running.as_ref()?;
     let role = running.order.purpose.role();
     (running.result == ResultValidity::Yes).then_some(role)
 }
 
-/// Says what Enter does with a text.
+/// Returns the label that says what Enter does with a text.
 pub fn target_label(target: &ComposerTarget, refiner: Role, keymap: &ActiveKeymap) -> String {
     let key = |action| keymap.key_label(action, ComposerFocus::Focused);
     match target {
@@ -198,21 +197,20 @@ pub fn target_label(target: &ComposerTarget, refiner: Role, keymap: &ActiveKeyma
     }
 }
 
-/// What sending a text does: actions, or an answer to one of several questions.
+/// The result of sending a text.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ComposerOutcome {
-    /// These actions.
     Act(Vec<Action>),
-    /// The answer to the question at hand.
+    /// Answers the current question of several.
     PickAnswer(String),
-    /// It waits until an agent is done.
+    /// Queues the text until an agent's turn ends.
     QueueMessage(String),
 }
 
-/// Sends a text.
+/// Sends a text to its target.
 ///
 /// # Errors
-/// Nobody takes it, or it does not fit; says why.
+/// The text has no target or is not valid for it; the message says why.
 pub fn submit_to_target(
     target: &ComposerTarget,
     text: &str,
@@ -274,7 +272,7 @@ pub fn submit_to_target(
             return Ok(ComposerOutcome::Act(vec![Action::Rewrite {
                 line: *line,
                 was: was.clone(),
-                // How far it is indented says what it belongs to.
+                // Keep the indentation: it shows which step the line belongs to.
                 text: line_text.to_owned(),
             }]));
         }
@@ -302,12 +300,12 @@ fn parse_number(text: &str) -> Result<u32, String> {
         .ok_or_else(|| "write a number from 1 to 1000".to_owned())
 }
 
-/// Confirms a goal in the user's words or as it stands.
+/// Confirms a goal, in the user's words if there are any.
 pub fn confirm_goal(text: &str) -> Vec<Action> {
     vec![Action::Event(goal_confirmed(text))]
 }
 
-/// Tells whether the dialog that waits is about two texts.
+/// Returns whether the open question is about two versions of a text.
 pub fn is_versions_question(state: &RunState) -> bool {
     let kind = state.current_question().map(|question| &question.kind);
     state.approvals.is_empty()

@@ -1,7 +1,7 @@
-//! A word on what happened in Chat, for whoever looks at another tab: it stands for a moment at the end of the
-//! composer's row, which is free there.
+//! A short notice about news in Chat while the user reads another tab.
 //!
-//! Refuses to move anything or to take the place of keys, and to say what the tab shows that is looked at.
+//! It shows for a moment at the end of the composer's row, where it covers no keys. Tabs that show the event
+//! themselves do not get it.
 
 use std::time::Duration;
 
@@ -18,27 +18,26 @@ use super::transcript::event_facts;
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
 
-/// How long it stands, in milliseconds.
 const TOAST_MS: i64 = 4_000;
-/// How many columns it needs to say something.
+/// How many columns the text needs to be useful.
 const MIN_TOAST_COLUMNS: usize = 12;
 
-/// What happened, and when.
+/// The notice, and when it appeared.
 #[derive(Debug)]
 pub(super) struct CrossTabToast {
     text: String,
     at: UnixMillis,
-    /// The tabs that show it themselves.
+    /// The tabs that show the event themselves.
     shown_by: &'static [TabKind],
 }
 
 impl Screen {
-    /// Keeps the word on an event that the user waits for.
+    /// Stores a notice about an event that the user is waiting for.
     pub(super) fn note_cross_tab_event(&mut self, at: UnixMillis, event: &Event) {
         let Some(shown_by) = tabs_showing_event(event) else {
             return;
         };
-        // What came of a step is known where all of it was told.
+        // The result of a step is in the transcript, which has its whole history.
         let told = match event {
             Event::StepRecorded { .. } => self.transcript.last_fact_line(),
             _ => None,
@@ -58,7 +57,7 @@ impl Screen {
         }
     }
 
-    /// The word, while it stands; a replayed event is long over.
+    /// Returns the notice while it is shown; replayed events are too old to show.
     pub(super) fn cross_tab_text(&self) -> Option<&str> {
         let side = self.hit_areas.side_pane.map(|(_, tab)| tab);
         let is_seen = |tab: TabKind| tab == self.tab || Some(tab) == side;
@@ -71,7 +70,7 @@ impl Screen {
         stands.map(|_| elsewhere.text.as_str())
     }
 
-    /// How long it still stands.
+    /// Returns how much longer the notice is shown.
     pub fn cross_tab_toast_remaining(&self) -> Option<Duration> {
         self.toast_remaining(self.cross_tab_toast.as_ref()?)
     }
@@ -82,8 +81,8 @@ impl Screen {
         ((0..TOAST_MS).contains(&age)).then(|| Duration::from_millis(left))
     }
 
-    /// Draws the word at the end of a row of which that many columns are taken; gives its place. Where there is too
-    /// little room nothing is drawn: the tab of the chat tells that it has news.
+    /// Draws the notice at the end of a row with `n_taken` occupied columns; returns its area. Draws nothing
+    /// if there is too little room: the title of the Chat tab shows that it has news.
     pub(super) fn draw_cross_tab_toast(
         &self,
         frame: &mut Frame,
@@ -104,7 +103,7 @@ impl Screen {
             format!(" {} ", truncate_to_columns(text, room)),
             theme::STRONG,
         )];
-        // Whoever writes would write the key.
+        // While the user writes, the key would be typed into the text.
         if self.composer_focus == ComposerFocus::Unfocused && text_width(text) + n_opens <= room {
             spans.extend([
                 Span::styled("· ", theme::QUIET),
@@ -125,7 +124,7 @@ impl Screen {
     }
 }
 
-/// The tabs that show an event themselves; none for an event that nobody waits for.
+/// Returns the tabs that show an event themselves; `None` for an event that needs no notice.
 fn tabs_showing_event(event: &Event) -> Option<&'static [TabKind]> {
     Some(match event {
         Event::PlanCommitted { .. } | Event::CommitSkipped { .. } => &[TabKind::Plan, TabKind::Log],

@@ -1,7 +1,6 @@
-//! A dialog as data: what is asked, why, the choices, and what Enter does.
+//! A dialog as data: the question, the reason for it, the choices, and what Enter does.
 //!
-//! It stands below the tab, never over the whole screen, so that what it is about stays readable. Refuses to know how it
-//! is drawn.
+//! It is drawn below the tab and never covers the whole screen, so that its subject stays readable.
 
 mod dialog_render;
 
@@ -13,92 +12,85 @@ use super::text_wrap::{clean_for_display, to_one_line};
 use super::theme;
 use crate::permission::ApprovalScope;
 
-/// What waits for the user.
+/// A dialog that waits for the user's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChoiceDialog {
-    /// Its identity: another one is another dialog.
+    /// Identifies the dialog; a new id means a new dialog.
     pub id: String,
-    /// What is asked, in one line.
+    /// The question, in one line.
     pub title: String,
-    /// What has to be known to decide: first why it is asked, then what.
+    /// The information for the decision: first the reason for the question, then the rest.
     pub body: Vec<(String, Style)>,
-    /// How many lines of the body say why it is asked; they give way where not all of it fits.
+    /// How many lines of the body are the reason; they are dropped first if space is short.
     reason_lines: usize,
     /// The choices; at least one.
     pub choices: Vec<DialogChoice>,
-    /// Which one Enter carries out at first.
+    /// The index of the choice that Enter carries out at first.
     pub first_choice: usize,
-    /// The whole of what the body is cut from, where it is.
+    /// The title and the full text, if the body is only an excerpt.
     pub full_text: Option<(String, String)>,
-    /// The lines of the body, by their places, that the plan says itself.
+    /// The indexes of body lines that are also in the plan.
     plan_lines: Vec<usize>,
-    /// Whether Enter carries it out from an empty composer too.
+    /// Whether Enter in an empty composer carries out the choice.
     pub empty_composer_enter: EmptyComposerEnter,
-    /// How long it stands; only for dialogs of the screen's own.
+    /// When the dialog closes by itself; only for the screen's own dialogs.
     pub lifetime: DialogLifetime,
-    /// Who wants it answered.
     pub origin: DialogOrigin,
 }
 
-/// Who wants a dialog answered.
+/// Who needs the answer to a dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DialogOrigin {
     /// The run: it waits for the user.
     Run,
-    /// The user, who opened a list; nothing waits for it.
+    /// The user, who opened a list; the run does not wait for it.
     User,
 }
 
-/// How long a dialog of the screen's own stands.
+/// When one of the screen's own dialogs closes by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DialogLifetime {
-    /// It is about the turn or the phase at hand and goes with it.
+    /// When the turn or phase that it is about ends.
     RunAdvances,
-    /// It asks for something beside them and waits for the user.
+    /// Never: it is independent of the run and waits for the user.
     Closed,
-    /// It asks whether to stop: it waits for the user, and no turn starts before the answer.
+    /// Never, and no turn starts before the answer: it asks whether to stop.
     Answered(StopKind),
 }
 
-/// What a dialog asks whether to stop.
+/// What the user is asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopKind {
     /// The run, back to the goal.
     ToGoal,
-    /// The same, as the answer to a question.
+    /// The run, back to the goal, as the answer to a question.
     ByAnswer {
-        /// The question.
         id: u32,
     },
     /// The execution, back to planning.
     Replan,
     /// The run, for good.
     Cancel,
-    /// The program.
     Quit,
-    /// One of the tasks.
     Task,
 }
 
-/// Whether Enter in an empty composer carries a dialog's choice out.
+/// Whether Enter in an empty composer carries out a dialog's choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmptyComposerEnter {
-    /// It does.
     CarriesOutChoice,
-    /// It goes to the dialog first.
     FocusesDialog,
 }
 
-/// Who has the keys while a dialog stands, and which of its choices is pointed at.
+/// Who gets the keys while a dialog is open, and which choice is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DialogFocus {
-    /// The dialog.
     Dialog(usize),
-    /// The composer, but Enter is the dialog's as long as nothing is written.
+    /// The composer, but Enter belongs to the dialog while nothing is written.
     EnterOnly(usize),
-    /// The composer: a letter is written there and chooses nothing.
+    /// The composer: letters are typed and choose nothing.
     Composer(usize),
-    /// Nobody yet: it has just come.
+    /// No one: the dialog has just appeared.
     Nobody,
 }
 
@@ -111,95 +103,87 @@ impl DialogFocus {
     }
 }
 
-/// One choice.
+/// One choice of a dialog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialogChoice {
     /// The letter that carries it out.
     pub key: char,
-    /// What it does, as after "Enter: ".
+    /// The text after "Enter: ".
     pub label: String,
-    /// What follows.
     pub action: ChoiceAction,
 }
 
 /// What a choice does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChoiceAction {
-    /// These actions.
     Act(Vec<Action>),
-    /// The composer takes a text for it.
+    /// Lets the user write a text for it in the composer.
     WriteDraft(ComposerDraft),
-    /// A command of the screen.
     RunCommand(ScreenCommand),
-    /// The composer holds this text and is written in.
+    /// Puts this text into the composer and focuses it.
     FillComposer(String),
-    /// Is asked once more.
+    /// Opens a dialog that asks for confirmation.
     Confirm(Box<ChoiceDialog>),
-    /// Answers the question at hand of several.
+    /// Answers the current question of several.
     PickAnswer(String),
-    /// Chooses one of several answers to a question, or takes it back.
+    /// Ticks or unticks one of several answers to a question.
     TickAnswer {
-        /// The question.
         asked: String,
-        /// The answer.
         label: String,
     },
-    /// Closes a dialog of the screen's own.
+    /// Closes one of the screen's own dialogs.
     Close,
-    /// The same, after these actions.
+    /// Performs these actions, then closes the dialog.
     ActAndClose(Vec<Action>),
-    /// These actions; a line stands for the dialog from then on, as long as the run waits for the same.
+    /// Performs these actions, then shows a line instead of the dialog for as long as the run
+    /// waits for the same thing.
     PutAside(Vec<Action>),
 }
 
 /// A text that a dialog asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComposerDraft {
-    /// What shall be changed in the plan.
+    /// Changes to the plan.
     Changes {
-        /// The question.
         id: u32,
     },
-    /// How many more iterations.
+    /// A number of additional iterations.
     More {
-        /// The question.
         id: u32,
     },
-    /// The answer to the agent's question at hand.
+    /// The answer to an agent's current question.
     Reply {
-        /// The question.
         id: u32,
     },
-    /// What is said with the turn that goes again.
+    /// A message for the turn that is retried.
     Again {
-        /// The question.
         id: u32,
     },
     /// A note on a line of the plan.
     Note,
-    /// A line of the plan, anew.
+    /// The new text of a line of the plan.
     Line,
-    /// What shall be discussed about a finding.
+    /// The topic of a discussion about a finding.
     Topic {
-        /// Its number.
+        /// The finding's number.
         finding: u32,
     },
-    /// Why an agent's call is refused.
+    /// The reason for rejecting an agent's call.
     Refusal {
-        /// The call, as the run counts them.
+        /// The run's own number of the call.
         of: u32,
     },
-    /// A pattern of what is like an agent's call.
+    /// A pattern that matches calls like this one.
     Pattern {
-        /// The call, as the run counts them.
+        /// The run's own number of the call.
         of: u32,
-        /// For how long it is approved.
+        /// How long the approval lasts.
         scope: ApprovalScope,
     },
 }
 
 impl DialogChoice {
-    /// Makes a choice.
+    /// Creates a choice.
     pub fn new(key: char, label: &str, then: ChoiceAction) -> Self {
         Self {
             key,
@@ -210,7 +194,7 @@ impl DialogChoice {
 }
 
 impl ChoiceDialog {
-    /// Makes a dialog of which Enter carries out the first choice.
+    /// Creates a dialog in which Enter carries out the first choice.
     #[cfg_attr(test, track_caller)]
     pub fn new(id: impl Into<String>, title: &str) -> Self {
         #[cfg(test)]
@@ -230,7 +214,7 @@ impl ChoiceDialog {
         }
     }
 
-    /// Makes a list that the user opened; it stands whatever the run does meanwhile.
+    /// Creates a list that the user opened; it stays open whatever the run does.
     #[cfg_attr(test, track_caller)]
     pub fn list(id: impl Into<String>, title: &str) -> Self {
         Self {
@@ -240,21 +224,21 @@ impl ChoiceDialog {
         }
     }
 
-    /// Lets it stand whatever the run does meanwhile.
+    /// Keeps the dialog open whatever the run does.
     #[must_use]
     pub fn until_closed(mut self) -> Self {
         self.lifetime = DialogLifetime::Closed;
         self
     }
 
-    /// Lets it stand until it is answered, and no turn start before that.
+    /// Keeps the dialog open until it is answered, and lets no turn start before that.
     #[must_use]
     pub fn until_answered(mut self, stops: StopKind) -> Self {
         self.lifetime = DialogLifetime::Answered(stops);
         self
     }
 
-    /// What it asks whether to stop, where it does.
+    /// Returns what the dialog asks to stop, if it does.
     pub fn stop_kind(&self) -> Option<StopKind> {
         match self.lifetime {
             DialogLifetime::Answered(stops) => Some(stops),
@@ -262,7 +246,7 @@ impl ChoiceDialog {
         }
     }
 
-    /// Adds a text to the body; its lines are kept.
+    /// Adds a text to the body, line by line.
     #[must_use]
     pub fn with_text(mut self, text: &str, style: Style) -> Self {
         let lines = clean_for_display(text);
@@ -271,7 +255,7 @@ impl ChoiceDialog {
         self
     }
 
-    /// Says why it is asked, above all that is said of it.
+    /// Adds the reason for the question, above the rest of the body.
     #[must_use]
     pub fn with_reason(mut self, why: &str, style: Style) -> Self {
         let lines = clean_for_display(why);
@@ -283,7 +267,7 @@ impl ChoiceDialog {
         self
     }
 
-    /// Adds a text that stands in the plan, too.
+    /// Adds a text that is also in the plan.
     #[must_use]
     pub fn with_plan_text(mut self, text: &str, style: Style) -> Self {
         let n_before = self.body.len();
@@ -292,7 +276,7 @@ impl ChoiceDialog {
         self
     }
 
-    /// The same without what the plan says, where that is read.
+    /// Removes the lines that are also in the plan, for when the plan is visible.
     #[must_use]
     pub fn without_plan_text(mut self) -> Self {
         let in_plan = std::mem::take(&mut self.plan_lines);
@@ -310,14 +294,14 @@ impl ChoiceDialog {
         self
     }
 
-    /// Lets Enter carry out another choice at first.
+    /// Sets the choice that Enter carries out at first.
     #[must_use]
     pub fn with_first_choice(mut self, first: usize) -> Self {
         self.first_choice = first;
         self
     }
 
-    /// All that it says and offers, where a window is too small for it.
+    /// Returns the whole dialog as text, for windows that are too small for it.
     pub fn to_text(&self) -> String {
         let body = self.body.iter().map(|(line, _)| line.clone());
         let offered = self.choices.iter().map(|choice| {
@@ -329,17 +313,17 @@ impl ChoiceDialog {
         all.join("\n")
     }
 
-    /// The same without what has to be known, which is read elsewhere, but for what went wrong.
+    /// Removes the body except for errors, for when the details are on the screen elsewhere.
     #[must_use]
     pub fn without_details(mut self) -> Self {
-        // A line that is taken away is part of what is read.
+        // A removed line of a diff has the same style but is a detail.
         let went_wrong = |line: &str, style| style == theme::BAD && !line.starts_with(['-', '−']);
         self.body.retain(|(line, style)| went_wrong(line, *style));
         self.reason_lines = 0;
         self
     }
 
-    /// The same without anything that has to be known.
+    /// Removes the whole body.
     #[must_use]
     pub fn without_body(mut self) -> Self {
         self.body.clear();
@@ -348,7 +332,7 @@ impl ChoiceDialog {
         self
     }
 
-    /// The same without its choices, while what it asked for is written.
+    /// Removes the choices, for while the user writes the text that a choice asked for.
     #[must_use]
     pub fn without_choices(mut self) -> Self {
         self.choices.clear();

@@ -1,6 +1,4 @@
-//! The dialogs: one file for each kind of thing that waits for the user.
-//!
-//! They are functions from the run's state to a sheet. Refuses to hold state of its own.
+//! The dialogs: one file for each kind of question to the user, each a pure function of the run's state.
 
 mod adapter_failure;
 mod agent_question_dialog;
@@ -55,40 +53,36 @@ use crate::domain::question::{FileOrigin, Question, QuestionAnswer, QuestionKind
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 
-/// How many columns of a finding a dialog tells, so that what else one decides by is seen beside it; Comments has the
-/// whole of it.
+/// How many columns of a finding a dialog shows, so that the rest of the dialog stays visible. The
+/// Comments tab has the full text.
 pub const MAX_FINDING_COLUMNS: usize = 100;
 
-/// What dialogs need of the view.
+/// The parts of the view's state that dialogs need.
 #[derive(Debug)]
 pub struct DialogContext<'a> {
-    /// What the turn at the gate will send.
+    /// The prompt of the turn that waits at the gate.
     pub preview: Option<&'a PromptPreview>,
-    /// The call that waits first, exactly.
+    /// The first pending call, exactly as the agent made it.
     pub exact_call: Option<&'a ExactCall>,
-    /// The texts that the open question is about.
     pub versions: &'a [ConflictVersions],
-    /// The goal as the agent last put it.
+    /// The goal as the agent last proposed it.
     pub proposed_goal: Option<&'a str>,
-    /// The goal as the agent put it before that.
+    /// The agent's previous proposal of the goal.
     pub goal_before: Option<&'a str>,
     /// Answers to the first of several questions.
     pub picked_answers: &'a BTreeMap<String, String>,
-    /// Of questions with several answers: those chosen so far.
+    /// For questions with several answers: the answers chosen so far.
     pub ticked_answers: &'a BTreeMap<String, BTreeSet<String>>,
-    /// The line of the plan that a note is being written on, and what stands there.
+    /// The line of the plan that a note or an edit is being written for, and its text.
     pub noted_line: Option<&'a (u32, String)>,
-    /// The user's time of day.
     pub clock: LocalClock,
-    /// The run's documents.
     pub documents: &'a DisplayDocuments,
-    /// Whether a release is asked twice.
+    /// Whether sending a turn needs a second Enter.
     pub confirm_enter: bool,
-    /// The keys in force.
     pub keymap: &'a ActiveKeymap,
 }
 
-/// The dialog for what waits for the user first: calls before questions before the goal.
+/// Returns the dialog for what needs the user first: calls before questions before the goal.
 pub fn pending_dialog(state: &RunState, known: &DialogContext<'_>) -> Option<ChoiceDialog> {
     if let Some(approval) = state.approvals.first() {
         return Some(approval_dialog::build_dialog(
@@ -210,22 +204,21 @@ fn question_dialog(
     }
 }
 
-/// The identity of a question's dialog.
+/// Returns the id of a question's dialog.
 fn question_dialog_id(id: u32) -> String {
     format!("question {id}")
 }
 
-/// Answers a question.
 fn answer_question(id: u32, answer: QuestionAnswer) -> ChoiceAction {
     ChoiceAction::Act(vec![Action::Event(Event::QuestionAnswered { id, answer })])
 }
 
-/// Asks once more before what was planned is put aside: in a list the same letter only goes back.
+/// Asks for confirmation before the plan is dropped, because in lists the same letter only closes the dialog.
 fn confirm_back_to_goal(id: u32) -> ChoiceAction {
     ChoiceAction::Confirm(Box::new(confirmations::return_to_goal(id)))
 }
 
-/// Offers the other CLI, where there is one, and says so when both roles would be there.
+/// Adds the choice to switch to the other CLI, if there is one, and says if both roles would then use it.
 fn add_adapter_switch(
     sheet: ChoiceDialog,
     id: u32,
@@ -256,12 +249,12 @@ fn add_adapter_switch(
     )
 }
 
-/// Gives the run up, after being asked once more.
+/// Cancels the run after a confirmation.
 fn confirm_cancel() -> ChoiceAction {
     ChoiceAction::Confirm(Box::new(confirmations::cancel_run()))
 }
 
-/// Names, one a line, at most `n` of them.
+/// Lists at most `n` names, one per line.
 fn list_names(names: &[String], n: usize) -> String {
     let mut lines: Vec<String> = names
         .iter()

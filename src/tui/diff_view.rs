@@ -1,7 +1,6 @@
-//! The view of what a run changed: all of it or one step at a time, over the whole height of the tabs.
+//! The view of a run's changes, all of them or step by step, over the whole height of the tabs.
 //!
-//! Lays out what is visible and nothing else. Refuses to know where a diff comes from: it asks for one
-//! and shows that it waits.
+//! Lays out only what is visible. It does not compute diffs: it requests one and shows that it is loading.
 
 mod diff_body;
 mod diff_line;
@@ -24,22 +23,21 @@ pub use diff_body::DiffPosition;
 pub use diff_line::parse_hunk_start;
 pub use diff_view_actions::DiffAction;
 
-/// What came of a look at changes.
+/// The result of a diff request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiffLookup {
-    /// These changes.
     Changes(UnifiedDiff),
-    /// None, and why.
+    /// There are none, for this reason.
     NoChanges(String),
-    /// They cannot be shown, and why.
+    /// They cannot be shown, for this reason.
     Failed(String),
 }
 
-/// The open view.
+/// The open diff view.
 #[derive(Debug)]
 pub struct DiffView {
     scope: DiffScope,
-    /// What can be chosen, in order.
+    /// The diffs that can be chosen, in order.
     scopes: Vec<DiffScope>,
     contents: BTreeMap<DiffScope, DiffContent>,
     /// Rows and columns of the text in the last frame.
@@ -55,7 +53,7 @@ enum DiffContent {
 }
 
 impl DiffView {
-    /// Opens the view while its first diff is looked for.
+    /// Opens the view; its first diff is still loading.
     pub fn open(scope: DiffScope) -> Self {
         Self {
             scope,
@@ -65,7 +63,7 @@ impl DiffView {
         }
     }
 
-    /// Takes in what came of a look, and what else can be looked at.
+    /// Stores the result of a request and the other diffs that can be chosen.
     pub fn set_diff(&mut self, scope: DiffScope, scopes: Vec<DiffScope>, diff: DiffLookup) {
         self.scopes = scopes;
         if !self.scopes.contains(&self.scope) {
@@ -79,7 +77,7 @@ impl DiffView {
         self.contents.insert(scope, shown);
     }
 
-    /// Shows a diff of the strip; gives it where it has to be looked for.
+    /// Shows a diff of the strip; returns it if it has to be loaded.
     pub fn choose_scope(&mut self, scope: DiffScope) -> Option<DiffScope> {
         self.scope = scope;
         if self.contents.contains_key(&scope) {
@@ -89,7 +87,7 @@ impl DiffView {
         Some(scope)
     }
 
-    /// Moves to another diff; gives it where it has to be looked for.
+    /// Moves to another diff; returns it if it has to be loaded.
     pub fn step_scope(&mut self, does: DiffAction) -> Option<DiffScope> {
         let n = self.scopes.len();
         let at = self.scopes.iter().position(|scope| *scope == self.scope);
@@ -107,7 +105,7 @@ impl DiffView {
         Some(self.scope)
     }
 
-    /// Moves the text.
+    /// Scrolls the text.
     pub fn scroll(&mut self, does: DiffAction) {
         let size = self.size;
         if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
@@ -115,7 +113,7 @@ impl DiffView {
         }
     }
 
-    /// Where the text stands, where there is one.
+    /// Returns the scroll position, if a text is shown.
     pub fn position(&self) -> Option<DiffPosition> {
         match self.contents.get(&self.scope)? {
             DiffContent::Body(body) => Some(body.position()),
@@ -123,7 +121,7 @@ impl DiffView {
         }
     }
 
-    /// Looks for letters in the text from where it stood on; with none it stands there again.
+    /// Searches the text, starting at the position where the search began; without letters, goes back there.
     pub fn search(&mut self, letters: &str, from: Option<DiffPosition>) {
         let size = self.size;
         if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
@@ -131,7 +129,7 @@ impl DiffView {
         }
     }
 
-    /// Goes to the next line that has what is looked for, or the one before.
+    /// Goes to the next or previous line that matches.
     pub fn step_match(&mut self, is_next: bool) {
         let size = self.size;
         if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
@@ -139,7 +137,7 @@ impl DiffView {
         }
     }
 
-    /// Looks for nothing any more, and stays.
+    /// Ends the search; the scroll position stays.
     pub fn end_search(&mut self) {
         for shown in self.contents.values_mut() {
             if let DiffContent::Body(body) = shown {
@@ -148,7 +146,7 @@ impl DiffView {
         }
     }
 
-    /// Which line of how many that have it is at hand, from 1.
+    /// Returns which matching line is current, from 1, and how many there are.
     pub fn match_position(&self) -> (usize, usize) {
         match self.contents.get(&self.scope) {
             Some(DiffContent::Body(body)) => body.match_position(),
@@ -157,10 +155,10 @@ impl DiffView {
         }
     }
 
-    /// Draws the strip of diffs, what the chosen one is, and the visible part of it.
+    /// Draws the strip of diffs, a description of the chosen one, and its visible part.
     ///
     /// `title` is the text of the chosen step; `waits` is what needs the user behind the view, `back` the key
-    /// that goes there. Gives where each diff of the strip stands.
+    /// that goes there. Returns the area of each diff in the strip.
     pub fn draw(
         &mut self,
         frame: &mut Frame,
@@ -234,7 +232,7 @@ impl DiffView {
         }
     }
 
-    /// All of the diff that is shown, where there is one.
+    /// Returns the whole text of the shown diff, if there is one.
     pub fn text(&self) -> Option<String> {
         match self.contents.get(&self.scope)? {
             DiffContent::Body(body) => Some(body.to_text()),
@@ -242,7 +240,7 @@ impl DiffView {
         }
     }
 
-    /// Which diff is chosen.
+    /// Returns the chosen diff.
     pub fn scope(&self) -> DiffScope {
         self.scope
     }

@@ -1,7 +1,9 @@
-//! The board of a discussion, over the whole height of the tabs: a column for each participant, the rounds as rows,
-//! above them the outcome or, while it runs, who is awaited; and any speech to be read whole.
+//! The board of a discussion, over the whole height of the tabs: a column for each participant, a row for
+//! each round, and the outcome or the current speaker above.
 //!
-//! Lays out what is visible and nothing else. Refuses to count votes and to decide what comes next.
+//! Each contribution can be opened and read in full.
+//!
+//! Lays out only what is visible. Votes are counted and rounds decided elsewhere.
 
 mod board_actions;
 mod board_cell;
@@ -28,37 +30,34 @@ pub use board_model::{BoardModel, DiscussionCounts};
 use board_reader::BoardReader;
 pub use discussion_labels::{attitude_label, describe_decision, describe_stop};
 
-/// Something on the board that can be pointed at.
+/// An item on the board that can be selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BoardTarget {
-    /// What came of it.
     Outcome,
-    /// A round, by its place; of which participant, the board's column says.
+    /// A round, by its index; the board's column says which participant.
     Round(usize),
-    /// A check, by its place.
+    /// A check, by its index.
     Check(usize),
-    /// The moderator's last word in a debate.
+    /// The moderator's closing words in a debate.
     Closing,
 }
 
-/// The open board.
 #[derive(Debug)]
 pub struct DiscussionBoard {
-    /// The discussion.
     pub id: DiscussionId,
-    /// What is pointed at; `None` while it follows what comes.
+    /// The selected item; `None` while the board follows the latest.
     target: Option<BoardTarget>,
-    /// The participant that is pointed at, by its column; `None` while it follows who speaks.
+    /// The selected participant, by column; `None` while the board follows the speaker.
     column: Option<usize>,
     reader: Option<BoardReader>,
-    /// Where things stand in the last frame, for the mouse.
+    /// The areas of the items in the last frame, for the mouse.
     hit_areas: Vec<(Rect, BoardTarget, Option<usize>)>,
-    /// The first column in the last frame.
+    /// The first visible column in the last frame.
     first_column: usize,
 }
 
 impl DiscussionBoard {
-    /// Opens the board of a discussion; it follows what comes.
+    /// Opens the board of a discussion; it follows the latest contribution.
     pub fn new(id: DiscussionId) -> Self {
         Self {
             id,
@@ -70,20 +69,20 @@ impl DiscussionBoard {
         }
     }
 
-    /// What is pointed at.
+    /// Returns the selected item, or the latest one.
     pub fn target(&self, minutes: &BoardModel<'_>) -> BoardTarget {
         let spot = self.target.filter(|spot| minutes.has_spot(*spot));
         spot.unwrap_or_else(|| minutes.latest_spot())
     }
 
-    /// The column that is pointed at.
+    /// Returns the selected column, or the speaker's.
     pub fn pointed_column(&self, minutes: &BoardModel<'_>) -> usize {
         let column = self.column.or_else(|| minutes.speaking_column());
         let last = minutes.column_participants().len().saturating_sub(1);
         column.unwrap_or(0).min(last)
     }
 
-    /// Draws it; `waits` is what needs the user behind it.
+    /// Draws the board; `waits` is what needs the user behind it.
     pub fn draw(
         &mut self,
         frame: &mut Frame,
@@ -123,7 +122,7 @@ impl DiscussionBoard {
         if spot == BoardTarget::Outcome && minutes.discussion.outcome.is_some() {
             draw_pointer(frame, place);
         }
-        // Where there is room, what it came to and who said what stand apart.
+        // In a tall window, a blank row separates the outcome from the rounds.
         let apart = u16::from(whole >= MIN_ROWS_FOR_BLANK_LINE);
         split_top(&mut area, apart);
         let chosen = round_grid::BoardSelection { spot, column };
@@ -137,7 +136,7 @@ impl DiscussionBoard {
         self.hit_areas.extend(places);
     }
 
-    /// Moves what is pointed at, or the speech that is read.
+    /// Moves the selection, or scrolls the open contribution.
     pub fn scroll(&mut self, to: ScrollMove, minutes: &BoardModel<'_>) {
         if let Some(reader) = &mut self.reader {
             return reader.scroll(to);
@@ -158,7 +157,7 @@ impl DiscussionBoard {
         }
     }
 
-    /// Does what only moves or opens; tells whether it was that.
+    /// Performs an action that only moves or opens something; returns whether it was one.
     pub fn perform_action(&mut self, does: BoardAction, minutes: &BoardModel<'_>) -> bool {
         match does {
             BoardAction::PreviousParticipant | BoardAction::NextParticipant => {
@@ -178,14 +177,14 @@ impl DiscussionBoard {
         true
     }
 
-    /// Which of the rows is pointed at.
+    /// Returns the index of the selected row.
     fn pointed_row(&self, minutes: &BoardModel<'_>) -> usize {
         let spot = self.target(minutes);
         let row = minutes.spots().iter().position(|row| *row == spot);
         row.unwrap_or(0)
     }
 
-    /// Points at a row where there is one; what was read gives way to what is read now.
+    /// Selects a row if it exists; an open reader then shows the new selection.
     fn point_at_row(&mut self, row: usize, minutes: &BoardModel<'_>) {
         if let Some(spot) = minutes.spots().get(row) {
             self.column = Some(self.pointed_column(minutes));
@@ -194,7 +193,7 @@ impl DiscussionBoard {
         }
     }
 
-    /// To the round before or behind, or what else is no check.
+    /// Moves to the previous or next row, skipping checks.
     fn move_round(&mut self, does: BoardAction, minutes: &BoardModel<'_>) {
         let (rows, at) = (minutes.spots(), self.pointed_row(minutes));
         let is_round = |row: &BoardTarget| !matches!(row, BoardTarget::Check(_));
@@ -219,24 +218,24 @@ impl DiscussionBoard {
         };
         self.target = Some(self.target(minutes));
         self.column = Some(column);
-        // The outcome and the checks are nobody's: from them one comes to what was said last.
+        // The outcome and the checks have no participant, so moving sideways goes to the latest round.
         if let (Some(BoardTarget::Outcome), Some(last)) = (self.target, minutes.last_round()) {
             self.target = Some(last);
         }
         self.reader = self.reader.take().map(|_| BoardReader::default());
     }
 
-    /// Tells whether a speech is read.
+    /// Returns whether a contribution is open.
     pub fn is_speech_open(&self) -> bool {
         self.reader.is_some()
     }
 
-    /// Closes the speech that is read; tells whether one was.
+    /// Closes the open contribution; returns whether there was one.
     pub fn close_speech(&mut self) -> bool {
         self.reader.take().is_some()
     }
 
-    /// Points at what was clicked, and opens it where it was pointed at already.
+    /// Selects the clicked item, or opens it if it is already selected.
     pub fn click(&mut self, at: Position, minutes: &BoardModel<'_>) {
         let hit = self
             .hit_areas
@@ -254,7 +253,7 @@ impl DiscussionBoard {
         }
     }
 
-    /// What is read, as one would copy it; `None` where nothing is.
+    /// Returns the open contribution as text to copy; `None` if none is open.
     pub fn open_speech_text(&self, minutes: &BoardModel<'_>) -> Option<String> {
         self.reader.as_ref()?;
         Some(board_reader::to_markdown(
@@ -265,10 +264,10 @@ impl DiscussionBoard {
     }
 }
 
-/// From how many rows on there is room for a blank one.
+/// The height from which a blank row fits.
 const MIN_ROWS_FOR_BLANK_LINE: u16 = 26;
 
-/// Draws lines that are laid out, from the top of an area.
+/// Draws laid-out lines from the top of an area.
 fn draw_lines(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
     for (line, y) in lines.into_iter().zip(area.y..area.bottom()) {
         let place = Rect {
@@ -280,7 +279,7 @@ fn draw_lines(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
     }
 }
 
-/// The mark of what is pointed at, in the column before it.
+/// Draws the selection mark in the column before an area.
 fn draw_pointer(frame: &mut Frame, area: Rect) {
     let Some(x) = area.x.checked_sub(1) else {
         return;
@@ -296,7 +295,7 @@ fn draw_pointer(frame: &mut Frame, area: Rect) {
     }
 }
 
-/// How many rows the head may take: an outcome is what one looks for.
+/// Returns how many rows the header may take: an outcome gets more, because users look for it.
 fn header_rows(minutes: &BoardModel<'_>, height: u16) -> usize {
     let height = usize::from(height);
     match minutes.discussion.outcome {

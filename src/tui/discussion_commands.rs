@@ -1,7 +1,7 @@
-//! The discussions of a run, as the user reaches them: the board, the result put into the composer or copied, the
-//! finding that was discussed.
+//! The user's commands for discussions: the board, quoting or copying a result, settling the finding that was
+//! discussed.
 //!
-//! Refuses to know how a discussion goes: it shows what the run's state holds.
+//! How a discussion proceeds is decided in `domain`.
 
 mod discussion_screen_command;
 mod discussion_view_state;
@@ -31,13 +31,13 @@ pub use discussion_screen_command::{
 pub use discussion_view_state::DiscussionViewState;
 
 impl Screen {
-    /// Takes a piece of what a participant says.
+    /// Applies a piece of a participant's contribution.
     pub(super) fn on_speech_delta(&mut self, session: &SessionId, piece: &str) {
         self.talks.live.push(session, piece);
         self.append_child_text(session, piece);
     }
 
-    /// Takes an event in: who speaks now, and what the user has begun.
+    /// Applies an event: updates the current speaker, and opens the board of a discussion that the user started.
     pub(super) fn on_discussion_event(&mut self, event: &Event) {
         self.talks.live.on_event(event);
         self.finish_child_text(event);
@@ -47,7 +47,7 @@ impl Screen {
         } = event
         {
             let is_mine = order.parent.is_none() && std::mem::take(&mut self.talks.is_starting);
-            // Whoever writes meanwhile goes on writing.
+            // Do not interrupt the user while they write.
             if is_mine && self.composer.is_empty() && self.own_dialog.is_none() {
                 let _nothing_to_do = self.open_board(DiscussionBoard::new(id.clone()));
                 self.input_guard.note_view_opened();
@@ -55,12 +55,12 @@ impl Screen {
         }
     }
 
-    /// Takes the presets of discussions, each with what it is about.
+    /// Stores the discussion presets, each with its description.
     pub fn on_discussion_presets(&mut self, presets: Vec<(String, String)>) {
         self.talks.presets = presets;
     }
 
-    /// Shows what a discussion would be begun with; the answer is [`Action::Discuss`].
+    /// Shows the plan of a discussion before it starts; the answer is [`Action::Discuss`].
     pub fn show_discussion_plan(&mut self, planned: &DiscussionPlanView) {
         self.is_dirty = true;
         self.close_overlays();
@@ -69,13 +69,13 @@ impl Screen {
         self.talks.planned_topic.clone_from(&planned.topic.text);
     }
 
-    /// Notes that the user has something discussed: its board opens once it begins.
+    /// Notes that the user has requested a discussion, so that its board opens when it starts.
     pub(super) fn note_discussion_request(&mut self, actions: &[Action]) {
         let begins = |action: &Action| matches!(action, Action::Discuss(_));
         self.talks.is_starting |= actions.iter().any(begins);
     }
 
-    /// Nothing was begun of what the user asked for: no board waits for it.
+    /// Notes that the requested discussion has not started, so that no board opens for it.
     pub fn on_discussion_not_started(&mut self) {
         self.talks.is_starting = false;
     }
@@ -90,7 +90,7 @@ impl Screen {
         }
     }
 
-    /// Asks for what a discussion of the finding that is pointed at would be begun with.
+    /// Requests the plan of a discussion about the selected finding.
     fn plan_finding_discussion(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some((n, state)) = self.finding_selection.selected_finding().zip(state) else {
             self.show_comments();
@@ -129,7 +129,7 @@ impl Screen {
         }
     }
 
-    /// Does what was asked about discussions.
+    /// Carries out a command about discussions.
     pub(super) fn perform_discussion_command(
         &mut self,
         wish: &DiscussionScreenCommand,
@@ -159,7 +159,7 @@ impl Screen {
         }
     }
 
-    /// Shows the board of what runs, else of the last discussion.
+    /// Shows the board of the running discussion, or of the last one.
     fn show_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let running = discussions_of_run(state)
             .iter()
@@ -170,7 +170,7 @@ impl Screen {
         }
     }
 
-    /// Opens a board in the place of whatever lies over the tab.
+    /// Opens a board in place of any other view over the tab.
     pub(super) fn open_board(&mut self, board: DiscussionBoard) -> Vec<Action> {
         (self.pager, self.diff_view) = (None, None);
         self.board = Some(board);
@@ -178,12 +178,12 @@ impl Screen {
         Vec::new()
     }
 
-    /// Tells whether the board has the keys and the whole height.
+    /// Returns whether the board has the keys and the whole height.
     pub(super) fn is_board_open(&self) -> bool {
         self.board.is_some() && self.pager.is_none()
     }
 
-    /// The discussion of the open board, with all that is shown of it.
+    /// Returns the model of the open board.
     fn board_model<'a>(&'a self, state: Option<&'a RunState>) -> Option<BoardModel<'a>> {
         let id = &self.board.as_ref()?.id;
         build_board_model(id, &self.talks, state)
@@ -211,8 +211,8 @@ impl Screen {
         board.draw(frame, area, minutes.as_ref(), waits, now);
     }
 
-    /// The board hides the dialog and the composer, so no key of theirs means anything here; what helps or
-    /// stops works everywhere.
+    /// Handles a key of the board. The board hides the dialog and the composer, so their keys do nothing
+    /// here; help and the keys that interrupt or pause work everywhere.
     pub(super) fn on_board_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if self.input_guard.is_view_guarded() {
             return Vec::new();
@@ -236,7 +236,7 @@ impl Screen {
         }
     }
 
-    /// Does what a key of the board does.
+    /// Performs an action of the board.
     pub(super) fn perform_board_action(
         &mut self,
         does: BoardAction,
@@ -281,7 +281,7 @@ impl Screen {
         }
     }
 
-    /// Copies what is read on the board, else its result.
+    /// Copies the open contribution, or the discussion's result.
     pub(super) fn copy_from_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let read = self.board_model(state).and_then(|minutes| {
             let read = self.board.as_ref()?.open_speech_text(&minutes);
@@ -294,7 +294,7 @@ impl Screen {
         vec![Action::Copy(text)]
     }
 
-    /// Copies what a discussion came to, or how far it is.
+    /// Copies a discussion's result, or its current state.
     pub(super) fn copy_discussion_result(
         &mut self,
         id: &DiscussionId,
@@ -311,7 +311,7 @@ impl Screen {
         vec![Action::Copy(text)]
     }
 
-    /// The board of the next discussion; after the last one comes the first.
+    /// Shows the board of the next discussion; after the last one, the first.
     fn show_next_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let all = discussions_of_run(state);
         let at = self
@@ -325,7 +325,7 @@ impl Screen {
         }
     }
 
-    /// Puts a result into the composer, as a quotation before what is written there.
+    /// Quotes a result in the composer, before the text that is already there.
     fn quote_discussion_result(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         let Some(discussion) = discussion else {
             return self.show_toast("no discussion of this run is over yet");
@@ -341,7 +341,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// Asks whether a finding is settled by what was said of it.
+    /// Asks whether the discussion settles a finding.
     fn ask_to_settle_finding(&mut self, n: Option<u32>, state: Option<&RunState>) -> Vec<Action> {
         let Some((n, state)) = n.zip(state) else {
             return self.explain_pointing("a finding");
@@ -398,7 +398,7 @@ impl Screen {
         self.open_dialog(sheet)
     }
 
-    /// Points at what was clicked on the board.
+    /// Handles a click on the board.
     pub(super) fn click_board(&mut self, at: Position, state: Option<&RunState>) {
         if let Some(board) = &mut self.board
             && let Some(minutes) = build_board_model(&board.id, &self.talks, state)
@@ -407,7 +407,7 @@ impl Screen {
         }
     }
 
-    /// Moves what is pointed at on the board, or the speech that is read.
+    /// Moves the board's selection, or scrolls the open contribution.
     pub(super) fn scroll_board(&mut self, to: ScrollMove, state: Option<&RunState>) {
         if let Some(board) = &mut self.board
             && let Some(minutes) = build_board_model(&board.id, &self.talks, state)
@@ -416,13 +416,13 @@ impl Screen {
         }
     }
 
-    /// Nothing lies over the tab any more.
+    /// Closes everything that covers the tab.
     pub(super) fn close_overlays(&mut self) {
         (self.pager, self.diff_view, self.board) = (None, None, None);
         self.pane_focus = PaneFocus::default();
     }
 
-    /// The keys of the board that have something to do now.
+    /// Returns the key hints of the board that are useful now.
     pub(super) fn board_hints(&self, state: Option<&RunState>) -> Vec<KeyHint> {
         let minutes = self.board_model(state);
         let discussion = minutes.map(|minutes| minutes.discussion);
@@ -480,7 +480,7 @@ fn build_board_model<'a>(
     })
 }
 
-/// A result as it is quoted: what was decided and on what grounds, the minority, what stays open.
+/// Formats a result as a quotation: the decision and its reasons, the minority, and the open points.
 fn format_quotation(discussion: &GroupDiscussion) -> String {
     let result = discussion.result_to_markdown();
     let lines = result.trim_end().lines();

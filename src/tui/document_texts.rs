@@ -1,4 +1,4 @@
-//! The run's documents as they are shown: cleaned once, with a number that changes when they do.
+//! The run's documents as the screen shows them: cleaned once, with a revision that changes when they do.
 
 use std::collections::BTreeMap;
 
@@ -8,38 +8,34 @@ use crate::domain::plan::approval_hash;
 use crate::domain::review::split_parts;
 use crate::text::front_matter;
 
-/// The documents of a run as they lie on disk.
+/// The documents of a run as they are on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunDocumentFiles {
-    /// `plan.md`
     pub plan: Option<String>,
-    /// `comments.md`
     pub comments: Option<String>,
-    /// `log.md`
     pub log: Option<String>,
-    /// The kept versions of the plan, the earliest first.
+    /// The stored versions of the plan, the earliest first.
     pub plan_versions: Vec<DocumentRevision>,
-    /// The kept versions of the review, the earliest first.
+    /// The stored versions of the review, the earliest first.
     pub review_versions: Vec<DocumentRevision>,
 }
 
-/// A kept version of a document.
+/// A stored version of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentRevision {
-    /// The iteration that it was kept for.
+    /// The iteration that it belongs to.
     pub iteration: u32,
-    /// Which of its versions, from 1.
+    /// Its number within the iteration, from 1.
     pub version: u32,
-    /// The file's text.
     pub text: String,
 }
 
-/// One document.
+/// One document, cleaned for display.
 #[derive(Debug, Default)]
 pub struct DisplayDocument {
-    /// The drawable text; `None` when the file does not exist.
+    /// The text, safe to draw; `None` if the file does not exist.
     pub text: Option<String>,
-    /// Goes up with each change.
+    /// Increases with each change.
     pub revision: u64,
     raw: Option<String>,
 }
@@ -47,35 +43,32 @@ pub struct DisplayDocument {
 /// An earlier version of the plan.
 #[derive(Debug)]
 pub struct PlanVersion {
-    /// Which, such as `iteration 1`.
+    /// Its label, such as `iteration 1`.
     pub label: String,
-    /// Its drawable text without what the program writes before it.
+    /// The text without its front matter; safe to draw.
     pub text: String,
-    /// What an approval of it is bound to.
+    /// The hash that an approval of this version refers to.
     pub approval: Sha256,
 }
 
-/// All of them.
+/// All documents of the run, cleaned for display.
 #[derive(Debug, Default)]
 pub struct DisplayDocuments {
-    /// `plan.md`
     pub plan: DisplayDocument,
-    /// `comments.md`
     pub comments: DisplayDocument,
-    /// `log.md`
     pub log: DisplayDocument,
-    /// Earlier versions of the plan, the earliest first; none is the same as the one that lies there.
+    /// Earlier versions of the plan, the earliest first; the current version is not among them.
     pub plan_versions: Vec<PlanVersion>,
-    /// What the reviews say below each finding, by its number, as the last one that says something does.
+    /// What the reviews say below each finding, by its number; the latest non-empty text counts.
     pub evidence: BTreeMap<u32, String>,
-    /// What `comments.md` holds that is neither a finding nor an answer.
+    /// The parts of `comments.md` that are neither findings nor answers.
     pub unparsed_comments: String,
     plan_files: Vec<DocumentRevision>,
     review_files: Vec<DocumentRevision>,
 }
 
 impl DisplayDocuments {
-    /// Takes the documents as they lie on disk; tells whether one of them changed.
+    /// Updates the documents from disk; returns whether one of them changed.
     pub fn update(&mut self, documents: &RunDocumentFiles) -> bool {
         let plan = self.plan.update(documents.plan.as_deref());
         let comments = self.comments.update(documents.comments.as_deref());
@@ -104,7 +97,7 @@ impl DisplayDocuments {
             let said = said.filter(|(_, text)| !text.trim().is_empty());
             self.evidence
                 .extend(said.map(|(n, text)| (n, clean_for_display(&text))));
-            // That of the last one counts, which lies there now.
+            // The last text wins: the current file comes after the stored versions.
             self.unparsed_comments = clean_for_display(&parts.rest);
         }
     }

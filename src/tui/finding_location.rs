@@ -1,14 +1,15 @@
-//! Where in the plan a finding speaks of: by the step that it names, the line, or the words that it quotes.
+//! Guesses which line of the plan a finding is about: by the step or line that it names, or by the words that
+//! it quotes.
 //!
-//! A guess from its text, for the eye only. Refuses to guess where two lines fit.
+//! Used only for display; a quotation that matches two lines gives no result.
 
 use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::run::RunState;
 
-/// No quotation is shorter, in characters.
+/// The shortest quotation that is searched for, in characters.
 const MIN_QUOTE_CHARS: usize = 3;
 
-/// The open findings with the line of the text that each speaks of, from 0; `None` where that is not clear.
+/// Returns the open findings, each with its line of the text, from 0; `None` if the line is unclear.
 pub fn locate_open_findings<'a>(
     state: &'a RunState,
     text: &str,
@@ -21,7 +22,7 @@ pub fn locate_open_findings<'a>(
         .collect()
 }
 
-/// The line that a remark speaks of.
+/// Returns the line that a remark is about.
 fn locate_remark(remark: &str, lines: &[&str]) -> Option<usize> {
     let step = parse_number_after(remark, "step ");
     let by_step = step.and_then(|n| {
@@ -39,14 +40,14 @@ fn locate_remark(remark: &str, lines: &[&str]) -> Option<usize> {
         .or_else(|| find_quoted_line(remark, lines))
 }
 
-/// Tells whether a line is the box of a step.
+/// Returns whether a line is the checkbox of step `n`.
 pub fn is_step_checkbox(line: &str, n: u32) -> bool {
     let rest = line.strip_prefix(&n.to_string());
     let rest = rest.and_then(|rest| rest.strip_prefix(['.', ')']));
     rest.is_some_and(|rest| rest.trim_start().starts_with('['))
 }
 
-/// The number right after a word, whatever its case.
+/// Returns the number directly after a word, ignoring case.
 fn parse_number_after(text: &str, word: &str) -> Option<u32> {
     let lower = text.to_lowercase();
     lower.match_indices(word).find_map(|(at, _)| {
@@ -59,7 +60,7 @@ fn parse_number_after(text: &str, word: &str) -> Option<u32> {
     })
 }
 
-/// The only line that has words which the remark quotes.
+/// Returns the only line that contains the words quoted in the remark.
 fn find_quoted_line(remark: &str, lines: &[&str]) -> Option<usize> {
     let pairs = [('`', '`'), ('"', '"'), ('“', '”'), ('「', '」')];
     pairs.iter().find_map(|(open, close)| {

@@ -1,4 +1,4 @@
-//! The footer: a word to the user, or the keys that make sense now, out of the keymap.
+//! The footer: a toast, or the keys that are useful now, taken from the keymap.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -17,13 +17,13 @@ use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
 use crate::domain::run::RunState;
 
-/// How many rows a word to the user takes at most.
+/// How many rows a toast takes at most.
 const MAX_TOAST_ROWS: usize = 3;
 
-/// Where a hint stands, and what its key does.
+/// The area of each hint, and the command of its key.
 pub type FooterButtons = Vec<(Rect, ScreenCommand)>;
 
-/// Draws the line; gives where the keys stand, for the mouse.
+/// Draws the footer; returns the areas of the keys, for the mouse.
 pub fn draw(
     screen: &Screen,
     frame: &mut Frame,
@@ -63,7 +63,7 @@ pub fn draw(
         frame.render_widget(Line::from(hints.spans), area);
         return hints.buttons;
     }
-    // Of a run that is only asked about nothing can be done yet.
+    // Until the user decides whether to resume the run, no command applies to it.
     let state = state.filter(|_| screen.unfinished.is_none());
     let view = view_context(screen);
     match view {
@@ -81,7 +81,7 @@ pub fn draw(
     hints.buttons
 }
 
-/// How many rows the footer takes of a window: one, or a few where a word to the user needs them.
+/// Returns how many rows the footer takes: one, or up to three for a long toast.
 pub fn n_rows(screen: &Screen, window: Rect) -> usize {
     let most = match window.height {
         0..3 => return 0,
@@ -98,7 +98,7 @@ pub fn n_rows(screen: &Screen, window: Rect) -> usize {
     }
 }
 
-/// A word to the user, in that many rows at most.
+/// Lays out a toast in at most `most` rows.
 fn toast_lines(screen: &Screen, word: &str, columns: usize, most: usize) -> Vec<Line<'static>> {
     let text = format!(" {word}");
     let in_row = |text: &str| {
@@ -124,7 +124,7 @@ fn toast_lines(screen: &Screen, word: &str, columns: usize, most: usize) -> Vec<
     lines
 }
 
-/// The view that takes the keys, where one does.
+/// Returns the view that takes the keys, if there is one.
 fn view_context(screen: &Screen) -> Option<KeyContext> {
     match (&screen.search_bar, &screen.pager, &screen.diff_view) {
         (Some(_), ..) => Some(KeyContext::Find),
@@ -137,13 +137,13 @@ fn view_context(screen: &Screen) -> Option<KeyContext> {
     }
 }
 
-/// Keys with what they do, as many as fit.
+/// The hints of one line, as many as fit.
 struct FooterLine {
     spans: Vec<Span<'static>>,
     columns_left: usize,
-    /// For which one room is kept.
+    /// The label of the hint that has reserved space.
     reserved_action: Option<&'static str>,
-    /// Where they stand, and where the next one does.
+    /// The areas of the hints; `next` is the area of the next one.
     buttons: FooterButtons,
     next: Rect,
 }
@@ -159,7 +159,7 @@ impl FooterLine {
         }
     }
 
-    /// Keeps room for one.
+    /// Reserves space for a hint.
     fn reserve_room(&mut self, hint: &KeyHint) {
         let needed = hint_width(hint);
         if needed <= self.columns_left {
@@ -201,7 +201,7 @@ impl FooterLine {
         self.spans.push(span);
     }
 
-    /// Says a word about keys that are always the same.
+    /// Adds a hint for keys that cannot be reassigned.
     fn add_fixed_keys(&mut self, keys: &'static str, what: &str) {
         let needed = text_width(keys) + text_width(what) + 3;
         if needed <= self.columns_left {
@@ -220,7 +220,7 @@ impl FooterLine {
     }
 }
 
-/// How many columns a hint takes.
+/// Returns how many columns a hint takes.
 fn hint_width(hint: &KeyHint) -> usize {
     text_width(&hint.key_labels()) + text_width(hint.label) + 3
 }
@@ -232,7 +232,7 @@ fn add_hints(
     sheet: Option<&ChoiceDialog>,
 ) {
     let keymap = screen.keymap();
-    // What explains all others is the last to go.
+    // Help explains all other keys, so it always gets space.
     if let Some(hint) = action_hint(screen, "help", "help") {
         line.reserve_room(&hint);
     }
@@ -267,7 +267,7 @@ fn add_hints(
     {
         let (binding, _) = row;
         if binding.hint == "tabs" && screen.assist.has_completion() {
-            // Tab takes what is offered.
+            // While suggestions are shown, Tab inserts one.
             continue;
         }
         let is_free = |hint: &KeyHint| !is_dialog_key(hint, screen, sheet);
@@ -303,7 +303,7 @@ fn add_hints(
     }
 }
 
-/// How the chat is read; other keys come first, since it is also read by scrolling.
+/// Returns the hints for reading the chat. They come last, because scrolling also works.
 fn chat_hints(screen: &Screen) -> Vec<KeyHint> {
     let names: tabs::TabHints = if screen.transcript.is_empty() {
         &[]
@@ -323,7 +323,7 @@ fn chat_hints(screen: &Screen) -> Vec<KeyHint> {
     hints.filter(|hint| !hint.keys.is_empty()).collect()
 }
 
-/// What is useful in the tab alone.
+/// Returns the hints that apply only to the tab.
 fn tab_hints(screen: &Screen, state: Option<&RunState>) -> Vec<KeyHint> {
     let tab = screen.focused_tab();
     let is_compared = tab == TabKind::Plan && screen.plan_view.compared_version().is_some();
@@ -358,7 +358,7 @@ fn action_hint(screen: &Screen, action: &str, what: &'static str) -> Option<KeyH
     })
 }
 
-/// Tells whether its key is a letter of the open dialog, which names it itself.
+/// Returns whether the hint's key is a letter of the open dialog, which shows the letter itself.
 fn is_dialog_key(hint: &KeyHint, screen: &Screen, sheet: Option<&ChoiceDialog>) -> bool {
     let sheet = sheet.filter(|_| screen.composer_focus == ComposerFocus::Unfocused);
     let choices = sheet.map_or(&[][..], |sheet| &sheet.choices);
@@ -370,7 +370,7 @@ fn is_dialog_key(hint: &KeyHint, screen: &Screen, sheet: Option<&ChoiceDialog>) 
     hint.keys.iter().any(|(name, _)| is_letter(name))
 }
 
-/// Tells whether what its keys do has something to do here.
+/// Returns whether all commands of a hint are available now.
 fn is_hint_available(
     hint: &KeyHint,
     screen: &Screen,

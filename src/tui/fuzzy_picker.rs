@@ -1,6 +1,4 @@
-//! Finds what is meant by a few letters, and draws what was found as rows to choose from.
-//!
-//! Refuses to know what the rows stand for.
+//! Finds entries by a few letters and draws them as rows to choose from; used by the palette and the completion.
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -12,19 +10,19 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::text_wrap::{draw_line, text_width, truncate_to_columns};
 use super::theme;
 
-/// How the letters are to be found.
+/// What the letters are matched against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FuzzyTarget {
-    /// In a name, in their order with others between them.
+    /// A name; its letters must occur in order, with gaps allowed.
     Names,
-    /// In a sentence, as a part of it.
+    /// A sentence that contains the letters as they are.
     Prose,
-    /// In a path, where the beginnings of names count more.
+    /// A path; the start of a path component scores higher.
     Paths,
 }
 
-/// The places of those texts that the letters are found in, the best first, at most `most`; all of
-/// them, in their order, where there are no letters.
+/// Returns the indexes of the texts that match, the best first, at most `most`. Without letters,
+/// all texts in their order.
 pub fn best_matches<'a>(
     letters: &str,
     texts: impl Iterator<Item = &'a str>,
@@ -57,7 +55,7 @@ pub fn best_matches<'a>(
     found.into_iter().take(most).map(|(_, at)| at).collect()
 }
 
-/// The places of the letters of a text that make it found, in characters.
+/// Returns the positions of the matched characters in a text.
 pub fn match_positions(letters: &str, text: &str) -> Vec<usize> {
     let mut matcher = Matcher::new(Config::DEFAULT);
     let (case, accents) = (CaseMatching::Ignore, Normalization::Smart);
@@ -73,24 +71,24 @@ pub fn match_positions(letters: &str, text: &str) -> Vec<usize> {
     }
 }
 
-/// One row to choose: a name, what it is, and a word at the right.
+/// One row to choose from: a name, a description, and a key at the right.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PickerRow {
-    /// The name, drawable.
+    /// The name, safe to draw.
     pub name: String,
-    /// What it is, drawable; may be empty.
+    /// The description, safe to draw; may be empty.
     pub about: String,
-    /// At the right end; may be empty.
+    /// The key at the right edge; may be empty.
     pub key: String,
-    /// Which characters of the name were looked for.
+    /// The indexes of the matched characters of the name.
     pub matched_chars: Vec<usize>,
-    /// Whether it does nothing now.
+    /// Whether its command has no effect now.
     pub is_idle: bool,
-    /// What it is among; stands above the first row of those. May be empty.
+    /// The heading of the row's group, shown above the group's first row; may be empty.
     pub heading: String,
 }
 
-/// Draws as many rows as there is room for, the chosen one among them; gives where each stands, for the mouse.
+/// Draws as many rows as fit, including the chosen one; returns the area of each row, for the mouse.
 pub fn draw_rows(
     frame: &mut Frame,
     area: Rect,
@@ -133,16 +131,14 @@ pub fn draw_rows(
     places
 }
 
-/// A line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PickerLine {
-    /// What the rows below are about.
     Heading(String),
-    /// A row, by its place.
+    /// A row, by its index.
     Row(usize),
 }
 
-/// The rows, with a heading above the first of those that belong together.
+/// Returns the rows with a heading above the first row of each group.
 fn insert_headings(rows: &[PickerRow]) -> Vec<PickerLine> {
     let mut lines = Vec::new();
     let mut before = "";
@@ -156,7 +152,7 @@ fn insert_headings(rows: &[PickerRow]) -> Vec<PickerLine> {
     lines
 }
 
-/// How many lines the rows take.
+/// Returns how many lines the rows and their headings take.
 pub fn line_count(rows: &[PickerRow]) -> usize {
     insert_headings(rows).len()
 }
@@ -182,7 +178,7 @@ fn row_line(row: &PickerRow, is_chosen: bool, columns: usize, names: usize) -> L
     };
     let mut spans = vec![Span::styled(sign, theme::KEY)];
     let mut at = 0;
-    // A sign of several characters is one, and lit where one of them is.
+    // A grapheme of several characters is highlighted as a whole.
     spans.extend(name.graphemes(true).map(|sign| {
         let letters = at..at + sign.chars().count();
         at = letters.end;

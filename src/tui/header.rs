@@ -1,6 +1,6 @@
-//! The header: what it is about, the path of phases, the tabs, and who works.
+//! The header: the goal, the phases, the tabs, and who is working.
 //!
-//! With too little room the path gives way to the present phase: who works stays.
+//! If space is short, only the current phase is shown, so that who is working stays visible.
 
 mod phase_line;
 mod phase_path;
@@ -26,16 +26,15 @@ use crate::text::pluralize;
 pub use tab_bar::SeenTabRevisions;
 pub use usage_line::describe_usage;
 
-/// What of the header can be clicked.
+/// The clickable areas of the header.
 #[derive(Debug, Default)]
 pub struct HeaderHitAreas {
-    /// Each tab's title.
     pub tabs: Vec<(Rect, TabKind)>,
-    /// That the user is waited for.
+    /// The text that says that the run waits for the user.
     pub need: Rect,
 }
 
-/// Draws as many of its three lines as there is room for.
+/// Draws as many of its three lines as fit.
 pub fn draw(
     screen: &Screen,
     frame: &mut Frame,
@@ -92,7 +91,7 @@ pub fn draw(
     }
 }
 
-/// Where a line says that the user is waited for; nowhere where it does not.
+/// Returns the area of the text that says that the run waits for the user; empty if there is none.
 fn find_need_area(line: &Line<'_>, row: Rect) -> Rect {
     let mut place = Rect { width: 0, ..row };
     for span in &line.spans {
@@ -107,10 +106,10 @@ fn find_need_area(line: &Line<'_>, row: Rect) -> Rect {
     Rect::default()
 }
 
-/// That the user is waited for.
+/// The text for a run that waits for the user.
 const WAITS: &str = "waits for you";
 
-/// Two texts in one line, one at its left and one at its right.
+/// Joins two texts in one line, one aligned left and one right.
 fn align_left_and_right(
     mut left: Vec<Span<'static>>,
     right: Vec<Span<'static>>,
@@ -122,13 +121,13 @@ fn align_left_and_right(
     Line::from(left)
 }
 
-/// The parts that say something.
+/// Joins the parts that are not empty.
 fn join_parts(parts: &[&str], between: &str) -> String {
     let parts = parts.iter().copied().filter(|part| !part.is_empty());
     parts.collect::<Vec<&str>>().join(between)
 }
 
-/// Who works, and with what it cost so far where there is room; `None` where not even the first fits.
+/// Returns who is working, with the usage so far if there is room; `None` if not even the first fits.
 fn activity_spans(
     screen: &Screen,
     state: &RunState,
@@ -140,7 +139,7 @@ fn activity_spans(
     let (shortest, _) = describe_activity(screen, state, now, AgentLabelForm::Briefly);
     let mut forms = [long, short, shortest].into_iter();
     let who = forms.find(|who| text_width(who) < room)?;
-    // What needs the user is lit.
+    // A run that waits for the user is highlighted.
     let needs_you = style == theme::NEEDS_YOU && text_width(&who) + 2 <= room;
     let who = if needs_you {
         Span::styled(format!(" {who} "), theme::CHOSEN)
@@ -156,7 +155,7 @@ fn activity_spans(
     Some(spans)
 }
 
-/// The branch that commits go to, else the one that is checked out.
+/// Returns the branch that gets the commits, or the checked-out one.
 fn shown_branch<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<&'a str> {
     let execution = state.and_then(|state| state.execution.as_ref());
     match execution.map(|execution| &execution.commits) {
@@ -165,7 +164,7 @@ fn shown_branch<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<&
     }
 }
 
-/// The goal at the left, the repository at the right.
+/// Returns the line with the goal at the left and the repository at the right.
 fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line<'static> {
     let repository = folder_name(&screen.settings.repository);
     let place = match shown_branch(screen, state) {
@@ -196,7 +195,7 @@ fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line
     ])
 }
 
-/// The name of a folder, by which people know it; the Status tab has the whole path.
+/// Returns the last component of a path; the Status tab shows the whole path.
 fn folder_name(path: &str) -> String {
     let path = to_one_line(path);
     let name = path.trim_end_matches('/').rsplit('/').next();
@@ -204,7 +203,7 @@ fn folder_name(path: &str) -> String {
         .map_or_else(|| path.clone(), str::to_owned)
 }
 
-/// What is out of the ordinary with this screen.
+/// Returns the badge for a special screen: read-only, demo or without a sandbox.
 fn badge_text(screen: &Screen, columns: usize) -> String {
     match &screen.settings.read_only {
         Some(_) if columns < 60 => " read-only ".to_owned(),
@@ -238,7 +237,7 @@ fn state_line(
     };
     let mut parts = vec![(state.phase.name().to_owned(), theme::STRONG)];
     if state.mode != Mode::Default {
-        // What is out of the ordinary stands where it is seen, however narrow the window is.
+        // An unusual mode is shown early in the line, so that it is visible in a narrow window too.
         parts.push((
             state.mode.name().to_owned(),
             phase_line::mode_style(state.mode),
@@ -263,15 +262,15 @@ fn state_line(
     Line::from(spans)
 }
 
-/// A text of a line, and how it looks.
+/// A text of the line, and its style.
 type HeaderPart = (String, ratatui::style::Style);
 
-/// The columns of parts, with what stands between and before them.
+/// Returns the width of the parts with their separators and margin.
 fn parts_width(parts: &[HeaderPart]) -> usize {
     parts.iter().map(|(text, _)| text_width(text) + 3).sum()
 }
 
-/// How far it is, the gate, and who works since when: as much of it as fits; the time is the last to go.
+/// Returns the progress, the gate, and who has been working since when: as much as fits. The time is dropped last.
 fn activity_parts(
     screen: &Screen,
     state: &RunState,
@@ -294,24 +293,24 @@ fn activity_parts(
         let parts = form.into_iter();
         parts.filter(|(text, _)| !text.is_empty()).collect()
     };
-    // In a narrow window who works stands before the gate, whatever fits.
+    // In a narrow window who is working comes before the gate, even if both would fit.
     let mut forms = forms.into_iter().map(told).skip(usize::from(columns < 60));
     let found = forms.find(|form| taken + parts_width(form) <= columns + 2);
     found.unwrap_or_else(|| vec![who(AgentLabelForm::WithTime)])
 }
 
-/// Whether an agent is named with its adapter.
+/// How an agent's activity is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AgentLabelForm {
     WithAdapter,
     Alone,
-    /// The same, and a silence without its reason, which Status tells.
+    /// Without the adapter, and a silence without its reason, which Status shows.
     Briefly,
-    /// Not what it does either: since when it does is seen before that.
+    /// Also without the activity, so that the elapsed time fits.
     WithTime,
 }
 
-/// Who the run waits for: the user, an agent or the program.
+/// Describes who is active or needed: the user, an agent or the program.
 fn describe_activity(
     screen: &Screen,
     state: &RunState,
@@ -386,7 +385,7 @@ fn describe_activity(
     }
 }
 
-/// How many tasks go on after the end of the run, in words; empty where none does.
+/// Describes the tasks that still run after the end of the run; empty if there are none.
 fn describe_running_tasks(state: &RunState) -> String {
     let is_task = |child: &&ChildSession| child.is_running() && child.order.speaks.is_none();
     let tasks = state.children.iter().filter(is_task);
@@ -410,7 +409,7 @@ fn describe_running_tasks(state: &RunState) -> String {
     }
 }
 
-/// What a screen that only looks says of a run at which no agent works.
+/// Describes a run on a read-only screen while no agent works.
 fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static str> {
     let read_only = screen.settings.read_only.as_ref()?;
     let waits = !state.approvals.is_empty() || state.current_question().is_some();
@@ -425,7 +424,7 @@ fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static 
     }
 }
 
-/// What the program itself is at.
+/// Describes the program's own operation.
 pub fn describe_program_operation(busy: &ProgramOperation) -> &'static str {
     match busy {
         ProgramOperation::Collecting { .. } => "takes the document in",

@@ -1,4 +1,4 @@
-//! The help: every key and slash command, out of the one keymap, by what it is about; what is about the tab comes first.
+//! The help: every key and slash command from the keymap, by group; those of the current tab come first.
 
 use std::collections::BTreeSet;
 
@@ -12,40 +12,36 @@ use super::pager::TextPager;
 use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
 
-/// Where the text of a line begins.
+/// The column where a line's text starts.
 const TEXT_INDENT: usize = 1 + KEYS_COLUMNS + 1 + NAMES_COLUMNS + 1;
-/// From how many columns on what keys do stands in a column of its own.
+/// From this width on, the descriptions have a column of their own.
 const MIN_TABLE_COLUMNS: usize = 100;
-/// How wide the column of keys is.
+/// The width of the keys column.
 const KEYS_COLUMNS: usize = 9;
-/// How wide the column of commands is.
+/// The width of the commands column.
 const NAMES_COLUMNS: usize = 28;
 
-/// The help, to be read; `here` heads the actions that are about the tab, and names them.
+/// Creates the help pager; `here` is the heading for the tab's commands, and their names.
 pub fn help_pager(keymap: &ActiveKeymap, here: (String, Vec<&'static str>)) -> TextPager {
     TextPager::from_help("keys and commands", help_lines(keymap, here.0, here.1))
 }
 
-/// One line of the help.
 #[derive(Debug)]
 pub enum HelpLine {
-    /// A sentence, or nothing.
+    /// A sentence; may be empty.
     Prose(String),
-    /// What the lines below are about.
     Heading(String),
-    /// An action.
     Row {
-        /// Its keys.
         keys: String,
-        /// What to type for it.
+        /// Its slash commands.
         names: &'static str,
-        /// What it does.
+        /// Its description.
         does: &'static str,
     },
 }
 
 impl HelpLine {
-    /// The line, as wide as `columns`.
+    /// Lays out the line in this width.
     pub fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
         let (keys, names, does) = match self {
             Self::Prose(text) => return wrap_spans(&[Span::raw(text.as_str())], columns, 0),
@@ -64,7 +60,7 @@ impl HelpLine {
         };
         let is_wide = columns >= MIN_TABLE_COLUMNS;
         let wanted = if is_wide { NAMES_COLUMNS } else { 0 };
-        // A name that is as long as its column, or has none, keeps a gap.
+        // Without padding, a long or missing name still needs a gap before the text.
         let gap = match (is_wide, text_width(names) > NAMES_COLUMNS, names.is_empty()) {
             (false, _, true) => "",
             (true, false, _) => " ",
@@ -94,10 +90,10 @@ impl HelpLine {
     }
 }
 
-/// A line of the table, with its keys.
+/// A binding with its keys.
 type KeymapRow<'a> = (&'static KeyBinding, &'a [KeyChord]);
 
-/// The help.
+/// Builds the lines of the help.
 fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) -> Vec<HelpLine> {
     let mut rows: Vec<KeymapRow<'_>> = keymap.table_rows().collect();
     let mut here = Vec::new();
@@ -122,7 +118,7 @@ fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) 
             .select_members(&mut rows, |(binding, _)| Some(binding))
             .into_iter();
         told.extend(own.map(|row| {
-            // The same command on another key is named once.
+            // A command with several bindings is named once.
             let is_new = row.0.slash.is_empty() || seen.insert(row.0.slash);
             help_row(row.0, row.1, if is_new { row.0.slash } else { "" })
         }));
@@ -152,7 +148,7 @@ fn screen_notes(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     told.into_iter()
 }
 
-/// The keys of dialogs and of views.
+/// Returns the notes on the keys of dialogs and views.
 fn dialog_and_view_keys(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     let dialogs = "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: "
         .to_owned()

@@ -1,8 +1,7 @@
-//! Whether a dialog was read before a key reaches it.
+//! Protects dialogs from keys that the user pressed before seeing them.
 //!
-//! A key that was meant for what stood there before decides nothing: what asks about an agent's call, or comes while
-//! keys are pressed, takes none until it stood for a moment and none came for a moment. Refuses to read a clock: it is
-//! told the time.
+//! A dialog about an agent's call, or one that appears while the user is typing, ignores keys until it has been
+//! visible for a moment and no key has arrived for a moment. The time comes from the caller; there is no clock here.
 
 use std::time::Duration;
 
@@ -20,31 +19,31 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
 
-/// How long a dialog about an agent's call is drawn before it takes a key, in milliseconds.
+/// How long a dialog about an agent's call is visible before it takes a key, in milliseconds.
 const CALL_DIALOG_DELAY_MS: i64 = 150;
-/// How long another dialog is, where the last key came just before it, in milliseconds.
+/// The same for any other dialog if a key came just before it, in milliseconds.
 const DIALOG_DELAY_MS: i64 = 100;
-/// How long ago that is at most, in milliseconds.
+/// How recent that key must be, in milliseconds.
 const RECENT_KEY_MS: i64 = 400;
-/// How long no key came before one counts, in milliseconds; so neither a held key nor a hammered one decides.
+/// The pause without keys before one counts, in milliseconds; so neither a held key nor repeated presses decide.
 const KEY_PAUSE_MS: i64 = 100;
 
-/// What of the dialogs the user can have read.
+/// What the user can have read of the dialogs.
 #[derive(Debug, Default)]
 pub(super) struct InputGuard {
     /// The dialog that waits for the user and was drawn last.
     dialog: Option<DialogArrival>,
-    /// The dialog of the screen's own that came by itself, by its id.
+    /// The id of the screen's own dialog that opened without a request from the user.
     own_dialog: Option<String>,
-    /// The view that came by itself.
+    /// The view that opened without a request from the user.
     view: Option<DialogArrival>,
-    /// The time, where it is told.
+    /// The current time, if known.
     now: Option<UnixMillis>,
-    /// When the last key came.
+    /// The time of the last key.
     key_at: Option<UnixMillis>,
-    /// When the usage limit ends whose dialog the user put aside: a line stands for it.
+    /// The end of the usage limit whose dialog the user has reduced to a line.
     put_aside: Option<UnixMillis>,
-    /// Whether a key failed that was to open the composer: what was typed behind it is text.
+    /// Whether a key failed to open the composer; the keys typed after it are then meant as text.
     is_refused_text: bool,
 }
 
@@ -52,13 +51,13 @@ pub(super) struct InputGuard {
 struct DialogArrival {
     id: String,
     at: UnixMillis,
-    /// How long it has to stand, in milliseconds.
+    /// How long it must be visible, in milliseconds.
     delay_ms: i64,
     is_read: bool,
 }
 
 impl DialogArrival {
-    /// From when on it takes keys, where the last one came then; nothing where it does already.
+    /// Returns when it starts to take keys, given the time of the last key; `None` if it already does.
     fn ready_at(&self, key_at: Option<UnixMillis>) -> Option<UnixMillis> {
         let quiet = key_at.map_or(i64::MIN, |at| at.0 + KEY_PAUSE_MS);
         (!self.is_read).then(|| UnixMillis((self.at.0 + self.delay_ms).max(quiet)))
@@ -66,14 +65,14 @@ impl DialogArrival {
 }
 
 impl InputGuard {
-    /// From when on the dialog takes keys; nothing where it does already.
+    /// Returns when the dialog starts to take keys; `None` if it already does.
     fn ready_at(&self) -> Option<UnixMillis> {
         self.dialog.as_ref()?.ready_at(self.key_at)
     }
 
     fn on_time(&mut self, now: UnixMillis) {
         self.now = Some(now);
-        // A clock that is put back makes nobody wait.
+        // If the clock was set back, do not wait for the difference.
         self.key_at = self.key_at.map(|at| at.min(now));
         for came in [&mut self.dialog, &mut self.view].into_iter().flatten() {
             came.at = came.at.min(now);
@@ -88,7 +87,7 @@ impl InputGuard {
         self.dialog = self.new_arrival(id);
     }
 
-    /// What comes now; where nobody tells the time nothing can be waited for.
+    /// Records the arrival of a dialog or view; `None` without a known time, because no delay can be measured.
     fn new_arrival(&self, id: &str) -> Option<DialogArrival> {
         let is_call = id.starts_with(dialogs::approval_dialog::DIALOG_ID_PREFIX);
         self.now.map(|at| {
@@ -101,47 +100,48 @@ impl InputGuard {
                 } else {
                     DIALOG_DELAY_MS
                 },
+                // If no key came just before, only a dialog about a call has to wait.
                 is_read: !is_call && !is_hurried,
             }
         })
     }
 
-    /// Notes that a view came by itself.
+    /// Notes that a view opened without a request from the user.
     pub(super) fn note_view_opened(&mut self) {
         self.view = self.new_arrival("");
     }
 
-    /// Tells whether a view that came by itself takes no keys yet.
+    /// Returns whether such a view takes no keys yet.
     pub(super) fn is_view_guarded(&self) -> bool {
         self.view.as_ref().is_some_and(|came| !came.is_read)
     }
 
-    /// Puts the dialog of a usage limit aside, whose wait the user chose.
+    /// Reduces the dialog of a usage limit to a line after the user has chosen to wait.
     pub(super) fn put_limit_aside(&mut self, state: Option<&RunState>) {
         self.put_aside = state.and_then(usage_limit_end);
     }
 
-    /// Has the dialog stand there again that was put aside.
+    /// Shows the reduced dialog in full again.
     pub(super) fn restore_put_aside(&mut self) {
         self.put_aside = None;
     }
 
-    /// Notes that the user opened a dialog of the screen's own.
+    /// Notes that the user opened one of the screen's own dialogs.
     pub(super) fn note_user_dialog(&mut self) {
         self.own_dialog = None;
     }
 
-    /// What was covered comes up anew.
+    /// Forgets the dialog, so that it counts as newly shown when it is uncovered.
     pub(super) fn clear_dialog(&mut self) {
         self.dialog = None;
     }
 
-    /// Takes what is typed without a pause for a text from here on.
+    /// Treats keys typed without a pause from now on as text.
     fn on_text_refused(&mut self) {
         self.is_refused_text = true;
     }
 
-    /// Tells whether a key that comes now belongs to a text that nobody takes.
+    /// Returns whether a key that comes now belongs to text that was meant for the composer.
     fn is_refused_text_key(&mut self) -> bool {
         self.is_refused_text = self.is_refused_text
             && match (self.now, self.key_at) {
@@ -151,13 +151,13 @@ impl InputGuard {
         self.is_refused_text
     }
 
-    /// Notes that a key came, after it was passed on.
+    /// Records the time of a key, after it was handled.
     pub(super) fn on_key(&mut self) {
         self.key_at = self.now;
     }
 }
 
-/// When the usage limit ends that the user is asked about first; an agent's question comes before it.
+/// Returns the end of the usage limit that the user is asked about; `None` while an agent's question comes first.
 fn usage_limit_end(state: &RunState) -> Option<UnixMillis> {
     match &state.current_question()?.kind {
         QuestionKind::UsageLimit { until, .. } => Some(*until),
@@ -166,7 +166,7 @@ fn usage_limit_end(state: &RunState) -> Option<UnixMillis> {
 }
 
 impl Screen {
-    /// What stands for the dialog that is drawn now, where the user put it aside.
+    /// Returns the line that replaces the current dialog if the user has put it aside.
     pub(super) fn put_aside_line(&self, state: Option<&RunState>) -> Option<String> {
         let state = state.filter(|state| state.approvals.is_empty())?;
         let is_its =
@@ -184,7 +184,7 @@ impl Screen {
         })
     }
 
-    /// Tells whether a key is swallowed: it was typed behind one that was to open the composer and did not.
+    /// Returns whether to ignore a key: it was typed after one that failed to open the composer.
     pub(super) fn is_key_swallowed(&mut self, key: KeyEvent) -> bool {
         let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
         let types = matches!(
@@ -197,7 +197,7 @@ impl Screen {
             && self.composer_focus == ComposerFocus::Unfocused
     }
 
-    /// Notes what became of a key: where it was to open the composer and did not, a text comes behind it.
+    /// Notes the result of a key: if it failed to open the composer, the keys after it are meant as text.
     pub(super) fn note_refused_command(&mut self, command: &ScreenCommand, actions: &[Action]) {
         let writes = match command {
             ScreenCommand::AddPlanNote(text) => text.is_empty(),
@@ -212,19 +212,19 @@ impl Screen {
         }
     }
 
-    /// Tells whether the user can have read a dialog: it was drawn, and long enough ago that a key meant for what
-    /// stood there before does not reach it. What the user opened themselves takes keys at once.
+    /// Returns whether the user can have read a dialog: it was drawn, and long enough ago that no earlier key
+    /// reaches it. Dialogs that the user opened take keys at once.
     pub(super) fn is_dialog_ready(&self, sheet: &ChoiceDialog) -> bool {
         self.drawn_dialog.as_ref() == Some(&sheet.id) && !self.is_dialog_guarded(sheet)
     }
 
-    /// Tells whether a dialog takes no keys yet.
+    /// Returns whether a dialog takes no keys yet.
     pub(super) fn is_dialog_guarded(&self, sheet: &ChoiceDialog) -> bool {
         let came = self.input_guard.dialog.as_ref();
         !self.is_user_dialog(sheet) && came.is_some_and(|came| came.id == sheet.id && !came.is_read)
     }
 
-    /// Tells whether the user opened it themselves.
+    /// Returns whether the user opened the dialog.
     fn is_user_dialog(&self, sheet: &ChoiceDialog) -> bool {
         let is_own = self
             .own_dialog
@@ -233,8 +233,8 @@ impl Screen {
         is_own && self.input_guard.own_dialog.as_ref() != Some(&sheet.id)
     }
 
-    /// Opens a dialog of the screen's own that comes by itself, or once something was looked up: it takes keys as one of
-    /// the run's does, and whoever writes goes on writing.
+    /// Opens one of the screen's own dialogs without a direct request from the user. It is guarded like the
+    /// run's dialogs, and does not interrupt the user while they write.
     pub(super) fn open_guarded_dialog(&mut self, sheet: ChoiceDialog) {
         self.is_dirty = true;
         self.input_guard.clear_dialog();
@@ -246,7 +246,7 @@ impl Screen {
         }
     }
 
-    /// The dialog that the user can have read, by its id: where it stands, or all of it in the long text.
+    /// Returns the id of the dialog that the user can have read, in its place or in full in the pager.
     pub(super) fn readable_dialog_id(&self) -> Option<String> {
         let is_deaf = self.input_guard.ready_at().is_some();
         let dialog = self.pager.as_ref().and_then(TextPager::dialog_id);
@@ -254,7 +254,8 @@ impl Screen {
         dialog.or(stands).map(str::to_owned)
     }
 
-    /// Why a command that decides about what the run waits for is not carried out; `readable_dialog_id` is what its user had read.
+    /// Returns why a command that answers the run's dialog is not carried out; `shown` is the
+    /// dialog that the user had read.
     pub(super) fn unseen_dialog_reason(
         &self,
         command: &ScreenCommand,
@@ -275,7 +276,7 @@ impl Screen {
             .then(|| format!("look first, it was not on the screen: {}", waits.title))
     }
 
-    /// Notes that a dialog is drawn.
+    /// Notes that a dialog was drawn.
     pub(super) fn note_dialog_drawn(&mut self, sheet: &ChoiceDialog) {
         self.drawn_dialog = Some(sheet.id.clone());
         if !self.is_user_dialog(sheet) {
@@ -283,17 +284,17 @@ impl Screen {
         }
     }
 
-    /// Says what time it is, before keys and clicks are passed on and before a frame.
+    /// Sets the current time; called before keys and clicks are handled and before each frame.
     pub fn on_time(&mut self, now: UnixMillis) {
         self.input_guard.on_time(now);
     }
 
-    /// The time, where it is told.
+    /// Returns the current time, if known.
     pub(super) fn current_time(&self) -> Option<UnixMillis> {
         self.input_guard.now
     }
 
-    /// After how long the dialog that is drawn takes keys, which a frame shows; nothing where it does already.
+    /// Returns how long the drawn dialog still ignores keys, which a frame shows; `None` if it already takes them.
     pub fn guard_remaining(&self) -> Option<Duration> {
         let at = self
             .drawn_dialog

@@ -1,4 +1,5 @@
-//! Who gets a key: the program's end first, then the composer where it is focused, the long text, the dialog, the table.
+//! Decides what handles a key: quit keys, then palette, search, pager, diff and board, then
+//! composer, dialog and keymap.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -21,6 +22,7 @@ impl Screen {
             return Vec::new();
         }
         self.toast = None;
+        // The program can be left in every view, so these keys come before all others.
         if let Some(
             command @ (ScreenCommand::Quit | ScreenCommand::Suspend | ScreenCommand::Redraw),
         ) = self.keymap().find_command(&key, self.composer_focus)
@@ -48,8 +50,8 @@ impl Screen {
         }
     }
 
-    /// A long text hides the dialog, so no key of the dialog means anything here, and none that moves the run: whoever
-    /// knows other programs presses letters to move.
+    /// Handles a key in the pager. It hides the dialog, so the dialog's keys do nothing here. Keys that
+    /// change the run do nothing either, because users of other pagers press letters to move.
     fn on_pager_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Text) {
             return self.perform_command(command, state);
@@ -64,7 +66,7 @@ impl Screen {
         }
     }
 
-    /// Closes the long text, else what else its key closes; `None` where there is nothing like that.
+    /// Closes the pager, or whatever else its key closes; `None` if there is nothing to close.
     pub(super) fn close_top(&mut self) -> Option<Vec<Action>> {
         if self.pager.take().is_some() || self.clear_selection() {
             return Some(Vec::new());
@@ -72,8 +74,8 @@ impl Screen {
         self.is_read_only().then(|| vec![Action::CloseView])
     }
 
-    /// The diff hides the dialog's choices and the composer, so no key of theirs means anything here; what
-    /// helps or stops works everywhere, and so do the tabs, whose keys the header shows.
+    /// Handles a key in the diff view. It hides the dialog's choices and the composer, so their keys do nothing here.
+    /// Help, interrupt and pause work everywhere, and so do the tabs, whose keys the header shows.
     fn on_diff_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Diff) {
             return self.perform_command(command, state);
@@ -116,13 +118,13 @@ impl Screen {
         }
     }
 
-    /// Enter in an empty composer goes to the dialog, or carries it out where that is harmless.
+    /// Enter in an empty composer goes to the dialog, or carries out its choice if that is harmless.
     fn on_enter_in_empty_composer(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(sheet) = self.pending_dialog(state) else {
             return Vec::new();
         };
         if let Some(ComposerDraft::Note | ComposerDraft::Line) = self.draft {
-            // What was asked for is a text; Enter releases no turn here.
+            // The dialog asked for a text, so Enter must not send a turn here.
             let key = self.keymap().key_label("leave", ComposerFocus::Focused);
             return self.show_toast_with_keys(&format!("write it first; {key} leaves"));
         }
@@ -161,7 +163,7 @@ impl Screen {
                     let is_seen = self.is_dialog_ready(&sheet);
                     let at = sheet.choices.iter().position(|choice| choice.key == c);
                     if at.is_some() && self.is_dialog_guarded(&sheet) {
-                        // Whatever else the letter means: it was not meant for what stands there now.
+                        // Whatever else the letter means, it was not meant for this dialog.
                         return Vec::new();
                     }
                     if let Some((at, choice)) =
@@ -194,7 +196,7 @@ impl Screen {
         self.on_keymap_key(key, state)
     }
 
-    /// A key that no dialog takes: what the table says of it, but for Enter where something is listed.
+    /// Handles a key that no dialog takes: runs its command from the keymap, except Enter in a list.
     fn on_keymap_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         let command = self.keymap().find_command(&key, ComposerFocus::Unfocused);
         if (key.code, &command) == (KeyCode::Enter, &Some(ScreenCommand::FocusComposer))
@@ -226,14 +228,14 @@ impl Screen {
         self.update_completion(state)
     }
 
-    /// Does what a key of the table does; a dialog that no frame has shown is not answered by it.
+    /// Runs the command of a key; it never answers a dialog that has not been drawn.
     pub(super) fn press_command(
         &mut self,
         command: ScreenCommand,
         state: Option<&RunState>,
     ) -> Vec<Action> {
         if command == ScreenCommand::ResumeRun && self.resumable_run().is_none() {
-            // A letter decides nothing about a run that is asked about.
+            // A letter must not answer the question whether to resume a run.
             return Vec::new();
         }
         let waiting = self
@@ -245,7 +247,7 @@ impl Screen {
         self.perform_command(command, state)
     }
 
-    /// Carries the chosen choice out, but never of a dialog that no frame has shown yet.
+    /// Carries out the selected choice, but never that of a dialog that has not been drawn.
     pub(super) fn confirm_choice(
         &mut self,
         sheet: ChoiceDialog,
@@ -261,8 +263,8 @@ impl Screen {
         }
     }
 
-    /// Tells whether a move is one among the choices: in what the user opened all of them are, elsewhere longer ones turn
-    /// what is read.
+    /// Returns whether a key moves among the choices. In lists that the user opened all of these keys do; in
+    /// other dialogs, page keys scroll the tab.
     fn is_list_move(&self, to: ScrollMove) -> bool {
         let own = self.own_dialog.as_ref();
         let is_opened = own.is_some_and(|own| own.origin == DialogOrigin::User);
@@ -275,7 +277,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// Shows the theme that is pointed at, where the dialog is that of the themes.
+    /// Previews the selected theme, if the dialog is the theme list.
     fn preview_pointed_theme(&mut self, sheet: &ChoiceDialog, chosen: usize) {
         let name = dialogs::theme_picker::selected_theme(sheet, chosen);
         if let Some(theme) = name.and_then(|name| self.settings.appearance.theme(name)) {

@@ -1,7 +1,7 @@
-//! The one table of keys: it drives what a key does, the footer's hints, the slash commands' list and the help.
+//! The one table of key bindings; it drives key handling, footer hints, slash commands and the help.
 //!
-//! The user may give its actions other keys (`map`, `own`); what works in one view only stands in `views`. Keys of
-//! an open dialog are the dialog's own choices; each of them is also `/answer CHOICE`.
+//! Users can reassign keys (`key_overrides`, `active_keymap`); keys of a single view are in `view_bindings`.
+//! The keys of an open dialog are its own choices; each of them also works as `/answer CHOICE`.
 
 mod active_keymap;
 mod command_group;

@@ -1,4 +1,4 @@
-//! Words for values of the run that several places of the screen show.
+//! Labels for values of the run that several parts of the screen show.
 
 use ratatui::style::Style;
 
@@ -14,7 +14,7 @@ use super::SilentTurn;
 use super::text_wrap::to_one_line;
 use super::theme;
 
-/// The gate's name.
+/// Returns the gate's name.
 pub fn gate_label(gate: Gate) -> &'static str {
     match gate {
         Gate::Manual => "manual",
@@ -22,7 +22,7 @@ pub fn gate_label(gate: Gate) -> &'static str {
     }
 }
 
-/// A verdict in a list: its sign with its word, and how they are written.
+/// Returns a verdict's symbol and label, and their style.
 pub fn verdict_label(verdict: Verdict) -> (String, Style) {
     let style = match verdict {
         Verdict::Approved => theme::GOOD,
@@ -31,7 +31,7 @@ pub fn verdict_label(verdict: Verdict) -> (String, Style) {
     (format!("{} {}", verdict.symbol(), verdict.label()), style)
 }
 
-/// How a step that is through is written.
+/// Returns the style of a finished step.
 pub fn assessment_style(came: StepAssessment) -> Style {
     match came {
         StepAssessment::Committed | StepAssessment::Uncommitted => theme::GOOD,
@@ -40,7 +40,7 @@ pub fn assessment_style(came: StepAssessment) -> Style {
     }
 }
 
-/// A commit's short form.
+/// Returns the short form of a commit id.
 pub fn short_commit(commit: &str) -> String {
     commit
         .chars()
@@ -49,7 +49,7 @@ pub fn short_commit(commit: &str) -> String {
         .collect()
 }
 
-/// A span between two instants as `m:ss` or `h:mm:ss`.
+/// Formats the time between two instants as `m:ss` or `h:mm:ss`.
 pub fn format_elapsed(from: UnixMillis, to: UnixMillis) -> String {
     let seconds = to.0.saturating_sub(from.0).max(0) / 1_000;
     let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
@@ -60,26 +60,26 @@ pub fn format_elapsed(from: UnixMillis, to: UnixMillis) -> String {
     }
 }
 
-/// The user's time of day: by how many seconds it is ahead of UTC.
+/// The user's time zone, as seconds ahead of UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct LocalClock(pub i32);
 
 impl LocalClock {
-    /// The time of day of an instant, to the second: `14:05:09`.
+    /// Formats the time of day to the second: `14:05:09`.
     pub fn time_with_seconds(self, at: UnixMillis) -> String {
         let seconds = self.local_seconds(at);
         format!("{}:{:02}", self.time_with_minutes(at), seconds % 60)
     }
 
-    /// The time of day of an instant, to the minute: `14:05`.
+    /// Formats the time of day to the minute: `14:05`.
     pub fn time_with_minutes(self, at: UnixMillis) -> String {
         let minutes = self.local_seconds(at) / 60;
         format!("{:02}:{:02}", minutes / 60, minutes % 60)
     }
 
-    /// The time of day of an instant, with the day of the week where it is another day than now: `Fri 14:05`.
+    /// Formats the time of day, with the weekday if it is not today: `Fri 14:05`.
     pub fn time_with_day(self, at: UnixMillis, now: UnixMillis) -> String {
-        /// The first day of 1970 was a Thursday.
+        /// 1970-01-01 was a Thursday.
         const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
         let minute = self.time_with_minutes(at);
         let (day, today) = (self.local_day_number(at), self.local_day_number(now));
@@ -90,7 +90,7 @@ impl LocalClock {
         }
     }
 
-    /// A text with each time of UTC in it, such as `14:05Z`, as the user's.
+    /// Converts each UTC time in a text, such as `14:05Z`, to the user's time zone.
     pub fn localize_utc_times(self, text: &str) -> String {
         let mut local = String::with_capacity(text.len());
         let mut rest = text;
@@ -115,7 +115,7 @@ impl LocalClock {
         local
     }
 
-    /// How many days of the user's an instant is after the first of 1970.
+    /// Returns the number of local days since 1970-01-01.
     fn local_day_number(self, at: UnixMillis) -> i64 {
         let seconds = at.0.div_euclid(1_000).saturating_add(i64::from(self.0));
         seconds.div_euclid(86_400)
@@ -127,7 +127,7 @@ impl LocalClock {
     }
 }
 
-/// The minutes of a time of day such as `14:05`.
+/// Parses a time of day such as `14:05` into minutes.
 fn parse_utc_minutes(time: &str) -> Option<i64> {
     let (hours, minutes) = time.split_once(':')?;
     let number = |text: &str| {
@@ -138,7 +138,7 @@ fn parse_utc_minutes(time: &str) -> Option<i64> {
     (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)
 }
 
-/// A length of time in minutes: `45 min`, `5 h`, `7 local_day_number`.
+/// Formats a duration in minutes: `45 min`, `5 h`, `7 days`.
 pub fn format_minutes(minutes: u32) -> String {
     match (minutes / 1_440, minutes % 1_440, minutes % 60) {
         (1, 0, _) => "a day".to_owned(),
@@ -148,7 +148,7 @@ pub fn format_minutes(minutes: u32) -> String {
     }
 }
 
-/// A length of time in milliseconds: `8.2 s`, `2:05`, `1:02:05`.
+/// Formats a duration in milliseconds: `8.2 s`, `2:05`, `1:02:05`.
 pub fn format_millis(millis: i64) -> String {
     match millis {
         0..10_000 => format!("{}.{} s", millis / 1_000, millis / 100 % 10),
@@ -156,7 +156,7 @@ pub fn format_millis(millis: i64) -> String {
     }
 }
 
-/// What a test run found, short: `✓ 7 passed`, `✗ 1 of 12 failed`.
+/// Summarizes a test run: `✓ 7 passed`, `✗ 1 of 12 failed`.
 pub fn summarize_receipt(receipt: &Receipt) -> String {
     let counts = receipt.counts.unwrap_or_default();
     let n = counts.passed + counts.failed;
@@ -175,7 +175,7 @@ pub fn summarize_receipt(receipt: &Receipt) -> String {
     }
 }
 
-/// How long until an instant, to the minute and never less than it is: `in 12 min`, `in 3 h 05 min`.
+/// Formats the time until an instant, rounded up to the minute: `in 12 min`, `in 3 h 05 min`.
 pub fn format_until(at: UnixMillis, now: UnixMillis) -> String {
     let left = at.0.saturating_sub(now.0).max(0);
     let minutes = left / 60_000 + i64::from(left % 60_000 > 0);
@@ -186,7 +186,7 @@ pub fn format_until(at: UnixMillis, now: UnixMillis) -> String {
     }
 }
 
-/// What the run waits for, where that is the end of a usage limit.
+/// Describes the usage limit that the run waits for, if it does.
 pub fn describe_usage_limit(
     state: &RunState,
     now: UnixMillis,
@@ -211,7 +211,7 @@ pub fn describe_usage_limit(
     ))
 }
 
-/// A silence: how long it lasts, and why as far as it is known.
+/// Describes a silence: its duration, and the reason if known.
 pub fn describe_silence(silent: &SilentTurn, now: UnixMillis) -> String {
     let since = format_elapsed(silent.since, now);
     match &silent.verdict {
@@ -220,7 +220,7 @@ pub fn describe_silence(silent: &SilentTurn, now: UnixMillis) -> String {
     }
 }
 
-/// A count of tokens, short.
+/// Formats a number of tokens: `950`, `1.2k`, `34k`, `5.6M`.
 pub fn format_tokens(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
@@ -231,7 +231,7 @@ pub fn format_tokens(n: u64) -> String {
     }
 }
 
-/// A cost in dollars, from millionths of one.
+/// Formats a cost given in millionths of a dollar.
 pub fn format_dollars(micro: u64) -> String {
     format!("${}.{:02}", micro / 1_000_000, micro / 10_000 % 100)
 }
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn another_day_is_named() {
-        // The first of these is a Tuesday, 22:13 in UTC.
+        // This instant is a Tuesday, 22:13 UTC.
         let now = UnixMillis(1_700_000_000_000);
         assert_eq!(
             LocalClock(0).time_with_day(UnixMillis(now.0 + 3_600_000), now),

@@ -1,12 +1,12 @@
-//! Where a key goes in a list that is chosen from: an entry, a page, an end; beyond an end the list begins anew.
+//! Moves the selection of a list by a key or the wheel: by an entry, by a page, or to an end.
 //!
-//! Refuses to know what is listed.
+//! Keys wrap around, the wheel does not.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::command::ScrollMove;
 
-/// The move of a key, where it is one.
+/// Returns the move that a key stands for, if any.
 pub fn list_move(key: KeyEvent) -> Option<ScrollMove> {
     let to = match key.code {
         KeyCode::Up => ScrollMove::Up,
@@ -20,8 +20,7 @@ pub fn list_move(key: KeyEvent) -> Option<ScrollMove> {
     key.modifiers.is_empty().then_some(to)
 }
 
-/// The entry that a key goes to, of `n` of which `n_shown` are seen: before the first stands the last, and behind it the
-/// first.
+/// Returns the index after a key, for `n` entries with `n_shown` visible; moving past one end continues at the other.
 pub fn step_index(to: ScrollMove, chosen: usize, n: usize, n_shown: usize) -> usize {
     match to {
         ScrollMove::Up if chosen == 0 => n.saturating_sub(1),
@@ -30,10 +29,10 @@ pub fn step_index(to: ScrollMove, chosen: usize, n: usize, n_shown: usize) -> us
     }
 }
 
-/// The same by the wheel, which turns on after the end is seen: it stays there.
+/// Returns the index after a wheel step. It stops at the ends, because the wheel often turns too far.
 pub fn scroll_index(to: ScrollMove, chosen: usize, n: usize, n_shown: usize) -> usize {
     let last = n.saturating_sub(1);
-    // A row stays in view, to read on from.
+    // One row of the old page stays visible, as context.
     let page = n_shown.saturating_sub(1).max(1);
     match to {
         ScrollMove::Up => chosen.saturating_sub(1),

@@ -1,6 +1,6 @@
-//! Going through a list by the keys for lines, and opening what is pointed at by Enter: lines of the plan, findings, events.
+//! Moves through the lists of the tabs with the line keys, and opens entries with Enter: plan lines, findings, events.
 //!
-//! What is longer than the window is read to its end first. Refuses to know what is listed.
+//! An entry longer than the window is scrolled to its end before the selection moves on.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
@@ -12,7 +12,7 @@ use super::tabs::TabKind;
 use super::transcript::SelectionMove;
 use crate::domain::run::RunState;
 
-/// Tells whether a tab's list is one of these.
+/// Returns whether a target is an entry of the tab's list.
 fn is_listed(tab: TabKind, mark: ScrollTarget) -> bool {
     matches!(
         (tab, mark),
@@ -23,7 +23,7 @@ fn is_listed(tab: TabKind, mark: ScrollTarget) -> bool {
 }
 
 impl Screen {
-    /// Moves by a line where nothing is listed; in a list, points at what stands there.
+    /// Moves the selection in a list; scrolls by a line elsewhere.
     pub(super) fn move_by_line(&mut self, to: ScrollMove, state: Option<&RunState>) {
         let is_next = match to {
             ScrollMove::Up => false,
@@ -38,7 +38,7 @@ impl Screen {
         }
     }
 
-    /// What is pointed at in a tab that lists something.
+    /// Returns the selected entry of a tab's list.
     fn pointed_target(&self, tab: TabKind) -> Option<ScrollTarget> {
         match tab {
             TabKind::Plan => self.plan_view.selected_line().map(ScrollTarget::Line),
@@ -51,14 +51,14 @@ impl Screen {
         }
     }
 
-    /// Points at what stands above or below in the list at hand; tells whether there is something.
+    /// Selects the entry above or below; returns whether the selection changed.
     fn point_at_adjacent(&mut self, is_next: bool, state: Option<&RunState>) -> bool {
         let tab = self.focused_tab();
         let before = self.pointed_target(tab);
         let page = self.pages.for_tab(tab);
         let shown = before.filter(|mark| page.is_target_visible(*mark));
         let Some(mark) = shown else {
-            // Of events the latest is what one looks at first.
+            // In the log, the latest event is the most interesting.
             let is_first = is_next && tab != TabKind::Log;
             let Some(mark) = page.visible_target(is_first, |mark| is_listed(tab, mark)) else {
                 return false;
@@ -83,7 +83,7 @@ impl Screen {
         now != before
     }
 
-    /// Points at what is marked, where it is listed.
+    /// Selects a target, if it is an entry of a list.
     pub(super) fn point_at_target(&mut self, mark: ScrollTarget) {
         match mark {
             ScrollTarget::Line(line) => self.plan_view.select_line(line),
@@ -95,14 +95,14 @@ impl Screen {
         }
     }
 
-    /// Tells whether a key is the one by which other programs go to the end, pressed where something is read: there it
-    /// is no small one, which releases a turn.
+    /// Returns whether a capital G goes to the end here, as in other programs. While the user reads, it must
+    /// not count as `g`, which sends a turn.
     pub(super) fn is_go_to_end_letter(&self, key: KeyEvent) -> bool {
         let reads = self.focused_tab() != TabKind::Chat || !self.transcript.follows_end();
         key.code == KeyCode::Char('G') && reads && self.own_dialog.is_none()
     }
 
-    /// Goes to the end; whoever wanted to release a turn is told how.
+    /// Goes to the end; if a turn is waiting, says which key sends it.
     pub(super) fn go_to_end_by_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let waiting = self.pending_dialog(state);
         self.scroll_view(ScrollMove::End);
@@ -119,8 +119,7 @@ impl Screen {
         }
     }
 
-    /// What Enter does in a list: it opens what is pointed at, and where nothing is, points at what is in view. `None`
-    /// where nothing is listed.
+    /// Handles Enter in a list: opens the selected entry, or selects a visible one. `None` if there is no list.
     pub(super) fn on_enter_in_list(&mut self, state: Option<&RunState>) -> Option<Vec<Action>> {
         let tab = self.focused_tab();
         let is_pointing = match tab {

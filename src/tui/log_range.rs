@@ -1,22 +1,20 @@
-//! Which part of a log something tells, counted in events.
-//!
-//! Refuses to know what tells it and where the log lies.
+//! Tracks which part of the event log a view covers, counted in events.
 
-/// The part of a log that is told, up to its end.
+/// The part of a log that a view covers; it always reaches to the log's end.
 #[derive(Debug, Default)]
 pub struct LogRange {
-    /// How many events of the log came before the first that was told.
+    /// The number of events before the first covered one.
     before: u64,
-    /// How many were told.
+    /// The number of covered events.
     shown: u64,
-    /// The number of the last event of which something was forgotten.
+    /// The number of the last event that was partly evicted.
     last_evicted: u64,
-    /// Whether it is known how many came before.
+    /// Whether `before` is known.
     is_start_known: bool,
 }
 
 impl LogRange {
-    /// A log that is told from its first event on.
+    /// Creates a range that covers the log from its first event.
     pub fn from_start() -> Self {
         Self {
             is_start_known: true,
@@ -24,37 +22,37 @@ impl LogRange {
         }
     }
 
-    /// Notes how many events came before those that are told.
+    /// Sets how many events come before the covered ones.
     pub fn start_after(&mut self, before: u64) {
         (self.before, self.is_start_known) = (before, true);
     }
 
-    /// Counts one more.
+    /// Counts one more covered event.
     pub fn count_event(&mut self) {
         self.shown += 1;
     }
 
-    /// The number of the last event.
+    /// Returns the number of the last event.
     pub fn last_event(&self) -> u64 {
         self.before + self.shown
     }
 
-    /// Notes that what this event told, and what came before, is not there any more.
+    /// Notes that the output of this event, and of all before it, was evicted.
     pub fn note_evicted(&mut self, seq: u64) {
         self.last_evicted = self.last_evicted.max(seq);
     }
 
-    /// The number of the last event that is not told whole; 0 when all are.
+    /// Returns the number of the last event that is not fully covered; 0 if all are.
     pub fn last_incomplete_event(&self) -> u64 {
         self.before.max(self.last_evicted)
     }
 
-    /// Tells whether a piece that ends with this event lies right before what is told.
+    /// Returns whether a piece of the log that ends with event `last` is directly before the covered part.
     pub fn is_preceded_by(&self, last: u64) -> bool {
         !self.is_start_known() || self.last_incomplete_event() == last
     }
 
-    /// Takes in how many came before where that was not known; gives how far the numbers move by it.
+    /// Sets the number of earlier events if it was unknown; returns by how much the event numbers shift.
     pub fn set_events_before(&mut self, before: u64) -> u64 {
         if self.is_start_known() {
             return 0;
@@ -67,7 +65,7 @@ impl LogRange {
         self.is_start_known || self.last_incomplete_event() > 0
     }
 
-    /// Takes in that a piece which lies right before it is told now, too.
+    /// Extends the range by the piece directly before it.
     pub fn extend_back(&mut self, piece: &Self) {
         self.shown = self.last_event().saturating_sub(piece.before);
         self.before = piece.before;

@@ -1,7 +1,7 @@
-//! Markdown as a person reads it in a terminal: headings, lists, emphasis, links, code and tables get a form.
+//! Renders Markdown for the terminal: headings, lists, emphasis, links, code and tables.
 //!
-//! Works line by line, so that a text that still grows is never laid out twice; only a table waits for the
-//! line that ends it. Refuses to know what a document is for.
+//! Works line by line, so that a growing text is never laid out twice. Only a table has to wait
+//! for the line that ends it.
 
 mod code_highlight;
 mod inline_style;
@@ -15,28 +15,27 @@ use super::theme;
 pub use code_highlight::HighlightLanguage;
 pub use inline_style::style_inline;
 
-/// What carries over from line to line.
+/// Renders Markdown and keeps the state between lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MarkdownRenderer {
-    /// The fence that is open.
     fence: Option<OpenCodeFence>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct OpenCodeFence {
     marks: String,
-    /// How far it is indented, in a list.
+    /// Its indentation, if it is inside a list.
     margin: usize,
     language: HighlightLanguage,
 }
 
 impl MarkdownRenderer {
-    /// Tells whether the next line stands in a fenced block.
+    /// Returns whether the next line is inside a fenced block.
     pub fn is_in_fence(&self) -> bool {
         self.fence.is_some()
     }
 
-    /// Lays out one drawable line.
+    /// Lays out one line that is safe to draw.
     pub fn lay_out_line(&mut self, line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
         let trimmed = line.trim_start();
         let marks: String = trimmed
@@ -53,7 +52,7 @@ impl MarkdownRenderer {
                 self.fence = None;
                 return vec![end];
             }
-            // What a list indents is no part of the code.
+            // The indentation of a list is not part of the code.
             let lead = line.len() - trimmed.len();
             let code = line.get(lead.min(open.margin)..).unwrap_or(trimmed);
             let mut spans = vec![Span::styled("│ ", theme::QUIET)];
@@ -81,18 +80,17 @@ impl MarkdownRenderer {
     }
 }
 
-/// How a text stands of which lines are laid out.
+/// Whether a text can still grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextCompleteness {
-    /// All of it is there.
     Complete,
-    /// More lines come, which may belong to the table that it ends with.
+    /// More lines can follow and extend a table at the end.
     Growing,
 }
 
 impl MarkdownRenderer {
-    /// Lays out the lines of a text that still grows, each with its end, but for a table that may go on; gives how
-    /// many bytes that were.
+    /// Lays out the complete lines of a growing text, except a table at the end that may continue; returns
+    /// how many bytes it has laid out.
     pub fn lay_out_growing(
         &mut self,
         text: &str,
@@ -105,7 +103,7 @@ impl MarkdownRenderer {
         (lines, n_bytes)
     }
 
-    /// Lays out what comes behind them as it stands now.
+    /// Lays out the remaining text as it is now, without changing the state.
     pub fn lay_out_rest(&self, text: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
         let all: Vec<&str> = text.lines().collect();
         self.clone()
@@ -113,7 +111,7 @@ impl MarkdownRenderer {
             .0
     }
 
-    /// Lays out lines; gives how many of them it were.
+    /// Lays out lines; returns how many of them it has laid out.
     fn lay_out_lines(
         &mut self,
         all: &[&str],
@@ -149,10 +147,10 @@ impl MarkdownRenderer {
     }
 }
 
-/// From how many rows on a table that grows is not laid out anew with each.
+/// From this many rows on, a growing table is not laid out again with each row.
 const MAX_GROWING_TABLE_ROWS: usize = 200;
 
-/// Lines behind a margin.
+/// Indents lines by a margin.
 fn indent_lines(mut lines: Vec<Line<'static>>, margin: usize) -> Vec<Line<'static>> {
     for line in lines.iter_mut().filter(|_| margin > 0) {
         line.spans.insert(0, Span::raw(" ".repeat(margin)));
@@ -160,7 +158,7 @@ fn indent_lines(mut lines: Vec<Line<'static>>, margin: usize) -> Vec<Line<'stati
     lines
 }
 
-/// Goes on with the bar of a block of code where a line of it was broken.
+/// Continues the bar of a code block in wrapped lines.
 fn continue_code_bar(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     for line in lines.iter_mut().skip(1) {
         let blank = line
@@ -178,7 +176,7 @@ fn continue_code_bar(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     lines
 }
 
-/// A line that stands in no block of code.
+/// Lays out a line outside of code blocks.
 fn lay_out_prose_line(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
     let trimmed = line.trim_start();
     let lead = line.len() - trimmed.len();
@@ -220,11 +218,11 @@ fn is_rule(trimmed: &str) -> bool {
     of('-') || of('*') || of('_')
 }
 
-/// The bars of a quotation, one in the place of each mark, and what is quoted.
+/// Parses quotation marks; returns one bar for each mark, and the quoted text.
 fn parse_quotation(trimmed: &str) -> (String, &str) {
     let (mut bars, mut rest) = (String::new(), trimmed);
     while let Some(quoted) = rest.strip_prefix('>') {
-        // A mark before a word, as in `>=`, quotes nothing.
+        // A mark directly before a word, as in `>=`, is not a quotation.
         let is_mark = quoted.is_empty() || quoted.starts_with([' ', '>']);
         let ends_in_one = quoted.trim_start_matches(['>', ' ']);
         let marks = &quoted[..quoted.len() - ends_in_one.len()];
@@ -237,10 +235,10 @@ fn parse_quotation(trimmed: &str) -> (String, &str) {
     (bars, rest)
 }
 
-/// The sign of a list in the place of its mark, and what follows; both as wide as before.
+/// Returns the sign that replaces a list mark, and the rest of the line.
 fn parse_list_mark(trimmed: &str) -> (&'static str, &str) {
     const SIGNS: [(&str, &str); 6] = [
-        // A box says more than a point, and stands in its place.
+        // A checkbox replaces the bullet.
         ("- [ ] ", "☐ "),
         ("- [x] ", "☑ "),
         ("- [X] ", "☑ "),
@@ -260,13 +258,13 @@ fn code_style(base: Style) -> Style {
     base.patch(theme::CODE)
 }
 
-/// How far the lines after the first are indented: as the text of the first.
+/// Returns the indentation of wrapped lines, so that they align with the text of the first.
 pub fn hanging_indent(line: &str) -> usize {
     let trimmed = line.trim_start();
     line.len() - trimmed.len() + list_mark_width(trimmed)
 }
 
-/// The width of a list mark, which lines after the first are indented by.
+/// Returns the width of a list mark, by which wrapped lines are indented.
 fn list_mark_width(trimmed: &str) -> usize {
     let digits = trimmed.len()
         - trimmed
@@ -281,7 +279,7 @@ fn list_mark_width(trimmed: &str) -> usize {
     if is_mark { 2 } else { 0 }
 }
 
-/// The words of a line without the marks of what is strong, code or a link.
+/// Returns the text of a line without Markdown marks.
 pub fn strip_marks(line: &str) -> String {
     let (_, line) = match parse_heading(line.trim()) {
         Some(heading) => heading,
@@ -291,7 +289,7 @@ pub fn strip_marks(line: &str) -> String {
     spans.iter().map(|span| span.content.as_ref()).collect()
 }
 
-/// Lays out a whole drawable text.
+/// Lays out a whole text that is safe to draw.
 pub fn lay_out(text: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
     MarkdownRenderer::default().lay_out_rest(text, columns, base)
 }

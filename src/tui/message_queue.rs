@@ -1,6 +1,6 @@
-//! What the user sent while an agent talked: kept, and given to the agent once it is done.
+//! Messages that the user sends while an agent talks: they are queued and sent when its turn ends.
 //!
-//! Refuses to send it to anybody else: where the talk is over it goes back to the composer.
+//! If the talk about the goal is over by then, they go back to the composer.
 
 use super::Screen;
 use super::action::Action;
@@ -10,7 +10,7 @@ use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 
 impl Screen {
-    /// Gives out what was queued, once it can be said; to be asked after each change of the run.
+    /// Returns the queued messages as actions once the agent can take them; call it after each change of the run.
     pub fn drain_due_messages(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state.filter(|_| !self.assist.queued_messages.is_empty()) else {
             return Vec::new();
@@ -29,7 +29,7 @@ impl Screen {
         vec![Action::Event(Event::GoalMessageAdded { text })]
     }
 
-    /// Puts what was queued before what is written; says whether there was something.
+    /// Puts the queued messages before the composer's text; returns whether there were any.
     pub(super) fn recall_queued_messages(&mut self) -> bool {
         let queued = std::mem::take(&mut self.assist.queued_messages);
         let was_there = !queued.is_empty();
@@ -37,7 +37,7 @@ impl Screen {
         was_there
     }
 
-    /// Puts texts that were sent and that nobody took before what is written, to be sent again.
+    /// Puts texts that could not be delivered before the composer's text, so that the user can send them again.
     pub fn return_messages(&mut self, mut texts: Vec<String>) {
         if texts.is_empty() {
             return;

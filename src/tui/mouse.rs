@@ -1,7 +1,7 @@
-//! Clicks and the wheel.
+//! Handles clicks and the wheel.
 //!
-//! One rule everywhere: a click on a hint presses the key that it names; a click on a choice points at it, and a click on
-//! what is pointed at carries it out, as Enter does and with the same care.
+//! The same rule applies everywhere: a click on a hint presses its key. A click on a choice selects it, and a
+//! click on the selected choice carries it out like Enter, with the same guards.
 
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
@@ -17,7 +17,7 @@ use super::scroll_view::ScrollTarget;
 use super::tabs::TabKind;
 use crate::domain::run::RunState;
 
-/// How many lines one step of the wheel moves.
+/// How many lines one wheel step scrolls.
 const WHEEL_LINES: usize = 3;
 
 impl Screen {
@@ -30,7 +30,7 @@ impl Screen {
         match event.kind {
             MouseEventKind::ScrollUp => self.on_wheel(ScrollMove::Up, at, state),
             MouseEventKind::ScrollDown => self.on_wheel(ScrollMove::Down, at, state),
-            // What the palette covers is not clicked at.
+            // The areas under the palette cannot be clicked.
             MouseEventKind::Down(MouseButton::Left) if self.palette.is_some() => {
                 return self.click_palette(at, state);
             }
@@ -41,7 +41,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// Whoever drags wants to select text: says how, once.
+    /// Explains once, on the first drag, how to select text.
     fn explain_text_selection(&mut self) {
         if !std::mem::replace(&mut self.is_drag_explained, true) {
             let key = self.keymap().key_label("mouse", self.composer_focus);
@@ -85,7 +85,7 @@ impl Screen {
         }
     }
 
-    /// Points at the choice before or behind in a dialog that has more of them than rows.
+    /// Selects the previous or next choice of a dialog that has more choices than rows.
     fn step_choice(&mut self, to: ScrollMove, state: Option<&RunState>) {
         let Some(sheet) = self
             .pending_dialog(state)
@@ -105,7 +105,7 @@ impl Screen {
         }
     }
 
-    /// Tells whether the last frame showed this dialog.
+    /// Returns whether the last frame showed this dialog.
     fn is_dialog_drawn(&self, sheet: &ChoiceDialog) -> bool {
         Some(&sheet.id) == self.drawn_dialog.as_ref()
     }
@@ -155,7 +155,7 @@ impl Screen {
                 ComposerFocus::Focused => self.composer.on_click(place, at),
                 ComposerFocus::Unfocused => self.composer_focus = ComposerFocus::Focused,
             }
-            // What is offered is for the word at the cursor.
+            // The cursor moved, so the suggestions have to change.
             return self.update_completion(state);
         }
         let run = self.hit_areas.runs.iter().find(|(place, _)| hit(place));
@@ -185,7 +185,7 @@ impl Screen {
         }
     }
 
-    /// Presses the key that a hint names; one in a page means the line that it stands in.
+    /// Presses the key that a hint names; a hint in a page also selects its line.
     fn click_hint(&mut self, key: KeyChord, at: Position, state: Option<&RunState>) -> Vec<Action> {
         if self
             .pager
@@ -201,7 +201,7 @@ impl Screen {
         self.press_hint_key(key, state)
     }
 
-    /// Does what a key of the help does where it works, which is below the help.
+    /// Runs the command of a key in the help; closes the help first, because the command works in the view below.
     fn press_help_key(&mut self, key: KeyChord, state: Option<&RunState>) -> Vec<Action> {
         let event = KeyEvent::new(key.code, key.modifiers);
         let Some(command) = self.keymap().find_command(&event, ComposerFocus::Unfocused) else {
@@ -218,7 +218,8 @@ impl Screen {
         }
     }
 
-    /// Points at what was clicked, and opens it, of a discussion its board: in the chat at once, elsewhere with the second click.
+    /// Handles a click in the body: in the chat it selects and opens at once, elsewhere the second click
+    /// opens. For a discussion it opens the board.
     fn click_body(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
         self.pane_focus = PaneFocus::Main;
         if self.tab == TabKind::Chat {
@@ -234,7 +235,7 @@ impl Screen {
         self.click_page(self.tab, at, state)
     }
 
-    /// Points at what stands there in a page, or opens what is pointed at already.
+    /// Selects the clicked entry of a page, or opens it if it is already selected.
     fn click_page(&mut self, tab: TabKind, at: Position, state: Option<&RunState>) -> Vec<Action> {
         if self.point_at_position(tab, at) {
             self.open_selection(state)
@@ -243,7 +244,7 @@ impl Screen {
         }
     }
 
-    /// Points at what stands there in a page; tells whether that was pointed at already and opens.
+    /// Selects the entry at a position; returns whether the click opens it.
     fn point_at_position(&mut self, tab: TabKind, at: Position) -> bool {
         match (tab, self.pages.for_tab(tab).target_at(at)) {
             (TabKind::Plan, Some(ScrollTarget::Line(line))) => {
@@ -251,7 +252,7 @@ impl Screen {
                 self.plan_view.select_line(line);
                 was
             }
-            // There is nothing about the row but what it opens.
+            // These rows can only be opened, so the first click does it.
             (
                 TabKind::Comments,
                 Some(
@@ -274,7 +275,7 @@ impl Screen {
         }
     }
 
-    /// Points at a choice of the dialog, or carries out the one that is pointed at already.
+    /// Selects a choice of the dialog, or carries it out if it is already selected.
     fn click_choice(&mut self, choice: usize, state: Option<&RunState>) -> Vec<Action> {
         let Some(sheet) = self
             .pending_dialog(state)

@@ -1,6 +1,6 @@
-//! What opens where the user points: a call, a finding, an event, a step's diff, the finished steps of a plan.
+//! Opens the selected entry: a tool call, a finding, an event, a step's diff, the folded steps of a plan.
 //!
-//! Refuses to make events: nothing here changes the run.
+//! Nothing here changes the run.
 
 use super::Screen;
 use super::action::Action;
@@ -14,7 +14,7 @@ use crate::domain::plan_execution::PlanExecution;
 use crate::domain::run::RunState;
 
 impl Screen {
-    /// Opens or folds the block that is pointed at; goes to the line of the plan that the finding speaks of.
+    /// Opens or folds the selected entry of the tab in front.
     pub(super) fn open_selection(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.focused_tab() == TabKind::Plan && self.unfold_steps() {
             return Vec::new();
@@ -48,7 +48,7 @@ impl Screen {
         }
     }
 
-    /// Shows each of the finished steps of the plan that a row stands for, where that is pointed at or nothing is.
+    /// Unfolds the finished steps of the plan if their row is selected or nothing is; returns whether it did.
     fn unfold_steps(&mut self) -> bool {
         let page = self.pages.for_tab(TabKind::Plan);
         let first = match self.plan_view.selected_line() {
@@ -62,7 +62,7 @@ impl Screen {
         first.is_some()
     }
 
-    /// Shows what the step changed whose line of the plan is pointed at.
+    /// Opens the diff of the step on the selected line of the plan.
     fn open_step_diff(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let execution = state.and_then(|state| state.execution.as_ref());
         let scopes = execution

@@ -1,6 +1,6 @@
-//! A long text in the place of the tab: a prompt, the goal, the help.
+//! The pager: shows a long text in place of the tab, such as a prompt, the goal or the help.
 //!
-//! Lays the text out once a width. Refuses to know where the text comes from.
+//! Lays the text out once per width.
 
 use std::borrow::Cow;
 
@@ -24,16 +24,14 @@ use super::theme;
 use crate::domain::ids::SessionId;
 use crate::text::TextCleaner;
 
-/// How a text is styled.
+/// How a text is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PagerFormat {
-    /// As Markdown.
     Markdown,
-    /// As it is.
     Plain,
 }
 
-/// How many bytes of a text are shown.
+/// How many bytes of a text are shown at most.
 const MAX_SHOWN_BYTES: usize = 2 << 20;
 
 /// Texts that are compared.
@@ -45,7 +43,7 @@ struct PagerComparison {
 }
 
 impl PagerComparison {
-    /// How the texts are shown next; in a narrow window nothing is shown twice.
+    /// Returns the next layout in the cycle; skips the ones that a narrow window would show twice.
     fn next_layout(&self, columns: usize) -> ComparisonLayout {
         let has_three = self.documents.iter().any(|text| text.before.is_some());
         match self.layout {
@@ -66,35 +64,35 @@ impl PagerComparison {
     }
 }
 
-/// A conversation that may go on while it is read.
+/// A conversation that can grow while the user reads it.
 #[derive(Debug)]
 struct PagerConversation {
     session: SessionId,
-    /// The piece of text that is being said; drawable.
+    /// The text that is being streamed; safe to draw.
     live: String,
     cleaner: TextCleaner,
 }
 
-/// A text to read.
+/// A text to read, with its scroll position.
 #[derive(Debug)]
 pub struct TextPager {
     title: String,
     text: String,
     form: PagerFormat,
-    /// Texts to compare, in the place of the one.
+    /// The texts to compare, used instead of `text`.
     comparison: Option<PagerComparison>,
-    /// The lines of the help, in its place.
+    /// The lines of the help, used instead of `text`.
     help_lines: Vec<HelpLine>,
-    /// The dialog that it is about.
+    /// The dialog that the text belongs to.
     dialog_id: Option<String>,
-    /// Whose conversation it is, where it is one.
+    /// The conversation, if it is one.
     conversation: Option<PagerConversation>,
     laid_out_columns: Option<usize>,
     scroll_view: ScrollView,
 }
 
 impl TextPager {
-    /// Says which dialog it is about, with which it goes.
+    /// Binds the pager to a dialog, so that both close together.
     #[must_use]
     pub fn for_dialog(self, id: &str) -> Self {
         Self {
@@ -103,12 +101,12 @@ impl TextPager {
         }
     }
 
-    /// The dialog that it is about.
+    /// Returns the id of the dialog that the text belongs to.
     pub fn dialog_id(&self) -> Option<&str> {
         self.dialog_id.as_deref()
     }
 
-    /// Opens a text at its beginning.
+    /// Creates a pager at the start of a text.
     pub fn new(title: &str, text: &str, form: PagerFormat) -> Self {
         Self {
             title: super::text_wrap::to_one_line(title),
@@ -123,7 +121,7 @@ impl TextPager {
         }
     }
 
-    /// Opens the help.
+    /// Creates a pager for the help.
     pub fn from_help(title: &str, keys: Vec<HelpLine>) -> Self {
         Self {
             help_lines: keys,
@@ -131,12 +129,12 @@ impl TextPager {
         }
     }
 
-    /// Tells whether a line of the help stands at a place of the screen.
+    /// Returns whether a line of the help is at a position.
     pub fn is_help_at(&self, at: Position) -> bool {
         !self.help_lines.is_empty() && self.scroll_view.contains(at)
     }
 
-    /// Opens a conversation; one that goes on is followed at its end.
+    /// Creates a pager for a conversation; `page` decides whether it follows the end.
     pub fn from_conversation(
         session: &SessionId,
         title: &str,
@@ -155,7 +153,7 @@ impl TextPager {
         }
     }
 
-    /// All of its text, as one would copy it.
+    /// Returns the whole text for copying.
     pub fn copy_text(&self) -> String {
         match (&self.conversation, self.text.is_empty()) {
             (Some(talk), _) => format!("{}{}", self.text, talk.live),
@@ -164,19 +162,19 @@ impl TextPager {
         }
     }
 
-    /// The session whose conversation is open.
+    /// Returns the session of the open conversation.
     pub fn session(&self) -> Option<&SessionId> {
         self.conversation.as_ref().map(|talk| &talk.session)
     }
 
-    /// Takes the conversation as it is now; the place in it stays.
+    /// Updates the conversation; the scroll position stays.
     pub fn update_conversation(&mut self, title: &str, text: &str) {
         self.title = super::text_wrap::to_one_line(title);
         self.text = truncate_for_layout(text);
         self.laid_out_columns = None;
     }
 
-    /// Takes a piece of what is being said in it.
+    /// Appends a piece of streamed text.
     pub fn append_live_text(&mut self, piece: &str) {
         if let Some(talk) = &mut self.conversation
             && talk.live.len() < MAX_SHOWN_BYTES
@@ -186,7 +184,7 @@ impl TextPager {
         }
     }
 
-    /// The text with what is being said.
+    /// Returns the text including the streamed part.
     fn full_text(&self) -> Cow<'_, str> {
         match self
             .conversation
@@ -198,7 +196,7 @@ impl TextPager {
         }
     }
 
-    /// What was being said is said; with the text it comes again.
+    /// Drops the streamed text, because the next update of the conversation contains it.
     pub fn end_live_text(&mut self) {
         if let Some(talk) = &mut self.conversation {
             talk.live.clear();
@@ -207,7 +205,7 @@ impl TextPager {
         }
     }
 
-    /// Opens the user's text and the agent's.
+    /// Creates a pager that compares the user's text with the agent's.
     pub fn from_versions(versions: &[ConflictVersions]) -> Self {
         let texts: Vec<DocumentComparison> =
             versions.iter().map(ConflictVersions::looked).collect();
@@ -219,7 +217,7 @@ impl TextPager {
         Self::with_comparison("both texts", texts, layout)
     }
 
-    /// Opens texts to be compared.
+    /// Creates a pager that compares pairs of texts.
     pub fn from_pairs(title: &str, pairs: Vec<TextPair>) -> Self {
         let texts = DocumentComparison {
             pairs,
@@ -247,7 +245,7 @@ impl TextPager {
         }
     }
 
-    /// Shows the texts the next way; says whether there are two.
+    /// Switches to the next layout; returns whether this is a comparison.
     pub fn cycle_layout(&mut self) -> bool {
         let Some(both) = &mut self.comparison else {
             return false;
@@ -257,7 +255,7 @@ impl TextPager {
         true
     }
 
-    /// The title, with the keys that matter here.
+    /// Returns the title with its most important keys.
     fn title_line(&self, keymap: &ActiveKeymap, columns: usize) -> Line<'static> {
         let key = |action| keymap.key_label(action, ComposerFocus::Unfocused);
         let (title, next) = match &self.comparison {
@@ -279,7 +277,7 @@ impl TextPager {
             Some(_) => ("?", "goes back to it", theme::NEEDS_YOU),
             None => ("▤", "closes", theme::STRONG),
         };
-        // In a narrow window the footer names the keys that have no room here.
+        // In a narrow window the footer names the keys that do not fit here.
         let closes = format!("  ({close} {back})");
         let least = if next.is_empty() { &closes } else { &next };
         let forms = [
@@ -297,17 +295,17 @@ impl TextPager {
         Line::from(spans)
     }
 
-    /// Moves the view.
+    /// Scrolls the view.
     pub fn scroll(&mut self, to: ScrollMove) {
         self.scroll_view.scroll(to);
     }
 
-    /// Where the view stands, to come back to it.
+    /// Returns the scroll position, for restoring it later.
     pub fn position(&self) -> ScrollPosition {
         self.scroll_view.position()
     }
 
-    /// Its lines and the window onto them, in which something is looked for.
+    /// Returns the scroll view, for searching.
     pub fn scroll_view_mut(&mut self) -> &mut ScrollView {
         &mut self.scroll_view
     }
@@ -341,7 +339,7 @@ impl TextPager {
     }
 }
 
-/// A drawable text, cut where it is too long to be laid out.
+/// Cleans a text for display, and truncates it if it is too long to lay out.
 fn truncate_for_layout(text: &str) -> String {
     let mut text = clean_for_display(text);
     if text.len() > MAX_SHOWN_BYTES {

@@ -1,7 +1,7 @@
-//! What stands beside each other in a wide window: a second pane, both agents, two versions of the plan; and which of
-//! two panes has the keys.
+//! Side-by-side layouts of a wide window: a second pane, both agents, two versions of the plan; and which
+//! pane has the keys.
 //!
-//! Refuses to draw what stands in a pane.
+//! The tabs draw the content themselves.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -19,41 +19,38 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 
-/// From how many columns on a second pane stands beside the first.
+/// The window width from which a second pane is shown.
 pub const WIDE: u16 = 160;
 
-/// Whether the second pane is wanted.
+/// Whether the user wants the second pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SidePaneVisibility {
-    /// Where there is room.
+    /// Shown if there is room.
     #[default]
     Shown,
-    /// Never.
     Hidden,
 }
 
 /// Which of two panes has the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PaneFocus {
-    /// The tab that is shown.
+    /// The pane of the current tab.
     #[default]
     Main,
-    /// What stands beside it.
     Side,
 }
 
-/// How both agents stand in the chat.
+/// How the agents' messages are arranged in the chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ChatArrangement {
-    /// One below the other.
     #[default]
     Stacked,
-    /// Beside each other, in a window that is wide enough; in the order in which they speak all the same.
+    /// In two columns if the window is wide enough, still in the order of time.
     SideBySide,
 }
 
 impl ChatArrangement {
-    /// Changes it.
+    /// Switches to the other arrangement.
     pub fn toggle(&mut self) {
         *self = match self {
             Self::Stacked => Self::SideBySide,
@@ -63,7 +60,7 @@ impl ChatArrangement {
 }
 
 impl SidePaneVisibility {
-    /// Wants it, or not any more.
+    /// Shows or hides the second pane.
     pub fn toggle(&mut self) {
         *self = match self {
             Self::Shown => Self::Hidden,
@@ -73,7 +70,8 @@ impl SidePaneVisibility {
 }
 
 impl Screen {
-    /// What stands beside the tab: beside the chat the document that the run is at, beside either document the other.
+    /// Returns the tab of the second pane: beside the chat, the document that the run is working on; beside
+    /// a document, the other one.
     pub(super) fn side_tab(&self, columns: u16, state: Option<&RunState>) -> Option<TabKind> {
         if columns < WIDE || self.side_pane == SidePaneVisibility::Hidden {
             return None;
@@ -96,7 +94,7 @@ impl Screen {
         }
     }
 
-    /// The tab that keys mean: the one that is shown, or what stands beside it and has them.
+    /// Returns the tab that the keys apply to: the current tab, or the second pane's if it has the keys.
     pub(super) fn focused_tab(&self) -> TabKind {
         match self.hit_areas.side_pane {
             Some((_, tab)) if self.pane_focus == PaneFocus::Side => tab,
@@ -104,7 +102,7 @@ impl Screen {
         }
     }
 
-    /// Gives the keys to the other pane.
+    /// Moves the keys to the other pane.
     pub(super) fn toggle_pane_focus(&mut self) -> Vec<Action> {
         if self.hit_areas.side_pane.is_none() {
             return self.show_toast(&format!(
@@ -118,7 +116,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// Draws what stands beside the tab; gives what is left for the tab.
+    /// Draws the second pane; returns the area that is left for the tab.
     pub(super) fn draw_side_pane(
         &mut self,
         frame: &mut Frame,
@@ -126,7 +124,7 @@ impl Screen {
         state: Option<&RunState>,
         now: UnixMillis,
     ) -> Rect {
-        // What lies over both panes has the keys for a while only.
+        // The pager covers both panes only for a while, so the focus must not be reset.
         if self.pager.is_some() {
             return area;
         }
@@ -173,7 +171,7 @@ impl Screen {
         }
     }
 
-    /// Shows both agents beside each other, or one below the other.
+    /// Switches between both agents side by side and one column.
     pub(super) fn toggle_chat_arrangement(&mut self) -> Vec<Action> {
         if let Some(columns) = self.columns_if_narrower(WIDE) {
             return self.show_toast(&format!(
@@ -183,7 +181,7 @@ impl Screen {
         self.change_view(|screen| screen.chat_arrangement.toggle())
     }
 
-    /// Shows or hides the second pane; of two versions of the plan, shows them the other way.
+    /// Shows or hides the second pane; while plan versions are compared, switches the form of the comparison.
     pub(super) fn toggle_side_pane(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.tab == TabKind::Plan && self.plan_view.compared_version().is_some() {
             let least =
@@ -213,9 +211,9 @@ impl Screen {
         }
     }
 
-    /// How many columns the window has, where those are less than what something wants.
+    /// Returns the width of the window if it is less than `wanted`.
     fn columns_if_narrower(&self, wanted: u16) -> Option<u16> {
-        // Nothing is known of it before the first frame.
+        // Before the first frame the width is unknown.
         let columns = self.hit_areas.composer.width;
         (columns > 0 && columns < wanted).then_some(columns)
     }

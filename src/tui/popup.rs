@@ -1,4 +1,4 @@
-//! A frame over what is drawn already: the palette's, that of what is offered.
+//! The frame of popups that cover other content: the palette and the suggestions.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -10,7 +10,7 @@ use super::clickable_keys;
 use super::text_wrap::{fit_border_line, text_width, truncate_to_columns};
 use super::theme;
 
-/// Clears an area, draws a border with these titles, and gives what is inside.
+/// Clears an area, draws a border with these titles, and returns the inner area.
 pub fn draw(frame: &mut Frame, area: Rect, title: &str, below: &str) -> Rect {
     let area = area.intersection(frame.area());
     frame.render_widget(Clear, area);
@@ -34,7 +34,7 @@ pub fn draw(frame: &mut Frame, area: Rect, title: &str, below: &str) -> Rect {
     inner
 }
 
-/// A wide character that reached into the area would hide its left border.
+/// Blanks wide characters that reach into the area, because they would hide its left border.
 fn end_wide_characters(frame: &mut Frame, area: Rect) {
     let Some(x) = area.x.checked_sub(1) else {
         return;

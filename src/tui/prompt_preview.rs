@@ -1,32 +1,30 @@
-//! What the turn at the gate will send, and what of it the user has not read yet.
-//!
-//! Refuses to know how prompts are made: what stood in one that went out is not new in the next.
+//! The preview of the next prompt, reduced to the lines that earlier prompts did not contain.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::text_wrap::clean_for_display;
 
-/// How many lines are remembered; a run that sends more is told some of them again.
+/// How many lines are remembered; after that, some lines count as new again.
 const MAX_REMEMBERED_LINES: usize = 50_000;
 
-/// A prompt that waits.
+/// The prompt of a turn that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptPreview {
-    /// All of it, drawable.
+    /// The whole prompt, safe to draw.
     pub full_text: String,
-    /// The lines that stood in no prompt before, with the headings that they stand below.
+    /// The lines that no earlier prompt contained, with their headings.
     pub new_lines: Vec<String>,
-    /// Whether a prompt went out before.
+    /// Whether no prompt has been sent before.
     pub is_first: bool,
 }
 
-/// What went out before, line by line.
+/// The hashes of the lines of sent prompts.
 #[derive(Debug, Default)]
 pub struct PromptHistory(BTreeSet<u64>);
 
 impl PromptHistory {
-    /// Looks what is new in a prompt.
+    /// Finds the new lines of a prompt.
     pub fn preview_prompt(&self, prompt: &str) -> PromptPreview {
         let whole = clean_for_display(prompt);
         let is_first = self.0.is_empty();
@@ -42,7 +40,7 @@ impl PromptHistory {
         }
     }
 
-    /// Notes that a prompt went out.
+    /// Records a prompt as sent.
     pub fn record_prompt(&mut self, preview: &PromptPreview) {
         if self.0.len() > MAX_REMEMBERED_LINES {
             self.0.clear();
@@ -71,7 +69,7 @@ impl PromptHistory {
     }
 }
 
-/// The lines without the head of a document that is quoted: hashes and versions say nothing to people.
+/// Returns the lines without the front matter of quoted documents: hashes and versions do not help people.
 fn strip_front_matter(whole: &str) -> impl Iterator<Item = &str> {
     let (mut before, mut is_head) = ("", false);
     whole.lines().filter(move |line| {
@@ -87,24 +85,24 @@ fn strip_front_matter(whole: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Tells whether a line begins a quoted text.
+/// Returns whether a line opens a quoted text.
 fn is_quote_opening(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// Tells whether a line is one of a list, or goes on with one.
+/// Returns whether a line is a list item or continues one.
 fn is_list_item(line: &str) -> bool {
     let text = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_numbered = text.len() < line.len() && text.starts_with(['.', ')']);
     is_numbered || line.starts_with(['-', '*', '+', ' ', '\t'])
 }
 
-/// What every prompt of this program's own begins with.
+/// How the standard first lines of the program's prompts start.
 const PROMPT_HEAD_PREFIXES: [&str; 3] =
     ["[agent-collab ", "You are the ", "Work in the repository "];
 
-/// A prompt without what every one has at its head.
+/// Returns a prompt without front matter and standard first lines.
 fn prompt_body(whole: &str) -> Vec<String> {
     strip_front_matter(whole)
         .filter(|line| !line.trim().is_empty() && !is_prompt_head(line))
@@ -139,7 +137,7 @@ mod tests {
             ["This is review 1.", "## Goal", "sum", "## How", "well"]
         );
         assert!(first.is_first);
-        // The same one asked about again is as new as before.
+        // Previewing the same prompt again shows the same new lines.
         assert_eq!(sent.preview_prompt(&first.full_text), first);
         sent.record_prompt(&first);
         let next = sent.preview_prompt(

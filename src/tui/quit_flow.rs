@@ -1,6 +1,6 @@
-//! How the user leaves: at once, after a word on what would end, and with a second key without patience.
+//! How the user quits: at once if nothing runs, else after a dialog that says what would stop.
 //!
-//! Refuses to end anything itself.
+//! A second key quits immediately. The program does the actual stopping.
 
 use super::Screen;
 use super::action::{Action, QuitStep};
@@ -10,7 +10,8 @@ use super::keymap::ComposerFocus;
 use crate::domain::run::RunState;
 
 impl Screen {
-    /// The key and `/on_quit`: asks where something would end; the second one, while that is asked or carried out, kills.
+    /// Handles the quit key and `/quit`: asks first if something would stop. A second one, while the dialog
+    /// is open or the program is stopping, kills.
     pub(super) fn on_quit(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.open_quit_dialog(state) {
             return Vec::new();
@@ -26,12 +27,12 @@ impl Screen {
         actions
     }
 
-    /// Keeps what is half written for the next start, however the program ends.
+    /// Saves a half-written text for the next start; called however the program ends.
     pub fn remember_draft(&mut self) {
         self.composer.remember_draft();
     }
 
-    /// Opens the dialog that says what would end with the program, unless it is open; tells whether it did.
+    /// Opens the dialog that says what would stop, unless it is open already; returns whether it did.
     pub fn open_quit_dialog(&mut self, state: Option<&RunState>) -> bool {
         if self.is_quit_dialog_open() || self.is_quitting || self.is_read_only() {
             return false;
@@ -39,7 +40,7 @@ impl Screen {
         let Some(sheet) = self.needed_quit_dialog(state) else {
             return false;
         };
-        // It is seen whatever lies over the tabs.
+        // Nothing may cover this dialog.
         self.close_overlays();
         self.palette = None;
         self.clear_search();
@@ -48,27 +49,27 @@ impl Screen {
         true
     }
 
-    /// Tells whether the dialog stands that says what would end.
+    /// Returns whether the quit dialog is open.
     pub(super) fn is_quit_dialog_open(&self) -> bool {
         self.own_dialog
             .as_ref()
             .is_some_and(|own| own.id == quit_confirmation::DIALOG_ID)
     }
 
-    /// That dialog as things stand now, where something would end.
+    /// Builds the quit dialog for the current state; `None` if nothing would stop.
     fn needed_quit_dialog(&self, state: Option<&RunState>) -> Option<ChoiceDialog> {
         let key = self.keymap().key_label("quit", ComposerFocus::Unfocused);
         quit_confirmation::build_dialog(state?, self.local_clock(), &key)
     }
 
-    /// The same while it stands: the run goes on below it.
+    /// Builds the quit dialog while it is open; the run continues behind it.
     pub(super) fn quit_dialog(&self, state: Option<&RunState>) -> ChoiceDialog {
         let key = || self.keymap().key_label("quit", ComposerFocus::Unfocused);
         let sheet = self.needed_quit_dialog(state);
         sheet.unwrap_or_else(|| quit_confirmation::build_idle_dialog(&key()))
     }
 
-    /// Notes that the user leaves, where these actions say so.
+    /// Notes that the user is quitting, if one of the actions says so.
     pub(super) fn note_quit(&mut self, actions: &[Action]) {
         self.is_quitting |= actions
             .iter()

@@ -1,7 +1,7 @@
-//! A screen that only looks: what it says in the header, which commands it refuses, and the picker and
-//! the question that belong to looking.
+//! Read-only screens: what the header says, which commands are blocked, and the dialogs for the history and
+//! for taking over.
 //!
-//! Refuses to know why the run cannot be touched: whoever opens the screen says so in words.
+//! The caller says why the run is read-only.
 
 use super::action::Action;
 use super::command::ScreenCommand;
@@ -9,55 +9,53 @@ use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::theme;
 use super::{Screen, dialogs};
 
-/// How a screen that only looks names itself.
+/// How a read-only screen describes itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOnlyStatus {
-    /// What the header says after "read-only", such as "finished run".
+    /// The text in the header after "read-only", such as "finished run".
     pub badge: String,
-    /// What follows "read-only: " when a key is refused.
+    /// The text after "read-only: " when a key is rejected.
     pub reason: String,
-    /// Whether somebody else works on the run.
+    /// Whether another instance is working on the run.
     pub owner_activity: OwnerActivity,
-    /// The run as it is listed, where it can be taken up again.
+    /// The run's entry in the history, if it can be resumed.
     pub resumable_run: Option<RunListEntry>,
 }
 
-/// Whether somebody else works on a run that is looked at.
+/// Whether another instance is working on the run that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnerActivity {
-    /// Another instance does.
     Working,
-    /// Nobody does: what ran was cut off.
+    /// No instance is: what was running has been interrupted.
     Idle,
 }
 
-/// A finished run, as the picker shows it.
+/// A run of the history, as the list shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunListEntry {
-    /// Its directory's name.
+    /// The name of its directory.
     pub name: String,
-    /// When it was archived.
     pub date: String,
-    /// Where it ended.
+    /// The phase in which it ended.
     pub ended: String,
-    /// What it was about, or what is wrong with its files.
+    /// The goal's title, or what is wrong with its files.
     pub about: String,
-    /// How far it came; empty where that is not known.
+    /// How far it got; empty if unknown.
     pub progress: String,
-    /// Whether it came to its end.
     pub completion: RunCompletion,
 }
 
-/// Whether a run of the history came to its end.
+/// Whether a run of the history is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunCompletion {
-    /// It did, or what is wrong with its files leaves nothing to go on with.
+    /// It is finished, or its files are too damaged to resume.
     Complete,
-    /// It was put away before, and can be taken up again.
+    /// It was archived before its end and can be resumed.
     Unfinished,
 }
 
-/// Tells whether a key may mean a command while something lies over the run: it looks, goes somewhere, or stops a turn.
+/// Returns whether a key may run this command while something covers the run: it only reads,
+/// navigates, or interrupts a turn.
 pub fn is_safe_in_overlay(command: &ScreenCommand) -> bool {
     let leaves_alone = !changes_run(command) && !matches!(command, ScreenCommand::ExportRun(_));
     leaves_alone
@@ -67,7 +65,7 @@ pub fn is_safe_in_overlay(command: &ScreenCommand) -> bool {
         )
 }
 
-/// Tells whether a command does more than look.
+/// Returns whether a command changes the run or writes to it.
 pub fn changes_run(command: &ScreenCommand) -> bool {
     match command {
         ScreenCommand::Go
@@ -136,7 +134,7 @@ pub fn changes_run(command: &ScreenCommand) -> bool {
 }
 
 impl Screen {
-    /// Shows the finished runs to choose from; the answer is [`Action::OpenRun`].
+    /// Lists the finished runs; the answer is [`Action::OpenRun`].
     pub fn show_run_history(&mut self, runs: &[RunListEntry]) {
         self.is_dirty = true;
         if runs.is_empty() {
@@ -146,8 +144,8 @@ impl Screen {
         self.open_or_defer_dialog(dialogs::run_history_list::build_dialog(runs));
     }
 
-    /// Asks whether to take over, now that the other instance has ended; the answer is
-    /// [`Action::TakeOver`].
+    /// Asks whether to take over the repository after the other instance has ended; the
+    /// answer is [`Action::TakeOver`].
     pub fn ask_to_take_over(&mut self) {
         self.is_dirty = true;
         let sheet = ChoiceDialog::new("free", "the other instance has ended")
@@ -162,25 +160,25 @@ impl Screen {
         self.open_or_defer_dialog(sheet);
     }
 
-    /// Changes what a screen that only looks says of itself.
+    /// Changes how a read-only screen describes itself.
     pub fn on_read_only(&mut self, read_only: ReadOnlyStatus) {
         self.is_dirty = true;
         self.settings.read_only = Some(read_only);
     }
 
-    /// A word to the user that goes away with the next key and is kept nowhere.
+    /// Shows a toast that disappears with the next key and is stored nowhere else.
     pub fn set_toast(&mut self, text: &str) {
         self.is_dirty = true;
         self.show_toast(text);
     }
 
-    /// Takes a word back that is no longer so.
+    /// Removes the toast when it is no longer true.
     pub fn clear_toast(&mut self) {
         self.is_dirty = true;
         self.toast = None;
     }
 
-    /// The run that is looked at, where it can be taken up again.
+    /// Returns the run's history entry, if it can be resumed.
     pub(super) fn resumable_run(&self) -> Option<&RunListEntry> {
         self.settings.read_only.as_ref()?.resumable_run.as_ref()
     }
@@ -189,7 +187,7 @@ impl Screen {
         self.settings.read_only.is_some()
     }
 
-    /// Why something is not done on a screen that only looks; `None` on any other.
+    /// Returns why a read-only screen does not do something; `None` on any other screen.
     pub(super) fn read_only_reason(&self) -> Option<String> {
         let read_only = self.settings.read_only.as_ref()?;
         Some(format!("read-only: {}", read_only.reason))

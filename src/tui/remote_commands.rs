@@ -1,7 +1,7 @@
-//! Commands that were sent from outside the screen: the same as typed, and fewer.
+//! Commands sent from outside the screen: a subset of the slash commands.
 //!
-//! Refuses what decides about an agent's call or answers a question: agents run as the same user, so
-//! that is done in front of the screen only. Refuses to know who sent it.
+//! Commands that decide an agent's call or answer a question are rejected. Agents run as the same user and
+//! could send them, so these decisions need a person at the screen.
 
 use super::Screen;
 use super::action::Action;
@@ -11,16 +11,16 @@ use crate::domain::event::Event;
 use crate::domain::run::RunState;
 use crate::text::clean_text;
 
-/// What can be sent, as it is listed for people.
+/// The commands that can be sent, as help text.
 pub const SENDABLE: &str =
     "go, auto, pause, stop, interrupt, cancel, steer TEXT, changes TEXT, goal TEXT, quit";
 
 impl Screen {
-    /// Makes actions of a command that was sent; nothing of what the user is at on the screen changes.
-    /// What a key would ask about once more was meant.
+    /// Turns a sent command into actions without changing what the user is doing on the screen. A command
+    /// that a key would ask to confirm counts as confirmed.
     ///
     /// # Errors
-    /// Why it is not done, in words.
+    /// The command is not allowed or not possible now; the message says why.
     pub fn perform_remote_command(
         &mut self,
         name: &str,
@@ -29,6 +29,7 @@ impl Screen {
     ) -> Result<Vec<Action>, String> {
         let command = parse_remote_command(name, &clean_text(text))?;
         let chosen = self.chosen_choice.clone();
+        // Set aside what the user has open, so that the command can neither use nor change it.
         let at_hand = (
             self.own_dialog.take(),
             self.toast.take(),
@@ -41,6 +42,7 @@ impl Screen {
         let why = self.toast.take();
         (self.own_dialog, self.toast, self.composer_focus, self.draft) = at_hand;
         self.chosen_choice = chosen;
+        // The first choice of a confirmation is the one that confirms.
         let actions = match confirm.and_then(|sheet| sheet.choices.into_iter().next()) {
             Some(yes) => match yes.action {
                 ChoiceAction::ActAndClose(actions) => actions,
@@ -48,7 +50,7 @@ impl Screen {
             },
             None => actions,
         };
-        // Some dialogs name `g` what is an answer.
+        // In some dialogs `g` is the key of an answer, which must not be given remotely.
         if is_release && !actions.iter().all(sends_turn) {
             return Err("not yet: a question waits for its answer on the screen".to_owned());
         }
@@ -61,10 +63,10 @@ impl Screen {
     }
 }
 
-/// Tells whether there is such a command and it may be sent, whatever the run is at.
+/// Checks that a command exists and may be sent, independent of the run's state.
 ///
 /// # Errors
-/// Why not, in words.
+/// The command does not exist or may not be sent; the message says why.
 pub fn check_remote_command(name: &str, text: &str) -> Result<(), String> {
     parse_remote_command(name, &clean_text(text)).map(drop)
 }
@@ -114,7 +116,7 @@ fn parse_remote_command(name: &str, text: &str) -> Result<ScreenCommand, String>
     }
 }
 
-/// The names of what can be sent.
+/// Returns the names of the commands that can be sent.
 fn remote_command_names() -> impl Iterator<Item = &'static str> {
     let entries = SENDABLE.split(", ");
     entries.map(|entry| entry.split(' ').next().unwrap_or(entry))

@@ -1,7 +1,7 @@
-//! What came of a run that is over, and what can be done now: a card at the end of the chat.
+//! The summary of a finished run and the possible next steps: a card at the end of the chat.
 //!
-//! Says what the program checked and counted, not what an agent claims. Refuses to know whether a branch
-//! still stands.
+//! It shows what the program checked and counted, not what an agent claims. It does not check
+//! whether the branch still exists.
 
 use ratatui::style::Style;
 
@@ -23,7 +23,7 @@ use crate::domain::run::RunState;
 use crate::text::pluralize;
 
 impl Screen {
-    /// Has the chat end with the card of a run that is over, for as long as it is.
+    /// Shows the summary card while the run is over, and removes it otherwise.
     pub(super) fn update_run_summary(&mut self, state: Option<&RunState>) {
         match state {
             Some(state) if state.is_over() => {
@@ -35,7 +35,7 @@ impl Screen {
         }
     }
 
-    /// Tells whether a run that ended here is what the chat shows while the next one begins.
+    /// Returns whether the chat still shows the run that ended here while the user starts the next one.
     pub(super) fn shows_ended_run(&self) -> bool {
         self.welcome.missing.is_empty() && self.transcript.has_run_summary()
     }
@@ -68,7 +68,7 @@ impl Screen {
         }
     }
 
-    /// What was done and how it was checked.
+    /// Describes the results and how they were tested.
     fn describe_results(&self, state: &RunState) -> Vec<(String, Style)> {
         let Some(execution) = &state.execution else {
             return vec![("nothing was executed".to_owned(), theme::PLAIN)];
@@ -95,7 +95,7 @@ impl Screen {
         said
     }
 
-    /// The keys and commands that make sense now.
+    /// Returns the keys that are useful next.
     fn next_step_keys(&self, state: &RunState) -> Vec<RunSummaryKey> {
         let is_writing = self.composer_focus == ComposerFocus::Focused;
         let key = |action: &str| self.keymap().key_label(action, self.composer_focus);
@@ -123,7 +123,7 @@ impl Screen {
         keys
     }
 
-    /// The command that merges what the run committed, while the card stands there and nothing else is pointed at.
+    /// Returns the merge command while the card is visible and nothing else is selected.
     pub(super) fn selected_merge_command(&self, state: Option<&RunState>) -> Option<String> {
         let is_shown =
             self.tab == TabKind::Chat && self.pager.is_none() && self.diff_view.is_none();
@@ -132,7 +132,7 @@ impl Screen {
         self.merge_command(over?)
     }
 
-    /// The keys that make sense where the run is only looked at.
+    /// Returns the keys that are useful on a read-only screen.
     fn read_only_keys(&self, state: &RunState) -> Vec<RunSummaryKey> {
         let key = |action: &str| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let diff = state.execution.as_ref();
@@ -141,7 +141,7 @@ impl Screen {
         diff.into_iter().chain([page]).collect()
     }
 
-    /// The command that brings the commits to the branch that was checked out before.
+    /// Returns the command that merges the commits into the branch that was checked out before.
     fn merge_command(&self, state: &RunState) -> Option<String> {
         let execution = state.execution.as_ref()?;
         let CommitTarget::New { branch } = &execution.commits else {
@@ -176,7 +176,7 @@ fn describe_commits(execution: &PlanExecution) -> String {
     }
 }
 
-/// What the receipts of the steps say.
+/// Summarizes the test results of the steps.
 fn describe_tests(done: &[StepRecord]) -> Vec<(String, Style)> {
     let changed: Vec<&StepRecord> = done
         .iter()
@@ -209,7 +209,7 @@ fn describe_tests(done: &[StepRecord]) -> Vec<(String, Style)> {
     said
 }
 
-/// A key with what it does, at length and in short.
+/// Creates a key with a long and a short label.
 fn summary_key(name: String, does: &'static str, in_short: &'static str) -> RunSummaryKey {
     RunSummaryKey {
         name,
@@ -218,7 +218,7 @@ fn summary_key(name: String, does: &'static str, in_short: &'static str) -> RunS
     }
 }
 
-/// The steps that came to this, named.
+/// Names the steps that match, and returns how many there are.
 fn describe_steps(
     done: &[StepRecord],
     is_it: impl Fn(&StepRecord) -> bool,
@@ -232,7 +232,7 @@ fn describe_steps(
     }
 }
 
-/// The steps that changed nothing.
+/// Names the steps that changed nothing.
 fn describe_unchanged_steps(done: &[StepRecord]) -> Option<(String, Style)> {
     let (which, _) = describe_steps(done, |record| {
         record.assessment() == StepAssessment::Unchanged
@@ -246,7 +246,7 @@ fn describe_unchanged_steps(done: &[StepRecord]) -> Option<(String, Style)> {
     Some((text, labels::assessment_style(came)))
 }
 
-/// The steps whose changes are in no commit.
+/// Names the steps whose changes are not committed.
 fn describe_uncommitted_steps(done: &[StepRecord]) -> Option<(String, Style)> {
     let is_left = |record: &StepRecord| matches!(record.outcome, StepOutcome::Uncommitted { .. });
     let (which, n) = describe_steps(done, is_left)?;

@@ -1,7 +1,7 @@
-//! Where everything stands, for any size; and the order in which it is drawn.
+//! Lays out the whole screen for any window size, and draws its parts in order.
 //!
-//! With too little room the header goes first, then the composer's border, then the tab: what waits for
-//! the user stays.
+//! If space is short, the header goes first, then the composer's border, then the tab; what waits
+//! for the user stays visible.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -21,48 +21,42 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
 
-/// How many columns a page takes at most.
+/// The maximum width of a page.
 const MAX_PAGE_COLUMNS: u16 = 112;
-/// How many rows of what is read stay beside a dialog.
+/// How many rows of the tab must stay visible beside a dialog.
 const MIN_BODY_ROWS: usize = 5;
-/// Below how many rows a dialog leaves its choices out while what it asked for is written, and makes place for a chat
-/// that is scrolled back.
+/// Below this window height, a dialog hides its choices while the user writes a text for it, and makes room
+/// for a chat that is scrolled up.
 const LOW_WINDOW_ROWS: u16 = 16;
 
-/// Where things stand in the last frame, for the mouse.
+/// The areas of the last frame that can be clicked.
 #[derive(Debug, Default)]
 pub struct ScreenHitAreas {
-    /// The tab, or the long text in its place.
+    /// The tab, or the pager in its place.
     pub body: Rect,
-    /// The second pane, with what it shows.
+    /// The second pane and its tab.
     pub side_pane: Option<(Rect, TabKind)>,
-    /// The composer.
     pub composer: Rect,
-    /// Each tab's title.
     pub tabs: Vec<(Rect, TabKind)>,
-    /// The dialog.
     pub dialog: Rect,
-    /// Whether only a line of it is shown, which names no choice and answers nothing.
+    /// Whether the dialog is reduced to a line, which shows no choices and takes no answer.
     pub is_dialog_folded: bool,
-    /// Each choice of the dialog.
     pub choices: Vec<(Rect, usize)>,
-    /// The palette and its rows, where it is open.
+    /// The open palette and its rows.
     pub palette: Option<(Rect, Vec<(Rect, usize)>)>,
-    /// What is offered while the user writes.
+    /// The rows of the suggestions.
     pub completion: Vec<(Rect, usize)>,
-    /// Each diff of the strip.
     pub diff_strip: Vec<(Rect, DiffScope)>,
-    /// The runs of before on the first page, by their places among them.
+    /// The recent runs on the welcome page, by index.
     pub runs: Vec<(Rect, usize)>,
-    /// The keys of the footer.
     pub buttons: footer::FooterButtons,
-    /// What names a key anywhere else.
+    /// The key hints anywhere else.
     pub hints: KeyHintAreas,
-    /// That the user is waited for, in the header.
+    /// The header's text that the run waits for the user.
     pub need: Rect,
 }
 
-/// Takes rows from the bottom of an area, as many as there are.
+/// Takes up to `rows` rows from the bottom of an area.
 pub(super) fn split_bottom(area: &mut Rect, rows: usize) -> Rect {
     let rows = u16::try_from(rows).unwrap_or(u16::MAX).min(area.height);
     area.height -= rows;
@@ -73,7 +67,7 @@ pub(super) fn split_bottom(area: &mut Rect, rows: usize) -> Rect {
     }
 }
 
-/// Takes rows from the top of an area, as many as there are.
+/// Takes up to `rows` rows from the top of an area.
 pub(super) fn split_top(area: &mut Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     let taken = Rect {
@@ -97,7 +91,7 @@ impl Screen {
         self.update_run_summary(state);
         self.update_terminal_status(waiting.as_ref(), state);
         self.close_stale_pager(waiting.as_ref());
-        // A diff, a board and a long text have the whole height but for what waits, which is named there.
+        // A diff, a board or the pager takes the whole height; a waiting dialog is only named there.
         let is_diff = self.diff_view.is_some() && self.pager.is_none();
         let is_whole = is_diff || self.is_board_open();
         let is_beside = !is_whole && self.pager.is_none();
@@ -140,6 +134,7 @@ impl Screen {
                     .record_seen(self.tab, self.tab_revision(self.tab));
             }
         }
+        // Set again when the dialog is drawn below: only a dialog of this frame counts as read.
         self.drawn_dialog = None;
         if let Some(sheet) = &sheet {
             let is_folded = put_aside.is_some()
@@ -154,7 +149,7 @@ impl Screen {
         self.draw_palette(frame, state, waiting.as_ref());
     }
 
-    /// Draws a dialog, or a line that it waits; only the dialog can have been read.
+    /// Draws a dialog, or a line that stands for it; only the dialog itself counts as read.
     fn draw_dialog_or_line(
         &mut self,
         frame: &mut Frame,
@@ -180,7 +175,7 @@ impl Screen {
         self.draw_dialog(frame, area, sheet);
     }
 
-    /// A dialog without what the window has no place for now.
+    /// Reduces a dialog to what fits into the window now.
     fn fit_dialog(
         &self,
         mut sheet: ChoiceDialog,
@@ -192,7 +187,7 @@ impl Screen {
             sheet = sheet.without_plan_text();
         }
         let is_gate = command_availability::open_question(state).is_some_and(is_gate_question);
-        // A prompt is read where it is asked about first.
+        // The prompt is read in Chat, where the question comes first; beside a tab that is read, the dialog drops it.
         if reads_on == TabReading::BesideDialog && is_gate {
             sheet = sheet.without_details();
         }
@@ -203,8 +198,8 @@ impl Screen {
         }
     }
 
-    /// Tells whether the user reads a tab beside the dialog; a call is read before anything else, but in a low window,
-    /// where nothing else could be. There whoever scrolls the chat up reads it.
+    /// Returns whether the user reads a tab beside the dialog. A pending call comes first, except in a low
+    /// window, where nothing else would fit; there, scrolling up the chat counts as reading it.
     fn tab_reading(&self, height: u16, state: Option<&RunState>) -> TabReading {
         let is_first = is_call_pending(state) && height >= LOW_WINDOW_ROWS;
         let reads = match self.tab {
@@ -218,7 +213,7 @@ impl Screen {
         }
     }
 
-    /// Tells whether a text is written that a dialog asked for: its choices take no keys meanwhile.
+    /// Returns whether the user writes a text for a dialog; its choices take no keys meanwhile.
     fn is_writing_for_dialog(&self) -> bool {
         self.composer_focus == ComposerFocus::Focused && self.draft.is_some()
     }
@@ -226,7 +221,7 @@ impl Screen {
     fn draw_dialog(&mut self, frame: &mut Frame, area: Rect, sheet: &ChoiceDialog) {
         let mut view = self.keymap().key_label("view", ComposerFocus::Unfocused);
         if self.composer_focus == ComposerFocus::Focused {
-            // The composer has the keys: it would take this one as a letter.
+            // The composer would take this key as a letter, so it has to be left first.
             view = format!(
                 "{} {view}",
                 self.keymap().key_label("close", ComposerFocus::Unfocused)
@@ -241,7 +236,7 @@ impl Screen {
         self.hit_areas.choices = sheet.draw(frame, area, keys, &enter, &view);
     }
 
-    /// Who has the keys while a dialog stands of which this choice is pointed at.
+    /// Returns who gets the keys while a dialog with this selected choice is open.
     pub(super) fn dialog_focus(&self, sheet: &ChoiceDialog, chosen: usize) -> DialogFocus {
         let is_empty = self.draft.is_none() && self.composer.is_empty();
         match (self.composer_focus, sheet.empty_composer_enter) {
@@ -253,7 +248,7 @@ impl Screen {
         }
     }
 
-    /// What Enter does now, seen from the dialog; in short where it is narrow.
+    /// Returns what Enter does now, as shown in the dialog; shortened if the dialog is narrow.
     fn enter_label(&self, sheet: &ChoiceDialog, keys: DialogFocus, columns: usize) -> String {
         let leave = self.keymap().key_label("leave", ComposerFocus::Focused);
         let (long, short) = match keys {
@@ -283,7 +278,7 @@ impl Screen {
         }
     }
 
-    /// Closes a long text whose dialog is answered.
+    /// Closes a pager whose dialog has been answered.
     fn close_stale_pager(&mut self, waiting: Option<&ChoiceDialog>) {
         let of = self.pager.as_ref().and_then(TextPager::dialog_id);
         if of.is_some_and(|of| waiting.is_none_or(|sheet| sheet.id != of)) {
@@ -306,7 +301,7 @@ impl Screen {
         if let Some(pager) = &mut self.pager {
             let mut area = inset_columns(area);
             let keymap = &self.settings.appearance.keymap;
-            // What the text is of has its title already.
+            // A text that belongs to the dialog already has its title.
             let other = waiting.filter(|sheet| pager.dialog_id() != Some(sheet.id.as_str()));
             if let Some(sheet) = other.filter(|_| area.height > 2) {
                 let line = split_top(&mut area, 1);
@@ -320,12 +315,12 @@ impl Screen {
         self.draw_tab(self.tab, frame, area, state, now);
     }
 
-    /// What of an area the page of a tab takes.
+    /// Returns the part of an area that a tab's page takes.
     fn page_area(&self, tab: TabKind, area: Rect) -> Rect {
         match tab {
             TabKind::Chat => area,
             TabKind::Plan if self.plan_view.is_side_by_side() => area,
-            // It keeps its rows short itself.
+            // The log limits the length of its rows itself.
             TabKind::Log => Rect {
                 width: area.width.saturating_sub(1),
                 ..area
@@ -334,7 +329,7 @@ impl Screen {
         }
     }
 
-    /// Draws a tab; of two panes only the one that has the keys names any.
+    /// Draws a tab; of two panes, only the one that has the keys shows key names.
     pub(super) fn draw_tab(
         &mut self,
         tab: TabKind,
@@ -416,7 +411,7 @@ impl Screen {
     }
 }
 
-/// What needs the user behind what lies over it, with the key that goes there.
+/// Returns a line about a dialog that is covered, with the key that goes to it.
 pub(super) fn waiting_behind_line(what: &str, back: &str, columns: usize) -> Line<'static> {
     let hint = format!(" ({back} goes there)");
     let what = truncate_to_columns(
@@ -428,23 +423,24 @@ pub(super) fn waiting_behind_line(what: &str, back: &str, columns: usize) -> Lin
     Line::from(spans)
 }
 
-/// Tells whether an agent's call waits.
+/// Returns whether an agent's call is pending.
 fn is_call_pending(state: Option<&RunState>) -> bool {
     state.is_some_and(|state| !state.approvals.is_empty())
 }
 
-/// Tells whether the title of a dialog says what is asked, as it does of a turn that waits: of two rows nothing else would.
+/// Returns whether the dialog's title contains the whole question, as for a turn that waits: two
+/// rows would show nothing else.
 fn is_question_in_title(state: Option<&RunState>) -> bool {
     command_availability::open_question(state).is_some_and(is_gate_question)
         && !is_call_pending(state)
 }
 
-/// Tells whether a turn that waits is asked about.
+/// Returns whether the question is about a turn that waits at the gate.
 fn is_gate_question(kind: &QuestionKind) -> bool {
     matches!(kind, QuestionKind::Gate { .. })
 }
 
-/// An area with a column free at either side.
+/// Returns the area without one column at each side.
 pub(super) fn inset_columns(area: Rect) -> Rect {
     let free = u16::from(area.width > 2);
     Rect {
@@ -454,7 +450,7 @@ pub(super) fn inset_columns(area: Rect) -> Rect {
     }
 }
 
-/// What of an area a page takes: a column stays free at the right, and longer lines are hard to read.
+/// Limits the width of a page: one column stays free at the right, and long lines are hard to read.
 fn limit_page_width(area: Rect) -> Rect {
     Rect {
         width: area.width.saturating_sub(1).min(MAX_PAGE_COLUMNS),
@@ -462,7 +458,7 @@ fn limit_page_width(area: Rect) -> Rect {
     }
 }
 
-/// What a choice does, without how; what stands behind a comma is part of it where there is room.
+/// Returns a label without its explanation; the part after a comma is kept if it fits.
 fn short_label(label: &str, columns: usize) -> &str {
     let first = |signs: &[char]| label.split(signs).next().unwrap_or(label).trim_end();
     let whole = first(&[':', ';', '(', '…']);
@@ -473,7 +469,7 @@ fn short_label(label: &str, columns: usize) -> &str {
     }
 }
 
-/// How many rows the header has in a window of this height.
+/// Returns the height of the header for a window height.
 fn header_rows(height: u16) -> u16 {
     match height {
         0..6 => 0,
@@ -490,8 +486,8 @@ enum TabReading {
     DialogOnly,
 }
 
-/// A dialog gets what it wants but for a few rows of the tab, for two of five where that is read, and at least
-/// its choices, but where that would hide what is read.
+/// Returns the height of a dialog. It gets what it needs except a few rows for the tab, or two fifths if the
+/// tab is being read. It always keeps its choices, unless they would hide the tab that is read.
 fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> usize {
     let height = usize::from(rest.height);
     let wanted = sheet.preferred_rows(usize::from(rest.width));
@@ -504,7 +500,7 @@ fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> usize 
     let frame_and_line = 2 + usize::from(!sheet.body.is_empty());
     let least = (sheet.choices.len() + frame_and_line).min(height);
     let rows = wanted.min(height.saturating_sub(for_body)).max(least);
-    // Where next to nothing would be left of what is read, the title and what Enter does are enough.
+    // If almost nothing of the tab would stay visible, the title and the action of Enter are enough.
     if reads_on == TabReading::BesideDialog && height < rows + MIN_BODY_ROWS {
         2.min(height)
     } else {

@@ -1,20 +1,20 @@
-//! A new run on a screen that has shown another one: what is known of that one is not of this one.
+//! Resets the screen for a new run.
 //!
-//! Refuses to touch what is the user's own: what they write for nobody yet, and what they have open.
+//! The user's own drafts and open views are kept.
 
 use super::dialog::ComposerDraft;
 use super::{Screen, prompt_preview, tabs};
 
 impl Screen {
-    /// Drops what was chosen and not given yet.
+    /// Drops answers that were chosen but not sent yet.
     pub(super) fn clear_picked_answers(&mut self) {
         self.picked_answers.clear();
         self.ticked_answers.clear();
     }
 
-    /// Forgets what belongs to the run before: numbers of findings and lines of the plan begin anew.
+    /// Drops what belongs to the previous run, because numbers of findings and lines of the plan start over.
     pub(super) fn reset_run_state(&mut self) {
-        // What waits is counted from the beginning in each run.
+        // Calls and questions are numbered from the start in each run.
         (self.chosen_choice, self.exact_call) = (None, None);
         self.input_guard.clear_dialog();
         self.finding_selection = tabs::comments::FindingSelection::default();
@@ -33,14 +33,14 @@ impl Screen {
         self.mark_all_tabs_seen();
     }
 
-    /// Marks nothing as new: what was not looked at is of another run.
+    /// Marks all tabs as seen: unread changes belong to the previous run.
     pub(super) fn mark_all_tabs_seen(&mut self) {
         for tab in tabs::TabKind::ALL {
             self.seen_tabs.record_seen(tab, self.tab_revision(tab));
         }
     }
 
-    /// Forgets which prompts went out: a conversation that is new has heard nothing of them.
+    /// Forgets the sent prompts, because a new conversation does not contain them.
     pub(super) fn clear_prompt_history(&mut self) {
         self.prompt_history = prompt_preview::PromptHistory::default();
     }

@@ -1,4 +1,4 @@
-//! Lines that are laid out, and the window onto them.
+//! A scrollable view of laid-out lines.
 
 mod scroll_view_render;
 
@@ -13,78 +13,72 @@ use super::search_highlight::SearchMatches;
 use super::tabs::TabKind;
 use super::theme;
 
-/// Where the window starts when new lines come.
+/// Where the view goes when new lines arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ScrollAnchor {
-    /// It stays where it is.
     #[default]
     Top,
     /// It follows the last line until the user scrolls.
     End,
 }
 
-/// Laid out lines with a window.
+/// Laid-out lines and the visible window.
 #[derive(Debug, Default)]
 pub struct ScrollView {
     lines: Vec<Line<'static>>,
     first_row: usize,
     height: usize,
     anchor: ScrollAnchor,
-    /// Whether the user scrolled away from what it follows.
+    /// Whether the user has scrolled away from what the view follows.
     is_scrolled_away: bool,
-    /// What it follows in the place of its end.
+    /// The target that the view follows instead of its end.
     followed_target: Option<ScrollTarget>,
-    /// What the lines were laid out for.
+    /// The cache key of the current lines.
     key: Option<u64>,
-    /// The lines that can be gone to, by number.
+    /// The rows of the targets.
     targets: BTreeMap<ScrollTarget, usize>,
-    /// Where to go with the next frame, and how.
+    /// The target to scroll to in the next frame, and where to put it.
     pending_scroll: Option<(ScrollTarget, RevealPlacement)>,
-    /// Where it was drawn last.
     area: Rect,
-    /// The keys that turn its pages.
     page_keys: String,
-    /// The key with which it follows again.
+    /// The key that makes it follow again.
     end_key: String,
-    /// What is said of it beside them; empty where it is nothing.
+    /// The text beside the scroll position; may be empty.
     status_text: String,
-    /// How many times other lines were put there.
+    /// Increases each time the lines are replaced.
     version: u64,
     matches: SearchMatches,
-    /// Whether what was found is brought into view with the next frame.
+    /// Whether the next frame scrolls to the current match.
     scrolls_to_match: bool,
 }
 
-/// Where in the window something is brought.
+/// Where a target is placed in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RevealPlacement {
     /// With a third of the window above it.
     UpperThird,
-    /// As near to where it comes from as it can be seen.
+    /// As close as possible to the edge where it comes into view.
     NearestEdge,
 }
 
-/// Where a window stands.
+/// A scroll position that can be restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScrollPosition {
     first_row: usize,
     is_scrolled_away: bool,
 }
 
-/// Something on a page that can be gone to.
+/// A position in a page that the view can scroll to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ScrollTarget {
-    /// A row in the place of several lines of the document, by the first of them, from 0; that line is marked there, too.
+    /// A row that replaces several lines of the document, by the first line, from 0; that line is a target too.
     Folded(usize),
-    /// A step of the plan, by its place among them, from 0; its line is marked there, too.
+    /// A step of the plan, by its index; its line is a target too.
     Step(usize),
-    /// A finding, by its number.
     Finding(u32),
-    /// The row before the settled findings.
+    /// The row above the settled findings.
     Settled,
-    /// The row that stands for all reviews.
     Reviews,
-    /// A note of the user, by its number.
     Note(u32),
     /// A line of the document, from 0.
     Line(usize),
@@ -92,12 +86,12 @@ pub enum ScrollTarget {
     Row(i64),
 }
 
-/// Puts the column in front of lines in which the one that is pointed at is marked.
+/// Adds a column on the left that marks the selected lines.
 pub fn add_gutter(lines: Vec<Line<'static>>, is_picked: bool) -> Vec<Line<'static>> {
     let sign = if is_picked { "▌" } else { " " };
     let mut lines = lines;
     for line in &mut lines {
-        // The line's own style is not the mark's.
+        // The mark must not get the line's own style.
         let style = std::mem::take(&mut line.style);
         for span in &mut line.spans {
             span.style = style.patch(span.style);
@@ -107,17 +101,16 @@ pub fn add_gutter(lines: Vec<Line<'static>>, is_picked: bool) -> Vec<Line<'stati
     lines
 }
 
-/// Lines, and those of them that can be gone to.
+/// Laid-out lines with their targets.
 #[derive(Debug, Default)]
 pub struct ScrollContent {
-    /// All of them.
     pub lines: Vec<Line<'static>>,
-    /// The places of some.
+    /// The row of each target.
     pub targets: BTreeMap<ScrollTarget, usize>,
 }
 
 impl ScrollContent {
-    /// Puts others below them.
+    /// Appends other content below.
     pub fn append(&mut self, below: Self) {
         let n = self.lines.len();
         let marks = below.targets.into_iter();
@@ -136,7 +129,7 @@ impl From<Vec<Line<'static>>> for ScrollContent {
     }
 }
 
-/// The pages of the tabs but Chat.
+/// The scroll views of all tabs except Chat.
 #[derive(Debug)]
 pub struct TabScrollViews {
     plan: ScrollView,
@@ -157,7 +150,7 @@ impl Default for TabScrollViews {
 }
 
 impl TabScrollViews {
-    /// The page of a tab; Chat, which has none, gives that of the plan.
+    /// Returns the view of a tab; for Chat, which has none, that of the plan.
     pub fn for_tab(&mut self, tab: TabKind) -> &mut ScrollView {
         match tab {
             TabKind::Chat | TabKind::Plan => &mut self.plan,
@@ -169,7 +162,7 @@ impl TabScrollViews {
 }
 
 impl ScrollView {
-    /// A page that follows its end.
+    /// Creates a view that follows its end.
     pub fn following_end() -> Self {
         Self {
             anchor: ScrollAnchor::End,
@@ -177,7 +170,7 @@ impl ScrollView {
         }
     }
 
-    /// Puts lines there that are laid out by `lay_out`, unless they were already at this `key`.
+    /// Replaces the lines with the result of `lay_out`, unless the lines of this `key` are already there.
     pub fn lay_out<Laid: Into<ScrollContent>>(&mut self, key: u64, lay_out: impl FnOnce() -> Laid) {
         if self.key != Some(key) {
             self.key = Some(key);
@@ -190,7 +183,8 @@ impl ScrollView {
         }
     }
 
-    /// Puts lines there like [`ScrollView::lay_out`]; what is marked and in view stays in its row, whatever comes before it.
+    /// Replaces the lines like [`ScrollView::lay_out`], and keeps the first visible target in its row,
+    /// whatever is inserted above.
     pub fn lay_out_keeping_view<Laid: Into<ScrollContent>>(
         &mut self,
         key: u64,
@@ -211,7 +205,7 @@ impl ScrollView {
         }
     }
 
-    /// All that stands there, as one would copy it.
+    /// Returns all lines as text for copying.
     pub fn text(&self) -> String {
         let lines = self
             .lines
@@ -220,28 +214,28 @@ impl ScrollView {
         lines.collect::<Vec<String>>().join("\n")
     }
 
-    /// Tells whether somebody scrolled away from what the window follows.
+    /// Returns whether the user has scrolled away from what the view follows.
     pub fn is_scrolled_away(&self) -> bool {
         self.is_scrolled_away
     }
 
-    /// Tells whether the first line that is marked stands in the window.
+    /// Returns whether the first target is visible.
     pub fn is_first_target_visible(&self) -> bool {
         let first = self.targets.values().min();
         first.is_some_and(|row| (self.first_row..self.first_row + self.height).contains(row))
     }
 
-    /// Brings a marked line into view with the next frame, where it has one of that number then.
+    /// Scrolls to a target in the next frame, if the view has it then.
     pub fn scroll_to(&mut self, mark: ScrollTarget) {
         self.pending_scroll = Some((mark, RevealPlacement::UpperThird));
     }
 
-    /// Moves the window with the next frame no further than a marked line needs to be seen with what belongs to it.
+    /// Scrolls in the next frame only as far as needed to show a target with its content.
     pub fn reveal(&mut self, mark: ScrollTarget) {
         self.pending_scroll = Some((mark, RevealPlacement::NearestEdge));
     }
 
-    /// The first of the marked lines of one sort that is in view and says something, or the last one.
+    /// Returns the first or last visible target of one kind whose row contains text.
     pub fn visible_target(
         &self,
         is_first: bool,
@@ -260,7 +254,7 @@ impl ScrollView {
         found.map(|(_, mark)| mark)
     }
 
-    /// Where a marked line and what belongs to it begin, and where they end.
+    /// Returns the first row of a target, and the row after its content.
     fn target_rows(&self, mark: ScrollTarget) -> Option<(usize, usize)> {
         let begins = *self.targets.get(&mark)?;
         let sort = std::mem::discriminant(&mark);
@@ -272,12 +266,12 @@ impl ScrollView {
         Some((begins, end.unwrap_or(self.lines.len())))
     }
 
-    /// Tells whether it has a line that is marked so.
+    /// Returns whether the view has a target.
     pub fn has_target(&self, mark: ScrollTarget) -> bool {
         self.targets.contains_key(&mark)
     }
 
-    /// Tells whether something of what belongs to a marked line is in view.
+    /// Returns whether a part of a target's content is visible.
     pub fn is_target_visible(&self, mark: ScrollTarget) -> bool {
         let rows = self.target_rows(mark);
         rows.is_some_and(|(begins, end)| {
@@ -285,7 +279,7 @@ impl ScrollView {
         })
     }
 
-    /// Tells whether what belongs to a marked line goes on below the window, or above it.
+    /// Returns whether a target's content continues below or above the window.
     pub fn extends_beyond_view(&self, mark: ScrollTarget, is_below: bool) -> bool {
         self.target_rows(mark).is_some_and(|(begins, end)| {
             if is_below {
@@ -296,7 +290,7 @@ impl ScrollView {
         })
     }
 
-    /// Keeps a marked line and what belongs to it in view from now on, until the user scrolls or points at something.
+    /// Keeps a target and its content visible until the user scrolls or selects something.
     pub fn follow_target(&mut self, mark: Option<ScrollTarget>) {
         if self.followed_target.is_none() {
             self.is_scrolled_away = false;
@@ -304,7 +298,7 @@ impl ScrollView {
         self.followed_target = mark;
     }
 
-    /// The first line of the document, from 0, in whose place and that of others a row stands.
+    /// Returns the first line of the document, from 0, that is folded into a row.
     pub fn first_fold(&self) -> Option<usize> {
         self.targets.keys().find_map(|mark| match mark {
             ScrollTarget::Folded(line) => Some(*line),
@@ -312,23 +306,23 @@ impl ScrollView {
         })
     }
 
-    /// Tells whether a row stands in the place of this line of the document, from 0, and of others.
+    /// Returns whether a line of the document, from 0, is folded into a row.
     pub fn is_folded(&self, line: usize) -> bool {
         self.is_hidden(line) || self.targets.contains_key(&ScrollTarget::Folded(line))
     }
 
-    /// Tells whether a line of the document, from 0, is one of those that a row stands for, but for the first of them.
+    /// Returns whether a line of the document, from 0, is folded and not the first of its fold.
     pub fn is_hidden(&self, line: usize) -> bool {
         self.first_fold().is_some() && !self.targets.contains_key(&ScrollTarget::Line(line))
     }
 
-    /// Puts other lines there; the window stays.
+    /// Replaces the lines; the scroll position stays.
     pub fn set_lines(&mut self, lines: Vec<Line<'static>>) {
         self.lines = lines;
         self.version += 1;
     }
 
-    /// Where the window stands, to come back to it.
+    /// Returns the scroll position, for restoring it later.
     pub fn position(&self) -> ScrollPosition {
         ScrollPosition {
             first_row: self.first_row,
@@ -336,48 +330,48 @@ impl ScrollView {
         }
     }
 
-    /// Stands where it stood.
+    /// Restores a scroll position.
     pub fn restore_position(&mut self, stand: ScrollPosition) {
         (self.first_row, self.is_scrolled_away) = (stand.first_row, stand.is_scrolled_away);
         self.pending_scroll = None;
         self.scrolls_to_match = false;
     }
 
-    /// Looks for letters from where the window stood on; nothing is looked for with none.
+    /// Searches for letters, starting at the given position; empty letters end the search.
     pub fn search(&mut self, letters: &str, stand: ScrollPosition) {
         self.restore_position(stand);
         self.matches.search(letters, stand.first_row);
         self.scrolls_to_match = true;
     }
 
-    /// Tells whether something is looked for.
+    /// Returns whether a search is active.
     pub fn is_searching(&self) -> bool {
         self.matches.is_searching()
     }
 
-    /// Looks for nothing any more; the window stays.
+    /// Ends the search; the scroll position stays.
     pub fn end_search(&mut self) {
         self.matches = SearchMatches::default();
         self.scrolls_to_match = false;
     }
 
-    /// Goes to the next place of what is looked for, or the one before.
+    /// Goes to the next or previous match.
     pub fn step_match(&mut self, is_next: bool) {
         self.matches.step_match(is_next);
         self.scrolls_to_match = true;
     }
 
-    /// Which place of how many is at hand, from 1.
+    /// Returns which match is current, from 1, and how many there are.
     pub fn match_position(&self) -> (usize, usize) {
         self.matches.match_position()
     }
 
-    /// What begins at the place that is at hand, or above it.
+    /// Returns the target at the current match or above it.
     pub fn match_target(&self) -> Option<ScrollTarget> {
         self.target_above(self.matches.current_row()?)
     }
 
-    /// Says something beside how far it is.
+    /// Sets the text beside the scroll position.
     pub fn set_status_text(&mut self, aside: &str) {
         self.status_text = match aside {
             "" => String::new(),
@@ -385,7 +379,7 @@ impl ScrollView {
         };
     }
 
-    /// Names the keys that turn its pages; none where it has none.
+    /// Sets the key names for scrolling; `None` if the view has no keys.
     pub fn set_page_keys(&mut self, keymap: Option<&ActiveKeymap>) {
         let Some(keymap) = keymap else {
             self.page_keys.clear();
@@ -396,7 +390,7 @@ impl ScrollView {
         self.end_key = keymap.key_label("end", ComposerFocus::Unfocused);
     }
 
-    /// The first line of the document that begins in view, from 0.
+    /// Returns the first visible line of the document, from 0.
     pub fn first_visible_line(&self) -> Option<usize> {
         let lines = self.targets.iter().filter_map(|(mark, row)| match mark {
             ScrollTarget::Line(line) if *row >= self.first_row => Some((*row, *line)),
@@ -405,7 +399,7 @@ impl ScrollView {
         lines.min().map(|(_, line)| line)
     }
 
-    /// The lines of the document that stand on the page, in order, from 0.
+    /// Returns the lines of the document on the page, in order, from 0.
     pub fn document_lines(&self) -> Vec<usize> {
         let lines = self.targets.keys().filter_map(|mark| match mark {
             ScrollTarget::Line(line) => Some(*line),
@@ -420,12 +414,12 @@ impl ScrollView {
         lines.collect()
     }
 
-    /// Tells whether it was drawn at a place of the screen.
+    /// Returns whether the view was drawn at a position.
     pub fn contains(&self, at: Position) -> bool {
         self.area.contains(at)
     }
 
-    /// What stands at a place of the screen, where something begins there or above it.
+    /// Returns the target at a position or above it.
     pub fn target_at(&self, at: Position) -> Option<ScrollTarget> {
         if !self.area.contains(at) {
             return None;
@@ -444,12 +438,12 @@ impl ScrollView {
             .map(|(mark, _)| *mark)
     }
 
-    /// Moves the window.
+    /// Scrolls the view.
     pub fn scroll(&mut self, to: ScrollMove) {
         let page = self.height.saturating_sub(1).max(1);
         let last = self.last_first_row();
         if self.followed_target.is_some() {
-            // Its end is one key further.
+            // The first press returns to the followed target; the next one goes to the end.
             let comes_back = to == ScrollMove::End && self.is_scrolled_away;
             self.is_scrolled_away = last > 0 && !comes_back;
             if comes_back {
@@ -474,7 +468,7 @@ impl ScrollView {
         self.lines.len().saturating_sub(self.height)
     }
 
-    /// The first row of the window in which what is followed stands.
+    /// Returns the scroll position at which the followed target is visible.
     fn followed_row(&self) -> Option<usize> {
         let row = *self.targets.get(&self.followed_target?)?;
         let next = self.targets.values().filter(|next| **next > row).min();

@@ -1,7 +1,7 @@
-//! What was recorded before this screen was there, made ready to be shown in front of what it has.
+//! Older events from the log, prepared for display in front of what the screen has.
 //!
-//! Made beside the loop, where cleaning and retelling a long past delays no key. Refuses to know where
-//! the events were kept.
+//! Runs outside the event loop, so that cleaning and replaying a long history does not delay keys.
+//! The caller reads the log.
 
 use super::tabs::TabKind;
 use super::tabs::log::EventLogList;
@@ -10,7 +10,7 @@ use super::{Screen, ScreenSettings};
 use crate::domain::event::EventRecord;
 use crate::domain::ids::UnixMillis;
 
-/// A piece of the past as a screen shows it that has seen nothing else.
+/// The display data of a piece of the log, built as on an empty screen.
 #[derive(Debug)]
 pub struct ScrollbackChunk {
     transcript: ChatTranscript,
@@ -23,7 +23,7 @@ pub struct ScrollbackChunk {
 }
 
 impl ScrollbackChunk {
-    /// Retells events in the order in which they happened; so many of their log came before them.
+    /// Replays events in their original order; `before` is the number of events in the log before them.
     pub fn from_events<'a>(before: u64, events: impl IntoIterator<Item = &'a EventRecord>) -> Self {
         let mut screen = Screen::new(ScreenSettings::default());
         screen.transcript.start_after(before);
@@ -42,7 +42,7 @@ impl ScrollbackChunk {
         }
     }
 
-    /// Looks for letters, given in lower case, and keeps nothing but what came of it.
+    /// Searches for letters, given in lower case, and keeps only the result.
     #[must_use]
     pub fn search(self, letters: &str) -> Self {
         let looked = self.transcript.search_chunk(letters);
@@ -54,7 +54,7 @@ impl ScrollbackChunk {
 }
 
 impl Screen {
-    /// Takes a piece of the past that lies right before what is shown or was looked through.
+    /// Adds the piece of the log directly before what the screen shows or has searched.
     pub fn on_scrollback(&mut self, past: ScrollbackChunk) {
         self.is_dirty = true;
         if let Some(looked) = past.log_search {
@@ -64,14 +64,14 @@ impl Screen {
         self.record.prepend_chunk(past.record);
         self.go_to_loaded_match();
         self.ended_at = self.ended_at.or(past.ended_at);
-        // What was proposed before the goal was given or confirmed is proposed no more.
+        // Proposals from before the goal was given or confirmed no longer count.
         if !self.is_goal_known {
             self.is_goal_known = past.is_goal_known;
             (self.proposed_goal, self.goal_before) = (past.proposed_goal, past.goal_before);
         }
     }
 
-    /// What of the log before everything that is shown somebody wants to see, or to have looked through.
+    /// Returns the part of the log that should be loaded or searched next.
     pub fn wanted_scrollback(&self) -> Option<ScrollbackDemand> {
         let looks = self.wanted_log_search();
         let of_log = || {
@@ -83,7 +83,7 @@ impl Screen {
             .or_else(|| self.transcript.wanted_scrollback())
     }
 
-    /// Takes in that the log cannot be read: nobody waits for more of it.
+    /// Handles a log that cannot be read: stops waiting for more of it.
     pub fn on_scrollback_error(&mut self) {
         self.is_dirty |=
             self.wanted_log_search().is_some() || self.record.wanted_scrollback().is_some();
@@ -91,7 +91,7 @@ impl Screen {
         self.stop_log_search();
     }
 
-    /// Forgets everything that was said and done: it belongs to a run that is not gone on with.
+    /// Clears everything that was said and done: it belongs to a run that is not resumed.
     pub fn clear_run(&mut self) {
         self.is_dirty = true;
         self.transcript = ChatTranscript::default();

@@ -1,6 +1,6 @@
-//! The line in which the user looks for something in what is open: a tab, a long text, a diff.
+//! The search bar for what is open: a tab, a long text or a diff.
 //!
-//! Refuses to search: whatever shows something looks in it itself.
+//! Each view does its own searching.
 
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -19,32 +19,31 @@ use super::transcript::{
 use super::{Screen, diff_view, theme};
 use crate::domain::run::RunState;
 
-/// How many characters of a text that is pasted are looked for.
+/// How many characters of a pasted text are used.
 const MAX_PASTE_CHARS: usize = 100;
 
-/// What is looked for, as it is typed.
+/// The open search bar.
 #[derive(Debug)]
 pub struct SearchBar {
     typed: String,
-    /// Where they are typed.
     text_area: TextArea<'static>,
-    /// What of the chat has it.
+    /// The matches in the chat.
     chat_search: TranscriptSearch,
     origin: SearchOrigin,
 }
 
-/// What is looked in, and where it stood before.
+/// What is searched, and its scroll position before the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SearchOrigin {
     Text(scroll_view::ScrollPosition),
     Diff(Option<diff_view::DiffPosition>),
     Chat(transcript::TranscriptPosition),
-    /// The page of a tab; of Log, the event that was pointed at too.
+    /// The page of a tab; for Log, also the event that was selected.
     Page(TabKind, scroll_view::ScrollPosition, Option<i64>),
 }
 
 impl SearchOrigin {
-    /// Tells whether both are of one thing.
+    /// Returns whether both are about the same view.
     fn is_same_place(self, other: Self) -> bool {
         match (self, other) {
             (Self::Text(_), Self::Text(_))
@@ -55,7 +54,7 @@ impl SearchOrigin {
         }
     }
 
-    /// What follows its end is looked through from there.
+    /// Returns whether the search starts at the end and goes up.
     fn follows_end(self) -> bool {
         matches!(self, Self::Chat(_) | Self::Page(TabKind::Log, ..))
     }
@@ -70,27 +69,25 @@ impl SearchOrigin {
     }
 }
 
-/// What can be done in the line beside typing.
+/// An action in the search bar, besides typing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchStep {
-    /// To the next one; from the end on, where that is followed.
+    /// To the next match; upwards in views that follow their end.
     Next,
-    /// To what stands above.
     Up,
-    /// To what stands below.
     Down,
-    /// Closes the line; what was found stays in view and is pointed at.
+    /// Closes the search bar; the match stays visible and is selected.
     Accept,
-    /// Closes the line, and goes back to where it was opened.
+    /// Closes the search bar and restores the scroll position.
     Cancel,
 }
 
 impl Screen {
-    /// Opens the line.
+    /// Opens the search bar.
     pub(super) fn open_search(&mut self) {
         self.clear_search();
         if self.is_board_open() {
-            // What lies below it is not what is looked at.
+            // The board covers the tab, so searching the tab would be confusing.
             let close = self
                 .keymap()
                 .key_label("close-board", ComposerFocus::Unfocused);
@@ -107,7 +104,7 @@ impl Screen {
         });
     }
 
-    /// What is open, and where it stands.
+    /// Returns the open view with its scroll position.
     fn current_search_origin(&mut self) -> SearchOrigin {
         match (&self.pager, &self.diff_view, self.focused_tab()) {
             (Some(pager), ..) => SearchOrigin::Text(pager.position()),
@@ -120,7 +117,7 @@ impl Screen {
         }
     }
 
-    /// Closes the line where something else is open by now, or was put over it.
+    /// Closes the search bar if another view is open by now.
     pub(super) fn close_stale_search(&mut self) {
         let open = self.current_search_origin();
         let began = self.search_bar.as_ref().map(|line| line.origin);
@@ -129,7 +126,7 @@ impl Screen {
         }
     }
 
-    /// The letters that are looked for in a tab, in lower case; empty where none are.
+    /// Returns the letters searched for in a tab, in lower case; empty if none.
     pub(super) fn search_query(&self, tab: TabKind) -> String {
         let of_tab = |line: &&SearchBar| match line.origin {
             SearchOrigin::Chat(_) => tab == TabKind::Chat,
@@ -140,7 +137,7 @@ impl Screen {
         find.map_or_else(String::new, |line| line.typed.to_lowercase())
     }
 
-    /// Gives a key to the line; tells whether it is open and the key was for it.
+    /// Passes a key to the search bar; returns whether it used the key.
     pub(super) fn on_search_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> bool {
         self.close_stale_search();
         if self.search_bar.is_none() {
@@ -169,7 +166,7 @@ impl Screen {
             | KeyCode::Home
             | KeyCode::End => line.text_area.input(key),
             _ if matches!(moves, Some(ScreenCommand::Scroll(_))) => return false,
-            // Whatever else it is, the line is left by it.
+            // Any other key closes the search bar and is then handled as usual.
             _ => {
                 self.clear_search();
                 return false;
@@ -179,7 +176,7 @@ impl Screen {
         true
     }
 
-    /// Puts a text into the line; tells whether it is open.
+    /// Pastes a text into the search bar; returns whether it is open.
     pub(super) fn paste_into_search(&mut self, text: &str) -> bool {
         let Some(line) = &mut self.search_bar else {
             return false;
@@ -190,7 +187,7 @@ impl Screen {
         true
     }
 
-    /// Looks for what is typed, where that is other letters than before.
+    /// Searches again if the text has changed.
     fn update_search(&mut self) {
         let Some(line) = &mut self.search_bar else {
             return;
@@ -224,7 +221,7 @@ impl Screen {
                     view.search(typed, stand);
                 }
             }
-            // It lists what has the letters.
+            // The log filters its list by the letters when drawing.
             SearchOrigin::Page(TabKind::Log, ..) => {}
             SearchOrigin::Page(tab, stand, _) => {
                 self.finding_selection.set_query(typed);
@@ -233,7 +230,7 @@ impl Screen {
         }
     }
 
-    /// Goes along what was found, or closes the line.
+    /// Goes to another match, or closes the search bar.
     pub(super) fn perform_search_step(&mut self, step: SearchStep, state: Option<&RunState>) {
         let Some(line) = &self.search_bar else {
             return;
@@ -270,13 +267,13 @@ impl Screen {
         }
     }
 
-    /// What of the log is to be looked through for what is typed.
+    /// Returns the part of the log to search next.
     pub(super) fn wanted_log_search(&self) -> Option<ScrollbackDemand> {
         let line = self.search_bar.as_ref()?;
         self.transcript.wanted_log_search(&line.chat_search)
     }
 
-    /// Takes in what came of a look at a piece of the log.
+    /// Handles the search result for a piece of the log.
     pub(super) fn on_log_search_result(&mut self, looked: &LogSearchResult) {
         if let Some(line) = &mut self.search_bar {
             self.transcript
@@ -284,21 +281,21 @@ impl Screen {
         }
     }
 
-    /// Goes to what was found further back, once that is told.
+    /// Goes to a match in older events once they are loaded.
     pub(super) fn go_to_loaded_match(&mut self) {
         if let Some(line) = &mut self.search_bar {
             self.transcript.go_to_loaded_match(&mut line.chat_search);
         }
     }
 
-    /// Looks no further back: the log cannot be read.
+    /// Stops searching older events, because the log cannot be read.
     pub(super) fn stop_log_search(&mut self) {
         if let Some(line) = &mut self.search_bar {
             self.transcript.stop_log_search(&mut line.chat_search);
         }
     }
 
-    /// Closes the line; what was found is pointed at, so that the keys that follow mean it.
+    /// Closes the search bar and selects the match, so that the next keys apply to it.
     fn close_search_at_match(&mut self) {
         let tab = self.search_bar.as_ref().map(|line| line.origin);
         let mark = match tab {
@@ -316,7 +313,7 @@ impl Screen {
         self.clear_search();
     }
 
-    /// Closes the line; everything stands where it stood.
+    /// Closes the search bar and restores the view.
     fn cancel_search(&mut self) {
         let Some(line) = &mut self.search_bar else {
             return;
@@ -346,7 +343,7 @@ impl Screen {
         self.clear_search();
     }
 
-    /// Closes the line and looks for nothing any more; what is shown stays.
+    /// Closes the search bar and ends the search; the view stays.
     pub(super) fn clear_search(&mut self) {
         if self.search_bar.take().is_none() {
             return;
@@ -364,7 +361,7 @@ impl Screen {
         self.finding_selection.set_query("");
     }
 
-    /// Which of what was found is at hand, from 1, and how much was found.
+    /// Returns which match is current, from 1, and how many there are.
     fn match_position(&mut self, state: Option<&RunState>) -> (usize, usize) {
         let Some(line) = &self.search_bar else {
             return (0, 0);
@@ -386,7 +383,6 @@ impl Screen {
         }
     }
 
-    /// Draws the line.
     pub(super) fn draw_search_bar(
         &mut self,
         frame: &mut Frame,
@@ -405,7 +401,7 @@ impl Screen {
             }
         };
         let name = match line.origin {
-            // log.md, which stands above them, is not looked through.
+            // `log.md`, shown above the events, is not searched.
             SearchOrigin::Page(TabKind::Log, ..) if self.record.is_filtered() => {
                 "the listed events"
             }
@@ -436,8 +432,8 @@ impl Screen {
     }
 }
 
-/// Which of what was found is at hand, and how far it was looked for: never that there is nothing in what
-/// was not looked through.
+/// Describes the current match and the progress of the search. It never says "nothing" about
+/// parts that were not searched.
 fn match_position_label(at: usize, n: usize, name: &str, standing: LogSearchProgress) -> String {
     let n_found = match (at, n) {
         (_, 0) => String::new(),

@@ -1,7 +1,6 @@
-//! Letters that are looked for in laid out lines: where they stand, which of them is at hand, and lines with
-//! them lit.
+//! Finds letters in laid-out lines, tracks the current match, and highlights matches.
 //!
-//! What a narrow window broke is one text here. Refuses to know what the lines are of.
+//! Wrapped rows count as one text, so that a match can span a line break.
 
 use std::ops::Range;
 
@@ -11,23 +10,23 @@ use unicode_width::UnicodeWidthChar;
 
 use super::theme;
 
-/// What is looked for in the lines of a page, and where it was found.
+/// A search in the lines of a page, and its matches.
 #[derive(Debug, Default)]
 pub struct SearchMatches {
-    /// The letters, in lower case; empty where nothing is looked for.
+    /// The letters, in lower case; empty without a search.
     letters: String,
     text: SearchableText,
     matches: Vec<Range<usize>>,
-    /// Which of them is at hand, from 0.
+    /// The index of the current match.
     current: usize,
-    /// The row from which on the first one is wanted, until it is known.
+    /// The row from which the first match is wanted, until it is found.
     first_wanted_row: Option<usize>,
-    /// Which lines the places are of.
+    /// The version of the lines that the matches belong to.
     version: Option<u64>,
 }
 
 impl SearchMatches {
-    /// Looks for other letters, whatever their case; the first one wanted is that in this row or behind it.
+    /// Starts a search, ignoring case; the first match at or after row `from` becomes current.
     pub fn search(&mut self, letters: &str, from: usize) {
         *self = Self {
             letters: letters.to_lowercase(),
@@ -36,12 +35,12 @@ impl SearchMatches {
         };
     }
 
-    /// Tells whether there is something to look for.
+    /// Returns whether a search is active.
     pub fn is_searching(&self) -> bool {
         !self.letters.is_empty()
     }
 
-    /// Finds the letters in lines, where these are others than before.
+    /// Finds the matches again if the lines have changed.
     pub fn update_matches(&mut self, lines: &[Line<'_>], version: u64) {
         if self.letters.is_empty() || self.version == Some(version) {
             return;
@@ -58,7 +57,7 @@ impl SearchMatches {
         };
     }
 
-    /// Goes to the next place, or the one before; around the ends.
+    /// Goes to the next or previous match, wrapping around at the ends.
     pub fn step_match(&mut self, is_next: bool) {
         let n = self.matches.len().max(1);
         self.current = if is_next {
@@ -68,24 +67,24 @@ impl SearchMatches {
         };
     }
 
-    /// Which place of how many is at hand, from 1; 0 where there is none.
+    /// Returns which match is current, from 1, and how many there are; 0 without matches.
     pub fn match_position(&self) -> (usize, usize) {
         let n = self.matches.len();
         ((self.current + 1).min(n), n)
     }
 
-    /// The row of the place at hand.
+    /// Returns the row of the current match.
     pub fn current_row(&self) -> Option<usize> {
         let hit = self.matches.get(self.current)?;
         Some(self.text.row_at(hit.start))
     }
 
-    /// A row with what was found in it lit.
+    /// Highlights the matches in a row.
     pub fn highlight_row(&self, row: usize, line: Line<'static>) -> Line<'static> {
         self.highlight_row_with(row, line, |n| match_style(n == self.current))
     }
 
-    /// A row with each place, by its number, lit in a style.
+    /// Highlights the matches in a row, with a style for each match index.
     fn highlight_row_with(
         &self,
         row: usize,
@@ -108,7 +107,7 @@ impl SearchMatches {
     }
 }
 
-/// Lines with letters lit, which are given in lower case; as what is at hand, or as one of the others.
+/// Highlights letters, given in lower case, in lines; either as the current match or as another one.
 pub fn highlight_lines(
     lines: Vec<Line<'static>>,
     letters: &str,
@@ -131,21 +130,21 @@ fn match_style(is_at_hand: bool) -> Style {
     }
 }
 
-/// Rows as one text in lower case.
+/// Rows joined into one text in lower case.
 #[derive(Debug, Default)]
 struct SearchableText {
     text: String,
     rows: Vec<SearchableRow>,
 }
 
-/// Where a row stands in the text.
+/// The position of a row in the joined text.
 #[derive(Debug, Clone, Copy)]
 struct SearchableRow {
     /// Its first byte in the text.
     from: usize,
-    /// How many bytes it has there.
+    /// Its length in the text, in bytes.
     n: usize,
-    /// How many bytes of the row are left out before.
+    /// How many bytes at the start of the row are left out.
     lead: usize,
 }
 
@@ -162,7 +161,7 @@ impl SearchableText {
         let behind = row.trim_start_matches(is_row_edge);
         let body = behind.trim_end_matches(is_row_edge).to_lowercase();
         let last = self.text.chars().next_back();
-        // Between wide letters a row ends anywhere.
+        // Text in wide characters can be wrapped anywhere, so no space is inserted between its rows.
         let is_broken =
             last.is_some_and(is_wide_char) && body.chars().next().is_some_and(is_wide_char);
         if !is_broken && last.is_some() {
@@ -190,7 +189,7 @@ impl SearchableText {
         self.rows.get(row).map(|row| row.from..row.from + row.n)
     }
 
-    /// A row with some ranges of the text in other styles.
+    /// Applies other styles to ranges of a row, given in the joined text.
     fn highlight_row(
         &self,
         row: usize,
@@ -218,7 +217,7 @@ impl SearchableText {
     }
 }
 
-/// A span, which stands at these bytes of its line, cut where a range begins or ends.
+/// Splits a span at the edges of the ranges; `at` is the span's byte range in its line.
 fn split_span(
     span: &Span<'static>,
     at: Range<usize>,
@@ -247,7 +246,7 @@ fn split_span(
     parts
 }
 
-/// The byte of a text that stands at a byte of the same text in lower case, where letters may be longer or shorter.
+/// Returns the byte offset in a text for an offset in its lower-case form, whose letters can differ in length.
 fn original_offset(text: &str, lower: usize) -> usize {
     let mut seen = 0;
     for (at, c) in text.char_indices() {
@@ -259,7 +258,7 @@ fn original_offset(text: &str, lower: usize) -> usize {
     text.len()
 }
 
-/// Tells whether a letter is no text at a row's edge: a blank, or the mark of what is pointed at.
+/// Returns whether a character at a row's edge is not text: a space or the selection mark.
 fn is_row_edge(c: char) -> bool {
     c.is_whitespace() || c == '▌'
 }
@@ -283,7 +282,7 @@ mod tests {
         found
     }
 
-    /// The parts of each row that are lit, `>` before what is at hand.
+    /// Compares the highlighted parts of each row; `>` marks the current match.
     fn check(rows: &[&str], letters: &str, wanted: &str) {
         let found = found(rows, letters);
         let mut told = Vec::new();

@@ -1,6 +1,6 @@
 //! Dialogs that ask whether to stop: they stay until they are answered, and no turn starts before that.
 //!
-//! Refuses to hold a turn back itself: the shell asks and tells the run.
+//! The caller checks `turn_hold` and holds the turn.
 
 use super::Screen;
 use super::dialog::{ChoiceDialog, DialogLifetime};
@@ -9,7 +9,7 @@ use crate::domain::phase::TurnHold;
 use crate::domain::run::RunState;
 
 impl Screen {
-    /// Whether turns may start: not while the user is being asked whether to stop.
+    /// Returns whether turns may start: not while the user is asked whether to stop.
     pub fn turn_hold(&self) -> TurnHold {
         match self.own_dialog.as_ref().and_then(ChoiceDialog::stop_kind) {
             Some(_) => TurnHold::Held,
@@ -17,7 +17,7 @@ impl Screen {
         }
     }
 
-    /// The dialog of the screen's own as things are now.
+    /// Returns the screen's own dialog, updated to the current state.
     pub(super) fn current_own_dialog(&self, state: Option<&RunState>) -> Option<ChoiceDialog> {
         if self.is_quit_dialog_open() {
             return Some(self.quit_dialog(state));
@@ -31,15 +31,15 @@ impl Screen {
         })
     }
 
-    /// Drops a dialog of the screen's own that the run has overtaken. What the user opened to stop, to leave or to
-    /// choose from a list stays.
+    /// Closes the screen's own dialog if the run has advanced past it. Dialogs about stopping or
+    /// quitting and lists stay open.
     pub(super) fn drop_stale_dialog(&mut self) {
         let is_overtaken = |sheet: &ChoiceDialog| sheet.lifetime == DialogLifetime::RunAdvances;
         self.own_dialog.take_if(|own| is_overtaken(own));
         self.deferred_dialogs.retain(|sheet| !is_overtaken(sheet));
     }
 
-    /// Opens a dialog that comes by itself. It waits behind one that asks whether to stop.
+    /// Opens a dialog that the user has not asked for. It waits while a dialog asks whether to stop.
     pub(super) fn open_or_defer_dialog(&mut self, sheet: ChoiceDialog) {
         match self.turn_hold() {
             TurnHold::Held => self.deferred_dialogs.push(sheet),
@@ -47,7 +47,7 @@ impl Screen {
         }
     }
 
-    /// Opens the dialog that waited behind one that was answered.
+    /// Opens the next dialog that had to wait.
     pub(super) fn open_deferred_dialog(&mut self) {
         if self.own_dialog.is_none() && !self.deferred_dialogs.is_empty() {
             let sheet = self.deferred_dialogs.remove(0);

@@ -1,4 +1,4 @@
-//! The tabs: three main ones, and two that are folded until they are wanted.
+//! The tabs: three main ones, and two that stay folded until they are opened.
 
 pub mod chat;
 pub mod comments;
@@ -6,28 +6,28 @@ pub mod log;
 pub mod plan;
 pub mod status;
 
-/// One tab.
+/// A tab of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum TabKind {
-    /// What was said and done.
+    /// The conversation and the agents' actions.
     #[default]
     Chat,
-    /// The plan and how far it is.
+    /// The plan and its progress.
     Plan,
     /// The review: findings and their answers.
     Comments,
-    /// log.md and the events.
+    /// `log.md` and the events.
     Log,
-    /// Roles, versions, usage, receipts.
+    /// Roles, versions, usage and test results.
     Status,
 }
 
-/// Actions with a word or two for them; those that belong together stand together.
+/// Actions with a short label; related actions share one.
 pub type TabHints = &'static [(&'static [&'static str], &'static str)];
 
 const POINT_HINT: (&[&str], &str) = (&["previous-block", "next-block"], "point");
 
-/// The actions by which the chat is read.
+/// The hints for reading the chat.
 pub const CHAT_HINTS: TabHints = &[
     POINT_HINT,
     (&["open"], "open"),
@@ -35,7 +35,7 @@ pub const CHAT_HINTS: TabHints = &[
     (&["find"], "find"),
 ];
 
-/// The actions that mean something where the plan is compared with an earlier version.
+/// The hints while the plan is compared with an earlier version.
 pub const COMPARISON_HINTS: TabHints = &[
     (&["filter"], "back"),
     (&["side"], "other form"),
@@ -54,7 +54,7 @@ impl TabKind {
         Self::Status,
     ];
 
-    /// The tab's title.
+    /// Returns the tab's title.
     pub fn title(self) -> &'static str {
         match self {
             Self::Chat => "Chat",
@@ -65,12 +65,12 @@ impl TabKind {
         }
     }
 
-    /// The digit that shows it, from 1.
+    /// Returns the digit that shows the tab, from 1.
     pub fn digit(self) -> usize {
         self.index() + 1
     }
 
-    /// Its place, from 0.
+    /// Returns the tab's index, from 0.
     pub fn index(self) -> usize {
         match self {
             Self::Chat => 0,
@@ -81,7 +81,7 @@ impl TabKind {
         }
     }
 
-    /// Its name as a slash command.
+    /// Returns the tab's name as a slash command.
     pub fn slash_name(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -92,7 +92,7 @@ impl TabKind {
         }
     }
 
-    /// The actions that mean something in it alone, with a word or two for each.
+    /// Returns the actions that apply only to this tab, with short labels.
     pub fn hints(self) -> TabHints {
         match self {
             Self::Chat | Self::Status => &[],
@@ -114,7 +114,7 @@ impl TabKind {
         }
     }
 
-    /// Tells whether it is folded until it is wanted.
+    /// Returns whether the tab is folded until it is opened.
     pub fn is_folded_at_first(self) -> bool {
         matches!(self, Self::Log | Self::Status)
     }

@@ -1,46 +1,46 @@
-//! What somebody is told who does not look at the screen: the window's title, and that they are needed.
+//! What users see without looking at the screen: the window title, and an alert when they are needed.
 //!
-//! Refuses to tell them; whoever holds the terminal does.
+//! The terminal code shows both.
 
 use super::Screen;
 use super::dialog::ChoiceDialog;
 use super::text_wrap::{to_one_line, truncate_to_columns};
 use crate::domain::run::RunState;
 
-/// No title is longer, in columns.
+/// The maximum length of the title, in columns.
 const MAX_TITLE_COLUMNS: usize = 80;
 
-/// What can be told outside of the screen.
+/// The status of a screen outside of its frames.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TerminalStatus {
-    /// The title of the window, drawable and in one line.
+    /// The window title; one line, safe to draw.
     pub title: String,
-    /// What calls the user: its identity, and what is asked, or how the run ended.
+    /// The alert for the user: its id, and the question or how the run ended.
     pub alert: Option<(String, String)>,
-    /// Whether something waits for the user.
+    /// Whether the run waits for the user.
     pub needs_user: bool,
 }
 
 impl Screen {
-    /// What can be told outside of the last frame.
+    /// Returns the status as of the last frame.
     pub fn terminal_status(&self) -> &TerminalStatus {
         &self.terminal_status
     }
 
-    /// Notes what is told while another screen lies over this one, which no frame shows then.
+    /// Updates the status while another screen covers this one, so that no frame updates it.
     pub fn update_covered_status(&mut self, state: Option<&RunState>) -> &TerminalStatus {
         let waiting = self.pending_dialog(state);
         self.update_terminal_status(waiting.as_ref(), state);
         &self.terminal_status
     }
 
-    /// Takes in what is told of the screen that this one lies over.
+    /// Stores the status of the screen that this one covers.
     pub fn on_covered_screen_status(&mut self, behind: &TerminalStatus) {
         self.is_dirty |= self.is_needed_by_covered_screen != behind.needs_user;
         self.is_needed_by_covered_screen = behind.needs_user;
     }
 
-    /// Notes what is told outside of a frame in which this waits.
+    /// Updates the status for a frame with this open dialog.
     pub(super) fn update_terminal_status(
         &mut self,
         waiting: Option<&ChoiceDialog>,
@@ -50,7 +50,7 @@ impl Screen {
         let name = repository.trim_end_matches('/').rsplit('/').next();
         let name = name.unwrap_or("agent-collab");
         let running = state.and_then(|state| state.running.as_ref());
-        // What the screen itself asks was asked for by a key.
+        // The user opened the screen's own dialogs with a key, so they need no alert.
         let asked = waiting.filter(|_| self.own_dialog.is_none());
         let title = match (asked, running, state) {
             (Some(sheet), _, _) => format!("? {name}: {}", sheet.title),
@@ -72,7 +72,7 @@ impl Screen {
     }
 }
 
-/// That a run is over, and how it ended: whoever waits for it is called as for a question.
+/// Returns the alert that the run is over, because the user may be waiting for it.
 fn run_end_alert(state: &RunState) -> Option<(String, String)> {
     let how = state.phase.name();
     let is_over = state.phase.is_final();

@@ -1,4 +1,4 @@
-//! The screen from outside: events and keys in, pictures and actions out.
+//! Tests of the screen from outside: events and keys in, drawn frames and actions out.
 
 mod agents;
 mod anew;

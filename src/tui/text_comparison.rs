@@ -1,6 +1,6 @@
-//! Two texts and what changed between them, line by line and word by word: one below the other, or side by side.
+//! Compares two texts line by line and word by word, as a diff or side by side.
 //!
-//! Refuses to know where the texts come from. Signs and numbers say what colours say.
+//! Signs and line numbers carry the same information as the colours.
 
 mod three_way_comparison;
 
@@ -17,30 +17,28 @@ pub use three_way_comparison::{
     three_way_lines as lay_out_three,
 };
 
-/// How many columns two texts need beside each other.
+/// The width that two texts need side by side.
 pub const MIN_SIDE_BY_SIDE_COLUMNS: usize = 60;
-/// What stands between two texts.
 const COLUMN_SEPARATOR: &str = " │ ";
-/// How many unchanged lines stand around a change.
+/// How many unchanged lines are shown around a change.
 const CONTEXT_LINES: usize = 3;
-/// How many words of a line are compared.
+/// How many words of a line are compared at most.
 const MAX_COMPARED_WORDS: usize = 400;
-/// How many hundredths of what two lines say must be alike for their words to be marked: in less than about half of a
-/// line the marks would be nothing but pieces.
+/// How similar two lines must be, in percent, for their changed words to be marked: below about half, the
+/// marks would be only fragments.
 const MIN_SIMILARITY_PERCENT: usize = 45;
 
 /// How two texts are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ComparisonForm {
-    /// One below the other, as a diff.
+    /// As a diff.
     #[default]
     Diff,
-    /// Beside each other.
     SideBySide,
 }
 
 impl ComparisonForm {
-    /// The other one.
+    /// Returns the other form.
     pub fn opposite(self) -> Self {
         match self {
             Self::Diff => Self::SideBySide,
@@ -49,19 +47,18 @@ impl ComparisonForm {
     }
 }
 
-/// One of two texts, drawable.
+/// One of two texts, safe to draw.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonSide<'a> {
-    /// What it is, such as `plan.md, yours`.
+    /// Its label, such as `plan.md, yours`.
     pub label: &'a str,
-    /// The text.
     pub text: &'a str,
 }
 
 /// A part of a line, and whether the other line lacks it.
 pub type ComparisonPart<'a> = (&'a str, bool);
 
-/// The words of two lines that differ; `None` where the lines have too little in common.
+/// Compares the words of two lines; `None` if the lines have too little in common.
 pub fn diff_words<'a>(
     old: &'a str,
     new: &'a str,
@@ -89,7 +86,7 @@ pub fn diff_words<'a>(
     are_similar(&gone, &came).then_some((gone, came))
 }
 
-/// Tells whether about half of what both lines say is the same; blanks, which all lines have, do not count.
+/// Returns whether about half of both lines is the same. Whitespace does not count, because all lines have some.
 fn are_similar(gone: &[ComparisonPart<'_>], came: &[ComparisonPart<'_>]) -> bool {
     let (mut n_same, mut n_all) = (0, 0);
     for (text, differs) in gone.iter().chain(came) {
@@ -100,7 +97,7 @@ fn are_similar(gone: &[ComparisonPart<'_>], came: &[ComparisonPart<'_>]) -> bool
     n_same * 100 >= n_all * MIN_SIMILARITY_PERCENT
 }
 
-/// A line in parts; what the other line lacks is marked.
+/// Styles a line in parts; what the other line lacks is reversed.
 pub fn highlight_changes(parts: &[ComparisonPart<'_>], style: Style) -> Vec<Span<'static>> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     for (text, differs) in parts {
@@ -117,8 +114,8 @@ pub fn highlight_changes(parts: &[ComparisonPart<'_>], style: Style) -> Vec<Span
     spans
 }
 
-/// The lines of both texts, those of the later one marked by their numbers, from 0; a form that does not fit
-/// gives way to the other.
+/// Lays out both texts; the lines of the new one are targets, counted from 0. Falls back to the diff if
+/// there is no room side by side.
 pub fn lay_out(
     old: ComparisonSide<'_>,
     new: ComparisonSide<'_>,
@@ -133,15 +130,15 @@ pub fn lay_out(
     }
 }
 
-/// A row of the comparison: the lines' numbers, from 1, and their texts in spans.
+/// A row of the comparison: line numbers, from 1, and styled texts.
 struct ComparisonRow {
     old: Option<(usize, Vec<Span<'static>>)>,
     new: Option<(usize, Vec<Span<'static>>)>,
-    /// How many lines are the same and left out here.
+    /// How many unchanged lines are left out here.
     n_same: usize,
 }
 
-/// Pairs the lines of both texts; of long runs that are the same only the ends are kept.
+/// Pairs the lines of both texts; long unchanged parts are reduced to their ends.
 fn pair_lines(old: &str, new: &str) -> Vec<ComparisonRow> {
     let (before, after): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let diff = TextDiff::from_slices(&before, &after);
@@ -216,7 +213,7 @@ fn unchanged_lines_label(n: usize) -> String {
     }
 }
 
-/// Columns of the longest number of a line.
+/// Returns the width of the largest line number.
 fn line_number_width(old: &str, new: &str) -> usize {
     let n = old.lines().count().max(new.lines().count());
     n.to_string().len()
@@ -246,7 +243,7 @@ fn lay_out_as_diff(
         }
         laid.lines.extend(wrap_spans(&row, columns, digits + 2));
     };
-    // What went stands before what came, a block of changes at a time.
+    // In each block of changes, removed lines come before added ones.
     let mut came: Vec<(usize, Vec<Span<'static>>)> = Vec::new();
     for row in pair_lines(old.text, new.text) {
         let is_same = |row: &ComparisonRow| row.old.is_some() && row.new.is_some();
@@ -337,7 +334,7 @@ fn lay_out_side_by_side(
     laid
 }
 
-/// Adds the lines of one row of columns, each so wide; a missing side stays empty.
+/// Adds the rows of columns that are `each` wide; a missing side stays empty.
 fn push_column_lines<const N: usize>(
     lines: &mut Vec<Line<'static>>,
     cells: [Vec<Line<'static>>; N],
@@ -345,7 +342,7 @@ fn push_column_lines<const N: usize>(
 ) {
     let n_rows = cells.iter().map(Vec::len).max().unwrap_or(0);
     let mut cells = cells.map(Vec::into_iter);
-    // A line's own style goes to its spans, which stand beside others now.
+    // The spans move into a shared line, so they need the style of their own line.
     let spans = |line: Line<'static>| {
         let style = line.style;
         let spans = line.spans.into_iter();
@@ -448,7 +445,7 @@ mod tests {
         assert_eq!(differing(&old), "和|one|number");
         assert_eq!(differing(&new), "积|two|numbers");
         assert!(diff_words("one thing", "それは全く違う").is_none());
-        // Blanks and a few small words do not make a line that was rewritten the same.
+        // Spaces and a few short words do not make a rewritten line similar.
         let before = "- The parser reads the file into a list of tokens and then builds the tree.";
         let after =
             "- A stream of the events is folded into one state, and the view is drawn of it.";

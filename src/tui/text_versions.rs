@@ -1,7 +1,4 @@
-//! The user's text and the agent's, told apart: in numbers, as a diff, or side by side; and what each of them
-//! changed in the text that was there before.
-//!
-//! Refuses to know which question they belong to.
+//! Compares the user's text with the agent's: in numbers, as a diff, or side by side; and both with the text before.
 
 use ratatui::text::Line;
 
@@ -11,17 +8,17 @@ use super::text_wrap::clean_for_display;
 pub use crate::text::three_way_merge::ConflictVersions;
 use crate::text::{count_changed_lines, count_lines, pluralize};
 
-/// Two texts that are looked at, each with what it is; drawable.
+/// Two labelled texts to compare, safe to draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextPair {
-    /// The earlier one, or the user's.
+    /// The earlier text, or the user's: label and text.
     pub old: (String, String),
-    /// The other one.
+    /// The later text, or the agent's: label and text.
     pub new: (String, String),
 }
 
 impl TextPair {
-    /// The two texts at either side of the one before.
+    /// Combines both texts with the text before into a three-way comparison.
     fn three_sides<'a>(&'a self, (label, text): &'a (String, String)) -> ThreeWayComparison<'a> {
         ThreeWayComparison {
             yours: ComparisonSide {
@@ -36,7 +33,7 @@ impl TextPair {
         }
     }
 
-    /// The lines of both texts.
+    /// Lays out the comparison of both texts.
     pub fn lay_out(&self, form: ComparisonForm, columns: usize) -> Vec<Line<'static>> {
         let (old, new) = (&self.old, &self.new);
         text_comparison::lay_out(
@@ -55,33 +52,31 @@ impl TextPair {
     }
 }
 
-/// What is looked at of one document.
+/// The comparisons of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentComparison {
-    /// Two texts at a time.
     pub pairs: Vec<TextPair>,
-    /// The text that was there before, where both changed it: all three belong together.
+    /// The text before, if both sides changed it; it belongs with the first pair.
     pub before: Option<(String, String)>,
 }
 
-/// How many texts are looked at, and how they are laid out.
+/// How many texts are compared, and how they are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonLayout {
-    /// All three beside each other; where there is no room or none was there before, as a diff.
+    /// All three side by side; as a diff if there is no room.
     Three,
-    /// Two at a time.
     Two(ComparisonForm),
 }
 
 impl ComparisonLayout {
-    /// Tells whether a window has room for three texts beside each other.
+    /// Returns whether a window has room for three texts side by side.
     pub fn has_room(columns: usize) -> bool {
         columns >= MIN_COLUMNS_OF_THREE
     }
 }
 
 impl DocumentComparison {
-    /// The lines of all that is looked at.
+    /// Lays out all comparisons of the document.
     pub fn lay_out(&self, layout: ComparisonLayout, columns: usize) -> Vec<Line<'static>> {
         let form = match (layout, &self.before, self.pairs.first()) {
             (ComparisonLayout::Three, Some(before), Some(both))
@@ -101,7 +96,7 @@ impl DocumentComparison {
 }
 
 impl ConflictVersions {
-    /// How much the agent's text differs, in one line.
+    /// Describes in one line how much the agent's text differs.
     pub fn in_words(&self) -> String {
         let (yours, agents) = (
             clean_for_display(&self.yours),
@@ -115,7 +110,7 @@ impl ConflictVersions {
         )
     }
 
-    /// Both texts, to be looked at; then, where both changed the same one, what each of them changed.
+    /// Returns both texts to compare; if both sides changed the same text, also what each of them changed.
     pub fn looked(&self) -> DocumentComparison {
         let named =
             |whose: &str, text: &str| (format!("{}, {whose}", self.name), clean_for_display(text));

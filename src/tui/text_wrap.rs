@@ -1,8 +1,7 @@
-//! Breaks styled text into lines of a width, in columns of a terminal, and draws a line.
+//! Wraps styled text to a width in terminal columns, and draws single lines.
 //!
-//! What belongs together as one sign is counted as one, each sign for itself, as terminals do: there no two letters
-//! share a column, though a font would join them. Refuses to know what the text means. Nothing that it gives out holds
-//! a control character.
+//! Width is counted per grapheme, as terminals do: each letter has its own columns, even if a font would join
+//! them. The results contain no control characters.
 
 use ratatui::Frame;
 use ratatui::buffer::{Buffer, CellWidth};
@@ -13,12 +12,12 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::clean_text;
 
-/// Makes a text fit to be drawn: cleaned, tabs as spaces, no control characters but line ends.
+/// Makes a text safe to draw: cleaned, with tabs as spaces, and no control characters except line ends.
 pub fn clean_for_display(text: &str) -> String {
     to_drawable(clean_text(text))
 }
 
-/// As [`clean_for_display`] for a text that is cleaned already.
+/// Like [`clean_for_display`], for a text that is already cleaned.
 pub fn to_drawable(cleaned: String) -> String {
     if !cleaned.contains(|c: char| c.is_control() && c != '\n') {
         return cleaned;
@@ -35,14 +34,14 @@ pub fn to_drawable(cleaned: String) -> String {
     out
 }
 
-/// Makes one drawable line of a text: line ends become spaces.
+/// Makes a text safe to draw in one line: line ends become spaces.
 pub fn to_one_line(text: &str) -> String {
     let text = clean_for_display(text);
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")
 }
 
-/// The columns that a drawable text takes.
+/// Returns how many columns a text takes.
 pub fn text_width(text: &str) -> usize {
     if text.is_ascii() {
         text.len()
@@ -51,7 +50,6 @@ pub fn text_width(text: &str) -> usize {
     }
 }
 
-/// The columns that one sign takes.
 fn grapheme_width(sign: &str) -> usize {
     match sign.len() {
         1 => 1,
@@ -59,7 +57,7 @@ fn grapheme_width(sign: &str) -> usize {
     }
 }
 
-/// The columns that a line takes.
+/// Returns how many columns a line takes.
 pub fn line_width(line: &Line<'_>) -> usize {
     line.spans
         .iter()
@@ -67,7 +65,8 @@ pub fn line_width(line: &Line<'_>) -> usize {
         .sum()
 }
 
-/// A line for a frame's border, which the library cuts to what it counts: sign by sign it counts as a terminal does.
+/// Splits a line for a frame's border into single graphemes: the library truncates it by its own width, which
+/// matches the terminal's only grapheme by grapheme.
 pub fn fit_border_line(line: Line<'static>) -> Line<'static> {
     let parts = line.spans.iter().flat_map(|span| {
         let signs: Vec<&str> = if span.content.is_ascii() {
@@ -82,10 +81,10 @@ pub fn fit_border_line(line: Line<'static>) -> Line<'static> {
     Line { spans, ..line }
 }
 
-/// Draws a line, each sign where the one before it ends.
+/// Draws a line, each grapheme directly after the one before it.
 ///
-/// The library's own way begins a span where the text before it would end if its letters were joined: in Arabic it
-/// would lie over the last of them.
+/// The library starts a span where the text before it would end if its letters were joined; in Arabic, the
+/// span would cover the last letters.
 pub fn draw_line(frame: &mut Frame, line: &Line<'_>, area: Rect) {
     let buffer = frame.buffer_mut();
     let area = Rect { height: 1, ..area }.intersection(buffer.area);
@@ -100,7 +99,7 @@ pub fn draw_line(frame: &mut Frame, line: &Line<'_>, area: Rect) {
     }
 }
 
-/// Draws a text in at most `room` columns; gives the column behind it.
+/// Draws a text in at most `room` columns; returns the column after it.
 fn draw_span(buffer: &mut Buffer, x: u16, y: u16, text: &str, room: u16, style: Style) -> u16 {
     if !is_single_width(text) {
         return buffer.set_stringn(x, y, text, usize::from(room), style).0;
@@ -116,7 +115,7 @@ fn draw_span(buffer: &mut Buffer, x: u16, y: u16, text: &str, room: u16, style: 
     behind
 }
 
-/// Cuts a line to at most `columns`, with an ellipsis where something is missing.
+/// Truncates a line to at most `columns`, with an ellipsis if something is missing.
 pub fn truncate_to_columns(text: &str, columns: usize) -> String {
     if text_width(text) <= columns {
         return text.to_owned();
@@ -137,7 +136,7 @@ pub fn truncate_to_columns(text: &str, columns: usize) -> String {
     out
 }
 
-/// Cuts a line to at most `columns` in its middle, so that its end stays: of a path, the file.
+/// Truncates a line in its middle to at most `columns`, so that the end of a path, the file name, stays.
 pub fn truncate_middle(text: &str, columns: usize) -> String {
     if text_width(text) <= columns || columns < 5 {
         return truncate_to_columns(text, columns);
@@ -164,12 +163,12 @@ struct GraphemeCell<'a> {
     style: Style,
 }
 
-/// Tells whether each byte of a text is a sign of one column, as in most texts: none has to be looked for.
+/// Returns whether each byte of a text takes one column. Most texts are like that and need no segmentation.
 fn is_single_width(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Spans as one line, where that is seen at once.
+/// Returns the spans as one line, if that is cheap to see.
 fn lay_out_single_line(spans: &[Span<'_>], columns: usize) -> Option<Line<'static>> {
     let used: usize = spans.iter().map(|span| span.content.len()).sum();
     if used > columns || !spans.iter().all(|span| is_single_width(&span.content)) {
@@ -185,11 +184,11 @@ fn lay_out_single_line(spans: &[Span<'_>], columns: usize) -> Option<Line<'stati
     Some(Line::from(joined))
 }
 
-/// Breaks spans into lines of at most `columns`; lines after the first begin with `indent` spaces.
+/// Wraps spans to lines of at most `columns`; lines after the first are indented by `indent` spaces.
 ///
-/// Breaks at spaces and between wide characters, else anywhere; a word that is longer than a line is broken where it
-/// stands when the next line would begin it no further to the left. Always gives at least one line, and
-/// every line but the last holds at least one grapheme, so that any width ends.
+/// Breaks at spaces and between wide characters, else anywhere. A word longer than a line is broken in place
+/// if the next line would not start it further left. Always returns at least one line, and every line but the
+/// last has at least one grapheme, so wrapping ends at any width.
 pub fn wrap_spans(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'static>> {
     let columns = columns.max(1);
     if let Some(line) = lay_out_single_line(spans, columns) {
@@ -217,12 +216,12 @@ pub fn wrap_spans(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line
     let mut from = 0;
     while from < cells.len() || lines.is_empty() {
         let lead = if lines.is_empty() { 0 } else { indent };
-        // Only the first line begins further to the left than those after it.
+        // Only the first line can start further left than those after it.
         let least = if lines.is_empty() { indent } else { 0 };
         let to = find_line_end(&cells, from, columns - lead, least);
         lines.push(build_line(&cells[from..to], lead));
         from = to;
-        // The space at a break is not carried to the next line.
+        // Drop the space at the break.
         while from < cells.len() && cells[from].grapheme == " " {
             from += 1;
         }
@@ -233,7 +232,7 @@ pub fn wrap_spans(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line
     lines
 }
 
-/// As [`wrap_spans`], at most so many lines; the last of them says where something is missing.
+/// Like [`wrap_spans`], but at most `most` lines; an ellipsis shows that something is missing.
 pub fn wrap_spans_to_rows(
     spans: &[Span<'_>],
     columns: usize,
@@ -261,10 +260,11 @@ pub fn wrap_spans_to_rows(
     lines
 }
 
-/// What no line begins with after wide characters.
+/// Characters that do not start a line after wide characters.
 const NO_LINE_START: &str = ",.;:!?)]}%…，。、；：！？）】》」』”’ ";
 
-/// Finds where the line that begins at `from` ends; with no more than `least` columns it does not end before a word.
+/// Returns the end of the line that starts at `from`; the line does not end before a word while it
+/// has at most `least` columns.
 fn find_line_end(cells: &[GraphemeCell<'_>], from: usize, columns: usize, least: usize) -> usize {
     let mut used = 0;
     let mut last_break = None;
@@ -311,10 +311,10 @@ fn build_line(cells: &[GraphemeCell<'_>], lead: usize) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What stands before each line of what is quoted.
+/// The bar before each line of a quotation.
 pub const QUOTE_BAR: &str = "  │ ";
 
-/// A line behind a bar, which goes on where the line is broken.
+/// Wraps a line of a quotation; the bar continues on wrapped lines.
 pub fn wrap_quotation(text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(text_width(QUOTE_BAR));
     let wrapped = wrap_spans(&[Span::styled(text, style)], room, 0);
@@ -326,13 +326,12 @@ pub fn wrap_quotation(text: &str, style: Style, columns: usize) -> Vec<Line<'sta
     with_bar.collect()
 }
 
-/// Breaks a plain text, its own line ends kept, in one style.
+/// Wraps a plain text in one style; its line ends are kept.
 pub fn wrap_text(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
     wrap_lines(&clean_for_display(text), columns, style)
 }
 
-/// As [`wrap_text`] for a text of the program itself, which needs no cleaning: the first frame would wait
-/// for all that cleaning sets up.
+/// Like [`wrap_text`], for the program's own texts. It skips the cleaning, whose setup would delay the first frame.
 pub fn wrap_trusted_text(text: &'static str, columns: usize, style: Style) -> Vec<Line<'static>> {
     wrap_lines(text, columns, style)
 }

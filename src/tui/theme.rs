@@ -1,7 +1,7 @@
-//! The few styles of the screen, by meaning, and what a theme shows them as.
+//! The styles of the screen, named by meaning, and the themes that recolour them.
 //!
-//! Colour never says anything alone: a word or a sign stands beside it. Styles name the terminal's own
-//! sixteen colours; a theme paints a finished frame in others. Refuses to know what is drawn.
+//! Colour never carries information alone; there is always a word or a sign too. Styles use the terminal's
+//! own sixteen colours, and a theme recolours a finished frame.
 
 mod color_palettes;
 mod color_support;
@@ -16,56 +16,56 @@ use color_palettes::{BUILT_IN_PALETTES, ColorPalette};
 pub use color_support::ColorSupport;
 pub use custom_theme::{THEME_FIELDS, ThemeError};
 
-/// What needs the user; nothing else looks like this.
+/// For what needs the user; nothing else has this style.
 pub const NEEDS_YOU: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
-/// What is to be watched, and waits for nobody.
+/// For warnings that do not need an answer.
 pub const WARNING: Style = Style::new()
     .fg(Color::LightRed)
     .add_modifier(Modifier::BOLD);
-/// What goes on.
+/// For what is running.
 pub const RUNNING: Style = Style::new()
     .fg(Color::LightCyan)
     .add_modifier(Modifier::BOLD);
-/// What is chosen where the user is needed.
+/// For the selected choice when the user is needed.
 pub const CHOSEN: Style = Style::new()
     .fg(Color::Yellow)
     .add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
-/// What is picked where nothing needs the user.
+/// For a selected entry when the user is not needed.
 pub const PICKED: Style = Style::new().add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
-/// What was found of what is looked for, beside the place that is at hand, which is picked.
+/// For search matches, except the current one, which uses [`PICKED`].
 pub const SEARCH_MATCH: Style = Style::new()
     .fg(Color::LightCyan)
     .add_modifier(Modifier::UNDERLINED);
-/// What the user said.
+/// For the user's messages.
 pub const YOU: Style = Style::new().fg(Color::Green).add_modifier(Modifier::BOLD);
-/// What this program says.
+/// For the program's own messages and less important text.
 pub const QUIET: Style = Style::new().fg(Color::DarkGray);
-/// What went well and was checked.
+/// For checked successes.
 pub const GOOD: Style = Style::new().fg(Color::Green);
-/// What went wrong.
+/// For failed or invalid results.
 pub const BAD: Style = Style::new().fg(Color::Red);
-/// Headings and names.
+/// For headings and names.
 pub const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
-/// Code and commands.
+/// For code and commands.
 pub const CODE: Style = Style::new().fg(Color::Cyan);
-/// A key in a hint.
+/// For a key in a hint.
 pub const KEY: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
-/// Text as it is.
+/// For ordinary text.
 pub const PLAIN: Style = Style::new();
-/// Text that is not final.
+/// For text that is not final.
 pub const PROVISIONAL: Style = Style::new().add_modifier(Modifier::DIM);
 
-/// The style of a role's name.
+/// Returns the style of a role's name.
 pub fn role_style(role: Role) -> Style {
     let colour = match role {
-        // The plain blue of most terminals cannot be read on black.
+        // The normal blue of most terminals is unreadable on black.
         Role::Planner => Color::LightBlue,
         Role::Reviewer => Color::Magenta,
     };
     Style::new().fg(colour).add_modifier(Modifier::BOLD)
 }
 
-/// The style of an open finding: it weighs, but it waits for nobody by itself.
+/// Returns the style of an open finding: emphasized, but not as something that needs the user.
 pub fn severity_style(severity: FindingSeverity) -> Style {
     match severity {
         FindingSeverity::Blocking => BAD.add_modifier(Modifier::BOLD),
@@ -74,48 +74,46 @@ pub fn severity_style(severity: FindingSeverity) -> Style {
     }
 }
 
-/// What the styles are shown as.
+/// A colour theme that recolours finished frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColorTheme(ColorPalette);
 
 impl Default for ColorTheme {
-    /// The terminal's own sixteen colours.
+    /// Returns the `terminal` theme.
     fn default() -> Self {
         Self(BUILT_IN_PALETTES[0].clone())
     }
 }
 
-/// What a terminal says of itself in its environment.
+/// The environment variables that describe the terminal's colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TerminalEnvironment<'a> {
-    /// `NO_COLOR`; any text but an empty one asks for none.
+    /// `NO_COLOR`; any value except an empty one disables colours.
     pub no_color: Option<&'a str>,
-    /// `COLORFGBG`: `text;ground` as numbers of the sixteen colours.
+    /// `COLORFGBG`: `foreground;background` as numbers of the sixteen colours.
     pub color_fg_bg: Option<&'a str>,
-    /// `TERM`
     pub term: Option<&'a str>,
-    /// `COLORTERM`
     pub color_term: Option<&'a str>,
 }
 
 impl ColorTheme {
-    /// All themes that the program brings.
+    /// Returns all built-in themes.
     pub fn built_in() -> impl Iterator<Item = Self> {
         BUILT_IN_PALETTES.iter().cloned().map(Self)
     }
 
-    /// The theme of this name among them.
+    /// Returns the built-in theme with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         let shades = BUILT_IN_PALETTES.iter().find(|shades| shades.name == name);
         shades.cloned().map(Self)
     }
 
-    /// Its name.
+    /// Returns the theme's name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// The theme that fits a terminal, as far as that is known without asking it.
+    /// Returns the theme that fits a terminal, judged by its environment only.
     pub fn for_terminal(of: TerminalEnvironment<'_>) -> Self {
         // The numbers 7 and 15 are the two whites.
         let ground = of.color_fg_bg.and_then(|ground| ground.rsplit(';').next());
@@ -131,7 +129,7 @@ impl ColorTheme {
             .with_terminal_background()
     }
 
-    /// The same on the terminal's own ground, with its own colour of plain text.
+    /// Returns the theme with the terminal's own background and text colour.
     #[must_use]
     pub fn with_terminal_background(self) -> Self {
         Self(ColorPalette {
@@ -141,17 +139,17 @@ impl ColorTheme {
         })
     }
 
-    /// Tells whether it leaves ground and plain text to the terminal.
+    /// Returns whether background and plain text are the terminal's own.
     pub fn uses_terminal_background(&self) -> bool {
         self.0.background == Color::Reset && self.0.text == Color::Reset
     }
 
-    /// Paints a finished frame.
+    /// Recolours a finished frame.
     pub fn paint(&self, buffer: &mut Buffer) {
         if self.0.is_identity() {
             return;
         }
-        // Without colours, what is quiet is dim.
+        // Without colours, quiet text is dimmed.
         let dims = self.0.quiet == Color::Reset;
         for cell in &mut buffer.content {
             if dims && Some(cell.fg) == QUIET.fg {

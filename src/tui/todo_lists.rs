@@ -1,6 +1,6 @@
-//! The lists of todos that agents keep: in the chat when they change, and all of them to be read.
+//! The agents' todo lists: for the chat when they change, and all of them in the pager.
 //!
-//! Nothing here changes a list: they are the agents' own.
+//! Nothing here changes a list: only the agents do.
 
 use super::Screen;
 use super::action::Action;
@@ -11,7 +11,7 @@ use crate::domain::session::Session;
 use crate::domain::todo_list::{TodoItem, TodoList, TodoPriority, TodoStatus};
 
 impl Screen {
-    /// Shows all lists.
+    /// Shows all todo lists.
     pub(super) fn show_todo_lists(&mut self, state: Option<&RunState>) -> Vec<Action> {
         match state {
             Some(state) => self.open_pager(todo_pager(state)),
@@ -20,7 +20,7 @@ impl Screen {
     }
 }
 
-/// A list, a line each, below how far it is.
+/// Formats a list: its progress, then one line per todo.
 pub fn format_todo_list(todos: &TodoList) -> String {
     let (n, done) = (
         todos.items().len(),
@@ -31,7 +31,7 @@ pub fn format_todo_list(todos: &TodoList) -> String {
     lines.join("\n")
 }
 
-/// All lists of a run, to be read.
+/// Creates a pager with all lists of a run.
 fn todo_pager(state: &RunState) -> TextPager {
     let sessions = [
         ("planner", Some(&state.planner)),

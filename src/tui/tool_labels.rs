@@ -1,11 +1,11 @@
-//! What agents do with the tools of the program itself, in words: their arguments are for it, not for people.
+//! Labels for agents' calls of the program's own tools, whose raw arguments are not meant for people.
 //!
-//! Refuses to read arguments: a list of todos, a task, a document is told where it comes in.
+//! The content of such a call, such as a todo list, is shown elsewhere.
 
-/// The tool by which a CLI itself asks the user.
+/// The label of the tool with which a CLI asks the user.
 pub const ASK_USER_LABEL: &str = "asks you";
 
-/// What each does.
+/// The label of each tool.
 const TOOL_LABELS: &[(&str, &str)] = &[
     ("ask_user", ASK_USER_LABEL),
     ("group_discuss", "has something discussed"),
@@ -19,7 +19,7 @@ const TOOL_LABELS: &[(&str, &str)] = &[
     ("todowrite", "writes its todos"),
 ];
 
-/// What a call does, by what its CLI says it is about; `None` of every other tool's.
+/// Returns the label of a call, from the CLI's description of it; `None` for any other tool.
 pub fn tool_label(about: &str) -> Option<&'static str> {
     let call = about.split_whitespace().next()?;
     let name = ["agent_collab.", "mcp__agent_collab__"]

@@ -1,8 +1,7 @@
-//! The one causal stream of what was said and done, as blocks that know their author.
+//! The chat transcript: everything said and done, in causal order, as blocks with an author.
 //!
-//! Events make finished blocks; pieces of text make provisional ones, which the finished block replaces.
-//! Refuses to know the run's state. Old blocks are forgotten and told again from the log when somebody
-//! scrolls up to them.
+//! Events create finished blocks; streamed text creates provisional ones, which the finished block replaces.
+//! Old blocks are evicted, and loaded again from the log when the user scrolls up to them.
 
 mod approval_cards;
 mod block_eviction;
@@ -56,67 +55,63 @@ use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
 
-/// How many ends are kept of tools whose beginning is not.
+/// How many results are stored for tool calls whose start is not loaded.
 const MAX_ORPHAN_TOOL_ENDS: usize = 10_000;
 
-/// The blocks of a conversation and where the view stands in them.
+/// The blocks of the conversation and the scroll position.
 #[derive(Debug)]
 pub struct ChatTranscript {
     blocks: VecDeque<TranscriptBlock>,
-    /// The number of the first block that is kept; numbers never change.
+    /// The number of the first stored block; the number of a block never changes.
     first: usize,
-    /// Which part of the log the blocks tell.
+    /// The part of the log that the blocks cover.
     earlier: TranscriptScrollback,
-    /// Whether it is a piece of the past, made to be put in front of another.
+    /// Whether this is a piece of older history, to be put before another transcript.
     is_piece: bool,
     n_bytes: usize,
-    /// How tools ended that began before the first block.
+    /// Results of tool calls that started before the first block.
     orphan_tool_ends: BTreeMap<String, ToolCallOutcome>,
-    /// The texts that are being said.
     streaming_texts: BTreeMap<(Role, String), StreamingText>,
-    /// The goal that was given last, until something else is said.
+    /// The last goal that was given, until something else is said.
     last_goal: Option<String>,
     /// The calls that wait for an answer.
     pending_approvals: approval_cards::PendingApprovals,
-    /// How tasks are called, by their sessions.
+    /// The names of tasks, by session.
     tasks: BTreeMap<SessionId, String>,
     thinking: FoldState,
     scroll: TranscriptScrollPosition,
-    /// The number of the first block that came since the end is not followed any more.
+    /// The first block that arrived since the view stopped following the end.
     first_unseen_block: Option<usize>,
     turns: TurnTracker,
     steps: StepTracker,
-    /// The folder that files are named from, with a slash at its end; empty where it is not known.
+    /// The root folder of displayed paths, with a trailing slash; empty if unknown.
     root: String,
-    /// The key that shows all of what is cut.
+    /// The key that shows truncated content in full.
     expand_key: String,
-    /// The user's time of day, once it is known.
+    /// The user's time zone, once known.
     clock: Option<LocalClock>,
-    /// The sessions in which participants of discussions speak.
+    /// The sessions of discussion participants.
     speakers: BTreeSet<SessionId>,
-    /// How the run stands.
     run_context: run_context::TranscriptRunContext,
-    /// The block that the user points at.
     selected_block: Option<usize>,
-    /// The block of each row of the last frame.
+    /// The block of each row in the last frame.
     visible_blocks: Vec<usize>,
-    /// Where the view stood in it, and how wide it was.
+    /// The scroll position of the last frame; `wide` is its width.
     visible_scroll: TranscriptScrollPosition,
     wide: Option<TranscriptColumns>,
 }
 
-/// A line of the window.
+/// A visible row of the transcript.
 #[derive(Debug)]
 pub struct TranscriptRow {
-    /// What stands there.
     pub line: Line<'static>,
-    /// Whether it belongs to the block that the user points at.
+    /// Whether it belongs to the selected block.
     pub is_selected: bool,
-    /// How far to the right it begins.
+    /// Its indentation, in columns.
     pub indent: usize,
 }
 
-/// The number of the first block: what came before it may be told later.
+/// The number of the first block; lower numbers stay free for older history that is loaded later.
 const FIRST_BLOCK: usize = usize::MAX / 2;
 
 impl Default for ChatTranscript {
@@ -151,17 +146,17 @@ impl Default for ChatTranscript {
 }
 
 impl ChatTranscript {
-    /// Takes an event in.
+    /// Applies an event.
     pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         if let Event::RunCreated(_) = event {
-            // Another log begins; nothing of the one before it can be told again.
+            // A new log starts: blocks of the previous one cannot be loaded again.
             self.detach_run_summary();
             self.blocks.iter_mut().for_each(|block| block.seq = 0);
             self.earlier = TranscriptScrollback::from_start();
         }
         self.earlier.on_event();
         match event {
-            // A goal that is given is also the first thing that is said about it.
+            // A new goal is also the first message about it; show it once.
             Event::GoalMessageAdded { text }
                 if self.last_goal.take_if(|given| given == text).is_some() => {}
             Event::GoalGiven { text } => {
@@ -208,7 +203,7 @@ impl ChatTranscript {
             _ => self.append_event(event),
         }
         if let Event::QuestionAsked { .. } = event {
-            // Whoever is asked sees what it is about.
+            // Show the user what the question is about.
             self.go_to_end();
         }
         self.update_pending_approvals(event);
@@ -234,7 +229,8 @@ impl ChatTranscript {
                 };
                 self.set_changed_files(item, paths.iter().map(changed).collect());
             }
-            // What is said already is what was tried again.
+            // Streamed text does not pass through the log and can arrive first: it belongs to the new
+            // attempt, so the notice goes above it.
             AgentActivity::Retrying { .. } => {
                 self.push_blocks_before(
                     Some(role),
@@ -251,7 +247,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Takes a piece of text in.
+    /// Applies a piece of streamed text.
     pub fn on_delta(&mut self, delta: TextDelta) {
         match delta {
             TextDelta::Text { role, item, text } => {
@@ -262,7 +258,7 @@ impl ChatTranscript {
                 let text = saying.push(&text);
                 self.append_streaming_text(role, &item, text);
             }
-            // The board shows what a participant says.
+            // The board shows a participant's text.
             TextDelta::Child { .. } => {}
             TextDelta::Withdrawn { role, item } => {
                 self.streaming_texts.remove(&(role, item.clone()));
@@ -271,7 +267,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Names files from this folder on, also in what is told already.
+    /// Sets the folder that paths are shown relative to, also in existing blocks.
     pub fn set_root_folder(&mut self, root: &str) {
         let root = match root.trim_end_matches('/') {
             "" => String::new(),
@@ -286,7 +282,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Names the key that shows all of what is cut, also in what is told already.
+    /// Sets the key that shows truncated content in full, also in existing blocks.
     pub fn set_expand_key(&mut self, key: &str) {
         if self.expand_key != key {
             key.clone_into(&mut self.expand_key);
@@ -296,7 +292,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Adds a quiet line of the program.
+    /// Adds a notice from the program.
     pub fn push_notice(&mut self, text: &str) {
         self.push_blocks(vec![TranscriptBlock::new(
             BlockAuthor::System,
@@ -323,7 +319,7 @@ impl ChatTranscript {
         self.evict_old_blocks();
     }
 
-    /// The finished block takes the place of the oldest provisional one of its author.
+    /// Replaces the author's oldest provisional block with the finished one.
     fn finish_text(&mut self, role: Role, text: &str) {
         let finished = TranscriptBlock::new(BlockAuthor::Agent(role), BlockContent::message(text));
         let found = self
@@ -356,7 +352,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Tells on its card what a call changes; a call of which nothing is kept has said it before.
+    /// Sets the changes of a call on its card; a call whose card was evicted already had them.
     fn set_changed_files(&mut self, wanted: &str, files: Vec<ToolFileChange>) {
         let root = self.root.clone();
         let is_wanted =
@@ -380,7 +376,7 @@ impl ChatTranscript {
             return;
         };
         self.turns.reset_name();
-        // What is provisional stands near the end; numbers of blocks before it stay.
+        // Provisional blocks are near the end, so the numbers of earlier blocks stay valid.
         self.blocks.retain(|block| !is_void(block));
         self.scroll
             .follow_end_if_gone(self.first + at, self.end_number());
@@ -391,7 +387,7 @@ impl ChatTranscript {
         self.push_blocks_before(None, blocks);
     }
 
-    /// Adds blocks, before what a role is still saying where one is given.
+    /// Adds blocks; if a role is given, before the text that it is still streaming.
     fn push_blocks_before(&mut self, said_by: Option<Role>, blocks: Vec<TranscriptBlock>) {
         for mut block in blocks {
             block.seq = self.earlier.last_event();
@@ -405,22 +401,22 @@ impl ChatTranscript {
         self.evict_old_blocks();
     }
 
-    /// How many blocks there were in all.
+    /// Returns how many blocks there have been in total.
     pub fn total_blocks(&self) -> u64 {
         u64::try_from(self.end_number().saturating_sub(FIRST_BLOCK)).unwrap_or(u64::MAX)
     }
 
-    /// The number after the last block's.
+    /// Returns the number after the last block's.
     fn end_number(&self) -> usize {
         self.first + self.blocks.len()
     }
 
-    /// Tells whether nothing was said yet.
+    /// Returns whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// Folds or unfolds what agents think.
+    /// Folds or unfolds the agents' thinking.
     pub fn toggle_thinking(&mut self) {
         self.thinking = match self.thinking {
             FoldState::Folded => FoldState::Open,
@@ -438,12 +434,12 @@ impl ChatTranscript {
         self.blocks.iter().filter(|b| b.is_laid_out()).count()
     }
 
-    /// Tells whether the view follows the end.
+    /// Returns whether the view follows the end.
     pub fn follows_end(&self) -> bool {
         self.scroll.follows_end()
     }
 
-    /// How many blocks came below the window since the end is not followed.
+    /// Returns how many blocks arrived below the window since the view stopped following the end.
     pub fn new_block_count(&self) -> usize {
         let below = self
             .visible_blocks
@@ -463,19 +459,19 @@ impl ChatTranscript {
         self.evict_old_blocks();
     }
 
-    /// Goes to the first line of all, however much has to be read for it.
+    /// Goes to the first line of the whole log, however much has to be loaded.
     pub fn go_to_top(&mut self) {
         self.scroll = TranscriptScrollPosition::at_line(self.first, 0);
         self.earlier.request_log_start();
     }
 
-    /// Moves the view by lines; negative is up.
+    /// Scrolls by lines; negative is up.
     pub fn scroll_by(&mut self, n_lines: isize) {
         self.scroll.scroll_by(n_lines);
         self.earlier.clear_request();
     }
 
-    /// Gives the lines that are visible in a window, laying out nothing else.
+    /// Returns the visible rows; lays out nothing else.
     pub fn visible_rows(&mut self, wide: TranscriptColumns, rows: usize) -> Vec<TranscriptRow> {
         self.fit_run_summary(rows);
         let (first, folding) = (self.first, self.thinking);
@@ -511,7 +507,7 @@ impl ChatTranscript {
             let (columns, indent) = wide.width_and_indent(block.column_owner());
             let lines = block.lines(columns, folding).enumerate();
             shown.extend(lines.skip(skip).take(left).map(|(n, line)| TranscriptRow {
-                // The blank above a name is between two blocks.
+                // The blank row above a name separates two blocks and is not highlighted.
                 is_selected: is_picked && (n > 0 || line.width() > 0),
                 line,
                 indent,

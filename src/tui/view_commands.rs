@@ -1,6 +1,6 @@
-//! What only moves or opens the view: tabs, scrolling, the block that is pointed at, the second pane.
+//! Commands that only change the view: tabs, scrolling, selection, copying, plan notes.
 //!
-//! Refuses to make events: nothing here changes the run.
+//! Only adding and removing plan notes produces events.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -22,7 +22,7 @@ use crate::domain::plan_note::PlanNote;
 use crate::domain::run::{RunState, notes_blocker};
 use crate::text::{fenced_block, pluralize};
 
-/// How many lines a page of the chat is where its height is not known.
+/// The page height of the chat when its area is unknown.
 const FALLBACK_PAGE_LINES: isize = 10;
 impl Screen {
     /// Copies what is in front.
@@ -52,7 +52,7 @@ impl Screen {
         }
     }
 
-    /// The text of what is in front: a long text that is open, what is pointed at, else what the tab shows.
+    /// Returns the text of what is in front: the open pager, the selection, or the tab's content.
     fn selected_text(&mut self, state: Option<&RunState>) -> Result<String, String> {
         if let Some(pager) = &self.pager {
             return Ok(pager.copy_text());
@@ -97,7 +97,7 @@ impl Screen {
         picked.or(text).ok_or(why)
     }
 
-    /// The text of the finding that is pointed at, with what the review says below it.
+    /// Returns the text of the selected finding with its evidence.
     fn selected_finding_text(&self, state: Option<&RunState>) -> Option<String> {
         let n = self.finding_selection.selected_finding()?;
         let all = state?.findings.all().iter();
@@ -113,7 +113,7 @@ impl Screen {
         Some(text.trim_end().to_owned())
     }
 
-    /// Copies a block of code of what is in front: the last one, and with each further time the one above it.
+    /// Copies a code block of what is in front: first the last one, then with each repetition the one above.
     pub(super) fn copy_code_block(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let code = self.selected_code_blocks(state);
         let n = code.len();
@@ -139,7 +139,7 @@ impl Screen {
         vec![Action::Copy(text)]
     }
 
-    /// The code of what is in front; of a chat in which nothing is pointed at, that of all its agents said.
+    /// Returns the code blocks of what is in front; in a chat without a selection, those of all agent messages.
     fn selected_code_blocks(&mut self, state: Option<&RunState>) -> Vec<String> {
         let is_chat = self.focused_tab() == TabKind::Chat && self.pager.is_none();
         let texts = if is_chat && self.transcript.selected_text().is_none() {
@@ -173,7 +173,7 @@ impl Screen {
         }
     }
 
-    /// Goes to what needs the user: the dialog that waits gets the keys, and nothing lies over it.
+    /// Goes to what needs the user: closes what covers it and gives the dialog the keys.
     pub(super) fn go_to_waiting_dialog(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.pending_dialog(state).is_none() {
             if self.is_needed_by_covered_screen {
@@ -188,7 +188,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// Points at another block of the chat, or another finding.
+    /// Selects another block of the chat, another finding, event or line of the plan.
     pub(super) fn select_adjacent(&mut self, along: SelectionMove, state: Option<&RunState>) {
         let is_next = matches!(along, SelectionMove::Next | SelectionMove::NextTurn);
         if let (TabKind::Comments, None) = (self.focused_tab(), &self.pager) {
@@ -203,7 +203,7 @@ impl Screen {
             let above = above.then_some(ScrollTarget::Reviews);
             if let Some(mark) = self.finding_selection.move_selection(is_next, state, above) {
                 self.pages.for_tab(TabKind::Comments).scroll_to(mark);
-                // The line that it speaks of comes into view beside it.
+                // The second pane scrolls to the plan line of the finding.
                 if self
                     .hit_areas
                     .side_pane
@@ -224,7 +224,7 @@ impl Screen {
                 (Some(_), SelectionMove::PreviousTurn) => {
                     self.plan_view.choose_version(false, &self.documents)
                 }
-                // Not every line of the plan stands in it.
+                // A comparison does not contain every line of the plan.
                 (Some(_), _) => {
                     let lines = self.pages.for_tab(TabKind::Plan).document_lines();
                     if let Some(line) = self.plan_view.move_selection_among(is_next, &lines) {
@@ -260,7 +260,7 @@ impl Screen {
         self.transcript.move_selection(along);
     }
 
-    /// Lists other findings; in the plan, compares it with an earlier version or ends that.
+    /// Switches the filter of findings or events; in the plan, starts or ends the comparison.
     pub(super) fn cycle_filter(&mut self) -> Vec<Action> {
         if self.pager.is_some() {
             return self.show_toast("a text is open: close it to list other things");
@@ -280,7 +280,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// The line of the plan that is pointed at, from 1, with what stands there.
+    /// Returns the selected line of the plan, from 1, and its text.
     pub(super) fn pointed_plan_line(&self) -> Option<(u32, String)> {
         let at = self
             .plan_view
@@ -290,7 +290,7 @@ impl Screen {
         Some((u32::try_from(at).ok()?.checked_add(1)?, text.to_owned()))
     }
 
-    /// The line of the plan that the finding speaks of that is pointed at, from 1, with what stands there.
+    /// Returns the plan line that the selected finding is about, from 1, and its text.
     fn plan_line_of_finding(&self, state: &RunState) -> Option<(u32, String)> {
         let n = self
             .finding_selection
@@ -303,7 +303,7 @@ impl Screen {
         Some((u32::try_from(line?).ok()?.checked_add(1)?, quote))
     }
 
-    /// Points at the first line of the plan that is seen, where nothing is pointed at: the keys that follow mean it.
+    /// Selects the first visible line of the plan if nothing is selected, so that the next keys apply to it.
     pub(super) fn point_at_first_visible_line(&mut self) -> Option<(u32, String)> {
         if self.focused_tab() != TabKind::Plan {
             self.show_tab(TabKind::Plan);
@@ -314,7 +314,7 @@ impl Screen {
         self.pointed_plan_line()
     }
 
-    /// Says that something has to be pointed at, and which keys do that.
+    /// Says that something has to be selected first, and with which keys.
     pub(super) fn explain_pointing(&mut self, at: &str) -> Vec<Action> {
         let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (before, next) = (key("previous-block"), key("next-block"));
@@ -323,7 +323,7 @@ impl Screen {
         ))
     }
 
-    /// Makes a note on the line that is pointed at; without a text, the composer takes it.
+    /// Adds a note to the selected line; without a text, lets the user write one.
     pub(super) fn add_plan_note(&mut self, text: String, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
             return self.show_toast("there is no run yet: write the goal first");
@@ -345,7 +345,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// Takes a note back.
+    /// Removes a note.
     pub(super) fn remove_plan_note(
         &mut self,
         n: Option<u32>,
@@ -368,7 +368,7 @@ impl Screen {
         }
     }
 
-    /// From a finding to its line of the plan, and from a line to the finding that speaks of it.
+    /// Jumps from a finding to its line of the plan, or from a line to the finding about it.
     pub(super) fn jump_to_counterpart(&mut self, state: Option<&RunState>) -> Vec<Action> {
         match (
             self.focused_tab(),
@@ -411,7 +411,7 @@ impl Screen {
         }
     }
 
-    /// Points at nothing any more in the tab that is shown; tells whether something was pointed at.
+    /// Clears the selection of the current tab; returns whether there was one.
     pub(super) fn clear_selection(&mut self) -> bool {
         match self.focused_tab() {
             TabKind::Chat => self.transcript.clear_selection(),
@@ -426,13 +426,13 @@ impl Screen {
         }
     }
 
-    /// Shows the findings, whatever lies over them.
+    /// Shows the Comments tab and closes what covers it.
     pub(super) fn show_comments(&mut self) {
         self.close_overlays();
         self.tab = TabKind::Comments;
     }
 
-    /// Shows the chat, whatever lies over it.
+    /// Shows the Chat tab and closes what covers it.
     pub(super) fn show_chat(&mut self) {
         self.close_overlays();
         self.tab = TabKind::Chat;
@@ -484,7 +484,7 @@ impl Screen {
         self.scroll_tab(self.focused_tab(), to);
     }
 
-    /// Moves what a tab shows.
+    /// Scrolls a tab.
     pub(super) fn scroll_tab(&mut self, tab: TabKind, to: ScrollMove) {
         if tab != TabKind::Chat {
             if (tab, to) == (TabKind::Plan, ScrollMove::End) {

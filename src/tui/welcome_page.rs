@@ -1,7 +1,6 @@
-//! What stands in the chat before there is a run: what this is, what is missing, the first steps, the runs
-//! before.
+//! The welcome page in the chat before there is a run: what the program is, what is missing, first steps, recent runs.
 //!
-//! Texts of the program itself need no cleaning: the first frame waits for nothing.
+//! The program's own texts skip the cleaning, so that the first frame is fast.
 
 use std::ops::Range;
 
@@ -16,12 +15,11 @@ use super::read_only::RunListEntry;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns, wrap_spans};
 use super::theme;
 
-/// What was found in the repository before there is a run; comes by [`Screen::on_welcome`].
+/// What was found in the repository before there is a run; set with [`Screen::on_welcome`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WelcomeInfo {
-    /// What is there, each in a few words.
+    /// What is available, each in a few words.
     pub ready: Vec<String>,
-    /// What is missing.
     pub missing: Vec<MissingRequirement>,
     /// The last finished runs, the latest first.
     pub runs: Vec<RunListEntry>,
@@ -30,25 +28,22 @@ pub struct WelcomeInfo {
 /// Something that a run would need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingRequirement {
-    /// What is wrong.
     pub problem: String,
-    /// What to do about it.
     pub remedy: String,
-    /// Whether a run can begin all the same.
+    /// Whether a run can start without it.
     pub severity: RequirementSeverity,
 }
 
-/// Whether something stands in the way of a run.
+/// Whether a missing requirement prevents a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequirementSeverity {
-    /// It does.
     Blocking,
-    /// A run has less.
+    /// A run can start, but with fewer features.
     Degrading,
 }
 
 impl RequirementSeverity {
-    /// Its sign and how it is written.
+    /// Returns its sign and style.
     fn sign_and_style(self) -> (&'static str, Style) {
         match self {
             Self::Blocking => ("✗ ", theme::BAD),
@@ -57,11 +52,9 @@ impl RequirementSeverity {
     }
 }
 
-/// How wide its lines get.
 const MAX_COLUMNS: usize = 100;
-/// How many rows the runs of before take at least: the heading and one of them.
+/// The minimum height of the recent runs: the heading and one run.
 const MIN_RUN_ROWS: usize = 2;
-/// How many runs are listed.
 const MAX_LISTED_RUNS: usize = 5;
 
 const ABOUT_TEXT: &str = "Two agents, one goal: a planner writes the plan, a reviewer finds what is wrong with it, \
@@ -76,13 +69,13 @@ const FIRST_STEPS: [&str; 3] = [
 ];
 
 impl Screen {
-    /// Takes what was found in the repository.
+    /// Stores what was found in the repository.
     pub fn on_welcome(&mut self, welcome: WelcomeInfo) {
         self.is_dirty = true;
         self.welcome = welcome;
     }
 
-    /// Says why no run began; of what the page names already, with what to do about it, a word is enough.
+    /// Says why no run could start. For problems that the page already explains, a short toast is enough.
     pub fn on_start_error(&mut self, why: &str) {
         let missing = self.welcome.missing.iter();
         let stops = missing.filter(|one| one.severity == RequirementSeverity::Blocking);
@@ -99,7 +92,7 @@ impl Screen {
         }
     }
 
-    /// Draws the page where there is no run yet; gives what is left below it.
+    /// Draws the page if there is no run yet; returns the area below it.
     pub(super) fn draw_welcome(&mut self, frame: &mut Frame, area: Rect) -> Rect {
         let area = Rect {
             x: area.x + 1,
@@ -108,7 +101,7 @@ impl Screen {
         };
         let columns = usize::from(area.width).min(MAX_COLUMNS);
         let rows = usize::from(area.height);
-        // What was told meanwhile keeps a few rows.
+        // Notices that arrived in the meantime get a few rows.
         let kept = if self.transcript.is_empty() {
             0
         } else {
@@ -133,12 +126,12 @@ impl Screen {
         }
     }
 
-    /// Parts come in the order of what they are worth to somebody who is here for the first time; where
-    /// the window is low, blanks and explanations go. Gives the rows of the runs of before, too.
+    /// Lays out the parts in the order of their value to a first-time user; in a low window, blank rows and
+    /// explanations are dropped. Also returns the rows of the recent runs.
     fn welcome_lines(&self, columns: usize, rows: usize) -> (Vec<Line<'static>>, Range<usize>) {
         let WelcomeInfo { missing, runs, .. } = &self.welcome;
         let (mut parts, is_low) = intro_lines(&self.welcome, columns, rows);
-        // Whoever had a run here knows how to begin one: what was done stands before that.
+        // With recent runs, the user knows how to start one, so the runs come before the first steps.
         let n_before = parts.len();
         parts.push(recent_run_lines(runs, columns));
         if (!is_low || missing.is_empty()) && self.unfinished.is_none() {
@@ -149,7 +142,7 @@ impl Screen {
         for (n, mut part) in parts.into_iter().enumerate() {
             let gap = usize::from(!lines.is_empty() && !is_low);
             let left = rows.saturating_sub(lines.len() + gap);
-            // Of several runs the last ones are enough.
+            // If not all runs fit, the latest ones are enough.
             if n == n_before && left >= MIN_RUN_ROWS {
                 part.truncate(left);
             }
@@ -159,7 +152,7 @@ impl Screen {
             }
             lines.extend((0..gap).map(|_| Line::default()));
             if n == n_before {
-                // The first row says what they are.
+                // The first row is the heading.
                 of_runs = lines.len() + 1..lines.len() + part.len();
             }
             lines.extend(part);
@@ -168,8 +161,8 @@ impl Screen {
     }
 }
 
-/// What this is and what is missing, and whether the window is low; where not all of it fits, what stops a run stands
-/// first.
+/// Returns the introduction and the requirements, and whether the window is low. If not everything fits,
+/// blocking problems come first.
 fn intro_lines(
     WelcomeInfo { ready, missing, .. }: &WelcomeInfo,
     columns: usize,
@@ -177,7 +170,7 @@ fn intro_lines(
 ) -> (Vec<Vec<Line<'static>>>, bool) {
     let whole = requirement_lines(ready, missing, columns);
     let high = intro_heading(columns, false);
-    // What to do about it is worth more than blanks and explanations.
+    // Remedies are worth more than blank rows and explanations.
     let is_low = rows < 16 || high.len() + 1 + whole.len() > rows;
     if !is_low {
         return (vec![high, whole], is_low);
@@ -243,7 +236,7 @@ fn first_step_lines(columns: usize) -> Vec<Line<'static>> {
     numbered.flatten().collect()
 }
 
-/// What is missing with what to do about it, else what is there.
+/// Returns the missing requirements with their remedies, then what is available.
 fn requirement_lines(
     ready: &[String],
     missing: &[MissingRequirement],
@@ -284,20 +277,20 @@ fn remedy_lines(one: &MissingRequirement, columns: usize) -> Vec<Line<'static>> 
     lines
 }
 
-/// What stops a run, then what lessens it.
+/// Returns the blocking problems, then the others.
 fn sort_by_severity(missing: &[MissingRequirement]) -> impl Iterator<Item = &MissingRequirement> {
     let of = |weight| missing.iter().filter(move |one| one.severity == weight);
     of(RequirementSeverity::Blocking).chain(of(RequirementSeverity::Degrading))
 }
 
-/// What is missing in that many rows: all of it is named before it is said what to do about the first of it.
+/// Lays out the missing requirements in a limited number of rows: every problem is named before any remedy is shown.
 fn shorten_requirements(
     missing: &[MissingRequirement],
     columns: usize,
     rows: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    // A row for each, and one that says where the rest is.
+    // One row for each, and one that says where to find the rest.
     let mut left = rows.saturating_sub(missing.len() + 1);
     let mut is_whole = true;
     for one in sort_by_severity(missing) {

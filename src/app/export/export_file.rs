@@ -1,6 +1,6 @@
-//! The page as a file: where the command line says, or beside the record where nobody named one.
+//! Writes the page to a file: to the path from the command line, else into the run's export directory.
 //!
-//! Refuses to leave a mixture of an old and a new page.
+//! A failed write never leaves a mixture of an old and a new page.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -15,11 +15,11 @@ use crate::domain::export_format::ExportFormat;
 use crate::store::WorkdirLayout;
 use crate::store::archive_move::title_to_slug;
 
-/// How many pages of one name are kept before another name is wanted.
+/// Number of pages with the same name before the export fails.
 const MAX_SAME_NAME: u32 = 1_000;
 
 impl ExportPage {
-    /// The page as it is written.
+    /// Renders the page in the given format.
     pub fn render(&self, form: ExportFormat) -> String {
         match form {
             ExportFormat::Html => html::render_page(self),
@@ -27,18 +27,18 @@ impl ExportPage {
         }
     }
 
-    /// What its file is called, but for the ending.
+    /// Returns the file name without its extension.
     fn file_stem(&self) -> String {
         let goal = self.state.goal.as_ref();
         title_to_slug(goal.map_or("run", |goal| goal.title.as_str()))
     }
 }
 
-/// Writes a run down in the directory of pages and tells where. A page that is there already stays: the next one is
-/// called `…-2`.
+/// Writes the page of a run into the export directory and returns the path. An existing page stays: the next one is
+/// named `…-2`.
 ///
 /// # Errors
-/// There is no run, its files cannot be read, or the page cannot be written.
+/// The run does not exist, its files cannot be read, or the page cannot be written.
 pub async fn write_to_exports(
     run: WorkdirLayout,
     ground: &RunTreeReader,
@@ -81,16 +81,16 @@ fn write_under_free_name(
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Writes a text to a path that somebody named. A file holds the old or the new text, never a mixture; a link stays one,
-/// and what it leads to is written; into a device or a pipe it is written, and that stays what it is.
+/// Writes a text to a path that the user gave. A file has the old or the new text, never a mixture. A symbolic link
+/// stays a link and its target is written. A device or a pipe is written into and stays what it is.
 ///
 /// # Errors
-/// The disk refuses, or a folder is there.
+/// The disk reports an error, or the path is a directory.
 pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
     let place = match fs::metadata(path) {
         Ok(found) if found.is_file() => fs::canonicalize(path)?,
         Ok(_) => return write_into(OpenOptions::new().write(true), path, text),
-        // A link that leads nowhere yet: what it names is made.
+        // A dangling symbolic link: create the file that it names.
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
             return write_into(OpenOptions::new().write(true).create(true), path, text);
         }
@@ -105,14 +105,15 @@ pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes into what is there.
+/// Writes into an existing file, device or pipe.
 fn write_into(how: &OpenOptions, path: &Path, text: &str) -> io::Result<()> {
     how.open(path)?.write_all(text.as_bytes())
 }
 
-/// A file without its name yet that holds all of the text.
+/// Writes the text to a file that has no name yet.
 fn write_temporary_file(folder: &Path, text: &str) -> io::Result<NamedTempFile> {
     let mut file = tempfile::Builder::new()
+        // The mode of an ordinary new file, before the umask; the default of `tempfile` is 0600.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;

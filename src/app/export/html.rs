@@ -1,6 +1,6 @@
-//! The page as HTML: one file, nothing from elsewhere, dark and light as the reader's system is.
+//! Renders the page as HTML: one file that loads nothing, dark or light as the reader's system.
 //!
-//! What agents and files say is text: all of it is escaped, and the page lets no script run.
+//! Everything that agents and files say is text: it is all escaped, and the page forbids scripts.
 
 mod markdown_to_html;
 
@@ -20,7 +20,7 @@ use super::{ExportItem, ExportPage, ExportSection, format_duration};
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// Makes a text harmless between tags and in attributes.
+/// Escapes a text for use between tags and in attributes.
 pub fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -36,7 +36,7 @@ pub fn escape_html(text: &str) -> String {
     out
 }
 
-/// The whole page.
+/// Renders the whole page as HTML.
 pub fn render_page(page: &ExportPage) -> String {
     let mut out = String::new();
     let title = escape_html(&page.title());
@@ -126,7 +126,7 @@ fn render_goal(page: &ExportPage) -> String {
     })
 }
 
-/// Bars of who worked when.
+/// Draws a bar for each turn and for each wait for the user.
 fn render_timeline(page: &ExportPage) -> String {
     let course = &page.state.course;
     if course.turns().is_empty() {
@@ -138,7 +138,7 @@ fn render_timeline(page: &ExportPage) -> String {
         let end = end.unwrap_or(to);
         let left = begin.0.saturating_sub(from.0).clamp(0, whole);
         let wide = end.0.saturating_sub(begin.0).clamp(0, whole - left);
-        // In thousandths, so that no float is printed in a locale's way.
+        // In thousandths: integers have no locale-dependent decimal point.
         let (left, wide) = (left * 1_000 / whole, (wide * 1_000 / whole).max(3));
         format!(
             "<i class=\"{class}\" style=\"left:{}.{}%;width:{}.{}%\" title=\"{}\"></i>",
@@ -328,7 +328,7 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
     out
 }
 
-/// Each discussion folded: its topic with what it came to, in it all that was said.
+/// Renders each discussion folded: the topic with the result, inside it everything that was said.
 fn render_discussions(page: &ExportPage) -> String {
     let of = |discussion: &GroupDiscussion| {
         let topic = escape_html(&clean_to_one_line(&clean_text(&discussion.order.topic)));
@@ -411,7 +411,7 @@ fn render_item(item: &ExportItem) -> String {
     }
 }
 
-/// A text whose line ends are kept.
+/// Escapes a text and keeps its line ends.
 fn escape_lines(text: &str) -> String {
     escape_html(text).replace('\n', "<br>\n")
 }

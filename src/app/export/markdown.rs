@@ -1,6 +1,6 @@
-//! The page as Markdown: one file that any viewer of Markdown shows.
+//! Renders the page as Markdown: one file for any Markdown viewer.
 //!
-//! What agents and files say stands in quotations and blocks; no markup of theirs is left outside of code.
+//! Everything that agents and files say is in quotations and code blocks; their markup is escaped outside of code.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use crate::text::{clean_text, clean_to_one_line, pluralize};
 use super::summary_tables::{self, SummaryTable};
 use super::{ExportItem, ExportPage, ExportSection};
 
-/// A text whose angle brackets outside of code are no tags, and which loads nothing.
+/// Escapes angle brackets and images outside of code, so that the text has no tags and loads nothing.
 fn escape_markup(text: &str) -> String {
     let parts = fenced_block::split_parts(text).into_iter();
     parts
@@ -22,14 +22,14 @@ fn escape_markup(text: &str) -> String {
             MarkdownPart::Prose(text) => text
                 .replace('&', "&amp;")
                 .replace('<', "&lt;")
-                // A picture is fetched by whoever opens the page.
+                // Opening the page would fetch an image.
                 .replace("![", "!\\["),
             MarkdownPart::Block(content) => code_block(&content.info, &content.content),
         })
         .collect()
 }
 
-/// A block of code whose fence is longer than any in it.
+/// Renders a code block with a fence longer than any in its content.
 fn code_block(info: &str, content: &str) -> String {
     let longest = content
         .lines()
@@ -46,7 +46,7 @@ fn code_block(info: &str, content: &str) -> String {
     format!("{fence}{info}\n{content}{end}{fence}\n")
 }
 
-/// A text as a quotation.
+/// Renders a text as a quotation.
 fn block_quote(text: &str) -> String {
     escape_markup(text)
         .lines()
@@ -54,14 +54,14 @@ fn block_quote(text: &str) -> String {
         .collect()
 }
 
-/// A text as one harmless line.
+/// Renders a text as one escaped line.
 fn escape_line(text: &str) -> String {
     clean_to_one_line(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
 }
 
-/// Something folded.
+/// Renders a folded section.
 fn details_block(summary: &str, body: &str) -> String {
     format!(
         "<details><summary>{}</summary>\n\n{body}\n</details>\n\n",
@@ -69,7 +69,7 @@ fn details_block(summary: &str, body: &str) -> String {
     )
 }
 
-/// The whole page.
+/// Renders the whole page as Markdown.
 pub fn render_page(page: &ExportPage) -> String {
     let state = &page.state;
     let mut out = format!(
@@ -123,7 +123,7 @@ pub fn render_page(page: &ExportPage) -> String {
     out
 }
 
-/// A discussion as a page of its own: what it came to, then all that was said.
+/// Renders a discussion as a page of its own: the result, then everything that was said.
 pub fn render_discussion(discussion: &GroupDiscussion) -> String {
     escape_markup(&clean_text(&discussion.to_markdown()))
 }

@@ -1,6 +1,4 @@
-//! The tables of the page as rows of words, and what a step or a finding came to: the same in each form of the page.
-//!
-//! Refuses to know how a page looks.
+//! Builds the tables of the page as rows of text, and labels for steps and findings, for both formats of the page.
 
 use crate::domain::findings::{Finding, FindingDisposition, FindingStatus};
 use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
@@ -9,16 +7,15 @@ use crate::text::clean_to_one_line;
 
 use super::{ExportPage, format_duration};
 
-/// A table; its texts are one line each and not escaped.
+/// A table; each cell is one line and not escaped.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SummaryTable {
-    /// The names of its columns.
     pub head: Vec<&'static str>,
-    /// Its rows, each with a cell for each column.
+    /// One cell per column in each row.
     pub rows: Vec<Vec<String>>,
 }
 
-/// Each review with its verdict.
+/// Returns the table of all reviews with their verdicts.
 pub fn reviews_table(page: &ExportPage) -> SummaryTable {
     let row = |review: &crate::domain::run_timeline::ReviewSpan| {
         let verdict = review.verdict;
@@ -37,7 +34,7 @@ pub fn reviews_table(page: &ExportPage) -> SummaryTable {
     }
 }
 
-/// What each agent used.
+/// Returns the table of turns, time, tokens and cost of each role.
 pub fn totals_table(page: &ExportPage) -> SummaryTable {
     let course = &page.state.course;
     let row = |role: Role| {
@@ -76,7 +73,7 @@ pub fn totals_table(page: &ExportPage) -> SummaryTable {
     }
 }
 
-/// What became of a step's change: a commit's short name, or why there is none.
+/// Returns the short commit of a step, or the reason why there is none.
 pub fn commit_or_reason(record: &StepRecord) -> Result<String, String> {
     match &record.outcome {
         StepOutcome::Committed { commit, .. } => Ok(commit.chars().take(12).collect()),
@@ -87,13 +84,13 @@ pub fn commit_or_reason(record: &StepRecord) -> Result<String, String> {
     }
 }
 
-/// What was tested of a step, behind a dot; nothing where there was nothing to test.
+/// Describes the tests of a step; `None` if the step changed nothing.
 pub fn test_label(record: &StepRecord) -> Option<String> {
     (record.assessment() != StepAssessment::Unchanged)
         .then(|| clean_to_one_line(&record.describe_tests()))
 }
 
-/// Where a finding stands.
+/// Returns the status of a finding with its symbol.
 pub fn finding_status_label(finding: &Finding) -> &'static str {
     match finding.status {
         FindingStatus::Open => "○ open",
@@ -102,7 +99,7 @@ pub fn finding_status_label(finding: &Finding) -> &'static str {
     }
 }
 
-/// The planner's answers to a finding, each with what it is an answer to, and why.
+/// Returns the planner's answers to a finding, each as a heading with its reason.
 pub fn planner_answers(finding: &Finding) -> impl Iterator<Item = (String, &str)> {
     finding.responses.iter().map(|(review, response)| {
         let stand = match response.stand {

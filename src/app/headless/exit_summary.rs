@@ -1,6 +1,4 @@
-//! What is said of a run that is over, and its exit code.
-//!
-//! Refuses to know how it came to its end.
+//! Summarizes a run that is over, and returns its exit code.
 
 use std::io::Write;
 
@@ -12,14 +10,14 @@ use crate::domain::run::RunState;
 use crate::store::WorkdirLayout;
 use crate::text::pluralize;
 
-/// Tells of a run that was over before it could be taken up, and ends as it did.
+/// Reports a run that was over before this program could resume it, and returns its exit code.
 pub(super) fn report_finished_run(
     state: &RunState,
     layout: &WorkdirLayout,
     teller: &mut RunReporter<'_>,
     err: &mut dyn Write,
 ) -> u8 {
-    // There is nowhere left to say that standard error is closed.
+    // If standard error is closed, there is nowhere left to report it.
     let _closed = writeln!(
         err,
         "note: the run here is over, nothing is left to take up"
@@ -35,7 +33,7 @@ pub(super) fn report_finished_run(
     exit_code(state)
 }
 
-/// The exit code of a run that is over.
+/// Returns the exit code of a run that is over.
 pub fn exit_code(state: &RunState) -> u8 {
     match state.phase {
         Phase::Cancelled => 5,
@@ -44,13 +42,13 @@ pub fn exit_code(state: &RunState) -> u8 {
     }
 }
 
-/// Where the log of the steps lies, as seen from the repository.
+/// Returns the path of the log of the steps, relative to the repository.
 pub fn log_path(layout: &WorkdirLayout) -> String {
     let path = layout.names().workdir.join(&layout.names().log);
     path.display().to_string()
 }
 
-/// What a finished run did, in one line; `log` is where its steps are told.
+/// Summarizes a finished run in one line; `log` is the path of the log with its steps.
 pub fn summarize_finished_run(state: &RunState, log: &str) -> String {
     let Some(execution) = &state.execution else {
         return "done".to_owned();

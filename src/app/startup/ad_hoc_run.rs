@@ -1,6 +1,6 @@
-//! A run that is opened for something beside its workflow: a task, or its sessions.
+//! Opens a run for something other than its workflow: a task, a discussion, or its sessions.
 //!
-//! Refuses to go on with the run itself.
+//! Does not continue the run itself.
 
 use std::collections::BTreeSet;
 
@@ -20,11 +20,10 @@ use crate::engine::run_setup::NamedAdapter;
 use crate::engine::{find_subagent, sandbox};
 use crate::store::clean_up_workdir;
 
-/// Opens the run that lies here, or an empty one, for whatever these adapters play and nothing else; the CLIs of no others
-/// need be there.
+/// Opens the existing run, or an empty one, for what these adapters do; other CLIs need not be installed.
 ///
 /// # Errors
-/// As [`super::start`].
+/// As [`super::start_run`].
 pub async fn open_ad_hoc_run(
     players: &BTreeSet<String>,
     found: ProjectContext,
@@ -49,20 +48,20 @@ async fn open_or_create_run(
     Ok(into_run_instance(occupied, begun))
 }
 
-/// What happens where no run lies that could be opened.
+/// What to do if there is no run that can be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingRunPolicy {
-    /// An empty one is begun.
+    /// Create an empty one.
     Create,
-    /// Nothing can be done.
+    /// Fail with an error.
     Refuse,
 }
 
-/// Opens a run for something that the user wants beside any goal: the one that lies here where it is over or never had a
-/// goal, else an empty one. Another goal may follow in it.
+/// Opens a run for something that the user wants without a goal: the existing run if it is over or has no goal, else an
+/// empty one. A goal may follow in it.
 ///
 /// # Errors
-/// An unfinished run stands in the way, there is none and that is refused, or git or the disk refuses.
+/// There is an unfinished run, there is none and `absent` forbids to create one, or git or the disk reports an error.
 pub async fn open_goalless_run(
     occupied: &mut LockedProject,
     checked: RunRequirements,
@@ -90,7 +89,8 @@ pub async fn open_goalless_run(
     }
 }
 
-/// A run that nobody goes on with now: what was under way in it is over, and nobody said yolo here.
+/// Opens a run that does not continue: ends its orphaned tasks and resets its mode, because the user has not chosen
+/// yolo in this program.
 async fn settle_run(
     occupied: &mut LockedProject,
     checked: RunRequirements,
@@ -111,14 +111,14 @@ async fn settle_run(
     Ok(begun)
 }
 
-/// The adapter that plays an agent.
+/// Returns the adapter that runs an agent.
 ///
 /// # Errors
-/// There is no such agent, or none that takes tasks.
+/// There is no such agent, or it takes no tasks.
 pub fn adapter_of_agent(found: &ProjectContext, agent: &str) -> Result<String, StartError> {
     let config = &found.loaded.config;
     let profiles = EffectivePermissions::from_config(config, AllowAuthority::Everybody).profiles;
-    // Said first: no other complaint matters to who has mistyped the name.
+    // Checked first: if the name is mistyped, no other error matters.
     let profile = find_subagent(&profiles, agent).map_err(|unknown| {
         StartError::new(
             unknown,
@@ -129,10 +129,10 @@ pub fn adapter_of_agent(found: &ProjectContext, agent: &str) -> Result<String, S
     Ok(adapter.unwrap_or(&config.roles.planner).clone())
 }
 
-/// As [`super::check`], for the CLIs of these adapters alone.
+/// As [`super::check_requirements`], for the CLIs of these adapters only.
 ///
 /// # Errors
-/// As for it.
+/// As [`super::check_requirements`].
 pub async fn check_requirements_for(
     found: &ProjectContext,
     players: &BTreeSet<String>,
@@ -156,17 +156,17 @@ pub async fn check_requirements_for(
     })
 }
 
-/// Takes the directory and opens the run that lies there as it stands; no commit is made in it.
+/// Locks the directory and opens its run as it is; no commit is made in it.
 ///
 /// # Errors
-/// There is none, or another instance works here.
+/// There is none, or another instance runs here.
 pub async fn open_run_as_is(wishes: &StartOptions) -> Result<RunInstance, StartError> {
     let mut occupied = lock_project(inspect_project(wishes).await?)?;
     let begun = reopen_run(&mut occupied, wishes, RunCommitMode::Disabled).await?;
     Ok(into_run_instance(occupied, begun))
 }
 
-/// Deletes child sessions that are older than they are kept.
+/// Deletes expired child sessions.
 pub(super) fn prune_expired_sessions(
     occupied: &LockedProject,
     begun: &mut ReadyRun,

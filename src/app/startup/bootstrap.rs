@@ -1,4 +1,4 @@
-//! What a run is set up with: its first event, its policies, and the texts that trust lets in.
+//! Sets up a run: its first event, its policies, and the instructions that trust allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -31,7 +31,7 @@ use crate::process::SandboxSupport;
 use crate::store::approval_store::ApprovalStore;
 use crate::store::worktree_records::WorktreeRegistry;
 
-/// How many bytes of the instructions in folders are sent.
+/// Maximum size of all instructions from subfolders that are sent, in bytes.
 const MAX_NESTED_BYTES: usize = 64 << 10;
 
 pub(super) fn build_ready_run(
@@ -111,7 +111,7 @@ pub(super) fn build_ready_run(
     }
 }
 
-/// Says that a work tree cannot be written, and why.
+/// Returns why a work tree is not writable; `None` if it is writable.
 pub fn unwritable_reason(root: &Path) -> Option<String> {
     let why = access(root, AccessFlags::W_OK).err()?;
     Some(format!(
@@ -121,7 +121,7 @@ pub fn unwritable_reason(root: &Path) -> Option<String> {
     ))
 }
 
-/// Says whom the kernel does not hold although it could elsewhere.
+/// Names the agents that the kernel does not contain on this system.
 fn uncontained_notice(checked: &RunRequirements, wishes: &StartOptions) -> Option<String> {
     let SandboxSupport::Unavailable(why) = &checked.kernel else {
         return None;
@@ -145,7 +145,7 @@ fn uncontained_notice(checked: &RunRequirements, wishes: &StartOptions) -> Optio
     })
 }
 
-/// Says of each codex what the user's own rules let out of its sandbox.
+/// Lists for each codex what the user's own rules exclude from its sandbox.
 fn sandbox_escape_notices(checked: &RunRequirements, wishes: &StartOptions) -> BTreeSet<String> {
     if wishes.children.is_simulated() {
         return BTreeSet::new();
@@ -189,8 +189,8 @@ pub(super) fn created_event(
     }
 }
 
-/// The repository's instructions that reach agents, each with its path. Of many in folders those that come first are sent,
-/// the rest are named.
+/// Returns the repository's instructions for agents, each with its path. Files in subfolders are sent up to a total
+/// size; the others are only named.
 pub fn collect_instructions(loaded: &LoadedConfig) -> Vec<(String, String)> {
     let mut left = MAX_NESTED_BYTES;
     let files = loaded.project_instructions().iter();
@@ -215,7 +215,7 @@ pub fn collect_instructions(loaded: &LoadedConfig) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Says which instructions are left out, and what would let them in; nothing where the user said so for this start.
+/// Returns a notice which instructions are left out and how to include them; `None` if the user chose for this start.
 pub fn omitted_instructions_notice(
     loaded: &LoadedConfig,
     said: Option<InstructionsChoice>,
@@ -233,7 +233,7 @@ pub fn omitted_instructions_notice(
     ))
 }
 
-/// What happens to a call that needs a person.
+/// Converts the option into the engine's policy.
 pub(super) fn to_on_ask(asks: StartAskPolicy) -> AskPolicy {
     match asks {
         StartAskPolicy::Deny => AskPolicy::Deny,

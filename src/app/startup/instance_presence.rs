@@ -1,7 +1,7 @@
-//! The lock of this instance, and the record that it is here, beside the user's state: one that lies there without
-//! its process tells of an instance that was killed.
+//! Locks a directory, and records this instance beside the user's state: a record without its process shows that the
+//! instance was killed.
 //!
-//! Refuses to know what follows from that; see [`KilledInstances`].
+//! For what follows from that, see [`KilledInstances`].
 
 use std::fs;
 use std::io;
@@ -16,21 +16,21 @@ use crate::store::{InstanceLock, LockError, WorkdirLayout};
 
 use super::{LockedProject, StartError};
 
-/// How many processes are named at the most.
+/// Maximum number of processes to name.
 const MAX_NAMED_PROCESSES: usize = 5;
-/// What the names of records end in.
+/// The file extension of records.
 const RECORD_SUFFIX: &str = "json";
 
-/// The record of this instance; it goes with the value, unless something that was started still lives.
+/// The record of this instance; dropping it removes the file, unless a process it started still lives.
 #[derive(Debug)]
 pub struct InstancePresence {
     folder: PathBuf,
-    /// `None` where processes cannot be told apart.
+    /// `None` if processes cannot be told apart on this system.
     record: Option<PathBuf>,
 }
 
 impl InstancePresence {
-    /// Notes that this instance is here.
+    /// Records that this instance runs.
     ///
     /// # Errors
     /// The record cannot be written.
@@ -48,7 +48,7 @@ impl InstancePresence {
         Ok(Self { folder, record })
     }
 
-    /// Finds the instances that were killed and of which something may live, with what that may be; forgets the others.
+    /// Finds the killed instances that may have left processes, with the suspects; removes the other records.
     pub fn find_killed(&self) -> (KilledInstances, Vec<LeftoverSuspect>) {
         let records = load_records(&self.folder);
         let of_fate = |fate| {
@@ -74,7 +74,7 @@ impl InstancePresence {
 }
 
 impl LockedProject {
-    /// Finds the instances that were killed and of which something may live, and says what of it works here.
+    /// Finds the killed instances that may have left processes, and names those that work in this directory.
     pub fn find_killed_instances(&self) -> (KilledInstances, Option<String>) {
         let Some(presence) = &self.presence else {
             return (KilledInstances::default(), None);
@@ -105,7 +105,7 @@ impl LockedProject {
     }
 }
 
-/// Takes the directory, or says who has it.
+/// Locks the directory, or reports which instance has the lock.
 pub(super) fn acquire_lock(layout: &WorkdirLayout) -> Result<InstanceLock, StartError> {
     InstanceLock::acquire(layout).map_err(|error| {
         let code = if matches!(error, LockError::HeldByInstance(_)) {
@@ -126,7 +126,7 @@ impl Drop for InstancePresence {
         let Some(record) = self.record.take() else {
             return;
         };
-        // Whoever comes next learns of what is left, as after a kill.
+        // Keep the record: the next instance must learn of leftover processes, as after a kill.
         if std::thread::panicking() || has_living_descendants() {
             return;
         }
@@ -146,7 +146,7 @@ fn write_record(folder: &Path, own: &InstanceRecord) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// All records that can be read. Others are told in the log: they say nothing of which instance they are.
+/// Loads all readable records. Others are only logged: they do not show which instance they belong to.
 fn load_records(folder: &Path) -> Vec<(PathBuf, InstanceRecord)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
@@ -178,7 +178,7 @@ mod tests {
         let own = presence.record.clone().unwrap();
         let mut killed: serde_json::Value =
             serde_json::from_slice(&fs::read(&own).unwrap()).unwrap();
-        // Nobody who lives started after that one.
+        // No living process started after that one.
         killed["id"] = serde_json::json!({ "pid": u32::MAX, "start_time": u64::MAX });
         let earlier = places.instances_dir().join("1-1.json");
         fs::write(&earlier, killed.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! What a run stands on: its adapters, probed, and the git repository that trees and commits go to.
+//! Checks what a run needs: the adapters, and the git repository for snapshots and commits.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::engine::run_setup::NamedAdapter;
 use crate::engine::sandbox::CommitSigningMode;
 use crate::process::ChildSpawner;
 
-/// The adapters of the roles, by the configuration.
+/// Returns the adapters of the roles, by the configuration.
 ///
 /// # Errors
 /// A role names an adapter that does not exist.
@@ -39,7 +39,7 @@ pub fn role_adapters(config: &AppConfig) -> Result<BTreeMap<Role, NamedAdapter>,
     Ok(adapters)
 }
 
-/// Probes every adapter in use, each once, and refuses with everything that is wrong.
+/// Probes each adapter once, and reports everything that is wrong.
 pub(super) async fn probe_adapters<'a>(
     children: &ChildSpawner,
     adapters: impl Iterator<Item = &'a NamedAdapter>,
@@ -62,7 +62,7 @@ pub(super) async fn probe_adapters<'a>(
     if problems.is_empty() {
         Ok(())
     } else {
-        // Each stands in a line of its own, as if it were the only one.
+        // Each problem is on a line of its own, as if it were the only one.
         Err(StartError::new(
             problems.join("\nerror: "),
             hints.join("\nhint: "),
@@ -70,7 +70,7 @@ pub(super) async fn probe_adapters<'a>(
     }
 }
 
-/// The same for the adapters of a run with a goal: what only the reviewer lacks can be done without.
+/// Probes the adapters of a run with a goal; if only the reviewer's fails, hints how to run without a review.
 pub(super) async fn probe_role_adapters(
     children: &ChildSpawner,
     adapters: &BTreeMap<Role, NamedAdapter>,
@@ -96,14 +96,14 @@ pub(super) async fn probe_role_adapters(
     }
 }
 
-/// What is said where git was not told who commits: no run with a goal begins.
+/// The error if git has no name or email for commits: a run with a goal does not start.
 pub const NO_GIT_IDENTITY: &str = "git does not know in whose name to commit";
 
-/// What can be done where only the reviewer's CLI is missing.
+/// The hint if only the reviewer's CLI is missing.
 pub const NO_REVIEWER_HINT: &str = "or roles.reviewer = \"none\" goes on without a review";
 
-/// Makes sure that all is there that a goal needs in a run that was opened without: the CLIs of its roles, and in whose
-/// name to commit.
+/// Checks what a goal needs in a run that was opened without one: the CLIs of the roles, and a name and an email for
+/// commits.
 ///
 /// # Errors
 /// Everything that is missing.
@@ -120,7 +120,7 @@ pub async fn check_goal_requirements(
     }
 }
 
-/// Where snapshots and commits of one run go.
+/// The repository for snapshots and commits of one run.
 pub(super) struct RunGitSetup {
     pub(super) repository: Option<GitRepository>,
     pub(super) commits_off: Option<String>,
@@ -161,8 +161,8 @@ pub(super) async fn prepare_git(
     })
 }
 
-/// The files that this program prints into, as after `> run.log`: what it says of a run is no change of the user's.
-/// Where the system does not tell their names, there are none.
+/// Returns the files that this program prints into, as after `> run.log`: its output is not a change by the user. On
+/// systems that do not show their names, there are none.
 fn own_output_files() -> impl Iterator<Item = PathBuf> {
     let outputs = ["/proc/self/fd/1", "/proc/self/fd/2"].into_iter();
     outputs
@@ -170,7 +170,7 @@ fn own_output_files() -> impl Iterator<Item = PathBuf> {
         .filter(|file| file.is_file())
 }
 
-/// That agents, who are told paths in lines, are told the one of this directory as it is.
+/// Checks that the directory's path has no control characters: agents get paths in lines of text.
 pub fn check_path_printable(root: &Path) -> Result<(), StartError> {
     if root.to_string_lossy().contains(char::is_control) {
         Err(StartError::new(
@@ -184,7 +184,7 @@ pub fn check_path_printable(root: &Path) -> Result<(), StartError> {
     }
 }
 
-/// The repository that snapshots and audits go to, and why commits are off where they are.
+/// Returns the repository for snapshots and audits, and the reason if commits are off.
 async fn snapshot_repository(
     repository: Option<GitRepository>,
     root: &Path,
@@ -213,19 +213,18 @@ async fn check_git_identity(repository: &GitRepository) -> Result<(), StartError
         .map_err(|missing| StartError::new(NO_GIT_IDENTITY, missing.hint()))
 }
 
-/// A directory whose runs' trees can be looked at.
+/// A directory whose git trees of runs can be read.
 #[derive(Debug, Clone)]
 pub struct RunTreeReader {
-    /// The directory.
     pub root: PathBuf,
-    /// The user's repository there, where there is one.
+    /// The user's repository, if there is one.
     pub repository: Option<GitRepository>,
-    /// Where the user's own files lie.
+    /// The directories with the user's own files.
     pub places: UserDirs,
 }
 
 impl RunTreeReader {
-    /// The ground of a directory that was found.
+    /// Returns a reader for an inspected project.
     pub fn from_project(found: &ProjectContext) -> Self {
         Self {
             root: found.root.clone(),
@@ -234,10 +233,10 @@ impl RunTreeReader {
         }
     }
 
-    /// The repository that holds the trees of the run whose files lie in `workdir`, to look at them only: none is made.
+    /// Opens the repository with the trees of the run in `workdir`, for reading only: creates none.
     ///
     /// # Errors
-    /// Git refuses.
+    /// Git fails.
     pub async fn open_repository(
         &self,
         workdir: &Path,
@@ -262,7 +261,7 @@ fn shadow_git_dir(root: &Path, places: &UserDirs) -> PathBuf {
         .join(format!("{}.git", &name.as_str()[..16]))
 }
 
-/// Outside of git, trees are kept in a repository of the program's own, beside its state.
+/// Opens the program's own repository, for directories outside of git; it is beside the program's state.
 pub(super) async fn open_shadow_repository(
     root: &Path,
     places: &UserDirs,

@@ -1,23 +1,22 @@
-//! Why a run was not started, what to do, and the exit code.
+//! The error of a start: what is wrong, what to do, and the exit code.
 
 use thiserror::Error;
 
 use crate::store::StoreError;
 
-/// Why a run was not started.
+/// The reason why a run did not start.
 #[derive(Debug, Error)]
 #[error("{problem}")]
 pub struct StartError {
-    /// What is wrong; may be several lines.
+    /// What is wrong; may have several lines.
     pub problem: String,
     /// What to do; may be empty.
     pub hint: String,
-    /// The exit code.
     pub code: u8,
 }
 
 impl StartError {
-    /// Something is wrong: exit code 1.
+    /// Creates an error with exit code 1.
     pub fn new(problem: impl ToString, hint: impl Into<String>) -> Self {
         Self {
             problem: problem.to_string(),

@@ -1,6 +1,6 @@
-//! A run of the history that becomes the one that lies here again, so that it can be gone on with.
+//! Moves a run from the history back into the work directory, so that it can be resumed.
 //!
-//! Refuses to go on with it, and to put an unfinished run away unasked.
+//! Does not resume it. Archives an unfinished run only if the options allow it.
 
 use std::path::PathBuf;
 
@@ -14,19 +14,19 @@ use crate::domain::run::RunState;
 use crate::engine::run_loader::load_run;
 use crate::store::{StoreError, WorkdirLayout, archive_move, clean_up_workdir};
 
-/// A run that lies here again.
+/// A run that is back from the history.
 #[derive(Debug)]
 pub struct UnarchivedRun {
-    /// What it was called in the history.
+    /// Its name in the history.
     pub name: String,
-    /// Where it stands.
+    /// The state of the run.
     pub state: Box<RunState>,
-    /// Where what lay here is now, if something did.
+    /// The archive of the run that was here before, if any.
     pub archived: Option<PathBuf>,
 }
 
 impl UnarchivedRun {
-    /// What happened, in a sentence.
+    /// Describes what happened in one sentence.
     pub fn describe(&self) -> String {
         let name = &self.name;
         match &self.archived {
@@ -38,18 +38,18 @@ impl UnarchivedRun {
         }
     }
 
-    /// Whether it has a goal to go on to; without one there are only discussions and tasks.
+    /// Returns whether it has an unfinished goal; if not, it has only discussions and tasks.
     pub fn has_goal(&self) -> bool {
         describe_unfinished(&self.state).is_some()
     }
 }
 
-/// Makes a run of the history, by its number, its name or a part of it, the one that lies here. What lay here goes to the
-/// history: all of it or nothing.
+/// Makes a run of the history the current one; `wanted` is its number, its name or a part of the name. The current run
+/// moves to the history: completely or not at all.
 ///
 /// # Errors
-/// There is no such run, it cannot be gone on with, an unfinished one lies here and nobody said that it may be put away, or
-/// what it goes on with is not there.
+/// There is no such run, it cannot be resumed, an unfinished run is here and the options do not allow to archive it, or
+/// a CLI that the run needs is missing.
 pub async fn unarchive_run(
     occupied: &LockedProject,
     unfinished: UnfinishedRunPolicy,
@@ -63,7 +63,7 @@ pub async fn unarchive_run(
     check_can_resume(&run, &state)?;
     let title = archive_title_of_current(layout, unfinished, &run.name).await?;
     if describe_unfinished(&state).is_some() {
-        // What it goes on with is looked for before anything is moved.
+        // Check what the run needs before anything moves.
         let checked = check_requirements(&occupied.project).await?;
         check_adapters_match(&checked.adapters, &state)?;
     }
@@ -76,10 +76,10 @@ pub async fn unarchive_run(
     })
 }
 
-/// The same from a command line, which holds the directory for as long as it takes.
+/// The same for the command line, which locks the directory meanwhile.
 ///
 /// # Errors
-/// As [`unarchive_run`]; or another instance works here.
+/// As [`unarchive_run`]; or another instance runs here.
 pub async fn lock_and_unarchive_run(
     wishes: &StartOptions,
     wanted: &str,
@@ -122,7 +122,7 @@ fn check_can_resume(run: &RunHistoryEntry, state: &RunState) -> Result<(), Start
     }
 }
 
-/// What the run is called in the history that lies here now, where it may go there.
+/// Returns the title under which the current run is archived; an error if it must not be.
 async fn archive_title_of_current(
     layout: &WorkdirLayout,
     unfinished: UnfinishedRunPolicy,

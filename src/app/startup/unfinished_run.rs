@@ -1,4 +1,4 @@
-//! The run that is there already: told, refused, archived, or held against what is configured now.
+//! Finds an unfinished run, and refuses, archives or checks it against the configuration.
 
 use std::collections::BTreeMap;
 
@@ -15,21 +15,21 @@ use crate::engine::run_setup::NamedAdapter;
 use crate::store::{InstanceLock, StoreError, WorkdirLayout, archive_move, clean_up_workdir};
 use crate::text::{clean_text, clean_to_one_line, pluralize};
 
-/// What lies where a run could begin.
+/// The run that exists in a directory.
 #[derive(Debug, Clone)]
 pub enum ExistingRun {
-    /// Nothing that goes on.
+    /// No run that could continue.
     Nothing,
-    /// An unfinished run: in words, and as it was left where that can be read.
+    /// An unfinished run: its description, and its state if readable.
     Unfinished(String, Option<Box<RunState>>),
-    /// A run without a goal in which something was asked.
+    /// A run without a goal, but with tasks or discussions.
     WithoutGoal,
 }
 
-/// Says which run is here that could go on, if any, as of the last event of its log. Changes nothing.
+/// Finds the run that could continue, by the last event of its log. Changes nothing.
 ///
 /// # Errors
-/// What is here is of a newer version, or the disk refuses.
+/// The run is of a newer version, or the disk reports an error.
 pub fn find_unfinished_run(layout: &WorkdirLayout) -> Result<ExistingRun, StartError> {
     let run = match load_run(layout) {
         Err(error @ StoreError::Damaged { .. }) => {
@@ -51,10 +51,10 @@ pub fn find_unfinished_run(layout: &WorkdirLayout) -> Result<ExistingRun, StartE
     })
 }
 
-/// The run that lies here and is over, and where it lies, where one does and nobody works on it.
+/// Returns the finished run and its paths, if there is one and no instance has the lock.
 ///
 /// # Errors
-/// The directory or the configuration has problems, or what lies here cannot be read.
+/// The directory or the configuration has problems, or the run cannot be read.
 pub async fn find_finished_run(
     wishes: &StartOptions,
 ) -> Result<Option<(Box<RunState>, WorkdirLayout)>, StartError> {
@@ -63,17 +63,17 @@ pub async fn find_finished_run(
     if archive_move::is_move_unfinished(&layout)? || InstanceLock::read_holder(&layout)?.is_some() {
         return Ok(None);
     }
-    // What cannot be read is told by who takes it up.
+    // If the run is unreadable, the caller gets that error when it opens the run.
     let run = load_run(&layout).ok().flatten();
     let state = run.map(|run| Box::new(run.state().clone()));
     let over = state.filter(|state| state.is_over() && state.goal.is_some());
     Ok(over.map(|state| (state, layout)))
 }
 
-/// Refuses where nobody works and nothing is unfinished: before anything is looked for that a run needs.
+/// Fails early if there is no unfinished run and no instance: before a run's requirements are checked.
 pub(super) fn require_unfinished_run(layout: &WorkdirLayout) -> Result<(), StartError> {
     if archive_move::is_move_unfinished(layout)? {
-        // What lies here is known once the move is completed.
+        // Which run is here is known only once the move is complete.
         return Ok(());
     }
     match find_unfinished_run(layout)? {
@@ -87,12 +87,12 @@ pub(super) fn require_unfinished_run(layout: &WorkdirLayout) -> Result<(), Start
     }
 }
 
-/// That there is nothing to take up.
+/// Returns the error if there is nothing to resume.
 pub(super) fn no_unfinished_run_error() -> StartError {
     StartError::new("there is no unfinished run here", START_HINT)
 }
 
-/// The run as somebody is asked about it: its goal, and below it how far it came and when.
+/// Describes the run for the question what to do with it: its goal, and on the second line its progress and time.
 fn describe_for_choice(state: &RunState, when: Option<&str>) -> Option<String> {
     let goal = state.goal.as_ref().filter(|_| !state.is_over())?;
     let mut parts = vec![format!("in phase {}", state.phase)];
@@ -116,7 +116,7 @@ fn describe_for_choice(state: &RunState, when: Option<&str>) -> Option<String> {
     ))
 }
 
-/// When something was written to the log last, in local time.
+/// Returns when the log was last written, in local time.
 fn last_activity_label(layout: &WorkdirLayout) -> Option<String> {
     let written = layout.events().metadata().ok()?.modified().ok()?;
     let written = jiff::Timestamp::try_from(written).ok()?;
@@ -154,7 +154,7 @@ pub(super) fn refuse_unfinished(state: &RunState) -> Result<(), StartError> {
     })
 }
 
-/// Ends leftovers of a dead run and archives what is over.
+/// Ends the processes of a dead run and archives the run.
 pub(super) async fn archive_existing_run(
     layout: &WorkdirLayout,
     lock: &InstanceLock,
@@ -164,7 +164,7 @@ pub(super) async fn archive_existing_run(
     let today = jiff::Zoned::now().date();
     let found = match load_run(layout) {
         Ok(Some(found)) => found,
-        // Half of a run, cut off before its first event: there is nothing to go on with.
+        // Half a run, cut off before its first event: there is nothing to resume.
         Ok(None) => {
             archive_move::archive_run(layout, lock, "cut-off", today)?;
             return Ok(());
@@ -195,7 +195,7 @@ pub(super) async fn archive_existing_run(
     Ok(())
 }
 
-/// A run goes on with the adapters that it was begun with, or to which its roles moved: its conversations live there.
+/// Checks that the configuration has the adapters that the run started with: its conversations are there.
 pub(super) fn check_adapters_match(
     adapters: &BTreeMap<Role, NamedAdapter>,
     state: &RunState,
@@ -223,7 +223,7 @@ pub(super) fn check_adapters_match(
     Ok(())
 }
 
-/// The adapter to which a role moved is one that a role has in the configuration: only those were looked at.
+/// Checks that a role in the configuration uses the adapter to which a role of the run moved: only those were probed.
 fn check_adapter_configured(
     adapters: &BTreeMap<Role, NamedAdapter>,
     current: Option<&str>,

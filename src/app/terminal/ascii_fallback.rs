@@ -1,12 +1,12 @@
-//! Frames for a terminal that shows no UTF-8: each sign becomes one of ASCII that is as wide.
+//! Converts frames for terminals without UTF-8: each character becomes an ASCII one of the same width.
 //!
-//! The table is all that there is to it. Refuses to know what is drawn: it reads the cells of a whole frame.
+//! Works on the cells of a finished frame.
 
 use ratatui::buffer::Buffer;
 
-/// The variables that name the locale of characters; the first that says anything counts.
+/// The variables that name the character locale; the first one that is not empty counts.
 const LOCALE_VARIABLES: [&str; 3] = ["LC_ALL", "LC_CTYPE", "LANG"];
-/// What stands for which signs. The lines that meet in a frame are one range, below.
+/// The ASCII character for each list of characters. The corners and crossings of frames are a range, below.
 const ASCII_SUBSTITUTES: [(char, &str); 20] = [
     ('-', "─━┄┅┈┉╌╍═╴╶╸╺–—−‐‑"),
     ('|', "│┃┆┇┊┋╎╏║╵╷╹╻▌▐▏▎▍▕"),
@@ -31,13 +31,13 @@ const ASCII_SUBSTITUTES: [(char, &str); 20] = [
 ];
 /// Corners and crossings of frames.
 const BOX_DRAWING: std::ops::RangeInclusive<char> = '\u{2500}'..='\u{257f}';
-/// Dots that turn while somebody works.
+/// The dots of progress spinners.
 const BRAILLE_DOTS: std::ops::RangeInclusive<char> = '\u{2800}'..='\u{28ff}';
-/// What stands for all others.
+/// The substitute for all other characters.
 const UNKNOWN_SUBSTITUTE: char = '?';
 
-/// Tells whether the environment names a locale that is not UTF-8. Where it names none nobody knows, and the terminals
-/// of today show it.
+/// Returns whether the environment names a locale that is not UTF-8. If it names none, UTF-8 is assumed, as for most
+/// terminals today.
 pub fn is_needed() -> bool {
     is_needed_for_locale(|name| std::env::var(name).ok())
 }
@@ -52,7 +52,7 @@ fn is_needed_for_locale(said: impl Fn(&str) -> Option<String>) -> bool {
     locale.is_some_and(|locale| !is_utf8(&locale))
 }
 
-/// Replaces every sign of a frame that is not of ASCII.
+/// Replaces every character of a frame that is not ASCII.
 pub fn replace_non_ascii(frame: &mut Buffer) {
     for cell in &mut frame.content {
         if let Some(sign) = cell
@@ -66,7 +66,7 @@ pub fn replace_non_ascii(frame: &mut Buffer) {
     }
 }
 
-/// The same text in ASCII.
+/// Converts a text to ASCII.
 pub fn to_ascii(text: &str) -> String {
     text.chars().map(to_ascii_char).collect()
 }

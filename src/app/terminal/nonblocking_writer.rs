@@ -1,10 +1,10 @@
-//! The way out to the terminal, on which nothing is ever waited for: what it does not take at once is kept and sent on.
+//! Writes to the terminal without ever blocking: what the terminal does not accept at once is buffered and sent later.
 //!
-//! A terminal may take nothing for hours: its output is stopped (Ctrl+S), its connection hangs, its multiplexer is
-//! suspended. Who stood in a write meanwhile would hear no signal and no agent. Refuses to know what is sent.
+//! A terminal may accept nothing for hours: its output is stopped (Ctrl+S), its connection hangs, its multiplexer is
+//! suspended. A blocked write would keep the program from signals and agents.
 //!
-//! It needs an opening of its own, which only a terminal gives. What a command prints, into whatever it was given, waits for
-//! its reader, so that all of it arrives; that a signal ends the program even then is for `unread` to see to.
+//! This needs a file description of its own, which only a terminal offers. Commands that print to other outputs block
+//! until their reader continues, so that everything arrives; `write_watchdog` makes signals end the program even then.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -21,31 +21,32 @@ use tokio::time::Instant;
 
 use crate::app::write_watchdog::WatchedWriter;
 
-/// How soon the rest is tried again, where some of it was taken.
+/// Time before a retry after the terminal accepted some bytes.
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(2);
-/// How late at the latest, where nothing was.
+/// Maximum time before a retry while the terminal accepts nothing.
 const MAX_RETRY_DELAY: Duration = Duration::from_millis(100);
-/// How often a last word is tried again, and after how long each time.
+/// Number of attempts for a final text, and the pause between them.
 const FINAL_ATTEMPTS: (usize, Duration) = (60, Duration::from_millis(5));
 
 /// The terminal, opened for writing.
 static TERMINAL_OUTPUT: OnceLock<File> = OnceLock::new();
 
-/// What is on its way.
+/// Buffers the bytes that the terminal has not accepted.
 #[derive(Debug, Default)]
 pub struct NonblockingWriter {
     unsent: Vec<u8>,
-    /// How long the next try waits.
+    /// Time to wait before the next retry.
     retry_delay: Duration,
     retry_at: Option<Instant>,
 }
 
 impl NonblockingWriter {
-    /// Sends bytes, after all that was not taken before them.
+    /// Sends bytes, after everything unsent before them.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // While older bytes are unsent, new ones queue behind them.
         let n = match self.retry_at {
             Some(_) => 0,
             None => write_available(bytes)?,
@@ -59,7 +60,7 @@ impl NonblockingWriter {
         Ok(())
     }
 
-    /// Sends on what was not taken.
+    /// Sends what was not accepted before.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -74,19 +75,19 @@ impl NonblockingWriter {
         Ok(())
     }
 
-    /// When it is time to send on; `None` where all is taken.
+    /// Returns when to retry; `None` if nothing is unsent.
     pub fn retry_at(&self) -> Option<Instant> {
         self.retry_at
     }
 
-    /// Drops what was not taken.
+    /// Drops everything unsent.
     pub fn discard_unsent(&mut self) {
         *self = Self::default();
     }
 }
 
-/// Sends a text that is the last for now. A terminal that takes nothing for a moment is spared what it did not take
-/// before, and finds this when it goes on; one that takes nothing even then is not told.
+/// Sends a text that is the last for now, and waits a moment for the terminal. If the terminal still accepts nothing,
+/// its queued output is discarded and the text is tried once more, without an error if that fails.
 ///
 /// # Errors
 /// The terminal is gone.
@@ -104,7 +105,7 @@ pub fn write_final_text(text: &str) -> io::Result<()> {
     write_available(text.as_bytes()).map(drop)
 }
 
-/// Writes as much as the terminal takes now.
+/// Writes as much as the terminal accepts now.
 fn write_available(bytes: &[u8]) -> io::Result<usize> {
     let mut out = WatchedWriter(terminal_output()?);
     let mut rest = bytes;
@@ -132,9 +133,9 @@ fn terminal_output() -> io::Result<&'static File> {
     Ok(TERMINAL_OUTPUT.get_or_init(|| out))
 }
 
-/// The terminal of standard output, opened once more: whether a write waits is a matter of the opening, and the one
-/// that we were given is shared with the shell and with whoever else has it. Where that cannot be done, writes may
-/// wait, and a signal ends the program all the same (`unread`).
+/// Opens the terminal of standard output again: blocking is a property of the open file description, and the inherited
+/// one is shared with the shell and others. If that fails, writes may block; a signal still ends the program
+/// (`write_watchdog`).
 fn reopen_terminal() -> Option<File> {
     let by_name = ttyname(io::stdout()).ok();
     let own = PathBuf::from("/dev/fd/1");

@@ -1,13 +1,13 @@
-//! Breaks the program where a test wants it: in the middle of a frame, or on a thread beside it.
+//! Panics on request of a test: inside a frame, or on another thread.
 //!
-//! Only in builds for development. Refuses to know what comes of it.
+//! Only in debug builds.
 
 use std::path::Path;
 
-/// The variable that names a file; as soon as that is there, the next frame breaks as it says.
+/// The variable with the path of a file; once the file exists, the next frame panics as it says.
 const BREAK_FILE_VARIABLE: &str = "AGENT_COLLAB_TEST_BREAK";
 
-/// Breaks, where that is wanted and only once.
+/// Panics once if the file exists.
 #[expect(clippy::panic, reason = "that is what it is for")]
 pub fn panic_if_requested() {
     let Some(file) = std::env::var_os(BREAK_FILE_VARIABLE) else {

@@ -1,11 +1,11 @@
-//! Colours for a terminal that knows its own sixteen only, in the short form that such a one understands.
+//! Converts colours for terminals with 16 colours to the short SGR codes that they understand.
 //!
-//! Refuses to know what is drawn: it reads the bytes of frames.
+//! Works on the bytes of frames; does not know what is drawn.
 
-/// How a colour of the table is asked for: of the text, of the ground.
+/// The long code and the first short code, for text and for background.
 const EXTENDED_COLORS: [(&str, u16); 2] = [("38", 30), ("48", 40)];
 
-/// The same bytes with `38;5;N` as 30 to 37 or 90 to 97 in what sets colours, and likewise for grounds; all else as it is.
+/// Replaces `38;5;N` with 30 to 37 or 90 to 97 in SGR sequences, and backgrounds likewise; copies everything else.
 pub fn to_sgr16(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -46,7 +46,7 @@ fn shorten_parameters(parameters: &str) -> String {
     out.join(";")
 }
 
-/// The short form of one of the sixteen, by its number.
+/// Returns the short code of one of the 16 colours.
 fn short_code(from: u16, n: &str) -> Option<u16> {
     match n.parse::<u16>().ok()? {
         n @ 0..=7 => Some(from + n),

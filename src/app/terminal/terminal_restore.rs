@@ -1,7 +1,6 @@
-//! The terminal lent to another program, and made again what it was, whatever became of that program.
+//! Restores the terminal after another program used it, even if that program was killed.
 //!
-//! A full-screen program that is killed leaves its modes behind, and the next to take the terminal would take them for
-//! the user's own. Refuses to know which program it is.
+//! A full-screen program that is killed leaves its modes on, and the next program would take them for the user's own.
 
 use std::io;
 
@@ -10,48 +9,47 @@ use nix::unistd::{getpgrp, tcgetpgrp};
 
 use super::nonblocking_writer::write_final_text;
 
-/// What switches off whatever editors and pagers switch on: a frame in its middle, colours, the mouse, focus events,
-/// bracketed paste, keys of their own, the cursor's shape, the other screen. The wrapping of lines and the cursor come
-/// back.
+/// Switches off whatever editors and pagers switch on: an unfinished frame, colours, the mouse, focus events, bracketed
+/// paste, application keys, the cursor's shape, the alternate screen. Switches line wrap and the cursor on.
 const RESET_MODES: &str = concat!(
     "\x1b\\\x1b[?2026l\x1b[0m",
     "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l",
     "\x1b[?1l\x1b>\x1b[0 q\x1b[?1049l\x1b[?7h\x1b[?25h",
 );
 
-/// How another program left the terminal.
+/// The state in which another program left the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TerminalCondition {
-    /// It ended by itself, and so has switched off what it switched on.
+    /// The program ended by itself, so it has switched off its modes.
     Clean,
-    /// As far as is known with all that it switched on.
+    /// The program may have left all its modes on.
     Unknown,
 }
 
-/// Tells whether the terminal belongs to another group of processes than ours.
+/// Returns whether the terminal belongs to another process group.
 fn is_owned_by_another_group() -> bool {
     tcgetpgrp(io::stdin()).is_ok_and(|group| group != getpgrp())
 }
 
-/// What the terminal was when it was lent.
+/// The terminal's settings before another program used it.
 #[derive(Debug)]
 pub struct TerminalSnapshot {
-    /// `None` where it could not be told.
+    /// `None` if they could not be read.
     settings: Option<Termios>,
 }
 
 impl TerminalSnapshot {
-    /// Notes what the terminal is now.
+    /// Reads the current settings.
     pub fn capture() -> Self {
         Self {
             settings: tcgetattr(io::stdin()).ok(),
         }
     }
 
-    /// Makes the terminal what it was. One that is gone cannot be told so.
+    /// Restores the settings. Errors are ignored: the terminal may be gone.
     ///
-    /// One that somebody else has by now, such as the shell that both were stopped in, is left to them: they have made it
-    /// theirs, and the system stops whoever changes it from behind.
+    /// Does nothing if another process group has the terminal now, such as the shell after both were stopped: it has
+    /// made its own settings, and the system stops a background process that changes them.
     pub fn restore(self, left: TerminalCondition) {
         if is_owned_by_another_group() {
             return;

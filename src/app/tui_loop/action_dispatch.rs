@@ -1,4 +1,4 @@
-//! What the user asked for, done: each action calls one function.
+//! Carries out the user's actions: each one calls one function.
 
 use std::path::PathBuf;
 
@@ -64,7 +64,7 @@ impl TuiApp {
         }
     }
 
-    /// Carries a command from outside out, in front of the user.
+    /// Carries out a command of another process, visibly for the user.
     pub(super) fn on_remote_request(
         &mut self,
         asked: PendingIpcRequest,
@@ -106,7 +106,7 @@ impl TuiApp {
         self.screen.on_notice(&text);
         let ended = self.handle_actions(actions);
         match &ended {
-            // Who asked is told that the instance is ending.
+            // Dropping the request tells the client that the instance is ending.
             Err(TuiEnd::Failed(_)) => {}
             Ok(None) => asked.reply(
                 self.engine
@@ -119,13 +119,13 @@ impl TuiApp {
         ended
     }
 
-    /// Why nothing would come of an action from outside, as far as that is known before it is tried.
+    /// Returns why an action of another process would have no effect, as far as that is known in advance.
     fn action_blocker(&self, action: &Action) -> Option<String> {
         match (action, &self.engine) {
             (Action::NewRun { goal, refiner }, _) => self
                 .start_blocker(&RunStartKind::Goal(goal.clone(), *refiner))
                 .map(str::to_owned),
-            // It waits for the run that is being opened.
+            // The event waits for the run that is being opened.
             (Action::Event(_), None) if self.pending_start.is_some() => None,
             (Action::Event(_), None) => Some("no run is open on this screen".to_owned()),
             (Action::Event(_), Some(engine)) => halt_reason(engine),
@@ -133,7 +133,7 @@ impl TuiApp {
         }
     }
 
-    /// Gives the terminal to the user's editor; the run goes on behind it.
+    /// Opens the user's editor in the terminal; the run continues in the background.
     fn edit_document(&mut self, document: DocumentKind) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(occupied) = &self.occupied else {
             return Ok(None);
@@ -166,7 +166,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Takes the terminal back from the editor. What it wrote is noticed like any other edit.
+    /// Takes the terminal back from the editor. Its changes are found like any other edit.
     pub(super) fn on_editor_closed(
         &mut self,
         document: DocumentKind,
@@ -204,7 +204,7 @@ impl TuiApp {
         engine.prepare_merge_file()
     }
 
-    /// Merges by the file that was edited; what is not whole is asked again.
+    /// Merges with the edited file; if conflicts remain, the question is asked again.
     fn apply_edited_merge(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         match self.open_conflict() {
             Some((id, _)) => self.feed_event(Event::QuestionAnswered {
@@ -215,7 +215,7 @@ impl TuiApp {
         }
     }
 
-    /// Merges both texts; where they clash, the user's editor opens on the merge.
+    /// Merges both texts; on conflicts, opens the merge in the user's editor.
     pub(super) fn merge_conflict(&mut self, id: u32) -> Result<Option<TuiEnd>, TuiEnd> {
         let answer = QuestionAnswer::Merge;
         if let Some(end) = self.feed_event(Event::QuestionAnswered { id, answer })? {
@@ -227,7 +227,7 @@ impl TuiApp {
         }
     }
 
-    /// The number of the open conflict and whether a merge of it needs a hand.
+    /// Returns the number of the open conflict and whether its merge needs the user.
     fn open_conflict(&self) -> Option<(u32, bool)> {
         let question = self.state()?.awaiting.as_ref()?;
         match &question.kind {
@@ -236,7 +236,7 @@ impl TuiApp {
         }
     }
 
-    /// Answers the question that waits for the end of an edit by hand with the plan as it is now.
+    /// Answers the question that waits for a manual edit, with the plan as it is now.
     fn on_editing_done(&mut self, id: u32, then: EditFollowUp) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(occupied) = &self.occupied else {
             return Ok(None);

@@ -1,6 +1,4 @@
-//! The screen in front: that of a run that is looked at, else the program's own. What a key asks for is answered there.
-//!
-//! Refuses to know what is shown.
+//! Finds the screen in front: a read-only view, else the program's own. Actions are answered there.
 
 use crate::domain::run::RunState;
 use crate::engine::Engine;
@@ -13,12 +11,12 @@ use super::read_only_views::{ReadOnlyView, ReadOnlyViews};
 pub(super) type ActiveScreen<'a> = (&'a mut Screen, Option<&'a RunState>);
 
 impl ReadOnlyViews {
-    /// The screen in front and what it draws: a view's, else the program's own.
+    /// Returns the screen in front and its run: a view's, else the program's own.
     pub(super) fn active_screen<'a>(&'a mut self, own: ActiveScreen<'a>) -> ActiveScreen<'a> {
         self.top_mut().map_or(own, ReadOnlyView::screen_and_state)
     }
 
-    /// The screen that an opened run lies over, and that run's.
+    /// Returns the screen behind an opened run, and the opened run's own screen.
     fn screen_behind<'a>(
         &'a mut self,
         own: ActiveScreen<'a>,
@@ -30,14 +28,14 @@ impl ReadOnlyViews {
 }
 
 impl TuiApp {
-    /// The screen in front and the run that its keys are about.
+    /// Returns the screen in front and the run that its keys apply to.
     pub(super) fn active_screen(&mut self) -> ActiveScreen<'_> {
         let state = self.engine.as_ref().map(Engine::state);
         self.views.active_screen((&mut self.screen, state))
     }
 
-    /// What is told outside of the screen behind the one in front, which says so where the user is waited for there;
-    /// `None` where nothing behind it calls.
+    /// Updates the notice on the front screen that the screen behind it needs the user. Returns the status of the
+    /// screen behind if it has an alert.
     pub(super) fn update_behind_notice(&mut self) -> Option<TerminalStatus> {
         let own = self.engine.as_ref().map(Engine::state);
         let own = (&mut self.screen, own.or(self.unfinished_state.as_deref()));

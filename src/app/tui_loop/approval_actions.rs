@@ -1,6 +1,6 @@
-//! Agents' calls that wait for the user, and what was approved for more than one of them.
+//! Handles agents' calls that need the user's decision, and the stored approvals.
 //!
-//! Refuses to decide: the engine does, by the user's word.
+//! The engine decides, by the user's answer.
 
 use crate::app::startup::LockedProject;
 use crate::domain::event::ApprovalDecision;
@@ -41,7 +41,7 @@ impl TuiApp {
         self.show_updates()
     }
 
-    /// Shows the call that waits first exactly as it was made.
+    /// Shows the first pending call exactly as it was made.
     pub(super) fn show_first_approval(&mut self) {
         let Some(engine) = &self.engine else {
             return;

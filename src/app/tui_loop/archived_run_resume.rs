@@ -1,6 +1,6 @@
-//! An unfinished run of the history, taken up again: it becomes the one that lies here, and goes on as any other.
+//! Resumes an unfinished run of the history: moves it back and continues it like any other.
 //!
-//! Refuses to put anything away that is at work or unfinished.
+//! Archives no run that is working or unfinished.
 
 use crate::app::startup::{self, LockedProject, StartError, UnarchivedRun, UnfinishedRunPolicy};
 use crate::engine::Engine;
@@ -11,19 +11,19 @@ use super::run_startup::{PendingRunStart, RunStartKind};
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp, TuiStart};
 
-/// A run that was to come back.
+/// The result of moving a run back.
 pub struct UnarchiveAttempt {
     occupied: LockedProject,
-    /// The run that was open meanwhile.
+    /// The engine of the run that was open meanwhile.
     engine: Option<Engine>,
     unarchived: Result<UnarchivedRun, StartError>,
 }
 
 impl TuiApp {
-    /// Makes a run of the history the one that lies here, beside the loop, and goes on with it.
+    /// Moves a run of the history back in the background, then resumes it.
     pub(super) fn resume_archived_run(&mut self, name: String) -> Result<Option<TuiEnd>, TuiEnd> {
         if self.views.has_base() {
-            // Whoever only looked at it starts here now.
+            // A read-only screen has to lock the directory first.
             return self.take_over(TuiStart::ResumeArchived { name });
         }
         self.close_opened_view();
@@ -36,7 +36,7 @@ impl TuiApp {
             return Ok(None);
         };
         self.screen.set_toast("taking it out of the history …");
-        // Nothing may be written to the run that is open while its files are moved.
+        // Nothing may write to the open run while its files move.
         let (engine, unfinished) = (self.engine.take(), self.wishes.unfinished);
         self.pending_start = Some(PendingRunStart::new(RunStartKind::Unfinished));
         self.spawn_background(async move {
@@ -50,7 +50,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// What has to end before another run can lie here.
+    /// Returns what must end before another run can take the place of this one.
     fn unarchive_blocker(&self) -> Option<String> {
         let is_left = "it stays in the history";
         if self.pending_start.is_some() {

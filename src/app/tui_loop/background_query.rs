@@ -1,58 +1,57 @@
-//! Whether the terminal's ground is light: asked once, after the first frame, and never waited for.
+//! Finds out whether the terminal's background is light: asks once, after the first frame, and does not wait.
 //!
-//! The answer comes in as if it were typed, and is taken out of the keys here before anybody sees it. What is
-//! not a part of it goes on as it came. Refuses to know what is done with the answer.
+//! The answer arrives among the keys and is filtered out here; everything else passes unchanged.
 
 use std::time::Duration;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers, poll, read};
 use tokio::time::Instant;
 
-/// Asks for the colour of the ground (OSC 11). A terminal that does not know it says nothing.
+/// The query for the background colour (OSC 11). Terminals that do not know it send no answer.
 pub const BACKGROUND_QUERY: &str = "\x1b]11;?\x1b\\";
-/// How long after the question an answer is still caught when the terminal is given back.
+/// Time after the query in which an answer is still caught when the terminal is released.
 const REPLY_WAIT: Duration = Duration::from_millis(30);
-/// No answer is longer.
+/// Maximum length of an answer.
 const MAX_REPLY_CHARS: usize = 40;
 
-/// What the terminal's ground is.
+/// The brightness of the terminal's background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TerminalBackground {
-    /// Dark text is read on it.
+    /// Needs dark text.
     Light,
-    /// Light text is read on it.
+    /// Needs light text.
     Dark,
 }
 
-/// The question, and what came of it so far.
+/// The query and the part of the answer received so far.
 #[derive(Debug, Default)]
 pub struct BackgroundQuery {
-    /// `None` while nothing is asked, and once it is answered.
+    /// `None` while no answer is expected.
     since: Option<Instant>,
-    /// What may be the beginning of the answer.
+    /// Input that may be the start of the answer.
     held_input: Vec<Input>,
-    /// Its text.
+    /// The text of `held_input`.
     text: String,
 }
 
-/// What a piece of input is.
+/// The classification of an input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum QueryInput {
-    /// These are no part of the answer.
+    /// Not part of the answer.
     Input(Vec<Input>),
-    /// It was a part of the answer, which is not whole.
+    /// Part of an incomplete answer.
     Part,
-    /// It was its end; `None` where it says no colour.
+    /// The end of the answer; `None` if it has no colour.
     Reply(Option<TerminalBackground>),
 }
 
 impl BackgroundQuery {
-    /// Notes that the question was asked.
+    /// Notes that the query was sent.
     pub fn start(&mut self) {
         self.since = Some(Instant::now());
     }
 
-    /// Takes a piece of input.
+    /// Classifies an input; one that may be part of the answer is kept until that is known.
     pub fn filter_input(&mut self, input: Input) -> QueryInput {
         if self.since.is_none() {
             return QueryInput::Input(vec![input]);
@@ -70,7 +69,7 @@ impl BackgroundQuery {
                 self.held_input.push(input);
                 QueryInput::Part
             }
-            // An Esc that came alone begins the end.
+            // A separate Esc starts the terminator.
             (false, ReplyPiece::Esc) if self.text.len() > 3 => {
                 self.held_input.push(input);
                 QueryInput::Part
@@ -96,7 +95,7 @@ impl BackgroundQuery {
         }
     }
 
-    /// It was no answer after all.
+    /// Releases the input: it was no answer.
     fn release_held_input(&mut self, input: Input) -> Vec<Input> {
         self.text.clear();
         let mut held = std::mem::take(&mut self.held_input);
@@ -104,7 +103,7 @@ impl BackgroundQuery {
         held
     }
 
-    /// Catches an answer that is on its way, so that it does not reach whoever has the terminal next.
+    /// Catches an answer that is on its way, so that the next program on the terminal does not get it.
     pub fn drain_reply(&mut self) {
         let Some(since) = self.since.take() else {
             return;
@@ -112,7 +111,7 @@ impl BackgroundQuery {
         let until = since + REPLY_WAIT;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            // Nor is a terminal asked that may be gone by now: one that ended would be read for ever.
+            // Stop on errors: reading a terminal that is gone would never end.
             if left.is_zero() || !poll(left).unwrap_or(false) || read().is_err() {
                 return;
             }
@@ -120,13 +119,13 @@ impl BackgroundQuery {
     }
 }
 
-/// What a key can be of an answer.
+/// The part of an answer that a key can be.
 enum ReplyPiece {
-    /// Its first two bytes.
+    /// The first two bytes.
     Begin,
     Letter(char),
     Esc,
-    /// Its last.
+    /// The terminator.
     End,
     Other,
 }
@@ -142,7 +141,7 @@ fn classify_key(key: &KeyEvent) -> ReplyPiece {
     }
 }
 
-/// Reads `11;rgb:RR/GG/BB`, each part of one to four digits.
+/// Parses `11;rgb:RR/GG/BB`; each part has one to four digits.
 fn parse_background(answer: &str) -> Option<TerminalBackground> {
     let colour = answer.strip_prefix("11;")?;
     let parts = colour
@@ -179,7 +178,7 @@ mod tests {
         }
     }
 
-    /// The keys that bytes come in as; `\x1b` and what follows are one key with Alt.
+    /// The keys that crossterm makes from bytes; `\x1b` and the next character are one key with Alt.
     fn keys(text: &str) -> Vec<Input> {
         let mut keys = Vec::new();
         let mut chars = text.chars();
@@ -217,7 +216,7 @@ mod tests {
         check("\x1b]11;rgb:f/f/e\x07", "", light);
         check("\x1b]11;rgba:00/00/00/ff\x07", "", dark);
         check("\x1b]11;#ffffff\x07", "", Some(None));
-        // Once it is there, all is the user's.
+        // After the answer, all input is the user's.
         check("\x1b]11;rgb:f/f/e\x07\x1b]11", "\x1b]11", light);
     }
 

@@ -1,7 +1,7 @@
-//! A text on its way to the clipboard: by the terminal, and within tmux by tmux, which as it comes takes no such
-//! request of a program's.
+//! Copies a text to the clipboard: through the terminal, or through tmux inside of tmux, which by default ignores a
+//! program's clipboard request.
 //!
-//! Refuses to say that it arrived: no terminal tells.
+//! Cannot report success: no terminal confirms it.
 
 use std::env;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::process::{
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
 
-/// How long tmux may take.
+/// Maximum time for tmux.
 const TMUX_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl TuiApp {
@@ -34,7 +34,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Asks the terminal itself where tmux did not take the text, such as one that is too old.
+    /// Falls back to the terminal itself if tmux failed, for example because it is too old.
     pub(super) fn on_copied(
         &mut self,
         text: &str,
@@ -52,8 +52,8 @@ impl TuiApp {
     }
 }
 
-/// Puts a text into a buffer of tmux, which sends it to the clipboard of the terminal around it. A server that does not
-/// answer is not waited for.
+/// Loads a text into a tmux buffer and sends it to the clipboard of the outer terminal. A server that does not answer
+/// is not waited for.
 async fn copy_by_tmux(text: String) -> Result<(), String> {
     let spec = SpawnSpec::new("tmux", "/", ProcessMark::new("screen", "clipboard"));
     let spec = spec.args(["load-buffer", "-w", "-"]);

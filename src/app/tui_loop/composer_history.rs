@@ -1,6 +1,6 @@
-//! What the user sent, kept for the next start in the same repository.
+//! Saves the user's inputs for the next start in the same repository.
 //!
-//! Refuses to stand in anybody's way: what cannot be kept is told once and then left.
+//! If saving fails, the user gets one notice, and nothing more is saved.
 
 use crate::app::startup::ProjectContext;
 use crate::store::input_history_file::{InputHistoryFile, InputHistoryFit, MAX_TEXT_BYTES};
@@ -8,7 +8,7 @@ use crate::store::input_history_file::{InputHistoryFile, InputHistoryFit, MAX_TE
 use super::{TuiApp, TuiStart};
 
 impl TuiApp {
-    /// Gives the composer what was sent before; a demo's is nobody's.
+    /// Loads the earlier inputs into the composer; a demo has none.
     pub(super) fn load_input_history(&mut self, found: &ProjectContext) {
         if matches!(self.start, TuiStart::Demo { .. }) {
             return;
@@ -25,7 +25,7 @@ impl TuiApp {
         }
     }
 
-    /// Keeps what was sent since the last time.
+    /// Saves the inputs since the last call.
     pub(super) fn save_input_history(&mut self) {
         let texts = self.screen.drain_new_inputs();
         let Some(written) = self.input_history.as_ref().filter(|_| !texts.is_empty()) else {

@@ -1,4 +1,4 @@
-//! What the run changed, and what undoing it would do, looked at beside the loop.
+//! Loads the run's changes and the previews of an undo in the background.
 
 use std::path::PathBuf;
 
@@ -19,14 +19,14 @@ use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
 
 impl TuiApp {
-    /// Where the trees lie of the run in front; `None` while the directory is still being looked at.
+    /// Returns the reader for the trees of the run in front; `None` while the directory is still being inspected.
     fn tree_reader(&self) -> Option<RunTreeReader> {
         let own = self.occupied.as_ref();
         let ours = || own.map(|occupied| RunTreeReader::from_project(&occupied.project));
         self.views.ground.clone().or_else(ours)
     }
 
-    /// The run in front.
+    /// Returns the paths of the run in front.
     fn active_layout(&self) -> Option<WorkdirLayout> {
         match self.views.active_run() {
             Some((_, layout)) => Some(layout),
@@ -34,7 +34,7 @@ impl TuiApp {
         }
     }
 
-    /// Writes the run in front down as one page, beside the loop.
+    /// Exports the run in front, in the background.
     pub(super) fn export_run(&mut self, form: ExportFormat) -> Result<Option<TuiEnd>, TuiEnd> {
         let (Some(layout), Some(ground)) = (self.active_layout(), self.tree_reader()) else {
             let (screen, _) = self.active_screen();
@@ -64,7 +64,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Looks at changes of the run that is looked at; `None` where none is.
+    /// Loads changes of the run in the front view; `None` without a view.
     fn show_view_diff(&mut self, scope: DiffScope) -> Option<()> {
         let (state, layout) = self.views.active_run()?;
         let ground = self.tree_reader()?;
@@ -78,7 +78,7 @@ impl TuiApp {
         Some(())
     }
 
-    /// Looks at changes: of the run at hand, else of the one that lies in the directory.
+    /// Loads changes: of the open run, else of the run in the directory.
     pub(super) fn show_diff(&mut self, scope: DiffScope) -> Result<Option<TuiEnd>, TuiEnd> {
         if self.show_view_diff(scope).is_some() {
             return Ok(None);
@@ -129,7 +129,7 @@ impl TuiApp {
         screen.on_diff(scope, scopes, diff);
     }
 
-    /// Looks at what undoing or redoing steps would do; the user is asked with what comes back.
+    /// Loads what an undo or redo of steps would do; the user is asked with the result.
     pub(super) fn preview_undo(&mut self, wish: UndoRequest) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(engine) = &self.engine else {
             return self.start_run(RunStartKind::ForAction(Box::new(Action::Undo(wish))));

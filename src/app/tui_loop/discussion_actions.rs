@@ -1,4 +1,4 @@
-//! Discussions of the run, by the user's hand: planned, begun, stopped, gone on with, written down.
+//! Plans, starts, stops, continues and exports discussions for the user.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ fn rounds_label(n: u32) -> String {
 }
 
 impl TuiApp {
-    /// Tells the screen which presets of discussions there are.
+    /// Shows the available discussion presets on the screen.
     pub(super) fn show_presets(&mut self, config: &AppConfig) {
         let presets = config.discuss.presets.iter();
         let presets = presets.map(|(name, preset)| {
@@ -51,7 +51,7 @@ impl TuiApp {
         self.screen.on_discussion_presets(presets.collect());
     }
 
-    /// Shows what a discussion would be begun with.
+    /// Shows the settings that a discussion would have.
     pub(super) fn plan_discussion(
         &mut self,
         topic: DiscussionTopic,
@@ -68,7 +68,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Begins a discussion; where there is no run yet, in one that has no goal.
+    /// Starts a discussion; without a run, opens one that has no goal.
     pub(super) fn start_discussion(
         &mut self,
         topic: DiscussionTopic,
@@ -114,7 +114,8 @@ impl TuiApp {
         self.engine.as_mut()
     }
 
-    /// Writes a discussion of the run in front down, among the pages: where a run lies only its engine writes.
+    /// Exports a discussion of the run in front. The file goes to the export directory: only the engine writes in the
+    /// run's own directory.
     pub(super) fn export_discussion(
         &mut self,
         id: &DiscussionId,
@@ -135,7 +136,7 @@ impl TuiApp {
             screen.set_toast(&format!("cannot make {}: {error}", folder.display()));
             return Ok(None);
         }
-        // A link that lies there is put away and not followed: it is nobody's wish.
+        // A symbolic link there is replaced, not followed: the user did not name this path.
         screen.set_toast(&match atomic_file::replace_file(&path, text.as_bytes()) {
             Ok(()) => format!("written to {}", path.display()),
             Err(error) => format!("{error}; {}", error.hint()),
@@ -143,7 +144,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Works out what a discussion would be given.
+    /// Shows what a discussion would be given.
     pub(super) fn show_budget(&mut self, preset: Option<String>) -> Result<Option<TuiEnd>, TuiEnd> {
         let wishes = self.wishes.clone();
         let arguments = GroupDiscussToolArguments {
@@ -158,7 +159,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Looks at what everything stands on.
+    /// Shows what a run needs and whether it is there.
     pub(super) fn diagnose(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         let wishes = self.wishes.clone();
         self.spawn_background(async move {
@@ -183,7 +184,7 @@ impl TuiApp {
     }
 }
 
-/// What the user said of a discussion.
+/// Converts the user's topic to the arguments of a discussion.
 pub(super) fn to_arguments(topic: &DiscussionTopic) -> GroupDiscussToolArguments {
     GroupDiscussToolArguments {
         topic: topic.text.clone(),
@@ -201,7 +202,7 @@ fn to_discussion_request(topic: &DiscussionTopic) -> DiscussionRequest {
     }
 }
 
-/// A plan as a dialog says it.
+/// Formats a plan for the dialog.
 fn to_planned_view(topic: DiscussionTopic, order: &DiscussionOrder) -> DiscussionPlanView {
     let participants = order.participants.iter().map(|each| {
         let name = clean_to_one_line(&each.name);

@@ -1,6 +1,6 @@
-//! The documents as they lie on disk, read beside the loop.
+//! Loads the documents from disk in the background.
 //!
-//! Refuses to judge whose text it is: the run compares hashes.
+//! Does not decide who wrote them: the engine compares hashes.
 
 use crate::domain::run::RunState;
 use crate::store::document_files::{DocumentContent, read_document};
@@ -8,10 +8,10 @@ use crate::store::iteration_files::{self, DocumentVersion};
 use crate::store::{StoreError, WorkdirLayout};
 use crate::tui::{DocumentRevision, RunDocumentFiles};
 
-/// How many earlier versions of a document are looked at.
+/// Maximum number of earlier versions of a document to load.
 const MAX_EARLIER_VERSIONS: usize = 40;
 
-/// What lay on disk at one moment.
+/// The documents on disk at one moment.
 #[derive(Debug, Default)]
 pub struct DocumentSnapshot {
     plan: Option<DocumentContent>,
@@ -21,21 +21,21 @@ pub struct DocumentSnapshot {
     reviews: Vec<DocumentVersion>,
 }
 
-/// How the documents on disk stand to what the run knows.
+/// The documents on disk, compared with the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentState {
     /// As the run wrote or saw them.
     Unchanged,
-    /// Somebody else wrote.
+    /// Someone else changed them.
     Edited,
-    /// One is not there; an editor may be between its two moves.
+    /// One is missing; an editor may be about to rename its new file.
     Missing,
 }
 
-/// Reads all documents. Blocks.
+/// Loads all documents. Blocks.
 ///
 /// # Errors
-/// A file is there and cannot be read.
+/// A file exists but cannot be read.
 pub fn load_documents(layout: &WorkdirLayout) -> Result<DocumentSnapshot, StoreError> {
     Ok(DocumentSnapshot {
         plan: read_document(&layout.plan())?,
@@ -55,7 +55,7 @@ pub fn load_documents(layout: &WorkdirLayout) -> Result<DocumentSnapshot, StoreE
 }
 
 impl DocumentSnapshot {
-    /// Compares with what the run knows.
+    /// Compares the documents with the run's state.
     pub fn compare_with_run(&self, state: &RunState) -> DocumentState {
         let known_plan = state.plan.as_ref().map(|plan| &plan.file_sha256);
         let plan = self.plan.as_ref().map(|document| &document.sha256);
@@ -71,7 +71,7 @@ impl DocumentSnapshot {
         }
     }
 
-    /// The texts for the screen.
+    /// Converts the documents to text for the screen.
     pub fn to_texts(&self) -> RunDocumentFiles {
         let text = |document: &Option<DocumentContent>| {
             let document = document.as_ref()?;

@@ -1,4 +1,4 @@
-//! Follows the documents on disk: shows them, and tells the run what somebody else wrote.
+//! Follows the documents on disk: shows them, and tells the engine about edits by others.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use super::document_loader::{DocumentSnapshot, DocumentState, load_documents};
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
 
-/// How long after a change the files are read: an editor's second move comes within.
+/// Time between a change and reading the files: long enough for an editor's rename.
 pub const SETTLE_DELAY: Duration = Duration::from_millis(20);
-/// How long a missing document may stay away before the run hears of it.
+/// Time that a document may be missing before the engine is told.
 const MISSING_GRACE: Duration = Duration::from_millis(400);
 
-/// When the documents are looked at next, and what was seen last.
+/// When to read the documents next, and what was shown last.
 #[derive(Debug, Default)]
 pub struct DocumentTracker {
     due: Option<Instant>,
@@ -34,7 +34,7 @@ enum DocumentReadProgress {
 }
 
 impl DocumentTracker {
-    /// When to read, where something changed.
+    /// Returns when to read, if something changed.
     pub fn next_read_at(&self) -> Option<Instant> {
         match self.progress {
             DocumentReadProgress::Idle => self.due,
@@ -42,18 +42,18 @@ impl DocumentTracker {
         }
     }
 
-    /// Notes a change. A file that changes all the time is read all the same.
+    /// Notes a change. A file that changes all the time is still read.
     pub fn on_changed(&mut self, now: Instant) {
         self.due.get_or_insert(now + SETTLE_DELAY);
     }
 }
 
 impl TuiApp {
-    /// Reads the documents beside the loop.
+    /// Reads the documents in the background.
     pub(super) fn read_documents(&mut self) {
         self.document_tracker.due = None;
         let Some(occupied) = &self.occupied else {
-            // A run is being begun, which may move the files; they are looked at when it stands.
+            // A run is starting and may move the files; read them once it is ready.
             self.document_tracker.on_changed(Instant::now());
             return;
         };
@@ -107,7 +107,7 @@ impl TuiApp {
             }
             DocumentState::Edited => {}
         }
-        // The run reads again and compares: what it wrote itself meanwhile is no edit.
+        // The engine reads and compares again: its own writes meanwhile are no edits.
         engine.record_user_edits()?;
         self.previewed_question = None;
         self.show_updates()

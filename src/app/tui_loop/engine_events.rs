@@ -1,7 +1,7 @@
-//! What comes back from the run, on its way to the view.
+//! Passes the engine's events to the screen.
 //!
-//! What agents say waits for the next frame of news. A key that comes meanwhile is answered by a frame of
-//! a few bytes, and not after the terminal has taken in a page of text. Refuses to know what is shown of it.
+//! Agent output waits for the next frame of agent output. A key that arrives meanwhile is answered by a frame of a few
+//! bytes, not after the terminal has received a page of text.
 
 use std::time::Duration;
 
@@ -18,19 +18,18 @@ use super::TuiApp;
 use super::frame_limiter::FrameReason;
 use super::shutdown::TuiEnd;
 
-/// For how long what comes back is taken in before the next look at keys.
+/// Time to process engine inputs before the loop checks the keys again.
 const BATCH_TIME: Duration = Duration::from_millis(1);
 
-/// What the view is told of a run.
+/// An update for the screen.
 pub enum ViewUpdate {
-    /// A piece of what an agent says.
+    /// A piece of an agent's text.
     TextDelta(TextDelta),
-    /// What is in the record.
     EventRecord(Box<EventLogRecord<Event>>),
 }
 
 impl TuiApp {
-    /// Takes in what came back, and what else is there already.
+    /// Handles an engine input, and all others that are ready.
     pub(super) fn on_engine_inputs(
         &mut self,
         first: EngineInput,
@@ -49,7 +48,7 @@ impl TuiApp {
         self.show_updates()
     }
 
-    /// Puts an event to the run.
+    /// Applies a user's event to the run.
     pub(super) fn feed_event(&mut self, event: Event) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(engine) = &mut self.engine else {
             return Ok(None);
@@ -62,7 +61,7 @@ impl TuiApp {
         self.show_updates()
     }
 
-    /// Has the run hold its turns back while the user is being asked whether to stop, and only then.
+    /// Makes the run hold its turns while the user is asked whether to stop.
     pub(super) fn sync_turn_hold(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         let hold = self.screen.turn_hold();
         let Some(engine) = &mut self.engine else {
@@ -77,7 +76,7 @@ impl TuiApp {
         self.show_updates()
     }
 
-    /// Takes what is recorded for the view; tells whether all of it can wait for the next frame of news.
+    /// Collects updates for the screen; returns whether all of them can wait for the next frame of agent output.
     fn collect_updates(&mut self) -> bool {
         let Some(engine) = &mut self.engine else {
             return true;
@@ -93,7 +92,7 @@ impl TuiApp {
             )
         };
         if records.iter().any(says_more) {
-            // What the turn at the gate will send says it too.
+            // The preview must include it: the turn at the gate will send it, too.
             self.previewed_question = None;
         }
         let is_flow = |record: &EventLogRecord<Event>| matches!(record.event, Event::Agent { .. });
@@ -106,7 +105,7 @@ impl TuiApp {
         is_all_flow
     }
 
-    /// Hands what happened to the view.
+    /// Applies the collected updates to the screen.
     pub(super) fn apply_updates(&mut self) {
         let mut is_of_child = false;
         for news in std::mem::take(&mut self.pending_updates) {
@@ -123,7 +122,7 @@ impl TuiApp {
         }
     }
 
-    /// Takes what happened from the run; what an agent says is shown at the pace of news, all else at once.
+    /// Takes updates from the run: shows agent output at the pace of its frames, everything else at once.
     pub(super) fn show_updates(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         let is_all_flow = self.collect_updates();
         let may_wait = self.input.is_some() && self.views.top().is_none() && is_all_flow;
@@ -135,7 +134,7 @@ impl TuiApp {
         if !may_wait {
             self.apply_updates();
             self.refresh_branch()?;
-            // A turn that begins, a question, an end: somebody may wait for it.
+            // The user may be waiting for it: the start of a turn, a question, an end.
             self.frame_reason = FrameReason::ForUser;
         }
         let _told_with_the_next_frame = self.update_behind_notice();

@@ -1,6 +1,6 @@
-//! What the loop waits for, where it is there; what is not there never comes.
+//! The optional event sources of the loop; a source that does not exist never yields.
 //!
-//! All that waits is cancel safe. Refuses to react.
+//! All of them are cancel safe.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ use crate::store::utc_time;
 use super::file_watcher::FileWatcher;
 use super::is_run_busy;
 
-/// How often what shows the time is drawn while somebody works.
+/// Interval for redrawing clocks while an agent or the program works.
 const TICK: Duration = Duration::from_millis(500);
-/// The same for who wants little to move.
+/// The same with reduced motion.
 const SLOW_TICK: Duration = Duration::from_secs(10);
 
 pub(super) async fn next_engine_input(engine: &mut Option<Engine>) -> EngineInput {
@@ -41,8 +41,8 @@ pub(super) async fn sleep_until_due(at: Option<Instant>) {
     }
 }
 
-/// After how long what shows the time shows another one: at once while somebody works, with the minute
-/// while a limit is waited for, else never.
+/// Returns the time until a clock on the screen changes: short while an agent or the program works, the next minute
+/// while waiting for a usage limit, else never.
 pub(super) fn next_tick(state: &RunState, motion: MotionLevel) -> Option<Duration> {
     if is_run_busy(state) {
         return Some(match motion {

@@ -1,6 +1,4 @@
-//! The line that stays in the terminal when the screen is left: what is kept, and how it goes on.
-//!
-//! Refuses to print it.
+//! The line that stays in the terminal after the screen closes: what is saved and how to continue.
 
 use crate::app::headless::{log_path, summarize_finished_run};
 use crate::domain::phase::Phase;
@@ -9,10 +7,10 @@ use crate::domain::run::RunState;
 use crate::store::WorkdirLayout;
 use crate::text::{clean_text, clean_to_one_line, pluralize, truncate};
 
-/// How much of a goal's title is told, in characters.
+/// Maximum length of the goal's title, in characters.
 const TITLE_CHARS: usize = 60;
 
-/// Tells where the run was left; `None` of one without a goal.
+/// Describes where the run was left; `None` if it has no goal.
 pub fn exit_message(state: &RunState, layout: &WorkdirLayout) -> Option<String> {
     let goal = state.goal.as_ref()?;
     let title = truncate::to_chars(&clean_to_one_line(&clean_text(&goal.title)), TITLE_CHARS);

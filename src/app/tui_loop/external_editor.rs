@@ -1,7 +1,7 @@
-//! The user's own editor on one document, in the terminal that the screen has given back.
+//! Runs the user's editor on a document, in the terminal that the screen has released.
 //!
-//! The one child that is no child of `process`: it needs the terminal, so it stays in this program's
-//! session and group, and nobody but the user ends it, unless this program ends before it.
+//! The only child process not started by `process`: it needs the terminal, so it stays in this program's session and
+//! process group. Only the user ends it, unless this program ends first.
 
 use std::env;
 use std::io;
@@ -14,14 +14,14 @@ use tokio::process::Command;
 use crate::app::terminal::TerminalCondition;
 use crate::process::terminate_own_session;
 
-/// The last exit code of a program that ended by itself; those above are how a shell tells of a signal.
+/// The highest exit code of a program that ended by itself; a shell reports signals with higher codes.
 const LAST_OWN_CODE: i32 = 128;
-/// How long it may take to end by the signal that this program got, too, and how long once it is told to: as long as
-/// everything has that is to be gone within two seconds.
+/// Time to end by the signal that this program got, too, and time after a SIGTERM: together within the two seconds for
+/// everything to end.
 const TERMINATE_GRACE: (Duration, Duration) =
     (Duration::from_millis(200), Duration::from_millis(1_300));
 
-/// The editor's command line by the environment: `VISUAL`, `EDITOR`, else vi.
+/// Returns the editor's command line: `VISUAL`, `EDITOR`, else vi.
 pub fn editor_command_line() -> String {
     let set = |name: &str| env::var(name).ok().filter(|line| !line.trim().is_empty());
     set("VISUAL")
@@ -37,10 +37,10 @@ pub async fn run_editor(command_line: &str, file: &Path) -> io::Result<ExitStatu
     run_in_terminal(&format!("{command_line} \"$@\""), Some(file)).await
 }
 
-/// Waits until the user has read what stands on the terminal, and presses Enter.
+/// Waits until the user has read the terminal and presses Enter.
 ///
 /// # Errors
-/// It cannot be waited for.
+/// The shell for it cannot be started.
 pub async fn wait_for_enter() -> io::Result<ExitStatus> {
     run_in_terminal("printf '\n── Enter goes back ' && read -r _", None).await
 }
@@ -59,7 +59,7 @@ async fn run_in_terminal(script: &str, file: Option<&Path>) -> io::Result<ExitSt
     editor.spawn()?.wait().await
 }
 
-/// Tells how an editor that ended left the terminal.
+/// Returns in which state an editor that ended left the terminal.
 pub fn terminal_condition_after(ended: &io::Result<ExitStatus>) -> TerminalCondition {
     let code = ended.as_ref().ok().and_then(ExitStatus::code);
     match code {
@@ -68,8 +68,7 @@ pub fn terminal_condition_after(ended: &io::Result<ExitStatus>) -> TerminalCondi
     }
 }
 
-/// Has the editor end because this program does. Editors save what they hold when they are told to end, and nothing
-/// when they are killed.
+/// Ends the editor because this program ends. Editors save their buffers on SIGTERM, but not when killed.
 pub async fn terminate_editor() {
     let (first, grace) = TERMINATE_GRACE;
     let left = terminate_own_session(first, grace).await;

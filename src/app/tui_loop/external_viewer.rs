@@ -1,7 +1,7 @@
-//! A text of the chat in the user's own editor or pager, which gets the terminal for as long as it runs.
+//! Opens a text of the chat in the user's editor or pager, which has the terminal while it runs.
 //!
-//! Of a call it shows all that its tool said, read at that moment. The text lies in a file that only the user can read and that goes with the program that showed it.
-//! Refuses to take anything back: what is changed there changes nothing here.
+//! For a tool call it shows the whole output, read at that moment. The text is in a file that only the user can read,
+//! and that is removed with the viewer. Changes to that file are ignored.
 
 use std::env;
 use std::io::{self, Write};
@@ -19,11 +19,11 @@ use super::frame_limiter::FrameReason;
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp, external_editor};
 
-/// A pager that ends within this time waited for nobody.
+/// A pager that ends within this time did not wait for the user.
 const PAGER_MIN_TIME: Duration = Duration::from_secs(1);
 
 impl TuiApp {
-    /// Gives the terminal to a program that shows a text; the run goes on behind it.
+    /// Shows a text in another program on the terminal; the run continues in the background.
     pub(super) fn open_text(
         &mut self,
         text: String,
@@ -52,7 +52,7 @@ impl TuiApp {
         self.spawn_background(async move {
             let begun = Instant::now();
             let ended = match external_editor::run_editor(&line, file.path()).await {
-                // It did not wait for the user, and its text would be covered before anybody read it.
+                // The pager did not wait for the user: the screen would cover its text before the user has read it.
                 Ok(status)
                     if status.success()
                         && with == ExternalViewer::Pager
@@ -67,7 +67,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Reads all that the tool of a call said, beside the loop, to be shown.
+    /// Loads the whole output of a tool call in the background, then shows it.
     pub(super) fn open_call(
         &mut self,
         call: TruncatedToolCall,
@@ -86,7 +86,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Shows all that a tool said; where the disk does not have it any more, what is known of it.
+    /// Shows the whole output of a tool call; if it is not on disk any more, the part that is known.
     pub(super) fn on_call_read(
         &mut self,
         call: &TruncatedToolCall,
@@ -127,7 +127,7 @@ impl TuiApp {
     }
 }
 
-/// What is known of a call without its stream.
+/// Returns the known part of a call, without its full output.
 fn partial_call_text(call: &TruncatedToolCall) -> String {
     let note = "[not all of it: the rest is not on the disk any more]";
     format!("{}\n{note}\n{}", call.text, call.output)
@@ -144,7 +144,7 @@ fn write_temporary_file(text: &str) -> io::Result<tempfile::NamedTempFile> {
     Ok(file)
 }
 
-/// The pager's command line by the environment: `PAGER`, else less.
+/// Returns the pager's command line: `PAGER`, else less.
 fn pager_command_line() -> String {
     let set = env::var("PAGER").ok();
     set.filter(|line| !line.trim().is_empty())

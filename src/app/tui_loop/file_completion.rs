@@ -1,6 +1,6 @@
-//! The files of the repository, for the composer's `@`: listed beside the loop when somebody asks.
+//! Lists the repository's files for the composer's `@` completion, in the background on request.
 //!
-//! Git says which they are, so that ignored ones are not among them. Refuses to open any.
+//! Git lists them, so ignored files are left out. Opens none of them.
 
 use crate::engine::Engine;
 use crate::engine::git::GitError;
@@ -41,7 +41,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Says what the user sent while an agent talked, once it can be said.
+    /// Sends the messages that were queued while an agent worked, once they can be sent.
     pub(super) fn send_queued_text(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         let state = self.engine.as_ref().map(Engine::state);
         let due = self.screen.drain_due_messages(state);

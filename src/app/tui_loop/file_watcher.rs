@@ -1,8 +1,8 @@
-//! Watches the work directory for changes of the documents, or of everything that tells of a run.
+//! Watches the work directory for changes of the documents, or of all files of a run.
 //!
-//! The system tells; nothing is polled, so a program at rest stays at rest. (The debouncer that comes
-//! with the library wakes on a tick even when nothing changes; waiting out the second half of an
-//! editor's write is a timer of the loop, set only after a change.) Refuses to read any file.
+//! The system reports changes; nothing polls, so an idle program stays idle. (The library's debouncer wakes on a tick
+//! even without changes; waiting for the second half of an editor's write is a timer of the loop, set only after a
+//! change.) Reads no file.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,22 +13,22 @@ use tokio::sync::Notify;
 
 use crate::store::WorkdirLayout;
 
-/// A watched directory; it is no longer watched when this goes.
+/// A watched directory; dropping it stops the watch.
 pub struct FileWatcher {
     _watcher: RecommendedWatcher,
     changed: Arc<Notify>,
 }
 
 impl FileWatcher {
-    /// Begins to watch the documents of a work directory.
+    /// Starts to watch the documents of a work directory.
     ///
     /// # Errors
-    /// The system refuses, for example because it watches too many files already.
+    /// The system reports an error, for example because too many files are watched.
     pub fn watch_documents(layout: &WorkdirLayout) -> notify::Result<Self> {
         Self::watch_files(layout, document_names(layout))
     }
 
-    /// Begins to watch everything that tells of a run that another instance works on.
+    /// Starts to watch all files of a run that another instance works on.
     ///
     /// # Errors
     /// As [`FileWatcher::watch_documents`].
@@ -44,7 +44,7 @@ impl FileWatcher {
         let changed = Arc::new(Notify::new());
         let tell = Arc::clone(&changed);
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            // An error, such as lost events, is a reason to look as well.
+            // On an error, such as lost events, read the files as well.
             if event.is_err() || event.is_ok_and(|event| is_relevant(&event, &files)) {
                 tell.notify_one();
             }
@@ -56,7 +56,7 @@ impl FileWatcher {
         })
     }
 
-    /// Waits until a watched file changed since the last call. Cancel safe.
+    /// Waits until a watched file has changed since the last call. Cancel safe.
     pub async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -71,7 +71,7 @@ fn document_names(layout: &WorkdirLayout) -> Vec<OsString> {
 
 fn is_relevant(event: &Event, files: &[OsString]) -> bool {
     let is_change = match event.kind {
-        // Our own reading opens the files.
+        // This program's own reading opens the files.
         EventKind::Access(_) => false,
         EventKind::Any
         | EventKind::Create(_)

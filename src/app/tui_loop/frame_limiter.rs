@@ -1,24 +1,24 @@
-//! When the next frame may be drawn.
+//! Decides when the next frame may be drawn.
 //!
-//! Pure: it is told the time. Frames that answer a key come at once, whatever was drawn before, those that
-//! show what agents do come at a calmer pace, and in no second are there more than sixty.
+//! Pure: the caller passes the time. Frames that answer a key come at once, frames with agent output at a calmer pace,
+//! and there are never more than sixty per second.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How many frames there may be in any second.
+/// Maximum number of frames in any second.
 const MAX_FRAMES_PER_SECOND: usize = 60;
-/// How long after an answer to the user another one may follow.
+/// Minimum time between two frames that answer the user.
 const AFTER_KEY: Duration = Duration::from_millis(4);
-/// How long after a frame with news the next news are shown.
+/// Minimum time between two frames with agent output.
 const AFTER_NEWS: Duration = Duration::from_millis(25);
 
-/// Why a frame is wanted.
+/// Why a frame is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FrameReason {
-    /// Something happened.
+    /// An agent or the engine changed something.
     ForNews,
     /// The user did something.
     ForUser,
@@ -33,7 +33,7 @@ pub struct FrameLimiter {
 }
 
 impl FrameLimiter {
-    /// From when on a frame may be drawn.
+    /// Returns the earliest instant for the next frame.
     pub fn next_allowed_at(&self, wanted: FrameReason, now: Instant) -> Instant {
         let after_last = match wanted {
             FrameReason::ForNews => self.last_with_news.map(|last| last + AFTER_NEWS),
@@ -50,7 +50,7 @@ impl FrameLimiter {
             .fold(now, Instant::max)
     }
 
-    /// Notes that a frame was drawn, why, and whether what agents did meanwhile is on it.
+    /// Notes that a frame was drawn, why, and whether it shows the latest agent output.
     pub fn on_drawn(&mut self, at: Instant, why: FrameReason, has_news: bool) {
         if why == FrameReason::ForUser {
             self.last_for_user = Some(at);
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Wants frames at these milliseconds and gives those at which they are drawn.
+    /// Requests frames at these milliseconds and compares when they are drawn.
     fn check(wanted: &[(u64, FrameReason)], expected: &[u64]) {
         assert_eq!(drawn(wanted), expected);
     }

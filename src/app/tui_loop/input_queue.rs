@@ -1,6 +1,6 @@
-//! What the user sent while a run was being opened: it waits, in order, and what nobody takes goes back to the composer.
+//! Queues what the user sends while a run opens, in order; what cannot be sent returns to the composer.
 //!
-//! Refuses to lose any of it.
+//! No input is lost.
 
 use crate::app::startup::StartError;
 use crate::domain::event::Event;
@@ -12,7 +12,8 @@ use super::run_startup::{PendingRunStart, RunStartKind};
 use super::shutdown::TuiEnd;
 
 impl PendingRunStart {
-    /// Tells whether something else can wait for the run: what needs no goal can, and a goal where there is none yet.
+    /// Returns whether a request can wait for this run: one that needs no goal can, and a goal can if the run has none
+    /// yet.
     fn accepts(&self, what: &RunStartKind) -> bool {
         match (&self.what, what) {
             (RunStartKind::WithoutGoal | RunStartKind::ForAction(_), _)
@@ -23,7 +24,7 @@ impl PendingRunStart {
 }
 
 impl TuiApp {
-    /// Why a run does not begin now; `None` where it does, or where it waits for the one that is being opened.
+    /// Returns why a run does not start now; `None` if it does, or if it waits for the run that is opening.
     pub(super) fn start_blocker(&self, what: &RunStartKind) -> Option<&'static str> {
         if let Some(begin) = &self.pending_start {
             return (!begin.accepts(what))
@@ -35,7 +36,7 @@ impl TuiApp {
             .then_some("a run is under way; cancel it before you begin another")
     }
 
-    /// Does what waited for a run, in order.
+    /// Carries out the queued requests, in order.
     pub(super) fn start_queued(
         &mut self,
         next: Vec<RunStartKind>,
@@ -64,7 +65,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Says why a run did not begin. What was sent comes back, but for what needs another run than that.
+    /// Shows why a run did not start. Queued input returns to the composer, or is sent if it does not need that run.
     pub(super) fn on_run_not_started(
         &mut self,
         refusal: &StartError,
@@ -82,7 +83,7 @@ impl TuiApp {
         self.start_queued(Vec::new(), since)
     }
 
-    /// Says why what was sent is not done, and puts it back where it can be sent again.
+    /// Shows why an action failed, and returns its text to the composer.
     pub(super) fn return_to_composer(&mut self, why: &str, sent: &Action) {
         self.screen.set_toast(why);
         if let Action::Discuss(_) = sent {
@@ -93,7 +94,7 @@ impl TuiApp {
     }
 }
 
-/// What was typed for a run to begin.
+/// Returns what the user typed to start a run.
 pub(super) fn typed_text(what: &RunStartKind) -> Option<String> {
     match what {
         RunStartKind::Goal(goal, _) => Some(goal.clone()),
@@ -102,7 +103,7 @@ pub(super) fn typed_text(what: &RunStartKind) -> Option<String> {
     }
 }
 
-/// What was typed for an action, where it holds a text of the user's.
+/// Returns what the user typed for an action, if it has a text of the user's.
 fn action_as_typed(action: &Action) -> Option<String> {
     match action {
         Action::Discuss(topic) if topic.text.is_empty() => None,
@@ -115,7 +116,7 @@ fn action_as_typed(action: &Action) -> Option<String> {
     }
 }
 
-/// The texts among what the user did.
+/// Returns the texts in the user's events.
 fn texts_of_events(events: Vec<Event>) -> Vec<String> {
     let text = |event| match event {
         Event::GoalMessageAdded { text } | Event::Steered { text } => Some(text),

@@ -1,6 +1,6 @@
-//! Asks before the first goal whether the instructions for agents reach them that a repository brings which is not trusted.
+//! Asks before the first goal whether agents get the instructions of a repository that is not trusted.
 //!
-//! Refuses to send anything of them before the answer.
+//! No agent gets any of them before the answer.
 
 use crate::app::startup;
 use crate::config::{InstructionsReach, TrustStore};
@@ -12,7 +12,7 @@ use super::run_startup::{PendingRunStart, RunStartKind};
 use super::shutdown::TuiEnd;
 
 impl TuiApp {
-    /// Asks, where there is something to be asked, and keeps what is to begin; gives it back where nothing is asked.
+    /// Asks if a decision is missing, and keeps the pending start; else returns the start.
     pub(super) fn ask_about_instructions(
         &mut self,
         begin: PendingRunStart,
@@ -34,7 +34,7 @@ impl TuiApp {
         None
     }
 
-    /// Keeps what the user said, and begins what waited for it.
+    /// Saves the user's choice and continues the pending start.
     pub(super) fn on_instructions_choice(
         &mut self,
         choice: Option<InstructionsChoice>,
@@ -70,7 +70,7 @@ impl TuiApp {
         Ok(ended)
     }
 
-    /// Shows which instructions for agents there are, and whether they reach them.
+    /// Shows which instructions exist and whether agents get them.
     pub(super) fn show_instructions_state(&mut self) {
         let loaded = self
             .occupied

@@ -1,37 +1,38 @@
-//! What comes right behind a paste: a text that contains the end-of-paste sequence goes on as keys, and stays a paste.
+//! Detects the rest of a paste that contains the end-of-paste sequence: it arrives as keys, but is treated as pasted
+//! text.
 //!
-//! The library that reads the terminal ends a paste at the first such sequence and passes over further ones, so only
-//! the time tells a key from text. Terminals that take the sequence out of pastes themselves never come here.
+//! crossterm ends a paste at the first such sequence and drops further ones, so only the timing tells keys from text.
+//! Terminals that remove the sequence from pastes never need this.
 
 use std::time::Duration;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEventKind, KeyModifiers};
 use tokio::time::Instant;
 
-/// How long a large rest of a paste may pause between two pieces. Nobody types so soon behind a paste.
+/// Longest pause inside the rest of a large paste. Nobody types that soon after a paste.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The keys behind a paste that are part of it.
+/// Collects the keys after a paste that belong to it.
 #[derive(Debug, Default)]
 pub struct PasteTail {
     state: TailState,
-    /// What of them is not in the composer yet.
+    /// The text of these keys that is not in the composer yet.
     text: String,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 enum TailState {
-    /// The keys are the user's.
+    /// Keys are typed by the user.
     #[default]
     Off,
-    /// A paste came in this batch of input: what is there behind it already was sent together with it.
+    /// This batch has a paste: all other input in the batch was sent together with it.
     Behind,
-    /// Keys came behind it, the last one then.
+    /// Keys followed it; the instant of the last one.
     Within(Instant),
 }
 
 impl PasteTail {
-    /// Begins a batch of input: what came later than a paste, and not at once behind its rest, was typed.
+    /// Starts a batch of input: keys that do not directly follow the paste were typed.
     pub fn begin_batch(&mut self, now: Instant) {
         match self.state {
             TailState::Within(last) if now.duration_since(last) <= PAUSE => {}
@@ -41,7 +42,7 @@ impl PasteTail {
         }
     }
 
-    /// Takes an input that is part of a paste; gives back any other.
+    /// Takes an input that belongs to a paste; returns any other.
     pub fn filter_input(&mut self, input: Input, now: Instant) -> Option<Input> {
         match &input {
             Input::Paste(_) => {
@@ -64,13 +65,13 @@ impl PasteTail {
         }
     }
 
-    /// Gives what was taken since the last call; `None` where that is nothing.
+    /// Returns the text taken since the last call; `None` if there is none.
     pub fn take_text(&mut self) -> Option<String> {
         (!self.text.is_empty()).then(|| std::mem::take(&mut self.text))
     }
 }
 
-/// The sign that a key stands for in a text; a key that stands for none is dropped.
+/// Returns the character of a key; other keys are dropped.
 fn char_of_key(code: KeyCode) -> Option<char> {
     match code {
         KeyCode::Char(c) => Some(c),
@@ -94,7 +95,7 @@ mod tests {
         key(KeyCode::Char(c), KeyModifiers::NONE)
     }
 
-    /// Whether each key of a batch, which begins that many milliseconds after the start, is the user's.
+    /// Whether each key of a batch was typed; the batch starts that many milliseconds after the start.
     fn batch(tail: &mut PasteTail, at: (Instant, u64), inputs: Vec<Input>) -> Vec<bool> {
         let now = at.0 + Duration::from_millis(at.1);
         tail.begin_batch(now);
@@ -119,7 +120,7 @@ mod tests {
         let taken = batch(&mut tail, (start, 0), inputs);
         assert_eq!(taken, [true, false, false, false, false]);
         assert_eq!(tail.take_text().as_deref(), Some("G\ny"));
-        // The rest of a long one, after a short pause.
+        // The rest of a long paste, after a short pause.
         assert_eq!(batch(&mut tail, (start, 15), vec![letter('z')]), [false]);
         assert_eq!(tail.take_text().as_deref(), Some("z"));
         assert_eq!(batch(&mut tail, (start, 60), vec![letter('G')]), [true]);

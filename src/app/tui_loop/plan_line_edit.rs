@@ -1,7 +1,7 @@
-//! Writes one line of `plan.md` anew for the user, as an editor would; what follows from it is what follows from
-//! any other edit of theirs.
+//! Replaces one line of `plan.md` for the user, as an editor would; the engine treats it like any other edit by the
+//! user.
 //!
-//! Refuses to write over a plan that is not the one that was on the screen.
+//! Does not overwrite a plan that differs from the one on the screen.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
 
 impl TuiApp {
-    /// Writes a line (its number from 1) anew, where it still says `was`. Beside the loop: another program may hold
-    /// the plan for seconds.
+    /// Replaces a line (numbered from 1) if it still says `was`. In the background: another program may have the plan
+    /// locked for seconds.
     pub(super) fn rewrite_plan_line(
         &mut self,
         line: u32,
@@ -60,7 +60,7 @@ fn write_line(plan: &Path, line: u32, was: &str, text: &str) -> Result<(), Strin
         .map_err(|error| error.to_string())
 }
 
-/// The text with one line (its number from 1) written anew, line ends kept; `None` where it does not say `was`.
+/// Returns the text with one line (numbered from 1) replaced, line ends kept; `None` if the line does not say `was`.
 fn replace_line(whole: &str, line: u32, was: &str, text: &str) -> Option<String> {
     let at = usize::try_from(line).ok()?.checked_sub(1)?;
     let mut lines: Vec<&str> = whole.split_inclusive('\n').collect();

@@ -1,6 +1,6 @@
-//! What something needs that is about to begin, and what is said where it is missing.
+//! Checks what an action needs before it starts, and shows what is missing.
 //!
-//! Refuses to look for more than is needed: a CLI that nobody asks may be missing.
+//! Checks only what is needed: a CLI that gets no request may be missing.
 
 use std::collections::BTreeSet;
 
@@ -16,11 +16,11 @@ use super::run_startup::{PendingRunStart, RunStartKind};
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
 
-/// What is said while CLIs are looked for.
+/// The toast during the checks for CLIs.
 pub(super) const CHECKING_AGENTS: &str = "looking whether the agents are there …";
 
 impl TuiApp {
-    /// Looks whether all is there that the goal needs of a run that was opened without.
+    /// Checks what a goal needs, for a run that was opened without one.
     pub(super) fn check_goal_requirements(
         &mut self,
         what: RunStartKind,
@@ -51,7 +51,7 @@ impl TuiApp {
             return Ok(None);
         };
         if let Err(refusal) = checked {
-            // The run that is open goes on: only the goal comes back.
+            // The open run continues: only the goal returns to the composer.
             let begin = PendingRunStart {
                 next,
                 ..PendingRunStart::new(what)
@@ -71,7 +71,7 @@ impl TuiApp {
         }
     }
 
-    /// Says why there is no run.
+    /// Shows why there is no run.
     pub(super) fn show_start_failure(&mut self, refusal: &StartError, what: &RunStartKind) {
         let text = format!("{}\n{}", refusal.problem, refusal.hint);
         let text = text.trim_end();
@@ -81,7 +81,7 @@ impl TuiApp {
             }
             RunStartKind::Goal(..) => {
                 self.screen.on_start_error(text);
-                // What is missing may be another thing by now.
+                // Something else may be missing by now.
                 self.probe_environment();
             }
             RunStartKind::Unfinished => {
@@ -89,7 +89,7 @@ impl TuiApp {
                 self.screen.ask_to_resume(text);
             }
             RunStartKind::ForAction(_) => self.show_problem_once(refusal, text),
-            // Only a first page says what is missing.
+            // Only the welcome page shows what is missing.
             RunStartKind::WithoutGoal => {
                 self.clear_scrollback();
                 self.probe_environment();
@@ -97,7 +97,7 @@ impl TuiApp {
         }
     }
 
-    /// Says what stands in the way; what was said already is said in short.
+    /// Shows a problem; if it was shown last, only a short toast.
     pub(super) fn show_problem_once(&mut self, refusal: &StartError, text: &str) {
         if self.last_problem.as_deref() == Some(text) {
             let what = clean_to_one_line(&refusal.problem);
@@ -111,7 +111,7 @@ impl TuiApp {
     }
 }
 
-/// What an action needs that needs no goal, looked at: CLIs of others than those who play in it need not be there.
+/// Checks what an action without a goal needs: only the CLIs of the agents that take part must be installed.
 pub(super) async fn requirements_for_action(
     occupied: &LockedProject,
     action: &Action,
@@ -144,7 +144,7 @@ pub(super) async fn requirements_for_action(
     Ok((checked, absent))
 }
 
-/// The same of a run that is only opened again.
+/// Checks what reopening a run needs: no CLI.
 pub(super) async fn requirements_for_reopening(
     occupied: &LockedProject,
 ) -> Result<(RunRequirements, MissingRunPolicy), StartError> {

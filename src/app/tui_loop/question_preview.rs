@@ -1,6 +1,4 @@
-//! What the open question is about, where the run's state does not hold it: read once for each question.
-//!
-//! Refuses to draw any of it.
+//! Loads what the open question is about, if it is not in the run's state: once per question.
 
 use crate::domain::question::QuestionKind;
 use crate::engine::Engine;
@@ -9,7 +7,7 @@ use crate::tui::AdapterSandboxView;
 use super::TuiApp;
 
 impl TuiApp {
-    /// Tells the view what holds the CLIs of a run.
+    /// Shows how the CLIs of a run are sandboxed.
     pub(super) fn show_sandboxing(&mut self, engine: &Engine) {
         let held = engine.describe_role_sandboxes().into_iter();
         let held = held.map(|(adapter, (by_kernel, by_protocol))| AdapterSandboxView {
@@ -22,8 +20,8 @@ impl TuiApp {
             .on_unsandboxed_agent(engine.has_uncontained_role());
     }
 
-    /// Shows what the open question is about where the state does not hold it: what the turn at the gate
-    /// will send, the texts in conflict. Once for each such question, and after each edit.
+    /// Shows what the open question is about, if it is not in the state: the prompt of the turn at the gate, or the
+    /// texts in conflict. Once per question, and after each edit.
     pub(super) fn preview_question(&mut self) {
         self.show_first_approval();
         let Some(engine) = &self.engine else {

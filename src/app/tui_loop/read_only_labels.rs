@@ -1,12 +1,10 @@
-//! How a run that is only looked at is named, in a list and over its screen.
-//!
-//! Refuses to look at it.
+//! Labels for read-only runs, in a list and above their screens.
 
 use crate::app::run_history::RunHistoryEntry;
 use crate::store::LockHolder;
 use crate::tui::{OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry};
 
-/// A finished run as a screen lists it.
+/// Converts a finished run to a row of the list.
 pub fn history_row(run: &RunHistoryEntry) -> RunListEntry {
     RunListEntry {
         name: run.name.clone(),
@@ -22,7 +20,7 @@ pub fn history_row(run: &RunHistoryEntry) -> RunListEntry {
     }
 }
 
-/// One of the history.
+/// Returns the label of an archived run.
 pub fn archived_run_label(run: &RunHistoryEntry) -> ReadOnlyStatus {
     ReadOnlyStatus {
         badge: "a run of the history".to_owned(),
@@ -32,7 +30,7 @@ pub fn archived_run_label(run: &RunHistoryEntry) -> ReadOnlyStatus {
     }
 }
 
-/// The one that nobody works on.
+/// Returns the label of a run without an instance.
 pub fn idle_run_label() -> ReadOnlyStatus {
     ReadOnlyStatus {
         badge: "nobody works here".to_owned(),
@@ -42,7 +40,7 @@ pub fn idle_run_label() -> ReadOnlyStatus {
     }
 }
 
-/// The one that another instance works on.
+/// Returns the label of a run that another instance works on.
 pub fn other_instance_label(held: &LockHolder) -> ReadOnlyStatus {
     let who = match held.pid {
         Some(pid) => format!("process {pid} works here"),

@@ -1,7 +1,7 @@
-//! Runs that are only looked at: one of the history, or one that another instance works on.
+//! Read-only views of runs: of the history, or of a run that another instance works on.
 //!
-//! Nothing is locked, nothing of them is written, and no engine runs. What changes is told by the system; each
-//! look reads only what is new. A view lies over the screen, which goes on behind it.
+//! Nothing is locked or written, and no engine runs. The system reports changes; each refresh reads only what is new. A
+//! view covers the program's own screen, which continues behind it.
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -26,7 +26,7 @@ use super::scrollback_loader::{ScrollbackLoader, ScrollbackOwner, ScrollbackPage
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp, TuiStart};
 
-/// A directory that is only looked at.
+/// A run that can be viewed.
 pub struct ReadOnlyTarget {
     layout: WorkdirLayout,
     what: ReadOnlyKind,
@@ -35,121 +35,121 @@ pub struct ReadOnlyTarget {
     ground: RunTreeReader,
 }
 
-/// What there is to look at.
+/// The kind of a viewed run.
 #[derive(Debug)]
 enum ReadOnlyKind {
     /// A finished run.
     Archived(Box<RunHistoryEntry>),
     /// The run that another instance works on.
     OtherInstance(LockHolder),
-    /// The run that nobody works on.
+    /// A run without an instance.
     Idle,
 }
 
-/// One look at a run, made beside the loop.
+/// The result of a refresh in the background.
 pub struct ViewRefresh {
     id: u64,
     onlooker: RunFollower,
     seen: RunFollowUpdate,
-    /// The end of the log, where the run was taken up there.
+    /// The last page of the log, if the view starts there.
     page: Option<Result<Box<ScrollbackPage>, StoreError>>,
     documents: Option<Result<DocumentSnapshot, StoreError>>,
 }
 
-/// What is looked at, over the screen's own run.
+/// The views over the program's own screen.
 #[derive(Default)]
 pub struct ReadOnlyViews {
-    /// What the program was opened for. As large as everything else of the screen, and seldom there.
+    /// The view that the program was opened for. Boxed: as large as everything else of the screen, and seldom used.
     base: Option<Box<ReadOnlyView>>,
-    /// A finished run over it, or over the screen.
+    /// A finished run, opened over the base view or the screen.
     opened: Option<Box<ReadOnlyView>>,
-    /// The finished runs that were listed last.
+    /// The finished runs listed last.
     listed: Vec<RunHistoryEntry>,
     n_opened: u64,
     deferred: DeferredRequest,
-    /// Where the trees of what is looked at lie, where the program was opened to look.
+    /// The reader for the trees of the viewed run, if the program was opened for a view.
     pub ground: Option<RunTreeReader>,
 }
 
-/// What is done as soon as the directory was looked at.
+/// A request to carry out once the directory is inspected.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum DeferredRequest {
     #[default]
     Nothing,
-    /// The finished runs are listed.
+    /// List the finished runs.
     History,
 }
 
-/// One run that is looked at.
+/// A view of one run.
 pub struct ReadOnlyView {
     id: u64,
     settings: ScreenSettings,
     screen: Screen,
     state: Option<RunState>,
     layout: WorkdirLayout,
-    /// `None` while it looks.
+    /// `None` during a refresh.
     onlooker: Option<RunFollower>,
     due: Option<Instant>,
-    /// The trouble that was told last.
+    /// The last problem shown.
     problem: Option<String>,
-    /// What came before what the screen holds.
+    /// The events before those that the screen has.
     earlier: ScrollbackLoader,
 }
 
 impl ReadOnlyTarget {
-    /// The same with the branch that is checked out.
+    /// Sets the branch that is checked out.
     pub fn with_branch(self, branch: Option<String>) -> Self {
         Self { branch, ..self }
     }
 }
 
 impl ReadOnlyViews {
-    /// What the user sees, where it is a view.
+    /// Returns the view in front, if there is one.
     pub fn top(&self) -> Option<&ReadOnlyView> {
         self.opened.as_deref().or(self.base.as_deref())
     }
 
-    /// The same, to be changed.
+    /// Like [`Self::top`], mutable.
     pub fn top_mut(&mut self) -> Option<&mut ReadOnlyView> {
         self.opened.as_deref_mut().or(self.base.as_deref_mut())
     }
 
-    /// What the program was opened for, and the run that was opened over it or over the screen.
+    /// Returns the base view, and the run opened over it or over the screen.
     pub fn base_and_opened(&mut self) -> (Option<&mut ReadOnlyView>, Option<&mut ReadOnlyView>) {
         (self.base.as_deref_mut(), self.opened.as_deref_mut())
     }
 
-    /// Closes all views. What is looked at beside the loop comes too late for any that is opened later.
+    /// Closes all views. The number of views is kept, so that a late refresh never matches a new view.
     fn close_all(&mut self) {
         let n_opened = self.n_opened;
         *self = Self::default();
         self.n_opened = n_opened;
     }
 
-    /// The run in front, where it is a view: what is known of it and where it lies.
+    /// Returns the state and the paths of the view in front, if there is one.
     pub fn active_run(&self) -> Option<(Option<RunState>, WorkdirLayout)> {
         let top = self.top()?;
         Some((top.state.clone(), top.layout.clone()))
     }
 
-    /// Takes the finished runs that the screen names by itself, unless they were listed since.
+    /// Stores the finished runs of the welcome page, unless others were listed since.
     pub fn set_listed_runs(&mut self, runs: Vec<RunHistoryEntry>) {
         if self.listed.is_empty() {
             self.listed = runs;
         }
     }
 
-    /// Tells whether another run is looked at over the program's own.
+    /// Returns whether a finished run is opened over the screen or the base view.
     pub fn has_opened_run(&self) -> bool {
         self.opened.is_some()
     }
 
-    /// Tells whether the program was opened to look.
+    /// Returns whether the program was opened for a view.
     pub fn has_base(&self) -> bool {
         self.base.is_some()
     }
 
-    /// When to look again, where something changed.
+    /// Returns when to refresh, if something changed.
     pub fn next_refresh_at(&self) -> Option<Instant> {
         let base = self.base.as_ref().filter(|base| base.onlooker.is_some());
         base.and_then(|base| base.due)
@@ -162,13 +162,13 @@ impl ReadOnlyViews {
         }
     }
 
-    /// Whose past is read when somebody scrolls up; where it lies.
+    /// Returns the view whose earlier events are loaded on scrolling up, with its paths.
     pub fn scrollback_owner(&self) -> Option<(ScrollbackOwner, WorkdirLayout)> {
         let top = self.top()?;
         Some((ScrollbackOwner::View(top.id), top.layout.clone()))
     }
 
-    /// A view's screen, and what came before what it holds.
+    /// Returns a view's screen and the loader of its earlier events.
     pub fn scrollback_of(&mut self, id: u64) -> Option<(&mut Screen, &mut ScrollbackLoader)> {
         let viewing = self.view_by_id(id)?;
         Some((&mut viewing.screen, &mut viewing.earlier))
@@ -197,12 +197,12 @@ impl ReadOnlyViews {
 }
 
 impl ReadOnlyView {
-    /// The screen and what it draws.
+    /// Returns the screen and the run that it draws.
     pub fn screen_and_state(&mut self) -> ActiveScreen<'_> {
         (&mut self.screen, self.state.as_ref())
     }
 
-    /// Tells whether a frame is needed.
+    /// Returns whether a frame is needed.
     pub fn is_dirty(&self) -> bool {
         self.screen.is_dirty()
     }
@@ -236,10 +236,10 @@ impl ReadOnlyView {
     }
 }
 
-/// What there is to look at, where the directory is not to be taken. Changes nothing. Blocks.
+/// Returns what to view if the directory must not be locked. Changes nothing. Blocks.
 ///
 /// # Errors
-/// The directory cannot be looked at, or holds no such run.
+/// The directory cannot be inspected, or has no such run.
 pub fn find_read_only_target(
     found: &ProjectContext,
     wishes: &StartOptions,
@@ -252,7 +252,7 @@ pub fn find_read_only_target(
         (TuiStart::ViewArchived { name }, _) => {
             ReadOnlyKind::Archived(Box::new(run_history::load_run(&layout, name)?))
         }
-        // Who wants the run archived is told who works on it.
+        // A user who wants to archive the run gets the error that names the instance.
         (_, Some(_)) if wishes.unfinished == UnfinishedRunPolicy::Archive => return Ok(None),
         (_, Some(held)) => ReadOnlyKind::OtherInstance(held),
         (TuiStart::View, None) if !layout.workdir().is_dir() => {
@@ -276,7 +276,7 @@ pub fn find_read_only_target(
 }
 
 impl TuiApp {
-    /// Opens a view as what the program was opened for.
+    /// Opens the view for which the program was opened.
     pub(super) fn open_read_only(
         &mut self,
         sight: ReadOnlyTarget,
@@ -342,16 +342,16 @@ impl TuiApp {
         }
     }
 
-    /// Waits beside the loop for the end of the instance that holds the directory.
+    /// Waits in the background for the end of the instance that has the lock.
     fn wait_for_other_instance(&mut self, layout: WorkdirLayout) {
         let (tell, told) = oneshot::channel();
-        // The wait cannot be called off, so it is no task: the program's end does not wait for it.
+        // The wait cannot be cancelled, so it runs on a thread, not as a task: the program's end must not wait for it.
         std::thread::spawn(move || {
             if let Err(error) = InstanceLock::wait_until_free(&layout) {
                 tracing::warn!(%error, "the end of the other instance is not seen");
                 return;
             }
-            // Nobody listens any more when the view was closed.
+            // The receiver is gone if the view was closed.
             let _closed = tell.send(());
         });
         self.spawn_background(async move {
@@ -372,10 +372,10 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Closes all views and starts as if the program had just been opened.
+    /// Closes all views and starts like a newly opened program.
     pub(super) fn take_over(&mut self, first: TuiStart) -> Result<Option<TuiEnd>, TuiEnd> {
         let (front, _) = self.active_screen();
-        // What the terminal told of its ground is not asked for again.
+        // Keep the theme: the terminal is not asked for its background again.
         (self.settings.theme, self.settings.appearance) = front.chosen_appearance();
         self.views.close_all();
         self.watch = None;
@@ -385,7 +385,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Closes the view in front; the program ends with what it was opened for.
+    /// Closes the view in front; closing the base view ends the program.
     pub(super) fn close_view(&mut self) -> Option<TuiEnd> {
         self.screen.mark_dirty();
         match self.close_opened_view() {
@@ -394,8 +394,7 @@ impl TuiApp {
         }
     }
 
-    /// Closes the run that was opened over another, where there is one; the theme and the mouse stay as they were
-    /// chosen there.
+    /// Closes the run that was opened over another one, if any; keeps the theme and mouse mode chosen there.
     pub(super) fn close_opened_view(&mut self) -> Option<()> {
         let dress = self.views.opened.take()?.screen.chosen_appearance();
         let (front, _) = self.active_screen();
@@ -403,14 +402,14 @@ impl TuiApp {
         Some(())
     }
 
-    /// Reads on what the program was opened to look at.
+    /// Refreshes the base view.
     pub(super) fn refresh_base_view(&mut self) {
         if let Some(id) = self.views.base.as_ref().map(|base| base.id) {
             self.refresh_view(id);
         }
     }
 
-    /// Reads a run on beside the loop, unless that is under way.
+    /// Reads new events of a view's run in the background, unless a refresh is running.
     fn refresh_view(&mut self, id: u64) {
         let Some(viewing) = self.views.view_by_id(id) else {
             return;
@@ -424,7 +423,7 @@ impl TuiApp {
             let seen = onlooker.read_new();
             let last = seen.n_skipped_events;
             let page = last.map(|last| load_last_page(onlooker.layout(), last));
-            // The documents are shown as they lie there once all is told.
+            // Documents show the present, so load them only after all events are read.
             let documents = (!seen.has_more).then(|| load_documents(onlooker.layout()));
             BackgroundResult::ViewRefreshed(Box::new(ViewRefresh {
                 id,
@@ -461,12 +460,12 @@ impl TuiApp {
         })
     }
 
-    /// Lists the finished runs beside the loop.
+    /// Lists the finished runs in the background.
     pub(super) fn show_history(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         let seen = self.views.base.as_ref().map(|base| &base.layout);
         let layout = self.occupied.as_ref().map(|occupied| &occupied.layout);
         let Some(layout) = layout.or(seen).cloned() else {
-            // They are listed once the directory was looked at.
+            // List them once the directory is inspected.
             self.views.deferred = DeferredRequest::History;
             return Ok(None);
         };
@@ -475,7 +474,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Does what could not be done before the directory was looked at.
+    /// Carries out the request that waited for the directory.
     pub(super) fn run_deferred_request(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         match std::mem::take(&mut self.views.deferred) {
             DeferredRequest::Nothing => Ok(None),
@@ -499,7 +498,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Opens a finished run over what is there.
+    /// Opens a finished run over the current screen.
     pub(super) fn open_finished_run(&mut self, name: &str) -> Result<Option<TuiEnd>, TuiEnd> {
         let listed = self.views.listed.iter().find(|run| run.name == name);
         let Some(run) = listed.cloned() else {

@@ -1,7 +1,7 @@
-//! When the screen is drawn, and that it is.
+//! Decides when to draw, and draws the screen.
 //!
-//! While the terminal takes nothing no frame is drawn: what happens is taken in, and the first frame that it takes shows
-//! all of it. Refuses to know what a frame shows.
+//! While the terminal accepts nothing, no frame is drawn: events are still handled, and the next frame shows all of
+//! them.
 
 use std::io;
 
@@ -17,10 +17,10 @@ use super::read_only_views::ReadOnlyView;
 use super::shutdown::TuiEnd;
 
 impl TuiApp {
-    /// When there is something to do by the clock.
+    /// Returns the next instant at which the loop has something to do.
     pub(super) fn next_timer_at(&self) -> Option<Instant> {
         let tick = self.input.as_ref().and(self.tick_at);
-        // What moves is not drawn either while the terminal takes nothing.
+        // Clocks are not redrawn either while the terminal accepts nothing.
         let tick = tick.filter(|_| self.terminal.retry_at().is_none());
         let (frame, views) = (self.next_frame_at(), self.views.next_refresh_at());
         let (documents, unsent) = (
@@ -51,7 +51,7 @@ impl TuiApp {
         changed.into_iter().chain(news).min()
     }
 
-    /// Draws a frame where it is time for one.
+    /// Draws a frame if it is time.
     pub(super) fn draw_if_due(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         if self
             .next_frame_at()
@@ -62,7 +62,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Sends on what the terminal did not take.
+    /// Sends what the terminal did not accept.
     pub(super) fn retry_terminal_output(&mut self) -> io::Result<()> {
         self.terminal.retry_unsent()?;
         match self.terminal.retry_at() {
@@ -72,7 +72,7 @@ impl TuiApp {
         Ok(())
     }
 
-    /// Draws all of the next frame, whatever another program wrote onto the screen.
+    /// Sends the whole next frame, because another program may have written to the terminal.
     pub(super) fn redraw(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         self.terminal
             .force_full_redraw()
@@ -82,7 +82,6 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Draws a frame.
     pub(super) fn draw(&mut self) -> io::Result<()> {
         let now = Instant::now();
         let has_news = self
@@ -92,7 +91,7 @@ impl TuiApp {
         if has_news {
             self.apply_updates();
         }
-        // Whoever looks at another run is called for their own all the same.
+        // A user who views another run is still notified about their own.
         let behind = self.update_behind_notice();
         let own = self.engine.as_ref().map(Engine::state);
         let own = (&mut self.screen, own.or(self.unfinished_state.as_deref()));

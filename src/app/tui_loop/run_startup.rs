@@ -1,4 +1,4 @@
-//! From an opened screen to a run: the directory is taken first, a run is made when there is a goal.
+//! From an opened screen to a run: locks the directory first, creates a run when there is a goal.
 
 use tokio::time::Instant;
 
@@ -26,33 +26,31 @@ use super::read_only_views::{self, ReadOnlyTarget};
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp, TuiStart};
 
-/// A directory that was looked at, with what the screen shows of it.
+/// An inspected directory, with what the screen shows of it.
 pub enum OpenedDirectory {
-    /// It is ours.
+    /// This process has the lock.
     Locked {
-        /// The directory.
         occupied: Box<LockedProject>,
-        /// What lies there that could go on.
+        /// The run that could continue there.
         lies: ExistingRun,
-        /// How the screen looks.
+        /// The appearance of the screen.
         looks: Box<UiConfig>,
     },
-    /// It is only looked at.
+    /// Read-only: another instance has the lock, or the program was opened for a view.
     ReadOnly(Box<ReadOnlyTarget>, Box<UiConfig>),
 }
 
-/// A run that is to begin or to go on.
+/// A run that is about to start or resume.
 pub struct PendingRunStart {
-    /// Which run.
     pub what: RunStartKind,
-    /// What the user did since.
+    /// The user's events since then.
     pub since: Vec<Event>,
-    /// What the user wanted begun since, in order.
+    /// The starts that the user requested since then, in order.
     pub next: Vec<RunStartKind>,
 }
 
 impl PendingRunStart {
-    /// Nothing was done since.
+    /// Creates a pending start without later events.
     pub fn new(what: RunStartKind) -> Self {
         Self {
             what,
@@ -62,27 +60,26 @@ impl PendingRunStart {
     }
 }
 
-/// Which run.
+/// The kind of run to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunStartKind {
-    /// A new one with this goal, about which this agent talks.
+    /// A new run with this goal, refined with this role's agent.
     Goal(String, Role),
-    /// The unfinished one.
     Unfinished,
-    /// One for this action, which needs no goal: what lies here where it is over, else an empty one.
+    /// A run for this action, which needs no goal: the existing one if it is over, else an empty one.
     ForAction(Box<Action>),
-    /// The one that lies here without a goal.
+    /// The existing run without a goal.
     WithoutGoal,
 }
 
-/// A run that was tried to begin.
+/// The result of starting a run.
 pub struct RunStartAttempt {
     occupied: LockedProject,
     begun: Result<ReadyRun, StartError>,
 }
 
 impl TuiApp {
-    /// Looks at the directory and takes it, beside the loop.
+    /// Inspects and locks the directory in the background.
     pub(super) fn open_directory(&mut self) {
         let (wishes, first) = (self.wishes.clone(), self.start.clone());
         self.spawn_background(async move {
@@ -127,7 +124,7 @@ impl TuiApp {
         self.load_input_history(&occupied.project);
         self.show_presets(&occupied.project.loaded.config);
         if let Some(repository) = repository.filter(|_| !is_known) {
-            // Nobody waits for a name in the header.
+            // Looking up the branch for the header must not delay the start.
             self.spawn_background(async move {
                 BackgroundResult::Branch(current_branch(&repository).await)
             });
@@ -165,8 +162,8 @@ impl TuiApp {
         }
     }
 
-    /// Hears of changed documents. Only with a run: before it there are none, and the system takes up to 25 ms
-    /// to let go of a watch, for which the program's end waits.
+    /// Starts to watch the documents. Only with a run: before it there are none, and the system takes up to 25 ms to
+    /// end a watch, which delays the program's end.
     fn watch_documents(&mut self) {
         let Some(occupied) = self.occupied.as_ref().filter(|_| self.watch.is_none()) else {
             return;
@@ -183,9 +180,9 @@ impl TuiApp {
         }
     }
 
-    /// Hears of commands from outside.
+    /// Starts to accept commands of other processes.
     fn listen_for_requests(&mut self, occupied: &LockedProject) {
-        // One that goes takes its file with it.
+        // Drop the old socket first: dropping it removes its file.
         self.socket = None;
         let (killed, notice) = occupied.find_killed_instances();
         if let Some(notice) = notice {
@@ -199,7 +196,7 @@ impl TuiApp {
         }
     }
 
-    /// Looks and listens as the user wishes it.
+    /// Applies the user's configuration of the screen.
     fn apply_ui_config(&mut self, looks: UiConfig) {
         self.motion = looks.motion;
         self.notifier.set_method(looks.notify);
@@ -224,7 +221,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Looks which branch is checked out: a run or the user may have switched. It costs the reading of a line.
+    /// Checks which branch is checked out, because a run or the user may have switched. Costs reading one line.
     pub(super) fn refresh_branch(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         let occupied = self.occupied.as_ref();
         let repository = occupied.and_then(|occupied| occupied.project.repository.as_ref());
@@ -236,7 +233,7 @@ impl TuiApp {
         }
     }
 
-    /// Asks whether the unfinished run goes on, and shows it as it was left meanwhile.
+    /// Asks whether to resume the unfinished run, and shows it meanwhile.
     fn ask_about_unfinished(&mut self, run: &str, state: Option<Box<RunState>>) {
         self.screen.ask_to_resume(run);
         self.unfinished_state = state.map(|state| Box::new((*state).without_activity()));
@@ -245,14 +242,14 @@ impl TuiApp {
             .as_ref()
             .map(|occupied| occupied.layout.clone())
         {
-            // It is there when it is there.
+            // It appears when it is loaded.
             let _was_shown = self.load_scrollback(&layout);
             self.document_tracker.on_changed(Instant::now());
         }
         self.probe_environment();
     }
 
-    /// Lets the unfinished run go to the history as soon as another one begins.
+    /// Marks the unfinished run to be archived when another one starts.
     pub(super) fn archive_unfinished(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         self.wishes.unfinished = UnfinishedRunPolicy::Archive;
         self.unfinished_state = None;
@@ -264,7 +261,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Begins a run or lets one go on; what the user does meanwhile is kept for it.
+    /// Starts or resumes a run; the user's input meanwhile is queued for it.
     pub(super) fn start_run(&mut self, what: RunStartKind) -> Result<Option<TuiEnd>, TuiEnd> {
         if self.start_awaiting_consent.is_some() {
             self.screen
@@ -285,7 +282,7 @@ impl TuiApp {
         if let (RunStartKind::Goal(goal, refiner), true, None) =
             (&what, has_no_goal, &self.pending_start)
         {
-            // It was opened for something else; its goal comes now.
+            // The run was opened without a goal; this is its goal.
             return if self.is_checked {
                 self.give_goal(goal.clone(), *refiner, &[])
             } else {
@@ -314,7 +311,7 @@ impl TuiApp {
         if self.pending_start.is_none() {
             return Ok(None);
         }
-        // While the directory is not ours yet, its opening comes back here.
+        // If the directory is not locked yet, `on_opened` calls this again.
         let (Some(mut occupied), Some(begin)) = (self.occupied.take(), &self.pending_start) else {
             return Ok(None);
         };
@@ -331,7 +328,7 @@ impl TuiApp {
             }
         };
         self.spawn_background(async move {
-            // A user sees where they were before the work of taking it up begins.
+            // Show the earlier events before the work of resuming starts.
             if let Some(was_shown) = was_shown {
                 let _it_ends_without_a_word = was_shown.await;
             }
@@ -385,7 +382,7 @@ impl TuiApp {
         }
     }
 
-    /// Gives the run its goal, and talks about it unless the user has confirmed it already.
+    /// Gives the run its goal, and sends it to the agent that refines it, unless the user has confirmed it already.
     pub(super) fn give_goal(
         &mut self,
         goal: String,
@@ -418,7 +415,7 @@ impl TuiApp {
         }
     }
 
-    /// Takes the unfinished run up; whatever the gate was, the user releases the next turn.
+    /// Resumes the unfinished run; whatever the gate was, the user releases the next turn.
     fn resume_run(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         if let Some(engine) = &mut self.engine {
             engine.resume(Gate::Manual)?;
@@ -429,7 +426,7 @@ impl TuiApp {
         Ok(ended)
     }
 
-    /// Takes an event of the user; one that is said to a run that is about to begin waits for it.
+    /// Handles an event of the user; if a run is about to start, queues the event for it.
     pub(super) fn on_event(&mut self, event: Event) -> Result<Option<TuiEnd>, TuiEnd> {
         if let Some(begin) = &mut self.pending_start {
             begin.since.push(event);
@@ -445,7 +442,7 @@ impl TuiApp {
         }
     }
 
-    /// Says something about the goal. Sending it is its release: the user has just read all of it.
+    /// Sends a message about the goal. Sending it also releases the turn: the user has just read all of it.
     fn say_about_goal(&mut self, text: String) -> Result<Option<TuiEnd>, TuiEnd> {
         if let Some(end) = self.feed_event(Event::GoalMessageAdded { text })? {
             return Ok(Some(end));
@@ -482,11 +479,11 @@ async fn open_project(
         ));
     }
     let occupied = startup::lock_project(found)?;
-    // Whatever was being moved to the history or back lies where it belongs.
+    // Completes an interrupted move to or from the history.
     store::archive_move::finish_move(&occupied.layout, &occupied.lock)?;
     let lies = match wishes.unfinished {
         UnfinishedRunPolicy::Refuse => startup::find_unfinished_run(&occupied.layout)?,
-        // Whatever it is, it is going to be archived.
+        // Any run here will be archived.
         UnfinishedRunPolicy::Archive => ExistingRun::Nothing,
     };
     Ok(OpenedDirectory::Locked {
@@ -517,7 +514,7 @@ async fn open_run(
     startup::open_goalless_run(occupied, checked, wishes, absent).await
 }
 
-/// The branch that is checked out; what cannot be told is not shown.
+/// Returns the branch that is checked out; if unknown, none is shown.
 async fn current_branch(repository: &GitRepository) -> Option<String> {
     repository.current_branch().await.ok()?
 }

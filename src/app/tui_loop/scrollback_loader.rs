@@ -1,7 +1,7 @@
-//! Shows what was said and done before what a screen holds, the latest first.
+//! Loads the events before those on a screen, the latest first.
 //!
-//! The log is read from its end, beside the loop: the last page is there at once however long the log is,
-//! and what is older comes when somebody scrolls up to it. Refuses to know what the events mean.
+//! Reads the log backwards in the background: the last page comes at once however long the log is, and older pages come
+//! when the user scrolls up to them. Does not interpret the events.
 
 use std::path::Path;
 
@@ -15,67 +15,67 @@ use crate::tui::{ScrollbackChunk, ScrollbackDemand};
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
 
-/// How much of the log is read before anything of it is shown, in bytes.
+/// Size of the first page, in bytes: loaded before anything is shown.
 const FIRST_PAGE: u64 = 32 * 1024;
-/// How much is read before anybody asks for more.
+/// Size of the second page: loaded without a request.
 const SECOND_PAGE: u64 = 2 * 1024 * 1024;
-/// How much is read when somebody scrolls up to what came before.
+/// Size of a page loaded when the user scrolls up.
 const SCROLL_PAGE: u64 = 1024 * 1024;
-/// How much is looked through at a time for letters.
+/// Size of a page for a text search.
 const SEARCH_PAGE: u64 = 2 * 1024 * 1024;
-/// How much is read at a time on the way to the beginning.
+/// Size of a page on a jump to the beginning.
 const JUMP_PAGE: u64 = 8 * 1024 * 1024;
 
-/// What came before the events of one screen.
+/// Loads the earlier events of one screen.
 #[derive(Debug, Default)]
 pub struct ScrollbackLoader {
-    /// The log as far as it was read; `None` while it is being read and before the first time.
+    /// The log and the position in it; `None` while it is being read and before the first time.
     log: Option<ScrollbackLog>,
     is_reading: bool,
-    /// Whether reading failed; it is not tried again by itself.
+    /// Whether reading failed; there is no automatic retry.
     has_failed: bool,
-    /// Where the log lies, where no engine knows it yet.
+    /// The paths of the run, if no engine has them yet.
     layout: Option<WorkdirLayout>,
-    /// What waits until the first page stands on the terminal.
+    /// The work to start once the first page is on the terminal.
     after_first_page: Option<AfterFirstPage>,
 }
 
-/// What follows the first page, and would only take its time from it.
+/// The work after the first page, which would delay it.
 #[derive(Debug)]
 struct AfterFirstPage {
-    /// Where a second page is read from; `None` where the first one had all.
+    /// The log for the second page; `None` if the first page had everything.
     log: Option<ScrollbackLog>,
-    /// Who waits for the first page hears by its end that it is there.
+    /// Dropped when the first page is shown, which its receiver waits for.
     _awaited: Option<oneshot::Sender<()>>,
 }
 
-/// A log that is read from its end.
+/// A log that is read backwards.
 #[derive(Debug)]
 struct ScrollbackLog {
     pages: BackwardReader<Event>,
-    /// The number of the first event that was read.
+    /// The number of the earliest event read.
     first: Option<u64>,
 }
 
-/// Whose past is read.
+/// The screen for which earlier events are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScrollbackOwner {
-    /// The run that is worked on.
+    /// The screen of the program's own run.
     Ours,
-    /// A run that is only looked at, by its view.
+    /// A read-only view, by its id.
     View(u64),
 }
 
-/// What else there is to a page that is read.
+/// Options for reading a page.
 #[derive(Debug, Default)]
 struct ScrollbackRequest {
-    /// The letters that it is looked through for; it is not kept then.
+    /// A text to search for; the page then has only the result.
     letters: Option<String>,
-    /// Who waits for it to be drawn.
+    /// Dropped when the page has been drawn.
     awaited: Option<oneshot::Sender<()>>,
 }
 
-/// A page of the past.
+/// A page of earlier events.
 pub struct ScrollbackPage {
     past: ScrollbackChunk,
     log: ScrollbackLog,
@@ -113,7 +113,7 @@ impl ScrollbackLog {
         }
     }
 
-    /// Reads a page that ends with the event of that number; with the log's last where none is given.
+    /// Reads a page that ends with the event of this number, or with the last one of the log.
     fn read_page(
         mut self,
         last: Option<u64>,
@@ -139,7 +139,7 @@ impl ScrollbackLog {
     }
 }
 
-/// Reads the last page of a log up to the event of that number. Blocks.
+/// Reads the last page of a log up to the event of this number. Blocks.
 pub fn load_last_page(
     layout: &WorkdirLayout,
     last: u64,
@@ -154,7 +154,7 @@ pub fn load_last_page(
 }
 
 impl TuiApp {
-    /// Reads the last page of the unfinished run's log, once; what is given ends when it was drawn.
+    /// Reads the last page of the unfinished run's log, once; the receiver ends when the page has been drawn.
     pub(super) fn load_scrollback(&mut self, layout: &WorkdirLayout) -> oneshot::Receiver<()> {
         let (awaited, was_shown) = oneshot::channel();
         if !std::mem::replace(&mut self.scrollback_is_shown, true) {
@@ -204,7 +204,7 @@ impl TuiApp {
         whose: ScrollbackOwner,
         page: Result<Box<ScrollbackPage>, StoreError>,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
-        // The run that the page tells of may have been put aside meanwhile.
+        // The user may have archived that run meanwhile.
         if whose == ScrollbackOwner::Ours && !self.scrollback_is_shown && self.engine.is_none() {
             return Ok(None);
         }
@@ -219,7 +219,7 @@ impl TuiApp {
                 earlier.accept_page(page.log, page.n_bytes, page.awaited);
                 let is_covered = whose == ScrollbackOwner::Ours && self.views.top().is_some();
                 if is_covered || self.input.is_none() {
-                    // Another run is looked at, or an editor has the terminal: no frame of it comes.
+                    // A view covers the screen, or an editor has the terminal: no frame will show the page.
                     self.read_after_first_page();
                 }
             }
@@ -232,7 +232,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Lets what waited for the first page go on, which is on the terminal.
+    /// The first page is on the terminal: starts what waited for it.
     pub(super) fn read_after_first_page(&mut self) {
         let viewed = self.views.scrollback_owner().map(|(whose, _)| whose);
         for whose in viewed.into_iter().chain([ScrollbackOwner::Ours]) {
@@ -259,7 +259,7 @@ impl TuiApp {
         }
     }
 
-    /// Reads what somebody wants to see who scrolled up, unless that is under way.
+    /// Loads the page that the user scrolled up to, unless a page is loading.
     pub(super) fn read_requested_scrollback(&mut self) {
         let ours = || {
             let engine = self.engine.as_ref()?;
@@ -296,7 +296,7 @@ impl TuiApp {
             | ScrollbackDemand::All { .. } => None,
         };
         earlier.is_reading = true;
-        // What was read once and forgotten since is read again from the end on.
+        // Pages that the screen has dropped since are read again from the end of the log.
         let goes_on = |log: &ScrollbackLog| log.first == Some(last + 1);
         let log = earlier.log.take().filter(goes_on);
         let log = log.unwrap_or_else(|| ScrollbackLog::new(&layout.events()));
@@ -312,7 +312,7 @@ impl TuiApp {
         );
     }
 
-    /// Takes the past of a run off the screen that is not gone on with.
+    /// Removes the events of a run that does not continue from the screen.
     pub(super) fn clear_scrollback(&mut self) {
         if std::mem::take(&mut self.scrollback_is_shown) {
             self.screen.clear_run();
@@ -325,7 +325,8 @@ impl TuiApp {
 mod tests {
     use super::*;
 
-    /// Takes a page of a log that has more before it, and tells whether more is read and who waits still waits.
+    /// Accepts a page of a log with more before it, and checks whether more is read and whether the receiver still
+    /// waits.
     fn check(n_bytes: u64, expected: (bool, bool)) {
         let mut earlier = ScrollbackLoader::default();
         let (awaited, mut was_shown) = oneshot::channel();

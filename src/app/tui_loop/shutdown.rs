@@ -1,5 +1,5 @@
-//! How the screen ends: the terminal comes first, then the children, then the word on why. Whoever the terminal was lent
-//! to ends beside the children and gives it back then.
+//! Shuts the screen down: the terminal first, then the child processes, then the final message. A program that has the
+//! terminal ends together with the children; the terminal is restored after that.
 
 use std::io;
 use std::pin::Pin;
@@ -19,39 +19,38 @@ use super::exit_message::exit_message;
 use super::{Input, TuiApp, TuiSignal, external_editor};
 use crate::app::headless::exit_code;
 
-/// How long a turn that the user leaves may take to end by its CLI's protocol.
+/// Time that a turn gets to end by its CLI's protocol when the user leaves.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
-/// The same after a signal: everything is gone within two seconds.
+/// The same after a signal: everything must end within two seconds.
 const SIGNAL_GRACE: Duration = Duration::from_millis(600);
 const SIGNAL_SHUT_DOWN: Duration = Duration::from_millis(500);
 
-/// Why the screen ends.
+/// The reason why the screen ends.
 #[derive(Debug)]
 pub enum TuiEnd {
-    /// The user left; nothing runs any more, or it had its time.
+    /// The user left, and everything has ended or had its time.
     Left,
     /// The user wants everything killed now.
     Killed,
-    /// A signal came.
     Signalled(&'static str),
     /// The terminal cannot be read or written any more.
     TerminalGone(io::Error),
     /// No run is possible here.
     Refused(StartError),
-    /// The record of the run cannot be kept.
+    /// The run's log cannot be written.
     Failed(EngineError),
-    /// A panic gave the terminal back and told itself.
+    /// A panic restored the terminal and printed its message.
     Panicked,
 }
 
-/// How patient the end is.
+/// How long the shutdown may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TuiShutdownMode {
-    /// The user sees it end and can cut it short.
+    /// The user sees it and can cut it short.
     Interactive,
-    /// A signal's.
+    /// The limits after a signal.
     Brief,
-    /// None.
+    /// No waiting.
     Immediate,
 }
 
@@ -64,7 +63,7 @@ impl TuiEnd {
         }
     }
 
-    /// What is recorded of it, where nothing was recorded before.
+    /// Returns the reason to record; `None` if it is recorded already or nothing is to be recorded.
     fn reason(&self) -> Option<String> {
         match self {
             Self::Signalled(name) => Some(format!("interrupted by {name}")),
@@ -83,9 +82,10 @@ impl From<EngineError> for TuiEnd {
 }
 
 impl TuiApp {
-    /// Leaves at once when nothing runs; otherwise interrupts, once the user has said so, and kills when asked again.
+    /// Leaves at once if nothing runs. Otherwise interrupts the turn after the user has confirmed, and kills it on the
+    /// next request.
     pub(super) fn on_quit(&mut self, step: QuitStep) -> Result<Option<TuiEnd>, TuiEnd> {
-        // Whoever looks at another run is asked on the screen of the one that would end.
+        // A user who views another run is asked on the screen of the run that would end.
         let state = self.engine.as_ref().map(Engine::state);
         if step == QuitStep::Ask
             && self.views.has_opened_run()
@@ -100,7 +100,7 @@ impl TuiApp {
             return Ok(Some(TuiEnd::Left));
         }
         self.leave_at = Some(Instant::now() + LEAVE_GRACE);
-        // The end of the run is told on its own screen.
+        // The run's own screen shows how it ends.
         self.close_view();
         self.screen.on_notice(
             "you leave: the turn is asked to end, then made to (TERM, KILL); all is saved, and the next start offers to go on",
@@ -110,10 +110,10 @@ impl TuiApp {
         })
     }
 
-    /// Ends everything and gives the exit code.
+    /// Ends everything and returns the exit code.
     ///
-    /// Apart from what goes on before, in memory and on the stack: otherwise there would be place for everything
-    /// twice from the beginning.
+    /// Boxed and separate from the main loop: otherwise the loop's stack and memory would have room for both from the
+    /// start.
     pub(super) fn shut_down_boxed(
         self,
         end: TuiEnd,
@@ -123,11 +123,12 @@ impl TuiApp {
 
     async fn shut_down(mut self, end: TuiEnd) -> Result<u8, StartError> {
         self.closed.cancel();
+        // Reading from a terminal that is gone would never end.
         if !matches!(end, TuiEnd::TerminalGone(_)) {
             self.background_query.drain_reply();
         }
         let patience = match (&self.input, end.shutdown_mode()) {
-            // Nobody sees how it ends while an editor has the terminal.
+            // The user cannot see the shutdown while an editor has the terminal.
             (None, TuiShutdownMode::Interactive) => TuiShutdownMode::Brief,
             (_, patience) => patience,
         };
@@ -165,7 +166,7 @@ impl TuiApp {
         }
     }
 
-    /// Leaves a line in the terminal; the demo has lines of its own.
+    /// Prints the final line to the terminal; the demo prints its own.
     fn print_exit_message(&self, end: &TuiEnd) {
         let is_told = match end {
             TuiEnd::Left | TuiEnd::Killed | TuiEnd::Signalled(_) => !self.settings.demo,
@@ -183,7 +184,7 @@ impl TuiApp {
 
     fn release_terminal(&mut self) {
         self.input = None;
-        // A terminal that is gone cannot be told so.
+        // Errors are ignored: the terminal may be gone.
         let _gone = self.terminal.release();
     }
 
@@ -207,7 +208,7 @@ impl TuiApp {
         }
     }
 
-    /// Lets conversations end by their protocol while the last frame stands; Ctrl+C cuts it short.
+    /// Lets conversations end by their protocol while the last frame is shown; Ctrl+C cuts it short.
     async fn end_run_gracefully(&mut self) {
         let Self {
             engine: Some(engine),
@@ -266,7 +267,7 @@ impl TuiApp {
             Some(EngineOutcome::Halted(reason)) => {
                 Err(StartError::new(reason, "the run is kept as it is"))
             }
-            // A run that the user left has its own code where it is over.
+            // A run that is over has its own exit code.
             Some(EngineOutcome::Finished) | None => Ok(exit_code(engine.state())),
         }
     }

@@ -1,4 +1,4 @@
-//! The signals that reach the program while it holds the terminal.
+//! Handles signals while the program has the terminal.
 
 use std::io;
 
@@ -10,20 +10,20 @@ use super::frame_limiter::FrameReason;
 use super::shutdown::TuiEnd;
 use crate::app::write_watchdog::exit_on_signal_if_stuck;
 
-/// What a signal wants.
+/// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TuiSignal {
-    /// The program shall end; the signal's name.
+    /// End the program; the signal's name.
     End(&'static str),
-    /// The program shall stop until it is continued.
+    /// Stop the program until it is continued.
     Stop,
     /// The program was continued; others may have used the terminal meanwhile.
     Continued,
-    /// The window has another size. Told here too: the reader of keys can miss the last of many.
+    /// The window size changed. Needed here as well: the reader of keys can miss the last of many changes.
     Resized,
 }
 
-/// The signals that are listened to.
+/// The signals that the screen handles.
 pub struct TuiSignals {
     interrupt: Signal,
     quit: Signal,
@@ -35,12 +35,12 @@ pub struct TuiSignals {
 }
 
 impl TuiSignals {
-    /// Begins to listen.
+    /// Installs the signal handlers.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The system reports an error.
     pub fn listen() -> io::Result<Self> {
-        // Those of the keyboard may be meant for an editor.
+        // Without the keyboard's signals: they may be meant for an editor.
         exit_on_signal_if_stuck(&[SignalKind::terminate(), SignalKind::hangup()])?;
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -53,7 +53,7 @@ impl TuiSignals {
         })
     }
 
-    /// Waits for the next one. Cancel safe.
+    /// Waits for the next signal. Cancel safe.
     pub async fn next_signal(&mut self) -> TuiSignal {
         tokio::select! {
             biased;
@@ -71,7 +71,7 @@ impl TuiSignals {
 impl TuiApp {
     pub(super) fn on_signal(&mut self, signalled: TuiSignal) -> Result<Option<TuiEnd>, TuiEnd> {
         match signalled {
-            // An editor in the foreground gets its own; ours was not meant.
+            // An editor in the foreground gets the same signal from the keyboard; this program is not meant.
             TuiSignal::End("SIGINT" | "SIGQUIT") if self.input.is_none() => Ok(None),
             TuiSignal::End(name) => Ok(Some(TuiEnd::Signalled(name))),
             TuiSignal::Stop => self.suspend(),
@@ -84,7 +84,7 @@ impl TuiApp {
         }
     }
 
-    /// Gives the terminal back and stops; the signal that continues it takes the terminal again.
+    /// Restores the terminal and stops the process; SIGCONT makes it enter the terminal again.
     pub(super) fn suspend(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         self.background_query.drain_reply();
         self.terminal.release().map_err(TuiEnd::TerminalGone)?;
@@ -103,10 +103,10 @@ impl TuiApp {
     }
 }
 
-/// Stops this process until somebody continues it.
+/// Stops this process until it gets SIGCONT.
 ///
 /// # Errors
-/// The system refuses.
+/// The system reports an error.
 fn stop_process() -> io::Result<()> {
     raise(Number::SIGSTOP).map_err(io::Error::from)
 }

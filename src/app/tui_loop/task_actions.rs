@@ -1,4 +1,4 @@
-//! Children of the run, by the user's hand: given a task, read, stopped.
+//! Starts, shows and stops child tasks of the run for the user.
 
 use std::collections::VecDeque;
 
@@ -57,7 +57,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Tells whether an event is of the child whose session is open.
+    /// Returns whether an event belongs to the child whose session is open.
     pub(super) fn is_about_open_child(&self, event: &Event) -> bool {
         let open = self.screen.open_child_session();
         open.is_some_and(|open| match event {
@@ -69,19 +69,19 @@ impl TuiApp {
         })
     }
 
-    /// Shows the child's session that is open as it is now.
+    /// Refreshes the child session that is open on the screen.
     pub(super) fn show_open_child(&mut self) {
         let open = self.screen.open_child_session();
         let story = self.child_transcript.as_mut();
         let Some(story) = story.filter(|story| Some(&story.session) == open) else {
-            // It is being read, and shown then.
+            // It is being read and will be shown then.
             return;
         };
         let read = story.read_new_messages();
         self.show_child_transcript(read);
     }
 
-    /// Reads a child's session beside the loop: all of it may be long.
+    /// Reads a child session in the background, because it may be long.
     pub(super) fn show_child(&mut self, session: &SessionId) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(occupied) = &self.occupied else {
             return Ok(None);
@@ -104,7 +104,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Shows what was said and done in a child's session, as far as it was read.
+    /// Shows the messages of a child session read so far.
     fn show_child_transcript(&mut self, read: Result<(), StoreError>) {
         if let Err(error) = read {
             self.screen.set_toast(&format!("{error}; {}", error.hint()));
@@ -132,20 +132,20 @@ impl TuiApp {
     }
 }
 
-/// How many bytes of a session are shown at most, its end.
+/// Maximum size of a session shown, in bytes; a longer one shows its end.
 const MAX_TRANSCRIPT_BYTES: usize = 1 << 20;
 
-/// A child's session as it is read, as far as it was.
+/// The messages of a child session read so far.
 #[derive(Debug)]
 pub struct ChildTranscript {
     session: SessionId,
     messages: SessionMessageReader,
-    /// Its messages as Markdown, the oldest first; of a long one the last.
+    /// The messages as Markdown, oldest first; of a long session only the last.
     rendered_messages: VecDeque<String>,
     n_bytes: usize,
-    /// How many before them are not shown.
+    /// Number of earlier messages that are not shown.
     n_left_out: usize,
-    /// The message that came last.
+    /// The text of the last message.
     last: String,
 }
 
@@ -161,7 +161,7 @@ impl ChildTranscript {
         }
     }
 
-    /// Takes in what came since it was read last. Blocks as long as it takes to read that.
+    /// Adds the messages since the last call. Blocks while reading.
     fn read_new_messages(&mut self) -> Result<(), StoreError> {
         for message in self.messages.read_new()? {
             self.add_message(&message);
@@ -187,7 +187,7 @@ impl ChildTranscript {
         }
     }
 
-    /// The messages, and the call that its agent is at.
+    /// Returns the messages, and the call that the agent is making.
     fn to_markdown(&self, doing: Option<&str>) -> String {
         let mut text = match self.n_left_out {
             0 => String::new(),
@@ -205,7 +205,7 @@ impl ChildTranscript {
     }
 }
 
-/// A call: what it was, how it ended, and what it put out.
+/// Renders a call: its title, result and output.
 fn render_call(text: &str) -> String {
     let mut lines = text.lines();
     let (call, end) = (lines.next().unwrap_or_default(), lines.next());
@@ -218,7 +218,7 @@ fn render_call(text: &str) -> String {
     if output.is_empty() {
         head
     } else {
-        // No output closes a fence as long as this one.
+        // No output closes a fence this long.
         format!(
             "{head}{OUTPUT_FENCE}\n{}\n{OUTPUT_FENCE}\n\n",
             output.join("\n")
@@ -226,7 +226,7 @@ fn render_call(text: &str) -> String {
     }
 }
 
-/// Around what a call put out.
+/// The fence around a call's output.
 const OUTPUT_FENCE: &str = "````````````";
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Keys, the mouse, pastes and sizes: taken in together, handed to the screen in front.
+//! Reads keys, mouse, pastes and sizes in batches, and passes them to the screen in front.
 //!
-//! Refuses to know what a key means: `tui` makes actions of it.
+//! `tui` decides what a key means.
 
 use std::io;
 use std::time::Duration;
@@ -18,19 +18,19 @@ use super::shutdown::TuiEnd;
 use super::{MAX_INPUT_BATCH, TuiApp};
 
 impl TuiApp {
-    /// Reads no more keys, so that somebody else can.
+    /// Stops reading keys, so that another program can.
     ///
-    /// A stream that goes leaves a call to wake up behind. It is answered here: met together with the next
-    /// stream's first key it would make that key wait for the one after.
+    /// Dropping the stream leaves a wake-up behind. It is consumed here: the next stream would otherwise get it
+    /// together with its first key, and that key would wait for another one.
     pub(super) fn release_input(&mut self) {
         self.input = None;
-        // What is there already stays for the next stream.
+        // Input that is there already stays for the next stream.
         let _there = poll(Duration::ZERO);
     }
 
-    /// Takes in all input that is there, so that many keys make one frame.
+    /// Handles all available input, so that many keys make one frame.
     ///
-    /// What is there already is not asked of the stream: it would remember a waker that wakes nobody.
+    /// Reads available input directly, not from the stream, which would store a waker that wakes nothing.
     pub(super) fn on_inputs(
         &mut self,
         first: Option<io::Result<Input>>,
@@ -55,7 +55,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Asks for the terminal's ground where the environment does not tell it; nothing waits for the answer.
+    /// Asks for the terminal's background if the environment does not tell it; does not wait for the answer.
     pub(super) fn query_background(&mut self) {
         if self.screen.theme() == ColorTheme::default()
             && self.terminal.send_query(BACKGROUND_QUERY).is_ok()
@@ -64,7 +64,7 @@ impl TuiApp {
         }
     }
 
-    /// Takes an answer of the terminal out of the keys.
+    /// Filters the terminal's answer out of the keys.
     fn on_raw_input(&mut self, input: Option<io::Result<Input>>) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(Ok(input)) = input else {
             return self.on_input(input);
@@ -81,7 +81,7 @@ impl TuiApp {
                 self.screen.use_light_background();
                 self.active_screen().0.use_light_background();
             }
-            // The terminal's own colours are made for its own dark ground.
+            // The default colours fit a dark background.
             QueryInput::Reply(_) | QueryInput::Part => {}
         }
         Ok(None)
@@ -125,14 +125,14 @@ impl TuiApp {
             && self.active_screen().0.is_composer_awaiting_text()
             && actions.iter().any(is_for_run)
         {
-            // What is sent leaves the composer at once; the run waits for the disk.
+            // Clear the composer at once: the run waits for the disk.
             self.draw_if_due()?;
         }
         self.handle_actions(actions)
     }
 }
 
-/// Waits for the next input; while an editor has the terminal none comes.
+/// Waits for the next input; none comes while an editor has the terminal.
 pub(super) async fn next_input(input: &mut Option<EventStream>) -> Option<io::Result<Input>> {
     match input {
         Some(input) => input.next().await,

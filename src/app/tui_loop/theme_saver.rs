@@ -1,6 +1,6 @@
-//! The theme that the user chose, kept in their own configuration: one value is written there, all else stays as it is.
+//! Saves the user's theme to their own configuration: changes that one value and nothing else.
 //!
-//! Refuses to touch a file that is no TOML, and the configuration of a repository.
+//! Does not write to files that are not TOML, nor to a repository's configuration.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,24 +14,24 @@ use crate::store::{StoreError, atomic_file};
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
 
-/// The themes on their way to the disk, one at a time: the one that was chosen last is the one that stands there.
+/// Saves themes one at a time, so that the file has the last one chosen.
 #[derive(Debug, Default)]
 pub struct ThemeSaver {
     is_at_work: bool,
     next: Option<String>,
 }
 
-/// What came of keeping a theme.
+/// The result of saving a theme.
 #[derive(Debug)]
 pub struct ThemeSaveResult {
     name: String,
-    /// How the file is called in front of the user.
+    /// The file's path as shown to the user.
     file: String,
     written: Result<(), String>,
 }
 
 impl TuiApp {
-    /// Keeps a theme for the starts to come. Beside the loop: the user's home may be far away.
+    /// Saves a theme for future starts. In the background: the home directory may be on a slow disk.
     pub(super) fn save_theme(&mut self, name: String) -> Result<Option<TuiEnd>, TuiEnd> {
         if self.theme_saver.is_at_work {
             self.theme_saver.next = Some(name);
@@ -58,7 +58,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Says where a theme is kept, or why it is not and how it would be.
+    /// Shows where a theme is saved, or why not and how to save it.
     pub(super) fn on_theme_saved(
         &mut self,
         kept: ThemeSaveResult,
@@ -83,7 +83,7 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// That this start was given a theme, which the user's own configuration does not change; empty where it was not.
+    /// Returns a note if another setting overrides the saved theme at this start; else an empty text.
     fn theme_override_note(&self) -> String {
         let settings = self
             .occupied
@@ -97,7 +97,7 @@ impl TuiApp {
     }
 }
 
-/// A path as people write it.
+/// Shortens a path for people: `~` for the home directory.
 fn display_path(path: &Path, home: &Path) -> String {
     match path.strip_prefix(home) {
         Ok(below) => format!("~/{}", below.display()),
@@ -105,7 +105,7 @@ fn display_path(path: &Path, home: &Path) -> String {
     }
 }
 
-/// Writes the theme into a file, which may be missing; one that a link leads to is written where it lies.
+/// Writes the theme to a file, which may be missing; follows a symbolic link.
 fn save_theme_to_file(path: &Path, name: &str) -> Result<(), String> {
     let file = match fs::canonicalize(path) {
         Ok(file) => file,
@@ -126,17 +126,17 @@ fn save_theme_to_file(path: &Path, name: &str) -> Result<(), String> {
     atomic_file::replace_file(&file, fresh.as_bytes()).map_err(|error| error_cause(&error))
 }
 
-/// Why a file was not written, without its path, which is told beside it.
+/// Returns the cause of a failed write without the path, which is shown next to it.
 fn error_cause(error: &StoreError) -> String {
     let source = std::error::Error::source(error);
     source.map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// A configuration with this theme.
+/// Returns the configuration text with this theme.
 fn with_theme(text: &str, name: &str) -> Result<String, String> {
     let value = Value::from(name);
     let fresh = insert_theme(text, value.to_string().trim())?;
-    // Whatever its form was, it says this now, and can be read.
+    // The result must parse and have this theme.
     let read = parse_toml(&fresh)?;
     let theme = read.get("screen").and_then(|screen| screen.get("theme"));
     if theme.and_then(Item::as_str) == Some(name) {
@@ -154,7 +154,8 @@ fn parse_toml(text: &str) -> Result<Document<&str>, String> {
     })
 }
 
-/// Puts the theme where it stands, else below the head of its table, else into a table at the end: no other byte changes.
+/// Replaces the theme's value, else inserts it below its table's header, else adds a table at the end: changes no other
+/// byte.
 fn insert_theme(text: &str, value: &str) -> Result<String, String> {
     let read = parse_toml(text)?;
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -248,7 +249,7 @@ mod tests {
             fs::read_to_string(&path).unwrap(),
             "[screen]\ntheme = \"nord\"\n"
         );
-        // The user's own files may lie elsewhere, all together.
+        // The user's files may be somewhere else, as dotfiles.
         let lies = folder.path().join("dotfiles.toml");
         fs::write(&lies, "[screen]\ntheme = \"dark\" # mine\n").unwrap();
         fs::set_permissions(&lies, fs::Permissions::from_mode(0o640)).unwrap();
@@ -260,7 +261,7 @@ mod tests {
         assert_eq!(text, "[screen]\ntheme = \"nord\" # mine\n");
         let mode = fs::metadata(&lies).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o640);
-        // A link that leads nowhere is not written over, and a file is no folder.
+        // A dangling link is not overwritten, and a file is not a folder.
         fs::remove_file(&lies).unwrap();
         assert!(save_theme_to_file(&path, "nord").is_err());
         assert!(path.is_symlink());

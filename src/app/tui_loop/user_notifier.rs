@@ -1,7 +1,7 @@
-//! Tells a user who looks elsewhere that they are needed: by the window's title, a bell, a message.
+//! Notifies a user who looks elsewhere: by the window title, a bell or a message.
 //!
-//! Once for each thing that waits and once for the run's end, and never while the window is looked at. Refuses to know
-//! what that is.
+//! Once for each thing that needs the user and once for the end of the run, never while the window has focus. Does not
+//! know what the notification is about.
 
 use std::io;
 
@@ -9,10 +9,10 @@ use crate::app::terminal::TuiTerminal;
 use crate::config::config_model::NotificationMethod;
 use crate::tui::TerminalStatus;
 
-/// What was told.
+/// The state of the notifications.
 #[derive(Debug, Default)]
 pub struct UserNotifier {
-    /// A terminal that does not tell of its focus is looked at.
+    /// False for terminals that do not report focus.
     pub is_elsewhere: bool,
     method: NotificationMethod,
     title: String,
@@ -20,17 +20,17 @@ pub struct UserNotifier {
 }
 
 impl UserNotifier {
-    /// Tells it in this way from now on.
+    /// Sets the way of notifying.
     pub fn set_method(&mut self, how: NotificationMethod) {
         self.method = how;
     }
 
-    /// Takes into account that another program had the terminal: its title is not this one's any more.
+    /// Forgets the window title, because another program had the terminal.
     pub fn forget_title(&mut self) {
         self.title.clear();
     }
 
-    /// Tells what is new outside of a frame.
+    /// Updates the title and notifies the user about a new alert.
     ///
     /// # Errors
     /// The terminal is gone.

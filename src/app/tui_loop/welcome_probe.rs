@@ -1,7 +1,7 @@
-//! Looks around before there is a run: whether the CLIs and git are as a run needs them, and which runs
-//! were there before. Beside the loop; calls no model.
+//! Checks for the welcome page whether the CLIs and git are ready for a run, and lists the last runs. In the
+//! background; calls no model.
 //!
-//! Refuses to stand in the way: what is found is only shown, and whoever begins a run is checked again.
+//! The result is only shown and blocks nothing: starting a run checks again.
 
 use std::path::Path;
 
@@ -18,10 +18,10 @@ use crate::tui::{MissingRequirement, RequirementSeverity, WelcomeInfo};
 use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
 
-/// How many finished runs are wanted.
+/// Number of finished runs on the welcome page.
 const N_RUNS: usize = 5;
 
-/// What is looked at.
+/// The inputs of the checks.
 struct WelcomeInputs {
     children: ChildSpawner,
     config: AppConfig,
@@ -30,7 +30,7 @@ struct WelcomeInputs {
 }
 
 impl TuiApp {
-    /// Looks around, once the directory is ours and nothing begins by itself.
+    /// Starts the checks, once the directory is locked and nothing starts by itself.
     pub(super) fn probe_environment(&mut self) {
         let Some(occupied) = &self.occupied else {
             return;
@@ -51,7 +51,7 @@ impl TuiApp {
         let layout = occupied.layout.clone();
         self.spawn_background(async move {
             let finished = load_last_runs(layout).await;
-            // Whoever had a run here knows how to log in, and asking a CLI costs it up to a second.
+            // A user with finished runs knows how to log in, and asking a CLI takes up to a second.
             let logins = if finished.is_empty() {
                 LoginCheck::Ask
             } else {
@@ -77,7 +77,7 @@ impl TuiApp {
     }
 }
 
-/// Whether the CLIs are asked who is logged in.
+/// Whether to ask the CLIs for their login.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LoginCheck {
     Ask,
@@ -176,7 +176,7 @@ async fn probe_git(welcome: &mut WelcomeInfo, repository: Option<&GitRepository>
     }
 }
 
-/// The last finished runs; where they cannot be read, `/history` says why.
+/// Loads the last finished runs; if that fails, `/history` shows why.
 async fn load_last_runs(layout: WorkdirLayout) -> Vec<RunHistoryEntry> {
     let listed = tokio::task::spawn_blocking(move || run_history::list_runs(&layout)).await;
     let mut runs = match listed {

@@ -1,7 +1,7 @@
-//! Situations that a demo can be made to meet, each by a small change of the story.
+//! The scenes of a demo: special situations, each a small change of the story.
 //!
-//! A scene adds turns to a script, sets a number of the configuration or puts a file into the
-//! repository. It knows nothing of the run: what the program makes of it is what is shown.
+//! A scene adds turns to a script, changes a number in the configuration or adds to files of the repository. It does
+//! not touch the run: the demo shows how the program reacts.
 
 use clap::ValueEnum;
 use toml::{Table, Value};
@@ -33,7 +33,8 @@ pub enum DemoScene {
     Silent,
 }
 
-/// Refuses the first commit. It remembers that in the work tree: what a hook writes in git's folder goes with the commit.
+/// A hook that refuses the first commit. Its marker file is in the work tree: a file that a hook writes in the git
+/// folder goes away with the commit.
 const REFUSING_HOOK: &str = "#!/bin/sh\n\
     # Refuses the first commit and tells why.\n\
     if [ ! -e .hook-asked ]; then\n    \
@@ -43,7 +44,7 @@ const REFUSING_HOOK: &str = "#!/bin/sh\n\
     fi\n";
 
 impl DemoScene {
-    /// The turns that are added to the script of the adapter `name`.
+    /// Returns the turns to add to the script of the adapter `name`.
     fn added_turns(self, name: &str) -> Option<&'static str> {
         match (self, name) {
             (Self::Question, "claude") => Some(include_str!(
@@ -68,7 +69,7 @@ impl DemoScene {
         }
     }
 
-    /// A number of the configuration that the scene sets.
+    /// Returns the value that the scene sets for this number of the configuration.
     pub(super) fn config_setting(self, name: &str) -> Option<i64> {
         match (self, name) {
             (Self::Arbitration, "max_iterations") => Some(1),
@@ -77,7 +78,7 @@ impl DemoScene {
         }
     }
 
-    /// What is added to files of the repository after its first commit.
+    /// Returns the texts to append to files of the repository after its first commit.
     pub(super) fn added_files(self) -> Vec<(&'static str, &'static str)> {
         match self {
             Self::DirtyFiles => vec![(
@@ -92,7 +93,7 @@ impl DemoScene {
         }
     }
 
-    /// What answers the question to which the scene leads, where nobody sits at a screen.
+    /// Returns the answer to the scene's question, for a demo without a screen.
     pub(super) fn headless_answer(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Question => Some(("question", "the first by name")),
@@ -108,12 +109,12 @@ impl DemoScene {
         }
     }
 
-    /// Returns a script with the scene's turns in front, so that they are played first.
+    /// Returns a script with the scene's turns first, so that they are played first.
     ///
-    /// A turn that says `join` goes on with the actions of the story's own turn for the same prompt.
+    /// A turn with `join` continues with the actions of the story's own turn for the same prompt.
     ///
     /// # Errors
-    /// One of the two is no script.
+    /// One of the two is not a valid script.
     pub(super) fn add_to_script(self, name: &str, script: &str) -> Result<String, DemoError> {
         let Some(added) = self.added_turns(name) else {
             return Ok(script.to_owned());

@@ -1,4 +1,4 @@
-//! The scripts of the demo, played through the ordinary adapters.
+//! Plays the demo's scripts through the ordinary adapters.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -57,7 +57,7 @@ fn staged(demo: &DemoWorkspace, name: &str) -> String {
     std::fs::read_to_string(demo.root.join(".agent-collab/turns/s").join(name)).unwrap()
 }
 
-/// Plays one turn of the planner, with `decision` for every request; returns the last message.
+/// Plays one turn of the planner with `decision` for every request; returns the last message.
 fn play_codex(
     codex: &ScriptedAgentHarness,
     demo: &DemoWorkspace,
@@ -231,7 +231,7 @@ fn session(demo: &DemoWorkspace) -> SessionSpec {
     }
 }
 
-/// Plays a prompt through the ordinary adapter; allows edits, denies the rest; returns what came of it.
+/// Plays a prompt through the ordinary adapter, allows edits and denies everything else; returns the result.
 fn adapted(
     adapter: &mut dyn Adapter,
     guise: ScriptedProgram,

@@ -1,6 +1,6 @@
-//! The folder of a demo: the scratch repository, the scripts, the configuration.
+//! Creates the folder of a demo: the scratch repository, the scripts, the configuration.
 //!
-//! Writes into a folder that is empty or was made by a demo before, and nowhere else.
+//! Writes only into a folder that is empty or has an earlier demo.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use super::scenes::DemoScene;
 use super::{DemoError, DemoSpeed, DemoWorkspace};
 
-/// The project, as paths and contents.
+/// The files of the project, as paths and contents.
 pub(super) const PROJECT: [(&str, &str); 4] = [
     (
         "README.md",
@@ -28,7 +28,7 @@ pub(super) const PROJECT: [(&str, &str); 4] = [
     ),
 ];
 
-/// The scripts, by the adapter that plays them.
+/// The scripts, by adapter.
 pub(super) const SCRIPTS: [(&str, &str); 2] = [
     ("codex", include_str!("../../../assets/demo/codex.toml")),
     ("claude", include_str!("../../../assets/demo/claude.toml")),
@@ -36,10 +36,10 @@ pub(super) const SCRIPTS: [(&str, &str); 2] = [
 
 const GOAL: &str = include_str!("../../../assets/demo/goal.md");
 
-/// What the configuration of a demo begins with, by which its folder is known again.
+/// The first line of a demo's configuration; identifies the folder as a demo.
 const CONFIG_MARKER: &str = "# Written by `agent-collab demo`.\n";
 
-/// Variables by which an outer git would turn ours to another repository.
+/// Variables that would redirect git to another repository.
 const GIT_VARIABLES: [&str; 5] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -51,16 +51,15 @@ const GIT_VARIABLES: [&str; 5] = [
 /// A folder for a demo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DemoFolder {
-    /// It is empty.
     Empty(PathBuf),
-    /// A demo was made here before.
+    /// A folder with an earlier demo.
     Existing(DemoWorkspace),
 }
 
-/// Returns the folder of the demo: `dir` if it is given, made where it does not exist, else a new temporary one.
+/// Returns the folder of the demo: `dir`, created if missing, else a new temporary folder.
 ///
 /// # Errors
-/// It holds something that is no demo, or cannot be made.
+/// The folder has files but no demo, or cannot be created.
 pub fn open_demo_folder(dir: Option<&Path>) -> Result<DemoFolder, DemoError> {
     let Some(dir) = dir else {
         let made = tempfile::Builder::new()
@@ -110,8 +109,8 @@ impl DemoWorkspace {
     }
 }
 
-/// Writes everything that the demo needs into an empty `folder`: the repository in `wordstat/`, the
-/// scripts and the configuration beside it. `program` is what plays the scripts: this program.
+/// Creates a demo in an empty `folder`: the repository in `wordstat/`, the scripts and the configuration beside it.
+/// `program` plays the scripts: this program.
 ///
 /// # Errors
 /// See [`DemoError`].
@@ -149,7 +148,7 @@ fn write_file(path: &Path, content: &str) -> Result<(), DemoError> {
     write_with_parents(path, |path| std::fs::write(path, content))
 }
 
-/// Adds to what is there; a hook is made executable.
+/// Appends to a file; a new one is executable, which hooks must be.
 fn append_to_file(path: &Path, content: &str) -> Result<(), DemoError> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
@@ -174,7 +173,8 @@ fn write_with_parents(
     how(path).map_err(failed)
 }
 
-/// Returns the text of the configuration: what the demo depends on, whatever the user's own says.
+/// Returns the text of the configuration: everything that the demo depends on, whatever the user's own configuration
+/// says.
 fn config_text(
     scripts: &Path,
     program: &Path,
@@ -200,7 +200,7 @@ fn config_text(
             program.to_string_lossy().into_owned().into(),
         );
         table.insert("args".to_owned(), args.into());
-        // Where they remember which turn of their scripts comes next.
+        // The folder in which the scripts store their next turn.
         let memory = toml::Value::from(scripts.to_string_lossy().into_owned());
         table.insert("writable".to_owned(), vec![memory].into());
         toml::Value::Table(table)
@@ -232,7 +232,7 @@ fn config_text(
     Ok(format!("{CONFIG_MARKER}\n{}", toml::to_string(&config)?))
 }
 
-/// Makes a repository with one commit and an identity of its own.
+/// Creates a repository with one commit and its own git identity.
 fn make_repository(root: &Path) -> Result<(), DemoError> {
     run_git(root, &["init", "--quiet"])?;
     run_git(root, &["symbolic-ref", "HEAD", "refs/heads/main"])?;

@@ -1,6 +1,6 @@
-//! Many cases as JSON lines: each is answered in its place, one that cannot be read too.
+//! Decides many cases from JSON lines: each line gets its answer, even one that cannot be parsed.
 //!
-//! Refuses to look at a repository: rules come with the case, commands are judged by the safety lists.
+//! Does not read the repository: rules come with the case, and the safety lists classify commands.
 
 use std::io::{self, BufRead, BufWriter, Write};
 
@@ -15,7 +15,6 @@ use crate::permission::{
     ApprovalMatcher, PermissionAction, Rule, RuleLayer, RuleOrigin, RuleSet, StoredApproval,
 };
 
-/// One case.
 #[derive(Debug, Deserialize)]
 struct BatchCase {
     #[serde(default)]
@@ -80,7 +79,7 @@ enum BatchApprovalScope {
     Pattern,
 }
 
-/// Answers all cases; 1 when one of them could not be read, else 0.
+/// Answers all cases; returns 1 if one could not be parsed, else 0.
 ///
 /// # Errors
 /// Reading or writing fails.
@@ -115,7 +114,7 @@ pub fn answer_cases(
             }
         }
         writeln!(out, "{told}")?;
-        // Whoever asks one case at a time waits for its answer.
+        // A caller that sends one case at a time waits for its answer.
         out.flush()?;
     }
 }
@@ -209,7 +208,7 @@ fn to_approval(approval: &BatchApproval) -> StoredApproval {
 mod tests {
     use super::*;
 
-    /// Lines in, the exit code and lines out.
+    /// Input lines, the exit code and output lines.
     fn check(lines: &[&str], expected: &[&str]) {
         let mut out = Vec::new();
         let code = answer_cases(

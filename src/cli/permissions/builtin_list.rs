@@ -1,6 +1,7 @@
-//! `agent-collab permissions list_builtin_rules --all_builtin_rules`: the guard's own rules, and what the configuration makes of them.
+//! `agent-collab permissions list --builtin`: lists the built-in rules about commands, with the configuration's
+//! changes.
 //!
-//! Refuses to change a rule: `[safety.all_builtin_rules]` does.
+//! Does not change a rule: `[safety.builtin]` does.
 
 use serde_json::json;
 
@@ -27,7 +28,7 @@ pub async fn list_builtin_rules(
     })
 }
 
-/// The change of a rule and the class that it gives, `off` when none.
+/// Returns the configured change of a rule and its resulting class; `off` if it has none.
 fn rule_state<'a>(
     rule: &BuiltinRule,
     config: &'a AppConfig,

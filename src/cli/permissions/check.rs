@@ -1,6 +1,6 @@
-//! `agent-collab permissions check`: the class of one command, in words, or of many, as JSON lines.
+//! `agent-collab permissions check`: prints the class of one command, or of many as JSON lines.
 //!
-//! Refuses to run anything: a command is read as text.
+//! Runs nothing: a command is only parsed as text.
 
 use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
@@ -57,7 +57,7 @@ pub struct PermissionsCheckArguments {
     pub choices: ConfigFlagArguments,
 }
 
-/// Runs the command: 0, or 1 when a line of a batch could not be answered.
+/// Runs the command: returns 0, or 1 if a line of a batch could not be answered.
 ///
 /// # Errors
 /// The configuration has problems, or standard input cannot be read.
@@ -69,7 +69,7 @@ pub async fn run(args: PermissionsCheckArguments) -> Result<u8, StartError> {
         loaded,
         ..
     } = CliContext::load(&args.choices).await?;
-    // A command is judged as if an agent ran it here.
+    // Judge the command as if an agent ran it here.
     let safety = CommandSafetySettings {
         root: Some(root),
         cwd: Some(cwd),
@@ -89,7 +89,7 @@ pub async fn run(args: PermissionsCheckArguments) -> Result<u8, StartError> {
     };
     match written {
         Ok(code) => Ok(code),
-        // Nobody reads on, as with `| head`.
+        // The reader closed the output, as with `| head`.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(1),
         Err(error) => Err(StartError::new(
             format!("cannot read or write: {error}"),
@@ -132,21 +132,21 @@ fn describe_command(command: &[String], safety: &CommandSafetySettings, columns:
     out
 }
 
-/// Columns before each line of the command.
+/// Columns of indentation.
 const INDENT: usize = 2;
 
-/// Rows that are shown in any case, and those kept around a mark where there are more.
+/// Texts up to this many rows are shown whole; of longer ones, this many rows around each mark.
 const MAX_UNABRIDGED_ROWS: usize = 40;
 const CONTEXT_ROWS: usize = 3;
 
-/// A row of a command as it is shown, and what is marked below it.
+/// A row of the shown command, and the marks below it.
 struct MarkedCommandRow {
     shown: String,
     marks: String,
 }
 
-/// Writes each line of a text, and below it what of it a span covers, in so many columns. Of a long text
-/// only the rows around the marks are written.
+/// Prints the lines of a text with the span underlined, wrapped to a width. Of a long text only the rows around the
+/// marks are printed.
 fn underline_span(text: &str, span: &Range<usize>, columns: usize) -> String {
     let rows = wrap_into_rows(text, span, columns.saturating_sub(INDENT).max(1));
     let is_near = |at: usize| {
@@ -189,7 +189,7 @@ fn underline_span(text: &str, span: &Range<usize>, columns: usize) -> String {
     out
 }
 
-/// Most rows that are ever written.
+/// Maximum number of rows to print.
 const MAX_ROWS: usize = 200;
 
 fn wrap_into_rows(text: &str, span: &Range<usize>, room: usize) -> Vec<MarkedCommandRow> {
@@ -199,7 +199,7 @@ fn wrap_into_rows(text: &str, span: &Range<usize>, room: usize) -> Vec<MarkedCom
         let (mut shown, mut marks, mut width) = (String::new(), String::new(), 0);
         for (offset, cluster) in line.grapheme_indices(true) {
             let piece = escape_control_chars(cluster);
-            // A terminal shows some clusters wider than it says; the marks go by what it should.
+            // Terminals show some clusters wider than their nominal width; the marks use the nominal one.
             let wide = piece.width();
             if width + wide > room && width > 0 {
                 rows.push(MarkedCommandRow::new(&mut shown, &mut marks));
@@ -225,7 +225,7 @@ impl MarkedCommandRow {
     }
 }
 
-/// How wide the terminal is; without one no line is broken.
+/// Returns the width of the terminal; without one, lines are not wrapped.
 fn terminal_columns() -> usize {
     if io::stdout().is_terminal() {
         crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns))

@@ -1,6 +1,6 @@
-//! `agent-collab permissions explain`: the whole chain of one decision, every rule that had a word in it.
+//! `agent-collab permissions explain`: shows every step of one decision, with every rule that matched.
 //!
-//! Refuses to run anything; paths are looked up on the disk as for an agent's call.
+//! Runs nothing; resolves paths on the disk as for an agent's call.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub struct PermissionsExplainArguments {
 /// Runs the command.
 ///
 /// # Errors
-/// The configuration has problems, or there is no such tool, agent, phase or mode.
+/// The configuration has problems, or the tool, agent, phase or mode does not exist.
 pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
     if let Some((problem, hint)) = unknown_tool_message(&args.tool) {
         return Err(StartError {
@@ -95,7 +95,7 @@ pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
     ))
 }
 
-/// What was approved for this project, and for the run that is here.
+/// Loads the approvals for this project and for the current run.
 fn load_approvals(here: &CliContext) -> Result<Vec<StoredApproval>, StartError> {
     let run = load_partial_run(&here.layout)?.map(|found| found.state.run);
     let stored = ApprovalStore::new(&here.places.approvals_dir(), &here.root).list()?;
@@ -221,7 +221,7 @@ fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentT
     out
 }
 
-/// The rules about one target, the one that counts marked, and what comes before or after its word.
+/// Formats the rules that match one target, with the deciding one marked and what overrides it.
 fn format_rules(looked: &TargetExplanation<'_>, by: DecisionSource) -> String {
     let then = match by {
         DecisionSource::Floor => "; a floor has the last word",
@@ -308,7 +308,7 @@ mod tests {
         }
     }
 
-    /// The first line, and the marked ones.
+    /// The first line, and the marked lines.
     fn check(context: &DecisionContext, line: &str, expected: &[&str]) {
         let call = AgentToolCall::Command {
             line: line.to_owned(),

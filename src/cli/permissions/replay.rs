@@ -1,7 +1,7 @@
-//! `agent-collab permissions replay`: the calls of a run that lies on disk, decided by today's rules.
+//! `agent-collab permissions replay`: decides the calls of a stored run by today's rules.
 //!
-//! Takes no lock and changes nothing. The log holds calls cleaned and without what held them, so a call counts as
-//! one that nothing holds.
+//! Takes no lock and changes nothing. The log has the calls cleaned and without their sandbox, so each call counts as
+//! not sandboxed.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub struct PermissionsReplayArguments {
     pub choices: ConfigFlagArguments,
 }
 
-/// One call of the run.
+/// A call of the run, with its decision then and now.
 struct ReplayedCall {
     approval: Approval,
     recorded_action: PermissionAction,
@@ -58,7 +58,7 @@ struct ReplayedCall {
 /// Runs the command.
 ///
 /// # Errors
-/// The configuration has problems, or there is no such run, or it cannot be read.
+/// The configuration has problems, the run does not exist, or it cannot be read.
 pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
     let CliContext {
         root,
@@ -100,7 +100,7 @@ pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
     ))
 }
 
-/// What today's decisions rest on.
+/// What today's decisions depend on.
 struct PermissionReplayContext {
     root: PathBuf,
     own: Vec<PathBuf>,
@@ -133,7 +133,7 @@ impl PermissionReplayContext {
     }
 }
 
-/// Whether a call closed a circle, as its own decision said then.
+/// Returns whether the recorded decision found a loop of calls.
 fn recorded_repetition(approval: &Approval) -> LoopStatus {
     let decided_by = approval.why.as_ref().map(|why| why.rule.as_str());
     if decided_by == Some(Floor::DoomLoop.label()) {
@@ -143,7 +143,7 @@ fn recorded_repetition(approval: &Approval) -> LoopStatus {
     }
 }
 
-/// Makes the call that an event tells of.
+/// Rebuilds the call from its recorded approval request.
 fn build_call(approval: &Approval, root: &Path) -> AgentToolCall {
     let paths = || approval.targets.iter().map(PathBuf::from).collect();
     let text = approval.targets.join("\n");

@@ -1,6 +1,6 @@
-//! `agent-collab permissions list` and `run_revoke`: what you approved for more than one call.
+//! `agent-collab permissions list` and `revoke`: shows and removes the approvals for more than one call.
 //!
-//! Refuses to add anything: approvals are given where an agent asks.
+//! Adds none: the user approves when an agent asks.
 
 use std::io::{self, Write};
 
@@ -81,7 +81,7 @@ pub async fn run_list(args: PermissionsListArguments) -> Result<u8, StartError> 
 /// Runs `revoke`.
 ///
 /// # Errors
-/// The approvals cannot be read or written, or there is none of a number.
+/// The approvals cannot be read or written, or a number does not exist.
 pub async fn run_revoke(args: PermissionsRevokeArguments) -> Result<u8, StartError> {
     let (approvals, _) = open_approvals().await?;
     let known: Vec<u64> = approvals.list()?.iter().map(|stored| stored.id).collect();

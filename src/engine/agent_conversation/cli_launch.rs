@@ -1,6 +1,4 @@
-//! How a conversation's process is started: what holds it, how its hook asks, and what is tried when that fails.
-//!
-//! Refuses to know what the process is told once it runs.
+//! Starts a conversation's process: its sandbox, its hook's socket, and the retry when the start fails.
 
 use tokio::time::Instant;
 
@@ -10,7 +8,7 @@ use crate::adapter::{AdapterEvent, CliExit, TurnFailureKind};
 use crate::process::{self, PRIVATE_TMPDIR, SpawnError, SpawnSpec, StopLadder};
 
 impl AgentConversation {
-    /// Starts the CLI; when that fails, the turn fails with a message that says what to do.
+    /// Starts the CLI; if that fails, the turn fails with a message that says what to do.
     pub(super) async fn launch_cli(&mut self) -> bool {
         if let Err(error) = self.start_hook_socket() {
             let message = format!("the place where the CLI is to ask cannot be made: {error}");
@@ -42,7 +40,7 @@ impl AgentConversation {
             }
             Err(error) => {
                 let message = format!("{error}\nhint: {}", error.hint());
-                // Too many processes or too little memory pass; what is not there does not come by itself.
+                // Too many processes or too little memory may pass; a missing program will not appear by itself.
                 let kind = match error {
                     SpawnError::Refused { .. } => TurnFailureKind::Service,
                     _ => TurnFailureKind::Refused,
@@ -53,7 +51,7 @@ impl AgentConversation {
         }
     }
 
-    /// Listens for the CLI's hook and tells its session how it asks.
+    /// Opens the socket for the CLI's hook and passes the hook's command to its session.
     fn start_hook_socket(&mut self) -> std::io::Result<()> {
         let (true, Some(ask)) = (self.adapter.wants_hook(), &mut self.turn) else {
             return Ok(());
@@ -67,7 +65,7 @@ impl AgentConversation {
         Ok(())
     }
 
-    /// Ends the process and starts the turn anew in a fresh conversation.
+    /// Stops the process and starts the turn again in a new conversation.
     pub(super) async fn relaunch_in_new_conversation(&mut self, lost: Option<String>) {
         if let Some(reason) = lost {
             self.send_event(ConversationEvent::Adapter(AdapterEvent::SessionLost {
@@ -89,7 +87,7 @@ impl AgentConversation {
     }
 }
 
-/// The end of a child, as adapters are told it.
+/// Converts the exit of a child to the adapters' type.
 pub(super) fn to_cli_exit(exit: process::ChildExit) -> CliExit {
     CliExit {
         code: exit.code,

@@ -1,6 +1,4 @@
-//! What a turn's commands left running is ended with the turn, before anybody looks at what it did.
-//!
-//! Refuses to know how processes are found.
+//! Stops the commands that a turn left running, before the turn's changes are checked.
 
 use std::time::Duration;
 
@@ -8,11 +6,11 @@ use super::AgentConversation;
 use crate::adapter::AdapterEvent;
 use crate::process::{CliProcesses, RunningChild};
 
-/// How long those may take after TERM.
+/// How long the commands may take to exit after SIGTERM.
 const CLEANUP_GRACE: Duration = Duration::from_millis(500);
 
 impl AgentConversation {
-    /// Notes who is there before the turn's first call: the CLI answers for these.
+    /// Records the processes that exist before the turn's first call: they belong to the CLI and stay.
     pub(super) async fn record_cli_servers(&mut self, event: &AdapterEvent) {
         let is_call = matches!(
             event,
@@ -30,8 +28,8 @@ impl AgentConversation {
         self.cli = look.await.ok();
     }
 
-    /// Ends what the turn's calls left running. Nothing is left to do where the CLI itself has ended: its whole family
-    /// ends with it.
+    /// Stops what the turn's calls left running. There is nothing to do if the CLI itself has ended: its whole process
+    /// tree ends with it.
     pub(super) async fn terminate_commands(&mut self) {
         let (Some(cli), true) = (self.cli.take(), self.child.is_some()) else {
             return;

@@ -1,22 +1,20 @@
-//! The instants at which something of a conversation must have happened.
-//!
-//! Refuses to know what is done where it has not.
+//! Stores the deadlines of a conversation; `AgentConversation` decides what happens when one passes.
 
 use tokio::time::Instant;
 
-/// The deadlines; `None` where nothing is due.
+/// The deadlines; `None` means that nothing is due.
 #[derive(Default)]
 pub(super) struct ConversationDeadlines {
-    /// The CLI answers its handshake.
+    /// For the CLI's answer to the handshake.
     pub handshake: Option<Instant>,
-    /// It ends the turn that it was asked to interrupt.
+    /// For the end of an interrupted turn.
     pub interrupt: Option<Instant>,
-    /// The turn is over.
+    /// For the end of the turn.
     pub turn: Option<Instant>,
 }
 
 impl ConversationDeadlines {
-    /// The first of them.
+    /// Returns the earliest deadline.
     pub fn next_deadline(&self) -> Option<Instant> {
         [self.handshake, self.interrupt, self.turn]
             .into_iter()

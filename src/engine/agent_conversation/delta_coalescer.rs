@@ -1,8 +1,7 @@
-//! What a conversation hands on: the raw stream to its file, events to the engine.
+//! Passes a conversation's output on, the raw stream to its file and events to the engine, and merges text deltas.
 //!
-//! Pieces of one text that come soon after each other are told, and kept raw, as one: each of them comes in an
-//! envelope ten times its size, and whoever shows them has as much to do for a word as for a line. Refuses to know
-//! what any of it means.
+//! Deltas of one text that arrive close together are sent, and written raw, as one. Each has an envelope ten times
+//! its size, and drawing a word costs a front end as much as drawing a line.
 
 mod raw_delta_batch;
 
@@ -17,30 +16,29 @@ use super::{AgentConversation, ConversationEvent};
 use raw_delta_batch::RawDelta;
 pub(super) use raw_delta_batch::{RawDeltaBatch, single_delta};
 
-/// How many lines of one turn are told that nobody understands; a CLI gone mad would fill the disk with them.
+/// How many lines of one turn are reported as not understood; a broken CLI could otherwise fill the disk with them.
 const MAX_UNKNOWN_LINES: u32 = 200;
-/// How long a piece of text may grow before it is told, in bytes.
+/// How large a merged delta may become before it is sent, in bytes.
 const MAX_DELTA_BYTES: usize = 16 * 1024;
-/// For how long after a piece was told those that follow it are gathered: an answer as fast as one reads flows on in
-/// ten steps a second.
+/// How long deltas are collected after one was sent: ten updates a second look smooth at reading speed.
 const COALESCE_DELAY: Duration = Duration::from_millis(100);
-/// The same behind a piece that was told because there was enough of it: what comes fast is held no longer than a frame.
+/// The same after a delta that was sent because of its size: fast text waits no longer than a frame.
 const FAST_COALESCE_DELAY: Duration = Duration::from_millis(25);
-/// What is gathered no longer, in bytes: it is more than a line, from an answer that comes fast.
+/// A delta of this many bytes is not held back: it is more than a line, from an answer that arrives fast.
 const FLUSH_BYTES: usize = 512;
 
-/// A piece of text that is not told yet, and when the last one was.
+/// A text delta that was not sent yet, and when the last one was sent.
 #[derive(Default)]
 pub(super) struct PendingDelta {
-    /// Its block and what came of it since.
+    /// The id of its block and the text collected so far.
     text: Option<(String, String)>,
     sent_at: Option<Instant>,
-    /// Whether the last one was told because there was enough of it, and not because it was time.
+    /// Whether the last one was sent because of its size and not because of the delay.
     is_fast: bool,
 }
 
 impl PendingDelta {
-    /// From when on what is held is to be told, where something is.
+    /// Returns when the collected text must be sent, if there is any.
     pub fn flush_at(&self, now: Instant) -> Option<Instant> {
         let (_, text) = self.text.as_ref()?;
         let waits = self.sent_at.filter(|_| text.len() < FLUSH_BYTES);
@@ -52,14 +50,15 @@ impl PendingDelta {
         Some(waits.map_or(now, |told_at| told_at + gather))
     }
 
-    /// Tells whether pieces are gathered that come at the pace of reading: a few more of them may come together.
+    /// Returns whether deltas arrive at reading speed and are being collected, so that the output may be read in
+    /// larger parts.
     pub fn is_relaxed(&self, now: Instant) -> bool {
         !self.is_fast && self.flush_at(now).is_some_and(|due| due > now)
     }
 }
 
 impl AgentConversation {
-    /// Takes a line and all that came with it; what they told as pieces of one text is told as one.
+    /// Handles a line and all that arrived with it; deltas of one text in them are sent as one.
     pub(super) async fn on_lines(&mut self, first: OutputEvent) {
         let mut next = Some(first);
         while let Some(line) = next {
@@ -67,7 +66,7 @@ impl AgentConversation {
             next = self.child.as_mut().and_then(RunningChild::try_next_event);
         }
         if self.turn.is_none() {
-            // With the turn its texts have ended.
+            // The texts end with the turn.
             let lines = self.raw_deltas.finish_texts();
             self.push_raw(lines).await;
         }
@@ -81,13 +80,13 @@ impl AgentConversation {
         }
     }
 
-    /// Tells what was gathered, and writes the raw stream up to it.
+    /// Sends the collected text and writes the raw stream up to it.
     pub(super) async fn flush_all(&mut self) {
         self.flush_delta().await;
         self.flush_raw_stream().await;
     }
 
-    /// Tells whether one more line that nobody understands is told; the raw stream has them all.
+    /// Returns whether to report one more line that was not understood; the raw stream has them all.
     pub(super) async fn should_report_unknown_line(&mut self) -> bool {
         self.n_unknown_lines = self.n_unknown_lines.saturating_add(1);
         if self.n_unknown_lines == MAX_UNKNOWN_LINES {
@@ -100,7 +99,7 @@ impl AgentConversation {
         self.n_unknown_lines <= MAX_UNKNOWN_LINES
     }
 
-    /// Keeps a piece of text with those of the same text that come right before and after it.
+    /// Merges a text delta with those of the same text that arrive directly before and after it.
     pub(super) async fn push_raw_delta(&mut self, piece: RawDelta<'_>) {
         let line = self.raw_deltas.push(piece);
         self.push_raw(line).await;
@@ -137,7 +136,7 @@ impl AgentConversation {
         }
     }
 
-    /// Tells something; pieces of one text that follow each other are held until [`AgentConversation::flush_all`].
+    /// Sends an event; consecutive deltas of one text are collected until [`AgentConversation::flush_all`].
     pub(super) async fn send_event(&mut self, told: ConversationEvent) {
         match (told, &mut self.pending_delta.text) {
             (
@@ -170,7 +169,7 @@ impl AgentConversation {
     }
 
     async fn send_event_now(&self, told: ConversationEvent) {
-        // Nobody listens any more only when the program is about to end.
+        // The receiver is gone only if the program is about to end.
         let _nobody = self.events.send((self.role, told)).await;
     }
 }
@@ -179,7 +178,7 @@ impl AgentConversation {
 mod tests {
     use super::*;
 
-    /// A piece of this many bytes, where the last one was told this many ms ago.
+    /// A pending delta of this many bytes, with the last one sent this many ms ago.
     fn untold(text: Option<usize>, told_before: Option<u64>, now: Instant) -> PendingDelta {
         let ago = |ms| now.checked_sub(Duration::from_millis(ms)).unwrap();
         PendingDelta {
@@ -189,7 +188,7 @@ mod tests {
         }
     }
 
-    /// When it is told, in ms from now.
+    /// Checks when it is sent, in ms from now.
     fn check(text: Option<usize>, told_before: Option<u64>, expected: Option<u64>) {
         let now = Instant::now();
         let due = untold(text, told_before, now).flush_at(now);

@@ -1,7 +1,7 @@
-//! The socket by which a CLI's hook asks this program, one question a connection.
+//! Listens on the socket where a CLI's hook asks this program, one question per connection.
 //!
-//! It lies in a folder of its own that only the user can enter, and only answers: whoever reaches it can ask, and
-//! let nothing pass by that. Refuses to know what is asked.
+//! It is in a folder of its own that only the user can enter. A process that reaches it can only ask; it cannot
+//! allow anything.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,17 +19,17 @@ use tokio::time::timeout;
 
 use crate::engine::runtime_dir;
 
-/// The longest question, in bytes: a patch stands in it.
+/// The longest question, in bytes; it may contain a patch.
 pub const MAX_HOOK_CALL_BYTES: u64 = 16 * 1024 * 1024;
-/// How long whoever asks may take to say it.
+/// How long a client may take to send its question.
 const HOOK_READ_TIMEOUT: Duration = Duration::from_secs(30);
-/// How many questions may wait to be taken.
+/// How many questions can be queued.
 const HOOK_CALL_CAPACITY: usize = 64;
 
-/// One question: its text and where its answer goes.
+/// One question: its text and the channel for its answer.
 type HookSocketCall = (String, oneshot::Sender<String>);
 
-/// A socket that listens; it goes with this value, and with it whoever waits.
+/// A listening socket; dropping it closes it, with all waiting connections.
 pub struct HookSocket {
     folder: tempfile::TempDir,
     calls: mpsc::Receiver<HookSocketCall>,
@@ -39,10 +39,10 @@ pub struct HookSocket {
 }
 
 impl HookSocket {
-    /// Begins to listen, for a run by its name.
+    /// Starts listening; the folder is named after the run.
     ///
     /// # Errors
-    /// The folder or the socket cannot be made.
+    /// The folder or the socket cannot be created.
     pub fn listen(run: &str) -> io::Result<Self> {
         let folder = runtime_dir::create_run_dir(run, &socket_path(Path::new("")))?;
         let path = socket_path(folder.path());
@@ -60,13 +60,13 @@ impl HookSocket {
         })
     }
 
-    /// The shell command that asks here.
+    /// Returns the shell command with which the hook asks here.
     ///
     /// # Errors
-    /// This program's own file is not known.
+    /// The path of this program is unknown.
     pub fn hook_command(&self) -> io::Result<String> {
         let pid = std::process::id();
-        // By its process, so that a new version put in its place meanwhile is not what answers.
+        // The path goes through the process, so that a new version installed in the meantime does not answer.
         let program = if cfg!(target_os = "linux") {
             PathBuf::from(format!("/proc/{pid}/exe"))
         } else {
@@ -95,13 +95,13 @@ impl HookSocket {
     /// Answers a question.
     pub fn reply_to_call(&mut self, number: u64, text: String) {
         if let Some(answer) = self.pending_replies.remove(&number) {
-            // Who asked may be gone.
+            // The client may be gone.
             let _gone = answer.send(text);
         }
     }
 }
 
-/// Waits for the next question where there is a hook.
+/// Waits for the next question if there is a hook.
 pub(super) async fn next_hook_call(hook: &mut Option<HookSocket>) -> (u64, String) {
     match hook {
         Some(hook) => hook.next_call().await,
@@ -113,7 +113,7 @@ fn socket_path(folder: &Path) -> PathBuf {
     folder.join("hook")
 }
 
-/// One word for a shell.
+/// Quotes a path as one word for a shell.
 fn shell_quote(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
 }
@@ -126,7 +126,7 @@ async fn accept_connections(listener: UnixListener, ask: mpsc::Sender<HookSocket
                 Ok((stream, _)) => drop(clients.spawn(serve_connection(stream, ask.clone()))),
                 Err(error) => {
                     tracing::warn!(%error, "a hook could not be accepted");
-                    // Too many open files, most likely: at once it would fail again.
+                    // Most likely there are too many open files: an immediate retry would fail again.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             },
@@ -159,7 +159,7 @@ async fn exchange_call(
     let text = String::from_utf8_lossy(&text).into_owned();
     ask.send((text, answer)).await.map_err(io::Error::other)?;
     let answer = answered.await.map_err(io::Error::other)?;
-    // Said even where it is empty, so that silence is never taken for an answer.
+    // A newline is sent even for an empty answer, so that a closed connection is never taken for an answer.
     stream.write_all(format!("{answer}\n").as_bytes()).await
 }
 

@@ -1,15 +1,11 @@
-//! What a conversation goes on with when its role moves to another CLI.
-//!
-//! Refuses to know why it moves.
+//! Defines what a conversation needs to continue in a new session when its role moves to another CLI.
 
 use crate::adapter::Adapter;
 use crate::store::RawStream;
 
-/// What a conversation goes on with in a new session.
+/// The adapter and the raw stream of the new session.
 pub struct SessionHandover {
-    /// The protocol.
     pub adapter: Box<dyn Adapter>,
-    /// Where the raw stream goes.
     pub raw: RawStream,
 }
 

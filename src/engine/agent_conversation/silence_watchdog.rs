@@ -1,6 +1,6 @@
-//! The watch over a turn that says nothing: when its processes are looked at, and what came of it.
+//! Watches a silent turn: decides when its processes are checked, and reports what was found.
 //!
-//! While events flow, while the user is asked something and while no turn runs, nothing is looked at.
+//! Nothing is checked while events arrive, while the user is asked something, or while no turn runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,25 +13,25 @@ use crate::domain::ids::{RequestId, UnixMillis};
 use crate::process::{ProcessActivity, ProcessIdentity, read_tree_activity};
 use crate::store::utc_time;
 
-/// Into how many parts the first silence is divided: one of them lies between two looks.
+/// The number of checks in one silence timeout, after the first check.
 const CHECKS_PER_TIMEOUT: u32 = 3;
 
-/// What is known of the running turn's silence.
+/// The silence of the running turn.
 #[derive(Debug, Default)]
 pub struct SilenceWatchdog {
-    /// How long nothing must have come before the first look; zero while no turn runs.
+    /// How long a turn must be silent before the first check; zero while no turn runs.
     timeout: Duration,
     last_activity: Option<Instant>,
     due: Option<Instant>,
     calls: BTreeMap<String, (String, Instant, UnixMillis)>,
-    /// What waits for the user.
+    /// The requests that wait for an answer.
     pending_requests: BTreeSet<RequestId>,
     last_check: Option<(Instant, Vec<ProcessActivity>)>,
     last_reported: Option<String>,
 }
 
 impl SilenceWatchdog {
-    /// The watch over a turn that begins now.
+    /// Starts watching a turn that begins now.
     pub fn start(patience: Duration) -> Self {
         let mut silence = Self {
             timeout: patience,
@@ -41,12 +41,12 @@ impl SilenceWatchdog {
         silence
     }
 
-    /// When it is time to look.
+    /// Returns when the next check is due.
     pub fn next_check_at(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Notes that something came.
+    /// Notes activity, which restarts the timeout.
     pub fn on_activity(&mut self) {
         let now = Instant::now();
         (self.last_check, self.last_reported) = (None, None);
@@ -55,7 +55,7 @@ impl SilenceWatchdog {
         self.due = is_wanted.then(|| now + self.timeout);
     }
 
-    /// Notes what an event of the turn means for its silence.
+    /// Updates open calls and requests from an event of the turn.
     pub fn on_event(&mut self, event: &AdapterEvent) {
         match event {
             AdapterEvent::ToolStarted { item, title, .. } => {
@@ -75,20 +75,20 @@ impl SilenceWatchdog {
         self.on_activity();
     }
 
-    /// Notes that the user, or the rules, answered.
+    /// Notes that a request was answered by the user or the rules.
     pub fn on_request_answered(&mut self, request: &RequestId) {
         self.pending_requests.remove(request);
         self.on_activity();
     }
 
-    /// Its agent waits for an answer of the program's.
+    /// Notes that the agent waits for an answer of this program.
     pub fn on_agent_waits(&mut self, request: RequestId) {
         self.pending_requests.insert(request);
         self.on_activity();
     }
 
-    /// Looks at the processes; from the second look on tells how long nothing came and why, where that is
-    /// another reason than was told.
+    /// Checks the processes; from the second check on, returns how long the turn has been silent and why, if the
+    /// reason changed since the last report.
     pub async fn check_processes(
         &mut self,
         root: Option<ProcessIdentity>,
@@ -96,7 +96,7 @@ impl SilenceWatchdog {
         let at = Instant::now();
         self.due = Some(at + self.timeout / CHECKS_PER_TIMEOUT);
         let root = root?;
-        // A look that did not come to its end has seen nothing.
+        // A check that did not finish has seen nothing.
         let now = tokio::task::spawn_blocking(move || read_tree_activity(root))
             .await
             .ok()?;

@@ -1,6 +1,6 @@
-//! Tells stuck from slow: what a silent turn's processes were at, twice, becomes a verdict in words.
+//! Diagnoses a silent turn as stuck or slow from two observations of its processes.
 //!
-//! Pure. The words hold no spans of time, so that the same verdict has the same words.
+//! It is pure. The message contains no durations, so that the same diagnosis has the same words.
 
 use std::time::Duration;
 
@@ -8,40 +8,39 @@ use crate::domain::ids::UnixMillis;
 use crate::process::{InputWait, ProcessActivity, ProcessIdentity, ProcessState};
 use crate::text::{clean_text, clean_to_one_line, truncate};
 
-/// How much of a processor counts as using it, in hundredths.
+/// How much of a processor counts as using it, in percent.
 const BUSY_CPU_PERCENT: u128 = 5;
-/// How much earlier than its call was told a command's process may have begun.
+/// How much earlier than its call was reported a command's process may have started.
 const CALL_START_TOLERANCE: Duration = Duration::from_secs(2);
-/// The longest command in a verdict, in characters.
+/// The longest command in a diagnosis, in characters.
 const MAX_COMMAND_CHARS: usize = 60;
 
-/// A tool call that has begun and not ended.
+/// A tool call that has started and not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningToolCall {
     /// One line: the command, the path, the query.
     pub title: String,
-    /// When it began.
+    /// When it started.
     pub since: UnixMillis,
-    /// How long ago that is.
+    /// How long ago it started.
     pub age: Duration,
 }
 
-/// What is known of a silent turn.
+/// The facts about a silent turn.
 #[derive(Debug, Clone, Copy)]
 pub struct SilenceObservation<'a> {
-    /// The CLI's own process.
     pub root: ProcessIdentity,
-    /// The oldest tool call that is open.
+    /// The oldest open tool call.
     pub call: Option<&'a RunningToolCall>,
-    /// What the processes were at.
+    /// The activity of the processes at the first check.
     pub before: &'a [ProcessActivity],
-    /// What they are at now.
+    /// The activity of the processes at the second check.
     pub now: &'a [ProcessActivity],
-    /// The time between the two looks.
+    /// The time between the two checks.
     pub between: Duration,
 }
 
-/// Says in one line why nothing comes: `slow: …`, `waits: …`, `stuck: …`, or `stopped_message: …`.
+/// Returns one line that says why the turn is silent: `slow: …`, `waits: …`, `stuck: …`, or `stopped: …`.
 pub fn diagnose_silence(observed: &SilenceObservation<'_>) -> String {
     if observed.now.is_empty() {
         return "waits: nothing is known of its processes on this system".to_owned();
@@ -100,7 +99,7 @@ fn stopped_message(what: &str, one: &ProcessActivity) -> String {
     format!("stopped: {what} was stopped by a signal; `kill -CONT {pid}` lets it go on")
 }
 
-/// Tells whether these processes used the processor between the two looks.
+/// Returns whether these processes used the processor between the two checks.
 fn is_busy(observed: &SilenceObservation<'_>, counts: impl Fn(&ProcessActivity) -> bool) -> bool {
     let used = |list: &[ProcessActivity]| -> Duration {
         let those = list.iter().filter(|one| counts(one));

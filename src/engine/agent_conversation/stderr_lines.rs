@@ -1,4 +1,4 @@
-//! What a CLI says on standard error while it runs: kept in the raw stream, and told where its adapter reads something in it.
+//! Records a CLI's standard error in the raw stream, and forwards what its adapter understands of it.
 
 use super::AgentConversation;
 

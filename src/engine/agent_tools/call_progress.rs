@@ -1,17 +1,15 @@
-//! What a call is told of the tasks that it waits for: what each child does now, in one line.
-//!
-//! Refuses to know how often that is told, and to whom else.
+//! Reports to waiting calls what the children that they wait for are doing, each in one line.
 
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::SessionId;
 use crate::engine::Engine;
 use crate::text::{clean_to_one_line, truncate};
 
-/// How long such a line may be, in characters.
+/// The longest progress line, in characters.
 const MAX_PROGRESS_CHARS: usize = 160;
 
 impl Engine {
-    /// Tells whoever waits for a child what an event says of it.
+    /// Reports an event of a child to the calls that wait for it.
     pub(in crate::engine) fn report_call_progress(&self, event: &Event) {
         let Some((session, does)) = child_progress(event) else {
             return;
@@ -27,7 +25,7 @@ impl Engine {
     }
 }
 
-/// The child that an event is about, and what it does now; `None` where nothing is worth telling.
+/// Returns the child that an event is about, and what it does now; `None` if there is nothing to report.
 fn child_progress(event: &Event) -> Option<(&SessionId, String)> {
     match event {
         Event::TaskDispatched { session } => Some((session, "begins".to_owned())),

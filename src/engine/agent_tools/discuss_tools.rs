@@ -1,7 +1,7 @@
-//! `group_discuss` and `group_discuss_context`: an agent has others discuss, waits for what they decide or does not, and
-//! looks beforehand what they would be given.
+//! Performs `group_discuss` and `group_discuss_context`: an agent lets others discuss, or previews what they would
+//! get.
 //!
-//! What a discussion is and how it goes is said elsewhere (`discussion`); here a call becomes one, and its end an answer.
+//! Discussions run in `discussion_runner`; here a call starts one, and its end becomes the answer.
 
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -77,7 +77,7 @@ fn parse_discussion_request(call: &AdmittedToolCall) -> Result<DiscussionRequest
     })
 }
 
-/// Waits for the end of a discussion; what takes too long goes on in the background.
+/// Waits for the end of a discussion; one that takes too long continues in the background.
 async fn wait_for_discussion_end(
     id: DiscussionId,
     end: oneshot::Receiver<GroupDiscussion>,

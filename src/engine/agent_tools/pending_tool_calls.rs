@@ -1,6 +1,4 @@
-//! Calls that are not answered yet: what was said about them, how long they may wait, and whose answer came too late.
-//!
-//! Refuses to act on any of it.
+//! Stores tool calls without an answer: the decisions about them, their deadlines, and questions answered late.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,9 +18,9 @@ pub(super) struct PendingToolCall {
     pub(super) call: AdmittedToolCall,
     pub(super) performer: &'static ToolPerformer,
     pub(super) reply_sender: oneshot::Sender<ToolAnswer>,
-    /// Where it is told meanwhile what it waits for; `None` where its CLI does not want to know.
+    /// The channel for progress messages; `None` if the CLI does not want any.
     pub(super) progress: Option<watch::Sender<String>>,
-    /// What it waits for, once it does.
+    /// The question that it waits for, if it does.
     pub(super) question_wait: Option<QuestionWait>,
     /// The children that it waits for.
     pub(super) awaited_tasks: Vec<SessionId>,
@@ -30,27 +28,26 @@ pub(super) struct PendingToolCall {
     pub(super) awaited_discussion: Option<DiscussionId>,
 }
 
-/// What became of a request.
+/// What happened to a request.
 enum ToolRequestOutcome {
-    /// The decision about a call.
     Decided(Answered),
-    /// The user's answer; `None` where there is none.
+    /// The user's answer; `None` if there is none.
     Answered(Option<BTreeMap<String, String>>),
 }
 
-/// The tools of a run.
+/// A run's tool sockets and pending calls.
 #[derive(Default)]
 pub(in crate::engine) struct AgentTools {
     pub(in crate::engine) sockets: ToolSockets,
     pub(super) pending_calls: BTreeMap<RequestId, PendingToolCall>,
-    /// What was said about calls and is not acted on yet.
+    /// Decisions and answers that are not handled yet.
     outcomes: VecDeque<(RequestId, ToolRequestOutcome)>,
-    /// Questions whose calls were answered by `pending` and that nobody answers from these instants on.
+    /// Questions whose calls were answered with `pending`, and the instants when they expire.
     deferred_questions: BTreeMap<RequestId, Instant>,
 }
 
 impl AgentTools {
-    /// The tools of a run that nobody called yet.
+    /// Creates the tools of a run, without calls.
     pub(in crate::engine) fn new(run: &RunId) -> Self {
         Self {
             sockets: ToolSockets::new(run),
@@ -58,7 +55,7 @@ impl AgentTools {
         }
     }
 
-    /// Takes an answer where it is for a tool's call; gives it back where it is a CLI's.
+    /// Intercepts an answer for a tool call; returns the command if it is for a CLI.
     pub(in crate::engine) fn intercept_command(
         &mut self,
         order: AdapterCommand,
@@ -84,7 +81,7 @@ impl AgentTools {
         self.pending_calls.contains_key(request)
     }
 
-    /// Notes what a call waits for.
+    /// Notes the question that a call waits for.
     pub(super) fn wait_for_question(&mut self, request: &RequestId, waits: QuestionWait) {
         if let Some(open) = self.pending_calls.get_mut(request) {
             open.question_wait = Some(waits);
@@ -105,7 +102,8 @@ impl AgentTools {
         }
     }
 
-    /// Tells the calls that wait for a child, or for the discussion in which it speaks, what it does; no other.
+    /// Reports progress to the calls that wait for a child, or for the discussion in which it speaks, and to no
+    /// other call.
     pub(super) fn report_progress(
         &self,
         child: &SessionId,
@@ -127,17 +125,17 @@ impl AgentTools {
         self.pending_calls.get(request)?.question_wait.as_ref()
     }
 
-    /// Notes until when a question is open whose call waits no longer.
+    /// Notes until when a question stays open whose call no longer waits.
     pub(super) fn defer_question(&mut self, request: &RequestId, until: Instant) {
         self.deferred_questions.insert(request.clone(), until);
     }
 
-    /// Takes out a question that was open for longer than its call waited.
+    /// Removes a question whose call no longer waits; returns whether there was one.
     pub(super) fn take_deferred_question(&mut self, request: &RequestId) -> bool {
         self.deferred_questions.remove(request).is_some()
     }
 
-    /// The call or the question whose time is up next.
+    /// Returns the call or question with the earliest deadline.
     fn next_due(&self) -> Option<(Instant, RequestId)> {
         let late = self
             .deferred_questions
@@ -149,7 +147,7 @@ impl AgentTools {
         waiting.chain(late).min_by_key(|(due, _)| *due)
     }
 
-    /// Waits for what comes next: a decision that is to be acted on, or a knock. Cancel safe.
+    /// Waits for the next input: a decision or answer to handle, a deadline, or a socket request. Cancel safe.
     pub(in crate::engine) async fn next_input(&mut self) -> EngineInput {
         match self.outcomes.pop_front() {
             Some((request, ToolRequestOutcome::Decided(answer))) => {
@@ -169,7 +167,7 @@ impl AgentTools {
     }
 }
 
-/// Waits until the instant, and tells whose it was. Cancel safe.
+/// Waits until the instant, and returns its request. Cancel safe.
 pub(in crate::engine) async fn wait_until_due(due: Option<(Instant, RequestId)>) -> RequestId {
     match due {
         Some((at, request)) => {

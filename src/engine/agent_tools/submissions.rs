@@ -1,7 +1,8 @@
-//! `plan_submit` and `review_submit`: documents handed in as data.
+//! Performs `plan_submit` and `review_submit`: documents that agents submit as data.
 //!
-//! What may be handed in is said by `domain::submission`. What was taken lies beside the turn's staging folder, where
-//! the agent cannot write, and counts before whatever lies in it; the last one counts.
+//! What can be submitted is defined in `domain::submission`. An accepted submission is saved beside the turn's
+//! staging folder, where the agent cannot write. It takes precedence over the files in that folder, and the last
+//! one counts.
 
 use super::{AdmittedToolCall, ToolReply};
 use crate::domain::submission;
@@ -47,7 +48,7 @@ pub(super) fn submit_review(
     Ok(ToolReply::Now(answer))
 }
 
-/// What a call hands in, checked.
+/// Parses and checks what a call submits.
 fn parse_plan_submission(
     engine: &Engine,
     call: &AdmittedToolCall,

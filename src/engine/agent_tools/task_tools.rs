@@ -1,6 +1,7 @@
-//! `task` and `session_manage`: an agent gives tasks, waits for them or not, and looks after those that it gave.
+//! Performs `task` and `session_manage`: an agent gives tasks, waits for them or not, and manages those that it
+//! gave.
 //!
-//! What a task is and who may give one is said elsewhere (`children`); here a call becomes tasks, and their ends an answer.
+//! Tasks run in `subagents`; here a call starts tasks, and their results become the answer.
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -18,11 +19,11 @@ use crate::mcp::tools::task::{self, TaskToolItem};
 use crate::store::session_files;
 use crate::text::pluralize;
 
-/// What became of one task of a call: it was begun, or it was not and this is why.
+/// The start of one task of a call: the started task, or the agent and the reason why it was refused.
 type TaskStartResult = Result<(SessionId, String, oneshot::Receiver<TaskResult>), (String, String)>;
 
-/// Leaves out of several tasks those whose agents are denied: each is refused by itself when its turn comes, and the
-/// others go on. Where none is left, all stay, and the call is denied.
+/// Removes those of several tasks whose agents are denied: each is refused separately later, and the others
+/// continue. If none would be left, all stay, and the call is denied.
 pub(super) fn remove_denied_tasks(engine: &Engine, session: &SessionId, about: &mut Value) {
     let Some(Value::Array(all)) = about.get_mut("tasks") else {
         return;
@@ -43,7 +44,7 @@ pub(super) fn remove_denied_tasks(engine: &Engine, session: &SessionId, about: &
     }
 }
 
-/// Why a call gives more tasks than one may; `None` where it does not. Nobody is asked about such a call.
+/// Returns why a call gives too many tasks; `None` if it does not. The user is not asked about such a call.
 pub(super) fn task_count_error(engine: &Engine, calling: &IncomingToolCall) -> Option<String> {
     let tasks = calling.arguments.get("tasks")?.as_array()?;
     let most = engine.setup.config.limits.tasks_per_call;
@@ -116,7 +117,7 @@ fn start_one_task(
         .map_err(|why| (agent, why.to_string())))
 }
 
-/// Waits for the ends of tasks; what takes too long goes on in the background.
+/// Waits for the results of tasks; one that takes too long continues in the background.
 async fn wait_for_tasks(begun: Vec<TaskStartResult>, until: Instant) -> DeferredToolAnswer {
     let (mut told, mut sent_on) = (Vec::new(), Vec::new());
     for one in begun {
@@ -142,7 +143,7 @@ async fn wait_for_tasks(begun: Vec<TaskStartResult>, until: Instant) -> Deferred
     }
 }
 
-/// One task as it is told: what the agent reads, the same as data, and whether it counts as done.
+/// The reply for one task: the text for the agent, the same as data, and whether it counts as a success.
 struct TaskReply {
     text: String,
     data: Value,
@@ -182,7 +183,7 @@ fn pending_task_reply(session: &SessionId, agent: &str) -> TaskReply {
     told
 }
 
-/// A task that its call does not wait for. Some CLIs show their models the data alone.
+/// Returns the reply for a task that its call does not wait for. Some CLIs show their models only the data.
 fn running_task_reply(session: &SessionId, agent: &str, why: &str) -> TaskReply {
     TaskReply {
         text: format!("task_id: {session}\n{why}"),
@@ -191,7 +192,7 @@ fn running_task_reply(session: &SessionId, agent: &str, why: &str) -> TaskReply 
     }
 }
 
-/// One result as it stands; several in their order. A call of which nothing is done has failed.
+/// Combines replies: one stays as it is, several are listed in order. The call fails if no task succeeds.
 fn combine_replies(told: Vec<TaskReply>) -> ToolAnswer {
     let is_good = told.iter().any(|told| told.is_success);
     let text: Vec<&str> = told.iter().map(|told| told.text.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Who may call, and what becomes of calls that wait: answered, not in time, late.
+//! Tests who may call tools, and what happens to calls that wait: answered in time, late or never.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::engine::agent_conversation::ConversationEvent;
 use crate::engine::approval_decision::ApprovalTestRun;
 use crate::engine::run_setup::NamedAdapter;
 
-/// A run in the middle of a step whose planner is played by this CLI.
+/// Creates a run in the middle of a step whose planner is played by this CLI.
 fn world(cli: &str) -> ApprovalTestRun {
     played_by(cli, ApprovalTestRun::new())
 }
@@ -58,21 +58,21 @@ fn call(
     given
 }
 
-/// Lets everything happen that happens at once.
+/// Handles everything that happens without time passing.
 async fn settle(world: &mut ApprovalTestRun) {
     while let Ok(inward) = timeout(Duration::from_millis(1), world.engine.next_input()).await {
         world.engine.handle_input(inward).unwrap();
     }
 }
 
-/// The session's agent calls a tool.
+/// Lets the session's agent call a tool.
 async fn calls(world: &mut ApprovalTestRun, tool: &str, arguments: Value) -> Receiver<ToolAnswer> {
     let given = call(world, tool, arguments, None);
     settle(world).await;
     given
 }
 
-/// So many seconds pass.
+/// Lets this many seconds pass.
 async fn passes(world: &mut ApprovalTestRun, seconds: u64) {
     advance(Duration::from_secs(seconds)).await;
     settle(world).await;
@@ -84,7 +84,7 @@ fn take_reply_text(given: &mut Receiver<ToolAnswer>) -> String {
         .map_or_else(|_| "nothing yet".to_owned(), |answer| answer.text)
 }
 
-/// The user answers the open question.
+/// Lets the user answer the open question.
 async fn says(world: &mut ApprovalTestRun, word: &str) {
     let question = world.engine.state().awaiting.clone().unwrap();
     let QuestionKind::Agent { questions, .. } = question.kind else {
@@ -229,7 +229,7 @@ async fn a_late_yes_goes_back_to_planning() {
     assert_eq!(state.planner.current_profile(), TurnProfile::Plan);
 }
 
-/// The planner's session as it stands: how many messages it has, and their bytes.
+/// Returns how many messages the planner's session has, and the bytes of their file.
 fn messages(world: &ApprovalTestRun) -> (u32, Vec<u8>) {
     let session = &world.engine.state().planner;
     let folder = world.engine.journal.layout().workdir().join("sessions");
@@ -267,7 +267,7 @@ async fn a_no_leaves_the_session_as_it_was_and_a_yes_makes_it_plan() {
 
 const PLAN_TEXT: &str = "# Task: x\n\n1. [ ] a step\n";
 
-/// A run whose planner has left a plan and calls `plan_exit`; what the user is asked, and what the planner is told.
+/// Lets a planner that has written a plan call `plan_exit`; returns the run, the user's question, and the answer.
 async fn exits_plan(
     reviewer: Option<(SessionId, String)>,
     word: &str,
@@ -301,7 +301,7 @@ async fn exits_plan(
     )
 }
 
-/// The plan's own word on what it is.
+/// Returns the plan's status in its front matter.
 fn plan_status(world: &ApprovalTestRun) -> String {
     let plan = std::fs::read_to_string(world.engine.journal.layout().plan()).unwrap();
     let status = plan.lines().find_map(|line| line.strip_prefix("status: "));
@@ -407,7 +407,7 @@ async fn more_tasks_than_one_call_may_give_are_refused_before_anything_is_asked(
     assert!(world.engine.state().awaiting.is_none());
 }
 
-/// A child that this session gave.
+/// Adds a child of this session.
 fn child(world: &mut ApprovalTestRun, n: u32) -> SessionId {
     let session = SessionId::new(format!("ses_child_{n}"));
     let order = TaskOrder {
@@ -428,7 +428,7 @@ fn child(world: &mut ApprovalTestRun, n: u32) -> SessionId {
     session
 }
 
-/// A call that waits for a child, from the side of who is told what that does.
+/// Adds a pending call that waits for a child, and returns the receiver of its progress.
 fn waits_for(world: &mut ApprovalTestRun, child: &SessionId) -> watch::Receiver<String> {
     let (give, _given) = oneshot::channel();
     let (progress, told) = watch::channel(String::new());

@@ -1,6 +1,6 @@
-//! `todoread` and `todowrite`: the list of todos of the session that calls.
+//! Performs `todoread` and `todowrite` on the todo list of the calling session.
 //!
-//! The list stands in the session; what may stand in it is said by `domain::todo`.
+//! The session stores the list; `domain::todo_list` defines what is valid in it.
 
 use serde_json::json;
 
@@ -51,7 +51,7 @@ pub(super) fn write_todos(
     Ok(ToolReply::Now(answer))
 }
 
-/// The list as the agent reads it.
+/// Returns the list as the agent reads it.
 fn todo_list_answer(todos: &TodoList) -> ToolAnswer {
     let text = match (
         todos.items().len(),
@@ -72,7 +72,7 @@ fn todo_list_answer(todos: &TodoList) -> ToolAnswer {
             todo.priority.name()
         )
     });
-    // Some CLIs show their models the data alone.
+    // Some CLIs show their models only the data.
     let data = json!({ "message": text, "todos": todos });
     let text: Vec<String> = std::iter::once(text).chain(lines).collect();
     ToolAnswer::done(text.join("\n")).with_data(data)

@@ -1,9 +1,9 @@
-//! The doors by which agents' servers reach this program: for each session a socket and a token of its own.
+//! Manages the sockets through which agents' servers reach this program: each session has its own socket and token.
 //!
-//! Both lie in a folder that only the user can enter, and where the kernel holds a session's processes, they see
-//! none but their own. Who knocks must be the same user's, know the session's token, descend from the session's own
-//! CLI, and have been started by the very process that started the CLI's first server: what an agent has its CLI run
-//! comes from further below. Refuses to know tools.
+//! Sockets and tokens are in a folder that only the user can enter, and sandboxed processes see only their own
+//! session's folder. A peer must belong to the same user, know the session's token, descend from the session's own
+//! CLI, and be started by the same process that started the CLI's first server: a process that an agent makes its
+//! CLI run is started further down. The tools themselves are performed in `agent_tools`.
 
 mod call_forwarder;
 mod tool_connection;
@@ -27,47 +27,43 @@ use crate::engine::runtime_dir;
 use crate::mcp::socket_protocol::{OfferedTool, ToolAnswer};
 use tool_connection::{ConnectionContext, SessionCliProcess, accept_connections};
 
-/// How many knocks may wait to be taken.
+/// How many requests can be queued.
 const REQUEST_CHANNEL_CAPACITY: usize = 64;
 
-/// Somebody wants something.
+/// A request from an agent's server.
 #[derive(Debug)]
 pub enum ToolRequest {
-    /// Which tools a session has.
+    /// The list of a session's tools.
     ListTools {
-        /// The session.
         session: SessionId,
-        /// Where the answer goes.
+        /// The channel for the answer.
         give: oneshot::Sender<Vec<OfferedTool>>,
     },
-    /// A tool is called.
     CallTool(IncomingToolCall),
-    /// Nobody waits for that call any more.
+    /// The call's server no longer waits for it.
     CallCancelled(RequestId),
 }
 
-/// A call of a tool, as it came in.
+/// A tool call as it was received.
 #[derive(Debug)]
 pub struct IncomingToolCall {
-    /// Its name among all requests.
+    /// Its id among all requests.
     pub request: RequestId,
-    /// Whose token it came under.
+    /// The session whose token it used.
     pub session: SessionId,
-    /// The tool's name.
     pub tool: String,
-    /// Its arguments.
     pub arguments: serde_json::Value,
-    /// The CLI's id of the conversation that calls, where it tells one.
+    /// The CLI's id of the conversation that calls, if it sends one.
     pub thread: Option<String>,
-    /// Where the answer goes.
+    /// The channel for the answer.
     pub reply_sender: oneshot::Sender<ToolAnswer>,
-    /// Where it is told meanwhile what it waits for; `None` where its CLI does not want to know.
+    /// The channel for progress messages; `None` if the CLI does not want any.
     pub progress: Option<watch::Sender<String>>,
 }
 
-/// All doors of a run.
+/// The tool sockets of a run, one for each session.
 pub struct ToolSockets {
-    /// The run whose they are, by its name.
+    /// The name of the run.
     run: String,
     folder: OnceLock<(tempfile::TempDir, PathBuf)>,
     sockets: BTreeMap<SessionId, ToolSocket>,
@@ -76,12 +72,12 @@ pub struct ToolSockets {
     n_calls: Arc<AtomicU64>,
 }
 
-/// One session's.
+/// The socket of one session.
 struct ToolSocket {
     folder: PathBuf,
     /// The session's CLI, once it runs.
     cli: watch::Sender<Option<SessionCliProcess>>,
-    /// Rises when the session's tools are others.
+    /// A counter that increases when the session's tools change.
     changes: watch::Sender<u64>,
     _listening: JoinSet<()>,
 }
@@ -101,7 +97,7 @@ impl Default for ToolSockets {
 }
 
 impl ToolSockets {
-    /// The doors of a run; none is open yet.
+    /// Creates the tool sockets of a run; none is open yet.
     pub fn new(run: &RunId) -> Self {
         Self {
             run: run.to_string(),
@@ -109,10 +105,11 @@ impl ToolSockets {
         }
     }
 
-    /// Opens a session's door, or finds it open, and tells how the session's CLI starts the server behind it.
+    /// Opens a session's socket if it is not open, and returns how the session's CLI starts the server that
+    /// connects to it.
     ///
     /// # Errors
-    /// The folder, the token or the socket cannot be made.
+    /// The folder, the token or the socket cannot be created.
     pub fn open_socket(
         &mut self,
         session: &SessionId,
@@ -140,7 +137,7 @@ impl ToolSockets {
         })
     }
 
-    /// Takes note of the process of a session's CLI: who knocks must come from it.
+    /// Sets the process of a session's CLI: peers must descend from it.
     pub fn expect_process(&self, session: &SessionId, pid: u32) {
         if let Some(door) = self.sockets.get(session) {
             door.cli.send_if_modified(|cli| {
@@ -152,14 +149,14 @@ impl ToolSockets {
         }
     }
 
-    /// Lets a session's server know that its tools are others now.
+    /// Informs a session's server that its tools have changed.
     pub fn notify_tools_changed(&self, session: &SessionId) {
         if let Some(door) = self.sockets.get(session) {
             door.changes.send_modify(|n_changes| *n_changes += 1);
         }
     }
 
-    /// Closes a session's door for good; its token opens nothing any more.
+    /// Closes a session's socket permanently; its token is no longer valid.
     pub fn close_socket(&mut self, session: &SessionId) {
         if let Some(door) = self.sockets.remove(session)
             && let Err(error) = fs::remove_dir_all(&door.folder)
@@ -168,7 +165,7 @@ impl ToolSockets {
         }
     }
 
-    /// Waits for the next knock. Cancel safe.
+    /// Waits for the next request. Cancel safe.
     pub async fn next_request(&mut self) -> ToolRequest {
         match self.requests.recv().await {
             Some(knock) => knock,
@@ -176,20 +173,20 @@ impl ToolSockets {
         }
     }
 
-    /// The folder in which all of them lie.
+    /// Returns the folder that contains all sessions' folders.
     fn root_folder(&self) -> io::Result<&Path> {
         if self.folder.get().is_none() {
             let longest = socket_path(Path::new("123456789012"));
             let folder = runtime_dir::create_run_dir(&self.run, &longest)?;
             let path = folder.path().canonicalize()?;
-            // Whoever was faster made as good a one.
+            // If another thread was faster, its folder is used.
             let _theirs = self.folder.set((folder, path));
         }
         let made = self.folder.get().map(|(_, path)| path.as_path());
         made.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Makes a session's folder, by a short name.
+    /// Creates a session's folder with a short name, because a socket's address is limited.
     fn create_session_folder(&self, session: &SessionId) -> io::Result<PathBuf> {
         let of_all = self.root_folder()?;
         let at = session.as_str().len().saturating_sub(12);
@@ -242,7 +239,7 @@ fn token_path(folder: &Path) -> PathBuf {
     folder.join("token")
 }
 
-/// This program's file; by its process where the file is gone, because a new version was put in its place.
+/// Returns the path of this program; if its file was replaced by a new version, the path through its process.
 fn program_path() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
     if program.exists() || !cfg!(target_os = "linux") {

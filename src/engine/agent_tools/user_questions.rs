@@ -1,7 +1,7 @@
-//! `ask_user`, `plan_enter` and `plan_exit`: what waits for the user's word.
+//! Performs `ask_user`, `plan_enter` and `plan_exit`: the calls that wait for the user's answer.
 //!
-//! Each puts its question into the one queue. Where nobody is there, a question's default counts at once. A word that
-//! takes longer than the CLI waits comes with the session's next turn.
+//! Each adds its question to the one queue. If no user is present, the question's default counts at once. An answer
+//! that takes longer than the CLI waits is sent with the session's next turn.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,17 +19,17 @@ use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
 use crate::mcp::tools::{ask_user, plan_enter, plan_exit};
 
-/// How many answers may be offered.
+/// How many answers a question may offer.
 const MAX_ANSWER_OPTIONS: usize = 8;
 const YES_OPTION: &str = "yes";
 
-/// What a call waits for.
+/// The wait of a call for the user's answer.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct QuestionWait {
     about: DeferredDecision,
-    /// When nobody has answered, where its agent says so.
+    /// When the question expires without an answer, if the agent set a time limit.
     deadline: Option<Instant>,
-    /// When its agent is to end its turn; the question stays.
+    /// When the agent is told to end its turn; the question stays open.
     response_timeout: Instant,
 }
 
@@ -142,7 +142,7 @@ fn yes_no_options() -> Vec<String> {
     vec![YES_OPTION.to_owned(), "no".to_owned()]
 }
 
-/// What a change between planning and executing waits for.
+/// Returns the wait of a call that switches between planning and executing.
 fn switch_wait(engine: &Engine, about: DeferredDecision) -> QuestionWait {
     QuestionWait {
         about,
@@ -151,7 +151,7 @@ fn switch_wait(engine: &Engine, about: DeferredDecision) -> QuestionWait {
     }
 }
 
-/// Puts a question into the queue; a second one beside an open one is dismissed there.
+/// Adds a question to the queue; a second question while one is open is dismissed there.
 fn enqueue_question(
     engine: &mut Engine,
     call: &AdmittedToolCall,
@@ -177,7 +177,7 @@ fn mode_unchanged_answer(who: &str, word: &str) -> ToolAnswer {
     ToolAnswer::done(format!("The user said no: you stay the {who}.{word}"))
 }
 
-/// What the planner is told with its next turn after a no.
+/// Returns the message for the planner's next turn after the user refused its plan.
 fn plan_refusal_message(word: &str) -> String {
     let word = match word.trim() {
         "" => "no",
@@ -190,7 +190,7 @@ fn plan_refusal_message(word: &str) -> String {
 }
 
 impl Engine {
-    /// Acts on the user's word; `None` where there is none.
+    /// Acts on the user's answer; `None` means that there is none.
     pub(in crate::engine) fn on_tool_answered(
         &mut self,
         request: &RequestId,
@@ -236,7 +236,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Its time is up: nobody answered, or its agent is told to end its turn.
+    /// Handles a deadline: the question expires, or the agent is told to end its turn.
     pub(in crate::engine) fn on_tool_due(
         &mut self,
         request: &RequestId,
@@ -259,7 +259,7 @@ impl Engine {
                 if let Some(deadline) = deadline {
                     self.tools.defer_question(request, deadline);
                 }
-                // Whatever it was called by its agent, the run knows it by what was shown.
+                // The agent's own words for the options are no longer needed: the run uses the displayed texts.
                 self.pending_requests.remove(request);
                 self.apply_event(Event::AnswerPending {
                     request: request.clone(),

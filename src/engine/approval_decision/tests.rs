@@ -1,4 +1,4 @@
-//! The life of an approval: each answer, what follows from it for the other calls, and how calls end without one.
+//! Tests the life of an approval: each answer, its effect on the other calls, and how calls end without an answer.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ impl ApprovalTestRun {
         Self::after(created(), until_the_step())
     }
 
-    /// A run whose planner writes the plan; each turn after it waits for its release.
+    /// Creates a run whose planner writes the plan; each later turn waits for its release.
     pub(in crate::engine) fn planning(reviewer: Option<(SessionId, String)>) -> Self {
         let mut events = until_the_step();
         events.truncate(2);
@@ -51,7 +51,7 @@ impl ApprovalTestRun {
         Self::after(created, events)
     }
 
-    /// A run to which this has happened and whose planner is at work.
+    /// Creates a run with these events recorded, whose planner's turn is running.
     fn after(created: RunParameters, events: Vec<Event>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let outside = folder.path().canonicalize().unwrap();
@@ -73,7 +73,7 @@ impl ApprovalTestRun {
         let setup = RunSetup::example(&root, &layout, &places, loaded.config, AskPolicy::Wait);
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
         for event in events {
-            // The effects are not performed: this test is the world.
+            // The effects are not performed: the test plays the outside world.
             engine.journal.record(event).unwrap();
         }
         let order = engine.state().running.clone().unwrap().order;
@@ -121,7 +121,7 @@ impl ApprovalTestRun {
         });
     }
 
-    /// The agent wants to run a command; each is another call unless the mark says it is not.
+    /// Lets the agent ask to run a command; calls are different unless their fingerprints are equal.
     fn runs(&mut self, request: &str, line: &str) {
         let mark = loop_detector::call_fingerprint("Bash", &json!([request, line]));
         let cwd = self.engine.setup.root.clone();
@@ -134,7 +134,7 @@ impl ApprovalTestRun {
         self.engine.decide_approval(&request, answer).unwrap()
     }
 
-    /// What the CLI was answered since the last call, in order.
+    /// Returns what the CLI was answered since the last call, in order.
     fn answered(&mut self) -> Vec<String> {
         let mut told = Vec::new();
         while let Ok(ask) = self.orders.try_recv() {
@@ -150,14 +150,14 @@ impl ApprovalTestRun {
         told
     }
 
-    /// The calls that wait, in their order.
+    /// Returns the pending calls, in order.
     fn waiting(&self) -> String {
         let waiting = self.engine.state().approvals.iter();
         let waiting: Vec<&str> = waiting.map(|call| call.request.as_str()).collect();
         waiting.join(" ")
     }
 
-    /// How each call ended, with who said so; a call that ended twice is there twice.
+    /// Returns how each call ended and who decided; a call that ended twice is listed twice.
     fn ends(&mut self) -> Vec<String> {
         let recorded = self.engine.take_recorded().into_iter();
         let end = |event: Event| match event {
@@ -202,7 +202,7 @@ fn created() -> RunParameters {
     }
 }
 
-/// A goal, a plan, its approval, and the first step's turn.
+/// Returns the events up to the first step's turn: a goal, a plan, and its approval.
 fn until_the_step() -> Vec<Event> {
     let plan = plan::parse("# Task: x\n1. [ ] a step\n").unwrap();
     let text = "a goal".to_owned();
@@ -490,7 +490,7 @@ fn a_circle_waits_whatever_was_approved_and_begins_anew_once_it_was_let_pass() {
         (asked.keeping, asked.offers.len()),
         (MaxApprovalScope::Never, 0)
     );
-    // What is approved for another call does not let it through either.
+    // An approval for another call does not allow it either.
     world.runs("4", "cargo build");
     world.answers("4", keep("cargo build *", ApprovalScope::Run));
     assert_eq!(world.waiting(), "3");

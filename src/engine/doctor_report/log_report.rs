@@ -1,4 +1,4 @@
-//! Where the program's own log would go, whether it can, and whether it holds prompts.
+//! Reports where the program's own log would go, whether that works, and whether it contains prompts.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::DoctorInput;
 use crate::engine::log_sinks::{FrontEnd, describe_sinks, log_sinks, prompt_logging_notice};
 use crate::store::debug_log::check_user_log_file;
 
-/// Looks at the log; writes nothing.
+/// Checks the log's sinks without writing anything.
 pub(super) fn log_report(grounds: &DoctorInput) -> Value {
     let (config, root) = (&grounds.config, &grounds.root);
     let sinks = log_sinks(config, root, FrontEnd::Lines);
@@ -29,6 +29,6 @@ pub(super) fn log_report(grounds: &DoctorInput) -> Value {
     }
 }
 
-/// What to do about a file of the user's that cannot be written.
+/// The hint for a log file that the user named and that cannot be written.
 pub const OTHER_FILE_HINT: &str =
     "name a file outside the repository, in a folder that is there and that you can write";

@@ -1,6 +1,6 @@
-//! Whether the folders that a run writes into can be written: tried, not guessed from owners and modes.
+//! Checks whether the folders of a run are writable: it tries instead of guessing from owners and modes.
 //!
-//! Leaves nothing behind. Refuses to know what is written there.
+//! It leaves nothing behind.
 
 use std::fs;
 use std::io;
@@ -12,32 +12,32 @@ use serde_json::{Value, json};
 
 use super::super::runtime_dir;
 
-/// What the trial's own name begins with.
+/// The prefix of the name of the test folder.
 const TRIAL_FILE_PREFIX: &str = ".agent-collab-trial-";
 
 /// A folder that a run writes into.
 #[derive(Debug, Clone)]
 pub struct FolderCheck {
-    /// What is written there, for people.
+    /// What is written there, for display.
     pub what: &'static str,
-    /// The folder; it is made when the first run begins.
+    /// The folder; it is created when the first run starts.
     pub path: PathBuf,
-    /// What to do where it cannot be written.
+    /// What the user should do if it cannot be written.
     pub hint: &'static str,
-    /// How it is tried.
+    /// How the check is done.
     pub trial: WriteTrial,
 }
 
-/// How a folder is tried.
+/// How a folder is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteTrial {
-    /// A folder is made in it or, where it is not there, in the first above it that is.
+    /// A folder is created in it or, if it does not exist, in the nearest existing folder above it.
     OwnFolder,
-    /// As the folders of runs are made in it: private, in one of the user's.
+    /// A private folder is created in the user's own, in the same way as the folders of runs.
     Scratch,
 }
 
-/// Tries a folder.
+/// Checks one folder.
 pub(super) fn check_folder(folder: &FolderCheck) -> Value {
     let place = nearest_existing_folder(&folder.path);
     let tried = match folder.trial {
@@ -55,7 +55,7 @@ pub(super) fn check_folder(folder: &FolderCheck) -> Value {
     }
 }
 
-/// The folder itself, else the first above it that is there.
+/// Returns the folder itself, else the nearest existing folder above it.
 fn nearest_existing_folder(path: &Path) -> &Path {
     let is_there = |path: &&Path| path.symlink_metadata().is_ok();
     path.ancestors().find(is_there).unwrap_or(path)
@@ -65,11 +65,11 @@ fn try_write_in(place: &Path) -> io::Result<()> {
     let trial = tempfile::Builder::new()
         .prefix(TRIAL_FILE_PREFIX)
         .tempdir_in(place);
-    // The path is told beside it.
+    // The path is reported separately.
     trial?.close()
 }
 
-/// What to do about a folder that is somebody else's.
+/// Returns what to do about a folder that belongs to another user.
 fn foreign_owner_hint(place: &Path, error: &io::Error) -> Option<String> {
     let is_refused = error.kind() == io::ErrorKind::PermissionDenied;
     let owner = fs::metadata(place).ok().filter(|_| is_refused)?.uid();
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(tried_at(place.path().to_owned())["ok"], true);
         assert_eq!(tried_at(place.path().join("a/b/c"))["ok"], true);
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
-        // Nobody makes a folder in a file, whatever they may.
+        // No user, not even root, can create a folder in a file.
         let file = place.path().join("file");
         fs::write(&file, "").unwrap();
         let told = tried_at(file.join("a"));

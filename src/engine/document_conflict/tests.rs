@@ -1,4 +1,4 @@
-//! Whatever the user types, whenever: it stays in the document or is kept.
+//! Tests that everything that the user types, at any time, stays in the document or is saved.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,22 +23,22 @@ struct ConflictSimulation {
     folder: tempfile::TempDir,
     engine: Engine,
     n: u32,
-    /// What the user typed and did not take away.
+    /// What the user typed and did not remove.
     typed: BTreeSet<String>,
 }
 
-/// What happens next; what does not fit is left out.
+/// The next action; one that does not fit is skipped.
 #[derive(Debug, Clone, Copy)]
 enum ConflictTestAction {
     /// The user changes a document: at its end, or all of it.
     Edit(ConflictTestDocument, ConflictTestEdit),
-    /// The turn that waits begins.
+    /// The waiting turn starts.
     Begin,
-    /// It ends with a document.
+    /// The turn ends with a document.
     End,
     /// The open conflict is answered.
     Resolve(ConflictTestAnswer),
-    /// The user puts the merge right by hand.
+    /// The user edits the merge by hand.
     FixMerge,
 }
 
@@ -153,7 +153,7 @@ impl ConflictSimulation {
             ConflictTestEdit::Append => format!("{before}{typed}\n"),
             ConflictTestEdit::Rewrite => format!("# Mine\n\n1. [ ] {typed}\n"),
         };
-        // What the user takes away is not missed.
+        // What the user removes is not expected any more.
         self.typed
             .retain(|word| !before.contains(word) || text.contains(word));
         self.typed.insert(typed);
@@ -171,7 +171,7 @@ impl ConflictSimulation {
             return;
         }
         self.engine.record_user_edits().unwrap();
-        // The effect is not performed: this test is the agent.
+        // The effect is not performed: the test plays the agent.
         self.engine
             .journal
             .record(Event::TurnSendConfirmed)
@@ -198,7 +198,7 @@ impl ConflictSimulation {
         self.turn_ends();
     }
 
-    /// The agent writes its document.
+    /// Writes the agent's document.
     fn finish_writing(&mut self) {
         let running = self.engine.state().running.clone().unwrap();
         let word = self.next("agent");
@@ -272,7 +272,7 @@ impl ConflictSimulation {
         self.typed.insert(typed);
     }
 
-    /// What of the user's words is nowhere.
+    /// Returns which of the user's words were lost.
     fn lost(&self) -> Vec<&String> {
         let layout = self.layout();
         let mut texts = vec![read(&layout.plan()), read(&layout.comments())];
@@ -310,7 +310,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Plays until the planner answers a review, and the user and the planner change the plan.
+/// Plays until the planner answers a review, and both the user and the planner change the plan.
 fn in_conflict(yours: (&str, &str)) -> (ConflictSimulation, PathBuf) {
     let mut world = ConflictSimulation::new();
     for deed in [
@@ -398,7 +398,7 @@ async fn a_document_that_the_disk_refuses_is_kept_and_written_later() {
     let beside = comments.with_extension("beside");
     let running = world.engine.state().running.clone().unwrap();
     world.finish_writing();
-    // Between the end of the turn and the commit of what it brought.
+    // This is between the end of the turn and the commit of its document.
     fs::rename(&comments, &beside).unwrap();
     fs::create_dir(&comments).unwrap();
     world.turn_ends();
@@ -430,7 +430,7 @@ async fn a_document_that_the_disk_refuses_is_kept_and_written_later() {
     assert!(!world.engine.take_recorded().iter().any(answered), "once");
 }
 
-/// A planner's answer that is about to be committed while another program holds the review.
+/// Creates a planner's answer that is about to be committed while another program locks the review.
 fn held_by_another() -> (ConflictSimulation, DocumentLock) {
     let mut world = ConflictSimulation::new();
     for deed in [
@@ -503,14 +503,14 @@ async fn a_document_that_waits_is_not_written_for_a_run_that_was_stopped() {
     assert_eq!(read(&world.layout().plan()), plan);
 }
 
-/// A planner that writes the plan.
+/// Creates a run whose planner writes the plan.
 fn planning() -> ConflictSimulation {
     let mut world = ConflictSimulation::new();
     world.perform(ConflictTestAction::Begin);
     world
 }
 
-/// Remarks that wait because another program holds the review.
+/// Queues remarks that wait because another program locks the review.
 fn remarks_wait(world: &mut ConflictSimulation) -> DocumentLock {
     let lock = DocumentLock::try_acquire(&world.layout().comments()).unwrap();
     let remarks = Effect::AppendRemarks("more".to_owned());
@@ -536,7 +536,7 @@ async fn nor_is_one_that_stands_behind_a_writing_that_waits() {
 async fn a_document_that_waits_outlives_the_program() {
     for stands_behind in [false, true] {
         let mut world = planning();
-        // Of what stands in the message alone nothing lies on the disk yet.
+        // Text that is only in the message is not on the disk yet.
         let held = world.engine.pending_document.as_mut().unwrap();
         held.final_text = "# Task\n\n1. [ ] as it was said\n".to_owned();
         let lock = if stands_behind {
@@ -545,7 +545,7 @@ async fn a_document_that_waits_outlives_the_program() {
             DocumentLock::try_acquire(&world.layout().plan()).unwrap()
         };
         world.turn_ends();
-        // A new program knows no more than this.
+        // A restarted program knows no more than this.
         let found = world.engine.find_recovered_draft().unwrap();
         assert!(
             matches!(&found, Some(Event::DraftFound { files, .. }) if files[0].name == "plan.md"),

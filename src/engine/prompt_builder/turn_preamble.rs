@@ -1,11 +1,11 @@
-//! What an agent is told before its prompt: what came since its last turn, and why the turn goes again.
+//! Writes what precedes an agent's prompt: what happened since its last turn, and why a turn is repeated.
 //!
-//! Each stands under a heading that says what it is. Refuses to know what a document lacks.
+//! Each part has a heading that says what it is.
 
 use crate::domain::run::{DeferredResult, UnansweredRequest};
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
 
-/// What came for the agent after its last turn.
+/// Returns the results that arrived for the agent after its last turn.
 pub(super) fn describe_deferred_results(results: &[DeferredResult], role: Role) -> String {
     let own = results.iter().filter(|result| result.role == role);
     let lines: String = own.map(|result| format!("{}\n", result.text)).collect();
@@ -16,7 +16,7 @@ pub(super) fn describe_deferred_results(results: &[DeferredResult], role: Role) 
     }
 }
 
-/// Tells an agent what it asked for before the program ended; empty where that is nothing.
+/// Returns what an agent had asked for before the program ended; empty if there is nothing.
 pub(super) fn describe_unanswered_requests(unanswered: &[UnansweredRequest], role: Role) -> String {
     let own = unanswered
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn describe_unanswered_requests(unanswered: &[UnansweredRequest], rol
     }
 }
 
-/// Tells an agent what the user refused when they ended its turn; empty where that is nothing.
+/// Returns what the user denied when they ended the agent's turn; empty if there is nothing.
 pub(super) fn describe_denied_requests(refused: &[UnansweredRequest], role: Role) -> String {
     let own = refused.iter().filter(|refused| refused.role == role);
     let list: String = own.map(|refused| format!("- {}\n", refused.what)).collect();
@@ -48,7 +48,7 @@ pub(super) fn describe_denied_requests(refused: &[UnansweredRequest], role: Role
     }
 }
 
-/// Why the last answer did not count, for the template; `None` where nothing was wrong with it.
+/// Returns the template's reason why the last answer did not count; `None` if nothing was wrong with it.
 pub(super) fn turn_retry_reason(order: &TurnOrder) -> Option<String> {
     match order.again.as_ref()? {
         TurnRetryReason::NoDocument { reason } | TurnRetryReason::AskedBack { reason } => {
@@ -61,7 +61,7 @@ pub(super) fn turn_retry_reason(order: &TurnOrder) -> Option<String> {
     }
 }
 
-/// Why a turn goes again, under a heading of its own; empty where the template says it.
+/// Returns why a turn is repeated, under its own heading; empty if the template says it.
 pub(super) fn describe_turn_retry(order: &TurnOrder) -> String {
     let is_step = matches!(
         order.purpose,

@@ -1,6 +1,6 @@
-//! What the user says of plan and review besides: their notes on lines of the plan, and what they changed in the review.
+//! Adds the user's own input to a prompt: notes on lines of the plan, and their changes to the review.
 //!
-//! It stands outside of the templates: the user's own would leave it out. Refuses to know what else a prompt says.
+//! This is not in the templates, because the user's own templates would omit it.
 
 use similar::TextDiff;
 
@@ -12,13 +12,13 @@ use crate::text::{fenced_block, front_matter, truncate};
 
 use crate::engine::{Engine, document_commit};
 
-/// How much of a line that the user remarks on is quoted, in characters.
+/// How much of a line with a note is quoted, in characters.
 const MAX_QUOTE_CHARS: usize = 200;
-/// How much of what they changed in the review is told, in bytes.
+/// How much of the user's changes to the review is shown, in bytes.
 const MAX_REVIEW_DIFF_BYTES: usize = 16 * 1024;
 
 impl Engine {
-    /// Tells what the user says besides; empty where that is nothing.
+    /// Returns the user's notes and changes; empty if there are none.
     pub(super) fn describe_user_notes(&self, purpose: &TurnPurpose) -> Result<String, String> {
         let notes = describe_plan_notes(&self.state().notes, purpose);
         let changed = match purpose {
@@ -29,7 +29,7 @@ impl Engine {
         Ok(notes + &describe_review_diff(&changed, purpose))
     }
 
-    /// The lines that the user changed in the last review, as a diff; empty where there are none.
+    /// Returns the user's changes to the last review as a diff; empty if there are none.
     fn user_review_diff(&self) -> Result<String, StoreError> {
         let findings = &self.state().findings;
         let (layout, n) = (self.journal.layout(), findings.review_count());
@@ -40,7 +40,7 @@ impl Engine {
         let written = match written {
             Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             None if n == 0 => String::new(),
-            // Nobody knows any more what is whose.
+            // It is no longer known which text is whose.
             None => return Ok(String::new()),
         };
         let written = review::strip_responses(front_matter::parse_document(&written).body);
@@ -50,7 +50,7 @@ impl Engine {
     }
 }
 
-/// What differs between two texts, blank lines at their ends apart.
+/// Returns the differences between two texts, except for blank lines at their ends.
 fn diff_texts(before: &str, now: &str) -> String {
     let [before, now] = [before, now].map(|text| format!("{}\n", text.trim()));
     TextDiff::from_lines(&before, &now)
@@ -75,7 +75,7 @@ fn describe_review_diff(changed: &str, purpose: &TurnPurpose) -> String {
     )
 }
 
-/// Tells what the user notes on lines of the plan; empty where that is nothing.
+/// Returns the user's notes on lines of the plan; empty if there are none.
 fn describe_plan_notes(notes: &PlanNotes, purpose: &TurnPurpose) -> String {
     let task = match purpose {
         TurnPurpose::Review => {
@@ -102,7 +102,7 @@ fn describe_plan_notes(notes: &PlanNotes, purpose: &TurnPurpose) -> String {
 
 fn describe_plan_note(note: &PlanNote) -> String {
     let text = note.text.replace('\n', "\n   ");
-    // The line is an agent's; it must not end its quotation and speak as the user.
+    // An agent wrote the line; it must not end its quotation and appear as the user's text.
     let quote = truncate::to_chars(&note.quote.replace('`', "'"), MAX_QUOTE_CHARS);
     format!("- line {}, `{quote}`:\n   {text}\n", note.line)
 }
@@ -127,7 +127,7 @@ mod tests {
         notes.on_respond_prompt(&turn);
         notes.on_answered(&turn);
         assert_eq!(describe_plan_notes(&notes, &TurnPurpose::Respond), "");
-        // Whether it was met is looked at once more.
+        // The reviewer checks again whether the note was followed.
         assert_eq!(describe_plan_notes(&notes, &TurnPurpose::Review), review);
         notes.on_review_prompt(&turn);
         assert_eq!(describe_plan_notes(&notes, &TurnPurpose::Review), review);

@@ -1,4 +1,4 @@
-//! Calls in a repository on the disk, decided with what they open.
+//! Tests decisions about calls in a repository on the disk, with the files that they read.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ struct ReadTestRepo {
     root: PathBuf,
 }
 
-/// A repository with secrets, and a link that leads to a home outside of it.
+/// Creates a repository with secrets, and a link to a home folder outside of it.
 fn place() -> ReadTestRepo {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().canonicalize().unwrap();
@@ -227,7 +227,7 @@ fn a_tool_that_searches_is_decided_like_a_search() {
         PermissionAction::Allow
     );
     assert_eq!(told(all.clone(), Mode::Yolo), PermissionAction::Allow);
-    // What `.gitignore` leaves out is not met, until something takes it back.
+    // Files that `.gitignore` excludes are not searched, until another line includes them again.
     let ignoring = SearchScope {
         ignores: true,
         ..all

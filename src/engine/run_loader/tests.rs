@@ -1,4 +1,4 @@
-//! Runs whose program was killed between the log and its snapshot.
+//! Tests runs whose program was killed between the log and its snapshot.
 
 use std::fs;
 
@@ -103,7 +103,7 @@ fn what_the_snapshot_covers_is_not_read_again() {
         journal.record(said(10_000)).unwrap();
     }
     let mut log = fs::read(world.layout.events()).unwrap();
-    // Nobody who read it could go on.
+    // A reader of this log could not continue.
     log.iter_mut().take(100_000).for_each(|byte| *byte = b'?');
     fs::write(world.layout.events(), log).unwrap();
     assert_eq!(world.goal().as_deref(), Some("sing"));
@@ -159,7 +159,7 @@ fn a_log_that_cannot_be_read_is_no_run_that_is_over() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever came without a snapshot, and however long it was: it is the run that is taken up.
+    /// The loaded run is the one that would be resumed, however many events came without a snapshot.
     #[test]
     fn it_is_the_run_that_would_be_opened(
         words in proptest::collection::vec((any::<bool>(), 0usize..60_000), 0..12),

@@ -1,6 +1,4 @@
-//! What the palette lists: each command under one name, and what stands against it now.
-//!
-//! Refuses to know how it is drawn.
+//! The entries of the palette: every command under one name, and why it is not available now.
 
 use std::borrow::Cow;
 
@@ -14,36 +12,33 @@ use crate::tui::fuzzy_picker::{self, PickerRow};
 use crate::tui::keymap::{ActiveKeymap, KeyBinding, KeyChord, slash_mode};
 use crate::tui::theme::ColorTheme;
 
-/// What decides which entries have something to do.
+/// The state that decides which entries are available.
 pub(super) struct PaletteContext<'a> {
     pub(super) appearance: &'a ScreenAppearance,
-    /// What was taken last, the latest first, by its slash command.
+    /// The recent slash commands, the latest first.
     pub(super) recent_commands: &'a [String],
-    /// What is about the tab, by the names of its actions, and how that is headed.
+    /// The heading of the current tab's actions, and their names.
     pub(super) tab_actions: (String, Vec<&'static str>),
     pub(super) state: Option<&'a RunState>,
     pub(super) sheet: Option<&'a ChoiceDialog>,
-    /// Whether a second pane stands beside the first.
+    /// Whether a second pane is visible.
     pub(super) has_panes: bool,
 }
 
-/// One entry: a binding, by one of its slash commands.
+/// One entry: a binding under one of its slash commands.
 pub(super) struct PaletteEntry {
     pub(super) slash: Cow<'static, str>,
-    /// What it does.
     pub(super) help: &'static str,
-    /// The key that is shown.
     pub(super) key: Option<KeyChord>,
-    /// Its line of the table, where it is of one.
+    /// Its row of the keymap, if it has one.
     pub(super) binding: Option<&'static KeyBinding>,
-    /// What it is listed under.
     pub(super) heading: String,
 }
 
-/// What is done with an entry.
+/// What selecting an entry does.
 pub(super) enum PaletteAction {
     Command(command::ScreenCommand),
-    /// The composer takes the rest of it.
+    /// The text for the composer; the user completes it.
     FillComposer(String),
 }
 
@@ -60,13 +55,13 @@ pub(super) fn command_entries(keymap: &ActiveKeymap) -> Vec<PaletteEntry> {
         })
     };
     let mut all: Vec<PaletteEntry> = keymap.table_rows().flat_map(of).collect();
-    // The same command on another key is one entry.
+    // A command with several bindings is one entry.
     let mut seen = std::collections::BTreeSet::new();
     all.retain(|entry| seen.insert(entry.slash.clone()));
     all
 }
 
-/// A theme, by the command that shows it.
+/// Creates the entry that switches to a theme.
 pub(super) fn theme_entry(theme: &ColorTheme) -> PaletteEntry {
     PaletteEntry {
         slash: Cow::Owned(format!("{THEME}{}", theme.name())),
@@ -93,12 +88,12 @@ impl PaletteEntry {
         }
     }
 
-    /// Tells whether it has something to do now.
+    /// Returns whether the command has an effect now.
     pub(super) fn is_available(&self, now: &PaletteContext<'_>) -> bool {
         self.blocker(now.state, now.sheet).is_none()
     }
 
-    /// Why it has nothing to do now; `None` where it has.
+    /// Returns why the command has no effect now; `None` if it has one.
     pub(super) fn blocker(
         &self,
         state: Option<&RunState>,
@@ -120,7 +115,7 @@ impl PaletteEntry {
         }
     }
 
-    /// Tells whether another name of the same is listed.
+    /// Returns whether the entry is another name of a listed command.
     pub(super) fn is_alias(&self) -> bool {
         self.slash == "/manual"
     }
@@ -130,7 +125,7 @@ impl PaletteEntry {
         let wants_text = argument
             .split(' ')
             .any(|word| word.starts_with(char::is_uppercase));
-        // What may be left out is left out.
+        // Leave out an optional argument.
         let typed = if argument.starts_with('[') {
             name
         } else {

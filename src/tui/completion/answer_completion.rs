@@ -1,6 +1,6 @@
-//! The words that answer what is asked now, each with what it does; or that nothing is asked.
+//! Completion for `/answer`: the possible answers to the open question, each with its effect.
 //!
-//! Refuses to answer: a word is put into the composer, and Enter sends it.
+//! An answer only goes into the composer; Enter sends it.
 
 use super::{CompletionKind, CompletionList, MAX_ENTRIES};
 use crate::domain::event::Event;
@@ -12,10 +12,10 @@ use crate::tui::dialogs::{self, DialogContext};
 use crate::tui::fuzzy_picker::{self, PickerRow};
 use crate::tui::text_wrap::to_one_line;
 
-/// The command, with the blank behind it.
+/// The command with its trailing space.
 pub const ANSWER_COMMAND: &str = "/answer ";
 
-/// What is offered behind the command for what was typed there.
+/// Returns the suggestions for what was typed after the command.
 pub(super) fn complete_answer(
     state: Option<&RunState>,
     known: &DialogContext<'_>,
@@ -72,14 +72,13 @@ fn no_answers(state: Option<&RunState>, typed: &str) -> CompletionList {
     }
 }
 
-/// A word that answers.
 struct AnswerWord {
     name: String,
     about: String,
 }
 
 impl AnswerWord {
-    /// What it puts into the composer: behind a colon more is to be written.
+    /// Returns the text for the composer; after a colon, the user writes the rest.
     fn insertion(&self) -> String {
         match self.name.split_once(':') {
             Some((word, "N" | "TEXT")) => format!("{word}:"),
@@ -97,7 +96,7 @@ fn answer_words(kind: &QuestionKind, sheet: Option<&ChoiceDialog>) -> Vec<Answer
         QuestionKind::Gate { .. } => vec![word("go"), word("cancel")],
         QuestionKind::ManualEdit => vec![word("cancel")],
         QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
-            // One text answers all of several questions, so that none of their answers is offered.
+            // With several questions, one text answers all of them, so the options of a single question do not apply.
             let options = match &questions[..] {
                 [asked] => asked.options.as_slice(),
                 _ => &[],
@@ -128,12 +127,12 @@ fn matches_any(words: &[AnswerWord], name: &str) -> bool {
     words.iter().any(|word| word.name == name)
 }
 
-/// A word as it could be written, where it has a part of the user's own.
+/// Returns an answer with its placeholder filled in, so that it can be parsed.
 fn example_word(name: &str) -> String {
     name.replace(":N", ":1").replace(":TEXT", ":text")
 }
 
-/// Tells whether a choice leads to such an action, at once or after it was asked about once more.
+/// Returns whether a choice leads to such an action, directly or after a confirmation.
 fn leads_to_action(then: &ChoiceAction, fits: &impl Fn(&Action) -> bool) -> bool {
     match then {
         ChoiceAction::Act(actions)
@@ -152,7 +151,7 @@ fn leads_to_action(then: &ChoiceAction, fits: &impl Fn(&Action) -> bool) -> bool
     }
 }
 
-/// What a word does, as the open dialog says it.
+/// Returns the effect of an answer, in the words of the open dialog.
 fn describe_word(name: &str, kind: &QuestionKind, sheet: Option<&ChoiceDialog>) -> String {
     let choices = sheet.map_or(&[][..], |sheet| &sheet.choices);
     let answer = kind.parse_answer(&example_word(name));

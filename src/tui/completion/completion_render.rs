@@ -1,4 +1,4 @@
-//! How what is offered is drawn: a list above the composer, in whose frame stands what Enter and Tab do.
+//! Draws the suggestions: a list above the composer whose frame says what Enter and Tab do.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -8,20 +8,18 @@ use super::{CompletionKind, CompletionList};
 use crate::tui::text_wrap::truncate_to_columns;
 use crate::tui::{fuzzy_picker, popup, theme};
 
-/// How many rows of them are seen.
+/// How many suggestions are visible.
 const MAX_ROWS: u16 = 8;
 
-/// What Enter does while something is offered.
+/// What Enter does while suggestions are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EnterEffect {
-    /// It takes what is pointed at.
     AcceptsEntry,
-    /// It sends what is written.
     SendsText,
 }
 
 impl CompletionList {
-    /// What is offered, and what Enter and Tab do with it.
+    /// Returns the title: the kind of suggestions, and what Enter and Tab do.
     fn title(&self, enter: EnterEffect) -> String {
         let what = match self.kind {
             CompletionKind::Answers if self.rows.is_empty() => {

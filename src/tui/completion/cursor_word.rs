@@ -1,10 +1,8 @@
-//! The word at the cursor, and what a command of the table takes.
-//!
-//! Refuses to know which files, agents and presets there are.
+//! Finds the word at the cursor that can be completed, and the arguments that the keymap lists for a command.
 
 use crate::tui::keymap::BINDINGS;
 
-/// The part of a slash command that is always typed; a blank follows where more may.
+/// Returns the fixed part of a slash command, with a trailing space if an argument can follow.
 pub(super) fn typed_prefix(slash: &str) -> String {
     let (name, argument) = slash.split_once(' ').unwrap_or((slash, ""));
     let is_word = argument.chars().all(|c| c.is_ascii_lowercase());
@@ -15,7 +13,7 @@ pub(super) fn typed_prefix(slash: &str) -> String {
     }
 }
 
-/// The words that the table of commands names for what a command takes.
+/// Returns the argument words that the keymap lists for a command.
 pub(super) fn argument_choices(command: &str) -> Vec<(String, String)> {
     let mut values = Vec::new();
     for binding in BINDINGS {
@@ -34,14 +32,14 @@ pub(super) fn argument_choices(command: &str) -> Vec<(String, String)> {
     values
 }
 
-/// The word before the cursor that may be the name of a preset: the first one after a command that takes one.
+/// Returns the word before the cursor that can be a preset: the first one after a command that takes one.
 pub(super) fn preset_word(line: &str) -> Option<&str> {
     let commands = ["/discuss ", "/budget "].into_iter();
     let mut words = commands.filter_map(|command| line.strip_prefix(command));
     words.find(|word| !word.contains(char::is_whitespace))
 }
 
-/// The word before the cursor that begins with `@`.
+/// Returns the word before the cursor that starts with `@`.
 pub(super) fn file_word(line: &str) -> Option<&str> {
     let at = line.rfind('@')?;
     let before = line[..at].chars().next_back();

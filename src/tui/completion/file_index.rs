@@ -1,23 +1,21 @@
-//! The files that are looked through for what is typed behind `@`, as many as there is room for.
+//! The files that `@` completion searches, up to a limit.
 //!
-//! Refuses to look at the disk.
+//! The list comes from the caller, not from the disk.
 
-/// How many files are kept.
 const MAX_FILES: usize = 400_000;
-/// How many bytes their names have, all together.
+/// The maximum total length of their names.
 const MAX_NAME_BYTES: usize = 32 << 20;
 
-/// Those of the files that are looked through.
+/// The files that completion searches.
 #[derive(Debug)]
 pub struct FileIndex {
-    /// Their names.
     pub names: Vec<String>,
-    /// How many files there are.
+    /// The number of files in the repository.
     pub n_all: usize,
 }
 
 impl FileIndex {
-    /// Keeps as many as there is room for.
+    /// Creates the index with as many files as the limits allow.
     pub fn from_names(mut names: Vec<String>) -> Self {
         let n_all = names.len();
         let mut n_bytes = 0;
@@ -34,7 +32,7 @@ impl FileIndex {
         Self { names, n_all }
     }
 
-    /// That there are more than are looked through, where there are.
+    /// Returns a note that not all files are searched; empty if they are.
     pub fn truncation_note(&self) -> String {
         let n = self.names.len();
         if n < self.n_all {

@@ -1,6 +1,4 @@
-//! How the composer looks: its frame, its text, and the terminal's own cursor, at which an input method opens.
-//!
-//! Refuses to change what is written.
+//! Draws the composer: its frame, its text, and the terminal's own cursor, where input methods open.
 
 use ratatui::Frame;
 use ratatui::buffer::{Buffer, CellWidth};
@@ -17,11 +15,11 @@ use crate::tui::text_wrap::{fit_border_line, text_width, truncate_to_columns, wr
 use crate::tui::theme;
 
 impl TextComposer {
-    /// How many lines the text takes at a width.
+    /// Returns how many rows the text takes at a width.
     pub fn n_rows(&self, columns: usize) -> usize {
         let rows = |line: &String| wrap_spans(&[line.as_str().into()], columns, 0).len();
         let lines = self.text_area.lines().iter().take(50);
-        // Behind a full row the cursor has one of its own; where rows end is known of the room that it was drawn in.
+        // After a full row the cursor needs a row of its own. The wrapping is only known for the last drawn width.
         let is_known = usize::from(self.drawn_size.width) == columns;
         let is_behind = is_known && self.is_cursor_after_full_row(columns);
         lines.map(rows).sum::<usize>().max(1) + usize::from(is_behind)
@@ -58,7 +56,7 @@ impl TextComposer {
         self.place_cursor(frame, inner);
     }
 
-    /// Tells whether the cursor stands at the end of a line that fills its last row to the last column.
+    /// Returns whether the cursor is after the last character of a row that fills the whole width.
     fn is_cursor_after_full_row(&self, columns: usize) -> bool {
         let (line, place) = self.line_at_cursor();
         let is_at_end = !line.is_empty() && place == line.chars().count();
@@ -66,9 +64,10 @@ impl TextComposer {
         is_at_end && !self.text_area.is_selecting() && is_full()
     }
 
-    /// Draws with an empty row behind the full one, in which the cursor stands and an input method opens.
+    /// Draws an empty row after the full one, for the cursor and input methods.
     fn draw_with_next_row(&mut self, frame: &mut Frame, area: Rect, inner: Rect) {
-        // A blank has no room left in the row; it goes again before anybody sees it.
+        // A space does not fit into the full row, so it wraps the cursor; it is removed again
+        // before the frame is shown.
         self.text_area.insert_char(' ');
         self.text_area.move_cursor(CursorMove::Back);
         frame.render_widget(Clear, area);
@@ -77,8 +76,8 @@ impl TextComposer {
         self.text_area.delete_next_char();
     }
 
-    /// Scrolls only as far as the cursor needs it. The text area keeps how far it was scrolled in another room,
-    /// and would show the end of a text that has room enough.
+    /// Scrolls only as far as the cursor needs. The text area keeps the scroll offset of its previous size,
+    /// and would show only the end of a text that now fits.
     fn reset_scroll(&mut self, area: Rect) {
         if self.text_area.scroll_offset().0 == 0 || self.text_area.is_selecting() {
             return;
@@ -89,7 +88,7 @@ impl TextComposer {
         self.move_cursor(at.0, at.1);
     }
 
-    /// Places the cursor at a place of the screen, where the composer was drawn last.
+    /// Moves the cursor to a clicked position.
     pub fn on_click(&mut self, area: Rect, at: Position) {
         let inner = self
             .text_area
@@ -109,7 +108,7 @@ impl TextComposer {
             .get(first.0)
             .map_or("", String::as_str);
         let n_all = line.chars().count();
-        // The end of a row that goes on in the next one is the beginning of that.
+        // The end of a wrapped row is the start of the next one.
         let end = if next.0 == first.0 && next.1 > first.1 {
             graphemes::grapheme_start(line, next.1)
         } else {
@@ -144,8 +143,8 @@ impl TextComposer {
         frame.set_cursor_position((x.min(inner.right() - 1), y.min(inner.bottom() - 1)));
     }
 
-    /// How many columns are drawn before the cursor in its row of the screen. The text area draws what belongs
-    /// together as one sign, but counts each character for itself.
+    /// Returns how many columns are drawn before the cursor in its row. The text area draws a grapheme as one
+    /// unit, but counts its characters one by one.
     fn cursor_column(&self, row_on_screen: usize) -> usize {
         let (row, column) = cursor_position(&self.text_area);
         let from = self.text_area.screen_to_data(row_on_screen, 0).1;
@@ -159,12 +158,12 @@ impl TextComposer {
         signs.map(|sign| usize::from(sign.cell_width())).sum()
     }
 
-    /// How many columns of that line say something.
+    /// Returns how many columns the folded line needs at least.
     pub fn min_folded_columns(&self, key: &str) -> usize {
         text_width(key) + text_width("›  to write")
     }
 
-    /// Draws the one line that stands there while the user does not write; `key` begins to.
+    /// Draws the single line that replaces the composer while it is not focused; `key` focuses it.
     pub fn draw_folded(&self, frame: &mut Frame, area: Rect, key: &str) {
         let first = self
             .text_area

@@ -1,6 +1,4 @@
-//! What keys do to the text: by signs as people see them, a paste as a whole, and a step at a time back and forth.
-//!
-//! Refuses to know what the text is for.
+//! Edits the text by keys: whole graphemes, a paste as one unit, and undo and redo step by step.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui_textarea::CursorMove;
@@ -9,11 +7,11 @@ use super::undo_history::{EditKind, EditSnapshot, GraphemeKind};
 use super::{TextComposer, cursor_position, graphemes, new_text_area};
 
 impl TextComposer {
-    /// Keys that the text area has in another place than most programs, and all others, which are its own.
+    /// Handles keys whose meaning differs from the text area's default, and passes on all others.
     pub(super) fn apply_key(&mut self, key: KeyEvent) {
         let is_ctrl = key.modifiers == KeyModifiers::CONTROL;
         match key.code {
-            // A terminal sends Ctrl+/ and Ctrl+_ as Ctrl+7 where it knows no better.
+            // Some terminals send Ctrl+/ and Ctrl+_ as Ctrl+7.
             KeyCode::Char('/' | '_' | '7') if is_ctrl => {
                 let before = self.undo_history.undo(self.edit_snapshot());
                 self.restore(before);
@@ -47,7 +45,7 @@ impl TextComposer {
         self.leave_grapheme(before);
     }
 
-    /// Removes the rest of a sign where a key that removes words took a part of it: the area knows characters only.
+    /// Removes the rest of a grapheme of which a word deletion removed a part: the text area knows only characters.
     fn remove_grapheme_rest(&mut self, was: &str, row: usize, place: usize) {
         let (now, at) = cursor_position(&self.text_area);
         let (n_was, n_is) = (was.chars().count(), self.line_at_cursor().0.chars().count());
@@ -67,7 +65,7 @@ impl TextComposer {
         }
     }
 
-    /// What a key does to the text, where it does something.
+    /// Returns what a key does to the text, for grouping undo steps.
     fn edit_kind(&self, key: KeyEvent) -> EditKind {
         let (line, place) = self.line_at_cursor();
         if let Some(c) = typed_char(key) {
@@ -93,7 +91,7 @@ impl TextComposer {
         }
     }
 
-    /// Changes something, and remembers how it was.
+    /// Applies a change and records the state before it for undo.
     pub(super) fn apply_edit(&mut self, what: EditKind, change: impl FnOnce(&mut Self)) {
         let before = self.edit_snapshot();
         change(self);
@@ -121,7 +119,7 @@ impl TextComposer {
         self.move_cursor(stand.cursor.0, stand.cursor.1);
     }
 
-    /// Puts other lines there.
+    /// Replaces the lines, and keeps the text area's yank buffer.
     pub(super) fn set_lines(&mut self, lines: Vec<String>) {
         let yanked = self.text_area.yank_text();
         self.text_area = new_text_area(lines);
@@ -134,14 +132,14 @@ impl TextComposer {
             .move_cursor(CursorMove::Jump(short(row), short(column)));
     }
 
-    /// The line of the cursor, and its place there.
+    /// Returns the cursor's line, and the cursor's position in it.
     pub(super) fn line_at_cursor(&self) -> (&str, usize) {
         let (row, place) = cursor_position(&self.text_area);
         let line = self.text_area.lines().get(row).map_or("", String::as_str);
         (line, place)
     }
 
-    /// Removes the whole sign before or behind the cursor where a key would remove a character of it.
+    /// Removes the whole grapheme before or after the cursor if a key would remove one of its characters.
     fn remove_grapheme(&mut self, key: KeyEvent) -> bool {
         let Some(way) = delete_direction(key).filter(|_| !self.text_area.is_selecting()) else {
             return false;
@@ -151,7 +149,7 @@ impl TextComposer {
             DeleteDirection::Backward => place - graphemes::grapheme_start(line, place),
             DeleteDirection::Forward => graphemes::grapheme_end(line, place) - place,
         };
-        // At the edge of a line its end goes.
+        // At the edge of a line, delete the line break.
         for _ in 0..n_chars.max(1) {
             match way {
                 DeleteDirection::Backward => self.text_area.delete_char(),
@@ -161,7 +159,7 @@ impl TextComposer {
         true
     }
 
-    /// Moves the cursor out of a sign, in the direction that it went.
+    /// Moves the cursor out of a grapheme, in the direction it moved.
     pub(super) fn leave_grapheme(&mut self, before: (usize, usize)) {
         let (line, place) = self.line_at_cursor();
         if !graphemes::is_inside_grapheme(line, place) {
@@ -183,7 +181,7 @@ impl TextComposer {
         }
     }
 
-    /// Removes a whole paste where a key would remove a part of it.
+    /// Removes a whole paste mark if a key would remove a part of it.
     fn remove_chip(&mut self, key: KeyEvent) -> bool {
         let is_back = match key.code {
             KeyCode::Backspace => true,
@@ -213,7 +211,7 @@ impl TextComposer {
         is_taken
     }
 
-    /// Moves the cursor out of a paste, in the direction that it went.
+    /// Moves the cursor out of a paste mark, in the direction it moved.
     fn leave_chip(&mut self, before: (usize, usize)) {
         let (row, column) = cursor_position(&self.text_area);
         let line = self.text_area.lines().get(row).map_or("", String::as_str);
@@ -227,16 +225,16 @@ impl TextComposer {
     }
 }
 
-/// Where a sign goes.
+/// Which grapheme is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DeleteDirection {
     /// The one before the cursor.
     Backward,
-    /// The one behind it.
+    /// The one after the cursor.
     Forward,
 }
 
-/// The way in which a key takes one sign.
+/// Returns the direction in which a key deletes one grapheme.
 fn delete_direction(key: KeyEvent) -> Option<DeleteDirection> {
     let is_ctrl = key.modifiers == KeyModifiers::CONTROL;
     let is_plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
@@ -249,7 +247,7 @@ fn delete_direction(key: KeyEvent) -> Option<DeleteDirection> {
     }
 }
 
-/// The character that a key types.
+/// Returns the character that a key types.
 pub(super) fn typed_char(key: KeyEvent) -> Option<char> {
     match key.code {
         KeyCode::Char(c) if (key.modifiers - KeyModifiers::SHIFT).is_empty() => Some(c),

@@ -1,34 +1,37 @@
-//! The signs of a line as people see them: a letter with its accents, an emoji of several characters.
+//! Grapheme boundaries of a line: a letter with its accents, or an emoji of several code points, counts as
+//! one unit.
 //!
-//! Refuses to know the text area: places are counted in characters, as it does.
+//! Positions are counted in characters, as in the text area.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Where the sign begins that ends at a place or goes on there; the place itself at the beginning of the line.
+/// Returns the start of the grapheme that ends at a position or contains it; the position itself
+/// at the start of the line.
 pub fn grapheme_start(line: &str, place: usize) -> usize {
     let edges = grapheme_boundaries(line).take_while(|edge| *edge < place);
     edges.last().unwrap_or(place)
 }
 
-/// Where the sign ends that begins at a place or has begun before it; the place itself at the end of the line.
+/// Returns the end of the grapheme that starts at a position or contains it; the position
+/// itself at the end of the line.
 pub fn grapheme_end(line: &str, place: usize) -> usize {
     grapheme_boundaries(line)
         .find(|edge| *edge > place)
         .unwrap_or(place)
 }
 
-/// Tells whether a place is within a sign.
+/// Returns whether a position is inside a grapheme.
 pub fn is_inside_grapheme(line: &str, place: usize) -> bool {
     grapheme_boundaries(line).find(|edge| *edge >= place) != Some(place)
 }
 
-/// Tells whether a character joins the sign at the end of a text.
+/// Returns whether a character joins the last grapheme of a text.
 pub fn joins_last_grapheme(text: &str, c: char) -> bool {
     let last = text.graphemes(true).next_back();
     last.is_some_and(|last| format!("{last}{c}").graphemes(true).count() == 1)
 }
 
-/// Part of a line, from one place to another.
+/// Returns the part of a line between two positions.
 pub fn slice_chars(line: &str, from: usize, to: usize) -> String {
     line.chars()
         .skip(from)
@@ -36,7 +39,7 @@ pub fn slice_chars(line: &str, from: usize, to: usize) -> String {
         .collect()
 }
 
-/// The places between which signs stand.
+/// Returns the positions between graphemes.
 fn grapheme_boundaries(line: &str) -> impl Iterator<Item = usize> {
     let ends = line.graphemes(true).scan(0, |place, sign| {
         *place += sign.chars().count();
@@ -51,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_sign_of_several_characters_is_one() {
-        // One letter, five characters, two characters.
+        // Three graphemes of one, five and two characters.
         let line = "a👩‍👩‍👧e\u{301}";
         assert_eq!(
             [

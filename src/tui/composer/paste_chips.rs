@@ -1,13 +1,13 @@
-//! Large pastes in the composer: one mark each in the text, the text itself beside it.
+//! Large pastes in the composer: the text shows one mark for each, and the pasted text is stored beside it.
 //!
-//! Refuses to know the text area: it is told lines and places. A mark is whole or gone.
+//! A mark is either complete or removed.
 
-/// From how many lines on a paste becomes a mark.
+/// The number of lines from which a paste becomes a mark.
 const MIN_CHIP_LINES: usize = 8;
-/// From how many bytes on.
+/// The number of bytes from which a paste becomes a mark.
 const MIN_CHIP_BYTES: usize = 1_000;
 
-/// What was pasted and stands in the text as a mark.
+/// The pasted texts that are shown as marks.
 #[derive(Debug, Default)]
 pub struct PasteChips {
     all: Vec<PasteChip>,
@@ -21,7 +21,7 @@ struct PasteChip {
 }
 
 impl PasteChips {
-    /// Takes a pasted text where it is large; gives the mark that stands for it.
+    /// Stores a pasted text if it is large; returns the mark that represents it.
     pub fn add_paste(&mut self, text: &str) -> Option<String> {
         let n_lines = text.lines().count();
         if n_lines < MIN_CHIP_LINES && text.len() < MIN_CHIP_BYTES {
@@ -40,7 +40,7 @@ impl PasteChips {
         Some(mark)
     }
 
-    /// How many bytes the pasted texts have whose marks stand in a line.
+    /// Returns the total size of the pasted texts whose marks are in a line.
     pub fn n_bytes(&self, line: &str) -> usize {
         if !line.contains("[paste ") {
             return 0;
@@ -53,7 +53,7 @@ impl PasteChips {
             .sum()
     }
 
-    /// Puts the pasted texts in the places of their marks.
+    /// Replaces the marks with their pasted texts.
     pub fn expand_marks(&self, text: String) -> String {
         if self.all.is_empty() {
             return text;
@@ -77,7 +77,7 @@ impl PasteChips {
             .min_by_key(|(at, _)| *at)
     }
 
-    /// The mark of a line that a place lies in or at the edge of: where it begins and ends, in characters.
+    /// Returns the mark that contains or touches a position: its start and end, in characters.
     pub fn chip_at(&self, line: &str, place: usize) -> Option<(usize, usize)> {
         self.all.iter().find_map(|chip| {
             line.match_indices(&chip.mark).find_map(|(at, mark)| {
@@ -107,7 +107,7 @@ mod tests {
             chips.expand_marks(text),
             format!("a {long} b {}", "x".repeat(1_000))
         );
-        // A mark within a pasted text is text.
+        // A mark inside a pasted text is ordinary text.
         let quoting = chips
             .add_paste(&format!("{mark}{}", "\n".repeat(9)))
             .unwrap();

@@ -1,51 +1,48 @@
-//! What stood in the composer before, a word at a time, to come back to.
-//!
-//! Refuses to know keys and the text area: it is told what stood there and of what kind the change is.
+//! The composer's undo history, grouped by words.
 
 use std::collections::VecDeque;
 
-/// How many steps are kept.
 const MAX_UNDO_STEPS: usize = 200;
-/// How many bytes of text, all steps together.
+/// The total size of the stored texts, in bytes.
 const MAX_UNDO_BYTES: usize = 4 << 20;
-/// How many signs a step takes back at most: not every script divides its words by blanks.
+/// How many graphemes one step undoes at most: not every script separates words by spaces.
 const MAX_STEP_GRAPHEMES: usize = 20;
 
-/// A text, and its cursor in lines and characters.
+/// A text, and its cursor as line and character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditSnapshot {
     pub lines: Vec<String>,
     pub cursor: (usize, usize),
-    /// Which sent text it is, where it is one.
+    /// The index of the sent text that is being edited, if it is one.
     pub recalled: Option<usize>,
 }
 
-/// What a change does.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditKind {
-    /// A sign comes.
+    /// A grapheme is typed.
     Insert(GraphemeKind),
-    /// The sign before the cursor goes.
+    /// The grapheme before the cursor is deleted.
     DeleteBackward(GraphemeKind),
-    /// The sign behind it goes.
+    /// The grapheme after the cursor is deleted.
     DeleteForward(GraphemeKind),
-    /// All else, which is a step of its own: a paste, a whole line that goes.
+    /// Any other change, which is a step of its own: a paste, a deleted line.
     Other,
 }
 
-/// What a sign means for where a step ends.
+/// How a grapheme affects the end of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphemeKind {
-    /// It stands between words.
+    /// It separates words.
     Blank,
     /// It is part of a word.
     Letter,
-    /// It is part of the sign before it.
+    /// It is part of the grapheme before it.
     Combining,
 }
 
 impl GraphemeKind {
-    /// What a sign of a text is.
+    /// Classifies a grapheme.
     pub fn classify(sign: &str) -> Self {
         if sign.chars().all(char::is_whitespace) {
             Self::Blank
@@ -55,17 +52,17 @@ impl GraphemeKind {
     }
 }
 
-/// The steps to go back and forth by.
+/// The undo and redo steps.
 #[derive(Debug, Default)]
 pub struct UndoHistory {
     back: VecDeque<EditSnapshot>,
     forth: Vec<EditSnapshot>,
-    /// The change that came last, where the next one may belong to its step, and the signs of that step.
+    /// The last change, if the next one can join its step, and the number of graphemes in that step.
     last: Option<(EditKind, usize)>,
 }
 
 impl UndoHistory {
-    /// Takes in that something changed, and what stood there before.
+    /// Records a change, with the state before it.
     pub fn record_change(&mut self, before: EditSnapshot, change: EditKind) {
         self.forth.clear();
         let goes_on = self.continues_step(change);
@@ -82,12 +79,12 @@ impl UndoHistory {
         }
     }
 
-    /// Takes in that the cursor went elsewhere: what comes is a step of its own.
+    /// Ends the current step, for example after the cursor has moved.
     pub fn end_step(&mut self) {
         self.last = None;
     }
 
-    /// Goes a step back from what stands there now.
+    /// Returns the state before the last step; `now` is the current one.
     pub fn undo(&mut self, now: EditSnapshot) -> Option<EditSnapshot> {
         let before = self.back.pop_back()?;
         self.last = None;
@@ -95,7 +92,7 @@ impl UndoHistory {
         Some(before)
     }
 
-    /// Goes forth again from what stands there now.
+    /// Returns the state after the next step; `now` is the current one.
     pub fn redo(&mut self, now: EditSnapshot) -> Option<EditSnapshot> {
         let after = self.forth.pop()?;
         self.last = None;
@@ -103,7 +100,7 @@ impl UndoHistory {
         Some(after)
     }
 
-    /// Tells whether a change belongs to the step of the last one.
+    /// Returns whether a change joins the step of the last one.
     fn continues_step(&self, change: EditKind) -> bool {
         let Some((last, n)) = self.last else {
             return false;

@@ -1,6 +1,4 @@
-//! How a dialog is drawn: its frame, why it is asked and what, its choices, and what Enter does.
-//!
-//! Refuses to know what a choice leads to.
+//! Draws a dialog: its frame, the reason and the question, its choices, and what Enter does.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -14,13 +12,13 @@ use crate::tui::markdown::hanging_indent;
 use crate::tui::text_wrap::{fit_border_line, text_width, truncate_to_columns, wrap_spans};
 use crate::tui::theme;
 
-/// What a dialog says in place of what Enter does while it takes no keys yet.
+/// Shown instead of Enter's action while the dialog takes no keys yet.
 const NOT_READY_TEXT: &str = "a moment, to read it";
-/// How many columns a text of a dialog takes at most.
+/// The maximum width of a dialog's text.
 const MAX_TEXT_COLUMNS: usize = 112;
 
 impl ChoiceDialog {
-    /// How many rows it would like to have.
+    /// Returns how many rows the dialog would like to have.
     pub fn preferred_rows(&self, columns: usize) -> usize {
         self.body_lines(columns.saturating_sub(4), usize::MAX).len() + self.choices.len() + 2
     }
@@ -29,7 +27,7 @@ impl ChoiceDialog {
         let (why, what) = self.body.split_at(self.reason_lines.min(self.body.len()));
         let mut lines = body_text_lines(why, columns, rows);
         let what = body_text_lines(what, columns, rows);
-        // What is asked is read before why it is, where there is no room for both.
+        // The question is more important than its reason if only one of them fits.
         if lines.len() + what.len() > rows && !what.is_empty() {
             let most = rows.saturating_sub(what.len()).max(rows / 3);
             lines = fit_texts(why, columns, most);
@@ -38,8 +36,8 @@ impl ChoiceDialog {
         lines
     }
 
-    /// Draws the dialog as far as it has the keys, with what Enter does at its end, and the key that shows all of it
-    /// where it is cut; gives the rows of its choices for the mouse.
+    /// Draws the dialog: choices as far as it has the keys, Enter's action at the bottom, and the key that
+    /// shows the full text if it is truncated. Returns the areas of the choices, for the mouse.
     pub fn draw(
         &self,
         frame: &mut Frame,
@@ -51,7 +49,7 @@ impl ChoiceDialog {
         frame.render_widget(Clear, area);
         let (inner, columns) = self.draw_frame(frame, area, enter);
         let rows = usize::from(inner.height);
-        // Choices scroll; what they are about is never given up for them.
+        // Choices can scroll, so the body always keeps at least one row.
         let least = usize::from(!self.body.is_empty() && rows > 1);
         let n_choices = self.choices.len().min(rows - least);
         let n_body = rows - n_choices;
@@ -59,7 +57,7 @@ impl ChoiceDialog {
         if body.len() > n_body {
             match n_body {
                 0 => body.clear(),
-                // What it is about says more than that there is more.
+                // With a single row, the text matters more than the note that there is more.
                 1 => {
                     body.truncate(1);
                     if let Some(line) = body.first_mut() {
@@ -79,7 +77,7 @@ impl ChoiceDialog {
             ..inner
         };
         frame.render_widget(Paragraph::new(body), body_area);
-        // Of more choices than rows the chosen one is among those that are drawn.
+        // If there are more choices than rows, scroll so that the selected one is visible.
         let pointed_at = keys.pointed_choice().unwrap_or(self.first_choice);
         let from = (pointed_at + 1).saturating_sub(n_choices.max(1));
         let mut places = Vec::new();
@@ -103,12 +101,12 @@ impl ChoiceDialog {
         places
     }
 
-    /// Draws the dialog while it takes no keys yet: it has just come, and a key may be meant for something else.
+    /// Draws the dialog while it takes no keys yet: it has just appeared, and a key may be meant for something else.
     pub fn draw_guarded(&self, frame: &mut Frame, area: Rect, view: &str) {
         let _no_place_to_click = self.draw(frame, area, DialogFocus::Nobody, NOT_READY_TEXT, view);
     }
 
-    /// Draws the border where there is room for one.
+    /// Draws the border if there is room for one.
     fn draw_frame(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
         let columns = usize::from(area.width);
         let (sign, style, border) = match self.origin {
@@ -116,7 +114,7 @@ impl ChoiceDialog {
             DialogOrigin::User => ("", theme::KEY, BorderType::Rounded),
         };
         let least = match self.preferred_rows(columns) {
-            // A list of one has a frame, too.
+            // A list with one choice gets a frame too.
             3 => 3,
             _ => 4,
         };
@@ -158,7 +156,7 @@ impl ChoiceDialog {
     }
 }
 
-/// Leaves room for a word at a line's end.
+/// Shortens a line so that a word fits at its end.
 fn shorten_line(line: &mut Line<'static>, columns: usize, word: &str) {
     let style = line.spans.first().map_or(theme::PLAIN, |span| span.style);
     let text: String = line
@@ -177,7 +175,7 @@ fn shorten_line(line: &mut Line<'static>, columns: usize, word: &str) {
     ]);
 }
 
-/// What Enter does, or what else goes to the dialog: the words of a choice are the agent's, and no hints.
+/// Returns the bottom line. The label of a choice can come from an agent, so key names in it must not become hints.
 fn enter_action_line(enter: &str, style: Style) -> Line<'static> {
     let mut line = if enter.starts_with("Enter") {
         Line::styled(enter.to_owned(), clickable_keys::mark_hint(style))
@@ -189,7 +187,7 @@ fn enter_action_line(enter: &str, style: Style) -> Line<'static> {
     line
 }
 
-/// Some texts in a few rows: each begins in one of its own, and is cut where the others need the rest.
+/// Fits several texts into a few rows: each gets its own first row, and is truncated if the others need the rest.
 fn fit_texts(texts: &[(String, Style)], columns: usize, most: usize) -> Vec<Line<'static>> {
     let n_texts = texts.len().min(most);
     let mut lines: Vec<Line<'static>> = Vec::new();
@@ -211,7 +209,7 @@ fn fit_texts(texts: &[(String, Style)], columns: usize, most: usize) -> Vec<Line
     lines
 }
 
-/// Lines of a body at a width, not many more than there are rows for.
+/// Lays out the body at a width; stops soon after the available rows.
 fn body_text_lines(body: &[(String, Style)], columns: usize, rows: usize) -> Vec<Line<'static>> {
     // Longer lines are hard to read.
     let columns = columns.min(MAX_TEXT_COLUMNS);
@@ -229,7 +227,8 @@ fn body_text_lines(body: &[(String, Style)], columns: usize, rows: usize) -> Vec
     lines
 }
 
-/// A choice; quiet where none can be made, and without its letter where that is written elsewhere.
+/// Lays out a choice; dimmed if it cannot be chosen now, and without its letter while letters
+/// are typed into the composer.
 fn choice_line(
     choice: &DialogChoice,
     keys: DialogFocus,

@@ -1,4 +1,4 @@
-//! Dialog: a turn failed, and trying again by ourselves did not help.
+//! Dialog: a turn failed, and the automatic retries did not help.
 
 use super::{
     add_adapter_switch, answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id,
@@ -9,7 +9,7 @@ use crate::domain::turn::TurnPurpose;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
-/// What a failure is called that a login mends.
+/// The failure kind that a login fixes.
 const LOGIN_FAILURE: &str = "login";
 
 pub(super) fn build_dialog(
@@ -26,7 +26,7 @@ pub(super) fn build_dialog(
     let mut sheet =
         ChoiceDialog::new(question_dialog_id(id), &title).with_text(message, theme::BAD);
     sheet.full_text = Some((title, message.to_owned()));
-    // Some say it themselves.
+    // Some messages already tell the user to log in.
     if kind == LOGIN_FAILURE && !message.contains("login") {
         let way_out = format!(
             "Log in to {adapter} in another terminal, then R; `agent-collab doctor` names the command."

@@ -1,6 +1,6 @@
-//! Dialog: the agent asks something, with answers to choose from or in the user's own words.
+//! Dialog: the agent asks a question, with answers to choose from or in the user's own words.
 //!
-//! Several questions are asked one after the other; they are answered together.
+//! Several questions are asked one after the other; their answers are sent together.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
 use crate::tui::text_wrap::{text_width, to_one_line};
 use crate::tui::theme;
 
-/// From how many columns on an offered answer is also shown whole.
+/// An offered answer wider than this many columns is also shown in full above the choices.
 const MAX_SHORT_ANSWER: usize = 30;
 
-/// A number points at its answer, Enter gives it: the same keys show tabs where nothing is asked.
+/// A number selects its answer, Enter sends it: the same keys switch tabs when no question is open.
 const ANSWER_KEYS: &str = "123456789";
 
 pub(super) fn build_dialog(
@@ -59,7 +59,8 @@ pub(super) fn build_dialog(
     )
 }
 
-/// The offered answers; where several may be chosen, each with a box, and one choice that gives them.
+/// Adds the offered answers. Where several may be chosen, each has a checkbox and one more choice sends
+/// them.
 fn add_answers(
     mut sheet: ChoiceDialog,
     title: String,
@@ -68,7 +69,7 @@ fn add_answers(
 ) -> ChoiceDialog {
     let whole: Vec<String> = asked.options.iter().map(AnswerOption::describe).collect();
     sheet.full_text = Some((title, format!("{}\n\n{}", asked.text, whole.join("\n"))));
-    // A choice has one line; what it means, and what may not fit there, stands above.
+    // A choice has one line, so its description, and a label that may not fit, go above the choices.
     for (key, offered) in ANSWER_KEYS.chars().zip(&asked.options) {
         if offered.description.is_some() || text_width(&offered.label) > MAX_SHORT_ANSWER {
             let line = to_one_line(&offered.describe());
@@ -112,7 +113,7 @@ fn add_answers(
     }
 }
 
-/// The questions that are not answered yet.
+/// Returns the questions that are not answered yet.
 pub fn unanswered_questions<'a>(
     questions: &'a [AgentQuestion],
     known: &DialogContext<'_>,

@@ -1,7 +1,7 @@
-//! Dialog: may an agent's call go ahead, once, for longer, or not at all?
+//! Dialog: may an agent's call run once, for longer, or not at all?
 //!
-//! It says why it is asked, then shows the call exactly as it was made. Enter refuses until the user chooses otherwise: a key that was
-//! meant for the dialog before allows nothing.
+//! It gives the reason for asking, then shows the call exactly as the agent made it. Enter denies until the
+//! user chooses otherwise: a key that was meant for the previous dialog must not allow anything.
 
 use ratatui::style::Style;
 
@@ -15,7 +15,7 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
-/// How the ids of its dialogs begin.
+/// Prefix of the ids of approval dialogs.
 pub const DIALOG_ID_PREFIX: &str = "call";
 
 pub(super) fn build_dialog(
@@ -33,7 +33,7 @@ pub(super) fn build_dialog(
     };
     let phase = state.phase.name();
     let who = match &approval.child {
-        // A child of this program's tells its whole path.
+        // A subagent of this program reports its whole path.
         Some(path) if path.contains('▸') => path.clone(),
         Some(child) => format!("{who} ▸ {child}"),
         None => who.to_owned(),
@@ -60,20 +60,21 @@ pub(super) fn build_dialog(
         sheet.with_reason(&line, style)
     });
     sheet = sheet.with_text(&head, theme::CODE);
-    // What would be written may be longer than the window.
+    // The edit may be longer than the window.
     let lines = patch.iter().flat_map(EditPreview::numbered_lines);
     sheet = lines.fold(sheet, |sheet, (line, style)| sheet.with_text(&line, style));
     add_decisions(sheet, approval)
 }
 
-/// A text as it is, whatever marks it has: no fence in it is as long as its own.
+/// Puts a text in a code fence that is longer than any run of backticks in the text.
 fn fence_text(info: &str, text: &str) -> String {
     let runs = text.split(|c| c != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or(0).max(2) + 1);
     format!("{fence}{info}\n{text}\n{fence}\n\n")
 }
 
-/// Why it is asked about: what the rules say, what that means for longer, what the agent says.
+/// Explains why the dialog asks: the matching rule, what it means for longer approvals, the agent's own
+/// reason.
 fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
     let mut lines = Vec::new();
     if let Some(why) = &approval.why {
@@ -82,7 +83,7 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
             rule,
             origin,
         } = why;
-        // A floor's name stands in its origin, too.
+        // The origin contains the name of a hard limit, too.
         let by = match origin.strip_prefix("floor: ") {
             Some(floor) if floor == rule => format!(" ({origin})"),
             Some(_) | None => format!(": {rule} ({origin})"),
@@ -154,7 +155,7 @@ fn decide_request(approval: &Approval, answer: ApprovalDecision) -> ChoiceAction
     }])
 }
 
-/// What is kept: this very call, what is like it, or a pattern of the user's.
+/// Asks what to remember: this exact call, calls like it, or a pattern of the user's own.
 fn build_remember_dialog(approval: &Approval, scope: ApprovalScope) -> ChoiceDialog {
     let title = format!("allow for {}: what?", scope.label());
     let serves = format!(
@@ -199,7 +200,7 @@ fn build_remember_dialog(approval: &Approval, scope: ApprovalScope) -> ChoiceDia
     sheet.with_choice('b', "back", ChoiceAction::Close)
 }
 
-/// The pattern that a user begins with who writes one.
+/// Returns the pattern that the user starts editing from.
 pub fn suggest_pattern(state: &RunState) -> String {
     let offers = state.approvals.first().map(|first| first.offers.iter());
     let last = offers.and_then(|mut offers| offers.next_back());

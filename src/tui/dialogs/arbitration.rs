@@ -1,4 +1,4 @@
-//! Dialog: the review does not end by itself; the user decides.
+//! Dialog: the review does not converge, so the user decides.
 
 use super::{
     MAX_FINDING_COLUMNS, answer_question, confirm_cancel, confirmations, question_dialog_id,
@@ -11,7 +11,6 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// How many open findings are listed.
 const MAX_LISTED_FINDINGS: usize = 8;
 
 pub(super) fn build_dialog(

@@ -1,4 +1,4 @@
-//! Dialog: the agent of a step says that something stands in the way.
+//! Dialog: the agent of a step reports that it is blocked.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::QuestionAnswer;

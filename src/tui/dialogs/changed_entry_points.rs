@@ -1,6 +1,6 @@
 //! Dialog: a step changed something that this program would run.
 //!
-//! Enter only shows the diff: running changed code is never the answer to a stray key.
+//! Enter only shows the diff: an accidental key press must never run changed code.
 
 use super::changed_files;
 use crate::domain::question::{EntryPoint, QuestionAnswer};

@@ -1,6 +1,6 @@
-//! What dialogs say and offer of files that a step changed and that somebody has to look at.
+//! Text and choices that dialogs share about files that a step changed and that the user must inspect.
 //!
-//! Enter only shows the diff. Refuses to know why they wait.
+//! Enter only shows the diff. The calling dialog gives the reason for each file.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::diff_scope::DiffScope;
@@ -10,7 +10,7 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
-/// A dialog about files of a step, each with why it is here; `with_choice` are what may be done with them.
+/// Builds a dialog about files of a step, each with its reason; `offers` are the choices for those files.
 pub(super) fn build_dialog<'a>(
     id: u32,
     step: u32,

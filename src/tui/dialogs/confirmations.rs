@@ -1,4 +1,4 @@
-//! Dialogs that ask once more before something that cannot be taken back by a key.
+//! Dialogs that ask for confirmation before an action that a key cannot undo.
 
 use crate::domain::event::Event;
 use crate::domain::phase::{Mode, Phase};
@@ -10,10 +10,10 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter, StopKin
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::theme;
 
-/// What is added where the turn ended behind the dialog.
+/// Shown when the turn ended behind the dialog.
 const HELD_TURN_NOTE: &str = "No turn runs now. The next one waits for this answer.";
 
-/// Gives the run up?
+/// Asks whether to cancel the run.
 pub fn cancel_run() -> ChoiceDialog {
     build_confirmation(
         "cancel",
@@ -24,7 +24,7 @@ pub fn cancel_run() -> ChoiceDialog {
     .until_answered(StopKind::Cancel)
 }
 
-/// Stops, and goes back to the goal? What does less is named by its keys.
+/// Asks whether to stop and return to the goal. The text names the keys that do less.
 pub fn stop_run(phase: Phase, keymap: &ActiveKeymap) -> ChoiceDialog {
     let key = |action| keymap.key_label(action, ComposerFocus::Unfocused);
     let less = format!(
@@ -44,7 +44,7 @@ pub fn stop_run(phase: Phase, keymap: &ActiveKeymap) -> ChoiceDialog {
     build_confirmation("stop", title, text, yes).until_answered(StopKind::ToGoal)
 }
 
-/// Answers a question by giving up what was planned?
+/// Asks whether to answer a question by dropping the plan and returning to the goal.
 pub fn return_to_goal(id: u32) -> ChoiceDialog {
     let answer = QuestionAnswer::Stop;
     build_confirmation(
@@ -60,7 +60,7 @@ pub fn return_to_goal(id: u32) -> ChoiceDialog {
     .until_answered(StopKind::ByAnswer { id })
 }
 
-/// Lets a plan pass that the review did not approve?
+/// Asks whether to let a plan pass that the review did not approve.
 pub fn force_pass(id: u32, open: usize) -> ChoiceDialog {
     let findings = pluralize(open, "finding");
     let stays = match open {
@@ -81,7 +81,7 @@ pub fn force_pass(id: u32, open: usize) -> ChoiceDialog {
     )
 }
 
-/// Leaves the execution, and plans anew?
+/// Asks whether to leave the execution and plan again.
 pub fn replan() -> ChoiceDialog {
     let entered = Event::PlanEntered {
         reason: "you want the plan written anew".to_owned(),
@@ -104,7 +104,7 @@ pub fn replan() -> ChoiceDialog {
         .until_answered(StopKind::Replan)
 }
 
-/// The dialog that asks whether to stop, as things are now: the run goes on behind it, but starts no turn.
+/// Updates an open stop dialog to the current state: the run continues behind it, but starts no turn.
 pub fn refresh_stop_dialog(
     sheet: &ChoiceDialog,
     stops: StopKind,
@@ -131,7 +131,7 @@ pub fn refresh_stop_dialog(
     }
 }
 
-/// Why nothing would come of stopping now.
+/// Returns the reason why stopping now would have no effect.
 fn stop_blocker(stops: StopKind, state: &RunState) -> Option<&'static str> {
     let is_of_run = !matches!(stops, StopKind::Quit | StopKind::Task);
     let is_at_goal = matches!(state.phase, Phase::Init | Phase::RefineGoal);
@@ -160,7 +160,8 @@ fn remove_stop_choice(sheet: &ChoiceDialog, why: &str) -> ChoiceDialog {
     sheet.with_text(why, theme::PLAIN)
 }
 
-/// The question that was to be answered with a stop is no longer open: the run is stopped without it.
+/// Makes the dialog stop the run directly, because the question that the stop would have answered is no
+/// longer open.
 fn stop_without_answer(sheet: &ChoiceDialog) -> ChoiceDialog {
     let mut sheet = sheet.clone();
     let choices = sheet.choices.iter_mut();
@@ -170,7 +171,7 @@ fn stop_without_answer(sheet: &ChoiceDialog) -> ChoiceDialog {
     sheet
 }
 
-/// Says of tasks that have ended that they have; their keys stay, so that each key still means the same task.
+/// Marks tasks that ended. They keep their keys, so that each key still means the same task.
 fn mark_ended_tasks(sheet: &ChoiceDialog, state: &RunState) -> ChoiceDialog {
     let runs = |action: &Action| match action {
         Action::StopChild(session) => {
@@ -191,7 +192,7 @@ fn mark_ended_tasks(sheet: &ChoiceDialog, state: &RunState) -> ChoiceDialog {
     sheet
 }
 
-/// Lets nearly everything run unasked?
+/// Asks whether to let nearly everything run without approval.
 pub fn enable_yolo_mode() -> ChoiceDialog {
     build_confirmation(
         "yolo",
@@ -206,7 +207,7 @@ pub fn enable_yolo_mode() -> ChoiceDialog {
     .until_closed()
 }
 
-/// Releases a turn, asked twice.
+/// Asks a second time before a turn is sent.
 pub fn send_turn(what: &str) -> ChoiceDialog {
     let mut sheet = build_confirmation(
         "release",
@@ -214,7 +215,7 @@ pub fn send_turn(what: &str) -> ChoiceDialog {
         what,
         ("release this turn", Action::Event(Event::TurnSendConfirmed)),
     );
-    // The second Enter is the confirmation; the first one was seen.
+    // The user saw what the first Enter did; the second one is the confirmation.
     sheet.first_choice = 0;
     sheet.empty_composer_enter = EmptyComposerEnter::CarriesOutChoice;
     sheet

@@ -1,4 +1,4 @@
-//! Dialog: a step edited files that held uncommitted changes, of the user or of a step that was stopped.
+//! Dialog: a step edited files that had uncommitted changes, from the user or from a step that was stopped.
 
 use super::{answer_question, confirm_cancel, list_names, question_dialog_id};
 use crate::domain::question::{LeftoverFiles, QuestionAnswer};
@@ -36,7 +36,7 @@ pub(super) fn build_dialog(
         .with_first_choice(1)
 }
 
-/// Asks about files that a step's tests change each time they run.
+/// Builds the dialog about files that a step's tests change on each run.
 pub(super) fn build_changed_by_tests_dialog(id: u32, step: u32, paths: &[String]) -> ChoiceDialog {
     let title = format!("the tests of step {step} change files each time they run");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
@@ -57,7 +57,7 @@ pub(super) fn build_changed_by_tests_dialog(id: u32, step: u32, paths: &[String]
         .with_first_choice(1)
 }
 
-/// Asks about files that changed while a step ran and that no call of its agent accounts for.
+/// Builds the dialog about files that changed while a step ran, but that no call of its agent accounts for.
 pub(super) fn build_unattributed_dialog(id: u32, step: u32, paths: &[String]) -> ChoiceDialog {
     let title =
         format!("files changed during step {step}, and not by its agent as far as can be seen");

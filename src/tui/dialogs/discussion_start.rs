@@ -1,4 +1,4 @@
-//! Dialog: shall this be discussed, by these, like this?
+//! Dialog: start this discussion, with these participants and settings?
 
 use crate::text::pluralize;
 use crate::tui::action::Action;
@@ -7,10 +7,9 @@ use crate::tui::discussion_commands::DiscussionPlanView;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
-/// How many lines of the topic are shown.
 const MAX_TOPIC_LINES: usize = 6;
 
-/// The dialog; nothing is started before the user agrees.
+/// Builds the dialog; no discussion starts before the user agrees.
 pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
     let topic = &planned.topic;
     let (id, title) = match topic.finding {
@@ -34,7 +33,8 @@ pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
             &format!("given  {}", to_one_line(&planned.budget)),
             theme::QUIET,
         );
-    // The longest last: where there is little room it is cut, and the title says what it is about.
+    // The topic is the longest part and goes last: it is cut where there is little room, and the title
+    // already says what the discussion is about.
     let mut lines = topic.text.lines().filter(|line| !line.trim().is_empty());
     for line in lines.by_ref().take(MAX_TOPIC_LINES) {
         sheet = sheet.with_text(line, theme::PLAIN);

@@ -1,6 +1,6 @@
 //! Dialog: a workflow file was edited while a turn wrote it too.
 //!
-//! Enter merges, which loses nothing: what clashes comes back here.
+//! Enter merges, which loses nothing: conflicts come back to this dialog.
 
 use super::{DialogContext, answer_question, confirm_cancel, question_dialog_id};
 use crate::domain::question::{MergeConflict, QuestionAnswer};

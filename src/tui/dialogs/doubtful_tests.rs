@@ -1,4 +1,4 @@
-//! Dialog: the tests of a step do not fail, and they may not have tested what they tested before.
+//! Dialog: the tests of a step pass, but they may not have tested what they tested before.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::QuestionAnswer;

@@ -1,6 +1,6 @@
-//! Dialog: a turn that was cut off left a draft of its document; shall it count?
+//! Dialog: an interrupted turn left a draft of its document; should the draft count?
 //!
-//! Enter only shows it: half a document is never taken by a stray key.
+//! Enter only shows it: an accidental key press must never accept half a document.
 
 use super::{answer_question, confirm_cancel, question_dialog_id};
 use crate::domain::question::{DraftFile, QuestionAnswer};

@@ -1,7 +1,8 @@
-//! What an edit would change, for the dialog that asks about it: its files by their names in the repository, its
-//! lines with their numbers, none of what only git wants to know.
+//! Preview of an edit for the approval dialog: files under their repository names, lines with their
+//! numbers, no git metadata.
 //!
-//! Total on any text. Refuses to leave out a line that would be written, and to take a path for another.
+//! Accepts any text. It never drops a line that would be written and never replaces a path by a different
+//! one.
 
 use ratatui::style::Style;
 
@@ -9,24 +10,24 @@ use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
 use crate::tui::diff_view::parse_hunk_start;
 use crate::tui::theme;
 
-/// What an edit would change, file by file.
+/// An edit, file by file.
 #[derive(Debug)]
 pub struct EditPreview {
     files: Vec<EditPreviewFile>,
 }
 
-/// One file.
 #[derive(Debug)]
 struct EditPreviewFile {
     name: String,
     diff: UnifiedDiff,
-    /// Its lines that say something, by their places.
+    /// Indexes of the lines to show.
     visible: Vec<usize>,
 }
 
 impl EditPreview {
-    /// Takes the diff of a call apart: each of its paths in a line, with what changes there below it. `targets` are
-    /// the paths as the permission names them, within the repository relative to it.
+    /// Parses the diff of a call, in which each path is on a line of its own with its changes below.
+    /// `targets` are the paths as the permission layer names them: relative to the repository for files
+    /// inside it.
     pub fn parse(paths: &str, targets: &[String], diff: &str) -> Self {
         let all: Vec<&str> = paths.lines().collect();
         let is_paired = all.len() == targets.len();
@@ -34,7 +35,7 @@ impl EditPreview {
         let mut left: Vec<(usize, &str)> = all.iter().copied().enumerate().collect();
         let mut sections: Vec<(String, Vec<&str>)> = Vec::new();
         for line in diff.lines() {
-            // A task's patch names its files as the permission does.
+            // A task's patch uses the permission layer's file names.
             let is_named = |n: usize| is_paired && targets.get(n).is_some_and(|name| name == line);
             let begun = left
                 .iter()
@@ -43,12 +44,13 @@ impl EditPreview {
                 (Some(at), _) => sections.push((name(left.remove(at)), Vec::new())),
                 (None, Some((_, lines))) => lines.push(line),
                 (None, None) => {
+                    // The diff starts without a file name, so it cannot be split between the paths.
                     sections.push((all.join(", "), vec![line]));
                     left.clear();
                 }
             }
         }
-        // Of some the CLI tells no lines.
+        // For some files the CLI reports no lines.
         sections.extend(left.into_iter().map(|path| (name(path), Vec::new())));
         let files = sections
             .into_iter()
@@ -58,13 +60,13 @@ impl EditPreview {
         }
     }
 
-    /// The names of the files with what becomes of them, in a line.
+    /// Returns the file names and what happens to each file, on one line.
     pub fn summary(&self) -> String {
         let heads: Vec<String> = self.files.iter().map(EditPreviewFile::summary).collect();
         heads.join(" · ")
     }
 
-    /// The lines with their numbers.
+    /// Returns the lines with their line numbers.
     pub fn numbered_lines(&self) -> Vec<(String, Style)> {
         let is_only = self.files.len() == 1;
         let of_file = |file: &EditPreviewFile| {
@@ -77,7 +79,7 @@ impl EditPreview {
         self.files.iter().flat_map(of_file).collect()
     }
 
-    /// All of it as a diff, without numbers.
+    /// Returns the whole edit as a diff without line numbers.
     pub fn to_diff(&self) -> String {
         let of_file = |file: &EditPreviewFile| {
             let lines = file.visible_lines().map(|line| match line.kind {
@@ -92,7 +94,7 @@ impl EditPreview {
     }
 }
 
-/// A path as the permission names it, where that is the end of the same path.
+/// Returns the permission layer's name of a path if the path ends with it, else the path itself.
 fn permission_path(path: &str, target: Option<&String>) -> String {
     let is_same = |target: &&String| {
         let before = path.strip_suffix(target.as_str());
@@ -137,7 +139,7 @@ impl EditPreviewFile {
             .filter_map(|at| self.diff.lines.get(*at))
     }
 
-    /// Its name with what becomes of it.
+    /// Returns the file name and what happens to the file.
     fn summary(&self) -> String {
         let n = |kind| {
             self.diff
@@ -154,7 +156,7 @@ impl EditPreviewFile {
             .iter()
             .any(|line| line.text.starts_with("@@ -0,0 "));
         let about = match about {
-            // What was there before is not told.
+            // The previous content is unknown, so this cannot say "new file".
             "" if is_new => "written whole",
             about => about,
         };
@@ -223,7 +225,7 @@ fn style_line(line: &DiffLine, number: &str) -> (String, Style) {
     }
 }
 
-/// Where a hunk lies.
+/// Describes where a hunk starts.
 fn hunk_label(text: &str) -> String {
     parse_hunk_start(text).map_or_else(|| text.to_owned(), |(_, after)| format!("⋯ line {after}"))
 }

@@ -1,6 +1,6 @@
-//! Dialog: shall the approved plan be executed? It says everything that is approved with it.
+//! Dialog: execute the approved plan? It lists everything that is approved with it.
 //!
-//! Enter only shows the plan; executing takes a choice of its own.
+//! Enter only shows the plan; to execute it, the user selects another choice.
 
 use super::{
     answer_question, confirm_back_to_goal, confirm_cancel, list_names, question_dialog_id,
@@ -55,13 +55,13 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     for text in describe_dirty_files(terms) {
         sheet = sheet.with_text(&text, theme::PLAIN);
     }
-    // The steps come last: where the window is small, they are what a key shows whole.
+    // The steps come last: where the window is small they are cut, and a key shows them in full.
     for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
         let line = format!("{}. {}", step.n, to_one_line(&step.text));
         sheet = sheet.with_plan_text(&line, theme::PLAIN);
     }
     let mut all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();
-    // What its choice says is cut where the window is narrow.
+    // The label of this choice is cut where the window is narrow.
     let other = terms.other_test.as_ref().map(describe_other_test);
     all.extend(other.as_deref());
     sheet.full_text = Some(("what you approve".to_owned(), all.join("\n")));

@@ -1,4 +1,4 @@
-//! Dialog: the execution could not be entered.
+//! Dialog: the execution phase could not start.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::QuestionAnswer;

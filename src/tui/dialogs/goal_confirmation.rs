@@ -1,4 +1,4 @@
-//! Dialog: is this the goal? Nothing is planned before the user says so.
+//! Dialog: is this the goal? No planning starts before the user confirms.
 
 use ratatui::style::Style;
 use similar::{ChangeTag, TextDiff};
@@ -13,9 +13,10 @@ use crate::tui::keymap::ComposerFocus;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
-/// How many lines of the goal are laid out here.
+/// How many lines of the goal the dialog shows.
 const MAX_GOAL_LINES: usize = 12;
-/// From which share of common lines on a goal is the one before with changes.
+/// From this share of common lines on, a goal counts as a change of the previous one, not as a different
+/// goal.
 const MIN_SIMILARITY: f32 = 0.3;
 
 pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> ChoiceDialog {
@@ -28,7 +29,7 @@ pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> Choic
     let mut sheet = ChoiceDialog::new(format!("goal {}", state.cycle), title);
     let before = known.goal_before.map_or(text.as_str(), str::trim);
     for (line, style) in goal_change_lines(before, &text) {
-        // A blank line is one too.
+        // The line break keeps a blank line visible.
         sheet = sheet.with_text(&format!("{line}\n"), style);
     }
     sheet.full_text = Some(("the goal".to_owned(), text.clone()));
@@ -50,11 +51,12 @@ pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> Choic
         .with_first_choice(1)
 }
 
-/// The goal's first lines; where it changed since it was put before, the first that shows that.
+/// Returns the goal's first lines; if the goal changed since it was last shown, the first lines that show
+/// a change.
 fn goal_change_lines(before: &str, now: &str) -> Vec<(String, Style)> {
     let (before, now): (Vec<&str>, Vec<&str>) = (before.lines().collect(), now.lines().collect());
     let mut diff = TextDiff::from_slices(&before, &now);
-    // A goal that is another one is read from its beginning.
+    // A different goal is shown from its beginning, without change marks.
     if diff.ratio() < MIN_SIMILARITY {
         diff = TextDiff::from_slices(&now, &now);
     }
@@ -70,7 +72,7 @@ fn goal_change_lines(before: &str, now: &str) -> Vec<(String, Style)> {
     });
     let lines: Vec<(String, Style)> = marked.collect();
     let first = lines.iter().position(|(_, style)| *style != theme::PLAIN);
-    // A line before it says where it is.
+    // Starts one line earlier for context.
     let from = match first.filter(|first| *first >= MAX_GOAL_LINES) {
         Some(first) => first - 1,
         None => 0,
@@ -83,7 +85,7 @@ fn goal_change_lines(before: &str, now: &str) -> Vec<(String, Style)> {
     above.chain(shown).chain(below).collect()
 }
 
-/// The goal as it would be confirmed now.
+/// Returns the goal text that a confirmation would confirm now.
 pub fn goal_text(state: &RunState, known: &DialogContext<'_>) -> String {
     let given = state.goal.as_ref().map(|goal| goal.text.as_str());
     known
@@ -94,7 +96,7 @@ pub fn goal_text(state: &RunState, known: &DialogContext<'_>) -> String {
         .to_owned()
 }
 
-/// The event that confirms a text as the goal.
+/// Returns the event that confirms a text as the goal.
 pub fn confirm_goal(text: &str) -> Event {
     let first = text.lines().find(|line| !line.trim().is_empty());
     let title = first.unwrap_or_default().trim_start_matches('#');

@@ -1,6 +1,7 @@
-//! Dialog: a step changed files that a rule holds back.
+//! Dialog: a step changed files that a rule protects.
 //!
-//! Enter only shows the diff. Putting back stores what is there first, so that either answer can be regretted.
+//! Enter only shows the diff. Restoring the files saves their current content first, so that either answer
+//! can be reversed.
 
 use super::changed_files;
 use crate::domain::question::{HeldEdit, QuestionAnswer};

@@ -1,4 +1,4 @@
-//! Dialog before the first goal: the repository brings instructions for agents, and is not trusted.
+//! Dialog before the first goal: the repository contains instructions for agents, and is not trusted.
 
 use crate::domain::instructions_choice::InstructionsChoice;
 use crate::tui::action::Action;
@@ -6,11 +6,10 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
-/// Why it is asked.
 const EXPLANATION: &str = "This repository is not trusted, so nothing in it instructs agents until you say so. Your answer holds until \
                    these texts change; `agent-collab trust` lets its settings count as well.";
 
-/// Asks about files, each with its text; Enter leaves them out.
+/// Asks about files, each with its text; Enter leaves the files out.
 pub fn build_dialog(files: &[(String, String)]) -> ChoiceDialog {
     let title = match files {
         [(name, _)] => format!("send {} to the agents?", to_one_line(name)),

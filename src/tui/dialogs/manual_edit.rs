@@ -1,4 +1,4 @@
-//! Dialog: the user edits by hand, and says when that is done.
+//! Dialog: the user edits by hand and confirms when finished.
 
 use super::{confirm_cancel, question_dialog_id};
 use crate::domain::question::EditFollowUp;

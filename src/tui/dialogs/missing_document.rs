@@ -1,4 +1,5 @@
-//! Dialog: a turn brought no document, twice. What its agent said instead stands in the chat; it can be answered.
+//! Dialog: a turn produced no document, twice. The chat shows what its agent said instead; the user can
+//! reply to it.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::QuestionAnswer;

@@ -1,4 +1,4 @@
-//! Dialog: what the tests are run by is not there, as is found before the first step.
+//! Dialog: the program that runs the tests is missing, found before the first step.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::QuestionAnswer;

@@ -1,6 +1,7 @@
-//! Dialog: leave, although something works? It says what would end with the program, since when it is at it, and what is kept.
+//! Dialog: quit although work is in progress? It names the work that would end, since when it runs, and
+//! what is kept.
 //!
-//! Refuses to ask where nothing would end.
+//! Returns no dialog when nothing would end.
 
 use crate::domain::phase::Phase;
 use crate::domain::run::{ProgramOperation, RunState};
@@ -13,14 +14,14 @@ use crate::tui::labels::LocalClock;
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// The identity of the dialog.
+/// Id of the dialog.
 pub const DIALOG_ID: &str = "confirm quit";
-/// How many of those that run are named.
+/// How many running items are listed.
 const MAX_LISTED_WORK: usize = 4;
-/// How many columns of what one is about are told, so that the others are seen beside it.
+/// How many columns the subject of one item gets, so that the others stay visible beside it.
 const MAX_SUBJECT_COLUMNS: usize = 64;
 
-/// The dialog, where something works; `key` is that of leaving.
+/// Builds the dialog, or returns `None` when nothing is in progress; `key` is the quit key.
 pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<ChoiceDialog> {
     let works = ongoing_work(state, clock);
     let is_task = |child: &&ChildSession| child.is_running() && child.order.speaks.is_none();
@@ -69,7 +70,7 @@ pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<Ch
     Some(add_choices(sheet, key))
 }
 
-/// The dialog once nothing works any more that it was opened for.
+/// Builds the dialog for when all work that it listed has ended meanwhile.
 pub fn build_idle_dialog(key: &str) -> ChoiceDialog {
     let text = "What was under way has come to its end meanwhile. All is saved.";
     add_choices(base_dialog("leave?").with_text(text, theme::PLAIN), key)
@@ -87,13 +88,12 @@ fn add_choices(sheet: ChoiceDialog, key: &str) -> ChoiceDialog {
         .with_first_choice(1)
 }
 
-/// What the workflow is at.
+/// What the workflow is doing.
 struct OngoingWork {
-    /// What would end, after "end".
+    /// What would end; follows the word "end".
     what_ends: &'static str,
-    /// Who is at what, since when.
+    /// Who works on what, since when.
     description: String,
-    /// What becomes of it.
     what_is_kept: &'static str,
 }
 
@@ -122,7 +122,7 @@ fn ongoing_work(state: &RunState, clock: LocalClock) -> Option<OngoingWork> {
             what_is_kept: kept,
         });
     }
-    // A turn that is held back has not begun: nothing of it would end.
+    // A held turn has not started: quitting would end nothing.
     let is_at_work = |busy: &&ProgramOperation| !matches!(busy, ProgramOperation::Held { .. });
     let busy = state.busy.as_ref().filter(is_at_work)?;
     Some(OngoingWork {

@@ -1,4 +1,4 @@
-//! Dialogs: the finished runs, one of which can be opened; and an unfinished one of them, taken up again.
+//! Dialogs: the list of finished runs, to open one, and the resume of an archived unfinished run.
 
 use crate::text::pluralize;
 use crate::tui::action::Action;
@@ -6,12 +6,12 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::read_only::{RunCompletion, RunListEntry};
 use crate::tui::theme;
 
-/// The keys of the first runs; those after them are reached by the arrows.
+/// Keys of the first runs; the arrow keys reach the others.
 const RUN_KEYS: [char; 9] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
-/// In the place of a key.
+/// Shown instead of a key.
 const NO_KEY_SIGN: char = '·';
 
-/// Lets one of the runs be chosen, the latest first.
+/// Builds the list of runs to open, latest first.
 pub fn build_dialog(runs: &[RunListEntry]) -> ChoiceDialog {
     let title = format!(
         "{}: open which one, read-only?",
@@ -43,7 +43,7 @@ pub fn build_dialog(runs: &[RunListEntry]) -> ChoiceDialog {
     }
 }
 
-/// Which of several unfinished runs is taken up again?
+/// Asks which of several unfinished runs to resume.
 fn build_unarchive_choice(runs: &[&RunListEntry]) -> ChoiceDialog {
     let mut sheet = ChoiceDialog::list("history again", "take which one up again?");
     for (at, run) in runs.iter().enumerate() {
@@ -53,7 +53,7 @@ fn build_unarchive_choice(runs: &[&RunListEntry]) -> ChoiceDialog {
     sheet
 }
 
-/// Is this unfinished run taken up again?
+/// Asks whether to resume this unfinished run.
 pub fn build_unarchive_dialog(run: &RunListEntry) -> ChoiceDialog {
     let facts = [&run.date, &run.ended, &run.progress].into_iter();
     let facts: Vec<&str> = facts

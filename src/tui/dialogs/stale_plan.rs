@@ -1,6 +1,7 @@
-//! Dialog: the plan on disk is not the one that was reviewed.
+//! Dialog: the plan on disk is not the plan that was reviewed.
 //!
-//! It says what changed. Enter only shows it: what was not reviewed is never accepted by a stray key.
+//! It says what changed. Enter only shows the changes: an accidental key press must never accept an
+//! unreviewed plan.
 
 use ratatui::style::Style;
 use similar::{ChangeTag, TextDiff};
@@ -34,7 +35,8 @@ pub(super) fn build_dialog(
     let file = state.plan.as_ref();
     let is_plan = file.is_some_and(|file| file.reading == PlanFileState::Plan);
     if !is_plan {
-        // First: it says why it cannot be accepted, and what changed may be long.
+        // This goes first: it explains why the plan cannot be accepted, and the list of changes may be
+        // long.
         let text = format!(
             "{}. Edit it (E) before it can be accepted.",
             describe_parse_error(known.documents)
@@ -60,7 +62,7 @@ pub(super) fn build_dialog(
         let accept = answer_question(id, QuestionAnswer::AcceptAsIs);
         sheet = sheet.with_choice('y', "accept it as it is", accept);
     }
-    // While steps run there is no way back into the review but by stopping.
+    // While steps run, the only way back to the review is to stop.
     if state.phase != Phase::Execute {
         sheet = sheet.with_choice(
             'r',
@@ -80,7 +82,7 @@ pub(super) fn build_dialog(
         .with_first_choice(n_before)
 }
 
-/// Why what lies there is no plan.
+/// Explains why the file on disk is not a valid plan.
 fn describe_parse_error(texts: &DisplayDocuments) -> String {
     match texts.plan.text.as_deref().map(plan::parse) {
         Some(Err(why)) => why.to_string(),
@@ -88,10 +90,10 @@ fn describe_parse_error(texts: &DisplayDocuments) -> String {
     }
 }
 
-/// How many lines that differ are told in the dialog.
+/// How many differing lines the dialog shows.
 const MAX_DIFFERING_LINES: usize = 6;
 
-/// The plan that was reviewed and the one that lies there now; `None` where the first is not kept.
+/// Returns the reviewed plan and the plan on disk; `None` when the reviewed text is not stored.
 pub fn find_text_pair(reviewed: &Sha256, texts: &DisplayDocuments) -> Option<TextPair> {
     let now = texts.plan.text.as_deref()?;
     let now = front_matter::parse_document(now)
@@ -110,7 +112,7 @@ pub fn find_text_pair(reviewed: &Sha256, texts: &DisplayDocuments) -> Option<Tex
     })
 }
 
-/// The first lines that differ.
+/// Returns the first lines that differ.
 fn differing_lines(pair: &TextPair) -> Vec<(String, Style)> {
     let (old, new): (Vec<&str>, Vec<&str>) =
         (pair.old.1.lines().collect(), pair.new.1.lines().collect());

@@ -1,4 +1,4 @@
-//! Dialog: the program ended in the middle of a step; what shall become of what is there?
+//! Dialog: the program ended in the middle of a step; what should happen to its changes?
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::diff_scope::DiffScope;

@@ -1,6 +1,7 @@
-//! Dialogs: the tests fail for want of a network, or of a socket that is hidden from them.
+//! Dialogs: the tests fail because they need network access, or a socket that the sandbox hides.
 //!
-//! Enter gives nothing away: what an agent wrote would reach what listens on this machine, or command docker.
+//! Enter grants nothing: agent-written code would reach services that listen on this machine, or control
+//! docker.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::{QuestionAnswer, tests_label};
@@ -57,7 +58,7 @@ pub(super) fn build_socket_dialog(
     add_other_choices(id, sheet)
 }
 
-/// What failed, and by which command: that of the step, or of the tests before the first one (step 0).
+/// Names the failure and its command: the step's, or that of the tests before the first step (step 0).
 fn base_dialog(id: u32, step: u32, lacked: &str, line: &str, state: &RunState) -> ChoiceDialog {
     let title = format!("{} fail without {lacked}", tests_label(step));
     let sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(line, theme::BAD);

@@ -1,4 +1,4 @@
-//! Dialog: the tests of a step fail after all fix turns.
+//! Dialog: the tests of a step still fail after all fix turns.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::QuestionAnswer;
@@ -6,11 +6,11 @@ use crate::domain::run::RunState;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
-/// How many lines of the output are shown here.
+/// How many lines of the output the dialog shows.
 const MAX_OUTPUT_LINES: usize = 10;
-/// How many lines from the output's end on the beginning of a failure is looked for.
+/// How many lines, counted from the end of the output, are searched for the start of a failure.
 const MAX_SEARCHED_LINES: usize = 40;
-/// Words by which test runners begin to tell of a failure.
+/// Words that start a failure report of a test runner.
 const FAILURE_MARKERS: [&str; 9] = [
     "not ok",
     "FAIL",
@@ -23,7 +23,7 @@ const FAILURE_MARKERS: [&str; 9] = [
     "✕",
 ];
 
-/// The end of an output from where it begins to tell of a failure, as far as that can be told.
+/// Returns the end of an output, from the start of the failure report on if it can be found.
 fn output_from_failure(output: &str) -> String {
     let lines: Vec<&str> = output.lines().collect();
     let begins = |line: &&&str| {

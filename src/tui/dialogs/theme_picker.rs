@@ -1,4 +1,4 @@
-//! Dialog: the themes, each shown while it is pointed at.
+//! Dialog: the color themes, each previewed while it is selected.
 
 use crate::tui::appearance::ScreenAppearance;
 use crate::tui::clickable_keys;
@@ -6,10 +6,10 @@ use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::theme::{self, ColorTheme};
 
-/// The identity of the dialog.
+/// Id of the dialog.
 pub const DIALOG_ID: &str = "themes";
 
-/// Lists the themes; the one that is shown stands first in line.
+/// Builds the list of themes, with the current theme first.
 pub fn build_dialog(shown: &ColorTheme, look: &ScreenAppearance) -> ChoiceDialog {
     let text = "The screen shows the one that you point at; Esc goes back to the one before.";
     let mut sheet = ChoiceDialog::list(DIALOG_ID, "theme")
@@ -30,12 +30,12 @@ pub fn build_dialog(shown: &ColorTheme, look: &ScreenAppearance) -> ChoiceDialog
     sheet.with_first_choice(first.unwrap_or(0))
 }
 
-/// Tells whether a dialog is this one.
+/// Returns whether a dialog is the theme picker.
 pub fn is_theme_picker(sheet: &ChoiceDialog) -> bool {
     sheet.id == DIALOG_ID
 }
 
-/// The theme of a choice by its name, where the dialog is this one.
+/// Returns the theme name of a choice if the dialog is the theme picker.
 pub fn selected_theme(sheet: &ChoiceDialog, chosen: usize) -> Option<&str> {
     match &sheet.choices.get(chosen)?.action {
         ChoiceAction::RunCommand(ScreenCommand::Theme(name)) if is_theme_picker(sheet) => {

@@ -1,4 +1,4 @@
-//! Dialog: the next turn waits at the gate; here is what it will send.
+//! Dialog: the next turn waits at the gate; it shows what the turn will send.
 
 use super::{DialogContext, confirmations, question_dialog_id};
 use crate::domain::event::Event;
@@ -11,7 +11,7 @@ use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter};
 use crate::tui::theme;
 
-/// How many lines of the prompt are laid out here; the whole is a key away.
+/// How many lines of the prompt the dialog shows; a key opens the whole prompt.
 const MAX_PROMPT_LINES: usize = 12;
 
 pub(super) fn build_dialog(

@@ -1,6 +1,6 @@
-//! Dialog: a step's turn is over and nothing is different.
+//! Dialog: a step's turn ended without any change.
 //!
-//! Enter tries again: that nothing happened is no proof that the step is done.
+//! Enter retries: the absence of a change is no proof that the step is done.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::QuestionAnswer;

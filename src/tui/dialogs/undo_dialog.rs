@@ -1,6 +1,6 @@
-//! Dialog: shall steps be undone or redone? It says exactly what would happen, and to whose files.
+//! Dialog: undo or redo steps? It says exactly what would happen, and to whose files.
 //!
-//! Enter does nothing: what puts files back takes a choice of its own.
+//! Enter does nothing: to restore files, the user selects another choice.
 
 use super::list_names;
 use crate::domain::diff_scope::DiffScope;
@@ -13,10 +13,10 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::labels::short_commit;
 use crate::tui::theme;
 
-/// How many files are named before the rest is counted.
+/// How many files are listed before the rest is counted.
 const MAX_LISTED_FILES: usize = 6;
 
-/// The dialog of the first offer; the others are its further choices.
+/// Builds the dialog of the first offer; the other offers become further choices.
 pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDialog> {
     let (offer, others) = offers.split_first()?;
     let what = format!("{} {}", offer.way.verb(), steps_label(&offer.steps));
@@ -82,7 +82,7 @@ fn base_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
     let id = format!("{title} {}", offer.inspected_tree);
     let names: Vec<String> = offer.files.iter().map(describe_file).collect();
     let mut sheet = ChoiceDialog::new(id, &title);
-    // Where the window is small, what the user would lose is what is seen.
+    // This goes first, so that a small window still shows what the user would lose.
     if !offer.user_edited.is_empty() {
         let yours = format!(
             "CHANGED SINCE by you or another program, and put back all the same:\n{}",
@@ -141,7 +141,7 @@ fn describe_commits(offer: &ReversalPreview) -> String {
         .iter()
         .map(|(commit, subject)| format!("{} {subject}", short_commit(commit)))
         .collect();
-    // Its text is that of the step; the mark says which one.
+    // The commit's text repeats the step's; the mark says which step it is.
     let mark = subject
         .split_once(']')
         .map_or(subject.as_str(), |(mark, _)| mark);

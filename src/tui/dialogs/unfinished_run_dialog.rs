@@ -1,10 +1,10 @@
-//! Dialog at the start: an unfinished run lies here; shall it go on?
+//! Dialog at startup: continue the unfinished run of this directory?
 
 use crate::tui::action::Action;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter};
 use crate::tui::theme;
 
-/// Asks about the run that `summary` describes; Enter goes on with it.
+/// Asks about the run that `summary` describes; Enter continues it.
 pub fn build_dialog(summary: &str) -> ChoiceDialog {
     let (goal, how_far) = summary.split_once('\n').unwrap_or((summary, ""));
     let mut sheet = ChoiceDialog::new("unfinished", "continue the unfinished run? [Y/n]")

@@ -1,4 +1,4 @@
-//! Dialog: a CLI's plan is used up; the run waits and goes on by itself.
+//! Dialog: a CLI's usage limit is reached; the run waits and continues by itself.
 
 use super::{
     add_adapter_switch, answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id,

@@ -1,6 +1,6 @@
-//! The text of one diff: a list of its files, then each file with its lines, and the window onto them.
+//! The scrollable text of one diff: a list of its files, then each file with its lines.
 //!
-//! A place in it is an item and a row of that item, so that no more is laid out than is seen.
+//! A position is an item and a row within that item, so that only visible rows are laid out.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -15,7 +15,7 @@ use crate::tui::search_highlight;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
-/// A diff with the window onto it.
+/// A diff and the visible window of it.
 #[derive(Debug)]
 pub struct DiffBody {
     diff: UnifiedDiff,
@@ -25,31 +25,29 @@ pub struct DiffBody {
     search: DiffSearch,
 }
 
-/// What is looked for, and the items that have it.
+/// A search in the diff, with the items that match.
 #[derive(Debug, Default)]
 struct DiffSearch {
-    /// In lower case; empty where nothing is.
+    /// In lower case; empty without a search.
     query: String,
     matches: Vec<usize>,
-    /// Which of them is at hand, from 0.
+    /// Index into `matches`, from 0.
     current: usize,
 }
 
-/// One thing in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DiffItem {
-    /// All files, counted.
+    /// Counts of all files.
     Totals,
-    /// A file in the list of all.
+    /// Index of a file in the list at the top.
     FileEntry(usize),
     Blank,
-    /// A file before its lines.
+    /// Index of a file, as a heading above its lines.
     FileHeading(usize),
-    /// A line.
     Line(usize),
 }
 
-/// A row of an item.
+/// A scroll position: an item and a row of that item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct DiffPosition {
     item: usize,
@@ -57,7 +55,7 @@ pub struct DiffPosition {
 }
 
 impl DiffBody {
-    /// Takes a diff, seen from its beginning.
+    /// Creates the view of a diff, scrolled to its start.
     pub fn new(patch: UnifiedDiff) -> Self {
         let mut items = vec![DiffItem::Totals];
         items.extend((0..patch.files.len()).map(DiffItem::FileEntry));
@@ -69,7 +67,7 @@ impl DiffBody {
         for (n, file) in patch.files.iter().enumerate() {
             items.extend([DiffItem::Blank, DiffItem::FileHeading(n)]);
             let lines = patch.file_lines(n).iter().enumerate();
-            // What git says of a file stands in its heading.
+            // Git's own lines about a file are summarized in its heading.
             let shown = lines.filter(|(_, line)| line.kind != DiffLineKind::File);
             items.extend(shown.map(|(at, _)| DiffItem::Line(file.first_line + at)));
         }
@@ -82,12 +80,12 @@ impl DiffBody {
         }
     }
 
-    /// Where the window stands, to come back to it.
+    /// Returns the scroll position, to restore it later.
     pub fn position(&self) -> DiffPosition {
         self.position
     }
 
-    /// Looks for letters from a place on; with none the window stands there again.
+    /// Searches for a text from a position on; an empty text scrolls back to that position.
     pub fn search(&mut self, letters: &str, from: DiffPosition, size: (usize, usize)) {
         let letters = letters.to_lowercase();
         let has = |at: &usize| {
@@ -105,7 +103,7 @@ impl DiffBody {
         self.reveal_match(size.0, size.1);
     }
 
-    /// Goes to the next line that has what is looked for, or the one before; around the ends.
+    /// Moves to the next or previous match, with wrap-around.
     pub fn step_match(&mut self, is_next: bool, size: (usize, usize)) {
         let n = self.search.matches.len().max(1);
         self.search.current = if is_next {
@@ -116,13 +114,13 @@ impl DiffBody {
         self.reveal_match(size.0, size.1);
     }
 
-    /// Which line of how many that have it is at hand, from 1.
+    /// Returns the number of the current match, from 1, and the count of matches.
     pub fn match_position(&self) -> (usize, usize) {
         let n = self.search.matches.len();
         ((self.search.current + 1).min(n), n)
     }
 
-    /// Brings the line that is at hand into the window.
+    /// Scrolls the current match into the window.
     fn reveal_match(&mut self, rows: usize, columns: usize) {
         let Some(item) = self.search.matches.get(self.search.current).copied() else {
             return;
@@ -142,13 +140,13 @@ impl DiffBody {
         self.position = self.position.min(self.end_position(rows, columns));
     }
 
-    /// All of it as one would copy it.
+    /// Returns the whole diff as text, for the clipboard.
     pub fn to_text(&self) -> String {
         let lines = self.diff.lines.iter().map(|line| line.text.as_str());
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// The text in which something is looked for.
+    /// Returns the text that a search matches against.
     fn item_text(&self, item: DiffItem) -> &str {
         let line = |n: usize| self.diff.lines.get(n);
         match item {
@@ -163,7 +161,7 @@ impl DiffBody {
         }
     }
 
-    /// Moves the window, which has so many rows and columns.
+    /// Scrolls a window of that many rows and columns.
     pub fn scroll(&mut self, does: DiffAction, rows: usize, columns: usize) {
         let end = self.end_position(rows, columns);
         match does {
@@ -182,7 +180,7 @@ impl DiffBody {
         }
     }
 
-    /// The spot from which the last rows fill the window.
+    /// Returns the position from which the last rows fill the window.
     fn end_position(&self, rows: usize, columns: usize) -> DiffPosition {
         let mut left = rows;
         for item in (0..self.items.len()).rev() {
@@ -252,7 +250,7 @@ impl DiffBody {
         self.position = DiffPosition { item, row: 0 };
     }
 
-    /// The file that the first visible row belongs to.
+    /// Returns the file of the first visible row.
     fn current_file(&self) -> Option<usize> {
         let until_here = self.items.get(..=self.position.item)?;
         until_here.iter().rev().find_map(|item| match item {
@@ -261,7 +259,7 @@ impl DiffBody {
         })
     }
 
-    /// Draws the visible rows and, below them, where they are.
+    /// Draws the visible rows and, below them, the position in the diff.
     pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
         let columns = usize::from(area.width);
         let rows = usize::from(area.height).saturating_sub(1);
@@ -310,7 +308,7 @@ impl DiffBody {
                 self.diff.files.len()
             ))
         });
-        // The end of the line is what a narrow window may lose.
+        // The file name goes last, because a narrow window may cut the end.
         format!("── {percent}% · {}", file.unwrap_or_default())
             .trim_end_matches(" · ")
             .to_owned()
@@ -346,7 +344,7 @@ impl DiffBody {
     }
 }
 
-/// A file in the list, with its counts in their colours.
+/// Renders a file of the list, with its counts in their colors.
 fn file_entry_line(file: &FileDiff, columns: usize) -> Line<'static> {
     let counts = format!(
         "{:>6} {:>6}",
@@ -370,7 +368,7 @@ fn file_entry_line(file: &FileDiff, columns: usize) -> Line<'static> {
     ])
 }
 
-/// A file before its lines.
+/// Renders the heading above a file's lines.
 fn file_heading_line(file: &FileDiff, columns: usize) -> Line<'static> {
     let counts = format!("  {} ", file.summary());
     let room = columns.saturating_sub(text_width(&counts) + 3);

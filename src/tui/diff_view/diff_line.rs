@@ -1,6 +1,6 @@
-//! One line of a diff: its numbers, its sign, what of it differs from the line in whose place it came.
+//! Lays out one line of a diff: its numbers, its sign, and the parts that differ from the line it replaces.
 //!
-//! Breaks a line where the window ends and nowhere else: what is shown is what the file holds.
+//! A line wraps only where the window ends, so that the view shows exactly what the file contains.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -12,32 +12,31 @@ use crate::tui::text_comparison::{self, diff_words};
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
-/// How many characters of a line are shown; more is named.
+/// How many characters of a line are shown; a mark says that the rest is cut.
 const MAX_LINE_CHARS: usize = 4_000;
-/// Where tabs lead.
 const TAB_WIDTH: usize = 4;
-/// What stands before the rest of a line that did not fit.
+/// Marks the continuation rows of a wrapped line.
 const CONTINUATION_SIGN: &str = "↪ ";
-/// From how many columns on a line shows both its numbers.
+/// From this width on, a line shows both its numbers.
 const MIN_BOTH_NUMBERS_COLUMNS: usize = 100;
-/// Below how many columns it shows none.
+/// Below this width, a line shows no number.
 const MIN_NUMBER_COLUMNS: usize = 30;
 
-/// Where the lines of a diff stand in their files, and which came in whose place.
+/// Line numbers of a diff's lines, and which line replaces which.
 #[derive(Debug, Default)]
 pub struct DiffLineMap {
-    /// The numbers of each line before and after, from 1.
+    /// The numbers of each line before and after the change, from 1.
     numbers: Vec<(Option<usize>, Option<usize>)>,
-    /// The line in whose place each came, or that came in its place.
+    /// For each line, the line that it replaces or that replaces it.
     partners: Vec<Option<usize>>,
-    /// The file of each line.
+    /// For each line, the index of its file.
     files: Vec<Option<usize>>,
-    /// Columns of the longest number.
+    /// Width of the largest line number, in columns.
     digits: usize,
 }
 
 impl DiffLineMap {
-    /// Follows the hunks of a diff.
+    /// Computes the line numbers from the hunks of a diff.
     pub fn from_diff(patch: &UnifiedDiff) -> Self {
         let mut places = Self::default();
         let (mut before, mut after) = (0, 0);
@@ -82,7 +81,7 @@ fn take_number(n: &mut usize) -> usize {
     taken
 }
 
-/// The first lines that `@@ -1,2 +3,4 @@` tells of, before and after, from 1.
+/// Parses the first line numbers of a hunk header such as `@@ -1,2 +3,4 @@`, before and after, from 1.
 pub fn parse_hunk_start(text: &str) -> Option<(usize, usize)> {
     let rest = text.strip_prefix("@@ -")?;
     let (before, rest) = rest.split_once(" +")?;
@@ -91,7 +90,7 @@ pub fn parse_hunk_start(text: &str) -> Option<(usize, usize)> {
     Some((first(before)?, first(after)?))
 }
 
-/// Pairs each run of lines that went with the run that came right after it, line by line.
+/// Pairs each run of removed lines with the run of added lines right after it, line by line.
 fn pair_changed_lines(patch: &UnifiedDiff) -> Vec<Option<usize>> {
     let mut partners = vec![None; patch.lines.len()];
     let kind = |at: usize| patch.lines.get(at).map(|line| line.kind);
@@ -124,7 +123,7 @@ fn line_style(kind: DiffLineKind) -> Style {
     }
 }
 
-/// The rows of line `n` of a diff.
+/// Lays out line `n` of a diff as rows.
 pub fn line_rows(
     patch: &UnifiedDiff,
     places: &DiffLineMap,
@@ -148,7 +147,7 @@ pub fn line_rows(
     wrap_parts(&styled_parts(line, partner, name), &gutter, columns)
 }
 
-/// Where a hunk lies, in words.
+/// Renders where a hunk starts.
 fn hunk_line(text: &str, columns: usize) -> Line<'static> {
     let place = parse_hunk_start(text).map(|(_, after)| after.max(1));
     let about = text
@@ -181,7 +180,7 @@ fn gutter_text(
     }
 }
 
-/// A line in pieces of one style; the sign is a piece of its own.
+/// Splits a line into parts of one style each; the sign is a part of its own.
 fn styled_parts(
     line: &DiffLine,
     partner: Option<&DiffLine>,
@@ -227,7 +226,6 @@ fn styled_parts(
     parts
 }
 
-/// The row that is being filled.
 #[derive(Default)]
 struct WrappedRow {
     spans: Vec<Span<'static>>,
@@ -278,7 +276,7 @@ fn wrap_parts(parts: &[(String, Style)], gutter: &str, columns: usize) -> Vec<Li
     let mut rows: Vec<Line<'static>> = Vec::new();
     let mut row = begin(0);
     let mut is_empty = true;
-    // The sign of the line has a column of its own.
+    // The sign has a column of its own, so tab stops count from the text.
     let mut column = 0;
     for (n, (grapheme, style)) in graphemes().enumerate() {
         if n >= MAX_LINE_CHARS {

@@ -1,6 +1,6 @@
-//! Where the diff stands on the screen, and what waits for the user while it lies over that.
+//! Places the diff on the screen, with the pending dialog, if any, below it.
 //!
-//! The dialog's keys mean something else in the diff, so its choices are not shown.
+//! The dialog's keys mean something else in the diff view, so the dialog's choices are not shown.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -14,7 +14,7 @@ use crate::tui::screen_layout::{inset_columns, split_bottom};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
-/// Below how many rows what waits is named in the diff's first row instead.
+/// Below this height, the diff's first row names the pending dialog instead.
 const MIN_DIALOG_ROWS: u16 = 14;
 
 impl Screen {
@@ -42,7 +42,7 @@ impl Screen {
     }
 }
 
-/// Draws what is asked below the diff, and which key goes there.
+/// Draws the pending dialog below the diff, with the key that goes back to it.
 fn draw_waiting_dialog(sheet: &ChoiceDialog, frame: &mut Frame, area: &mut Rect, back: &str) {
     let hint = format!("{back} goes back to answer");
     let (sheet, enter) = if sheet.body.is_empty() {
@@ -57,7 +57,7 @@ fn draw_waiting_dialog(sheet: &ChoiceDialog, frame: &mut Frame, area: &mut Rect,
     let _no_choice = sheet.draw(frame, area, DialogFocus::Nobody, enter, back);
 }
 
-/// The text of the step that a diff is of.
+/// Returns the text of the plan step whose diff is shown.
 fn step_title(scope: DiffScope, state: &RunState) -> Option<String> {
     let DiffScope::Step(n) = scope else {
         return None;

@@ -1,30 +1,23 @@
-//! What can be done in the diff view; which key does it stands in the one keymap.
+//! The actions of the diff view; the keymap binds them to keys.
 
-/// What a key of the view does.
+/// An action of the diff view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffAction {
-    /// The diff before, in the strip.
+    /// Shows the previous diff of the strip.
     PreviousDiff,
-    /// The next one.
+    /// Shows the next diff of the strip.
     NextDiff,
-    /// The file before.
     PreviousFile,
-    /// The next file.
     NextFile,
-    /// A line up.
     Up,
-    /// A line down.
     Down,
-    /// A page up.
     PageUp,
-    /// A page down.
     PageDown,
-    /// To the first line.
+    /// Scrolls to the first line.
     Top,
-    /// To the last line.
+    /// Scrolls to the last line.
     End,
-    /// Looks again.
+    /// Reads the diff again.
     Reload,
-    /// Closes the view.
     Close,
 }

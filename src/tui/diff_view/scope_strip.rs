@@ -1,4 +1,4 @@
-//! The strip of diffs that can be chosen: `all · 1 · 2 · plan`.
+//! The strip of selectable diffs: `all · 1 · 2 · plan`.
 
 use ratatui::text::{Line, Span};
 
@@ -7,15 +7,15 @@ use crate::tui::clickable_keys;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
-/// The strip, laid out.
+/// The laid-out strip and its clickable areas.
 pub struct ScopeStrip {
-    /// What it shows.
     pub line: Line<'static>,
-    /// Where each diff of it begins, how many columns it has, and which it is.
+    /// For each diff in the strip: its first column, its width, its scope.
     pub hit_areas: Vec<(usize, usize, DiffScope)>,
 }
 
-/// The strip with the chosen one marked; of more than fit, those around it. `back` is the key to what waits.
+/// Lays out the strip with the selected diff marked; if not all fit, those around it. `back` is the key to
+/// the pending dialog.
 pub fn lay_out_strip(
     scopes: &[DiffScope],
     chosen: DiffScope,
@@ -66,7 +66,7 @@ pub fn lay_out_strip(
     }
 }
 
-/// Colour never says anything alone: the chosen one stands in brackets.
+/// Brackets mark the selected diff as well, because color must never be the only sign.
 fn scope_label(scope: DiffScope, chosen: DiffScope) -> String {
     if scope == chosen {
         format!("[{}]", scope.keyword())
@@ -75,7 +75,7 @@ fn scope_label(scope: DiffScope, chosen: DiffScope) -> String {
     }
 }
 
-/// The widest range around `at` that fits.
+/// Returns the widest range around `at` that fits.
 fn range_around(words: &[String], at: usize, room: usize) -> (usize, usize) {
     let (mut from, mut to) = (at, (at + 1).min(words.len()));
     let mut used = words.get(at).map_or(0, |word| text_width(word));

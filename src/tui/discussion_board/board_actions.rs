@@ -1,38 +1,33 @@
-//! What the keys of the board do, beside moving what is pointed at.
+//! The actions of the discussion board, except moving the selection.
 
-/// What a key of the board does.
+/// An action of the discussion board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoardAction {
-    /// The participant before.
     PreviousParticipant,
-    /// The next participant.
     NextParticipant,
-    /// The round before; a speech that is read stays open.
+    /// Selects the previous round; an open message stays open.
     PreviousRound,
-    /// The next round.
     NextRound,
-    /// Reads what is pointed at.
+    /// Opens the selected message, check or outcome.
     Open,
     /// Puts the result into the composer.
     Quote,
-    /// Copies what is read, else the result.
+    /// Copies the open text, else the result.
     Copy,
-    /// Writes it down as Markdown.
+    /// Exports the discussion as Markdown.
     Export,
     /// Settles the finding that was discussed.
     Settle,
-    /// Stops it.
     Stop,
-    /// Goes on with it.
     Resume,
-    /// Another discussion of the run.
+    /// Shows another discussion of the run.
     NextDiscussion,
-    /// Closes the speech, else the board.
+    /// Closes the open message, else the board.
     Close,
 }
 
 impl BoardAction {
-    /// Tells whether it does more than look.
+    /// Returns whether the action changes something, beyond display, copy and export.
     pub fn has_side_effect(self) -> bool {
         matches!(self, Self::Quote | Self::Settle | Self::Stop | Self::Resume)
     }

@@ -1,7 +1,7 @@
-//! What one participant did in one round, in a cell of the board: where it stands first, then as much of what
-//! it said as there are rows.
+//! A cell of the board: what one participant did in one round. The stance comes first, then as much of the
+//! message as there are rows.
 //!
-//! Lays out no more of a long text than can be seen.
+//! Lays out only as much of a long text as can be visible.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -17,46 +17,43 @@ use crate::tui::theme;
 /// What a participant did in a round.
 #[derive(Debug, Clone, Copy)]
 pub enum BoardCellContent<'a> {
-    /// Nothing, and the round is over.
+    /// Did not speak, and the round is over.
     Silent,
-    /// Nothing yet.
+    /// Has not spoken yet.
     Pending,
-    /// It waits for a place among those that may run.
+    /// Waits for a free slot among the sessions that may run.
     Waiting {
-        /// Since when.
+        /// When the participant started to wait.
         since: UnixMillis,
     },
-    /// It speaks.
     Speaking {
-        /// Since when.
         since: UnixMillis,
-        /// What came so far, drawable.
+        /// Text received so far, cleaned for display.
         text: &'a str,
     },
-    /// It spoke, or could not.
+    /// Spoke, or failed to.
     Finished {
-        /// What came of it.
         speech: &'a DiscussionSpeech,
-        /// Where it stood a round before.
+        /// The stance of the previous round.
         before: Option<&'a ParticipantStance>,
-        /// Why it stands where it stood all the same, where its move does not count.
+        /// Why the stance change does not count, if it does not.
         refused: Option<&'a str>,
     },
 }
 
-/// How much of an entry is wanted.
+/// How much of a cell is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoardCellDetail {
-    /// Where the speaker stands.
+    /// Only the stance.
     Brief,
-    /// What it says as well.
+    /// The stance and the message.
     Full,
 }
 
-/// The rows of a cell in brief: the stance, the proposal, what blocks.
+/// Rows of a brief cell: the stance, the proposal, the blocker.
 const MAX_BRIEF_ROWS: usize = 3;
 
-/// At most `rows` lines of an entry.
+/// Lays out a cell in at most `rows` lines.
 pub fn cell_lines(
     entry: BoardCellContent<'_>,
     columns: usize,
@@ -100,7 +97,7 @@ fn quiet_line(text: &str, columns: usize) -> Line<'static> {
     Line::styled(truncate_to_columns(text, columns), theme::QUIET)
 }
 
-/// What comes now: its end is seen.
+/// Renders text that is being received; its end is visible.
 fn speaking_lines(
     since: UnixMillis,
     text: &str,
@@ -124,7 +121,7 @@ fn speaking_lines(
     lines
 }
 
-/// The end of a text, of about so many bytes, from the beginning of a line on where there is one.
+/// Returns about the last `bytes` bytes of a text, from the start of a line on if there is one.
 fn text_tail(text: &str, bytes: usize) -> &str {
     let mut from = text.len().saturating_sub(bytes);
     while !text.is_char_boundary(from) {
@@ -172,7 +169,7 @@ fn speech_lines(
     lines
 }
 
-/// The beginning of what was said; one line more than `rows` where there is more.
+/// Returns the start of a message; one line more than `rows` if there is more.
 fn speech_text_lines(speech: &DiscussionSpeech, columns: usize, rows: usize) -> Vec<Line<'static>> {
     let seen = text_head(&speech.text, columns, rows + 1);
     let mut lines = markdown::lay_out(
@@ -186,7 +183,7 @@ fn speech_text_lines(speech: &DiscussionSpeech, columns: usize, rows: usize) -> 
     lines
 }
 
-/// The stance: sign, word, and how sure.
+/// Renders the stance: sign, word, confidence.
 pub fn stance_line(
     stance: Option<&ParticipantStance>,
     before: Option<&ParticipantStance>,
@@ -213,7 +210,7 @@ pub fn stance_line(
         spans.extend(bar);
         return Line::from(spans);
     }
-    // The sign and the number stay where the word and the bar give way.
+    // The sign and the number stay; the word is cut and the bar dropped first.
     let number = stance
         .confidence
         .map_or(String::new(), |sure| format!(" {sure}"));
@@ -221,7 +218,7 @@ pub fn stance_line(
     Line::from(vec![Span::styled(word, style), Span::raw(number)])
 }
 
-/// What it stands for, why it moved, and what blocks; each in at most so many lines.
+/// Renders the proposal, the reason for a stance change and the blocker, each in at most `most` lines.
 pub fn stance_detail_lines(
     stance: &ParticipantStance,
     columns: usize,
@@ -252,7 +249,7 @@ pub fn stance_detail_lines(
     lines
 }
 
-/// A text behind a sign, in at most so many lines.
+/// Renders a text behind a sign in at most so many lines.
 pub fn signed_lines(
     sign: &str,
     text: &str,
@@ -269,14 +266,14 @@ pub fn signed_lines(
     lines
 }
 
-/// The first lines of a plain text.
+/// Returns the first lines of a plain text.
 fn first_lines(text: &str, columns: usize, rows: usize, style: Style) -> Vec<Line<'static>> {
     signed_lines("", text, columns, rows.max(2), style)
 }
 
-/// As much of a text as can fill so many rows.
+/// Returns as much of a text as can fill so many rows.
 pub fn text_head(text: &str, columns: usize, rows: usize) -> &str {
-    // A column holds a grapheme of a few bytes; more is not looked at.
+    // A grapheme has a few bytes: four bytes per column are enough to fill the rows.
     let most = columns.saturating_mul(rows).saturating_mul(4);
     let mut to = most.min(text.len());
     while !text.is_char_boundary(to) {
@@ -285,7 +282,7 @@ pub fn text_head(text: &str, columns: usize, rows: usize) -> &str {
     text.get(..to).unwrap_or(text)
 }
 
-/// Keeps so many lines; the last one says that there is more where there is.
+/// Keeps so many lines; the last one is marked if there were more.
 pub fn truncate_rows(lines: &mut Vec<Line<'static>>, columns: usize, rows: usize) {
     if lines.len() <= rows {
         return;

@@ -1,5 +1,5 @@
-//! Which columns of the board are visible, and who stands at their heads; with room for one only, everybody stands in
-//! a row to be picked from.
+//! Chooses the visible columns of the board and draws their headings. With room for one column only, the
+//! participants are shown as tabs.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -9,31 +9,30 @@ use super::BoardModel;
 use crate::tui::text_wrap::{draw_line, text_width, to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// A visible column: its number, where it begins, how wide it is.
+/// A visible column: its number, its left edge, its width.
 pub type BoardColumn = (usize, u16, u16);
 
-/// How narrow a column gets, with the mark before it and a space behind.
+/// Minimum width of a column, with the mark before it and a space behind.
 const MIN_COLUMN_WIDTH: u16 = 25;
 
-/// How many columns fit.
 fn visible_column_count(n: usize, columns: u16) -> usize {
     usize::from(columns / MIN_COLUMN_WIDTH).clamp(1, n.max(1))
 }
 
-/// The first visible column, as near to where it was as the one that is pointed at lets it be.
+/// Returns the first visible column: as close to the previous one as the selected column allows.
 pub fn first_visible_column(was: usize, column: usize, n: usize, columns: u16) -> usize {
     let shown = visible_column_count(n, columns);
     was.clamp((column + 1).saturating_sub(shown), column)
         .min(n.saturating_sub(shown))
 }
 
-/// The places of the visible columns, without the mark before each: its number, where it begins, how wide it is.
+/// Returns the positions of the visible columns, without the mark before each.
 pub fn visible_columns(area: Rect, n: usize, first: usize) -> Vec<BoardColumn> {
     let shown = visible_column_count(n, area.width);
     let each = area.width / u16::try_from(shown).unwrap_or(1).max(1);
     let of = |at: usize| {
         let x = area.x + each * u16::try_from(at).unwrap_or(0);
-        // A column for what parts it from the next one, and one for the next one's mark.
+        // One column is for the divider, one for the next column's mark.
         let is_last = at + 1 == shown;
         let width = if is_last {
             area.right() - x
@@ -45,7 +44,7 @@ pub fn visible_columns(area: Rect, n: usize, first: usize) -> Vec<BoardColumn> {
     (0..shown.min(n.saturating_sub(first))).map(of).collect()
 }
 
-/// Who stands in which column; with one column, all of them as tabs.
+/// Draws the names above the columns; with one column, all participants as tabs.
 pub fn draw_heading(
     frame: &mut Frame,
     area: Rect,
@@ -104,7 +103,7 @@ pub fn draw_heading(
     }
 }
 
-/// The participants in a row, the chosen one in brackets; of more than fit, those around it.
+/// Renders the participants in one row, the selected one in brackets; if not all fit, those around it.
 fn participant_tabs(minutes: &BoardModel<'_>, at: usize, columns: usize) -> Line<'static> {
     let seats = minutes.column_participants();
     let word = |n: usize| {

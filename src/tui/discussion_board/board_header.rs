@@ -1,7 +1,7 @@
-//! The head of the board: what is discussed, and then either who is awaited and what leads, or, once it is over,
-//! the outcome: what was decided on what grounds, every vote, the minority, what stays open, why it stopped.
+//! The header of the board. It shows the topic, then who is awaited and what leads; once the discussion is
+//! over, the outcome: the decision and its basis, every vote, the minority, open points, the stop reason.
 //!
-//! Where not all of it fits, what matters least goes first.
+//! Where not everything fits, the least important lines go first.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -17,27 +17,27 @@ use crate::tui::labels::format_elapsed;
 use crate::tui::text_wrap::{line_width, text_width, to_one_line, truncate_to_columns, wrap_spans};
 use crate::tui::theme;
 
-/// How many columns the names of the rows take.
+/// Width of the row names.
 const NAME_COLUMNS: usize = 12;
-/// Below how many columns the rows have no names.
+/// Below this width, rows have no names.
 const MIN_NAMED_COLUMNS: usize = 60;
 
-/// A line, and how much it matters: of more than fit, the lowest go.
+/// A line and its importance: the lowest weights are dropped first.
 struct WeightedLine {
     weight: u8,
     line: Line<'static>,
-    /// Whether the one after it goes on with it.
+    /// Whether the next line continues this one.
     goes_on: bool,
 }
 
-/// The lines, and how they are added.
+/// Collects the lines of the header.
 struct HeaderLines {
     columns: usize,
     lines: Vec<WeightedLine>,
 }
 
 impl HeaderLines {
-    /// Adds lines, the first with one weight, those after it with another.
+    /// Adds lines: the first with one weight, the others with another.
     fn add_weighted(&mut self, first: u8, rest: u8, lines: Vec<Line<'static>>) {
         let last = lines.len().saturating_sub(1);
         let weighed = lines.into_iter().enumerate().map(|(n, line)| WeightedLine {
@@ -48,7 +48,7 @@ impl HeaderLines {
         self.lines.extend(weighed);
     }
 
-    /// Keeps so many of them, those that matter most; one that is cut says so.
+    /// Keeps the most important lines, at most `rows`; a cut text is marked.
     fn into_fitting(mut self, rows: usize) -> Vec<Line<'static>> {
         while self.lines.len() > rows.max(1) {
             let all = self.lines.iter().enumerate().rev();
@@ -66,7 +66,7 @@ impl HeaderLines {
     }
 }
 
-/// Says at a line's end that there was more.
+/// Marks at the end of a line that text was cut.
 fn mark_line_cut(line: &mut Line<'static>, columns: usize) {
     if line_width(line) < columns {
         line.spans.push(Span::styled("…", theme::QUIET));
@@ -76,7 +76,7 @@ fn mark_line_cut(line: &mut Line<'static>, columns: usize) {
     }
 }
 
-/// At most `vote_rows` lines.
+/// Lays out the header in at most `rows` lines.
 pub fn header_lines(
     minutes: &BoardModel<'_>,
     columns: usize,
@@ -90,7 +90,7 @@ pub fn header_lines(
     add_title(&mut head, minutes, now);
     match &minutes.discussion.outcome {
         Some(outcome) => {
-            // The last word stands below with all that it says.
+            // The moderator's final message is shown in full below the header.
             let most = match minutes.discussion.closing {
                 Some(_) => 2,
                 None => 4,
@@ -102,7 +102,7 @@ pub fn header_lines(
     head.into_fitting(rows)
 }
 
-/// How it is discussed, and how far it is.
+/// Describes the mode of the discussion and its progress.
 fn describe_progress(minutes: &BoardModel<'_>, now: UnixMillis) -> String {
     let discussion = minutes.discussion;
     let terms = &discussion.order.terms;
@@ -123,7 +123,7 @@ fn describe_progress(minutes: &BoardModel<'_>, now: UnixMillis) -> String {
     parts.join(" · ")
 }
 
-/// The topic, and how it is discussed behind it where there is room.
+/// Adds the topic and, where there is room, the settings behind it.
 fn add_title(head: &mut HeaderLines, minutes: &BoardModel<'_>, now: UnixMillis) {
     let columns = head.columns;
     let about = describe_progress(minutes, now);
@@ -142,7 +142,7 @@ fn add_title(head: &mut HeaderLines, minutes: &BoardModel<'_>, now: UnixMillis) 
     head.add_weighted(4, 4, vec![about]);
 }
 
-/// Who is awaited and since when, and what leads.
+/// Adds who is awaited, since when, and which proposal leads.
 fn add_progress(head: &mut HeaderLines, minutes: &BoardModel<'_>, now: UnixMillis) {
     let (text, style) = describe_awaited(minutes, now);
     let line = Line::styled(truncate_to_columns(&text, head.columns), style);
@@ -194,7 +194,7 @@ fn describe_interruption(discussion: &GroupDiscussion) -> String {
     format!("■ {why}; kept: {}", pluralize(n, "round"))
 }
 
-/// The outcome, its conclusion in at most so many lines.
+/// Adds the outcome, with its conclusion in at most `most` lines.
 fn add_outcome(head: &mut HeaderLines, outcome: &DiscussionOutcome, most: usize) {
     let columns = head.columns;
     let (sign, word, style) = discussion_labels::basis_label(outcome);
@@ -243,7 +243,7 @@ fn add_outcome(head: &mut HeaderLines, outcome: &DiscussionOutcome, most: usize)
     );
 }
 
-/// How far rows are indented that have a name before them.
+/// Returns the indent of rows that have a name before them.
 fn name_indent(columns: usize) -> usize {
     match columns {
         0..MIN_NAMED_COLUMNS => 2,
@@ -268,7 +268,8 @@ fn prefix_name(rows: Vec<Line<'static>>, name: &str, columns: usize) -> Vec<Line
     rows
 }
 
-/// A name and a text in at most so many lines; in a narrow window the name stands in the text.
+/// Renders a name and a text in at most so many lines; in a narrow window the name becomes part of the
+/// text.
 fn named_lines(
     name: &str,
     text: &str,

@@ -1,4 +1,5 @@
-//! A discussion with all that is shown of it beside its state: what is being said, and who waits for a place.
+//! The data that the board shows: a discussion, the text that is being received, and who waits for a free
+//! slot.
 
 use std::collections::BTreeMap;
 
@@ -14,35 +15,33 @@ use crate::domain::task::ChildSession;
 /// A discussion as the board shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct BoardModel<'a> {
-    /// The discussion.
     pub discussion: &'a GroupDiscussion,
-    /// What is being said, by the speaker's session; drawable.
+    /// Text that is being received, by the speaker's session; cleaned for display.
     pub live_texts: &'a BTreeMap<SessionId, String>,
-    /// The run's child sessions.
     pub children: &'a [ChildSession],
-    /// Which of how many discussions of the run it is, from 1.
+    /// The number of this discussion within the run, from 1, and the count of discussions.
     pub position: (usize, usize),
-    /// What was counted of it.
     pub counts: &'a DiscussionCounts,
 }
 
-/// What is counted of a discussion: nothing of it changes between two speeches.
+/// Counts of a discussion. They change only when a message is complete, so they are cached between
+/// messages.
 #[derive(Debug, Clone, Default)]
 pub struct DiscussionCounts {
-    /// Who moved, and which moves do not count.
+    /// Who changed stance, and which changes do not count.
     pub stance_changes: Vec<StanceChange>,
-    /// Where the proposals stand by what was said last, the leading one first.
+    /// Votes per proposal by the latest messages, the leading proposal first.
     pub tallies: Vec<VoteTally>,
 }
 
 impl DiscussionCounts {
-    /// Nothing.
+    /// The counts of a discussion without messages.
     pub const EMPTY: Self = Self {
         stance_changes: Vec::new(),
         tallies: Vec::new(),
     };
 
-    /// Counts what was said until now.
+    /// Counts the messages so far.
     pub fn count(discussion: &GroupDiscussion) -> Self {
         match (&discussion.outcome, discussion.round()) {
             (Some(outcome), _) => Self {
@@ -62,14 +61,15 @@ impl DiscussionCounts {
 }
 
 impl<'a> BoardModel<'a> {
-    /// Who has a column: everybody who speaks in rounds. A debate's moderator speaks after them.
+    /// Returns the participants with a column: all who speak in rounds. A debate's moderator speaks after
+    /// the rounds and has none.
     pub fn column_participants(&self) -> Vec<&'a DiscussionParticipant> {
         let all = self.discussion.order.participants.iter();
         all.filter(|participant| !self.is_closing_moderator(participant))
             .collect()
     }
 
-    /// Who speaks after the rounds and in none of them.
+    /// Returns the participant who speaks only after the rounds.
     pub fn closing_moderator(&self) -> Option<&'a DiscussionParticipant> {
         let mut all = self.discussion.order.participants.iter();
         all.find(|participant| self.is_closing_moderator(participant))
@@ -80,7 +80,7 @@ impl<'a> BoardModel<'a> {
             && participant.side == DebateSide::Moderator
     }
 
-    /// All that can be pointed at, from above.
+    /// Returns everything that can be selected, from top to bottom.
     pub fn spots(&self) -> Vec<BoardTarget> {
         let mut rows = vec![BoardTarget::Outcome];
         for (at, round) in self.discussion.rounds.iter().enumerate() {
@@ -93,12 +93,12 @@ impl<'a> BoardModel<'a> {
         rows
     }
 
-    /// Tells whether there is such a thing.
+    /// Returns whether a target exists.
     pub fn has_spot(&self, spot: BoardTarget) -> bool {
         self.spots().contains(&spot)
     }
 
-    /// What one looks at who points at nothing: the outcome, else what is being said.
+    /// Returns the target to show without a selection: the outcome, else what is being said.
     pub fn latest_spot(&self) -> BoardTarget {
         let closes = self
             .discussion
@@ -113,7 +113,7 @@ impl<'a> BoardModel<'a> {
         }
     }
 
-    /// The round that was begun last.
+    /// Returns the round that started last.
     pub fn last_round(&self) -> Option<BoardTarget> {
         self.discussion
             .rounds
@@ -122,7 +122,7 @@ impl<'a> BoardModel<'a> {
             .map(BoardTarget::Round)
     }
 
-    /// The column of who speaks first among those who speak now.
+    /// Returns the column of the first participant who speaks now.
     pub fn speaking_column(&self) -> Option<usize> {
         let seats = self.column_participants();
         let speaks = |seat: &&DiscussionParticipant| {
@@ -132,7 +132,7 @@ impl<'a> BoardModel<'a> {
         seats.iter().position(speaks)
     }
 
-    /// What somebody does in a round, by its place.
+    /// Returns what a participant does in a round, given by its index.
     pub fn cell_content(&self, round: usize, name: &str) -> BoardCellContent<'_> {
         let Some(of) = self.discussion.rounds.get(round) else {
             return BoardCellContent::Pending;
@@ -149,7 +149,7 @@ impl<'a> BoardModel<'a> {
         }
     }
 
-    /// What the moderator of a debate says last.
+    /// Returns the final message of a debate's moderator.
     pub fn closing_content(&self) -> BoardCellContent<'_> {
         match (&self.discussion.closing, self.closing_moderator()) {
             (Some(speech), _) => self.finished_content(speech, 0),
@@ -180,7 +180,7 @@ impl<'a> BoardModel<'a> {
         }
     }
 
-    /// What somebody does now; `None` where it neither speaks nor waits for a place.
+    /// Returns what a participant does now; `None` if it neither speaks nor waits for a free slot.
     pub fn current_content(&self, name: &str) -> Option<BoardCellContent<'_>> {
         let each = self
             .discussion
@@ -213,7 +213,8 @@ impl<'a> BoardModel<'a> {
         self.current_content(name).filter(|_| is_here)
     }
 
-    /// How somebody stands in the round at hand, as a sign behind a name; empty before it speaks.
+    /// Returns the participant's stance in the current round as a sign to put behind a name; empty before
+    /// it speaks.
     pub fn stance_sign(&self, name: &str) -> &'static str {
         let last = self.discussion.rounds.len().saturating_sub(1);
         match self.cell_content(last, name) {
@@ -235,7 +236,7 @@ impl<'a> BoardModel<'a> {
     }
 }
 
-/// What is said, without the block that only states where the speaker stands.
+/// Removes the block that only states the stance.
 fn text_before_stance(text: &str) -> &str {
     let said = text.split("```stance").next().unwrap_or(text);
     said.trim_end()

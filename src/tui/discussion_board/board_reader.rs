@@ -1,4 +1,5 @@
-//! What is pointed at on the board, whole: a speech with its stance, a check with its output, the outcome.
+//! The full text of the selected item of the board: a message with its stance, a check with its output, the
+//! outcome.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -18,22 +19,21 @@ use crate::tui::scroll_view::ScrollView;
 use crate::tui::text_wrap::{clean_for_display, draw_line, to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// How wide a text gets.
 const MAX_TEXT_COLUMNS: u16 = 112;
 
-/// An open text.
+/// An open text with its scroll position.
 #[derive(Debug, Default)]
 pub struct BoardReader {
     page: ScrollView,
 }
 
 impl BoardReader {
-    /// Moves the view.
+    /// Applies a scroll move to the open text.
     pub fn scroll(&mut self, to: ScrollMove) {
         self.page.scroll(to);
     }
 
-    /// Draws whose it is, and the visible lines.
+    /// Draws the title and the visible lines.
     pub fn draw(
         &mut self,
         frame: &mut Frame,
@@ -61,7 +61,7 @@ impl BoardReader {
         let columns = usize::from(area.width);
         let text = to_markdown(minutes, spot, column);
         let mut hasher = DefaultHasher::new();
-        // A text that grows has another length.
+        // A growing text changes its length, so the length is enough to notice new text.
         (columns, spot, column, text.len()).hash(&mut hasher);
         self.page.lay_out(hasher.finish(), || {
             markdown::lay_out(&clean_for_display(&text), columns, theme::PLAIN)
@@ -70,7 +70,7 @@ impl BoardReader {
     }
 }
 
-/// Whose it is, and when it was said.
+/// Returns whose text it is, and when it was said.
 fn spot_title(minutes: &BoardModel<'_>, spot: BoardTarget, column: usize) -> String {
     let who = |participant: &DiscussionParticipant| {
         let name = to_one_line(&participant.name);
@@ -92,7 +92,7 @@ fn spot_title(minutes: &BoardModel<'_>, spot: BoardTarget, column: usize) -> Str
     }
 }
 
-/// The whole text as Markdown.
+/// Returns the whole text as Markdown.
 pub fn to_markdown(minutes: &BoardModel<'_>, spot: BoardTarget, column: usize) -> String {
     match spot {
         BoardTarget::Outcome => match &minutes.discussion.outcome {

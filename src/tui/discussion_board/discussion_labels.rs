@@ -1,4 +1,4 @@
-//! Signs, words and bars for what is shown of a discussion: a sign and a word say it, colour only helps.
+//! Signs, words and bars for discussions. A sign and a word carry the meaning; color only helps.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -15,7 +15,7 @@ use crate::tui::theme;
 /// A sign, a word and a style.
 pub type SignedLabel = (&'static str, &'static str, Style);
 
-/// What somebody thinks of a proposal.
+/// Returns the label of an attitude to a proposal.
 pub fn attitude_label(attitude: ProposalAttitude) -> SignedLabel {
     match attitude {
         ProposalAttitude::Agree => ("✓", "agrees", theme::GOOD),
@@ -25,10 +25,10 @@ pub fn attitude_label(attitude: ProposalAttitude) -> SignedLabel {
     }
 }
 
-/// No attitude: what was said holds no stance.
+/// The label of a message without a stance.
 pub const NO_STANCE: SignedLabel = ("?", "no stance, no vote", theme::WARNING);
 
-/// How it was decided.
+/// Returns the label of how an outcome was decided.
 pub fn basis_label(outcome: &DiscussionOutcome) -> SignedLabel {
     match outcome.basis {
         DecisionBasis::Consensus => ("✓", "consensus", theme::GOOD),
@@ -41,7 +41,7 @@ pub fn basis_label(outcome: &DiscussionOutcome) -> SignedLabel {
     }
 }
 
-/// How a check went.
+/// Returns the label of how a check ended.
 pub fn check_label(end: &CheckOutcome) -> (&'static str, String, Style) {
     match end {
         CheckOutcome::Ran {
@@ -59,7 +59,7 @@ pub fn check_label(end: &CheckOutcome) -> (&'static str, String, Style) {
     }
 }
 
-/// The proposal that a stance votes for, as it was worded, else the one it is against.
+/// Returns the proposal that a stance votes for, in its original wording, else the one that it opposes.
 pub fn stance_position(stance: &ParticipantStance) -> Option<(&'static str, &str)> {
     match stance.stance {
         ProposalAttitude::Abstain => None,
@@ -73,9 +73,9 @@ pub fn stance_position(stance: &ParticipantStance) -> Option<(&'static str, &str
     }
 }
 
-/// A share of `most` as a bar of so many columns.
+/// Renders `share` of `most` as a bar of so many columns.
 pub fn bar_spans(share: usize, most: usize, columns: usize, style: Style) -> [Span<'static>; 2] {
-    // In halves of a column, to the nearest; what is more than nothing is seen.
+    // Rounds to half columns; any share above zero is visible.
     let most = most.max(1);
     let halves = (share.min(most) * columns * 4 + most) / (2 * most);
     let halves = halves.max(usize::from(share > 0)).min(columns * 2);
@@ -86,7 +86,7 @@ pub fn bar_spans(share: usize, most: usize, columns: usize, style: Style) -> [Sp
     ]
 }
 
-/// How sure somebody is: a short bar and the number; nothing where it did not say.
+/// Renders a confidence as a short bar and a number; nothing if none was stated.
 pub fn confidence_spans(confidence: Option<StanceConfidence>, style: Style) -> Vec<Span<'static>> {
     let Some(confidence) = confidence else {
         return Vec::new();
@@ -97,7 +97,7 @@ pub fn confidence_spans(confidence: Option<StanceConfidence>, style: Style) -> V
     spans
 }
 
-/// What was decided on what grounds, in a line, and how it is to be taken.
+/// Describes the decision and its basis on one line, and returns the style to show it in.
 pub fn describe_decision(outcome: &DiscussionOutcome) -> (String, Style) {
     let (sign, word, style) = basis_label(outcome);
     let decision = outcome.decision.as_ref();
@@ -108,7 +108,7 @@ pub fn describe_decision(outcome: &DiscussionOutcome) -> (String, Style) {
     )
 }
 
-/// Why it stopped, after how much, and what went wrong on the way.
+/// Describes why the discussion stopped, after how many rounds, and what went wrong.
 pub fn describe_stop(outcome: &DiscussionOutcome) -> String {
     let rounds = pluralize(usize::try_from(outcome.rounds).unwrap_or(0), "round");
     let took = format_millis(i64::try_from(outcome.duration_ms).unwrap_or(i64::MAX));

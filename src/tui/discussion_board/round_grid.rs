@@ -1,5 +1,5 @@
-//! The rounds as rows and the participants as columns: the round that is pointed at shows what was said, those
-//! around it where everybody stood. Where not all columns fit, those around the one that is pointed at do.
+//! The rounds as rows and the participants as columns. The selected round shows the messages, the rounds
+//! around it only the stances. Where not all columns fit, those around the selected one are shown.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -14,32 +14,29 @@ use crate::tui::screen_layout::split_top;
 use crate::tui::text_wrap::{draw_line, text_width, to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// How wide a text gets that has the whole width.
+/// Maximum width of a text that has the whole width.
 const MAX_TEXT_COLUMNS: usize = 112;
-/// How many rows the round that is pointed at gets at least, where there are so many.
+/// Minimum height of the selected round, if the area has that many rows.
 const MIN_FOCUSED_ROWS: usize = 8;
-/// How many checks of a round that is not pointed at are shown.
+/// How many checks a round shows that is not selected.
 const MAX_BRIEF_CHECKS: usize = 2;
 
-/// What is pointed at.
+/// The selected item of the board.
 #[derive(Debug, Clone, Copy)]
 pub struct BoardSelection {
-    /// What.
     pub spot: BoardTarget,
-    /// In which column.
     pub column: usize,
 }
 
-/// A row of the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BoardRow {
-    /// A round, by its place, with its checks.
+    /// A round, by its index, with its checks.
     Round(usize),
-    /// The moderator's last word.
+    /// The moderator's final message.
     Closing,
 }
 
-/// Draws it; gives what stands where.
+/// Draws the grid and returns which target is at which place.
 pub fn draw(
     frame: &mut Frame,
     area: Rect,
@@ -81,7 +78,7 @@ impl RoundGrid<'_> {
         blocks
     }
 
-    /// The block with what is pointed at.
+    /// Returns the block that contains the selection.
     fn focused_row(&self, blocks: &[BoardRow]) -> usize {
         let wanted = match self.selection.spot {
             BoardTarget::Round(n) => Some(BoardRow::Round(n)),
@@ -99,7 +96,7 @@ impl RoundGrid<'_> {
                     .map(BoardRow::Round)
             }
             BoardTarget::Closing => Some(BoardRow::Closing),
-            // Whoever looks at the outcome sees on what it stands.
+            // With the outcome selected, the final message that it is based on is expanded.
             BoardTarget::Outcome => {
                 Some(BoardRow::Closing).filter(|_| self.minutes.discussion.closing.is_some())
             }
@@ -131,7 +128,7 @@ impl RoundGrid<'_> {
                 _ => String::new(),
             };
             let place = split_top(&mut area, u16::try_from(*height).unwrap_or(u16::MAX));
-            // What has more rows than in brief shows more.
+            // A block with more rows than its brief form needs shows its messages, too.
             let brief = self.row_height(*block, BoardCellDetail::Brief, rows);
             let form = if at == focus || *height > brief {
                 BoardCellDetail::Full
@@ -142,7 +139,7 @@ impl RoundGrid<'_> {
         }
     }
 
-    /// Which blocks are visible, from which on, and how high each is.
+    /// Returns the first visible block and the height of each visible block.
     fn visible_heights(
         &self,
         blocks: &[BoardRow],
@@ -195,7 +192,7 @@ impl RoundGrid<'_> {
         )
     }
 
-    /// Gives rows that are left to the blocks around the one that is pointed at, the latest first.
+    /// Gives the remaining rows to the blocks around the selected one, the latest first.
     fn distribute_rows(
         &self,
         blocks: &[BoardRow],
@@ -218,7 +215,7 @@ impl RoundGrid<'_> {
         heights
     }
 
-    /// How high a block is at the most, its heading with it.
+    /// Returns the maximum height of a block, with its heading.
     fn row_height(&self, block: BoardRow, form: BoardCellDetail, rows: usize) -> usize {
         let room = rows.saturating_sub(1);
         match block {
@@ -266,7 +263,7 @@ impl RoundGrid<'_> {
         )
     }
 
-    /// The checks after a round, a line each, with the place of each that is over.
+    /// Renders the checks after a round, one line each, with the index of each finished check.
     fn check_lines(
         &self,
         round: usize,
@@ -325,7 +322,7 @@ impl RoundGrid<'_> {
         }
     }
 
-    /// The line above a block: its name, what is particular to it, how much is hidden.
+    /// Renders the line above a block: its name, its details, how much is hidden.
     fn rule_text(
         &self,
         block: BoardRow,
@@ -388,7 +385,7 @@ impl RoundGrid<'_> {
         let rows = area
             .height
             .saturating_sub(u16::try_from(checks.len()).unwrap_or(u16::MAX));
-        // The cells stay before the checks where there is no room for both.
+        // Where there is no room for both, the cells are shown and the checks are not.
         let rows = rows.max(area.height.min(1));
         let cells = split_top(&mut area, rows);
         let lines = self.round_cells(n, usize::from(cells.height), form);
@@ -430,7 +427,7 @@ impl RoundGrid<'_> {
     }
 }
 
-/// A check: the command, how it went, who wanted it.
+/// Renders a check: the command, its outcome, who requested it.
 fn check_line(
     command: &str,
     end: &str,
@@ -452,7 +449,7 @@ fn check_line(
     ])
 }
 
-/// What parts a column from the next one.
+/// Draws the divider between a column and the next.
 fn draw_column_divider(frame: &mut Frame, area: Rect) {
     for y in area.y..area.bottom() {
         let place = Rect {

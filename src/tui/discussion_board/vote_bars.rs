@@ -1,6 +1,5 @@
-//! The votes as bars: how many are for a proposal, how sure they are, who they are.
-//!
-//! Refuses to count: it shows what was counted.
+//! Renders votes as bars: how many are for a proposal, how confident they are, who they are. The counting
+//! happens in the domain layer.
 
 use ratatui::text::{Line, Span};
 
@@ -11,12 +10,10 @@ use crate::domain::discussion::{
 use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// The widest bar.
 const MAX_BAR_COLUMNS: usize = 20;
-/// How many proposals are shown.
 const MAX_PROPOSALS: usize = 4;
 
-/// A row for each proposal, the one that was decided for lit; `indent` columns stay free before each.
+/// Renders a row for each proposal, the decided one highlighted; each row is indented by `indent` columns.
 pub fn vote_rows(
     tallies: &[VoteTally],
     decision: Option<&ProposalName>,
@@ -44,7 +41,7 @@ pub fn vote_rows(
     tallies.iter().take(MAX_PROPOSALS).map(row).collect()
 }
 
-/// How wide the name of a proposal may be: a bar and the count stay.
+/// Returns the maximum width of a proposal's wording: the bar and the count keep their room.
 fn max_wording_columns(columns: usize) -> usize {
     match columns {
         0..60 => columns.saturating_sub(14).max(6),
@@ -94,7 +91,7 @@ fn vote_row(
     ] {
         let used: usize = spans.iter().map(|span| text_width(&span.content)).sum();
         let text = truncate_to_columns(&text, columns.saturating_sub(used));
-        // A cut number says something else.
+        // A cut number would show a wrong value, so it is left out.
         if text_width(&text) > 4 && (style != theme::PLAIN || !text.ends_with('…')) {
             spans.push(Span::styled(text, style));
         }
@@ -102,7 +99,7 @@ fn vote_row(
     Line::from(spans)
 }
 
-/// How sure those are who vote for it, in thousandths, on average.
+/// Returns the mean confidence of the votes, in thousandths.
 fn mean_confidence(votes: &[ParticipantVote]) -> Option<usize> {
     let sure: Vec<usize> = votes
         .iter()
@@ -112,7 +109,7 @@ fn mean_confidence(votes: &[ParticipantVote]) -> Option<usize> {
     (!sure.is_empty()).then(|| sure.iter().sum::<usize>() / sure.len())
 }
 
-/// Who is for it and who is against it.
+/// Lists who is for and who is against a proposal.
 fn describe_voters(tally: &VoteTally) -> String {
     let names = |votes: &[ParticipantVote]| {
         let names: Vec<String> = votes
@@ -129,7 +126,7 @@ fn describe_voters(tally: &VoteTally) -> String {
     }
 }
 
-/// How the votes were before anybody had heard another; empty where they are the same.
+/// Describes the votes before any participant had heard another; empty if they did not change.
 pub fn describe_first_votes(outcome: &DiscussionOutcome) -> String {
     let counts = |tallies: &[VoteTally]| {
         let voted = tallies.iter().filter(|tally| !tally.votes_for.is_empty());
@@ -146,7 +143,7 @@ pub fn describe_first_votes(outcome: &DiscussionOutcome) -> String {
     }
 }
 
-/// Who has no vote, and why; empty where everybody has one.
+/// Lists who has no vote, and why; empty if everyone voted.
 pub fn describe_missing_votes(outcome: &DiscussionOutcome) -> String {
     let none = outcome.no_vote.iter();
     let none = none.map(|none| format!("{} ({})", none.participant, none.why));
@@ -161,7 +158,7 @@ pub fn describe_missing_votes(outcome: &DiscussionOutcome) -> String {
     }
 }
 
-/// Who stands elsewhere, for what, how sure, and why.
+/// Describes a minority position: who, for which proposal, how confident, and why.
 pub fn describe_minority(minority: &MinorityPosition, outcome: &DiscussionOutcome) -> String {
     let sure = minority
         .confidence

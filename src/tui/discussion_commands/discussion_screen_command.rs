@@ -1,6 +1,5 @@
-//! What the user can ask about discussions, and the question that a finding raises.
-//!
-//! Refuses to do it.
+//! Commands of the user about discussions, and the topic that a finding raises. Other modules carry them
+//! out.
 
 use crate::domain::discussion::GroupDiscussion;
 use crate::domain::ids::UnixMillis;
@@ -8,31 +7,31 @@ use crate::domain::run::RunState;
 use crate::tui::action::DiscussionTopic;
 use crate::tui::labels::format_elapsed;
 
-/// What can be asked about discussions.
+/// A command about discussions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiscussionScreenCommand {
-    /// Begin one: a preset where the first word is one, and the topic; without a text, show the board.
+    /// Starts one: a preset if the first word names one, and the topic; without a text, shows the board.
     Start(String),
-    /// Show what one would be given, by a preset or without one.
+    /// Shows the budget that a discussion would get, with a preset or without.
     PreviewBudget(Option<String>),
-    /// Have the finding discussed that is pointed at.
+    /// Discusses the selected finding.
     DiscussFinding,
-    /// Stop the one that runs.
+    /// Stops the running discussion.
     Stop,
-    /// Go on with the last one that was stopped, was cut off or failed.
+    /// Resumes the last one that was stopped, was interrupted or failed.
     Resume,
-    /// Write the last one down.
+    /// Exports the last one.
     Export,
-    /// Show the board: that of what runs, else of the last one.
+    /// Shows the board of the running discussion, else of the last one.
     ShowBoard,
-    /// Put the result of the last one that is over into the composer.
+    /// Puts the result of the last finished discussion into the composer.
     Quote,
-    /// Settle the finding that is pointed at, by what a discussion came to.
+    /// Settles the selected finding by the result of a discussion.
     Settle,
 }
 
 impl DiscussionScreenCommand {
-    /// Tells whether it does more than look.
+    /// Returns whether the command does more than show or export.
     pub fn has_side_effect(&self) -> bool {
         match self {
             Self::ShowBoard | Self::Export => false,
@@ -42,7 +41,7 @@ impl DiscussionScreenCommand {
         }
     }
 
-    /// Why there is nothing to do for it now; `None` where there is.
+    /// Returns why the command has no effect now; `None` if it has one.
     pub fn blocker(&self, state: Option<&RunState>) -> Option<&'static str> {
         let all = discussions_of_run(state);
         let (is_useful, why) = match self {
@@ -73,25 +72,24 @@ impl DiscussionScreenCommand {
     }
 }
 
-/// What a discussion would be begun with, to be agreed to; every text is in words.
+/// A planned discussion for the user to confirm; every field is ready for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscussionPlanView {
-    /// What shall be discussed.
     pub topic: DiscussionTopic,
-    /// Who would take part, as one would say it.
+    /// One description per participant.
     pub participants: Vec<String>,
-    /// How it would go.
+    /// Mode and limits of the discussion.
     pub settings: String,
-    /// What each would be given.
+    /// The budget of each participant.
     pub budget: String,
 }
 
-/// The discussions of a run; none where there is no run.
+/// Returns the discussions of a run; empty without a run.
 pub fn discussions_of_run(state: Option<&RunState>) -> &[GroupDiscussion] {
     state.map_or(&[], |state| state.discussions.as_slice())
 }
 
-/// The discussion that runs, its round, and how long it has been going on; `None` where none does.
+/// Describes the running discussion, its round and its duration; `None` if none runs.
 pub fn describe_running(state: &RunState, now: UnixMillis) -> Option<String> {
     let discussion = state.discussions.iter().rfind(|each| each.is_running())?;
     let since = format_elapsed(discussion.running_since, now);

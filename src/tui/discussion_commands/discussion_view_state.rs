@@ -1,4 +1,5 @@
-//! What is known of discussions beside the run's state: what participants are saying, which presets there are.
+//! What the screen knows about discussions beyond the run's state: text that is being received, the
+//! presets, cached counts.
 
 use std::collections::BTreeMap;
 
@@ -11,28 +12,27 @@ use crate::tui::command::edit_distance;
 use crate::tui::discussion_board::DiscussionCounts;
 use crate::tui::text_wrap::{clean_for_display, to_drawable};
 
-/// How much of a speech that is under way is kept, in bytes; all of it comes with its end.
+/// How many bytes of a message are kept while it is being received; the finished message is complete.
 const MAX_LIVE_BYTES: usize = 256 << 10;
-/// What was counted where nothing was.
 static EMPTY_COUNTS: DiscussionCounts = DiscussionCounts::EMPTY;
 
-/// What is known of discussions beside the run's state.
+/// What the screen knows about discussions beyond the run's state.
 #[derive(Debug, Default)]
 pub struct DiscussionViewState {
-    /// What participants are saying.
+    /// Text that participants are sending.
     pub live: LiveSpeeches,
-    /// The presets that there are, with what each is about.
+    /// The available presets, each with its description.
     pub presets: Vec<(String, String)>,
-    /// What was counted of the discussion that is on the board, and how much of it was said then.
+    /// Cached counts of the discussion on the board, with the number of messages they include.
     counts: Option<(DiscussionId, usize, DiscussionCounts)>,
-    /// The question of the discussion that was planned last.
+    /// The topic of the discussion that was planned last.
     pub planned_topic: String,
-    /// Whether the user has begun a discussion that has no board yet.
+    /// Whether the user has started a discussion that has no board yet.
     pub is_starting: bool,
 }
 
 impl DiscussionViewState {
-    /// Counts what was said in the discussion on the board, where something was said since.
+    /// Updates the counts of the discussion on the board if messages were added.
     pub fn update_counts(&mut self, discussion: &GroupDiscussion) {
         let speeches = discussion.rounds.iter().map(|round| round.speeches.len());
         let n = speeches.sum::<usize>() + usize::from(discussion.outcome.is_some());
@@ -45,13 +45,13 @@ impl DiscussionViewState {
         }
     }
 
-    /// What was counted of a discussion.
+    /// Returns the counts of a discussion.
     pub fn counts_of(&self, id: &DiscussionId) -> &DiscussionCounts {
         let of_it = self.counts.as_ref().filter(|(of, ..)| of == id);
         of_it.map_or(&EMPTY_COUNTS, |(_, _, counted)| counted)
     }
 
-    /// Says so where the first word after `/discuss` is nearly the name of a preset, and no other one's.
+    /// Returns a hint if the first word after `/discuss` is a typo of one preset's name and of no other's.
     pub fn preset_typo_hint(&self, text: &str) -> Option<String> {
         let (first, topic) = text.split_once(char::is_whitespace)?;
         let names = || self.presets.iter().map(|(name, _)| name.as_str());
@@ -62,7 +62,7 @@ impl DiscussionViewState {
         })
     }
 
-    /// What was typed after `/discuss`: a preset where the first word is one, and the topic.
+    /// Parses the text after `/discuss`: a preset if the first word names one, and the topic.
     pub fn parse_topic(&self, text: &str) -> DiscussionTopic {
         let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let is_preset = self.presets.iter().any(|(name, _)| name == first);
@@ -81,8 +81,8 @@ impl DiscussionViewState {
     }
 }
 
-/// Tells whether somebody who typed one word may have meant the other: two letters are exchanged, or one is wrong,
-/// missing or too many.
+/// Returns whether a typed word may be a typo of another: two letters are swapped, or one is wrong, missing
+/// or too many.
 fn is_typo(typed: &str, meant: &str) -> bool {
     let exchanged = || {
         let (mut typed, mut meant): (Vec<char>, Vec<char>) =
@@ -95,24 +95,24 @@ fn is_typo(typed: &str, meant: &str) -> bool {
     meant.chars().count() > 3 && (edit_distance(typed, meant) == 1 || exchanged())
 }
 
-/// What participants are saying, by their sessions; of nobody else's session.
+/// Text that participants are sending, by session; other sessions are ignored.
 #[derive(Debug, Default)]
 pub struct LiveSpeeches {
-    /// Drawable.
+    /// Cleaned for display.
     pub texts: BTreeMap<SessionId, String>,
     open_blocks: BTreeMap<SessionId, LiveSpeechBlock>,
 }
 
-/// The block that a participant is at.
+/// The block that a participant is sending.
 #[derive(Debug, Default)]
 struct LiveSpeechBlock {
     cleaner: TextCleaner,
-    /// Where it begins in the text.
+    /// Byte offset of the block in the text.
     start: usize,
 }
 
 impl LiveSpeeches {
-    /// Takes a piece of text in, not cleaned.
+    /// Adds a piece of text, not cleaned yet.
     pub fn push(&mut self, session: &SessionId, piece: &str) {
         let known = (
             self.texts.get_mut(session),
@@ -125,7 +125,7 @@ impl LiveSpeeches {
         }
     }
 
-    /// A finished block takes the place of its pieces.
+    /// Replaces the pieces of a block by the finished block.
     fn finish_block(&mut self, session: &SessionId, block: &str) {
         let known = (
             self.texts.get_mut(session),
@@ -149,7 +149,7 @@ impl LiveSpeeches {
         self.open_blocks.remove(session);
     }
 
-    /// Takes an event in: whoever begins to speak has said nothing, and what was said stands in its speech.
+    /// Applies an event: a new speaker starts with an empty text, and a finished message removes the text.
     pub fn on_event(&mut self, event: &Event) {
         let news = match event {
             Event::Discussion { news, .. } => news,

@@ -1,7 +1,7 @@
-//! The path of phases with how far the present one is, the gate and the mode: as much as a row holds.
+//! The phases of the run with the progress of the current one, the gate and the mode, as much as fits into a row.
 //!
-//! What is counted is always named. With less room, in this order: the usual mode goes, the count is said in short, the
-//! path gives way to the present phase, its place among the phases goes, then the gate.
+//! Numbers always have a label. If space is short, these go in order: the default mode, the long form of the
+//! progress, all phases but the current one, the phase's number, the gate.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -14,16 +14,14 @@ use crate::tui::labels;
 use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// Iterations or steps, in words and in short; both may be empty.
+/// The iteration or step; both forms can be empty.
 #[derive(Debug, Default)]
 pub struct PhaseProgress {
-    /// As it is read.
     pub long: String,
-    /// In few columns.
     pub short: String,
 }
 
-/// How far a run is in its phase.
+/// Returns the progress of a run within its phase.
 pub fn phase_progress(state: &RunState) -> PhaseProgress {
     let told = |long: String, short: String| PhaseProgress { long, short };
     match state.phase {
@@ -45,7 +43,7 @@ pub fn phase_progress(state: &RunState) -> PhaseProgress {
                 ),
             }
         }
-        // Who talks about the goal is named as the one who works as well.
+        // The refiner is also shown as the one who works.
         Phase::RefineGoal => {
             let role = state.refiner;
             let adapter = state.session(role).map_or("", |session| &session.adapter);
@@ -62,7 +60,7 @@ pub fn phase_progress(state: &RunState) -> PhaseProgress {
     }
 }
 
-/// The style of a mode: one in which nothing is asked is to be watched.
+/// Returns the style of a mode: a mode without approvals is a warning.
 pub fn mode_style(mode: Mode) -> Style {
     match mode {
         Mode::Yolo => theme::WARNING,
@@ -70,7 +68,7 @@ pub fn mode_style(mode: Mode) -> Style {
     }
 }
 
-/// The path of phases, how far the present one is, the gate and the mode.
+/// Lays out the phases, the progress, the gate and the mode.
 pub fn phase_line(state: &RunState, columns: usize) -> Line<'static> {
     let PhaseProgress { long, short } = phase_progress(state);
     let gate = format!("gate {}", labels::gate_label(state.gate));
@@ -86,7 +84,7 @@ pub fn phase_line(state: &RunState, columns: usize) -> Line<'static> {
         join_parts(&[&short, unusual], " · "),
     ];
     let [_, _, with_gate, least] = &all;
-    // One form a width, so that the path does not jump with what stands beside it.
+    // The form depends only on the window width, so that the path does not jump when the text beside it changes.
     let whole = match columns {
         0..100 => phase_path::PhasePathForm::Recent,
         100..140 => phase_path::PhasePathForm::Compact,

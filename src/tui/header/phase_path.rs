@@ -1,6 +1,4 @@
-//! The path of phases, the present one lit, in the longest form that there is room for.
-//!
-//! Refuses to know what happens in a phase.
+//! The path of phases with the current one highlighted, in several forms.
 
 use ratatui::style::Modifier;
 use ratatui::text::Span;
@@ -9,7 +7,7 @@ use crate::domain::phase::Phase;
 use crate::tui::text_wrap::text_width;
 use crate::tui::theme;
 
-/// The path of a run that is not given up.
+/// The phases of a run that is not cancelled.
 const PHASE_ORDER: [Phase; 8] = [
     Phase::Init,
     Phase::RefineGoal,
@@ -21,22 +19,22 @@ const PHASE_ORDER: [Phase; 8] = [
     Phase::Done,
 ];
 
-/// How much of the path is told.
+/// How much of the path is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhasePathForm {
-    /// Every phase, with room between them.
+    /// Every phase, with wide separators.
     Wide,
-    /// Every phase but the first once it is passed.
+    /// Every phase, except the first once it is done.
     Compact,
-    /// The same without those that were passed before the last one.
+    /// Like `Compact`, but of the finished phases only the last.
     Recent,
-    /// The present one and its place.
+    /// The current phase and its number.
     Current,
-    /// The present one.
+    /// The current phase.
     NameOnly,
 }
 
-/// The path: the present phase is lit, those that are passed are quiet, in every theme.
+/// Returns the path: the current phase is highlighted and finished ones are quiet, in every theme.
 pub fn phase_spans(present: Phase, form: PhasePathForm) -> Vec<Span<'static>> {
     let lit = match present {
         Phase::Done => theme::GOOD,
@@ -78,7 +76,7 @@ pub fn phase_spans(present: Phase, form: PhasePathForm) -> Vec<Span<'static>> {
     spans
 }
 
-/// The columns that spans take.
+/// Returns how many columns the spans take.
 pub fn spans_width(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| text_width(&span.content)).sum()
 }

@@ -1,6 +1,4 @@
-//! The bar of tabs: titles with what is new in them, and what of them waits for the user.
-//!
-//! Refuses to know what a tab shows.
+//! The tab bar: titles with counts, and signs for new content and for the tab that an open question is about.
 
 use ratatui::layout::Rect;
 use ratatui::text::Span;
@@ -14,23 +12,21 @@ use crate::tui::tabs::TabKind;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
-/// The bar, laid out.
+/// The laid-out bar.
 #[derive(Debug, Default)]
 pub struct TabBar {
-    /// Its titles.
     pub spans: Vec<Span<'static>>,
-    /// Where each tab's title is.
+    /// The area of each tab's title.
     pub hit_areas: Vec<(Rect, TabKind)>,
-    /// The columns that it takes.
     pub columns: usize,
 }
 
-/// How many times each tab had changed when it was last on the screen.
+/// The revision of each tab when it was last visible.
 #[derive(Debug, Default)]
 pub struct SeenTabRevisions([u64; TabKind::ALL.len()]);
 
 impl SeenTabRevisions {
-    /// Notes that a tab is on the screen as it is now.
+    /// Records that a tab is visible with its current revision.
     pub fn record_seen(&mut self, tab: TabKind, changes: u64) {
         if let Some(seen) = self.0.get_mut(tab.index()) {
             *seen = changes;
@@ -42,10 +38,10 @@ impl SeenTabRevisions {
     }
 }
 
-/// Lays the bar out in the first row of an area.
+/// Lays out the bar in the first row of an area.
 pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) -> TabBar {
     let columns = usize::from(area.width);
-    // The titles of folded tabs are the first to go where there is no room.
+    // Folded tabs lose their titles first if space is short.
     let is_narrow = columns < 44;
     let is_short = columns < 100;
     let is_open = |tab: TabKind| {
@@ -79,7 +75,7 @@ pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) ->
         };
         let (sign, sign_style) = tab_sign(screen, tab, state);
         let sign_style = if screen.tab == tab { style } else { sign_style };
-        // The digit is the key that goes there.
+        // The digit is the tab's key.
         let digit = label.find(|c: char| c.is_ascii_digit());
         let (key, title) = label.split_at(digit.map_or(0, |at| at + 1));
         let parts = [
@@ -105,7 +101,7 @@ pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) ->
     bar
 }
 
-/// How many of its steps are done, or findings open.
+/// Returns the number of finished steps or open findings.
 fn tab_count(tab: TabKind, state: Option<&RunState>) -> String {
     let Some(state) = state else {
         return String::new();
@@ -121,7 +117,7 @@ fn tab_count(tab: TabKind, state: Option<&RunState>) -> String {
     }
 }
 
-/// `?` on the tab that the open question is about, a dot where something is new; always one column.
+/// Returns `?` for the tab that the open question is about, or a dot for new content; always one column.
 fn tab_sign(
     screen: &Screen,
     tab: TabKind,
@@ -141,7 +137,7 @@ fn tab_sign(
     }
 }
 
-/// The tab that helps to decide what waits for the user.
+/// Returns the tab that helps the user decide what is pending.
 fn relevant_tab(state: &RunState) -> Option<TabKind> {
     if !state.approvals.is_empty() {
         return Some(TabKind::Chat);

@@ -1,22 +1,22 @@
-//! What the CLIs told of tokens and cost: of each role, or of both together where there is less room.
+//! Token usage and cost as reported by the CLIs: per role, or in total if space is short.
 //!
-//! Refuses to guess: a CLI that told no cost has none.
+//! Costs are never estimated.
 
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::tui::labels;
 
-/// Less than a cent is not worth the room.
+/// Costs below one cent are not shown.
 const MICRODOLLARS_PER_CENT: u64 = 10_000;
 
-/// What one role used.
+/// The usage of one role.
 struct RoleUsage {
     role: Role,
     tokens: u64,
     cost: Option<u64>,
 }
 
-/// What each role used that used anything.
+/// Returns the usage of each role that used any tokens.
 fn usage_by_role(state: &RunState) -> Vec<RoleUsage> {
     let of = |role: Role| {
         let usage = &state.session(role)?.usage;
@@ -30,13 +30,13 @@ fn usage_by_role(state: &RunState) -> Vec<RoleUsage> {
         .collect()
 }
 
-/// The tokens of each role, and what all of it cost.
+/// Describes the tokens of each role and the total cost.
 pub fn describe_usage(state: &RunState) -> Option<String> {
     let used = usage_by_role(state);
     (!used.is_empty()).then(|| format_roles_with_total(&used))
 }
 
-/// The same in all forms, the longest first: with the cost of each role, with that of all, and nothing by role.
+/// Returns all forms, the longest first: cost per role, total cost with tokens per role, and only totals.
 pub fn usage_forms(state: &RunState) -> Vec<String> {
     let used = usage_by_role(state);
     match &used[..] {
@@ -76,7 +76,7 @@ fn format_total(used: &[RoleUsage]) -> String {
     format!("{tokens} tokens{}", format_cost(used, " · "))
 }
 
-/// What was told of a cost, with what stands before it; empty where nothing was.
+/// Formats the total cost after `lead`; empty if no cost was reported or it is below one cent.
 fn format_cost<'a>(used: impl IntoIterator<Item = &'a RoleUsage>, lead: &str) -> String {
     let costs = used.into_iter().filter_map(|used| used.cost);
     let cost = costs.reduce(u64::saturating_add);

@@ -1,18 +1,16 @@
-//! The keys in force: the table's own, or those that the user gave its actions.
-//!
-//! Refuses to know how they were written.
+//! The active key bindings: the defaults with the user's overrides applied.
 
 use ratatui::crossterm::event::KeyEvent;
 
 use super::{BINDINGS, KeyBinding, KeyChord, KeyContext, view_bindings};
 use crate::tui::command::ScreenCommand;
 
-/// The keys of each line of the table, in its order.
+/// The keys of each binding, in the order of `all_bindings`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveKeymap(pub(super) Vec<Vec<KeyChord>>);
 
 impl Default for ActiveKeymap {
-    /// The keys of the table.
+    /// Returns the default keys.
     fn default() -> Self {
         Self(
             all_bindings()
@@ -22,10 +20,10 @@ impl Default for ActiveKeymap {
     }
 }
 
-/// How many of a view's own keys are named before those that move it.
+/// How many of a view's own hints come before the scrolling keys.
 const MAX_HINTS_BEFORE_MOVES: usize = 3;
 
-/// Every line: the whole table's, then those of the views.
+/// Returns all bindings: the global ones, then those of the views.
 pub(super) fn all_bindings() -> impl Iterator<Item = &'static KeyBinding> {
     let views = view_bindings::VIEW_BINDINGS
         .iter()
@@ -33,17 +31,16 @@ pub(super) fn all_bindings() -> impl Iterator<Item = &'static KeyBinding> {
     BINDINGS.iter().chain(views)
 }
 
-/// Keys that belong together, and what they do.
+/// Related keys and their label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyHint {
-    /// Each as it is written, and what it does.
+    /// Each key as shown, and its command.
     pub keys: Vec<(String, ScreenCommand)>,
-    /// One or two words.
     pub label: &'static str,
 }
 
 impl KeyHint {
-    /// The keys as they are written.
+    /// Returns the keys as shown in hints.
     pub fn key_labels(&self) -> String {
         let names: Vec<&str> = self.keys.iter().map(|(name, _)| name.as_str()).collect();
         names.join(" ")
@@ -53,9 +50,7 @@ impl KeyHint {
 /// Whether the composer is focused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComposerFocus {
-    /// It is.
     Focused,
-    /// It is not.
     Unfocused,
 }
 
@@ -70,17 +65,17 @@ impl KeyContext {
 }
 
 impl ActiveKeymap {
-    /// The lines of the table with their keys, but for those of the views.
+    /// Returns the global bindings with their keys.
     pub fn table_rows(&self) -> impl Iterator<Item = (&'static KeyBinding, &[KeyChord])> {
         self.all_rows().take(BINDINGS.len())
     }
 
-    /// Every line with its keys.
+    /// Returns all bindings with their keys.
     pub fn all_rows(&self) -> impl Iterator<Item = (&'static KeyBinding, &[KeyChord])> {
         all_bindings().zip(self.0.iter().map(Vec::as_slice))
     }
 
-    /// Finds what a key means in a view, by itself.
+    /// Finds the command of a key in a view's own bindings.
     pub fn find_view_command(&self, event: &KeyEvent, view: KeyContext) -> Option<ScreenCommand> {
         let means = |(binding, keys): &(&KeyBinding, &[KeyChord])| {
             binding.context == view && keys.iter().any(|key| key.matches(event))
@@ -89,7 +84,7 @@ impl ActiveKeymap {
         binding.command.map(|command| command())
     }
 
-    /// The keys of a view and what they do, in a word or two; those that belong together stand together.
+    /// Returns the hints of a view; related keys share one hint.
     pub fn view_hints(&self, view: KeyContext) -> Vec<KeyHint> {
         let mut hints: Vec<KeyHint> = Vec::new();
         let own = self
@@ -114,7 +109,7 @@ impl ActiveKeymap {
         hints
     }
 
-    /// The keys that move what is shown.
+    /// Returns the hints for the scrolling keys.
     fn move_hints(&self) -> Vec<KeyHint> {
         let moves = view_bindings::MOVE_HINTS
             .iter()
@@ -128,7 +123,7 @@ impl ActiveKeymap {
         moves.filter(|hint| !hint.keys.is_empty()).collect()
     }
 
-    /// The key of an action, and what it does; `None` where it has none here.
+    /// Returns the key of an action and its command; `None` if it has no key here.
     pub fn action_key(
         &self,
         action: &str,
@@ -141,7 +136,7 @@ impl ActiveKeymap {
         Some((key.label(), row.0.command?()))
     }
 
-    /// Finds what a key means. A printable key means nothing while the composer is focused.
+    /// Finds the command of a key. Printable keys have none while the composer is focused.
     pub fn find_command(
         &self,
         event: &KeyEvent,
@@ -158,7 +153,7 @@ impl ActiveKeymap {
         binding.command.map(|command| command())
     }
 
-    /// The key to show for a line here: one that works while the user writes, when that is so.
+    /// Returns the key to show for a binding; while the composer is focused, only one that works there.
     pub fn display_key(
         &self,
         binding: &KeyBinding,
@@ -172,7 +167,7 @@ impl ActiveKeymap {
             .filter(|_| binding.context.is_active(is_writing))
     }
 
-    /// The name of the key of an action, by the action's name; what to type where it has none.
+    /// Returns the label of an action's key; without a key, its slash command.
     pub fn key_label(&self, action: &str, is_writing: ComposerFocus) -> String {
         let mut rows = self.all_rows();
         let Some(row) = rows.find(|(binding, _)| binding.name == action) else {
@@ -184,7 +179,7 @@ impl ActiveKeymap {
         }
     }
 
-    /// All actions with their keys, as the user's configuration takes them.
+    /// Returns all actions with their keys, in the format of the user's configuration.
     pub fn to_toml(&self) -> String {
         let rows = self.all_rows();
         let rows = rows.filter(|(binding, _)| !binding.name.is_empty());

@@ -1,19 +1,18 @@
-//! What the lines of the table are about: the headings under which the help and the palette list them.
+//! The groups of commands: the headings of the help and the palette.
 //!
-//! Refuses to know keys. Every command stands in one group; a test holds that.
+//! Every command is in one group; a test checks that.
 
 use super::KeyBinding;
 
-/// Commands that are about the same.
+/// A group of related commands.
 #[derive(Debug)]
 pub struct CommandGroup {
-    /// What they are about.
     pub name: &'static str,
-    /// Their names, in the order in which they are listed.
+    /// The slash commands, in the order of the list.
     commands: &'static [&'static str],
 }
 
-/// All groups, in the order in which they are listed.
+/// All groups, in the order of the list.
 pub const COMMAND_GROUPS: &[CommandGroup] = &[
     CommandGroup {
         name: "the run",
@@ -131,13 +130,13 @@ pub const COMMAND_GROUPS: &[CommandGroup] = &[
 ];
 
 impl CommandGroup {
-    /// The place of a line among those of the group; `None` where it is about something else.
+    /// Returns the position of a binding in the group; `None` if it belongs to another one.
     pub fn position_of(&self, binding: &KeyBinding) -> Option<usize> {
         let word = binding.slash.split([',', ' ']).next()?;
         self.commands.iter().position(|command| *command == word)
     }
 
-    /// The lines of the group out of others, in its order.
+    /// Removes the group's members from a list and returns them in the group's order.
     pub fn select_members<T>(
         &self,
         all: &mut Vec<T>,

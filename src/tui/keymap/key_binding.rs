@@ -1,6 +1,4 @@
-//! One line of the table: an action, its keys, where they work, and how it is called.
-//!
-//! Refuses to know the lines.
+//! The type of a key binding: an action, its keys, where they work, and its texts.
 
 use super::KeyChord;
 use super::view_bindings::works_in_view;
@@ -10,19 +8,17 @@ use crate::tui::command::ScreenCommand;
 /// Where a key works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyContext {
-    /// Also while the composer is focused.
+    /// Everywhere, also while the composer is focused.
     Anywhere,
     /// Only while the composer is not focused.
     OutsideComposer,
-    /// Only while it is.
+    /// Only while the composer is focused.
     Composer,
-    /// In a diff.
     Diff,
-    /// On the board of a discussion.
     Board,
-    /// While something is looked for.
+    /// In the search bar.
     Find,
-    /// In a long text, and where nothing else takes the key.
+    /// In a long text, and anywhere else where the key is still free.
     Text,
 }
 
@@ -30,7 +26,7 @@ impl KeyContext {
     /// The views that have keys of their own.
     pub const VIEWS: [Self; 4] = [Self::Diff, Self::Board, Self::Find, Self::Text];
 
-    /// Where that is, before what a key does there; empty where it needs no word.
+    /// Returns the prefix for a key's description; empty for the usual context.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::OutsideComposer => "",
@@ -43,44 +39,42 @@ impl KeyContext {
         }
     }
 
-    /// Tells whether what is typed there is a text.
+    /// Returns whether typed characters are text there.
     pub fn takes_text(self) -> bool {
         matches!(self, Self::Composer | Self::Find)
     }
 }
 
-/// One line of the table.
+/// A binding of keys to a command, with its slash commands and texts.
 #[derive(Debug)]
 pub struct KeyBinding {
-    /// What the user's configuration calls it; empty where no key can be given.
+    /// The action's name in the user's configuration; empty if it cannot have keys.
     pub name: &'static str,
-    /// The keys as they are without a word of the user; the first is the one that is shown.
+    /// The default keys; the first one is shown.
     pub keys: &'static [KeyChord],
-    /// Where they work.
     pub context: KeyContext,
-    /// What they do; `None` for what is a slash command only.
+    /// The command; `None` for actions that are slash commands only.
     pub command: Option<fn() -> ScreenCommand>,
-    /// The slash commands that mean the same, with their arguments, separated by `, `; empty where there is none.
+    /// The equivalent slash commands with their arguments, separated by `, `; empty if there are none.
     pub slash: &'static str,
-    /// What it does, for the help.
     pub help: &'static str,
-    /// One or two words for the footer; empty where it has no place there.
+    /// A short label for the footer; empty if it is not shown there.
     pub hint: &'static str,
 }
 
 impl KeyBinding {
-    /// What one of its slash commands does: what the line does, but for a mode's name, which says what that mode lets run.
+    /// Returns the description of one of its slash commands. The name of a mode has its own: what that mode allows.
     pub fn help_for(&self, slash: &str) -> &'static str {
         slash_mode(slash).map_or(self.help, Mode::describe)
     }
 }
 
-/// The mode that a slash command alone leads to, which no key does.
+/// Returns the mode that a slash command sets.
 pub fn slash_mode(slash: &str) -> Option<Mode> {
     slash.strip_prefix('/').and_then(Mode::from_name)
 }
 
-/// A line with keys.
+/// Creates a binding with keys; `texts` are slash commands, help and hint.
 pub const fn bind_keys(
     name: &'static str,
     keys: &'static [KeyChord],
@@ -99,7 +93,7 @@ pub const fn bind_keys(
     }
 }
 
-/// A line that is a slash command only.
+/// Creates an action that is a slash command only.
 pub const fn slash_only(slash: &'static str, help: &'static str) -> KeyBinding {
     KeyBinding {
         name: "",
@@ -113,7 +107,7 @@ pub const fn slash_only(slash: &'static str, help: &'static str) -> KeyBinding {
 }
 
 impl KeyBinding {
-    /// Tells whether one key can mean this and another line at a time.
+    /// Returns whether a key shared with another binding would be ambiguous.
     pub fn conflicts_with(&self, other: &Self) -> bool {
         let is_view = |binding: &Self| KeyContext::VIEWS.contains(&binding.context);
         match (is_view(self), is_view(other)) {
@@ -128,7 +122,7 @@ impl KeyBinding {
         }
     }
 
-    /// The first slash command, without its argument.
+    /// Returns the first slash command, without its optional argument.
     pub fn first_slash(&self) -> &'static str {
         let first = self.slash.split(", ").next().unwrap_or(self.slash);
         match first.split_once(" [") {

@@ -1,20 +1,17 @@
-//! A key as the table has it: how it is shown, how the user's configuration spells it, and which event it is.
-//!
-//! Refuses to know what a key does.
+//! A key with its modifiers: how it is shown, how the configuration spells it, and which events match it.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use similar::get_close_matches;
 
-/// One key.
+/// A key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyChord {
-    /// The key itself; letters in lower case.
+    /// The key itself; letters are in lower case.
     pub code: KeyCode,
-    /// With what.
     pub modifiers: KeyModifiers,
 }
 
-/// A key by itself.
+/// Creates a key without modifiers.
 pub const fn plain_key(code: KeyCode) -> KeyChord {
     KeyChord {
         code,
@@ -22,12 +19,12 @@ pub const fn plain_key(code: KeyCode) -> KeyChord {
     }
 }
 
-/// A letter or sign by itself.
+/// Creates a letter or sign key without modifiers.
 pub const fn letter_key(c: char) -> KeyChord {
     plain_key(KeyCode::Char(c))
 }
 
-/// A letter with Ctrl.
+/// Creates a letter key with Ctrl.
 pub const fn ctrl_key(c: char) -> KeyChord {
     KeyChord {
         code: KeyCode::Char(c),
@@ -35,7 +32,7 @@ pub const fn ctrl_key(c: char) -> KeyChord {
     }
 }
 
-/// A letter with Alt.
+/// Creates a letter key with Alt.
 pub const fn alt_key(c: char) -> KeyChord {
     KeyChord {
         code: KeyCode::Char(c),
@@ -43,7 +40,7 @@ pub const fn alt_key(c: char) -> KeyChord {
     }
 }
 
-/// The keys that have a word: how it is spelled, how it is shown.
+/// The keys that are named by a word: spelling in the configuration, and label.
 const WORD_KEYS: &[(KeyCode, &str, &str)] = &[
     (KeyCode::Char(' '), "space", "Space"),
     (KeyCode::Enter, "enter", "Enter"),
@@ -62,7 +59,7 @@ const WORD_KEYS: &[(KeyCode, &str, &str)] = &[
     (KeyCode::PageUp, "pageup", "PgUp"),
     (KeyCode::PageDown, "pagedown", "PgDn"),
 ];
-/// What else some of them are called.
+/// Alternative spellings that the configuration accepts.
 const KEY_ALIASES: &[(&str, &str)] = &[
     ("escape", "esc"),
     ("return", "enter"),
@@ -73,18 +70,18 @@ const KEY_ALIASES: &[(&str, &str)] = &[
     ("pgdn", "pagedown"),
     ("pgdown", "pagedown"),
 ];
-/// What most terminals send for another key too.
+/// Keys that most terminals send in the same way as Ctrl with this letter.
 const TERMINAL_EQUIVALENTS: &[(char, &str)] = &[
     ('i', "tab"),
     ('m', "enter"),
     ('[', "esc"),
     ('h', "backspace"),
 ];
-/// How alike a misspelt word must be (0 to 1) before the right one is named.
+/// How similar a misspelt word must be (0 to 1) to be suggested.
 const MIN_SIMILARITY: f32 = 0.6;
 
 impl KeyChord {
-    /// The key as it is written in hints.
+    /// Returns the label for hints.
     pub fn label(self) -> String {
         let key = match word_key(self.code) {
             Some((_, _, shown)) => (*shown).to_owned(),
@@ -97,7 +94,7 @@ impl KeyChord {
         self.with_modifiers(["Ctrl+", "Alt+"], &key)
     }
 
-    /// The key as the user's configuration spells it.
+    /// Returns the spelling in the user's configuration.
     pub fn config_name(self) -> String {
         let key = match word_key(self.code) {
             Some((_, spelled, _)) => (*spelled).to_owned(),
@@ -121,10 +118,10 @@ impl KeyChord {
         format!("{ctrl}{alt}{key}")
     }
 
-    /// Reads a key as the user spells it, such as `g`, `ctrl_key+g`, `f5` or `pageup`.
+    /// Parses a key as the user spells it, such as `g`, `ctrl+g`, `f5` or `pageup`.
     ///
     /// # Errors
-    /// What is wrong with it, and what to write.
+    /// The text is not a usable key: what is wrong with it, and what to write instead.
     pub fn parse(text: &str) -> Result<Self, (String, String)> {
         let wrong = |what: &str, hint: String| Err((what.to_owned(), hint));
         let mut rest = text.to_lowercase();
@@ -186,7 +183,7 @@ impl KeyChord {
         Ok(Self { code, modifiers })
     }
 
-    /// Reads a key as it is written in hints.
+    /// Parses a key label as shown in hints.
     pub fn parse_label(name: &str) -> Option<Self> {
         let mut modifiers = KeyModifiers::NONE;
         let mut rest = name;
@@ -211,18 +208,18 @@ impl KeyChord {
         Some(Self { code, modifiers })
     }
 
-    /// Tells whether a key writes when the composer is focused.
+    /// Returns whether the key types a character in the composer.
     pub fn is_printable(self) -> bool {
         matches!(self.code, KeyCode::Char(_)) && self.modifiers.is_empty()
     }
 
-    /// Tells whether an event is this key.
+    /// Returns whether an event is this key.
     pub fn matches(self, event: &KeyEvent) -> bool {
         let code = match event.code {
             KeyCode::Char(c) => KeyCode::Char(c.to_ascii_lowercase()),
             other => other,
         };
-        // Shift is part of a letter and of BackTab already.
+        // Letters and BackTab already include Shift.
         self.code == code && self.modifiers == event.modifiers - KeyModifiers::SHIFT
     }
 }
@@ -244,7 +241,7 @@ fn parse_function_key(text: &str) -> Option<KeyCode> {
     (1..=12).contains(&n).then_some(KeyCode::F(n))
 }
 
-/// Asks whether the known word was meant that is most like a text.
+/// Suggests the known word that is most similar to a text.
 pub fn suggest_nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.filter(|word| !word.is_empty()).collect();
     let near = get_close_matches(text, &known, 1, MIN_SIMILARITY);

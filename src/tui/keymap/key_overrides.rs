@@ -1,6 +1,6 @@
-//! The user's own keys: what is wished for, laid over the table, with everything that is wrong with it.
+//! Applies the user's keys to the default keymap and reports every error.
 //!
-//! Refuses to know files and lines: whoever read the wishes puts them to the flaws.
+//! The configuration loader adds files and line numbers to the errors.
 
 use std::collections::BTreeSet;
 
@@ -13,24 +13,21 @@ use super::{ActiveKeymap, KeyBinding, KeyChord, KeyContext};
 /// The keys that the user wants for one action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyOverride {
-    /// The action by its name.
     pub action: String,
-    /// Its keys as they are spelled; `none` alone takes all of them away.
+    /// Its keys as spelled; `none` alone removes all keys.
     pub keys: Vec<String>,
 }
 
-/// What is wrong with a wish.
+/// What is wrong with an override.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeymapError {
-    /// The action as the user names it.
+    /// The action as the user spelled it.
     pub action: String,
-    /// What is wrong.
     pub problem: String,
-    /// What to do.
     pub hint: String,
 }
 
-/// Without these nobody gets on: their actions, and whether the key must work while the user writes.
+/// Actions that must have a key, and whether it must work while the user writes.
 const REQUIRED_ACTIONS: &[(&str, KeyContext)] = &[
     ("quit", KeyContext::Composer),
     ("leave", KeyContext::Composer),
@@ -41,10 +38,10 @@ const REQUIRED_ACTIONS: &[(&str, KeyContext)] = &[
 ];
 
 impl ActiveKeymap {
-    /// The table's keys with the user's over them.
+    /// Returns the default keys with the user's overrides.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// All errors in the overrides.
     pub fn with_overrides(wishes: &[KeyOverride]) -> Result<Self, Vec<KeymapError>> {
         let mut keymap = Self::default();
         let mut flaws = Vec::new();
@@ -60,7 +57,7 @@ impl ActiveKeymap {
                 None => flaws.push(unknown_action(&wished.action)),
             }
         }
-        // An action whose wish is wrong has its own key back, which nobody is to be told about.
+        // An action with an invalid override falls back to its default keys; conflicts of those are not the user's.
         let wrong: BTreeSet<String> = flaws.iter().map(|flaw| flaw.action.clone()).collect();
         let is_wished = |name: &str| wishes.iter().any(|wished| wished.action == name);
         let conflicts = keymap.find_conflicts(is_wished, |name| wrong.contains(name));
@@ -73,7 +70,7 @@ impl ActiveKeymap {
         }
     }
 
-    /// Keys that two actions have in one place, told at the action that the user gave it.
+    /// Finds keys shared by two actions in one place; reported at the action that the user changed.
     fn find_conflicts(
         &self,
         is_wished: impl Fn(&str) -> bool,
@@ -158,7 +155,7 @@ fn parse_override(
     }
 }
 
-/// A key where it can mean something: some belong to writing, to dialogs and to commands.
+/// Rejects a key that cannot work for a binding, because writing, dialogs or slash commands need it.
 fn check_usable(binding: &KeyBinding, key: KeyChord) -> Result<KeyChord, (String, String)> {
     let wrong = |what: &str, hint: &str| Err((what.to_owned(), hint.to_owned()));
     let is_over_composer = matches!(binding.context, KeyContext::Text | KeyContext::Diff);

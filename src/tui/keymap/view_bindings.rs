@@ -1,6 +1,6 @@
-//! The lines of the table that work in one view only: a diff, the board of a discussion, the line that looks for something, a long text.
+//! The bindings of single views: a diff, a discussion board, the search bar, a long text.
 //!
-//! Moves by lines, pages and ends are those of the whole table. Refuses to know what else works there.
+//! Scrolling by lines, pages and ends uses the global bindings.
 
 use ratatui::crossterm::event::KeyCode;
 
@@ -21,7 +21,7 @@ const fn bind_view_keys(
     super::bind_keys(name, keys, context, command, ["", texts[0], texts[1]])
 }
 
-/// All of them, in the order of the footer. What belongs together has one hint.
+/// All of them except the board's, in the order of the footer. Related keys share a hint.
 pub const VIEW_BINDINGS: &[KeyBinding] = &[
     bind_view_keys(
         "close-diff",
@@ -158,7 +158,7 @@ pub const VIEW_BINDINGS: &[KeyBinding] = &[
     ),
 ];
 
-/// Those of the board of a discussion.
+/// The bindings of the discussion board.
 pub const BOARD_BINDINGS: &[KeyBinding] = &[
     bind_view_keys(
         "close-board",
@@ -273,7 +273,7 @@ pub const BOARD_BINDINGS: &[KeyBinding] = &[
     ),
 ];
 
-/// The actions of the whole table that work in a view too; in each of them the program can be left.
+/// Returns whether a global action also works in a view; quitting works in every view.
 pub fn works_in_view(context: KeyContext, action: &str) -> bool {
     let everywhere = ["quit", "suspend", "redraw"];
     let in_diff = [
@@ -307,7 +307,7 @@ pub fn works_in_view(context: KeyContext, action: &str) -> bool {
     }
 }
 
-/// The moves that a view's hints name, two actions at a time.
+/// The scrolling hints of views; each covers two actions.
 pub const MOVE_HINTS: &[([&str; 2], &str)] = &[
     (["line-up", "line-down"], "line"),
     (["page-up", "page-down"], "page"),

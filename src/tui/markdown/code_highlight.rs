@@ -1,6 +1,6 @@
-//! Code with its words, strings, comments and numbers told apart, line by line.
+//! Highlights code line by line: keywords, strings, comments and numbers.
 //!
-//! Knows languages as data and no grammar: what spans several lines is not followed.
+//! Languages are data without a grammar; tokens that span several lines are not recognized.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -8,14 +8,14 @@ use ratatui::text::Span;
 use super::code_style;
 use crate::tui::theme;
 
-/// What is known of a language.
+/// The syntax of a language, as far as highlighting needs it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LanguageSyntax {
-    /// Its names in fences, between blanks.
+    /// Its names in fences, separated by spaces.
     names: &'static str,
-    /// What begins a comment, between blanks.
+    /// The starts of comments, separated by spaces.
     comments: &'static str,
-    /// The words that it keeps for itself, between blanks.
+    /// Its keywords, separated by spaces.
     keywords: &'static str,
 }
 
@@ -44,21 +44,18 @@ const LANGUAGES: &[LanguageSyntax] = &[
     LanguageSyntax { names: "json jsonc json5", comments: "//", keywords: "true false null" },
 ];
 
-/// The language of a block of code.
+/// The language of a code block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HighlightLanguage {
-    /// Nothing is known of it.
     Unknown,
-    /// It is no code but a text.
+    /// Not code but a text.
     Prose,
-    /// Changes, a line each.
     Diff,
-    /// One of those that are known.
     Known(&'static LanguageSyntax),
 }
 
 impl HighlightLanguage {
-    /// The language that a fence names.
+    /// Returns the language that a fence names.
     pub fn from_info(info: &str) -> Self {
         let name = info.split([' ', ',', '{', ':']).next().unwrap_or("");
         let name = name.trim_start_matches('.').to_ascii_lowercase();
@@ -75,7 +72,7 @@ impl HighlightLanguage {
         }
     }
 
-    /// Styles a line.
+    /// Highlights one line.
     pub fn highlight_line<'a>(&self, line: &'a str, base: Style) -> Vec<Span<'a>> {
         match self {
             Self::Unknown => vec![Span::styled(line, code_style(base))],
@@ -110,7 +107,7 @@ impl LanguageSyntax {
         spans
     }
 
-    /// How long the first part of a text is, at least one character, and what it is.
+    /// Returns the length of the first token, at least one character, and its style.
     fn next_token(&self, text: &str, c: char, before: char) -> (usize, Style) {
         let begins = |mark: &str| text.starts_with(mark);
         if !before.is_alphanumeric() && self.comments.split(' ').any(begins) && before != '$' {
@@ -126,7 +123,7 @@ impl LanguageSyntax {
             let end = text.find(is_word).unwrap_or(text.len());
             let other = text.char_indices().skip(1);
             let special = other.map(|(at, _)| at).next().unwrap_or(text.len());
-            // Marks that may begin a string or a comment are looked at one by one.
+            // Signs can start a string or a comment, so they are consumed one by one.
             return (special.min(end.max(1)), theme::PLAIN);
         }
         let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
@@ -140,7 +137,7 @@ impl LanguageSyntax {
     }
 }
 
-/// Where the string ends that a text begins with; a lone quote begins none.
+/// Returns the end of the string at the start of a text; a single quote without a partner starts none.
 fn find_string_end(text: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {

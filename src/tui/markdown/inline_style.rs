@@ -1,4 +1,4 @@
-//! Emphasis, code and links within a line; marks without a partner stay as they are.
+//! Styles emphasis, code and links within a line; marks without a partner stay as they are.
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use super::code_style;
 use crate::tui::theme;
 
-/// A pair of marks, and what is done with the text between them.
+/// The mark pairs, and how the text between them is styled.
 const EMPHASIS_PAIRS: [(&str, Modifier); 7] = [
     ("***", Modifier::BOLD.union(Modifier::ITALIC)),
     ("___", Modifier::BOLD.union(Modifier::ITALIC)),
@@ -17,7 +17,7 @@ const EMPHASIS_PAIRS: [(&str, Modifier); 7] = [
     ("_", Modifier::ITALIC),
 ];
 
-/// The longest line in which marks are looked for, in bytes: one that has a thousand without a partner is no prose.
+/// The longest line that is parsed, in bytes: one with a thousand unpaired marks is not prose.
 const MAX_LINE_BYTES: usize = 16 << 10;
 
 /// Styles the parts of a line.
@@ -27,7 +27,7 @@ pub fn style_inline(line: &str, base: Style) -> Vec<Span<'_>> {
     }
     let mut spans = Vec::new();
     let mut rest = line;
-    // Where the text begins that is no part of a pair.
+    // The start of the text that is not part of a pair.
     let mut plain = line;
     let mut before = None;
     while let Some(c) = rest.chars().next() {
@@ -58,7 +58,7 @@ pub fn style_inline(line: &str, base: Style) -> Vec<Span<'_>> {
     spans
 }
 
-/// How many bytes of a text stand as they are: marks without a partner, all of a row, or a character.
+/// Returns how many bytes are plain text: a run of unpaired marks, or one character.
 fn unpaired_bytes(text: &str, c: char) -> usize {
     match c {
         '`' | '*' | '_' | '~' => text.len() - text.trim_start_matches(c).len(),
@@ -66,15 +66,15 @@ fn unpaired_bytes(text: &str, c: char) -> usize {
     }
 }
 
-/// The mark that a text begins with and that is meant as it is, without the sign that says so.
+/// Parses an escaped mark; the backslash is dropped.
 fn parse_escape(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
     let mark = text.strip_prefix('\\')?.chars().next()?;
-    // Other signs stand behind one in a path or a pattern.
+    // In paths and patterns, a backslash comes before other characters.
     let is_mark = "\\`*_~[]#>".contains(mark);
     is_mark.then(|| (vec![Span::styled(&text[1..2], base)], 2))
 }
 
-/// The code that a text begins with: as many marks end it as begin it.
+/// Parses inline code, which ends with as many backticks as it starts with.
 fn parse_code(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
     let inner = text.trim_start_matches('`');
     let n = text.len() - inner.len();
@@ -91,7 +91,7 @@ fn parse_code(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
         from = at + n_here;
     };
     let content = &inner[..end];
-    // A blank keeps a mark of the code from those around it.
+    // Spaces separate backticks in the code from those around it.
     let bare = content
         .strip_prefix(' ')
         .and_then(|rest| rest.strip_suffix(' '));
@@ -101,7 +101,7 @@ fn parse_code(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
     Some((vec![Span::styled(content, code_style(base))], end + 2 * n))
 }
 
-/// The pair of marks that a text begins with, and how many bytes it takes.
+/// Parses an emphasis pair; returns how many bytes it takes.
 fn parse_pair<'a>(
     text: &'a str,
     before: Option<char>,
@@ -114,7 +114,7 @@ fn parse_pair<'a>(
     let end = find_closing_mark(inner, mark)?;
     let content = &inner[..end];
     let n_bytes = end + 2 * mark.len();
-    // Multiplication, and words_with_lines, are no emphasis.
+    // Multiplication and words_with_underscores are not emphasis.
     let touches = !content.starts_with(' ') && !content.ends_with(' ');
     let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let after = text[n_bytes..].chars().next();
@@ -125,7 +125,7 @@ fn parse_pair<'a>(
     Some((style_inline(content, base.add_modifier(*modifier)), n_bytes))
 }
 
-/// Where the marks stand that go with those before a text: behind something, in no code, and not meant as they are.
+/// Finds the closing mark: not at the start of the text, not inside code, and not escaped.
 fn find_closing_mark(text: &str, mark: &str) -> Option<usize> {
     let sign = mark.chars().next()?;
     let mut from = 0;
@@ -142,7 +142,7 @@ fn find_closing_mark(text: &str, mark: &str) -> Option<usize> {
             continue;
         }
         let n_here = rest.len() - rest.trim_start_matches(sign).len();
-        // Of a row of three, what is inside has its own: the last ones are meant.
+        // In a run of three, the inner emphasis closes first, so the last marks are the partner.
         let is_partner = n_here == mark.len() || n_here > mark.len() && n_here != 2;
         if from > 0 && is_partner {
             return Some(from + n_here - mark.len());
@@ -152,7 +152,7 @@ fn find_closing_mark(text: &str, mark: &str) -> Option<usize> {
     None
 }
 
-/// The link that a text begins with: its words, and its address where that is another one.
+/// Parses a link: its text, and its address if that is different.
 fn parse_link(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
     let inner = text.strip_prefix('[')?;
     let end = inner.find("](")?;
@@ -173,7 +173,7 @@ fn parse_link(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
 mod tests {
     use super::*;
 
-    /// The parts, each with the sign of what it is.
+    /// Compares the parts, each with a sign for its style.
     fn check(line: &str, wanted: &str) {
         let parts = style_inline(line, Style::new()).into_iter().map(|span| {
             let sign = match span.style {

@@ -1,4 +1,4 @@
-//! Tables: cells in columns, as wide as they need, narrower where the window is.
+//! Lays out tables: columns as wide as their cells, narrower if the window is too small.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -7,12 +7,11 @@ use super::inline_style::style_inline;
 use crate::tui::text_wrap::{line_width, text_width, wrap_spans};
 use crate::tui::theme;
 
-/// Between two cells.
 const CELL_SEPARATOR: &str = " │ ";
-/// No cell is narrower.
+/// The minimum width of a cell.
 const MIN_CELL_COLUMNS: usize = 3;
 
-/// How many of the first lines are a table: 0, or a head, the line below it, and its rows.
+/// Returns how many of the first lines are a table: 0, or the header, the delimiter row and the body.
 pub fn count_table_rows(lines: &[&str]) -> usize {
     match lines {
         [head, below, ..] if head.contains('|') && is_delimiter_row(below) => {
@@ -29,7 +28,7 @@ fn is_delimiter_row(line: &str) -> bool {
     line.contains('|') && split_cells(line).iter().all(is_part)
 }
 
-/// The cells of a row; `\|` is no end of one.
+/// Splits a row into cells; `\|` is not a separator.
 fn split_cells(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);
@@ -52,7 +51,7 @@ fn split_cells(line: &str) -> Vec<String> {
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// On which side of its column a cell stands.
+/// The alignment of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CellAlignment {
     Left,
@@ -61,7 +60,7 @@ enum CellAlignment {
 }
 
 impl CellAlignment {
-    /// Reads it from the line below the head.
+    /// Parses the alignment from the delimiter row.
     fn parse(rule: &str) -> Self {
         match (rule.starts_with(':'), rule.ends_with(':')) {
             (true, true) => Self::Center,
@@ -70,7 +69,7 @@ impl CellAlignment {
         }
     }
 
-    /// How much of the free columns stand before the cell.
+    /// Returns how many of the free columns go before the cell.
     fn left_padding(self, free: usize) -> usize {
         match self {
             Self::Left => 0,
@@ -80,13 +79,12 @@ impl CellAlignment {
     }
 }
 
-/// One column.
 struct TableColumn {
     width: usize,
     side: CellAlignment,
 }
 
-/// Lays a table out; the second of its lines is the one below the head.
+/// Lays out a table; its second line is the delimiter row.
 pub fn lay_out(rows: &[&str], columns: usize, base: Style) -> Vec<Line<'static>> {
     let all: Vec<Vec<String>> = rows.iter().map(|row| split_cells(row)).collect();
     let [head, below, body @ ..] = all.as_slice() else {
@@ -112,7 +110,7 @@ pub fn lay_out(rows: &[&str], columns: usize, base: Style) -> Vec<Line<'static>>
     lines
 }
 
-/// How wide the columns would like to be.
+/// Returns how wide the columns would like to be.
 fn natural_widths<'a>(rows: impl Iterator<Item = &'a Vec<String>>) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows {
@@ -130,7 +128,7 @@ fn natural_widths<'a>(rows: impl Iterator<Item = &'a Vec<String>>) -> Vec<usize>
     widths
 }
 
-/// The same, the widest ones narrowed until all fit; `None` where they cannot.
+/// Narrows the widest columns until all fit; `None` if that is impossible.
 fn fit_widths(mut widths: Vec<usize>, columns: usize) -> Option<Vec<usize>> {
     let between = text_width(CELL_SEPARATOR) * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + between > columns {
@@ -143,7 +141,7 @@ fn fit_widths(mut widths: Vec<usize>, columns: usize) -> Option<Vec<usize>> {
     Some(widths)
 }
 
-/// A table of more columns than the window has room for: each row as a text, which is broken.
+/// Lays out a table with too many columns for the window: each row as wrapped text.
 fn lay_out_stacked(
     head: &[String],
     body: &[Vec<String>],

@@ -1,6 +1,4 @@
-//! What of a page stands in the window, and how far that is.
-//!
-//! Refuses to lay anything out.
+//! Draws the visible lines of a scroll view, and the scroll position.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -12,11 +10,11 @@ use crate::tui::text_wrap::truncate_to_columns;
 use crate::tui::{clickable_keys, theme};
 
 impl ScrollView {
-    /// Draws the visible lines, and how far they are where not all fit.
+    /// Draws the visible lines, and the scroll position if not all lines fit.
     pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
         let has_more = self.lines.len() > usize::from(area.height) && area.height > 2;
         self.height = usize::from(area.height) - usize::from(has_more);
-        // In other columns it stands in another row.
+        // With another width the match is in another row.
         self.scrolls_to_match |= self.area.width != area.width;
         self.area = Rect {
             height: area.height - u16::from(has_more),

@@ -1,4 +1,4 @@
-//! Tab: what was said and done, by both agents, the user and the program, in one stream.
+//! Tab: the conversation of both agents, the user and the program, in one stream.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -15,8 +15,9 @@ use crate::tui::transcript::{ChatTranscript, TranscriptColumns, TranscriptRow};
 /// Longer lines are hard to read.
 const MAX_TEXT_COLUMNS: u16 = 120;
 
-/// Draws the end of the stream, or where the user scrolled to; `empty` stands where there is none yet, and
-/// `find` is lit where it is found. `keys` go to its beginning and to its end, where it has any.
+/// Draws the end of the stream, or the position that the user scrolled to. `empty` is shown while there are
+/// no messages, and matches of `find` are highlighted. `keys` scroll to the start and to the end, if they
+/// are bound.
 pub fn draw(
     transcript: &mut ChatTranscript,
     frame: &mut Frame,
@@ -32,7 +33,7 @@ pub fn draw(
     } else {
         MAX_TEXT_COLUMNS
     };
-    // A column at the left, for the mark of what is pointed at; the same at the right.
+    // The left column is for the selection mark; the right one keeps the margins equal.
     let area = Rect {
         x: area.x + 1,
         width: area.width.saturating_sub(2).min(widest),
@@ -52,7 +53,7 @@ pub fn draw(
     let is_scrolled = !transcript.follows_end() && area.height > 2;
     let n_rows = usize::from(area.height);
     let mut rows = transcript.visible_rows(wide, n_rows - usize::from(is_scrolled));
-    // Laying out may have found that the end is reached: then nothing stands below it.
+    // The layout may have reached the end; then there is nothing below the window and no hint.
     let has_line = is_scrolled && !transcript.follows_end();
     if is_scrolled && !has_line {
         rows = transcript.visible_rows(wide, n_rows);
@@ -90,7 +91,7 @@ pub fn draw(
     }
 }
 
-/// What stands below the window while it does not follow the end: what is new there, and the keys.
+/// Returns the hint below a window that does not follow the end: the count of new blocks, and the keys.
 fn scroll_hint(transcript: &ChatTranscript, keys: Option<[String; 2]>) -> String {
     let new = match transcript.new_block_count() {
         0 => String::new(),
@@ -107,8 +108,8 @@ fn scroll_hint(transcript: &ChatTranscript, keys: Option<[String; 2]>) -> String
     format!("── earlier{new}{keys} ")
 }
 
-/// Rows with the places lit that have these letters, given in lower case; those of the block that is pointed at
-/// as what is at hand.
+/// Highlights the matches of `letters`, given in lower case; those in the selected block as the current
+/// match.
 fn highlight_matches(rows: Vec<TranscriptRow>, letters: &str) -> Vec<TranscriptRow> {
     if letters.is_empty() {
         return rows;

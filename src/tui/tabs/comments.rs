@@ -1,7 +1,5 @@
-//! Tab: the review. What each iteration came to, then the findings with what became of them, to be filtered,
-//! pointed at and opened; then whatever else `comments.md` holds.
-//!
-//! Refuses to settle anything.
+//! Tab: the review. It shows the result of each iteration, then the findings and their status, which can be
+//! filtered, selected and opened, then the rest of `comments.md`.
 
 mod finding_rows;
 mod finding_selection;
@@ -33,13 +31,13 @@ use crate::tui::text_wrap::{
 };
 use crate::tui::theme;
 
-/// A drawable line of the list, with the indent of what is wrapped, and what it is of.
+/// A line of the list, cleaned for display, with the indent of its continuation lines and its target.
 #[derive(Debug, Hash)]
 struct CommentsEntry {
     parts: Vec<(String, Style)>,
     indent: usize,
     mark: Option<ScrollTarget>,
-    /// Whether it takes a row and no more.
+    /// Whether it is cut to one row.
     is_single_row: bool,
 }
 
@@ -79,7 +77,6 @@ impl CommentsEntry {
     }
 }
 
-/// Draws the review.
 pub fn draw(
     page: &mut ScrollView,
     texts: &DisplayDocuments,
@@ -163,12 +160,12 @@ fn lay_out(
     laid
 }
 
-/// How findings are listed.
+/// The layout of the findings list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FindingListLayout {
-    /// Each with all that became of it.
+    /// Each finding with its whole history.
     Full,
-    /// A row each, but for the one that is pointed at and those that are open.
+    /// One row per finding, except the selected and the open ones.
     Compact,
 }
 
@@ -247,7 +244,7 @@ fn ledger_entries(
     entries
 }
 
-/// Where a finding stands: a sign of its own, a word and a style.
+/// Returns the status of a finding: a sign, a word and a style.
 fn status_label(finding: &Finding) -> (&'static str, &'static str, Style) {
     let weight = theme::severity_style(finding.remark.severity);
     let answered = finding
@@ -344,7 +341,7 @@ fn finding_entries(
     entries
 }
 
-/// How the discussion of a finding stands, or what it came to.
+/// Describes the state or the result of a finding's discussion.
 fn discussion_entries(talk: &GroupDiscussion, finding: &Finding) -> Vec<CommentsEntry> {
     let line = |text: String, style| CommentsEntry {
         parts: vec![("  ◆ ".to_owned(), theme::PLAIN), (text, style)],
@@ -380,7 +377,7 @@ fn discussion_entries(talk: &GroupDiscussion, finding: &Finding) -> Vec<Comments
     entries
 }
 
-/// What the reviews and the planner said of a finding, one after the other.
+/// Describes what the reviews and the planner said about a finding, in order.
 fn finding_history(finding: &Finding) -> String {
     let mut parts = vec![format!("raised in review {}", finding.raised_in)];
     let stated_again = finding.raised_in + 1..=finding.last_in;

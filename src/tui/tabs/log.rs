@@ -1,5 +1,5 @@
-//! Tab: log.md, then the events as rows, to be filtered and pointed at; the one that is pointed at shows all
-//! that it holds beside them, or below where there is little room.
+//! Tab: log.md, then the events as rows, which can be filtered and selected. The details of the selected
+//! event are shown beside the list, or below it where there is little room.
 
 mod event_detail;
 mod event_summary;
@@ -37,44 +37,43 @@ use event_detail::EventDetail;
 use event_summary::{EventCategory, EventSummary, summarize_event};
 use older_events::OlderEvents;
 
-/// How many events are kept, the latest.
+/// How many of the latest events are kept.
 const MAX_EVENTS: usize = 1_000;
-/// How many are kept beside them that came before, while somebody reads or looks for those.
+/// How many earlier events are kept as well while the user reads or searches them.
 const MAX_OLDER_EVENTS: usize = 10_000;
 /// How many bytes of an agent's text are kept with its event.
 const MAX_TEXT: usize = 4_096;
 /// How many lines of log.md's end are shown.
 const MAX_LOG_LINES: usize = 500;
-/// From how many columns on what an event holds stands beside the list.
+/// From this width on, the details are beside the list.
 const MIN_SIDE_BY_SIDE_COLUMNS: u16 = 119;
-/// How many columns a row of the list takes at most.
+/// Maximum width of a row of the list.
 const MAX_LIST_COLUMNS: u16 = 112;
-/// Columns of the time and of the name.
+/// Width of the time and the name.
 const TIME_AND_NAME_COLUMNS: usize = 19;
 
-/// The events, as rows.
+/// The list of events.
 #[derive(Debug, Default)]
 pub struct EventLogList {
-    /// The latest.
+    /// The latest events.
     rows: VecDeque<EventLogRow>,
-    /// Which part of the log they tell.
+    /// The part of the log that `rows` covers.
     range: LogRange,
     older: OlderEvents,
-    /// Whether it is a piece of the past, made to be put in front of another.
+    /// Whether it is a chunk of earlier events, to be prepended to another list.
     is_chunk: bool,
     n_seen: u64,
     filter: EventLogFilter,
     selected: Option<i64>,
-    /// What was asked for and is not answered yet, in words.
+    /// Descriptions of approval requests that have no answer yet.
     pending_requests: BTreeMap<RequestId, String>,
 }
 
-/// One event.
 #[derive(Debug)]
 struct EventLogRow {
-    /// Its number on this screen; what came earlier has lower ones.
+    /// Its number on this screen; earlier events have lower numbers.
     n: i64,
-    /// The number of its event in the log; 0 where that log is gone.
+    /// The number of its event in the log; 0 if the event belongs to a previous log.
     seq: u64,
     at: UnixMillis,
     summary: EventSummary,
@@ -82,7 +81,7 @@ struct EventLogRow {
 }
 
 impl EventLogRow {
-    /// Whose it is and what it says, where that has these letters, given in lower case.
+    /// Returns its author and text if they contain the search text, given in lower case.
     fn match_query(
         &self,
         find: &str,
@@ -94,7 +93,6 @@ impl EventLogRow {
     }
 }
 
-/// Which events are listed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 enum EventLogFilter {
     #[default]
@@ -132,10 +130,10 @@ impl EventLogFilter {
 }
 
 impl EventLogList {
-    /// Takes an event in, where there is something to say of it.
+    /// Adds an event, if it has a summary.
     pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         if let Event::RunCreated(_) = event {
-            // Another log begins; of the one before it only what is here can be told.
+            // A new log starts; the events of the previous one can no longer be loaded from it.
             self.rows.iter_mut().for_each(|row| row.seq = 0);
             self.range = LogRange::from_start();
             self.older = OlderEvents::default();
@@ -158,14 +156,14 @@ impl EventLogList {
         }
     }
 
-    /// Lists other events.
+    /// Switches to the next filter.
     pub fn next_filter(&mut self) {
         self.filter = self.filter.next();
         self.selected = None;
         self.older = OlderEvents::default();
     }
 
-    /// Points at the next listed event that has these letters, given in lower case, or the one before.
+    /// Selects the next or the previous listed event that matches the search text, given in lower case.
     pub fn move_selection(
         &mut self,
         is_next: bool,
@@ -178,7 +176,7 @@ impl EventLogList {
             .collect();
         let at = listed.iter().position(|n| Some(*n) == self.selected);
         let next = match (at, is_next) {
-            // The latest is what one looks at first.
+            // The first move selects the latest event.
             (None, _) => listed.len().checked_sub(1)?,
             (Some(at), true) => at + 1,
             (Some(at), false) => at.checked_sub(1)?,
@@ -187,23 +185,23 @@ impl EventLogList {
         self.selected.map(ScrollTarget::Row)
     }
 
-    /// Tells whether only some of the events are listed.
+    /// Returns whether a filter hides some of the events.
     pub fn is_filtered(&self) -> bool {
         self.filter != EventLogFilter::All
     }
 
-    /// Points at an event.
+    /// Selects an event by its number.
     pub fn select_event(&mut self, n: i64) {
         self.selected = Some(n);
     }
 
-    /// Points at what was pointed at before.
+    /// Restores an earlier selection.
     pub fn restore_selection(&mut self, picked: Option<i64>) {
         self.selected = picked;
     }
 
-    /// Which of the listed events that have these letters, given in lower case, is pointed at, from 1, and how
-    /// many have them; 0 where it is none of them.
+    /// Returns the position of the selected event among the matches, from 1, and their count; the position
+    /// is 0 if the selection is no match. The search text is given in lower case.
     pub fn match_position(&self, find: &str, state: Option<&RunState>) -> (usize, usize) {
         let listed: Vec<i64> = self
             .listed_rows(find, state)
@@ -213,17 +211,17 @@ impl EventLogList {
         (at.map_or(0, |at| at + 1), listed.len())
     }
 
-    /// The event that is pointed at.
+    /// Returns the number of the selected event.
     pub fn selected_event(&self) -> Option<i64> {
         self.selected
     }
 
-    /// Points at nothing; tells whether something was pointed at.
+    /// Clears the selection; returns whether there was one.
     pub fn clear_selection(&mut self) -> bool {
         self.selected.take().is_some()
     }
 
-    /// The event that is pointed at: whose it is and when it was, and all that it holds.
+    /// Returns the selected event's author and time, and all its details.
     pub fn selected_detail(
         &self,
         state: Option<&RunState>,
@@ -242,7 +240,7 @@ impl EventLogList {
         self.all_rows().find(|row| row.n == picked)
     }
 
-    /// The rows that are listed, whose they are and what they say.
+    /// Returns the listed rows with their author and text.
     fn listed_rows<'a>(
         &'a self,
         find: &'a str,
@@ -252,30 +250,27 @@ impl EventLogList {
         listed.filter_map(move |row| row.match_query(find, state))
     }
 
-    /// All rows, those that came before the latest first.
+    /// Returns all rows, earlier events first.
     fn all_rows(&self) -> impl Iterator<Item = &EventLogRow> {
         self.older.rows.iter().chain(&self.rows)
     }
 }
 
-/// What Log shows beside the events.
+/// What the Log tab shows beside the events.
 #[derive(Debug, Clone, Copy)]
 pub struct LogTabContext<'a> {
-    /// `log.md`
     pub log: &'a DisplayDocument,
-    /// The letters that an event must have, in lower case.
+    /// Search text that an event must contain, in lower case.
     pub query: &'a str,
-    /// The run.
     pub state: Option<&'a RunState>,
-    /// The user's time of day.
+    /// Converts times to the user's time zone.
     pub clock: LocalClock,
-    /// The keys in force.
     pub keymap: &'a ActiveKeymap,
-    /// The repository's path, which is left out of others.
+    /// Path of the repository, which is removed from other paths.
     pub repository: &'a str,
 }
 
-/// Draws both; follows the end until the user scrolls.
+/// Draws the log and the events; follows the end until the user scrolls.
 pub fn draw(
     page: &mut ScrollView,
     record: &mut EventLogList,
@@ -313,7 +308,7 @@ pub fn draw(
     record.on_shown(page.is_scrolled_away(), about.query);
 }
 
-/// The event as it is kept: a long text is in the chat whole.
+/// Shortens an event for storage: the chat shows the long text in full.
 fn truncate_event(event: &Event) -> Event {
     match event {
         Event::Agent {
@@ -331,7 +326,7 @@ fn truncate_event(event: &Event) -> Event {
     }
 }
 
-/// Takes the right of an area for what an event holds.
+/// Splits the area for the details off the right side.
 fn take_detail_area(area: &mut Rect) -> Rect {
     let width = area.width * 9 / 20;
     area.width -= width;
@@ -342,7 +337,7 @@ fn take_detail_area(area: &mut Rect) -> Rect {
     }
 }
 
-/// All that an event holds, as far as it fits.
+/// Draws the details of an event, as far as they fit.
 fn draw_detail(
     row: &EventLogRow,
     frame: &mut Frame,
@@ -378,13 +373,13 @@ fn draw_detail(
     frame.render_widget(Paragraph::new(add_gutter(lines, false)), inner);
 }
 
-/// A row's text with the drafts of documents called so, wherever they lie.
+/// Shortens the paths of document drafts in a row's text.
 fn shorten_draft_paths(text: &str) -> String {
     let words: Vec<String> = text.split(' ').map(short_path).collect();
     words.join(" ")
 }
 
-/// A text with files named from the repository on, and in the user's time of day.
+/// Makes paths relative to the repository and converts times to the user's time zone.
 fn localize_text(text: &str, clock: LocalClock, repository: &str) -> String {
     let text = match repository {
         "" => text.to_owned(),
@@ -460,7 +455,7 @@ fn row_lines(
         EventCategory::Problem => "! ",
         EventCategory::User | EventCategory::Agent | EventCategory::Program => "",
     };
-    // Where there is little room, whose it is goes before the time does.
+    // Where there is little room, the author is dropped before the time.
     let head = if columns < 60 {
         format!("{} ", clock.time_with_minutes(row.at))
     } else {
@@ -491,7 +486,7 @@ fn row_lines(
     vec![Line::from(spans)]
 }
 
-/// Whose it is, where there is little room.
+/// Returns a short name of the author for narrow windows.
 fn short_author(who: &str) -> &'static str {
     match who {
         "planner" => "plan",

@@ -1,5 +1,5 @@
-//! Tab: the plan, its boxes with what became of each step, findings and notes at their lines; or the plan
-//! beside an earlier version of it.
+//! Tab: the plan, with each step's progress, findings and notes at their lines; or a comparison with an
+//! earlier version.
 
 pub mod plan_view_state;
 mod step_folding;
@@ -31,7 +31,6 @@ use crate::tui::theme;
 use plan_view_state::{PlanViewState, first_body_line};
 use step_folding::{PlanPart, PlanPartKind};
 
-/// Draws the plan.
 pub fn draw(
     page: &mut ScrollView,
     (texts, reading, keymap): (&DisplayDocuments, &PlanViewState, &ActiveKeymap),
@@ -87,7 +86,7 @@ pub fn draw(
     page.draw(frame, area);
 }
 
-/// The plan beside an earlier version of it.
+/// Lays out the comparison with an earlier version.
 fn lay_out_comparison(
     text: &str,
     earlier: &PlanVersion,
@@ -134,7 +133,7 @@ fn lay_out_comparison(
     };
     let both = text_comparison::lay_out(old, new, reading.form, columns);
     lines.extend(both.lines);
-    // Lines are counted over the whole file, as notes count them.
+    // Notes count the lines of the whole file, front matter included.
     let n_front = first_body_line(text);
     let marks = both.targets.into_iter().map(|(mark, row)| match mark {
         ScrollTarget::Line(line) => (ScrollTarget::Line(line + n_front), row + n_before),
@@ -157,21 +156,22 @@ fn lay_out_comparison(
     }
 }
 
-/// What stands below a line: an open finding, or a note of the user.
+/// A remark below a line: an open finding, or a note of the user.
 #[derive(Debug, Hash)]
 struct LineRemark {
     mark: ScrollTarget,
     style: Style,
     text: String,
-    /// What is said of it quietly.
+    /// Where it comes from, shown dimmed.
     origin: String,
     line: Option<usize>,
-    /// Whether the plan cannot pass while it stands.
+    /// Whether the plan cannot pass the review while it is open.
     blocks: bool,
 }
 
 impl LineRemark {
-    /// Tells whether it speaks of no line behind what the program writes before the plan.
+    /// Returns whether it refers to no line of the body, which starts after `n_before` lines of front
+    /// matter.
     fn is_without_line(&self, n_before: usize) -> bool {
         self.line.is_none_or(|line| line < n_before)
     }
@@ -276,7 +276,7 @@ fn lay_out(
     laid
 }
 
-/// The lines of the plan with what stands below each.
+/// Lays out the lines of the plan, each with the remarks below it.
 fn plan_parts(
     text: &str,
     marks: &[step_marks::PlanStepMark],
@@ -284,15 +284,15 @@ fn plan_parts(
     picked: Option<usize>,
     columns: usize,
 ) -> Vec<PlanPart> {
-    // Lines are counted over the whole file, as a review counts them.
+    // Reviews count the lines of the whole file, front matter included.
     let n_before = first_body_line(text);
     let mut markdown = MarkdownRenderer::default();
     let mut left: Vec<(usize, &step_marks::PlanStepMark)> = marks.iter().enumerate().collect();
     let mut parts = Vec::new();
-    // The columns at which the text of the step begins that the line belongs to; 0 where it is of none.
+    // The indent of the step's text that the line belongs to; 0 outside steps.
     let mut below = 0;
     for (at, line) in text.lines().enumerate().skip(n_before) {
-        // A line says what it says: what is known of a step stands at the step's own line only.
+        // A step's status is shown only at the step's own line; every other line is shown as written.
         let own = plan::parse_step(line).filter(|_| !markdown.is_in_fence());
         let step = own.and_then(|own| left.iter().position(|(_, mark)| mark.matches_step(&own)));
         let (lines, of) = match step.map(|step| left.remove(step)) {
@@ -345,7 +345,7 @@ fn plan_parts(
     parts
 }
 
-/// What stands above the plan: what is wrong with it, and what blocks it and is of no line of it.
+/// Lays out the part above the plan: problems of the plan, and blocking remarks without a line.
 fn lay_out_heading(
     text: &str,
     marks: &[step_marks::PlanStepMark],
@@ -370,7 +370,7 @@ fn lay_out_heading(
     laid
 }
 
-/// Remarks of no line of the plan.
+/// Adds remarks that refer to no line of the plan.
 fn add_remarks_without_line<'a>(
     laid: &mut ScrollContent,
     remarks: impl Iterator<Item = &'a LineRemark>,
@@ -386,7 +386,7 @@ fn add_remarks_without_line<'a>(
     }
 }
 
-/// A line that goes on with a step, at the columns of its text.
+/// Renders a continuation line of a step, indented like the step's text.
 fn continuation_lines(
     markdown: &mut MarkdownRenderer,
     line: &str,
@@ -400,7 +400,7 @@ fn continuation_lines(
     lines
 }
 
-/// Puts a finding or a note below the line that it speaks of.
+/// Adds a finding or a note below the line that it refers to.
 fn add_remark(laid: &mut ScrollContent, remark: &LineRemark, columns: usize, lead: &str) {
     laid.targets.insert(remark.mark, laid.lines.len());
     let spans = [

@@ -1,4 +1,4 @@
-//! Tab: who took part and when, what was reviewed, done and checked, and what it used.
+//! Tab: sessions, timeline, reviews, steps, checks and usage of the run.
 
 mod child_table;
 mod discussion_rows;
@@ -24,35 +24,34 @@ use crate::tui::scroll_view::ScrollView;
 use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans, wrap_trusted_text};
 use crate::tui::theme;
 
-/// What of the run stands outside of its state.
+/// What the Status tab shows: the run's state, and facts that the state does not contain.
 #[derive(Debug, Clone, Copy)]
 pub struct StatusContext<'a> {
-    /// The run.
     pub state: Option<&'a RunState>,
-    /// That its turn gives no sign of life.
+    /// Set when the running turn gives no sign of life.
     pub silent: Option<&'a SilentTurn>,
-    /// What holds each adapter's CLI.
+    /// How each adapter's CLI is sandboxed.
     pub sandboxes: &'a [AdapterSandboxView],
-    /// Which instructions for agents the repository has, and whether they reach them; empty where there are none.
+    /// Which agent instructions the repository contains, and whether agents receive them; empty if there
+    /// are none.
     pub instructions_note: &'a str,
-    /// The user's time of day.
+    /// Converts times to the user's time zone.
     pub clock: LocalClock,
     /// The key that interrupts a turn.
     pub interrupt: &'a str,
 }
 
-/// What holds the CLI of an adapter.
+/// How an adapter's CLI is sandboxed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdapterSandboxView {
     /// The adapter, by its name in the configuration.
     pub adapter: String,
-    /// What the kernel holds.
+    /// What the kernel enforces.
     pub by_kernel: String,
-    /// What only its protocol does.
+    /// What only the CLI's protocol enforces.
     pub by_protocol: String,
 }
 
-/// Draws the run's facts.
 pub fn draw(
     page: &mut ScrollView,
     frame: &mut Frame,
@@ -79,7 +78,7 @@ fn lay_out(
     now: UnixMillis,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    // Nothing goes on any more in a run that is over.
+    // Durations of a finished run end at its last event, not now.
     let last = state
         .course
         .last_event_at()
@@ -93,7 +92,7 @@ fn lay_out(
         if !lines.is_empty() {
             lines.push(Line::default());
         }
-        // What is an agent's has its colour here, too.
+        // Agents have the same color here as in the chat.
         let mut roles = [Role::Planner, Role::Reviewer].into_iter();
         let style = roles
             .find(|role| role.name() == title)
@@ -136,7 +135,7 @@ fn lay_out(
     lines
 }
 
-/// The children, and where more can be done with them.
+/// Renders the child sessions, and a hint to the command that manages them.
 fn task_lines(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'static>> {
     let mut lines = child_table::child_table(state, now).lay_out(columns);
     if !lines.is_empty() {
@@ -265,7 +264,7 @@ fn session_rows(
     rows
 }
 
-/// What the agent has on its list.
+/// Renders the agent's todo list.
 fn todo_rows(session: &Session) -> Vec<StatusRow> {
     let items = session.todos.items().iter();
     let rows = items.enumerate().map(|(n, todo)| {
@@ -280,7 +279,7 @@ fn todo_rows(session: &Session) -> Vec<StatusRow> {
     rows.collect()
 }
 
-/// What was used; nothing before the first answer.
+/// Renders the token usage; nothing before the first answer.
 fn usage_row(usage: &SessionUsage) -> Option<StatusRow> {
     if usage.input_tokens == 0 && usage.output_tokens == 0 {
         return None;
@@ -297,7 +296,7 @@ fn usage_row(usage: &SessionUsage) -> Option<StatusRow> {
     Some(plain_row("used", &text))
 }
 
-/// How full the model's context is, where the CLI tells.
+/// Renders how full the model's context is, if the CLI reports it.
 fn context_row(usage: &SessionUsage) -> Option<StatusRow> {
     let window = usage.context_window.filter(|window| *window > 0)?;
     let Some(used) = usage.context_tokens else {
@@ -317,7 +316,7 @@ fn context_row(usage: &SessionUsage) -> Option<StatusRow> {
     Some(StatusRow::new("context", &text, usage_style(percent)))
 }
 
-/// How much of its account's plan is used, and when that begins anew, where the CLI tells.
+/// Renders how much of the account's usage limits is used, and when they reset, if the CLI reports it.
 fn account_usage_rows(
     windows: &[AccountUsageWindow],
     clock: LocalClock,
@@ -346,15 +345,14 @@ fn account_usage_rows(
     windows.iter().enumerate().map(row).collect()
 }
 
-/// A share of a hundred as a bar.
+/// Renders a percentage as a bar.
 fn usage_bar(percent: u64) -> String {
-    /// Columns of the bar.
     const BAR_COLUMNS: usize = 20;
     let filled = usize::try_from(percent.min(100)).unwrap_or(0) * BAR_COLUMNS / 100;
     format!("{}{}", "█".repeat(filled), "░".repeat(BAR_COLUMNS - filled))
 }
 
-/// What is nearly full stands out.
+/// Highlights a limit that is nearly reached.
 fn usage_style(percent: u64) -> Style {
     match percent {
         90.. => theme::BAD,
@@ -379,10 +377,10 @@ fn check_rows(state: &RunState) -> Vec<StatusRow> {
     }
 }
 
-/// Where what is said begins.
+/// Column at which the text of a row starts.
 const TEXT_INDENT: usize = 11;
 
-/// A name and what is to be said of it.
+/// A name and its text.
 struct StatusRow {
     name: String,
     text: String,
@@ -404,7 +402,8 @@ impl StatusRow {
             Span::styled(name, theme::QUIET),
             Span::styled(self.text.as_str(), self.style),
         ];
-        // What cannot be broken is read whole: it begins further to the left rather than to be cut in two.
+        // A word that does not fit behind the name, such as a long path, starts further left instead of
+        // being broken.
         let longest = self.text.split(' ').map(text_width).max().unwrap_or(0);
         let indent = if longest + TEXT_INDENT > columns {
             2

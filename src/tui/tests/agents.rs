@@ -1,4 +1,4 @@
-//! Agents on the screen: by name in the composer, in their dialogs, and what each key does there.
+//! Tests of child agents on the screen: their names in the composer, their dialogs, and the keys there.
 
 use super::pictures::{check, not_writing};
 use super::world::{press, running, screen, state};

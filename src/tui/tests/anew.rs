@@ -1,4 +1,4 @@
-//! A second run on one screen: nothing of the first is taken for its own.
+//! Tests that a second run on the same screen shows nothing of the first run as its own.
 
 use super::world::{NOW, created, drawn, press, screen, settings, state};
 use crate::domain::event::{AgentActivity, Event, EventRecord};
@@ -103,7 +103,7 @@ fn nothing_of_the_run_before_is_marked_as_new() {
     assert_eq!(marks(&mut screen, Phase::Review), 2);
     screen.on_event(NOW, &new_run());
     assert_eq!(marks(&mut screen, Phase::Init), 0);
-    // The documents of the run before are seen to be gone.
+    // The screen learns that the documents of the previous run are gone.
     screen.on_documents(RunDocumentFiles::default());
     assert_eq!(marks(&mut screen, Phase::Init), 0);
     screen.on_documents(RunDocumentFiles {

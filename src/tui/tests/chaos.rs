@@ -1,4 +1,5 @@
-//! Any events, keys and sizes: nothing panics, nothing uncontrolled is drawn, writing triggers nothing.
+//! Property tests with random events, keys and sizes: nothing panics, no control characters are drawn, and
+//! typing text triggers no action.
 
 use proptest::prelude::*;
 use ratatui::Terminal;
@@ -24,7 +25,7 @@ use crate::tui::{
     Action, DocumentRevision, RunDocumentFiles, Screen, ScrollbackChunk, ScrollbackDemand,
 };
 
-/// Texts as agents and users write them at their worst.
+/// Generates the worst texts that agents and users write.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z `*#\n\t-]{0,80}",
@@ -36,7 +37,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Turns a number into an event, with a text in it.
+/// Turns a number into an event that contains a text.
 fn event(n: u8, text: &str) -> Event {
     let role = if n.is_multiple_of(2) {
         Role::Planner
@@ -82,7 +83,7 @@ fn event(n: u8, text: &str) -> Event {
     }
 }
 
-/// Some state: of every phase, with every question, with nasty texts in it.
+/// Builds a state from a number: over all numbers, every phase and every question, with nasty texts.
 fn state_of(n: u8, text: &str) -> Option<RunState> {
     let all = questions();
     let n_questions = all.len();
@@ -135,7 +136,7 @@ fn key() -> impl Strategy<Value = KeyEvent> {
     (code, modifiers).prop_map(|(code, modifiers)| KeyEvent::new(code, modifiers))
 }
 
-/// Draws at a size and tells what of it must never be there.
+/// Draws at a size and checks what must never be on the screen.
 fn draw(
     screen: &mut Screen,
     size: (u16, u16),
@@ -338,7 +339,7 @@ fn a_long_stream_lays_out_only_what_is_seen() {
 
 #[test]
 fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
-    // A piece names its first author anew: they change with the pieces.
+    // Each chunk names its first author again, so the authors change with the chunks.
     let said = |n: u32| {
         let role = match n / 10 % 2 {
             0 => Role::Planner,
@@ -401,7 +402,7 @@ fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
     assert!(super::world::drawn(&mut screen, (60, 20), None).contains("earlier"));
 }
 
-/// The events of a log of this length that somebody wants, as many as a page holds.
+/// Returns the events of a log that the screen requests, as many as a chunk has.
 fn page(log: &[EventRecord], wish: ScrollbackDemand) -> ScrollbackChunk {
     let last = usize::try_from(wish.last_event()).unwrap();
     let first = last.saturating_sub(700);
@@ -515,7 +516,7 @@ fn scrolling_up_and_down_by_the_same_comes_back() {
     }
     seen.dedup();
     assert_eq!(seen.len(), 6, "every page differs");
-    // What comes in meanwhile does not move what is being read.
+    // New events do not move the text that the user is reading.
     let before = picture(&mut screen);
     screen.on_event(NOW, &event(0, "new"));
     let after = picture(&mut screen);

@@ -1,4 +1,5 @@
-//! The chat: blocks to point at, calls that open, what is looked for, what a turn took, the second pane.
+//! Tests of the Chat tab: block selection, opening tool calls, search, the usage of a turn, the second
+//! pane.
 
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
@@ -22,7 +23,7 @@ fn reviewing() -> RunState {
 #[test]
 fn a_call_opens_to_all_that_is_known_of_it() {
     let (mut screen, state) = (not_writing(), reviewing());
-    // From the last block up: what the reviewer said, the call that runs, the one that failed.
+    // From the last block up: the reviewer's text, the running call, the failed call.
     press(&mut screen, Some(&state), &[",", ",", ",", ",", " "]);
     check("call_open", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &[" "]);
@@ -153,7 +154,7 @@ fn a_step_has_a_heading_and_is_not_called_done_while_its_tests_fail() {
             step: 2,
             plan_file_sha256: None,
         },
-        // The executor's last words are of no step.
+        // The executor's summary belongs to no step.
         Event::SnapshotTaken {
             step: 0,
             tree: None,
@@ -425,7 +426,7 @@ fn both_agents_stand_beside_each_other_in_the_order_in_which_they_speak() {
     };
     let (planner, reviewer) = (place("● planner"), place("● reviewer"));
     assert!(planner.0 < reviewer.0 && planner.1 < reviewer.1, "{seen}");
-    // What came of a turn stands below the one whose turn it was.
+    // A block about a turn is in the column of the agent whose turn it was.
     let lost = Event::SessionLost {
         role: Role::Reviewer,
         reason: "no such session".to_owned(),
@@ -611,7 +612,7 @@ fn a_turn_after_a_restart_is_told_in_the_light_of_what_came_before() {
     }
 }
 
-/// Two turns of a planner and one of a reviewer, each with what it used in all so far.
+/// Two turns of a planner and one of a reviewer, each with the totals so far.
 fn three_turns() -> Vec<EventRecord> {
     let mut events = vec![Event::RunCreated(Box::new(created()))];
     let turns = [
@@ -713,7 +714,7 @@ fn what_stands_beside_something_says_how_wide_a_window_it_wants() {
         press(&mut screen, Some(&state), &[key]);
         let seen = drawn(&mut screen, (80, 24), Some(&state));
         assert!(seen.contains(told), "{seen}");
-        // What is refused is not done later either.
+        // A refused command is not carried out later either.
         let before = drawn(&mut not_writing(), (200, 50), Some(&state));
         screen.toast = None;
         assert_eq!(drawn(&mut screen, (200, 50), Some(&state)), before);

@@ -1,4 +1,4 @@
-//! Children of a run on the screen: the tree on Status, and the dialog that opens and stops them.
+//! Tests of child sessions on the screen: the tree on Status, and the dialog that opens and stops them.
 
 use super::pictures::{check, not_writing};
 use super::world::{asking, drawn, order, press, running};
@@ -208,7 +208,7 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
     told(&mut screen, &format!("{long}I look around.\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert_eq!(seen.matches("I look around.").count(), 1, "{seen}");
-    // Whoever reads what came before is left there.
+    // A user who reads earlier lines keeps the position.
     press(&mut screen, Some(&state), &["<home>"]);
     told(&mut screen, &format!("{long}I look around.\n\nmore\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&state));
@@ -273,7 +273,7 @@ fn how_a_task_ended_is_told_by_its_name() {
     assert!(seen.contains(told), "{seen}");
 }
 
-/// What a child of the planner asks.
+/// A question of the planner's child.
 pub(super) fn asks() -> Question {
     let offered = |label: &str, description: Option<&str>| AnswerOption {
         label: label.to_owned(),

@@ -1,6 +1,6 @@
-//! Every choice of every dialog, by its letter and by its word, and what it does.
+//! Tests every choice of every dialog, by its letter and by its word, against a table of results.
 //!
-//! What is done is in tables: whoever changes it on purpose changes the line.
+//! A deliberate change of a result changes its line in the table.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -11,7 +11,7 @@ use crate::domain::run::RunState;
 use crate::tui::Screen;
 use crate::tui::dialog::ChoiceDialog;
 
-/// The dialog of a place, where nothing lies over it.
+/// Returns the dialog of a place, if nothing covers it.
 fn sheet(screen: &Screen, state: Option<&RunState>) -> Option<ChoiceDialog> {
     let is_over = screen.palette.is_some()
         || screen.search_bar.is_some()
@@ -27,7 +27,7 @@ fn key(screen: &mut Screen, state: Option<&RunState>, code: KeyCode) -> String {
     })
 }
 
-/// A place, and the keys that lead on to the dialogs behind it.
+/// Opens a place and presses the keys that lead to the dialogs behind it.
 fn open(place: &Place, keys: &[char]) -> Screen {
     let state = place.state();
     let mut screen = awake(state, |screen| place.open(screen));
@@ -39,7 +39,7 @@ fn open(place: &Place, keys: &[char]) -> Screen {
     screen
 }
 
-/// What each choice of a dialog does, and Enter, which takes the first.
+/// Collects the result of each choice of a dialog, and of Enter, which selects the first.
 fn choices(place: &Place, keys: &[char], found: &mut Vec<String>) {
     let state = place.state();
     let Some(sheet) = sheet(&open(place, keys), state) else {
@@ -53,7 +53,7 @@ fn choices(place: &Place, keys: &[char], found: &mut Vec<String>) {
     for choice in &sheet.choices {
         let mut screen = open(place, keys);
         let done = key(&mut screen, state, KeyCode::Char(choice.key));
-        // What the same letter does twice, and where its row is gone to by keys and taken by Enter.
+        // A choice that opens another dialog: that dialog's choices are collected as well.
         let is_new = screen
             .own_dialog
             .as_ref()

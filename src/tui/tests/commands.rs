@@ -1,4 +1,4 @@
-//! Every line of the table of actions where it makes sense, and what it does there: by its key and by its word.
+//! Tests every row of the command table in a suitable context, by its key and by its word.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -17,7 +17,7 @@ use crate::tui::keymap::{BINDINGS, ComposerFocus, KeyContext};
 use crate::tui::tabs::TabKind;
 use crate::tui::{DiffLookup, Screen};
 
-/// Where an action makes sense: the run, and what is done on the screen before.
+/// A context in which a command is available: the run, and the preparation of the screen.
 type Ground = (Option<RunState>, fn(&mut Screen, Option<&RunState>));
 
 fn question(name: &str) -> Option<RunState> {
@@ -33,7 +33,7 @@ fn on_plan(screen: &mut Screen, _: Option<&RunState>) {
     screen.plan_view.select_line(12);
 }
 
-/// A finding that names a line of the plan.
+/// A review with a finding that names a line of the plan.
 fn with_a_line() -> Option<RunState> {
     let mut state = state(Phase::Review);
     state.findings.apply_legacy_review(&[ReviewRemark {
@@ -56,7 +56,7 @@ fn keys(screen: &mut Screen, state: Option<&RunState>, codes: &[KeyCode]) {
     }
 }
 
-/// An answer with code, and more of them than a window shows.
+/// An answer with code, and more answers than a window shows.
 fn long(screen: &mut Screen, _: Option<&RunState>) {
     for n in 0..40 {
         let text =
@@ -72,7 +72,7 @@ fn long_from_its_top(screen: &mut Screen, state: Option<&RunState>) {
     keys(screen, state, &[KeyCode::Home]);
 }
 
-/// The ground of an action, by the first of its words.
+/// Returns the context of a command, by its first word.
 fn ground(word: &str) -> Ground {
     let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let reviewing = || Some(state(Phase::Review));
@@ -134,7 +134,7 @@ fn ground(word: &str) -> Ground {
     }
 }
 
-/// A word with what has to stand after it.
+/// Returns the command with the argument that it needs.
 fn typed(slash: &str) -> String {
     let slash = slash.replace("plan|comments|merge", "comments");
     let slash = slash.replace("TEXT", "text").replace("TOPIC", "why?");
@@ -170,7 +170,7 @@ fn every_action_does_by_its_words_and_keys_what_the_table_says() {
         let first = typed(binding.slash.split(", ").next().unwrap());
         let (state, prepare) = ground(word_of(&first));
         let state = state.as_ref();
-        // That key is for a run of the history that is looked at.
+        // That key is only for a run of the history that is open.
         let keys = binding.keys.iter().filter(|_| binding.name != "resume");
         for key in keys {
             let mut screen = awake(state, |screen| prepare(screen, state));
@@ -210,7 +210,7 @@ fn every_way_to_scroll_moves_by_what_it_says() {
         screen.perform_command(parse_slash_command(command).unwrap(), state);
         rows(&mut screen)
     };
-    // The first line up takes a row that says so.
+    // The first line up also adds a row with the scroll hint.
     let once = go("/line-up");
     let up = go("/line-up");
     let n = up.len();
@@ -243,7 +243,7 @@ fn every_way_to_another_tab_leads_to_that_one() {
     assert_eq!(folded, [TabKind::Plan, TabKind::Comments, TabKind::Chat]);
     let back = tabs(&[KeyCode::Left; 3]);
     assert_eq!(back, [TabKind::Comments, TabKind::Plan, TabKind::Chat]);
-    // What was opened by its digit is among them until it is folded again.
+    // A tab that was opened by its digit stays in the order until it is folded again.
     assert_eq!(tabs(&[KeyCode::Char('4')]), [TabKind::Log]);
     let unfolded = tabs(&[KeyCode::Tab; 4]);
     assert_eq!(

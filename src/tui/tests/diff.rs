@@ -1,4 +1,4 @@
-//! The view of what a run changed: its pictures and its keys.
+//! Tests of the diff view: its pictures and its keys.
 
 use super::pictures::{check, not_writing};
 use super::world::{asking, drawn, press, running};

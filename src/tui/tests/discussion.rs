@@ -1,4 +1,5 @@
-//! Discussions on the screen: the board at every stage and size, its keys, and what one does with a result.
+//! Tests of discussions on the screen: the board at every stage and size, its keys, and what can be done
+//! with a result.
 
 use super::pictures::check;
 use super::world::{drawn, press, screen, state};
@@ -110,7 +111,7 @@ fn failed(round: u32, name: &str, code: SpeechErrorCode, message: &str) -> Discu
     }
 }
 
-/// Feeds a discussion.
+/// Builds a discussion from events.
 struct Told(GroupDiscussion);
 
 impl Told {
@@ -195,7 +196,7 @@ fn checked(told: Told, exit_code: i32) -> Told {
     })
 }
 
-/// A debate in its second round: the critic has spoken, the advocate speaks.
+/// A debate in its second round: the critic has spoken, the advocate is speaking.
 pub fn running() -> RunState {
     let mut moved = stance(
         ProposalAttitude::AgreeWithChanges,
@@ -305,7 +306,7 @@ fn by_consensus() -> RunState {
         .state()
 }
 
-/// A discussion of five that was decided by vote, with a minority, an unsettled point and an error.
+/// A discussion of five participants, decided by vote, with a minority, an unsettled point and an error.
 pub fn by_vote() -> RunState {
     let mut told = Told::of(&jurors(5));
     for round in 1..=3 {
@@ -402,7 +403,7 @@ fn without_quorum() -> RunState {
     told.ends(outcome).state()
 }
 
-/// A screen with the board of a run open.
+/// Opens the board of a run on a new screen.
 fn board(state: &RunState) -> Screen {
     let mut screen = screen();
     screen.composer_focus = ComposerFocus::Unfocused;
@@ -456,7 +457,7 @@ fn one_that_has_just_begun_shows_who_takes_part() {
     check("board_empty", &mut board(&state), Some(&state));
 }
 
-/// The second discussion of a run, about a finding.
+/// A run whose second discussion is about a finding.
 pub fn about_finding() -> RunState {
     let mut state = by_vote();
     let mut second = by_consensus().discussions.remove(0);
@@ -475,7 +476,7 @@ fn at(screen: &mut Screen, state: &RunState) -> String {
 fn a_speech_is_jumped_to_and_read_whole() {
     let state = by_vote();
     let mut screen = board(&state);
-    // From the outcome to what was said last, then to another participant and an earlier round.
+    // From the outcome to the latest message, then to another participant and an earlier round.
     press(
         &mut screen,
         Some(&state),
@@ -499,7 +500,7 @@ fn a_speech_is_jumped_to_and_read_whole() {
         screen.board.is_some(),
         "the first Esc closes the speech only"
     );
-    // Home is the outcome, which is read as any speech.
+    // Home selects the outcome, which opens like a message.
     press(&mut screen, Some(&state), &["<home>", "<enter>"]);
     let outcome = at(&mut screen, &state);
     assert!(outcome.contains("Decided by vote: SQLite"), "{outcome}");
@@ -539,7 +540,7 @@ fn a_result_is_quoted_into_the_next_turn_and_copied() {
     assert!(quoted.ends_with("\n\n"), "{quoted}");
     let all = quoted.trim_end().lines().all(|line| line.starts_with('>'));
     assert!(all, "{quoted}");
-    // What runs has no result yet.
+    // A running discussion has no result yet.
     let mut screen = board(&running());
     press(&mut screen, Some(&running()), &["\""]);
     assert!(screen.composer.is_empty());
@@ -559,11 +560,11 @@ fn a_finding_shows_what_its_discussion_came_to_and_is_settled_by_it() {
     assert_eq!(asked, []);
     check("dialog_settle", &mut screen, Some(&state));
     assert_eq!(press(&mut screen, Some(&state), &["<esc>"]), []);
-    // The same from its board, which is the one of the last discussion.
+    // The same works from its board, which shows the last discussion.
     press(&mut screen, Some(&state), &["#", "a"]);
     let settled = press(&mut screen, Some(&state), &["y"]);
     assert_eq!(settled, [Action::Event(Event::FindingSettled { n: 1 })]);
-    // What was not discussed is not settled by it.
+    // A finding that was not discussed cannot be settled by a discussion.
     press(&mut screen, Some(&state), &["3", "."]);
     assert_eq!(
         screen.perform_command(
@@ -603,7 +604,7 @@ fn several_discussions_are_gone_through() {
     assert!(at(&mut screen, &state).contains("1 of 2 · collaborative"));
 }
 
-/// What a run is told of a discussion, as events.
+/// Returns the events of a discussion.
 fn events(order: &DiscussionOrder, state: &RunState) -> Vec<Event> {
     let discussion = &state.discussions[0];
     let mut news = vec![DiscussionEvent::Begun {
@@ -731,7 +732,7 @@ fn the_smallest_window_still_says_what_it_came_to() {
     }
 }
 
-/// What a discussion of the first finding would be begun with.
+/// A planned discussion of the first finding.
 pub fn planned() -> DiscussionPlanView {
     DiscussionPlanView {
         topic: DiscussionTopic {
@@ -756,7 +757,7 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
     let state = super::world::running(Phase::Review, crate::domain::turn::TurnPurpose::Review);
     let mut screen = screen();
     screen.composer_focus = ComposerFocus::Unfocused;
-    // Without a finding that is pointed at the key says what to do.
+    // Without a selected finding, the key explains what to do.
     assert_eq!(press(&mut screen, Some(&state), &["3", "&"]), []);
     let asked = press(&mut screen, Some(&state), &[".", "&"]);
     let wanted = DiscussionTopic {
@@ -768,7 +769,7 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
     check("dialog_discuss", &mut screen, Some(&state));
     assert_eq!(press(&mut screen, Some(&state), &["<esc>"]), []);
     screen.show_discussion_plan(&planned());
-    // A turn that begins meanwhile changes nothing about the question.
+    // A turn that starts meanwhile does not change the dialog.
     screen.on_event(
         BEGUN,
         &Event::TurnStarted {
@@ -780,7 +781,7 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
     screen.on_time(BEGUN);
     let begun = press(&mut screen, Some(&state), &["y"]);
     assert_eq!(begun, [Action::Discuss(planned().topic)]);
-    // Once it begins its board is there.
+    // The board opens once the discussion starts.
     let order = DiscussionOrder {
         finding: Some(1),
         ..debate()
@@ -800,7 +801,7 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
         },
     );
     assert!(screen.board.is_some());
-    // What was being typed stops nothing.
+    // A letter that was meant for the composer stops nothing.
     assert_eq!(press(&mut screen, Some(&state), &["s"]), []);
     screen.on_time(UnixMillis(BEGUN.0 + 1_000));
     assert_ne!(press(&mut screen, Some(&state), &["s"]), []);
@@ -873,7 +874,7 @@ fn a_question_is_discussed_by_a_preset_that_is_offered() {
         finding: None,
     };
     assert_eq!(begun, [Action::Discuss(wanted)]);
-    // A first word that is no preset belongs to the question, and a preset alone is a question too.
+    // A first word that is not a preset belongs to the topic, and a preset alone is a topic as well.
     for text in ["quicker or slower?", "deep"] {
         let wish = DiscussionScreenCommand::Start(text.to_owned());
         let begun = screen.perform_command(ScreenCommand::Discuss(wish), Some(&state));
@@ -888,7 +889,7 @@ fn a_question_is_discussed_by_a_preset_that_is_offered() {
         Some(&state),
     );
     assert_eq!(shown, [Action::ShowBudget(Some("quick".to_owned()))]);
-    // A run is made for it where there is none, and one that is over takes it too.
+    // Without a run, a run is created for the discussion; a finished run accepts it as well.
     let done = super::world::state(Phase::Done);
     for state in [None, Some(&done)] {
         let begun = screen.perform_command(
@@ -903,7 +904,7 @@ fn a_question_is_discussed_by_a_preset_that_is_offered() {
     }
 }
 
-/// A discussion that the program's end cut off.
+/// A discussion that was interrupted because the program ended.
 pub fn cut_off() -> RunState {
     let mut state = running();
     let discussion = &mut state.discussions[0];
@@ -955,7 +956,7 @@ fn status_tells_of_each_discussion_and_who_takes_part() {
     check("status_discussions", &mut screen, Some(&state));
 }
 
-/// The discussion with every text of agents and users in it replaced.
+/// Replaces every text of agents and users in the discussion.
 fn with_text(mut state: RunState, text: &str) -> RunState {
     let text = || text.to_owned();
     for discussion in &mut state.discussions {

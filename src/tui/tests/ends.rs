@@ -1,4 +1,4 @@
-//! The end of a run in the stream, and what stands there once another one begins.
+//! Tests of the summary card at the end of a run, and of what it shows once another run starts.
 
 use super::pictures::not_writing;
 use super::world::{NOW, created, drawn, press, press_at, state};
@@ -17,7 +17,7 @@ fn done() -> RunState {
     done
 }
 
-/// A screen with something to scroll, on which a run has just ended.
+/// A screen with enough text to scroll, on which a run has just ended.
 fn ended() -> Screen {
     let mut screen = not_writing();
     for n in 0..60 {
@@ -47,7 +47,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
         seen.contains("╭ ✓ done ─") && seen.contains("what changed"),
         "{seen}"
     );
-    // What is told of the run from here on stands before its end.
+    // Later notices of the run go before its summary.
     screen.on_notice("later than the end");
     let seen = drawn(&mut screen, SIZE, Some(&done));
     assert!(
@@ -60,7 +60,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
         seen.contains("✓ done") && seen.contains("the next goal"),
         "{seen}"
     );
-    // While it is looked whether all is there, no run is at hand, and no key works on one.
+    // While the program checks the preconditions, no run is open, and no key acts on one.
     let seen = drawn(&mut screen, SIZE, None);
     assert!(
         seen.contains("✓ done") && !seen.contains("Two agents, one goal"),

@@ -1,4 +1,4 @@
-//! From the approval of a plan to the end of its run: what Plan, the dialogs and the last card say.
+//! Tests from the approval of a plan to the end of its run: the Plan tab, the dialogs and the summary card.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -15,7 +15,6 @@ use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
 use crate::tui::{Action, RunDocumentFiles, Screen};
 
-/// The text of a plan with ten long steps.
 fn ten_steps() -> String {
     let step = |n: u32| {
         format!(
@@ -71,7 +70,7 @@ fn the_step_that_is_worked_on_is_in_view_at_every_size_and_finished_ones_stand_i
     assert!(seen.contains("[✓] 6. "), "{seen}");
     assert!(!seen.contains("file5.txt"), "{seen}");
     check("plan_ten_steps", &mut screen, Some(&state));
-    // Where all of it has room nothing is hidden.
+    // Where everything fits, nothing is folded.
     let tall = drawn(&mut screen, (120, 70), Some(&state));
     assert!(tall.contains("[✓] 1. ") && tall.contains("10. "), "{tall}");
 }
@@ -92,11 +91,11 @@ fn whoever_scrolls_stays_where_they_are_until_end() {
     assert!(top.contains("0% · End follows again · PgUp PgDn"), "{top}");
     press(&mut screen, Some(&later), &["<end>"]);
     assert!(drawn(&mut screen, low, Some(&later)).contains("[▶] 9. "));
-    // Once more goes to the end of the plan.
+    // Pressing End again goes to the end of the plan.
     press(&mut screen, Some(&later), &["<end>"]);
     let end = drawn(&mut screen, (80, 24), Some(&later));
     assert!(end.contains("Test: make"), "{end}");
-    // Another execution is followed anew.
+    // The view follows a new execution again.
     let mut over = later.clone();
     over.phase = Phase::Done;
     drawn(&mut screen, low, Some(&over));
@@ -122,7 +121,7 @@ fn a_row_for_finished_steps_opens_and_folds() {
         folded.contains("[✓] 1–5. ") && folded.contains("[▶] 7. "),
         "{folded}"
     );
-    // It is one line for whoever points, and opens where it is pointed at.
+    // The fold is one line for the selection, and opens when it is selected.
     let mut pointed = Vec::new();
     for _ in 0..6 {
         press(&mut screen, Some(&state), &["."]);
@@ -138,7 +137,7 @@ fn a_row_for_finished_steps_opens_and_folds() {
     press(&mut screen, Some(&state), &[" "]);
     let open = drawn(&mut screen, size, Some(&state));
     assert!(open.contains("▌[✓] 1. "), "{open}");
-    // Esc points at nothing, then folds.
+    // Esc first clears the selection, then folds.
     press(&mut screen, Some(&state), &["<esc>", "<esc>"]);
     let folded = drawn(&mut screen, size, Some(&state));
     assert!(folded.contains("[✓] 1–5. "), "{folded}");
@@ -173,7 +172,7 @@ fn what_has_to_be_known_of_a_finished_step_is_not_folded() {
         seen.contains("[✓] 2. ") && seen.contains("forgets the empty case"),
         "{seen}"
     );
-    // What is looked for is found in finished steps, too.
+    // A search also finds matches in finished steps.
     press(
         &mut screen,
         Some(&state),
@@ -214,11 +213,11 @@ fn what_happened_elsewhere_takes_no_key_of_the_footer_and_is_not_said_where_it_i
             && row(&seen).ends_with("✓ step 6 is done · 1 opens Chat"),
         "{seen}"
     );
-    // Plan shows it itself, also where it stands beside another tab.
+    // The Plan tab shows it itself, also as the second pane, so no toast is needed.
     assert!(!drawn(&mut screen, (200, 50), Some(&state)).contains("step 6 is done"));
     press(&mut screen, Some(&state), &["2"]);
     assert!(!drawn(&mut screen, (80, 24), Some(&state)).contains("step 6 is done"));
-    // Whoever writes reads it in the frame.
+    // While the user writes, it is shown in the composer's frame.
     press(&mut screen, Some(&state), &["3", "i"]);
     let writing = drawn(&mut screen, (120, 40), Some(&state));
     let border = writing.lines().rev().nth(3).unwrap();
@@ -240,7 +239,7 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
     };
     let chat = drawn(&mut screen, (120, 40), Some(&state));
     assert_eq!(times(&chat), 1, "{chat}");
-    // It stands beside the chat there.
+    // There, the plan is beside the chat.
     assert_eq!(times(&drawn(&mut screen, (200, 50), Some(&state))), 1);
     press(&mut screen, Some(&state), &["2"]);
     for size in [(80, 24), (120, 40), (200, 50)] {
@@ -251,7 +250,7 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
         }
     }
     check("plan_approval", &mut screen, Some(&state));
-    // All that is approved can still be read.
+    // Everything that is approved can still be opened.
     press(&mut screen, Some(&state), &["v"]);
     let whole = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
@@ -260,7 +259,7 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
     );
 }
 
-/// An agent wants to write a new file, which its diff names so.
+/// An agent asks to write a new file, which its diff names as `named`.
 fn asking_for_notes(named: &str) -> (Screen, RunState) {
     let mut state = approving(&["NOTES.md"]);
     state.approvals[0].permission = "edit".to_owned();
@@ -302,7 +301,7 @@ fn the_approval_of_an_edit_shows_its_lines_and_why_before_anything_of_gits() {
     );
 }
 
-/// A run that is over, on a branch with a long name.
+/// A finished run on a branch with a long name.
 fn done() -> RunState {
     let (_, mut state) = working_on(10);
     state.phase = Phase::Done;
@@ -380,7 +379,7 @@ fn in_a_low_window_a_call_leaves_the_tabs_readable_and_its_line_answers_nothing(
     let (acts, shown) = at(&mut screen, KeyCode::Enter);
     assert!(acts.is_empty() && shown.contains("npm test"), "{shown}");
     assert!(shown.contains("allow it this once"), "{shown}");
-    // The chat is read once it is scrolled back.
+    // A user who scrolled back is reading the chat, so Enter only shows the request.
     for n in 0..40 {
         screen.on_event(UnixMillis(NOW.0 + n), &recorded(1));
     }
@@ -408,19 +407,19 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     for n in 13..=20 {
         assert!(seen.contains(&format!("○ {n}. [major] finding")), "{seen}");
     }
-    // One row stands for those that are settled.
+    // One row replaces the settled ones.
     assert!(
         seen.contains("▸ 12 settled") && !seen.contains("✓ 3. [major]"),
         "{seen}"
     );
-    // The first one is whole, then the one that is pointed at.
+    // The first finding is shown in full, then the selected one.
     assert_eq!(seen.matches("raised in review").count(), 1, "{seen}");
     press(&mut screen, Some(&state), &[".", "."]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("▌○ 14. "), "{seen}");
     assert_eq!(seen.matches("raised in review").count(), 1, "{seen}");
     check("comments_many", &mut screen, Some(&state));
-    // It opens and folds by a key and by a click; what is pointed at stays listed.
+    // It opens and folds by a key and by a click; the selected finding stays listed.
     press(
         &mut screen,
         Some(&state),
@@ -447,7 +446,7 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     click(&mut screen, &state, (5, u16::try_from(row).unwrap()));
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("▾ 12 settled"), "{seen}");
-    // Among the settled ones alone there is nothing to fold.
+    // When only settled findings are listed, there is nothing to fold.
     press(&mut screen, Some(&state), &["=", "=", "="]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(

@@ -1,4 +1,4 @@
-//! What is looked for is found in what is open, and nowhere else.
+//! Tests of the search: it finds matches in the open view and nowhere else.
 
 use super::pictures::{check, not_writing};
 use super::world::{NOW, PLAN, drawn, press, press_at, running, settings};
@@ -17,7 +17,7 @@ fn reviewing() -> RunState {
     running(Phase::Review, TurnPurpose::Review)
 }
 
-/// The line in which something is looked for; empty where it is closed.
+/// Returns the search line; empty if it is closed.
 fn line(screen: &mut Screen, state: &RunState) -> String {
     let seen = drawn(screen, (80, 24), Some(state));
     let line = seen.lines().find(|line| line.starts_with("find:"));
@@ -54,7 +54,7 @@ fn the_tab_that_is_open_is_searched_and_esc_goes_back() {
     assert!(line(&mut screen, &state).contains("nothing like it in Plan"));
     press(&mut screen, Some(&state), &["<esc>"]);
     let after = drawn(&mut screen, (80, 24), Some(&state));
-    // Below the tab bar, which has a mark less: the second pane was seen.
+    // The tab bar has one mark less, because the second pane was seen; below it nothing differs.
     assert!(before.lines().skip(3).eq(after.lines().skip(3)), "{after}");
     assert_eq!(
         (screen.tab, screen.plan_view.selected_line()),
@@ -190,7 +190,7 @@ fn the_chat_follows_its_end_again_after_a_search() {
     press(&mut screen, Some(&state), &["<c-f>"]);
     screen.on_paste("calculator\n shall");
     assert!(line(&mut screen, &state).starts_with("find: calculator shall  1 of 1"));
-    // What is opened over it closes the line.
+    // Opening a text over it closes the search line.
     screen.show_text("t", "a text");
     assert_eq!(line(&mut screen, &state), "");
 }
@@ -218,7 +218,7 @@ fn said(text: &str) -> EventRecord {
     }
 }
 
-/// A screen that was told this log.
+/// A screen that received the events of this log.
 fn told(log: &[EventRecord]) -> Screen {
     let mut screen = Screen::new(settings());
     screen.composer_focus = ComposerFocus::Unfocused;
@@ -228,7 +228,8 @@ fn told(log: &[EventRecord]) -> Screen {
     screen
 }
 
-/// Reads what the screen wants of its log, 700 events at a time, until it wants no more; gives how many pieces that were.
+/// Loads what the screen requests of its log, 700 events at a time, until it requests no more; returns the
+/// number of chunks.
 fn read(screen: &mut Screen, log: &[EventRecord]) -> usize {
     let mut n_pieces = 0;
     drawn(screen, (80, 24), None);
@@ -274,7 +275,7 @@ fn what_is_not_kept_any_more_is_found_a_piece_at_a_time() {
     assert_eq!(found(&mut screen), "find: zebra  1 of 1 so far in Chat");
     assert!(drawn(&mut screen, (80, 24), None).contains("zebra 1500"));
     assert!(screen.transcript.n_blocks() < 4_500);
-    // Further up there is another one; above that there is none, and one comes around.
+    // There is another match further up; above that there is none, and the search wraps around.
     press(&mut screen, None, &["<up>"]);
     read(&mut screen, &log);
     assert!(drawn(&mut screen, (80, 24), None).contains("zebra 100"));
@@ -302,7 +303,7 @@ fn what_has_nothing_is_not_kept_and_esc_ends_the_search() {
     read(&mut screen, &log);
     assert_eq!(found(&mut screen), "find: zebra  nothing like it in Chat");
     assert_eq!(screen.transcript.n_blocks(), 2_000);
-    // What had no part of it has not all of it; other letters are looked for anew.
+    // Chunks without a shorter text cannot match a longer one; other letters start a new search.
     press(&mut screen, None, &["s"]);
     assert_eq!(screen.wanted_scrollback(), None);
     press(&mut screen, None, &["<back>", "<back>", "<back>", "q"]);

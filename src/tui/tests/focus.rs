@@ -1,4 +1,5 @@
-//! Who has the keys: one of two panes, a list, the composer; and what a click, a capital letter or a redraw does there.
+//! Tests of the keyboard focus: one of two panes, a list, the composer; and the effect of a click, a
+//! capital letter or a redraw there.
 
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
@@ -22,7 +23,7 @@ use crate::tui::{
 
 const WIDE: (u16, u16) = (200, 30);
 
-/// A chat and a plan of more lines than the window has.
+/// A chat and a plan with more lines than the window.
 fn long(state: &RunState) -> Screen {
     let mut screen = awake(Some(state), |screen| {
         let plan: String = (1..90).map(|n| format!("{n}. [ ] step {n}\n")).collect();
@@ -54,7 +55,7 @@ fn click(screen: &mut Screen, state: Option<&RunState>, column: u16, row: u16) -
     screen.on_mouse(event, state)
 }
 
-/// What stands in the window left and right of the border between two panes.
+/// Returns the text of the window left and right of the border between two panes.
 fn halves(screen: &mut Screen, state: &RunState) -> (String, String) {
     let seen = drawn(screen, WIDE, Some(state));
     let (side, _) = screen.hit_areas.side_pane.unwrap();
@@ -85,7 +86,7 @@ fn of_two_panes_one_has_the_keys_and_names_them() {
     assert!(hints.any(|(_, key)| key.label() == "PgDn"), "{plan_now}");
     assert_ne!(plan_now, plan);
     assert!(plan_now.contains("· PgUp PgDn"), "{plan_now}");
-    // Lines are gone through there, too, and found and copied.
+    // Lines can be selected there as well, found and copied.
     press(&mut screen, &["j", "j"]);
     assert!(screen.plan_view.selected_line().is_some());
     let copied = press(&mut screen, &["<c-y>"]);
@@ -101,7 +102,7 @@ fn of_two_panes_one_has_the_keys_and_names_them() {
     press(&mut screen, &["<esc>", "<f6>", "<pgup>"]);
     let (chat_now, _) = halves(&mut screen, &state);
     assert_ne!(chat_now, chat);
-    // While the user writes, a function key does it; the other one deletes a word, as ever.
+    // While the user writes, a function key switches the pane; Ctrl-W still deletes a word.
     press(&mut screen, &["i", "two words", "<c-w>", "<f6>"]);
     assert_eq!(screen.focused_tab(), TabKind::Plan);
     assert_eq!(screen.composer.text(), "two ");
@@ -147,12 +148,12 @@ fn a_list_is_gone_through_by_lines_and_enter_opens_what_is_pointed_at() {
         press(&mut screen, Some(&state), &["<enter>"]);
         assert_eq!(screen.composer_focus, ComposerFocus::Unfocused, "{tab}");
     }
-    // With nothing pointed at, Enter points, and what is typed goes nowhere.
+    // Without a selection, Enter selects, and typed letters go nowhere.
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3", "<enter>", "jj"]);
     assert_eq!(screen.composer.text(), "");
     assert!(screen.finding_selection.selected_finding().is_some());
-    // A finding that is longer than the window is read to its end before the next one.
+    // A finding that is longer than the window is scrolled to its end before the next one is selected.
     let mut screen = long(&running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     press(&mut screen, Some(&state), &["2", "<home>", "<down>"]);
@@ -214,7 +215,7 @@ fn a_theme_that_fits_the_terminal_stays_on_its_ground_and_one_of_a_name_paints()
     screen.on_appearance(ScreenAppearance::default());
     assert_eq!(screen.theme().name(), "dark");
     assert!(screen.theme().uses_terminal_background());
-    // Whoever points at others and goes back has it as it was.
+    // Previewing other themes and going back restores the theme as it was.
     press(&mut screen, None, &["/theme", "<enter>", "<down>", "<esc>"]);
     assert!(screen.theme().uses_terminal_background());
     press(&mut screen, None, &["/theme dark", "<enter>"]);
@@ -243,14 +244,14 @@ fn a_click_in_the_composer_places_the_cursor() {
     let mut screen = Screen::new(settings());
     press(&mut screen, None, &["一二三 end"]);
     let place = screen.hit_areas.composer;
-    // The second half of a wide sign is that sign, too.
+    // A click on the second half of a wide character counts as that character.
     click(&mut screen, None, place.x + 4, place.y + 1);
     press(&mut screen, None, &["x"]);
     assert_eq!(screen.composer.text(), "一x二三 end");
     click(&mut screen, None, place.x + 60, place.y + 1);
     press(&mut screen, None, &["y"]);
     assert_eq!(screen.composer.text(), "一x二三 endy");
-    // In a row that goes on from the one above, the places are counted from there.
+    // In a continuation row, positions are counted from the start of that row.
     let mut screen = Screen::new(settings());
     let text = "word ".repeat(30);
     press(&mut screen, None, &[text.as_str()]);

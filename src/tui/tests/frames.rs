@@ -1,6 +1,5 @@
-//! Whether what was drawn is whole: every frame closed on all sides, no wide sign halved.
-//!
-//! Refuses to know what stands in the frames.
+//! Checks that a picture is intact: every frame is closed on all sides, and no wide character is cut in
+//! half. The content of the frames does not matter.
 
 use ratatui::buffer::{Buffer, CellWidth};
 
@@ -10,13 +9,13 @@ use super::world::painted;
 use crate::tui::keymap::ComposerFocus;
 use proptest::prelude::*;
 
-/// Corners that are closed by a frame: at the top left, the top right, the bottom left and the bottom right.
+/// Corners of a closed frame: top left, top right, bottom left, bottom right.
 const CORNERS: [[&str; 4]; 2] = [["╭", "╮", "╰", "╯"], ["┏", "┓", "┗", "┛"]];
 
-/// All that frames are made of.
+/// All characters that frames consist of.
 const BORDERS: &str = "─━│┃╭╮╰╯┏┓┗┛";
 
-/// What is broken in a picture, in words.
+/// Returns a description of each flaw in a picture.
 fn flaws(buffer: &Buffer) -> Vec<String> {
     let mut flaws = Vec::new();
     for y in 0..buffer.area.height {
@@ -31,7 +30,7 @@ fn flaws(buffer: &Buffer) -> Vec<String> {
     flaws
 }
 
-/// A wide sign that reaches out of the window, or under another one.
+/// Finds a wide character that reaches out of the window or under another one.
 fn halved(buffer: &Buffer, x: u16, y: u16) -> Option<String> {
     let symbol = buffer[(x, y)].symbol();
     let end = x + symbol.cell_width().max(1);
@@ -44,7 +43,7 @@ fn halved(buffer: &Buffer, x: u16, y: u16) -> Option<String> {
     (!is_whole).then(|| format!("{symbol} is halved at {x},{y}"))
 }
 
-/// A frame of which a side or a corner is missing.
+/// Finds a frame with a missing side or corner.
 fn unclosed(buffer: &Buffer, left: u16, top: u16, corners: &[&str; 4]) -> Option<String> {
     let is = |x: u16, y: u16, wanted: &str| {
         buffer
@@ -61,8 +60,8 @@ fn unclosed(buffer: &Buffer, left: u16, top: u16, corners: &[&str; 4]) -> Option
         return Some(format!("the frame at {left},{top} lacks its last corner"));
     }
     let line = if corners[0] == "┏" { "━" } else { "─" };
-    // What stands in a border has a blank at either side; without the second one it was cut. Another frame may lie
-    // over this one.
+    // A text in a border has a blank on either side; without the second one it was cut. Another frame may
+    // cover this one.
     let is_border = |x: u16, y: u16| {
         let symbol = buffer.cell((x, y)).map(|cell| cell.symbol());
         symbol.is_some_and(|symbol| BORDERS.contains(symbol))

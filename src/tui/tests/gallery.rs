@@ -1,7 +1,7 @@
-//! Every place of the monkey's and every tab in each of its states: seen at four sizes, as it is and in texts on
-//! which screens break, and where its picture is taken.
+//! Draws every place of the monkey test and every tab in each of its states at four sizes, with normal and
+//! with nasty texts, and checks that each has a picture.
 //!
-//! `gallery.txt` says which snapshot shows a place and which picture; `here` is a snapshot of this file's.
+//! `gallery.txt` says which snapshot and which picture shows a place; `here` is a snapshot of this file.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::tui::keymap::ComposerFocus;
 use crate::tui::tabs::TabKind;
 use crate::tui::{AdapterSandboxView, RunDocumentFiles, Screen};
 
-/// In which words a place is seen.
+/// With which kind of texts a place is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Plain,
@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// A screen with a place open.
+    /// Returns a screen with a place open.
     pub fn open(self, place: &Place) -> (Screen, Option<RunState>) {
         let state = match self {
             Self::Plain => place.state().cloned(),
@@ -47,12 +47,11 @@ impl Kind {
     }
 }
 
-/// A line of the table.
 struct Shown<'a> {
     what: &'a str,
     /// The snapshot, or `here`.
     snapshot: &'a str,
-    /// The picture, or `none` and why.
+    /// The picture, or `none` with the reason.
     picture: &'a str,
 }
 
@@ -70,7 +69,7 @@ fn table() -> Vec<Shown<'static>> {
     lines.filter(|line| !line.is_empty()).map(read).collect()
 }
 
-/// Tells whether something lies over the dialog.
+/// Returns whether something covers the dialog.
 fn is_covered(screen: &Screen) -> bool {
     let is_text = screen.pager.is_some() || screen.diff_view.is_some() || screen.board.is_some();
     is_text || screen.palette.is_some() || screen.search_bar.is_some()
@@ -89,7 +88,8 @@ struct OfTab {
     state: Option<RunState>,
 }
 
-/// Each tab where there is nothing yet, and where something went wrong; full ones are pictures of other tests.
+/// Returns each tab without content, and each tab with problems; other tests have the pictures of full
+/// tabs.
 fn tabs() -> Vec<OfTab> {
     let all = [
         TabKind::Chat,
@@ -119,7 +119,8 @@ fn tabs() -> Vec<OfTab> {
     empty.into_iter().chain(wrong).collect()
 }
 
-/// A run in which all went wrong that can: a CLI that died, a plan that is none, a review that cannot be read.
+/// A run in which everything failed that can: a CLI that crashed, a plan that does not parse, a review that
+/// cannot be read.
 #[expect(
     clippy::too_many_lines,
     reason = "one entry a thing that goes wrong: a list to read"
@@ -336,7 +337,7 @@ fn the_table_names_each_place_once_and_what_it_names_is_there() {
     }
     let script = read("assets/screens/make");
     for shown in &table {
-        // Full tabs have names of their own.
+        // Full tabs have their own names.
         let is_full = shown.what.ends_with(", full");
         assert!(
             is_full || names.iter().any(|name| name == shown.what),

@@ -1,4 +1,4 @@
-//! Keys in, actions out.
+//! Tests from keys to actions.
 
 use super::world::{
     approving, asking, drawn, order, press, questions, running, screen, settings, state,
@@ -13,7 +13,7 @@ use crate::tui::command::ScreenCommand;
 use crate::tui::keymap::{BINDINGS, ComposerFocus};
 use crate::tui::{Action, RunCompletion, Screen, ScreenSettings, dialogs};
 
-/// Presses keys in a screen that is not being written in; the actions, or else the word to the user.
+/// Presses keys on a screen without composer focus; checks the actions, or else the toast.
 fn check(state: Option<&RunState>, keys: &[&str], wanted: &str) {
     let mut screen = screen();
     screen.composer_focus = ComposerFocus::Unfocused;
@@ -71,7 +71,7 @@ fn a_call_is_allowed_once_or_for_longer_or_refused_with_a_word() {
         &["w", "use the one that is here", "<enter>"],
         "DenyWithReason(\"use the one that is here\")",
     );
-    // The proposed pattern stands there to be narrowed.
+    // The suggested pattern is in the composer, so that the user can narrow it.
     check_answer(
         &["r", "o", "-D", "<enter>"],
         &kept("Pattern(\"npm install *-D\")", "Run"),
@@ -114,7 +114,7 @@ fn a_proposed_text_is_put_behind_nothing_and_goes_when_it_is_left() {
 fn a_text_about_a_call_is_not_taken_for_another_call() {
     let state = approving(&["ls"]);
     let mut other = state.clone();
-    // Its CLI names it like the one before.
+    // Its CLI gives it the same name as the previous request.
     other.approvals[0].n = 2;
     let mut screen = screen();
     screen.composer_focus = ComposerFocus::Unfocused;
@@ -137,7 +137,8 @@ fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
     super::world::drawn(&mut screen, (80, 24), Some(&state));
     let y =
         ratatui::crossterm::event::KeyEvent::from(ratatui::crossterm::event::KeyCode::Char('y'));
-    // Neither at once nor hammered: it stood for a while, and then no key came for a while.
+    // A key is ignored right after the dialog appears and while keys arrive quickly: the dialog must be
+    // visible for a while, and then no key may come for a while.
     for (ms, n_actions) in [(0, 0), (149, 0), (200, 0), (299, 0), (399, 1)] {
         screen.on_time(at(ms));
         assert_eq!(screen.on_key(y, Some(&state)).len(), n_actions, "{ms} ms");
@@ -164,7 +165,7 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     assert_eq!(screen.guard_remaining(), None);
     let awake = super::world::drawn(&mut screen, (80, 24), Some(&gated));
     assert!(awake.contains("Enter: "), "{awake}");
-    // Once it takes keys it takes all of them.
+    // Once it accepts keys, it accepts all of them.
     check_on(
         &mut screen,
         Some(&gated),
@@ -209,7 +210,7 @@ fn modes_are_gone_through_by_a_key_and_yolo_is_asked_for_by_name() {
     let mut screen = screen();
     let default = mode(Mode::Default);
     check_on(&mut screen, Some(&default), &["/yolo", "<enter>"], "");
-    // Enter alone does not let it through.
+    // Enter alone does not confirm.
     let mut refusing = super::world::screen();
     check_on(
         &mut refusing,
@@ -279,7 +280,7 @@ fn gate_stop_and_interrupt_have_their_keys() {
 fn ctrl_c_asks_where_something_works_and_the_second_one_kills() {
     let reviewing = running(Phase::Review, TurnPurpose::Review);
     check(Some(&reviewing), &["<c-c>"], "");
-    // Nothing was touched: the same key asks again.
+    // Nothing was changed: the same key asks again.
     check(
         Some(&reviewing),
         &["<c-c>", "<esc>", "<c-c>", "<enter>", "<c-c>", "n"],
@@ -347,7 +348,7 @@ fn what_is_typed_behind_a_key_that_opened_no_composer_decides_nothing() {
     screen.on_time(at(0));
     drawn(&mut screen, (80, 24), Some(&execute));
     screen.on_time(at(1_000));
-    // Nothing was discussed that could be quoted.
+    // No discussion has a result that could be quoted.
     assert_eq!(
         press(&mut screen, Some(&execute), &["\"yes it is", "<enter>"]),
         []
@@ -490,8 +491,8 @@ fn the_goal_is_confirmed_as_it_stands() {
 
 #[test]
 fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
-    // The same letter for the same thing is wanted: go, view, auto, edit, diff, write.
-    // Where a run of the history is taken up again no run asks anything.
+    // Some letters mean the same inside and outside on purpose: go, view, auto, edit, diff, write. Where a
+    // run of the history is resumed, no run asks a question.
     let same = [
         "go",
         "view",
@@ -523,7 +524,7 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
         let mut seen = std::collections::BTreeSet::new();
         for choice in &sheet.choices {
             assert!(seen.insert(choice.key), "{name}: {} twice", choice.key);
-            // A number only points.
+            // A number only selects.
             if choice.key.is_ascii_digit() {
                 continue;
             }
@@ -693,7 +694,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     check_on(&mut open, Some(&reviewing), &["r", "y"], back);
     let mut open = looked_at(None);
     assert!(!drawn(&mut open, (80, 24), Some(&reviewing)).contains("take up again"));
-    // A letter decides nothing about the run that is asked about.
+    // The letter does not decide about the run that the dialog asks about.
     let mut asked = screen();
     asked.composer_focus = ComposerFocus::Unfocused;
     asked.ask_to_resume("a run");
@@ -824,9 +825,9 @@ fn code_is_copied_block_by_block_from_the_last_one_up() {
     check("sum([])\n", &from_the_last(1, "1 line"));
     check("cd x\nmake\n", &from_the_last(2, "2 lines"));
     check("make\n", &from_the_last(3, "1 line"));
-    // Above the first one stands the last one again.
+    // Above the first one, the selection wraps around to the last.
     check("sum([])\n", &from_the_last(1, "1 line"));
-    // What is pointed at has its own.
+    // A selected block has its own code.
     press(&mut screen, Some(&state), &[",", ","]);
     let one = "Copy(\"sum([])\\n\"); ! sent to the clipboard: 1 line of code";
     check_on(&mut screen, Some(&state), &["<a-y>"], one);
@@ -843,7 +844,7 @@ fn several_answers_to_one_question_are_ticked_and_given_together() {
     let mut screen = screen();
     screen.composer_focus = ComposerFocus::Unfocused;
     drawn(&mut screen, (80, 24), state.as_ref());
-    // What is chosen twice is chosen no more.
+    // Selecting an answer twice deselects it.
     for keys in [&["1"], &["2"], &["2"], &["3"]] {
         check_on(&mut screen, state.as_ref(), keys, "");
     }

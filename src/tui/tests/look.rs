@@ -1,4 +1,4 @@
-//! The user's own keys and themes, as the screen shows and takes them.
+//! Tests of the user's own keys and themes.
 
 use ratatui::crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -90,7 +90,7 @@ fn every_action_with_a_key_has_a_name() {
             binding.command.is_none(),
             "{slash}"
         );
-        // Where two actions have one slash command, or one has no name for it.
+        // Exceptions: two actions share one slash command, or the binding's name differs from the command.
         let own = ["show-", "next-tab", "tab-", "page-", "line-"];
         let is_own = own.iter().any(|part| binding.name.starts_with(part));
         let typed = binding.first_slash().trim_start_matches('/');
@@ -169,14 +169,14 @@ fn what_was_chosen_on_one_screen_is_shown_on_another() {
     let mut view = with(&[]);
     press(&mut view, None, &["/theme nord", "<enter>"]);
     view.on_key(KeyEvent::new(KeyCode::F(3), KeyModifiers::NONE), None);
-    // One that is only pointed at is not chosen.
+    // A theme that is only previewed is not saved.
     press(&mut view, None, &["/theme", "<enter>", "<down>", "<down>"]);
     assert_ne!(view.theme().name(), "nord");
     let mut own = with(&[]);
     own.apply_appearance(view.chosen_appearance());
     assert_eq!(own.theme().name(), "nord");
     assert_eq!(own.mouse_capture(), MouseCapture::Left);
-    // Nor does an answer of the terminal take it away.
+    // An answer of the terminal does not replace it either.
     own.use_light_background();
     assert_eq!(own.theme().name(), "nord");
     let mut fresh = with(&[]);
@@ -196,7 +196,7 @@ fn a_theme_that_was_only_pointed_at_goes_with_its_list_whatever_takes_its_place(
     assert_eq!(screen.theme().name(), before);
     press(&mut screen, Some(&works), &["n"]);
     screen.on_theme(screen.appearance().theme("nord").unwrap());
-    // No other dialog that is left has a theme to bring back.
+    // Closing another dialog restores no theme.
     press(&mut screen, Some(&works), &["<c-c>", "<esc>"]);
     assert_eq!(screen.theme().name(), "nord");
 }
@@ -227,7 +227,7 @@ pub(super) fn click(
     screen.on_mouse(event, Some(state))
 }
 
-/// Where a text stands on the screen.
+/// Returns the position of a text on the screen.
 fn find(screen: &mut Screen, state: &crate::domain::run::RunState, text: &str) -> (u16, u16) {
     let seen = drawn(screen, (120, 40), Some(state));
     let mut lines = (0u16..).zip(seen.lines());
@@ -248,7 +248,7 @@ fn a_click_chooses_and_a_click_on_what_is_chosen_carries_it_out() {
     let now = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(now(0));
     let at = find(&mut screen, &state, &sheet.choices[other].label);
-    // It takes nothing before it can have been read.
+    // It accepts no clicks before the user could have read it.
     assert_eq!(click(&mut screen, &state, at), []);
     assert_eq!(screen.chosen_choice(&sheet), sheet.first_choice);
     screen.on_time(now(10_000));
@@ -269,7 +269,7 @@ fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked
     let mut screen = with(&[]);
     press(&mut screen, Some(&state), &["<c-p>"]);
     drawn(&mut screen, (120, 40), Some(&state));
-    // The composer and the tabs lie beside it: a click there closes it and does nothing else.
+    // The composer and the tabs are outside the palette: a click there only closes it.
     assert_eq!(click(&mut screen, &state, (1, 38)), []);
     assert!(screen.palette.is_none() && screen.composer_focus == ComposerFocus::Unfocused);
     press(&mut screen, Some(&state), &["<c-p>", "interrupt"]);
@@ -290,7 +290,7 @@ fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked
     assert_ne!(drawn(&mut screen, (120, 40), Some(&state)), before);
 }
 
-/// The rows of the open palette, without frame and keys.
+/// Returns the rows of the open palette, without frame and keys.
 fn palette_rows(screen: &mut Screen, state: &crate::domain::run::RunState) -> Vec<String> {
     let seen = drawn(screen, (120, 80), Some(state));
     let rows = seen.lines().filter_map(|line| {
@@ -318,7 +318,7 @@ fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_t
     assert_eq!(rows[1], "── used last");
     assert!(rows[2].contains("/interrupt"), "{rows:#?}");
     assert_eq!(rows[3], "── in Plan");
-    // It is listed once.
+    // It is listed only once.
     let n = rows.iter().filter(|row| row.contains("/interrupt")).count();
     assert_eq!(n, 1, "{rows:#?}");
 }
@@ -515,7 +515,7 @@ fn what_stops_a_run_is_seen_however_few_rows_there_are() {
     );
     let low = drawn(&mut screen, (40, 12), None);
     assert!(names.iter().all(|name| low.contains(name)), "{low}");
-    // Where there is room, what to do about it stands before all else.
+    // Where there is room, the remedies are shown as well.
     let seen = drawn(&mut screen, (80, 24), None);
     let remedies = ["@openai/codex", "claude-code", "user.name", "git init"];
     assert!(remedies.iter().all(|one| seen.contains(one)), "{seen}");
@@ -537,7 +537,7 @@ fn a_word_takes_the_rows_that_it_needs() {
             .collect();
         assert_eq!(told.join(" "), word, "{seen}");
     }
-    // More than a few rows it never takes, and the end is seen to be missing.
+    // A toast never takes more than a few rows, and a mark shows that its end was cut.
     screen.show_toast(&"word ".repeat(200));
     let seen = drawn(&mut screen, (80, 24), None);
     let rows = seen.lines().filter(|row| row.contains("word word"));

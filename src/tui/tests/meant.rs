@@ -1,4 +1,5 @@
-//! What is typed at a dialog is what was meant: nothing is given up by one letter, and none is sent for a choice.
+//! Tests that text typed while a dialog is open stays text: no single letter abandons anything, and no text
+//! is mistaken for a choice.
 
 use super::world::{asking, press, questions, screen, state};
 use crate::domain::event::Event;

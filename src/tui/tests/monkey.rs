@@ -1,8 +1,8 @@
-//! A monkey at the keyboard: keys, the mouse, resizes and events as they come, and a count of what it has
-//! pressed where. Nothing panics, everything can be left by keys, and no pair of place and key is left out.
+//! Monkey test: random keys, mouse events, resizes and events, with a count of the keys pressed in each
+//! place. Nothing panics, Esc leaves everything, and every pair of place and key is covered.
 //!
-//! `MONKEY_STEPS=1000000 cargo test --send_turn --lib monkey -- --nocapture` lets it run for longer;
-//! `MONKEY_SEED=N` lets it do the same again.
+//! `MONKEY_STEPS=1000000 cargo test --release --lib monkey -- --nocapture` runs it longer; `MONKEY_SEED=N`
+//! repeats a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -41,12 +41,12 @@ use crate::tui::{
     RunDocumentFiles, RunListEntry, Screen,
 };
 
-/// How many steps a seed takes where nothing else is said.
+/// Number of steps per seed by default.
 const STEPS: u64 = 20_000;
-/// One frame in so many steps is drawn: that is what takes the time.
+/// Only one frame in this many steps is drawn, because drawing takes most of the time.
 const DRAWN: u64 = 12;
 
-/// Numbers that look like chance and come again with their seed.
+/// A pseudo-random generator that repeats its numbers for the same seed.
 struct Dice(u64);
 
 impl Dice {
@@ -71,7 +71,7 @@ impl Dice {
     }
 }
 
-/// A tab, a dialog or what else takes keys, and how it comes up.
+/// A tab, a dialog or another view that takes keys, and how to open it.
 pub(super) struct Place {
     name: String,
     state: Option<RunState>,
@@ -93,7 +93,7 @@ impl Place {
         self.open_with(screen, self.state());
     }
 
-    /// Opens it on another run of the same kind.
+    /// Opens it with another run of the same kind.
     pub(super) fn open_with(&self, screen: &mut Screen, state: Option<&RunState>) {
         (self.open)(screen, state);
     }
@@ -142,7 +142,7 @@ fn offers() -> Vec<ReversalPreview> {
     ]
 }
 
-/// What a step changed.
+/// The changes of a step.
 fn a_diff() -> DiffLookup {
     let file = said("calc.py").replace('/', "_");
     let [before, after] = ["return a", "return a + b"].map(said);
@@ -161,12 +161,12 @@ fn kept() -> [ApprovalEntry; 1] {
     }]
 }
 
-/// A place of another form of a question that has one already.
+/// A place for another form of a question whose first form already has a place.
 fn form(name: &str, phase: Phase, kind: QuestionKind) -> Place {
     at(name, Some(asking(phase, kind)), |_, _| {})
 }
 
-/// A question of an agent's with several answers.
+/// An agent's question with several answers.
 pub fn several() -> AgentQuestion {
     let offered = |label: &str, description: &str| AnswerOption {
         label: said(label),
@@ -184,7 +184,7 @@ pub fn several() -> AgentQuestion {
     }
 }
 
-/// Questions that look or act otherwise than the one of their kind among `questions`.
+/// Questions that look or behave differently from the one of their kind in `questions`.
 fn other_forms() -> Vec<Place> {
     let [mut waits, mut fails, mut recovers, mut rewrites] = [
         "usage_limit",
@@ -246,7 +246,7 @@ fn other_forms() -> Vec<Place> {
     ]
 }
 
-/// Calls that are asked about otherwise than a command of the turn: an edit, the patch of a task, a call of a child.
+/// Approval requests other than for a command of the turn: an edit, the patch of a task, a call of a child.
 fn other_calls() -> Vec<Place> {
     fn of(permission: &str, target: &str, child: Option<&str>) -> Option<RunState> {
         let mut state = approving(&[target]);
@@ -282,7 +282,7 @@ fn other_calls() -> Vec<Place> {
     ]
 }
 
-/// What a window or a key makes of a tab: something beside it, or what is offered over it.
+/// Views that a window size or a key adds to a tab: a second pane, or completions over it.
 fn beside() -> Vec<Place> {
     let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let mut side = at("second pane", executing(), |screen, _| {
@@ -302,7 +302,7 @@ fn beside() -> Vec<Place> {
     vec![side, voices, offer]
 }
 
-/// What a tab is while something of it is on: written in, compared, beside something else, only looked at.
+/// Tabs in a special mode: with composer focus, compared, beside another tab, read-only.
 fn modes() -> Vec<Place> {
     let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     vec![
@@ -339,7 +339,7 @@ fn modes() -> Vec<Place> {
     ]
 }
 
-/// Every place that takes keys.
+/// Returns every place that takes keys.
 #[expect(clippy::too_many_lines, reason = "one entry a place: a list to read")]
 pub(super) fn places() -> Vec<Place> {
     let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
@@ -493,14 +493,14 @@ pub(super) fn places() -> Vec<Place> {
     all
 }
 
-/// Carries a choice out that asks once more.
+/// Selects a choice that asks for confirmation.
 fn confirm_by(screen: &mut Screen, key: char, state: Option<&RunState>) {
     let sheet = screen.pending_dialog(state).unwrap();
     let choice = sheet.choices.into_iter().find(|choice| choice.key == key);
     screen.perform_choice(choice.unwrap(), state);
 }
 
-/// What takes the next key.
+/// Returns the name of the view that takes the next key.
 fn place(screen: &Screen, state: Option<&RunState>) -> String {
     let over = [
         (screen.palette.is_some(), "palette"),
@@ -606,7 +606,7 @@ fn tab_place(screen: &Screen, state: Option<&RunState>) -> String {
     }
 }
 
-/// Every key of the table once, with whether it needs the composer to be focused or not.
+/// Returns every key of the command table once, with the composer focus that it needs.
 fn keys() -> Vec<(KeyChord, Option<ComposerFocus>)> {
     let mut all: Vec<(KeyChord, Option<ComposerFocus>)> = Vec::new();
     for (binding, keys) in ActiveKeymap::default().all_rows() {
@@ -623,10 +623,10 @@ fn keys() -> Vec<(KeyChord, Option<ComposerFocus>)> {
     all
 }
 
-/// What was pressed where.
+/// Which keys were pressed in which place.
 struct Pressed {
     keys: Vec<(KeyChord, Option<ComposerFocus>)>,
-    /// For each place the keys that were not pressed in it yet.
+    /// For each place, the keys that were not pressed there yet.
     left: BTreeMap<String, BTreeSet<usize>>,
     n_pairs: usize,
 }
@@ -634,7 +634,7 @@ struct Pressed {
 impl Pressed {
     fn new(places: &[Place]) -> Self {
         let keys = keys();
-        // What is offered is offered to whoever writes.
+        // Completions are only offered while the composer has the focus.
         let is_reached = |place: &Place, at: usize| {
             place.name != "offer" || keys[at].1 != Some(ComposerFocus::Unfocused)
         };
@@ -683,7 +683,7 @@ impl Pressed {
     }
 }
 
-/// The monkey, and what it sits at.
+/// The state of one monkey run.
 struct Monkey {
     seed: u64,
     n_steps: u64,
@@ -727,7 +727,7 @@ impl Monkey {
         }
     }
 
-    /// Sits down at another place, at one with keys that were not pressed where there is one.
+    /// Opens another place, preferably one with keys that were not pressed yet.
     fn sit_down(&mut self) {
         let open: Vec<usize> = (0..self.places.len())
             .filter(|at| !self.pressed.left[&self.places[*at].name].is_empty())
@@ -790,7 +790,7 @@ impl Monkey {
         }
     }
 
-    /// A key of the table, rather one that was not pressed here yet.
+    /// Presses a key of the command table, preferably one that was not pressed here yet.
     fn known_key(&mut self) {
         let here = place(&self.screen, self.state.as_ref());
         let left: Vec<usize> = self
@@ -854,7 +854,7 @@ impl Monkey {
         }
     }
 
-    /// Does what the program would do.
+    /// Does what the program would do for an action.
     fn answer(&mut self, action: Action) {
         match action {
             Action::ShowDiff(scope) => {
@@ -935,7 +935,7 @@ impl Monkey {
         });
     }
 
-    /// Whatever is open is left by Esc alone.
+    /// Checks that Esc alone leaves whatever is open.
     fn leave(&mut self) {
         let esc = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
         self.draw();
@@ -956,7 +956,8 @@ impl Monkey {
         );
     }
 
-    /// Tells whether it goes on elsewhere: mostly soon where no key is left to press here and some are there.
+    /// Returns whether to go to another place: likely once every key was pressed here and other places have
+    /// keys left.
     fn is_bored(&mut self) -> bool {
         let here = place(&self.screen, self.state.as_ref());
         let is_left = self
@@ -1007,12 +1008,13 @@ fn a_monkey_presses_every_key_everywhere() {
 #[test]
 fn another_monkey_each_time_does_too() {
     let fresh = RandomState::new().build_hasher().finish() % 1_000_000;
-    // Where the property tests search, where that is said: the same content is tried in the same way again.
+    // Uses the seed of the property tests if that is set, so that the same content gets the same test
+    // again.
     let said = told("MONKEY_SEED").or_else(|| told("PROPTEST_RNG_SEED"));
     check(said.unwrap_or(fresh));
 }
 
-/// Presses a key on a dialog that was seen; tells whether anything came of it.
+/// Presses a key on a visible dialog; returns whether it had an effect.
 fn does(place: &Place, key: KeyCode) -> bool {
     let mut screen = screen();
     screen.composer_focus = ComposerFocus::Unfocused;
@@ -1050,10 +1052,10 @@ fn every_choice_of_every_dialog_does_something_and_so_does_enter() {
             continue;
         }
         assert!(does(&place, KeyCode::Enter), "{}: Enter", place.name);
-        // A number only points, Enter takes it.
+        // A number only selects; Enter confirms.
         let choices = sheet.choices.iter();
         for choice in choices.filter(|choice| !choice.key.is_ascii_digit()) {
-            // The theme that is shown is taken by its letter as well.
+            // The current theme's letter confirms it as well.
             let is_done = does(&place, KeyCode::Char(choice.key));
             assert!(is_done, "{}: {}", place.name, choice.key);
         }

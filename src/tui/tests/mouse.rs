@@ -1,4 +1,4 @@
-//! Every place that takes the mouse, and what a click or the wheel does there.
+//! Tests every place that takes the mouse, and the effect of a click or the wheel there.
 
 use ratatui::crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
@@ -38,7 +38,7 @@ fn middle(place: Rect) -> (u16, u16) {
     (place.x + place.width / 2, place.y + place.height / 2)
 }
 
-/// A chat, a plan and findings of more lines than any window has.
+/// A chat, a plan and findings with more lines than any window.
 fn long(state: &RunState, size: (u16, u16)) -> Screen {
     let mut screen = awake(Some(state), |screen| {
         let plan: String = (1..90).map(|n| format!("{n}. [ ] step {n}\n")).collect();
@@ -58,7 +58,7 @@ fn long(state: &RunState, size: (u16, u16)) -> Screen {
     screen
 }
 
-/// The rows of a place.
+/// Returns the rows of a place.
 fn rows(screen: &mut Screen, state: &RunState, size: (u16, u16), place: Rect) -> Vec<String> {
     let picture = drawn(screen, size, Some(state));
     let rows = picture.lines().skip(usize::from(place.y));
@@ -101,18 +101,18 @@ fn the_wheel_moves_what_lies_below_it_by_some_lines_and_back() {
         drawn(&mut screen, size, Some(&state));
         let body = screen.hit_areas.body;
         let before = rows(&mut screen, &state, size, body);
-        // The chat is at its end, a document at its beginning.
+        // The chat starts at its end, a document at its beginning.
         let (on, back) = match tab {
             TabKind::Chat => (MouseEventKind::ScrollUp, MouseEventKind::ScrollDown),
             _ => (MouseEventKind::ScrollDown, MouseEventKind::ScrollUp),
         };
-        // The first step away from the end takes a row of the chat that says so.
+        // The first step away from the end adds a row with the scroll hint.
         at(&mut screen, &state, on, middle(body));
         let once = rows(&mut screen, &state, size, body);
         assert_ne!(once, before, "{tab:?}");
         at(&mut screen, &state, on, middle(body));
         let twice = rows(&mut screen, &state, size, body);
-        // Blank rows stand between what the chat says: it is told apart by what is said.
+        // Blank rows between blocks are alike, so only rows with text are compared.
         let said = |rows: &[String]| -> Vec<String> {
             let rows = rows[..rows.len() - 1]
                 .iter()
@@ -134,7 +134,7 @@ fn the_wheel_moves_what_lies_below_it_by_some_lines_and_back() {
             at(&mut screen, &state, back, middle(body));
             picture = rows(&mut screen, &state, size, body);
         }
-        // The last row says where that is.
+        // The last row shows the position.
         let n = picture.len() - 1;
         assert_eq!(picture[..n], before[..n], "{tab:?}");
     }
@@ -159,7 +159,7 @@ fn the_wheel_over_the_second_pane_moves_that_one_alone() {
     assert_ne!(rows(&mut screen, &state, size, side), beside);
     at(&mut screen, &state, MouseEventKind::ScrollUp, middle(side));
     let back = rows(&mut screen, &state, size, side);
-    // The last row says where that is.
+    // The last row shows the position.
     let n = back.len() - 1;
     assert_eq!(back[..n], beside[..n]);
     at(&mut screen, &state, MouseEventKind::ScrollUp, middle(body));
@@ -183,7 +183,7 @@ fn the_board_is_clicked_and_the_wheel_moves_in_it() {
     });
     assert!(moves.contains(&true), "the wheel moves nothing:\n{before}");
     let picture = drawn(&mut screen, size, Some(&state));
-    // Some row of it is another speech, which a click points at.
+    // Some row shows another message, which a click selects.
     let is_pointed = (body.y..body.y + body.height).any(|row| {
         at(&mut screen, &state, LEFT, (body.x + 6, row));
         drawn(&mut screen, size, Some(&state)) != picture
@@ -230,7 +230,8 @@ fn a_click_into_the_composer_lets_the_user_write() {
     assert_eq!(screen.composer_focus, ComposerFocus::Focused);
 }
 
-/// The places of dialogs, with a screen on which each is read and has the keys.
+/// Returns the places with a dialog, each on a screen where the dialog was visible long enough and has the
+/// focus.
 fn dialogs() -> impl Iterator<Item = (Place, ChoiceDialog)> {
     places().into_iter().filter_map(|place| {
         let mut screen = opened(&place);
@@ -253,7 +254,7 @@ fn opened(place: &Place) -> Screen {
     screen
 }
 
-/// What a click comes to.
+/// Returns the result of a click.
 fn clicked(screen: &mut Screen, state: Option<&RunState>, (column, row): (u16, u16)) -> String {
     let event = MouseEvent {
         kind: LEFT,
@@ -287,7 +288,7 @@ fn a_choice_of_any_dialog_is_pointed_at_by_a_click_and_taken_by_one_on_what_is_p
             let name = format!("{}: {}", place.name(), sheet.choices[at].label);
             if screen.chosen_choice(&sheet) != at {
                 let told = clicked(&mut screen, state, spot);
-                // Themes are shown as soon as they are pointed at.
+                // Themes are previewed as soon as they are selected.
                 let told = told.replace(&format!("theme {}; ", screen.theme().name()), "");
                 assert_eq!(told, format!("chosen {at}"), "{name}");
             }
@@ -346,7 +347,7 @@ fn a_hint_does_what_its_key_does_in_every_place() {
             found.insert(key.label());
             let mut by_key = opened(&place);
             let mut by_click = opened(&place);
-            // A letter that is named beside a text that is written is no part of it.
+            // A letter named beside a text field is not part of the text.
             if key.is_printable() && by_key.search_bar.is_some() {
                 continue;
             }
@@ -354,7 +355,7 @@ fn a_hint_does_what_its_key_does_in_every_place() {
                 by_key.composer_focus = ComposerFocus::Unfocused;
                 by_click.composer_focus = ComposerFocus::Unfocused;
             }
-            // A line of the help speaks of what lies below the help.
+            // A line of the help describes what is under the help.
             if by_key
                 .pager
                 .as_ref()
@@ -398,8 +399,8 @@ fn a_click_on_the_word_that_the_user_is_waited_for_goes_there() {
 
 #[test]
 fn whatever_a_frame_says_takes_clicks_has_a_test() {
-    // A place that is new does not compile here before it is looked at; those of `look` are the palette, the footer,
-    // the strip, what is offered, choices, lines, findings and events.
+    // A new hit area does not compile here until it is handled; the tests in `look` cover the palette, the
+    // footer, the strip, completions, choices, lines, findings and events.
     let ScreenHitAreas {
         body: _,
         side_pane: _,
@@ -432,7 +433,7 @@ fn keys_that_a_word_names_are_clicked_and_those_that_an_agent_names_are_not() {
     screen.show_toast("sent to the clipboard: · Y allows it");
     drawn(&mut screen, SIZE, None);
     assert_eq!(names(&screen), [""; 0]);
-    // The word from before, said by somebody else, is what it was.
+    // The same word in another toast is plain text, not a clickable key.
     screen.show_toast("F3 changes it");
     drawn(&mut screen, SIZE, None);
     assert_eq!(names(&screen), [""; 0]);

@@ -1,7 +1,8 @@
-//! The same run in texts on which screens break: wide characters, signs of several characters, right-to-left
-//! scripts, marks without end, words of three hundred letters, and documents that are damaged.
+//! Replaces the texts of the example run by texts that break screens: wide characters, characters of
+//! several code points, right-to-left scripts, endless combining marks, words of three hundred letters, and
+//! damaged documents.
 //!
-//! Refuses to know what is shown where: it puts other words into whatever holds a text that somebody wrote.
+//! It works on field names, without knowing where a text is shown.
 
 use std::cell::Cell;
 
@@ -25,7 +26,7 @@ thread_local! {
     static IS_NASTY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does something while fixtures that are made for it speak in such words.
+/// Runs a function that creates fixtures with nasty texts.
 pub fn nastily<T>(make: impl FnOnce() -> T) -> T {
     let before = IS_NASTY.replace(true);
     let made = make();
@@ -33,7 +34,7 @@ pub fn nastily<T>(make: impl FnOnce() -> T) -> T {
     made
 }
 
-/// A text of a fixture as it is, or in such words.
+/// Returns a text of a fixture unchanged, or its nasty version.
 pub fn said(text: &str) -> String {
     if IS_NASTY.get() {
         written(text)
@@ -42,13 +43,14 @@ pub fn said(text: &str) -> String {
     }
 }
 
-/// The word that does not end.
+/// Returns a word of three hundred letters.
 fn endless() -> String {
     let part = "Donaudampfschifffahrtsgesellschaftskapitänswitwenrente";
     part.chars().cycle().take(300).collect()
 }
 
-/// A line of such words in the place of another; the same for the same one, and what it begins with differs.
+/// Returns a nasty line for a text; the same text gives the same line, and different texts start
+/// differently.
 pub fn line(text: &str) -> String {
     let endless = endless();
     let parts = [WIDE, SIGNS, RIGHT_TO_LEFT, MIXED, &endless];
@@ -59,13 +61,13 @@ pub fn line(text: &str) -> String {
     parts.join(" ")
 }
 
-/// A path of such words that ends like another.
+/// Returns a nasty path that ends like another.
 fn path(text: &str) -> String {
     let end = text.rsplit('/').next().unwrap_or_default();
     format!("目录/👩‍👩‍👧‍👦/مرحبا لا/e\u{301}{}/{end}", "x".repeat(90))
 }
 
-/// A text of several lines: a list, a table, code, a quote, headings.
+/// Returns a nasty text of several lines: a list, a table, code, a quote, headings.
 fn essay(text: &str) -> String {
     let line = line(text);
     let endless = endless();
@@ -76,7 +78,7 @@ fn essay(text: &str) -> String {
     )
 }
 
-/// A change of one file in such words.
+/// Returns a nasty change of one file.
 fn patch() -> String {
     format!(
         "@@ -1,3 +1,3 @@ {RIGHT_TO_LEFT}\n {WIDE}{WIDE}\n-{SIGNS} {RIGHT_TO_LEFT}\n+{SIGNS} {RIGHT_TO_LEFT} {WIDE}\n-{}\n+{}x\n",
@@ -85,7 +87,7 @@ fn patch() -> String {
     )
 }
 
-/// Fields that hold a text which an agent, a CLI, git or the user wrote.
+/// Fields with a text that an agent, a CLI, git or the user wrote.
 const WRITTEN: &[&str] = &[
     "title",
     "text",
@@ -128,7 +130,6 @@ const WRITTEN: &[&str] = &[
     "model",
     "no_stance",
 ];
-/// Fields that hold paths.
 const PATHS: &[&str] = &[
     "path",
     "paths",
@@ -140,7 +141,7 @@ const PATHS: &[&str] = &[
     "files",
 ];
 
-/// The same with other words in each of these fields.
+/// Returns a copy with nasty texts in these fields.
 pub fn nasty<T: Serialize + DeserializeOwned>(of: &T) -> T {
     let mut value = serde_json::to_value(of).unwrap();
     reword(&mut value);
@@ -181,9 +182,9 @@ fn written(text: &str) -> String {
     }
 }
 
-/// Puts other words into a text, or into the texts of a list; what is neither is gone into.
+/// Replaces a text, or the texts of a list; other values are searched recursively.
 fn put(field: &mut Value, words: fn(&str) -> String) {
-    // It may be one of a closed list.
+    // It may be a keyword of a closed list.
     let is_word = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     match field {
         Value::String(text) if is_word(text) => {}
@@ -193,7 +194,7 @@ fn put(field: &mut Value, words: fn(&str) -> String) {
     }
 }
 
-/// The plan in such words.
+/// The plan as a nasty text.
 pub fn plan_text() -> String {
     let endless = endless();
     format!(
@@ -203,7 +204,7 @@ pub fn plan_text() -> String {
     )
 }
 
-/// A run in such words.
+/// The run with nasty texts.
 pub fn state(of: &RunState) -> RunState {
     let mut state = nasty(of);
     if let Some(file) = &mut state.plan {
@@ -213,7 +214,7 @@ pub fn state(of: &RunState) -> RunState {
     state
 }
 
-/// Documents in such words.
+/// The documents with nasty texts.
 fn documents() -> RunDocumentFiles {
     let earlier = plan_text().replace(WIDE, RIGHT_TO_LEFT);
     RunDocumentFiles {
@@ -236,7 +237,7 @@ fn documents() -> RunDocumentFiles {
     }
 }
 
-/// A screen that has seen the story in such words.
+/// A screen that has shown the story with nasty texts.
 pub fn screen() -> Screen {
     let mut screen = Screen::new(ScreenSettings {
         repository: format!("~/{}", path("计算器")),

@@ -1,6 +1,7 @@
-//! What a key, a word or a click came to, in one line: the actions, and what of the screen is otherwise.
+//! Describes the effect of a key, a word or a click in one line: the actions, and the changed parts of the
+//! screen.
 //!
-//! No wording is in it, so that a table of outcomes holds what is done and not how it is said.
+//! It contains no wording, so that a table of outcomes records what happens and not how it is phrased.
 
 use super::world::{NOW, drawn, screen};
 use crate::domain::ids::UnixMillis;
@@ -9,10 +10,10 @@ use crate::tui::dialog::ComposerDraft;
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::{Action, Screen};
 
-/// The window in which outcomes are looked at: wide enough for a second pane.
+/// The window for outcomes: wide enough for a second pane.
 pub const SIZE: (u16, u16) = (170, 30);
 
-/// A screen that has shown what waits for long enough to take keys.
+/// Returns a screen that has shown the pending dialog for long enough to accept keys.
 pub fn awake(state: Option<&RunState>, open: impl FnOnce(&mut Screen)) -> Screen {
     let mut screen = screen();
     screen.composer_focus = ComposerFocus::Unfocused;
@@ -21,14 +22,14 @@ pub fn awake(state: Option<&RunState>, open: impl FnOnce(&mut Screen)) -> Screen
     screen
 }
 
-/// Lets a screen show what waits for long enough to take keys.
+/// Shows the pending dialog for long enough to accept keys.
 pub fn wake(screen: &mut Screen, state: Option<&RunState>) {
     screen.on_time(NOW);
     drawn(screen, SIZE, state);
     screen.on_time(UnixMillis(NOW.0 + 60_000));
 }
 
-/// What of a screen can be told apart.
+/// The observable parts of a screen.
 #[derive(Clone, PartialEq)]
 struct Look {
     parts: Vec<(&'static str, String)>,
@@ -79,7 +80,8 @@ fn look(screen: &mut Screen, state: Option<&RunState>) -> Look {
     }
 }
 
-/// The text that a dialog asked for; a call's mark is a number that says nothing.
+/// Returns the text that a dialog asked for; the id of a call is left out, because it is an arbitrary
+/// number.
 fn draft(screen: &Screen) -> String {
     match screen.draft {
         None => "none".to_owned(),
@@ -89,7 +91,7 @@ fn draft(screen: &Screen) -> String {
     }
 }
 
-/// Does something and tells in one line what came of it; `nothing` where nothing did.
+/// Does something and describes the effect in one line; `nothing` if there is none.
 pub fn outcome(
     screen: &mut Screen,
     state: Option<&RunState>,
@@ -107,7 +109,7 @@ pub fn outcome(
     }
     let is_asked_else = before.own != after.own;
     for ((name, was), (_, is)) in before.parts.iter().zip(&after.parts) {
-        // Another dialog has another choice of its own.
+        // Another dialog has another preselected choice.
         if was != is && !(is_asked_else && *name == "chosen") {
             told.push(format!("{name} {is}"));
         }
@@ -125,7 +127,7 @@ pub fn outcome(
     }
 }
 
-/// Holds lines that were found to a table, and names each that differs.
+/// Compares lines to a table and names each difference.
 pub fn assert_table(wanted: &str, found: &[String]) {
     let wanted: Vec<&str> = wanted.lines().filter(|line| !line.is_empty()).collect();
     let missing: Vec<&&str> = wanted

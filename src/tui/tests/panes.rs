@@ -1,4 +1,4 @@
-//! Plan, Comments, Log and Status: full, empty and odd, at each size, and the keys that work in them.
+//! Tests of Plan, Comments, Log and Status: full, empty and odd, at each size, and their keys.
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -27,7 +27,7 @@ fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
         seen.contains("= back  \\ other form  , . point  ; note  + rewrite"),
         "{seen}"
     );
-    // With nothing pointed at it is on the first line that is seen, and no letter is a choice of the dialog.
+    // Without a selection, it refers to the first visible line, and no letter is a choice of the dialog.
     press(&mut screen, Some(&state), &[";yes"]);
     assert_eq!(screen.composer.text(), "yes");
     let (line, quote) = screen.pointed_plan_line().unwrap();
@@ -144,7 +144,7 @@ fn commands_that_have_nothing_to_do_are_offered_last_and_far_names_are_not_guess
     assert!(seen.contains("did you mean /interrupt?"), "{seen}");
 }
 
-/// A run that has come a long way: reviewed twice, left for hours, at its second step.
+/// A run with a long history: reviewed twice, idle for hours, at its second step.
 fn long() -> RunState {
     let mut state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let created = UnixMillis(NOW.0 - 9_300_000);
@@ -237,7 +237,7 @@ fn the_plan_tells_how_far_each_step_is() {
     check("plan_executing", &mut screen, Some(&state));
 }
 
-/// Tells whether a line that came has words that are marked, and others that are not.
+/// Returns whether an added line has some marked words and some unmarked ones.
 fn has_marked_words(screen: &mut Screen, state: &RunState) -> bool {
     let mut terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
     let draw = |frame: &mut ratatui::Frame| screen.draw(frame, Some(state), NOW);
@@ -263,7 +263,7 @@ fn the_plan_is_compared_with_earlier_versions_word_by_word() {
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["2", "="]);
     check("plan_compared", &mut screen, Some(&state));
-    // Each theme marks the words that changed, also where it has no colours of its own.
+    // Each theme marks the changed words, also a theme without colors.
     let shown = screen.theme();
     for theme in ColorTheme::built_in() {
         let name = theme.name().to_owned();
@@ -320,7 +320,7 @@ fn what_happens_in_the_chat_is_told_for_a_moment_to_whoever_looks_at_another_tab
         "{}",
         row(&mut screen)
     );
-    // What is replayed is long over.
+    // A replayed event is old and shows no toast.
     screen.on_event(UnixMillis(at.0 - 60_000), &done);
     assert!(
         !row(&mut screen).contains("opens Chat"),
@@ -333,7 +333,7 @@ fn what_happens_in_the_chat_is_told_for_a_moment_to_whoever_looks_at_another_tab
 fn a_note_is_written_on_the_line_that_is_pointed_at_and_taken_back() {
     let mut state = reviewing();
     let mut screen = not_writing();
-    // With nothing pointed at, it is on the first line that is seen.
+    // Without a selection, it refers to the first visible line.
     drawn(&mut screen, (80, 24), Some(&state));
     press(&mut screen, Some(&state), &["2"]);
     drawn(&mut screen, (80, 24), Some(&state));
@@ -394,7 +394,7 @@ fn a_line_of_the_plan_is_written_anew_in_its_place_or_left() {
     check("plan_rewriting", &mut screen, Some(&state));
     let was = screen.composer.text();
     assert!(was.starts_with("1. [ ] write `sum(numbers)`"), "{was}");
-    // Whoever leaves it has changed nothing, and sends it to nobody.
+    // Leaving without a change edits nothing and sends nothing to an agent.
     let left = press(&mut screen, Some(&state), &["<esc>", "i", "<enter>"]);
     assert_eq!((left, screen.composer.text()), (Vec::new(), String::new()));
     let written = press(&mut screen, Some(&state), &["<esc>", "+", " 🎉", "<enter>"]);
@@ -439,7 +439,7 @@ fn a_stale_plan_says_what_changed_and_shows_all_of_it() {
     check("stale_plan_whole", &mut screen, Some(&state));
 }
 
-/// A run whose findings stand in every way there is.
+/// A run with findings of every status.
 fn answered_in_every_way() -> RunState {
     let mut state = long();
     state.phase = Phase::Respond;
@@ -629,7 +629,7 @@ fn in_a_low_window_one_row_stands_for_the_reviews_and_findings_have_room() {
         assert!(seen.contains("▸ 2 reviews, the last: "), "{seen}");
         assert!(!seen.contains("review 1  "), "{seen}");
         assert!(seen.contains("1. [blocking]"), "{seen}");
-        // It opens and folds by a key; one that looks for something finds it there.
+        // It opens and folds by a key; a search finds matches in it.
         super::world::press_at(&mut screen, size, Some(&state), &[".", ",", " ", "<home>"]);
         let seen = drawn(&mut screen, size, Some(&state));
         assert!(

@@ -1,4 +1,4 @@
-//! Pictures of every tab and dialog at four sizes.
+//! Snapshots of every tab and dialog at four sizes.
 
 use super::world::{
     PLAN, approving, asking, drawn, press, questions, running, screen, settings, state,
@@ -13,10 +13,10 @@ use crate::tui::{
     ConflictVersions, OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry, Screen,
 };
 
-/// The sizes of a picture.
+/// The sizes of a snapshot.
 pub const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (40, 20), (200, 50)];
 
-/// The screen at each of the sizes, one below the other.
+/// Returns the screen at each of the sizes, one below the other.
 pub fn at_each_size(screen: &mut Screen, state: Option<&RunState>) -> String {
     let pictures = SIZES.map(|size| {
         let picture = drawn(screen, size, state);
@@ -206,7 +206,7 @@ fn finished_runs_are_there_to_choose_from() {
     insta::assert_snapshot!("history_none", drawn(&mut none, (80, 24), None));
 }
 
-/// A plan in the user's words and in the agent's.
+/// The plan in the user's version and in the agent's.
 fn versions() -> ConflictVersions {
     ConflictVersions {
         name: "plan.md".to_owned(),
@@ -271,7 +271,7 @@ fn a_theme_is_seen_while_it_is_pointed_at_and_esc_takes_it_back() {
         Some(&executing),
         &["<up>", "<down>", "<down>", "<down>", "<enter>"],
     );
-    // The list goes round.
+    // The list wraps around.
     assert_eq!(screen.theme().name(), "light");
     assert!(screen.own_dialog.is_none());
 }
@@ -285,7 +285,7 @@ fn what_the_screen_asks_itself_is_seen() {
     let mut quitting = not_writing();
     press(&mut quitting, Some(&executing), &["<c-c>"]);
     check("confirm_quit", &mut quitting, Some(&executing));
-    // What it was opened for is over by now.
+    // The work that it was opened for is over by now.
     let over = state(Phase::Done);
     check("confirm_quit_over", &mut quitting, Some(&over));
     press(&mut quitting, Some(&executing), &["y"]);

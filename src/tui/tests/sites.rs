@@ -1,7 +1,7 @@
-//! Where dialogs are made: whoever writes a new one has to give the tests of all dialogs a way to it.
+//! Checks that the tests of all dialogs reach every line that creates a dialog.
 //!
-//! Each place in the code that makes a dialog is noted as it runs; those that the source has and no place of the
-//! monkey's reaches are named.
+//! Each such line is recorded as it runs; the test names those in the source that no place of the monkey
+//! test reaches.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -19,13 +19,13 @@ thread_local! {
     static MADE: RefCell<BTreeSet<Site>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-/// A dialog that only a mistake in the code would show, by a part of its line, and why.
+/// Dialogs that only a bug could show, by a part of their line, with the reason.
 const UNREACHED: &[(&str, &str)] = &[(
     "ChoiceDialog::new(question_dialog_id(id), \"the run waits\")",
     "a question of another kind, which whoever calls it rules out",
 )];
 
-/// Notes that a dialog is made there.
+/// Records that a dialog is created at this line.
 pub fn note(at: &'static Location<'static>) {
     MADE.with_borrow_mut(|made| made.insert((below_src(at.file()), at.line())));
 }
@@ -34,7 +34,7 @@ fn below_src(path: &str) -> String {
     path.rsplit_once("src/tui").unwrap().1.to_owned()
 }
 
-/// Every file of the screen's but for its tests.
+/// Returns every file of the screen except its tests.
 #[expect(
     clippy::disallowed_methods,
     reason = "the source is what this test is about"
@@ -51,7 +51,7 @@ fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// Every line that makes a dialog, but in functions that are handed one on.
+/// Returns every line that creates a dialog, except in functions that receive their caller's location.
 fn sites() -> BTreeSet<Site> {
     let tui = Path::new(file!()).ancestors().nth(2).unwrap();
     let tui = if tui.is_absolute() {
@@ -114,7 +114,7 @@ fn every_dialog_of_the_code_is_a_place_of_the_monkeys_and_is_held_to_every_size(
     );
 }
 
-/// The kinds of questions; one that is new does not compile here before it has a number.
+/// Returns a number for each kind of question; a new kind does not compile here until it has one.
 fn number(kind: &QuestionKind) -> usize {
     match kind {
         QuestionKind::Gate { .. } => 0,

@@ -1,4 +1,5 @@
-//! From 40×12 upward what needs the user is there: each choice of each dialog, and what Enter does.
+//! Tests that from 40×12 on, everything that the user needs is visible: each choice of each dialog, and
+//! what Enter does.
 
 use proptest::prelude::*;
 
@@ -8,7 +9,7 @@ use crate::tui::Screen;
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::text_wrap::truncate_to_columns;
 
-/// A dialog at a size; `None` where the place is none.
+/// Returns the dialog of a place at a size; `None` if the place has none.
 fn dialog(place: &Place, size: (u16, u16), writing: ComposerFocus) -> Option<(Screen, String)> {
     let mut screen = screen();
     place.open(&mut screen);
@@ -25,7 +26,7 @@ fn dialog(place: &Place, size: (u16, u16), writing: ComposerFocus) -> Option<(Sc
     Some((screen, seen))
 }
 
-/// Looks at every dialog, of which all rows but those `besides` are the choices'.
+/// Checks every dialog; `besides` is the number of rows that its choices cannot use.
 fn check(size: (u16, u16), writing: ComposerFocus, besides: u16) -> Result<(), TestCaseError> {
     for place in places() {
         let Some((screen, seen)) = dialog(&place, size, writing) else {
@@ -46,15 +47,15 @@ fn check(size: (u16, u16), writing: ComposerFocus, besides: u16) -> Result<(), T
             let with_key = format!("{key}  {label}");
             seen.lines().any(|line| match writing {
                 ComposerFocus::Unfocused => line.contains(&with_key),
-                // Its letter would be written.
+                // While the user writes, the choice's letter would go into the text.
                 ComposerFocus::Focused => line.contains(label) && !line.contains(&with_key),
             })
         };
         let n_shown = (0..sheet.choices.len()).filter(|n| shown(*n)).count();
-        // A row of them makes place for what is asked.
+        // One row of choices makes room for the question.
         let is_full = !sheet.body.is_empty() && sheet.choices.len() >= room;
         let room = room - usize::from(is_full);
-        // Of more choices than rows those around the chosen one are there.
+        // If there are more choices than rows, those around the selected one are shown.
         prop_assert!(
             n_shown >= sheet.choices.len().min(room),
             "{n_shown} choices: {told}"
@@ -94,7 +95,7 @@ proptest! {
     #[test]
     fn so_does_any_larger_one(columns in 40u16..200, rows in 12u16..50, is_writing in any::<bool>()) {
         let writing = if is_writing { ComposerFocus::Focused } else { ComposerFocus::Unfocused };
-        // A composer that is written in has a frame where there is room.
+        // A focused composer has a frame where there is room.
         check((columns, rows), writing, if is_writing { 9 } else { 7 })?;
     }
 }
@@ -163,7 +164,7 @@ fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
         assert!(places.iter().all(Option::is_some), "{size:?}:\n{seen}");
         assert!(places.is_sorted(), "{size:?}:\n{seen}");
     }
-    // In the smallest window what is asked is there, and all that can be said.
+    // The smallest window shows the request and all choices.
     let seen = drawn(&mut screen, (40, 12), Some(&state));
     assert!(seen.contains("npm install left-pad"), "{seen}");
     assert!(seen.contains("┏") && seen.contains("┗"), "{seen}");
@@ -185,7 +186,7 @@ fn what_the_header_counts_is_named_at_every_width() {
         let state = running(phase, purpose);
         for columns in 40..=200 {
             let seen = drawn(&mut screen(), (columns, 30), Some(&state));
-            // The tabs count for themselves.
+            // The tab bar has counts of its own, so it is left out.
             let head = seen.lines().take(3).filter(|line| !line.contains(" Chat"));
             let head = head.collect::<Vec<&str>>().join("\n");
             assert!(head.contains(name), "{columns}:\n{head}");

@@ -1,4 +1,4 @@
-//! A dialog that asks whether to stop stays until it is answered, whatever the run does behind it.
+//! Tests that a dialog about stopping stays open until it is answered, whatever the run does behind it.
 
 use super::pictures::not_writing;
 use super::undo::offer;
@@ -15,7 +15,7 @@ use crate::tui::{Action, Screen};
 
 const SIZE: (u16, u16) = (120, 40);
 
-/// All that the run does when one turn ends and the next one starts.
+/// All events of a turn's end and the start of the next turn.
 fn moves_on() -> Vec<Event> {
     vec![
         Event::TurnEnded {
@@ -38,7 +38,7 @@ fn moves_on() -> Vec<Event> {
     ]
 }
 
-/// The run that holds the next turn back.
+/// A run that holds its next turn.
 fn held(phase: Phase) -> RunState {
     let mut held = state(phase);
     held.busy = Some(ProgramOperation::Held {
@@ -73,7 +73,7 @@ fn what_asks_whether_to_stop_stays_when_the_run_moves_on() {
         let seen = drawn(&mut screen, SIZE, Some(&next));
         assert!(seen.contains(title), "{seen}");
         assert!(seen.contains("No turn runs now."), "{seen}");
-        // The Enter that means "no, back" releases nothing.
+        // The Enter that means "no, back" sends no turn.
         let gated = asking(
             Phase::Review,
             QuestionKind::Gate {

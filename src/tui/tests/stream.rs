@@ -1,4 +1,4 @@
-//! What the chat tells of an event by what came before it, and what opens there.
+//! Tests of blocks in the chat that depend on earlier events, and of what opens there.
 
 use super::pictures::not_writing;
 use super::world::{NOW, approving, asking, created, drawn, press, settings, state};
@@ -168,7 +168,7 @@ fn what_failed_is_not_told_once_more_as_a_question() {
         &[failed.clone(), asked("tests failed (exit 1)")],
     );
     assert_eq!(seen.matches("step 2: tests failed").count(), 1, "{seen}");
-    // What is told otherwise stands.
+    // A different text is shown as well.
     let seen = told(&mut not_writing(), &[failed, asked("they hang")]);
     assert!(seen.contains("? step 2: they hang"), "{seen}");
 }
@@ -206,7 +206,7 @@ fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
         assert!(seen.contains(line), "{line}\n{seen}");
     }
     assert!(!seen.contains("expired"), "{seen}");
-    // Nobody has said so yet: a summary's turn is followed by the end.
+    // No notice yet: after the turn of the summary, the run ends.
     assert!(!seen.contains("manual now"), "{seen}");
 }
 
@@ -470,7 +470,7 @@ fn why_an_agent_tries_again_stands_above_what_it_says_then() {
         role: Role::Planner,
         item: "1".to_owned(),
     });
-    // What is said comes past the log, and is here first.
+    // The text does not pass through the log and arrives first.
     live.on_delta(text("The retry is here.\n"));
     let seen = told(&mut live, std::slice::from_ref(&retries));
     let (why, what) = places(&seen);
@@ -579,7 +579,7 @@ fn a_long_output_says_how_long_it_is_and_another_program_gets_all_of_it() {
             ("$ seq 1 342", output)
         );
     }
-    // One that is here whole needs no disk.
+    // Complete output needs no file.
     let events = [started("t2", "seq 1 2"), ended("t2", "completed", "1\n2")];
     let seen = told(&mut screen, &events);
     assert!(!seen.contains("seq 1 2  2 lines"), "{seen}");

@@ -1,5 +1,5 @@
-//! What is told by a style: the chosen line, what is lit, what changed. In every theme it is there, and in the one
-//! without colours it is told by something else.
+//! Tests of what a style expresses: the selected line, highlights, changes. Every theme shows it, and the
+//! theme without colors uses other means.
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -17,10 +17,10 @@ use crate::tui::{ColorTheme, Screen};
 
 const SIZE: (u16, u16) = (100, 30);
 
-/// A cell as it looks, but for its letter.
+/// The appearance of a cell, except its letter.
 type Look = (Color, Color, Modifier);
 
-/// The looks of a place, without blanks.
+/// Returns the appearance of a place, without blanks.
 fn looks(screen: &mut Screen, state: &RunState, place: Rect) -> Vec<(String, Look)> {
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
     terminal
@@ -38,7 +38,7 @@ fn all_of(screen: &mut Screen, state: &RunState) -> Vec<(String, Look)> {
     looks(screen, state, Rect::new(0, 0, SIZE.0, SIZE.1))
 }
 
-/// How a text looks where it stands, letter by letter.
+/// Returns the appearance of a text wherever it occurs, letter by letter.
 fn looks_of(screen: &mut Screen, state: &RunState, text: &str) -> Vec<Vec<Look>> {
     let all = all_of(screen, state);
     let letters: Vec<String> = text
@@ -79,7 +79,7 @@ fn the_chosen_line_of_a_dialog_looks_otherwise_than_the_rest() {
         let look = |screen: &mut Screen, at: usize| {
             let place = places.iter().find(|(_, of)| *of == at).unwrap().0;
             let looks = looks(screen, &state, place);
-            // The sign in front of it counts as well, the letters that carry it out do not.
+            // The sign in front counts as well; the shortcut letters do not.
             (looks[0].0.clone(), looks.last().unwrap().1)
         };
         let is_like = |screen: &mut Screen, at| look(screen, at).1 == look(screen, chosen).1;

@@ -1,4 +1,5 @@
-//! Lists of todos on the screen: told in the chat when they change, read whole, changed by nobody here.
+//! Tests of todo lists on the screen: shown in the chat when they change, opened in full, never changed by
+//! the user.
 
 use ratatui::crossterm::event::{KeyEvent, KeyModifiers};
 
@@ -96,7 +97,7 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
         seen.contains("▾ todos: 2 of 2 completed") && seen.contains("☑ mend it"),
         "{seen}"
     );
-    // That of another agent is another one.
+    // Another agent's list is separate.
     let session = SessionId::new("ses_b");
     let todos = list(&[("read", "pending", "medium")]);
     screen.on_event(NOW, &Event::TodosWritten { session, todos });
@@ -105,14 +106,14 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
         seen.contains("☑ mend it") && seen.contains("☐ read"),
         "{seen}"
     );
-    // The earlier one opens.
+    // The earlier list can be opened.
     press(&mut screen, Some(&state), &[",", ",", ",", ",", " "]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(
         seen.contains("▾ todos: 1 of 3 completed") && seen.contains("tell it in README"),
         "{seen}"
     );
-    // Nothing is between the same list and itself.
+    // Nothing is between the two versions, so only the newer one stays.
     let mut screen = not_writing();
     write(&mut screen, first());
     write(&mut screen, second());

@@ -1,4 +1,4 @@
-//! What is written, and what helps with it: offers, pastes, the queue, the palette.
+//! Tests of text input and its aids: completions, pastes, the queue, the palette.
 
 use super::pictures::{check, not_writing};
 use ratatui::Terminal;
@@ -22,7 +22,7 @@ fn talking() -> RunState {
     )
 }
 
-/// Presses keys in a composer that is written in; what stands there then.
+/// Presses keys in the focused composer and checks its text.
 fn check_text(screen: &mut Screen, keys: &[&str], wanted: &str) {
     screen.composer_focus = ComposerFocus::Focused;
     press(screen, None, keys);
@@ -46,7 +46,7 @@ fn commands_are_offered_by_a_few_letters_and_filled_in_by_a_key() {
     check_text(&mut screen(), &["/goa", "<enter>"], "/goal ");
     check_text(&mut screen(), &["/tabpl", "<tab>"], "/tab plan");
     check_text(&mut screen(), &["/go", "<down>", "<tab>"], "/goal ");
-    // Esc closes the offer and leaves the text; the next one leaves the composer.
+    // The first Esc closes the completions and keeps the text; the next one leaves the composer.
     let mut screen = screen();
     check_text(&mut screen, &["/go", "<esc>"], "/go");
     assert_eq!(screen.composer_focus, ComposerFocus::Focused);
@@ -143,7 +143,7 @@ fn a_large_paste_is_one_mark_that_is_whole_or_gone() {
         &format!("see ?{long}!"),
     );
     check_text(&mut screen, &["<end>", "<back>", "<back>"], "see ?");
-    // It comes back, and goes, as a whole too.
+    // Undo and redo treat the paste as a whole, too.
     check_text(&mut screen, &["<c-/>", "<c-/>"], &format!("see ?{long}!"));
     check_text(&mut screen, &["<c-/>", "<c-/>"], &format!("see {long}"));
     check_text(&mut screen, &["<c-/>"], "see ");
@@ -158,10 +158,10 @@ fn what_is_typed_comes_back_by_words() {
         check_text(&mut screen, &["<c-/>"], wanted);
     }
     check_text(&mut screen, &["<c-r>", "<c-r>"], "tell me  ");
-    // What is written now takes the place of what could come back.
+    // New text replaces what could be redone.
     check_text(&mut screen, &["so", "<c-r>"], "tell me  so");
     check_text(&mut screen, &["<c-/>", "<c-/>"], "tell ");
-    // Going elsewhere and what takes letters away are steps of their own.
+    // Moving the cursor and deleting are undo steps of their own.
     check_text(&mut screen, &["on", "<left>", "x"], "tell oxn");
     check_text(&mut screen, &["<c-/>"], "tell on");
     check_text(
@@ -171,11 +171,11 @@ fn what_is_typed_comes_back_by_words() {
     );
     check_text(&mut screen, &["<c-/>"], "tell");
     check_text(&mut screen, &["<c-/>"], "tell on");
-    // Twenty signs are enough where no blank stands between words.
+    // Twenty characters are one undo step where there are no blanks between words.
     let long: String = "中".repeat(25);
     let mut screen = Screen::new(settings());
     check_text(&mut screen, &[&long, "<c-/>"], &"中".repeat(20));
-    // What was sent does not come back.
+    // Undo does not restore a text that was sent.
     screen.composer.submit_text();
     check_text(&mut screen, &["<c-/>"], "");
 }
@@ -194,7 +194,7 @@ fn a_sign_of_several_characters_is_typed_passed_and_removed_as_one() {
     check_text(&mut screen, &["<c-/>"], "ax👩‍👩‍👧yb");
     check_text(&mut screen, &["<c-/>"], "ax👩‍👩‍👧ye\u{301}b");
     check_text(&mut screen, &["<c-/>"], "ax👩‍👩‍👧e\u{301}b");
-    // A key that removes words removes whole signs, too.
+    // A key that deletes words deletes whole characters, too.
     let mut screen = Screen::new(settings());
     check_text(&mut screen, &["ab #\u{fe0f}\u{20e3}", "<c-w>"], "ab ");
     let mut screen = Screen::new(settings());
@@ -203,7 +203,7 @@ fn a_sign_of_several_characters_is_typed_passed_and_removed_as_one() {
         &["ab #\u{fe0f}\u{20e3}x", "<c-a>", "<a-d>", "<a-d>"],
         "x",
     );
-    // Up and down land between signs.
+    // Up and down stop between characters.
     let mut screen = Screen::new(settings());
     check_text(
         &mut screen,
@@ -220,7 +220,7 @@ fn a_paste_is_taken_whole_or_not_at_all() {
     assert_eq!(screen.composer.text(), "keep this");
     let told = "a paste of 2.0 MB was not taken: it does not fit, 256 KB are the most; put it in a file and name that with @";
     assert_eq!(screen.toast.as_deref(), Some(told));
-    // As much as there is room for is taken, once what was pasted before it is gone too.
+    // A paste that fits the remaining room is accepted, once the earlier paste is gone.
     let most = "x".repeat(200 << 10);
     screen.on_paste(&most);
     check_text(&mut screen, &["<back>", "!"], "keep this!");
@@ -251,7 +251,7 @@ fn behind_a_full_row_the_cursor_stands_at_the_beginning_of_the_next_one() {
         let n = 38 / crate::tui::text_wrap::text_width(sign);
         let (left, bottom) = cursor(&mut screen);
         press_at(&mut screen, (40, 20), None, &[&sign.repeat(n)]);
-        // The composer has grown by a row, at whose beginning it stands.
+        // The composer has grown by a row, and the cursor is at the start of that row.
         assert_eq!(cursor(&mut screen), (left, bottom), "{sign}");
         let seen = drawn(&mut screen, (40, 20), None);
         assert!(seen.contains(&sign.repeat(n)), "{seen}");
@@ -259,7 +259,7 @@ fn behind_a_full_row_the_cursor_stands_at_the_beginning_of_the_next_one() {
         let one = u16::try_from(crate::tui::text_wrap::text_width(sign)).unwrap();
         assert_eq!(cursor(&mut screen), (left + one, bottom), "{sign}");
         assert_eq!(screen.composer.text(), sign.repeat(n + 1));
-        // In the middle of the text too, and nothing of it is changed by looking.
+        // The same holds in the middle of the text, and drawing changes nothing.
         press_at(&mut screen, (40, 20), None, &["<back>", "<home>", "<end>"]);
         assert_eq!(screen.composer.text(), sign.repeat(n));
     }
@@ -367,7 +367,7 @@ fn the_palette_finds_every_action_and_carries_it_out() {
     );
     press(&mut screen, Some(&state), &["<esc>", ":", "中", "<esc>"]);
     assert!(screen.palette.is_none());
-    // What needs a text is written, with the cursor behind it.
+    // A command that needs a text goes into the composer, with the cursor behind it.
     press(&mut screen, Some(&state), &["<c-p>", "changes", "<enter>"]);
     assert_eq!(screen.composer.text(), "/changes ");
     assert_eq!(screen.composer_focus, ComposerFocus::Focused);
@@ -463,7 +463,7 @@ fn what_a_command_takes_is_offered() {
     press(&mut screen, Some(&state), &["/edit ", "<down>", "<tab>"]);
     assert_eq!(screen.composer.text(), "/edit comments ");
     screen.composer.set_text("");
-    // What is written whole is carried out.
+    // A complete command runs at once.
     press(&mut screen, Some(&state), &["/tab comments", "<enter>"]);
     assert_eq!(screen.tab, crate::tui::tabs::TabKind::Comments);
 }
@@ -511,7 +511,7 @@ fn what_answers_the_open_question_is_offered_with_what_it_does() {
         told.push_str(&format!("{}\n  {}\n", kind.name(), rows.join("\n  ")));
     }
     insta::assert_snapshot!("answers", told);
-    // The answers of one question are offered, too; those of several are given in its dialog.
+    // The answers of a single question are offered as well; several questions are answered in the dialog.
     let agents = questions().into_iter();
     let mut agents = agents.filter(|(_, kind)| kind.name() == "question");
     let (phase, mut kind) = agents.next().unwrap();
@@ -548,7 +548,7 @@ fn an_answer_is_completed_and_sent_by_two_keys() {
         matches!(actions.as_slice(), [Action::Event(_)]),
         "{actions:?}"
     );
-    // What is written whole goes at once; behind a colon more is written.
+    // A complete answer is sent at once; after a colon, more text is expected.
     let actions = press(&mut screen, Some(&conflict), &["/answer merge", "<enter>"]);
     assert!(
         matches!(actions.as_slice(), [Action::Event(_)]),
@@ -591,7 +591,7 @@ fn lists_go_round_and_page_by_page() {
     assert_eq!(screen.theme().name(), "none");
     press(&mut screen, None, &["<down>"]);
     assert_eq!(screen.theme().name(), "terminal");
-    // `Home` is the text's while it is written.
+    // `Home` belongs to the text while the user writes.
     press(&mut screen, None, &["<esc>"]);
     screen.composer_focus = ComposerFocus::Focused;
     check_text(&mut screen, &["/go", "<up>", "<home>", "x"], "x/go");

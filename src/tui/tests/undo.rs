@@ -1,4 +1,4 @@
-//! The dialog that says what undoing would do: its pictures and its keys.
+//! Tests of the dialog that says what an undo would do: its pictures and its keys.
 
 use super::pictures::{check, not_writing};
 use super::world::{asking, order, press, screen, state};

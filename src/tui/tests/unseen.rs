@@ -1,4 +1,5 @@
-//! Nothing is decided about what was not on the screen, and no key goes to what it was not pressed for.
+//! Tests that nothing is decided about content that was not visible, and that no key reaches a target that
+//! it was not pressed for.
 
 use super::outcome::awake;
 use super::undo::offer;
@@ -14,12 +15,12 @@ use crate::tui::keymap::ComposerFocus;
 use crate::tui::read_only::{RunCompletion, RunListEntry};
 use crate::tui::{Action, ExactCall, Screen};
 
-/// Lets something come by itself.
+/// Makes something appear without a key.
 type Bring = fn(&mut Screen);
 
 const WINDOW: (u16, u16) = (80, 24);
 
-/// A call that its CLI names like the first one, which is answered by now.
+/// A call with the same CLI name as the first one, which has its decision by now.
 fn next(targets: &[&str]) -> RunState {
     let mut state = approving(targets);
     state.approvals[0].n = 2;
@@ -49,7 +50,7 @@ fn a_call_that_is_named_like_the_one_before_shows_its_own_text_and_begins_at_its
     let picture = drawn(&mut screen, WINDOW, Some(&second));
     assert!(picture.contains("rm -r build"), "{picture}");
     assert!(!picture.contains("ls -la"), "{picture}");
-    // It was not there long enough for what is pressed at once.
+    // It was not visible long enough to accept a quick key.
     assert_eq!(press(&mut screen, Some(&second), &["y", "<enter>"]), []);
     screen.on_time(UnixMillis(NOW.0 + 120_000));
     let refuse = Action::AnswerApproval {
@@ -59,7 +60,7 @@ fn a_call_that_is_named_like_the_one_before_shows_its_own_text_and_begins_at_its
     assert_eq!(press(&mut screen, Some(&second), &["<enter>"]), [refuse]);
 }
 
-/// Whatever command is written or taken from the palette: it decides about what was on the screen before it.
+/// A typed command or a palette entry decides about the call that was visible before it was opened.
 #[test]
 fn a_command_decides_nothing_about_a_call_that_came_under_it() {
     let (first, second) = (approving(&["ls"]), next(&["rm -r build"]));
@@ -67,7 +68,7 @@ fn a_command_decides_nothing_about_a_call_that_came_under_it() {
     for open in [["<c-p>", "allow"], ["/", "allow"]] {
         let mut screen = awake(Some(&first), |_| {});
         assert_eq!(press(&mut screen, Some(&first), &open), [], "{open:?}");
-        // No frame was drawn since the other one came.
+        // No frame was drawn since the other call arrived.
         let enter = ratatui::crossterm::event::KeyCode::Enter.into();
         assert_eq!(screen.on_key(enter, Some(&second)), [], "{open:?}");
         let toast = screen.toast.clone().unwrap_or_default();
@@ -83,7 +84,7 @@ fn a_command_decides_nothing_about_a_call_that_came_under_it() {
         press(&mut screen, Some(&first), &keys),
         std::slice::from_ref(&allow)
     );
-    // What the palette covered comes up anew.
+    // The dialog that the palette covered appears again.
     drawn(&mut screen, WINDOW, Some(&first));
     screen.on_time(UnixMillis(NOW.0 + 120_000));
     assert_eq!(
@@ -110,7 +111,7 @@ fn whoever_is_made_to_write_has_the_composer() {
     screen.on_paste("exactly");
     assert_eq!(press(&mut screen, Some(&state), &["xs"]), []);
     assert_eq!(screen.composer.text(), "exactlyxs");
-    // What comes back by itself is written on once the diff is closed.
+    // Returned messages can be edited once the diff is closed.
     open_diff(&mut screen);
     screen.return_messages(vec!["said before".to_owned()]);
     assert!(screen.diff_view.is_some());
@@ -136,13 +137,13 @@ fn a_dialog_that_comes_by_itself_is_not_answered_by_what_was_being_typed() {
         }),
     ];
     for (key, bring) in brought {
-        // Whoever writes goes on writing.
+        // A user who is writing continues to write.
         let mut writing = screen();
         press(&mut writing, None, &["why "]);
         bring(&mut writing);
         assert_eq!(press(&mut writing, None, &["y1"]), []);
         assert_eq!(writing.composer.text(), "why y1");
-        // A key that was meant for what stood there before does nothing.
+        // A key that was meant for the previous content does nothing.
         let mut screen = screen();
         screen.composer_focus = ComposerFocus::Unfocused;
         screen.on_time(NOW);
@@ -181,7 +182,7 @@ fn the_wait_at_a_usage_limit_that_was_chosen_is_a_line_until_it_is_opened() {
     }
     let mut screen = super::outcome::awake(Some(&state), |_| {});
     press(&mut screen, Some(&state), &["w"]);
-    // An agent's question comes before it.
+    // An agent's question takes precedence over it.
     let mut asked = state.clone();
     let mut kinds = super::world::questions().into_iter().map(|(_, kind)| kind);
     let kind = kinds.find(|kind| kind.request_id().is_some()).unwrap();

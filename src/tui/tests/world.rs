@@ -1,4 +1,4 @@
-//! Runs to look at: an example that a reader recognises, with every kind of question.
+//! Example runs for the tests, with every kind of question.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub fn created() -> RunParameters {
     }
 }
 
-/// A run at a phase, with plan and findings.
+/// A run in a phase, with plan and findings.
 pub fn state(phase: Phase) -> RunState {
     let mut state = Run::new(STARTED, &created()).state().clone();
     let parsed = plan::parse(PLAN).unwrap();
@@ -228,7 +228,7 @@ pub fn order(purpose: TurnPurpose) -> TurnOrder {
     }
 }
 
-/// The run with a turn under way.
+/// The run with a running turn.
 pub fn running(phase: Phase, purpose: TurnPurpose) -> RunState {
     let mut state = state(phase);
     state.running = Some(RunningTurn {
@@ -247,7 +247,7 @@ pub fn asking(phase: Phase, kind: QuestionKind) -> RunState {
     state
 }
 
-/// The run with a call that waits.
+/// The run with a pending approval request.
 pub fn approving(targets: &[&str]) -> RunState {
     let mut state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     state.approvals = vec![Approval {
@@ -512,7 +512,7 @@ fn terms() -> ExecutionTerms {
     }
 }
 
-/// What was said and done so far.
+/// The events of the run so far.
 #[expect(clippy::too_many_lines, reason = "one entry an event: a list to read")]
 pub fn story() -> Vec<Event> {
     let turn = TurnId::new("trn_1");
@@ -636,7 +636,6 @@ fn earlier() -> Vec<crate::tui::DocumentRevision> {
         .collect()
 }
 
-/// The run's documents.
 pub fn documents() -> crate::tui::RunDocumentFiles {
     crate::tui::RunDocumentFiles {
         plan: Some(PLAN.to_owned()),
@@ -647,7 +646,7 @@ pub fn documents() -> crate::tui::RunDocumentFiles {
     }
 }
 
-/// A screen that has seen the story.
+/// A screen that has shown the story.
 pub fn screen() -> Screen {
     let mut screen = Screen::new(settings());
     for (n, event) in story().iter().enumerate() {
@@ -658,7 +657,7 @@ pub fn screen() -> Screen {
     screen
 }
 
-/// The screen at a size.
+/// Draws the screen at a size.
 pub fn painted(screen: &mut Screen, size: (u16, u16), state: Option<&RunState>) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal
@@ -667,7 +666,7 @@ pub fn painted(screen: &mut Screen, size: (u16, u16), state: Option<&RunState>) 
     terminal.backend().buffer().clone()
 }
 
-/// The screen at a size as text.
+/// Draws the screen at a size as text.
 pub fn drawn(screen: &mut Screen, size: (u16, u16), state: Option<&RunState>) -> String {
     let buffer = painted(screen, size, state);
     let mut lines = Vec::new();
@@ -688,14 +687,14 @@ pub fn drawn(screen: &mut Screen, size: (u16, u16), state: Option<&RunState>) ->
     lines.join("\n")
 }
 
-/// Presses keys, drawing a frame after each as the program does.
+/// Presses keys and draws a frame after each, as the program does.
 ///
 /// A key is one character, or one of `<enter> <esc> <up> <down> <tab> <c-c> <c-x> <pgup>`.
 pub fn press(screen: &mut Screen, state: Option<&RunState>, keys: &[&str]) -> Vec<Action> {
     press_at(screen, (80, 24), state, keys)
 }
 
-/// As [`press`], in a window of another size.
+/// Like [`press`], in a window of another size.
 pub fn press_at(
     screen: &mut Screen,
     size: (u16, u16),

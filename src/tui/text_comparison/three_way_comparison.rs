@@ -1,6 +1,6 @@
-//! Three texts beside each other: what two began with in the middle, and on either side what each made of it.
+//! Three versions of a text side by side: the common base in the middle, and each side's version beside it.
 //!
-//! Says in words who changed a place, and where both did. Refuses to merge.
+//! A label says who changed a stretch, and where both did. It only compares; it does not merge.
 
 use std::ops::Range;
 
@@ -15,21 +15,21 @@ use super::{
 use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use crate::tui::theme;
 
-/// How many columns three texts need beside each other.
+/// Minimum width for three texts side by side.
 pub const MIN_THREE_WAY_COLUMNS: usize = 110;
 
-/// Three versions of a text, drawable.
+/// Three versions of a text, cleaned for display.
 #[derive(Debug, Clone, Copy)]
 pub struct ThreeWayComparison<'a> {
-    /// The user's, at the left.
+    /// The user's version, at the left.
     pub yours: ComparisonSide<'a>,
-    /// What both began with, in the middle.
+    /// The common base, in the middle.
     pub before: ComparisonSide<'a>,
-    /// The agent's, at the right.
+    /// The agent's version, at the right.
     pub agents: ComparisonSide<'a>,
 }
 
-/// A run of lines of each version that belong together.
+/// Corresponding lines of each version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct AlignedStretch {
     yours: Range<usize>,
@@ -38,7 +38,6 @@ struct AlignedStretch {
     who: StretchAuthor,
 }
 
-/// Who changed a stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StretchAuthor {
     Nobody,
@@ -48,7 +47,7 @@ enum StretchAuthor {
     BothDifferent,
 }
 
-/// A place that one side changed: its lines in the text before, and in its own.
+/// A change of one side: its lines in the base, and in that side's version.
 type ReplacedRange = (Range<usize>, Range<usize>);
 
 impl StretchAuthor {
@@ -63,7 +62,7 @@ impl StretchAuthor {
     }
 }
 
-/// The lines of all three, as wide as `columns`.
+/// Renders the lines of all three versions, as wide as `columns`.
 pub fn three_way_lines(sides: ThreeWayComparison<'_>, columns: usize) -> Vec<Line<'static>> {
     let each = columns.saturating_sub(2 * text_width(super::COLUMN_SEPARATOR)) / 3;
     let all = [sides.yours, sides.before, sides.agents];
@@ -117,7 +116,7 @@ pub fn three_way_lines(sides: ThreeWayComparison<'_>, columns: usize) -> Vec<Lin
     lines
 }
 
-/// The rows of a long stretch that nobody changed, but for those at its ends that stand beside a change.
+/// Returns the rows to fold in a long unchanged stretch: all except those that are context of a change.
 fn folded_rows(stretch: &AlignedStretch, n: usize, n_stretches: usize) -> Range<usize> {
     let head = if n == 0 { 0 } else { CONTEXT_LINES };
     let tail = if n + 1 == n_stretches {
@@ -136,7 +135,7 @@ fn folded_rows(stretch: &AlignedStretch, n: usize, n_stretches: usize) -> Range<
 /// A line's number, from 1, and its text.
 type LineWithNumber = Option<(usize, Vec<Span<'static>>)>;
 
-/// One row of a stretch: yours, before, the agent's.
+/// Returns one row of a stretch: the user's, the base, the agent's.
 fn row_cells(texts: &[Vec<&str>; 3], stretch: &AlignedStretch, row: usize) -> [LineWithNumber; 3] {
     let [yours, before, agents] = texts;
     let line = |text: &[&str], range: &Range<usize>| {
@@ -169,7 +168,7 @@ fn row_cells(texts: &[Vec<&str>; 3], stretch: &AlignedStretch, row: usize) -> [L
     ]
 }
 
-/// A line as one side has it; what the line before it lacks is marked.
+/// Renders a line of one side; what differs from the base is marked.
 fn changed_spans(was: Option<&str>, now: &str, is_changed: bool) -> Vec<Span<'static>> {
     if !is_changed || was == Some(now) {
         return vec![Span::styled(format!(" {now}"), theme::PLAIN)];
@@ -185,7 +184,7 @@ fn changed_spans(was: Option<&str>, now: &str, is_changed: bool) -> Vec<Span<'st
     spans
 }
 
-/// What one side changed of the text before: what lies between the lines that are the same.
+/// Returns what one side changed in the base: the ranges between the lines that are equal.
 fn find_changes(before: &[&str], after: &[&str]) -> Vec<ReplacedRange> {
     let diff = TextDiff::from_slices(before, after);
     let alike = diff.ops().iter();
@@ -203,7 +202,7 @@ fn find_changes(before: &[&str], after: &[&str]) -> Vec<ReplacedRange> {
     changes
 }
 
-/// Divides all three into stretches that nobody or somebody changed; what touches belongs together.
+/// Splits all three versions into changed and unchanged stretches; adjacent changes are merged.
 fn align_stretches([yours, before, agents]: &[Vec<&str>; 3]) -> Vec<AlignedStretch> {
     let sides = [find_changes(before, yours), find_changes(before, agents)];
     let mut places: Vec<Range<usize>> =
@@ -258,14 +257,14 @@ fn align_stretches([yours, before, agents]: &[Vec<&str>; 3]) -> Vec<AlignedStret
     stretches
 }
 
-/// Which end of a place is looked for.
+/// Which edge of a range is mapped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReplacedRangeEdge {
     Start,
     End,
 }
 
-/// Where a line of the text before stands on one side; at a place's end what was put in there is behind it.
+/// Maps a line of the base to one side; at a range's end, lines inserted there come before it.
 fn map_line(
     sides: &[Vec<ReplacedRange>; 2],
     side: usize,
@@ -273,7 +272,7 @@ fn map_line(
     edge: ReplacedRangeEdge,
 ) -> usize {
     let changes = sides.get(side).map_or(&[][..], Vec::as_slice);
-    // Places that touch are one, so that what ends at a start is part of it.
+    // Adjacent ranges are merged, so a change that ends at a start belongs to the range.
     let is_before = |(old, _): &&ReplacedRange| match edge {
         ReplacedRangeEdge::Start => old.end < line,
         ReplacedRangeEdge::End => old.end <= line,

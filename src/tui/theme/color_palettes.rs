@@ -1,17 +1,14 @@
-//! The themes as data: what each of the screen's colours is shown as.
-//!
-//! Refuses to know what the colours stand for, but for the names of their fields.
+//! The built-in themes as data: which colour replaces each of the screen's colours.
 
 use std::borrow::Cow;
 
 use ratatui::style::Color;
 
-/// One theme.
+/// The colours of one theme.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColorPalette {
-    /// Its name.
     pub name: Cow<'static, str>,
-    /// What its ground is known or assumed to be, for the test of its contrast.
+    /// The known or assumed background, for the contrast test.
     pub assumed_background: Option<Color>,
     pub(super) background: Color,
     pub(super) text: Color,
@@ -31,7 +28,8 @@ const fn rgb(hex: u32) -> Color {
     Color::Rgb(red, green, blue)
 }
 
-/// A theme of its own ground: ground, text, quiet, attention, warning, running, good, bad, code, planner, reviewer.
+/// Creates a theme with its own background: background, text, quiet, attention, warning, running, good,
+/// bad, code, planner, reviewer.
 const fn full_palette(name: &'static str, of: [u32; 11]) -> ColorPalette {
     ColorPalette {
         name: Cow::Borrowed(name),
@@ -50,7 +48,7 @@ const fn full_palette(name: &'static str, of: [u32; 11]) -> ColorPalette {
     }
 }
 
-/// The terminal's sixteen colours as they are.
+/// The terminal's sixteen colours, unchanged.
 pub const ANSI_PALETTE: ColorPalette = ColorPalette {
     name: Cow::Borrowed("sixteen"),
     assumed_background: None,
@@ -81,10 +79,10 @@ const COLORLESS_PALETTE: ColorPalette = ColorPalette {
     ..ANSI_PALETTE
 };
 
-/// All themes; the first is taken where nothing else is said.
+/// All built-in themes; the first is the default.
 #[rustfmt::skip]
 pub const BUILT_IN_PALETTES: &[ColorPalette] = &[
-    // The sixteen colours are the user's own; only their grey is too dark in too many palettes.
+    // The sixteen colours are the user's own, but their grey is too dark in many palettes.
     ColorPalette { name: Cow::Borrowed("terminal"), quiet: Color::Indexed(245), ..ANSI_PALETTE },
     ColorPalette {
         name: Cow::Borrowed("dark"), assumed_background: Some(rgb(0x00_1c_1c_1c)), background: rgb(0x00_1c_1c_1c), text: Color::Indexed(252),
@@ -107,12 +105,12 @@ pub const BUILT_IN_PALETTES: &[ColorPalette] = &[
 ];
 
 impl ColorPalette {
-    /// Tells whether it shows every colour as it is.
+    /// Returns whether the theme changes no colour.
     pub fn is_identity(&self) -> bool {
         self.all_colors() == ANSI_PALETTE.all_colors()
     }
 
-    /// All colours, in the order of the fields.
+    /// Returns all colours, in the order of the fields.
     pub(super) fn all_colors(&self) -> [Color; 11] {
         [
             self.background,
@@ -129,7 +127,7 @@ impl ColorPalette {
         ]
     }
 
-    /// What a colour of text is shown as.
+    /// Returns the colour that replaces a text colour.
     pub fn text_color(&self, colour: Color) -> Color {
         match colour {
             Color::Reset => self.text,
@@ -137,7 +135,7 @@ impl ColorPalette {
         }
     }
 
-    /// What a colour of the ground is shown as.
+    /// Returns the colour that replaces a background colour.
     pub fn background_color(&self, colour: Color) -> Color {
         match colour {
             Color::Reset => self.background,
@@ -161,7 +159,7 @@ impl ColorPalette {
     }
 }
 
-/// How far two colours are apart, from 1 to 21; `None` where a colour is the terminal's own.
+/// Returns the contrast of two colours, from 1 to 21; `None` if one is the terminal's own.
 #[cfg(test)]
 pub fn contrast(one: Color, other: Color) -> Option<f64> {
     let (one, other) = (luminance(one)?, luminance(other)?);

@@ -1,25 +1,21 @@
-//! How many colours a terminal shows, and a theme in as many.
-//!
-//! Refuses to ask the terminal: its environment says it.
+//! How many colours a terminal supports, judged by its environment, and themes reduced to them.
 
 use ratatui::style::Color;
 
 use super::color_palettes::{ANSI_PALETTE, ColorPalette};
 use super::{ColorTheme, TerminalEnvironment};
 
-/// How many colours a terminal shows.
+/// How many colours a terminal supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ColorSupport {
-    /// Any.
     #[default]
     TrueColor,
-    /// The 256 of the table that terminals share.
+    /// The 256 colours of the standard table.
     Indexed256,
-    /// Its own sixteen.
     Ansi16,
 }
 
-/// Parts of `TERM` of terminals that show any colour and do not always say so in `COLORTERM`.
+/// Parts of `TERM` for true-colour terminals that do not always set `COLORTERM`.
 const TRUE_COLOR_TERMS: [&str; 7] = [
     "direct",
     "truecolor",
@@ -29,11 +25,11 @@ const TRUE_COLOR_TERMS: [&str; 7] = [
     "wezterm",
     "foot",
 ];
-/// What the six steps of the table's cube stand for.
+/// The values of the six steps of the table's colour cube.
 const COLOR_CUBE_STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 impl ColorSupport {
-    /// What a terminal says of itself.
+    /// Determines the support from the terminal's environment variables.
     pub fn from_environment(of: TerminalEnvironment<'_>) -> Self {
         let term = of.term.unwrap_or_default();
         let colours = of.color_term.unwrap_or_default();
@@ -48,8 +44,8 @@ impl ColorSupport {
 }
 
 impl ColorTheme {
-    /// The same theme in colours that a terminal shows. In sixteen all themes are alike, but for the one
-    /// without any.
+    /// Returns the theme in colours that the terminal supports. With sixteen colours all themes are the same,
+    /// except the one without colours.
     pub fn with_color_support(&self, depth: ColorSupport) -> Self {
         let has_none = self
             .0
@@ -88,7 +84,7 @@ impl ColorPalette {
     }
 }
 
-/// The colour of the table that is nearest: of its cube or of its greys.
+/// Returns the nearest colour of the table, from its cube or its greys.
 fn nearest_indexed_color(colour: Color) -> Color {
     let Color::Rgb(red, green, blue) = colour else {
         return colour;

@@ -1,6 +1,6 @@
-//! A theme of the user's own: one that is there already, with other colours.
+//! The user's own themes: a built-in theme with other colours.
 //!
-//! Refuses to know files and lines: whoever read the texts puts them to the flaws.
+//! The configuration loader adds files and line numbers to the errors.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -11,18 +11,16 @@ use super::ColorTheme;
 use super::color_palettes::ColorPalette;
 use crate::tui::keymap::suggest_nearest;
 
-/// What is wrong with a theme of the user's own.
+/// What is wrong with a theme of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThemeError {
-    /// Which of its fields; `None` for its name.
+    /// The field; `None` for the theme's name.
     pub field: Option<String>,
-    /// What is wrong.
     pub problem: String,
-    /// What to do.
     pub hint: String,
 }
 
-/// The colours that a theme may name, besides `base`.
+/// The colours that a theme can set, besides `base`.
 pub const THEME_FIELDS: [&str; 11] = [
     "ground",
     "text",
@@ -38,10 +36,10 @@ pub const THEME_FIELDS: [&str; 11] = [
 ];
 
 impl ColorTheme {
-    /// Makes a theme of its fields and their texts, over the theme that `base` names, else over `terminal`.
+    /// Creates a theme from its fields, based on the theme that `base` names, or on `terminal`.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// All errors in the fields.
     pub fn from_fields<'a>(
         name: &str,
         fields: impl Iterator<Item = (&'a str, &'a str)>,
@@ -98,7 +96,7 @@ impl ColorPalette {
     }
 }
 
-/// `#rrggbb`, a number of the terminal's table, or a name.
+/// Parses `#rrggbb`, an index of the terminal's table, or a name.
 fn parse_color(text: &str) -> Option<Color> {
     match text {
         "default" => Some(Color::Reset),
@@ -106,7 +104,7 @@ fn parse_color(text: &str) -> Option<Color> {
     }
 }
 
-/// The names of the sixteen, as people write them.
+/// The names of the sixteen colours, as users write them.
 const ANSI_COLOR_NAMES: [&str; 17] = [
     "default",
     "black",

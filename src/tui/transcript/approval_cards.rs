@@ -1,7 +1,7 @@
-//! The call that waits for an answer, told on its card; and what became of it, by its name.
+//! Shows a pending approval request, and later its decision, on the card of the tool call.
 //!
-//! Refuses to ask a CLI which card a request is about: it is the one that says the same, else the one that its
-//! agent began last.
+//! CLIs do not say which card a request belongs to: it is the card with the same target, else the card of
+//! the call that the agent started last.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,27 @@ use crate::domain::event::{Approval, DENIED_BY_USER, Event};
 use crate::domain::ids::RequestId;
 use crate::tui::text_wrap::to_one_line;
 
-/// The calls that were asked about and have no answer yet.
+/// Approval requests that have no decision yet.
 #[derive(Debug, Default)]
 pub(super) struct PendingApprovals(BTreeMap<RequestId, Approval>);
 
-/// What was said about a call.
+/// The decision about a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DecisionSummary<'a> {
     pub(super) is_allowed: bool,
-    /// Who decided.
     pub(super) by: &'a str,
     pub(super) reason: &'a str,
 }
 
 impl ChatTranscript {
-    /// Marks the card of a call that is asked about, and takes the mark away with the answer.
+    /// Marks the card of a call that waits for approval, and removes the mark with the decision.
     pub(super) fn update_pending_approvals(&mut self, event: &Event) {
         match event {
             Event::ApprovalRequested(approval) => {
                 self.pending_approvals
                     .0
                     .insert(approval.request.clone(), approval.clone());
-                // A child's calls stand on no card.
+                // A subagent's calls have no card.
                 if approval.child.is_none() {
                     self.mark_pending_card(approval);
                 }
@@ -72,7 +71,8 @@ impl ChatTranscript {
         blocks.find(|block| block.awaits_decision(request))
     }
 
-    /// Tells what was said about a call: by whom, whose it is, what, and why not; where its card can say it, there.
+    /// Adds the decision about a call: who decided, whose call, what, and why it was denied. It is shown
+    /// on the call's card where the card can show it.
     pub(super) fn add_decision(&mut self, request: &RequestId, answer: DecisionSummary<'_>) {
         let asked = self.pending_approvals.0.remove(request);
         let what = asked
@@ -101,7 +101,7 @@ impl ChatTranscript {
         self.push_blocks(vec![block]);
     }
 
-    /// Says on the card of a call that it was refused; tells whether it has one.
+    /// Shows on a call's card that it was denied; returns whether the call has a card.
     fn deny_on_card(&mut self, request: &RequestId, why: &str) -> bool {
         let Some(block) = self.card_of_request(request) else {
             return false;
@@ -112,7 +112,7 @@ impl ChatTranscript {
     }
 }
 
-/// Whose call it is, where it is not that of the agent that speaks, and what it would do.
+/// Describes a call: what it would do and, if it is not the speaking agent's own, whose it is.
 pub(super) fn describe_approval(approval: &Approval) -> String {
     let what = to_one_line(&approval.targets.join(", "));
     let call = match approval.permission.as_str() {
@@ -141,7 +141,7 @@ impl TranscriptBlock {
 }
 
 impl ToolCallCard {
-    /// Tells whether it is the call that acts on this.
+    /// Returns whether this call acts on `target`.
     fn matches_target(&self, target: &str) -> bool {
         !target.is_empty() && self.subject() == target
     }

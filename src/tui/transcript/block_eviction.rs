@@ -1,26 +1,26 @@
-//! How much of the stream is kept: old blocks go, whole events at a time, and are told again from the log.
+//! Limits how much of the stream is kept: old blocks are dropped, whole events at a time, and can be
+//! rebuilt from the log.
 //!
-//! Refuses to take anything from under the eyes of somebody who scrolled up.
+//! Nothing that the user is reading is dropped.
 
 use super::ChatTranscript;
 use super::transcript_block::TranscriptBlock;
 
-/// How much is kept while the end is followed.
+/// Limit while the view follows the end.
 const LIMIT_AT_END: RetentionLimit = RetentionLimit {
     blocks: 2_000,
     bytes: 8 << 20,
 };
-/// How much is kept while somebody reads what came before: nothing is taken from under their eyes.
+/// Limit while the user reads earlier blocks: practically none, so that the text stays in view.
 const LIMIT_WHILE_SCROLLED: RetentionLimit = RetentionLimit {
     blocks: 1_000_000,
     bytes: 1 << 30,
 };
 
-/// How much is kept.
 #[derive(Debug, Clone, Copy)]
 struct RetentionLimit {
     blocks: usize,
-    /// Of text, all blocks together.
+    /// Of text, over all blocks.
     bytes: usize,
 }
 
@@ -38,7 +38,7 @@ impl ChatTranscript {
             let Some(seq) = self.blocks.front().map(|block| block.seq) else {
                 break;
             };
-            // What an event told is forgotten together: it is told again together.
+            // The blocks of one event are dropped together, because they are rebuilt together.
             while self.blocks.len() > 1 && self.blocks.front().is_some_and(|old| old.seq == seq) {
                 self.evict_first_event();
             }

@@ -1,6 +1,7 @@
-//! The lines of a block, kept for the width of the last frame.
+//! Lays out the lines of a block and caches them for the width of the last frame.
 //!
-//! A provisional text lays out only the lines that came since; all others are laid out once a width.
+//! For a text that is still being received only the new lines are laid out; every other block is laid out
+//! once per width.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -12,28 +13,28 @@ use crate::tui::markdown::{self, MarkdownRenderer};
 use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_quotation, wrap_spans};
 use crate::tui::theme;
 
-/// From how many lines on a text of the user's is folded.
+/// A user's text with more lines than this is folded.
 const MIN_FOLDED_LINES: usize = 20;
-/// How many of its lines are shown then.
+/// How many lines of a folded text are shown.
 const FOLDED_LINES: usize = 8;
 
-/// What the lines of a block depend on, beside the block.
+/// What the lines of a block depend on, beside the block's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockLayoutOptions {
-    /// How wide they may be.
+    /// Maximum width of a line.
     pub columns: usize,
-    /// Whether it is folded, where it can be.
+    /// Whether the block is folded, if it can be.
     pub folding: FoldState,
-    /// Whether its author's name stands above it.
+    /// Whether the author's name is above the block.
     pub is_named: bool,
 }
 
-/// The lines at one width.
+/// Cached lines at one width.
 #[derive(Debug, Default)]
 pub struct BlockLayout {
     options: Option<BlockLayoutOptions>,
     lines: Vec<Line<'static>>,
-    /// The end of a text that grows: its unfinished last line, and a table that may go on.
+    /// The end of a text that is being received: its unfinished last line, and a table that may continue.
     tail: Vec<Line<'static>>,
     /// How many bytes of the text are in `lines`.
     laid_out_bytes: usize,
@@ -42,18 +43,18 @@ pub struct BlockLayout {
 }
 
 impl BlockLayout {
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub fn n_lines(&self) -> usize {
         self.lines.len() + self.tail.len()
     }
 
-    /// The lines from the first.
+    /// Returns all lines from the first one on.
     pub fn lines(&self) -> impl Iterator<Item = Line<'static>> {
         self.lines.iter().chain(&self.tail).cloned()
     }
 }
 
-/// Brings the lines up to date with the content and the width.
+/// Updates the lines for the content and the width.
 pub fn update_layout(
     laid: &mut BlockLayout,
     who: BlockAuthor,
@@ -98,7 +99,7 @@ fn append_text_lines(laid: &mut BlockLayout, text: &str, columns: usize) {
         .lay_out_rest(tail, columns, theme::PROVISIONAL);
 }
 
-/// A name line with a blank before it, so that authors are told apart at a glance.
+/// Renders an author's name with a blank line before it, so that authors are easy to tell apart.
 fn name_lines(who: BlockAuthor) -> Vec<Line<'static>> {
     let span = match who {
         BlockAuthor::Agent(role) => {
@@ -110,7 +111,7 @@ fn name_lines(who: BlockAuthor) -> Vec<Line<'static>> {
     vec![Line::default(), Line::from(span)]
 }
 
-/// The name line, or a blank one between two texts of the same author.
+/// Renders the name line, or a blank line between two texts of the same author.
 fn head_lines(who: BlockAuthor, look: BlockLayoutOptions) -> Vec<Line<'static>> {
     if look.is_named {
         name_lines(who)
@@ -119,12 +120,12 @@ fn head_lines(who: BlockAuthor, look: BlockLayoutOptions) -> Vec<Line<'static>> 
     }
 }
 
-/// Tells whether a text is folded: one of the user's that fills a window.
+/// Returns whether a text can be folded: a text of the user that would fill a window.
 pub fn is_foldable(who: BlockAuthor, text: &str) -> bool {
     who == BlockAuthor::User && text.lines().nth(MIN_FOLDED_LINES).is_some()
 }
 
-/// The first lines of a long text, and how many more there are.
+/// Returns the first lines of a long text, and how many more there are.
 fn first_lines(text: &str) -> (&str, usize) {
     let n_bytes: usize = text
         .split_inclusive('\n')
@@ -175,7 +176,7 @@ fn content_lines(
     }
 }
 
-/// Lines that need no blank before them, below the name where it stands here.
+/// Returns lines that need no blank line before them, below the name if it is shown here.
 fn lines_below_name(
     who: BlockAuthor,
     look: BlockLayoutOptions,
@@ -210,13 +211,12 @@ fn thinking_lines(text: &str, columns: usize, folding: FoldState) -> Vec<Line<'s
     lines
 }
 
-/// A line behind a margin.
 fn indent_line(mut line: Line<'static>) -> Line<'static> {
     line.spans.insert(0, Span::raw("  "));
     line
 }
 
-/// How far a list is, and its items where it is open.
+/// Renders the progress of a todo list, and its items if the block is open.
 fn todo_lines(text: &str, columns: usize, folding: FoldState) -> Vec<Line<'static>> {
     let (head, items) = text.split_once('\n').unwrap_or((text, ""));
     match folding {
@@ -233,19 +233,19 @@ fn todo_lines(text: &str, columns: usize, folding: FoldState) -> Vec<Line<'stati
     }
 }
 
-/// What stands before a fact, and how it is written.
+/// Returns the sign before a fact, and its style.
 pub(super) fn tone_sign(tone: FactTone) -> (&'static str, Style) {
     match tone {
         FactTone::Plain => ("■ ", theme::STRONG),
         FactTone::Good => ("✓ ", theme::GOOD),
         FactTone::Bad => ("✗ ", theme::BAD),
-        // As before such a step in the plan.
+        // The same sign as for such a step on the Plan tab.
         FactTone::NoEffect => ("– ", theme::QUIET),
         FactTone::Question => ("? ", theme::QUIET),
     }
 }
 
-/// What is known, in one line; of a list below it only what blocks has weight.
+/// Renders a fact on one line; in a list below it, only blocking findings are emphasized.
 fn fact_lines(text: &str, tone: FactTone, columns: usize) -> Vec<Line<'static>> {
     let (sign, style) = tone_sign(tone);
     if tone != FactTone::Plain {
@@ -270,7 +270,7 @@ fn fact_lines(text: &str, tone: FactTone, columns: usize) -> Vec<Line<'static>> 
     lines
 }
 
-/// What is known, and what it rests on: folded, but for the last line of what went badly.
+/// Renders a fact and its details: folded, except the last line of details of a bad fact.
 fn fact_with_detail_lines(
     text: &str,
     tone: FactTone,
@@ -305,10 +305,10 @@ fn fact_with_detail_lines(
     lines
 }
 
-/// What a finding begins with that blocks.
+/// Prefix of a blocking finding.
 const BLOCKING_PREFIX: &str = "[blocking]";
 
-/// Lines that begin with a sign; those after the first stand below the text.
+/// Renders lines behind a sign; continuation lines are indented to the text.
 pub(super) fn signed_lines(
     sign: &str,
     text: &str,

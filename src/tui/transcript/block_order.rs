@@ -1,14 +1,15 @@
-//! Where a block comes to stand: what an agent has finished stands before what it is still saying.
+//! Decides where a new block is inserted: an agent's finished block goes before the text that it is still
+//! sending.
 //!
-//! Pieces of a text come past the log, so that they can be here before the event of what was thought earlier.
+//! Pieces of a text do not pass through the log, so they can arrive before the event of an earlier thought.
 
 use super::ChatTranscript;
 use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::turn::Role;
 
 impl ChatTranscript {
-    /// Puts a block at the end, or before the text that its author, or whom it is about, is still saying, or before the
-    /// card of a run that is over.
+    /// Appends a block, or inserts it before the text that its author (or the role it is about) is still
+    /// sending, or before the card of a finished run.
     pub(super) fn insert_block(&mut self, mut block: TranscriptBlock, about: Option<Role>) {
         let said_by = match (block.author, block.is_provisional()) {
             (BlockAuthor::Agent(role), false) => Some(role),
@@ -20,13 +21,13 @@ impl ChatTranscript {
             return;
         };
         if let (BlockAuthor::Agent(_), Some(after)) = (block.author, self.blocks.get_mut(at)) {
-            // The name line goes to whoever stands first now.
+            // The name line moves to the block that is now the first one.
             block.is_named |= std::mem::take(&mut after.is_named);
         }
         self.blocks.insert(at, block);
     }
 
-    /// The first of the texts at the end that a role is still saying.
+    /// Returns the first of the texts at the end that a role is still sending.
     fn first_streaming_block(&self, role: Role) -> Option<usize> {
         let mut blocks = self.blocks.iter().enumerate().rev();
         let is_said = |block: &TranscriptBlock| block.is_provisional_of(role, None);

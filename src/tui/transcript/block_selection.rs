@@ -1,6 +1,6 @@
-//! The block that the user points at: to be opened, copied, gone on from.
+//! The block that the user selected, to open it, copy it or continue from it.
 //!
-//! Refuses to know keys. Numbers of blocks never change, so what is pointed at stays.
+//! Block numbers never change, so the selection stays on its block.
 
 use super::ChatTranscript;
 use super::tool_call_card::TruncatedToolCall;
@@ -8,21 +8,17 @@ use super::transcript_block::{BlockAuthor, BlockContent};
 use super::transcript_scroll::TranscriptScrollPosition;
 use crate::domain::ids::DiscussionId;
 
-/// Where to point next.
+/// A move of the selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SelectionMove {
-    /// The next block.
     Next,
-    /// The one before.
     Previous,
-    /// The next turn.
     NextTurn,
-    /// The turn before.
     PreviousTurn,
 }
 
 impl ChatTranscript {
-    /// Points at another block, and brings it into view.
+    /// Moves the selection and scrolls it into view.
     pub fn move_selection(&mut self, along: SelectionMove) {
         let wanted = |at: &usize| match along {
             SelectionMove::Next | SelectionMove::Previous => self.is_selectable(*at),
@@ -36,7 +32,7 @@ impl ChatTranscript {
             (SelectionMove::Previous | SelectionMove::PreviousTurn, Some(picked)) => {
                 (self.first..picked).rev().find(wanted)
             }
-            // Whoever begins to point means what is on the screen.
+            // The first move selects a block that is visible.
             (SelectionMove::Next | SelectionMove::NextTurn, None) => {
                 let top = self.visible_blocks.first().copied().unwrap_or(self.first);
                 (top..end).find(wanted)
@@ -51,10 +47,10 @@ impl ChatTranscript {
         }
     }
 
-    /// Points at a block, by its number.
+    /// Selects a block by its number.
     pub(super) fn select_block(&mut self, number: usize) {
         self.selected_block = Some(number);
-        // The row at the edge may be a part of it only.
+        // The first and the last row may show only a part of their block.
         let rows = self
             .visible_blocks
             .get(1..self.visible_blocks.len().saturating_sub(1));
@@ -65,25 +61,25 @@ impl ChatTranscript {
         }
     }
 
-    /// Points at the block of a row of the window.
+    /// Selects the block at a row of the window.
     pub fn select_row(&mut self, row: usize) {
         if let Some(number) = self.visible_blocks.get(row).copied() {
             self.selected_block = Some(number).filter(|number| self.is_selectable(*number));
         }
     }
 
-    /// Points at nothing; tells whether something was pointed at.
+    /// Clears the selection; returns whether there was one.
     pub fn clear_selection(&mut self) -> bool {
         self.selected_block.take().is_some()
     }
 
-    /// The number of the block that is pointed at, while it is kept.
+    /// Returns the number of the selected block, if it is still kept.
     pub(super) fn selected_block(&self) -> Option<usize> {
         self.selected_block
             .filter(|picked| (self.first..self.end_number()).contains(picked))
     }
 
-    /// Opens or folds what is pointed at; tells whether there is something to open.
+    /// Opens or folds the selected block; returns whether it can be opened.
     pub fn toggle_selected(&mut self) -> bool {
         let (first, thinking) = (self.first, self.thinking);
         let Some(picked) = self.selected_block() else {
@@ -97,7 +93,7 @@ impl ChatTranscript {
         turned
     }
 
-    /// Keeps the rows above a block where they are: what opens pushes its own head out of no window.
+    /// Keeps the block at its row, so that opening it does not push its first line out of the window.
     fn anchor_block(&mut self, number: usize) {
         if let Some(row) = self
             .visible_blocks
@@ -108,25 +104,25 @@ impl ChatTranscript {
         }
     }
 
-    /// The discussion that is pointed at.
+    /// Returns the id of the selected discussion.
     pub fn selected_discussion(&self) -> Option<&DiscussionId> {
         let at = self.selected_block()? - self.first;
         self.blocks.get(at)?.discussion().map(|talk| &talk.id)
     }
 
-    /// The call that is pointed at, where its tool said more than is here.
+    /// Returns the selected call if only a part of its output is kept.
     pub fn selected_truncated_call(&self) -> Option<TruncatedToolCall> {
         let at = self.selected_block()? - self.first;
         self.blocks.get(at)?.card()?.truncated_call()
     }
 
-    /// The text of what is pointed at.
+    /// Returns the text of the selected block.
     pub fn selected_text(&self) -> Option<String> {
         let at = self.selected_block()? - self.first;
         self.blocks.get(at).map(|block| block.content.to_text())
     }
 
-    /// The finished texts of agents, the last one last.
+    /// Returns the agents' finished texts in order.
     pub fn agent_texts(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.blocks
             .iter()
@@ -136,7 +132,7 @@ impl ChatTranscript {
             })
     }
 
-    /// The last of them.
+    /// Returns the latest finished text of an agent.
     pub fn last_agent_text(&self) -> Option<&str> {
         self.agent_texts().next_back()
     }

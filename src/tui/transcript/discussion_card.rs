@@ -1,5 +1,5 @@
-//! A discussion in the stream, as a card of two or three lines: while it runs, which round it is in and who speaks;
-//! once it is over, what it came to. The board shows the rest.
+//! A discussion as a card of two or three lines: its round and speakers while it runs, its result once it
+//! is over. The board shows the rest.
 
 use ratatui::text::{Line, Span};
 
@@ -13,40 +13,34 @@ use crate::tui::discussion_board::{attitude_label, describe_decision, describe_s
 use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns, wrap_spans_to_rows};
 use crate::tui::theme;
 
-/// A discussion; all texts are drawable.
+/// The state of a discussion, as its card shows it; all texts are cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscussionCard {
-    /// Which.
     pub id: DiscussionId,
     topic: String,
-    /// How it is discussed, and by whom.
+    /// The mode and the participants.
     setup: String,
     max_rounds: u32,
     /// The round, from 1; 0 before the first.
     round: u32,
-    /// Who speaks now.
     speakers: Vec<String>,
-    /// How it stands.
     status: DiscussionCardStatus,
 }
 
-/// How a discussion stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum DiscussionCardStatus {
-    /// It goes on.
     Running,
-    /// It goes on with the moderator's last word.
+    /// The moderator is writing the final message.
     Closing,
-    /// It was cut off.
     Interrupted,
-    /// It is over, and a card further down tells how.
+    /// Over; a later card shows the result.
     EndsBelow,
-    /// It is over: what was decided, and what else there is to say in a line.
+    /// Over: the outcome, and further details on one line.
     Finished(Box<(DiscussionOutcome, String)>),
 }
 
 impl DiscussionCard {
-    /// A discussion that begins.
+    /// Creates the card of a discussion that starts; `None` for any other event.
     pub fn from_event(id: &DiscussionId, news: &DiscussionEvent) -> Option<Self> {
         let DiscussionEvent::Begun { order } = news else {
             return None;
@@ -67,7 +61,7 @@ impl DiscussionCard {
         })
     }
 
-    /// Takes in what happens in it.
+    /// Applies an event of the discussion.
     pub fn apply(&mut self, news: &DiscussionEvent) {
         match news {
             DiscussionEvent::SpeechBegan {
@@ -102,7 +96,7 @@ impl DiscussionCard {
         }
     }
 
-    /// The program ended while it ran.
+    /// Marks a running discussion as interrupted, because the program ended.
     pub fn mark_interrupted(&mut self) {
         if matches!(
             self.status,
@@ -113,12 +107,12 @@ impl DiscussionCard {
         }
     }
 
-    /// Another card tells how it ended.
+    /// Marks that a later card shows the result.
     pub fn mark_ends_below(&mut self) {
         self.status = DiscussionCardStatus::EndsBelow;
     }
 
-    /// How many bytes of text it holds.
+    /// Returns the size of its text in bytes.
     pub fn n_bytes(&self) -> usize {
         let besides = match &self.status {
             DiscussionCardStatus::Finished(over) => over.1.len() + over.0.conclusion.len(),
@@ -130,7 +124,7 @@ impl DiscussionCard {
         self.topic.len() + self.setup.len() + besides
     }
 
-    /// What it says.
+    /// Returns its lines as plain text.
     pub fn to_text(&self) -> String {
         let lines = self.lines(usize::MAX / 4).into_iter();
         let lines: Vec<String> = lines
@@ -139,7 +133,7 @@ impl DiscussionCard {
         lines.join("\n").trim().to_owned()
     }
 
-    /// Its lines.
+    /// Renders its lines, at most `columns` wide.
     pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
         let head = truncate_to_columns(&format!("◆ {}", self.topic), columns);
         let mut lines = vec![Line::default(), Line::styled(head, theme::STRONG)];
@@ -181,7 +175,7 @@ impl DiscussionCard {
         lines
     }
 
-    /// Which round it is, and who speaks.
+    /// Describes the round and the speakers.
     fn describe_progress(&self) -> String {
         let round = match (&self.status, self.round) {
             (DiscussionCardStatus::Closing, _) => "the last word".to_owned(),
@@ -197,7 +191,8 @@ impl DiscussionCard {
 }
 
 impl ChatTranscript {
-    /// Tells whether an event is of a speaker's session, which the discussion's own card and board tell of.
+    /// Returns whether an event belongs to a participant's session, which the discussion's card and board
+    /// show instead.
     pub(super) fn is_from_participant(&mut self, event: &Event) -> bool {
         match event {
             Event::TaskStarted(order) if order.speaks.is_some() => {
@@ -209,7 +204,8 @@ impl ChatTranscript {
         }
     }
 
-    /// A card where a discussion begins; another one where it ends, once other things stand below the first.
+    /// Adds a card when a discussion starts, and updates it. If other blocks follow it when the discussion
+    /// ends, a second card shows the result.
     pub(super) fn on_discussion(&mut self, id: &DiscussionId, news: &DiscussionEvent) {
         let last = self.blocks.len().wrapping_sub(1);
         let is_it = |block: &TranscriptBlock| block.discussion().is_some_and(|talk| talk.id == *id);
@@ -236,7 +232,7 @@ impl ChatTranscript {
                 }
                 self.recount_bytes();
             }
-            // Its beginning is not kept.
+            // The block of its start was dropped.
             (None, _) => {
                 let told = describe_discussion_event(news).into_iter();
                 let told = told.map(|text| {
@@ -248,7 +244,7 @@ impl ChatTranscript {
     }
 }
 
-/// What there is to say of an outcome beside what was decided.
+/// Describes an outcome beyond the decision itself.
 pub fn describe_outcome_details(outcome: &DiscussionOutcome) -> String {
     let mut parts = Vec::new();
     let minority = outcome
@@ -269,7 +265,7 @@ pub fn describe_outcome_details(outcome: &DiscussionOutcome) -> String {
     parts.join(" · ")
 }
 
-/// What happens in a discussion in one line, for the log; `None` for what says nothing there.
+/// Describes a discussion event on one line for the log; `None` if there is nothing to show.
 pub fn describe_discussion_event(news: &DiscussionEvent) -> Option<String> {
     Some(match news {
         DiscussionEvent::Begun { order } => format!(

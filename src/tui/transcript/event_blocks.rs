@@ -1,6 +1,6 @@
-//! What an event looks like in the stream.
+//! Converts an event into the blocks that the stream shows for it.
 //!
-//! Refuses to change anything that is already told; ends of tools and finished texts do that elsewhere.
+//! Only new blocks are created here; other modules update blocks, for finished tool calls and texts.
 
 use super::tool_call_card::ToolCallCard;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
@@ -18,11 +18,11 @@ use crate::tui::labels::format_millis;
 use crate::tui::text_wrap::{clean_for_display, to_one_line};
 use crate::tui::todo_lists;
 
-/// What is said of a question whose agent cannot wait any longer.
+/// Shown for a question whose agent cannot wait any longer.
 const DEFERRED_ANSWER_NOTE: &str =
     "the agent ends its turn without your answer; it is told with its next one";
 
-/// The blocks of an event; none for what other places of the screen show.
+/// Returns the blocks of an event; none if another part of the screen shows it.
 #[expect(
     clippy::too_many_lines,
     reason = "one arm an event that is told: a list to read"
@@ -112,7 +112,7 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
                 missing_part::describe_missing_parts(lacks)
             ),
         ),
-        // A second one of the same turn is told by its question.
+        // The question that follows shows a second conflict of the same turn.
         Event::DocumentConflict {
             document,
             clash: None,
@@ -226,11 +226,11 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             notice(&format!("failed to {what}, the run goes on: {message}"))
         }
         Event::Agent { role, news, .. } => self::from_activity(*role, news),
-        // Whoever knows the adapters tells this.
+        // Shown by `turn_tracker`, which knows the adapters.
         Event::SessionVersion { .. } => Vec::new(),
         Event::TaskStarted(order) => notice(&to_one_line(&order.describe_start())),
         Event::TaskEnded(result) => from_task_outcome(result, result.display_name()),
-        // Whoever knows the calls and the tasks tells of them.
+        // Shown by modules that know the calls and the tasks.
         Event::ApprovalDecided { .. }
         | Event::PlanExitAnswered { told: None }
         | Event::PlanMarked { .. }
@@ -265,7 +265,7 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
     }
 }
 
-/// The blocks of an agent's news.
+/// Returns the blocks of an agent's activity.
 pub fn from_activity(role: Role, news: &AgentActivity) -> Vec<TranscriptBlock> {
     let agent = |content| vec![TranscriptBlock::new(BlockAuthor::Agent(role), content)];
     match news {
@@ -310,7 +310,7 @@ pub fn from_activity(role: Role, news: &AgentActivity) -> Vec<TranscriptBlock> {
     }
 }
 
-/// A step that went well: its tests and its commit behind it, and what the tests said.
+/// Returns the block of a step that succeeded: its tests and its commit, with the test receipt as details.
 pub fn from_finished_step<'a>(
     step: u32,
     parts: impl Iterator<Item = &'a String>,
@@ -324,7 +324,7 @@ pub fn from_finished_step<'a>(
     fact_with_detail(FactTone::Good, &all.join(" · "), proof)
 }
 
-/// What was run for a step, how long, and what came of it; nothing where nothing was run.
+/// Describes the test command of a step, its duration and its result; empty if no test ran.
 fn describe_test_receipt(receipt: &Receipt) -> String {
     match receipt.command.as_str() {
         "" => String::new(),
@@ -344,7 +344,7 @@ fn user_message(text: &str) -> Vec<TranscriptBlock> {
     )]
 }
 
-/// A quiet line.
+/// Returns a dimmed line.
 pub fn notice(text: &str) -> Vec<TranscriptBlock> {
     vec![TranscriptBlock::new(
         BlockAuthor::System,
@@ -352,7 +352,7 @@ pub fn notice(text: &str) -> Vec<TranscriptBlock> {
     )]
 }
 
-/// Something that the program knows.
+/// Returns a fact that the program states.
 pub fn fact(tone: FactTone, text: &str) -> Vec<TranscriptBlock> {
     vec![TranscriptBlock::new(
         BlockAuthor::System,
@@ -371,7 +371,7 @@ fn success_fact(text: &str) -> Vec<TranscriptBlock> {
     fact(FactTone::Good, text)
 }
 
-/// How a task ended, of an agent of this name.
+/// Returns the block of a task's end; `name` is the agent's name.
 pub fn from_task_outcome(result: &TaskResult, name: &str) -> Vec<TranscriptBlock> {
     let tone = match result.end {
         TaskOutcome::Completed { .. } => FactTone::Good,

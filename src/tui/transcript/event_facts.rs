@@ -1,6 +1,5 @@
-//! What an event says in facts, where texts and cards have no place.
-//!
-//! Refuses to know the stream: each event is told by itself.
+//! The facts of an event as plain lines, for places that cannot show texts and cards. Each event is
+//! described on its own, without the stream.
 
 use super::block_layout::tone_sign;
 use super::transcript_block::BlockContent;
@@ -9,7 +8,7 @@ use crate::domain::event::{AgentActivity, Event};
 use crate::tui::text_wrap::to_one_line;
 
 impl ChatTranscript {
-    /// The fact that was told last, in a line with its sign, where nothing was told since.
+    /// Returns the latest fact with its sign on one line, if it is the last finished block.
     pub fn last_fact_line(&self) -> Option<String> {
         let last = self.blocks.iter().rfind(|block| !block.is_provisional())?;
         let BlockContent::Fact { text, tone, .. } = &last.content else {
@@ -20,7 +19,7 @@ impl ChatTranscript {
     }
 }
 
-/// What an event says beside texts and tools, for the log; drawable.
+/// Returns what the log shows for an event, except texts and tool calls; cleaned for display.
 pub fn event_facts(event: &Event) -> Vec<String> {
     if let Event::Agent {
         news:

@@ -1,10 +1,9 @@
-//! A change of a document without its front matter, which is the program's own.
-//!
-//! Refuses to know files: it is given the lines that go and come, as in a diff.
+//! Removes the front matter, which the program writes, from the diff of a document. It works on diff lines
+//! alone and does not read files.
 
 use crate::text::front_matter;
 
-/// The change without the lines that are front matter in the text before it, or in the one after it.
+/// Returns the diff without lines that are front matter in the old or in the new text.
 pub fn without_front_matter(diff: &str) -> String {
     let (head, rest) = match diff.split_once('\n') {
         Some((head, rest)) if head.starts_with("@@ ") => (Some(head), rest),
@@ -13,7 +12,7 @@ pub fn without_front_matter(diff: &str) -> String {
     if head.is_some_and(|head| !starts_at_first_line(head)) {
         return diff.to_owned();
     }
-    // Only the first piece of a diff begins at the top.
+    // Only the first hunk can start at the top of the file.
     let n_first = rest
         .lines()
         .take_while(|line| !line.starts_with("@@ "))
@@ -28,7 +27,7 @@ pub fn without_front_matter(diff: &str) -> String {
         let is_front = match line.chars().next() {
             Some('-') => count_down(&mut old),
             Some('+') => count_down(&mut new),
-            // Of both texts; counted in both.
+            // A context line counts in both texts.
             _ => count_down(&mut old) & count_down(&mut new),
         };
         if !is_front {
@@ -45,7 +44,7 @@ fn count_down(left: &mut usize) -> bool {
     is_one
 }
 
-/// Tells whether a piece of a diff, by its `@@ -1,9 +1,3 @@`, begins with the first line.
+/// Returns whether a hunk, given by a header such as `@@ -1,9 +1,3 @@`, starts at the first line.
 fn starts_at_first_line(head: &str) -> bool {
     let mut starts = head.split_whitespace().filter_map(|word| {
         let range = word.strip_prefix(['-', '+'])?;
@@ -55,7 +54,7 @@ fn starts_at_first_line(head: &str) -> bool {
     starts.all(|first| first <= 1)
 }
 
-/// How many lines at the top of one of both texts, by the sign of its own lines, are front matter.
+/// Returns how many lines at the top are front matter, in the text whose own lines have this sign.
 fn front_matter_length(lines: &[&str], sign: char) -> usize {
     let of_it = lines.iter().filter_map(|line| {
         let text = line.strip_prefix([sign, ' ']);

@@ -1,6 +1,5 @@
-//! What is told of an event by what came before it: how a task is called, that the user interrupted, who releases turns.
-//!
-//! Refuses to tell what participants of discussions say: that is on their board.
+//! Blocks that depend on earlier events: task names, calls that an interrupt prevented, changes of the
+//! gate. What participants of discussions say is shown on the board, not here.
 
 use std::collections::BTreeSet;
 
@@ -13,22 +12,21 @@ use crate::domain::phase::Gate;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::tui::text_wrap::to_one_line;
 
-/// What became of a call that waited when its turn was interrupted.
+/// Shown for a call that was pending when its turn was interrupted.
 const NOT_RUN_NOTE: &str = "not run: you interrupted the turn";
 
-/// How the run stands, as far as it was told.
+/// What earlier events say about the run.
 #[derive(Debug, Default)]
 pub(super) struct TranscriptRunContext {
-    /// That the user interrupted the turn.
+    /// Whether the user interrupted the turn.
     is_interrupted: bool,
-    /// That turns follow each other.
+    /// Whether turns start without confirmation.
     is_gate_auto: bool,
-    /// Tasks that were given and have not begun.
     waiting_tasks: TaskWaitList,
 }
 
 impl TranscriptRunContext {
-    /// Takes an event in; tells whether the gate is manual from here on without the user having said just that.
+    /// Applies an event; returns whether the gate became manual without the user asking for exactly that.
     fn on_event(&mut self, event: &Event) -> bool {
         match event {
             Event::RunCreated(created) => self.is_gate_auto = created.gate == Gate::Auto,
@@ -37,7 +35,7 @@ impl TranscriptRunContext {
             }
             Event::InterruptRequested => self.is_interrupted = true,
             Event::TurnStarted { .. } => self.is_interrupted = false,
-            // A run that is stopped, or asks for the release of a turn, has a manual gate.
+            // A stopped run, or one that asks before it sends a turn, has a manual gate.
             Event::RunStopped
             | Event::QuestionAnswered {
                 answer: QuestionAnswer::Stop,
@@ -53,7 +51,7 @@ impl TranscriptRunContext {
     }
 }
 
-/// Tasks that were given and have not begun; those who speak in a discussion are none.
+/// Tasks that were dispatched and have not started; participants of discussions are not included.
 #[derive(Debug, Default)]
 struct TaskWaitList {
     last_dispatched: Option<SessionId>,
@@ -61,7 +59,7 @@ struct TaskWaitList {
 }
 
 impl TaskWaitList {
-    /// Takes an event in; tells whether it is the begin of a task that waited.
+    /// Applies an event; returns whether a task started that had to wait.
     fn on_event(&mut self, event: &Event) -> bool {
         let given = self.last_dispatched.take();
         match event {
@@ -79,7 +77,7 @@ impl TaskWaitList {
 }
 
 impl ChatTranscript {
-    /// Notes how a task is called.
+    /// Stores a task's name.
     pub(super) fn record_task_name(&mut self, event: &Event) {
         if let Event::TaskStarted(order) = event {
             let name = to_one_line(&order.short_name());
@@ -87,7 +85,8 @@ impl ChatTranscript {
         }
     }
 
-    /// That a task begins which waited for a place; of one that had a place at once it is said that it was given.
+    /// Returns a notice that a waiting task started. A task that starts at once only gets its dispatch
+    /// notice.
     fn task_start_notice(&self, session: &SessionId) -> Vec<TranscriptBlock> {
         match self.tasks.get(session) {
             Some(name) => event_blocks::notice(&format!("{name} begins")),
@@ -95,7 +94,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Tells an event with what is known from those before it.
+    /// Appends the blocks of an event, using what earlier events said.
     pub(super) fn append_event(&mut self, event: &Event) {
         let is_manual_now = self.run_context.on_event(event);
         let waited = self.run_context.waiting_tasks.on_event(event);
@@ -129,7 +128,8 @@ impl ChatTranscript {
         }
     }
 
-    /// A call that waited when the user interrupted: its card says so, or a line where it has none.
+    /// Marks a call that was pending when the user interrupted: on its card, or on a line of its own if it
+    /// has none.
     fn mark_call_not_run(&mut self, approval: &Approval) -> Vec<TranscriptBlock> {
         let end = ToolCallOutcome::not_run(NOT_RUN_NOTE);
         match self.card_of_request(&approval.request) {
@@ -145,13 +145,13 @@ impl ChatTranscript {
         }
     }
 
-    /// Tells whether the stream ends with the same.
+    /// Returns whether the stream already ends with one of these blocks.
     fn ends_with(&self, told: &[TranscriptBlock]) -> bool {
         let last = self.blocks.back();
         last.is_some_and(|last| told.iter().any(|block| block.content == last.content))
     }
 
-    /// Tells whether the same was asked and no agent has said or done anything since.
+    /// Returns whether the same question was asked and no agent has said or done anything since.
     fn repeats_question(&self, told: &[TranscriptBlock]) -> bool {
         let since = self.blocks.iter().rev();
         let mut since = since.take_while(|block| !matches!(block.author, BlockAuthor::Agent(_)));
@@ -166,7 +166,7 @@ impl ChatTranscript {
         asked.is_some_and(|asked| told.iter().any(|block| block.content == asked.content))
     }
 
-    /// Tells whether the stream ends with the failure that is asked about, in the same words.
+    /// Returns whether the stream ends with the failure that the question is about, in the same words.
     fn repeats_failure(&self, asked: &[TranscriptBlock]) -> bool {
         let fact = |block: &TranscriptBlock| match &block.content {
             BlockContent::Fact { text, tone, .. } => Some((text.clone(), *tone)),

@@ -1,6 +1,6 @@
-//! The end of a run as a card of the stream: what came of it, and while it is the run at hand what can be done now.
+//! The card at the end of a run: its result and, while the run is open, the keys for what can be done next.
 //!
-//! Refuses to know the run's state: what it says is handed in. It stays where its run ended when another one begins.
+//! The caller provides all texts. The card stays in place when another run starts.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -11,58 +11,52 @@ use crate::domain::ids::RunId;
 use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans, wrap_spans_to_rows};
 use crate::tui::{clickable_keys, theme};
 
-/// How wide the card gets.
 const MAX_CARD_COLUMNS: usize = 100;
-/// Below how many columns it is a line.
+/// Below this width, one line replaces the card.
 const MIN_CARD_COLUMNS: usize = 20;
-/// Below how many rows it is a line.
+/// Below this height, one line replaces the card.
 const MIN_CARD_ROWS: usize = 5;
-/// How many columns its frame takes.
 const FRAME_COLUMNS: usize = 4;
-/// How wide a card is in which keys are named at length.
+/// From this width on, the keys have their long labels.
 const MIN_LONG_KEY_COLUMNS: usize = 56;
-/// How many rows of the window stay above it, where it has that many.
+/// How many rows of the window stay free above it, in a window that is not low.
 const ROWS_ABOVE_CARD: usize = 3;
-/// Below how many rows of the window the card may take all of them.
+/// In a window lower than this, the card may take all rows.
 const LOW_WINDOW_ROWS: usize = 14;
 
-/// Lines of the card that stay or go together; what gives way first has the highest rank.
+/// Lines that are kept or dropped together; the highest rank is dropped first.
 type RankedLines = (u8, Vec<Line<'static>>);
 
-/// How a run ended; all texts are drawable.
+/// The result of a run; all texts are cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummaryCard {
-    /// Which run.
     pub run: RunId,
-    /// What stands in the frame, and how it is written.
+    /// The title in the frame, and its style.
     pub heading: (&'static str, Style),
-    /// The goal's title.
     pub title: Option<String>,
     /// What was done and how it was checked.
     pub results: Vec<(String, Style)>,
-    /// How many reviews, how long, how much.
+    /// Number of reviews, duration, usage.
     pub counts: String,
-    /// What can be done now.
+    /// What the user can do next; empty once the run is no longer open.
     pub keys: Vec<RunSummaryKey>,
-    /// The command that merges what was committed.
+    /// The command that merges the commits.
     pub merge_command: Option<String>,
-    /// How many rows it may have.
+    /// Maximum number of rows.
     pub max_rows: usize,
 }
 
-/// A key with what it does.
+/// A key and what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummaryKey {
-    /// The key.
     pub name: String,
-    /// What it does.
     pub label: &'static str,
-    /// The same where there is little room.
+    /// The label where there is little room.
     pub short_label: &'static str,
 }
 
 impl ChatTranscript {
-    /// Shows at the end of the stream how the run at hand ended; all that is told from here on stands before it.
+    /// Shows the result of the open run at the end of the stream; later blocks are inserted before it.
     pub fn show_run_summary(&mut self, ending: RunSummaryCard) {
         let last = self.blocks.back_mut();
         let shown = last.filter(|last| {
@@ -93,7 +87,7 @@ impl ChatTranscript {
         }
     }
 
-    /// The run at hand is not over: where its end stood there, it goes on.
+    /// Removes the summary of a run that continues.
     pub fn remove_run_summary(&mut self, run: &RunId) {
         let is_its = |block: &mut TranscriptBlock| {
             block.run_summary().is_some_and(|ending| ending.run == *run)
@@ -107,7 +101,7 @@ impl ChatTranscript {
         }
     }
 
-    /// No run is at hand: the last one's end stays as it is, and names no keys.
+    /// Keeps the last summary but removes its keys, because its run is no longer open.
     pub fn detach_run_summary(&mut self) {
         let Some(block) = self.blocks.back_mut() else {
             return;
@@ -122,21 +116,21 @@ impl ChatTranscript {
         }
     }
 
-    /// Tells whether a run ended here.
+    /// Returns whether the stream contains a summary.
     pub fn has_run_summary(&self) -> bool {
         self.blocks
             .iter()
             .any(|block| block.run_summary().is_some())
     }
 
-    /// The place of the end of the run at hand: before it stands all that is told.
+    /// Returns the index of the open run's summary; new blocks go before it.
     pub(super) fn run_summary_index(&self) -> Option<usize> {
         let last = self.blocks.back().and_then(TranscriptBlock::run_summary)?;
         let at = self.blocks.len().checked_sub(1);
         at.filter(|_| last.is_current())
     }
 
-    /// Lets the card of the run at hand have no more rows than a window.
+    /// Limits the open run's summary to the rows of a window.
     pub(super) fn fit_run_summary(&mut self, rows: usize) {
         let above = if rows < LOW_WINDOW_ROWS {
             0
@@ -159,17 +153,17 @@ impl ChatTranscript {
 }
 
 impl RunSummaryCard {
-    /// Tells whether its run is still the one at hand.
+    /// Returns whether its run is still open.
     fn is_current(&self) -> bool {
         !self.keys.is_empty()
     }
 
-    /// How many bytes of text it holds.
+    /// Returns the size of its text in bytes.
     pub fn n_bytes(&self) -> usize {
         self.to_text().len()
     }
 
-    /// What it says, as one would copy it.
+    /// Returns its text, for the clipboard.
     pub fn to_text(&self) -> String {
         let said = self.results.iter().map(|(text, _)| text.as_str());
         let counts = [self.counts.as_str()];
@@ -179,7 +173,7 @@ impl RunSummaryCard {
         parts.join("\n")
     }
 
-    /// Its lines, those that fit.
+    /// Renders the lines that fit.
     pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
         if columns < MIN_CARD_COLUMNS || self.max_rows < MIN_CARD_ROWS {
             let (head, style) = self.heading;
@@ -189,7 +183,7 @@ impl RunSummaryCard {
         }
         let columns = columns.min(MAX_CARD_COLUMNS);
         let inner = columns - FRAME_COLUMNS;
-        // A blank above it where there is room, and its frame.
+        // A blank line above it where there is room, and two lines of frame.
         let n_blanks = usize::from(self.max_rows >= LOW_WINDOW_ROWS);
         let lines = drop_low_ranks(
             self.ranked_lines(inner),
@@ -215,7 +209,7 @@ impl RunSummaryCard {
         framed
     }
 
-    /// What it says, by what gives way first where it is low.
+    /// Returns its lines, ranked by what is dropped first in a low window.
     fn ranked_lines(&self, columns: usize) -> Vec<RankedLines> {
         let mut parts = Vec::new();
         if let Some(title) = &self.title {
@@ -242,13 +236,13 @@ impl RunSummaryCard {
     }
 }
 
-/// The lines that fit; those of the lowest rank stay.
+/// Returns the lines that fit; rank 0 is always kept.
 fn drop_low_ranks(mut parts: Vec<RankedLines>, most: usize) -> Vec<Line<'static>> {
     let n_lines = |parts: &[RankedLines]| parts.iter().map(|(_, lines)| lines.len()).sum::<usize>();
     while n_lines(&parts) > most {
         let ranks = parts.iter().map(|(rank, _)| *rank);
         match ranks.max().filter(|rank| *rank > 0) {
-            // Of several the last one is the least.
+            // Among lines of the same rank, the last one matters least.
             Some(rank) => {
                 let at = parts.iter().rposition(|(of, _)| *of == rank);
                 at.map(|at| parts.remove(at));
@@ -260,7 +254,7 @@ fn drop_low_ranks(mut parts: Vec<RankedLines>, most: usize) -> Vec<Line<'static>
     lines.take(most).collect()
 }
 
-/// A command for the user's shell, whole.
+/// Renders a shell command in full, so that it can be copied.
 fn shell_command_lines(what: &str, command: &str, columns: usize) -> Vec<Line<'static>> {
     let lead = format!("{what}  ");
     let indent = text_width(&lead);
@@ -271,7 +265,7 @@ fn shell_command_lines(what: &str, command: &str, columns: usize) -> Vec<Line<'s
     wrap_spans(&spans, columns, indent)
 }
 
-/// Keys with what they do, as many a row as fit.
+/// Renders keys and labels, as many per row as fit.
 fn key_rows(keys: &[RunSummaryKey], columns: usize) -> Vec<Line<'static>> {
     let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
     let mut used = 0;

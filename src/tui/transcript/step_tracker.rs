@@ -1,6 +1,6 @@
-//! How a step of the execution is told: a heading when it begins, one line when it is over.
+//! Shows a step of the execution: a heading when it starts, one line when it is over.
 //!
-//! Refuses to call a step done whose tests fail, and one well done that changed nothing.
+//! A step whose tests fail is not shown as done, and one that changed nothing is not shown as a success.
 
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
 use super::{ChatTranscript, event_blocks};
@@ -9,12 +9,12 @@ use crate::domain::plan::Plan;
 use crate::domain::plan_execution::StepAssessment;
 use crate::tui::text_wrap::to_one_line;
 
-/// What was told of the step at hand, and what the plan says of all of them.
+/// State of the current step, and the texts of all steps.
 #[derive(Debug, Default)]
 pub(super) struct StepTracker {
-    /// The texts of the plan's steps with their numbers, as far as it was told.
+    /// The texts of the plan's steps with their numbers, as far as events contained them.
     step_texts: Vec<(u32, String)>,
-    /// What was told of the step that is checked.
+    /// Facts shown while the step was checked.
     check_facts: Vec<String>,
     /// The step that has its heading and is not over.
     current: Option<u32>,
@@ -22,12 +22,13 @@ pub(super) struct StepTracker {
     failing: Option<u32>,
     /// The step that was committed last.
     committed: Option<u32>,
-    /// The step whose changes were looked at last, until its tests run: they always do where something changed.
+    /// The step whose changes were audited last, until its tests run: tests always run if something
+    /// changed.
     audited: Option<u32>,
 }
 
 impl StepTracker {
-    /// Takes an event in; gives the heading of a step that begins.
+    /// Applies an event; returns the heading of a step that starts.
     pub fn on_event(&mut self, event: &Event) -> Option<TranscriptBlock> {
         match event {
             Event::PlanCommitted { plan, .. }
@@ -47,7 +48,7 @@ impl StepTracker {
             Event::CommitMade { step, .. } => self.committed = Some(*step),
             Event::SnapshotTaken { step, .. } => {
                 (self.failing, self.committed, self.audited) = (None, None, None);
-                // A turn that mends the step is of the same one.
+                // A fix turn belongs to the same step.
                 if self.current.replace(*step) == Some(*step) {
                     return None;
                 }
@@ -74,18 +75,19 @@ impl StepTracker {
         let known = self.step_texts.iter().find(|(step, _)| *step == n);
         match (known, n) {
             (Some((_, text)), _) => format!("step {n} of {}: {text}", self.step_texts.len()),
-            // The executor's last words, after all steps.
+            // The executor's summary after all steps.
             (None, 0) => "summary".to_owned(),
             (None, _) => format!("step {n}"),
         }
     }
 
-    /// Notes what was told of a step that is checked: one line says it again once the step is done.
+    /// Stores a fact about a step that is being checked: one line replaces these facts once the step is
+    /// done.
     pub fn record_check_fact(&mut self, text: &str) {
         self.check_facts.push(text.to_owned());
     }
 
-    /// The subject of a step's commit with the whole text of the step, which it may only have the beginning of.
+    /// Restores the full text of a step in its commit subject, which may be shortened.
     fn restore_full_subject(&self, step: u32, told: &str) -> String {
         let mark = format!("[Step {step}] ");
         let whole = || {
@@ -98,7 +100,7 @@ impl StepTracker {
         whole().unwrap_or_else(|| told.to_owned())
     }
 
-    /// What is said of a step that is over and changed nothing; nothing of any other.
+    /// Returns the line for a step that is over and changed nothing; `None` for any other.
     fn unchanged_block(&self, step: u32) -> Option<TranscriptBlock> {
         self.audited.filter(|looked_at| *looked_at == step)?;
         let text = format!(
@@ -111,7 +113,7 @@ impl StepTracker {
         ))
     }
 
-    /// What is said of a step that is over although its tests fail; nothing of any other.
+    /// Returns the line for a step that is over although its tests fail; `None` for any other.
     fn failing_tests_block(&self, step: u32) -> Option<TranscriptBlock> {
         self.failing.filter(|failing| *failing == step)?;
         let text = if self.committed == Some(step) {
@@ -127,7 +129,8 @@ impl StepTracker {
 }
 
 impl ChatTranscript {
-    /// One line for a step that went well, in the place of those that said it bit by bit.
+    /// Adds the line of a step that is over; for a success it replaces the facts that were shown during the
+    /// check.
     pub(super) fn end_step(&mut self, step: u32, event: &Event) {
         let told = std::mem::take(&mut self.steps.check_facts);
         let other = self.steps.unchanged_block(step);

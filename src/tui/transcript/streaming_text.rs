@@ -1,23 +1,22 @@
-//! A text that comes in pieces, cleaned on the way to the screen, as far as it is shown.
+//! A text that is being received, cleaned piece by piece for display.
 //!
-//! Refuses to clean what nobody will see: the finished text takes its place soon enough.
+//! Cleaning stops at the display limit, because the finished text soon replaces it.
 
 use crate::text::{TextCleaner, redactor};
 
-/// How many bytes of an unfinished text are shown; twice what the cleaner may hold back.
+/// How many bytes of an unfinished text are shown: twice what the cleaner may hold back.
 const MAX_STREAMED_BYTES: usize = 2 * redactor::LINE_HOLD_LIMIT;
-/// What stands behind them.
+/// Shown after a text that reached the limit.
 const TRUNCATION_NOTE: &str = "\n[it goes on; more than this is not shown]";
 
-/// How far a text has come.
+/// Whether a text can still grow on the screen.
 #[derive(Debug)]
 pub(super) enum StreamingText {
-    /// It is shown as it comes.
     Streaming {
         cleaner: Box<TextCleaner>,
         n_bytes: usize,
     },
-    /// All is there that is shown of it.
+    /// The display limit is reached.
     Full,
 }
 
@@ -31,7 +30,7 @@ impl Default for StreamingText {
 }
 
 impl StreamingText {
-    /// Takes the next piece; gives what of it can be shown now.
+    /// Adds the next piece; returns what can be shown now.
     pub(super) fn push(&mut self, piece: &str) -> String {
         let Self::Streaming { cleaner, n_bytes } = self else {
             return String::new();

@@ -1,6 +1,5 @@
-//! What a task changed and handed over, as a card that opens to the changes themselves.
-//!
-//! Refuses to look at files: it shows what of the patch the event holds.
+//! The changes that a task handed over, as a card that opens to the diff. The diff comes from the event,
+//! not from the files.
 
 use super::ChatTranscript;
 use super::tool_call_card::{PATCH_TOOL, ToolCallCard, ToolCallOutcome, ToolFileChange};
@@ -10,7 +9,7 @@ use crate::domain::task_patch::TaskPatch;
 use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
 
 impl ChatTranscript {
-    /// Tells where a task's changes went, once they are there.
+    /// Adds a card for a task's patch once it is settled where the changes went.
     pub(super) fn add_task_patch(&mut self, session: &SessionId, patch: &TaskPatch) {
         if !patch.is_settled() {
             return;
@@ -26,7 +25,7 @@ impl ChatTranscript {
     }
 }
 
-/// The files of a patch with their lines, as far as they are known.
+/// Returns the files of a patch with their diff lines, as far as the patch has them.
 fn patch_file_changes(patch: &TaskPatch) -> Vec<ToolFileChange> {
     let read = UnifiedDiff::parse(&patch.text);
     let lines = |n: usize| -> String {

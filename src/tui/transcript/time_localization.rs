@@ -1,12 +1,10 @@
-//! The user's time of day in what the program told with UTC's.
-//!
-//! Refuses to find it: `words` does.
+//! Converts UTC times in the program's texts to the user's time zone. `labels` finds and converts them.
 
 use super::ChatTranscript;
 use crate::tui::labels::LocalClock;
 
 impl ChatTranscript {
-    /// Names times as the user's clock does, also in what is told already.
+    /// Shows times in the user's time zone, in existing blocks as well.
     pub fn localize_utc_times(&mut self, clock: LocalClock) {
         if self.clock.replace(clock) != Some(clock) {
             self.blocks

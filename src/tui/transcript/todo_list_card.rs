@@ -1,7 +1,5 @@
-//! The lists of todos in the stream: each agent's stands where it changed last, as it is now; where it stood before, a
-//! row tells how far it was then.
-//!
-//! Refuses to change a list.
+//! Todo lists in the stream: an agent's current list is shown where it changed last; an earlier position
+//! keeps one row with the progress at that time.
 
 use std::collections::BTreeSet;
 
@@ -12,24 +10,24 @@ use crate::domain::todo_list::TodoList;
 use crate::tui::text_wrap::clean_for_display;
 use crate::tui::todo_lists::format_todo_list;
 
-/// A list as it was written once; its text is drawable.
+/// A todo list as it was at one time; its text is cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TodoListCard {
-    /// Whose it is.
     pub session: SessionId,
-    /// How far it is, and its items below that.
+    /// Its progress, with its items below.
     pub text: String,
-    /// Whether it was written again since.
+    /// Whether the agent has written a newer list.
     pub is_outdated: bool,
 }
 
 impl ChatTranscript {
-    /// Tells a list; the one that its agent wrote before is no longer what counts.
+    /// Adds a list and marks the agent's previous one as outdated.
     pub(super) fn add_todo_list(&mut self, session: &SessionId, todos: &TodoList) {
         let is_last = |block: &mut TranscriptBlock| {
             block.todos().is_some_and(|told| told.session == *session)
         };
-        // Where nothing happened since, there is nothing that the earlier one would be beside.
+        // If nothing happened in between, the previous list has no information of its own, so it is
+        // removed.
         while let Some(block) = self.blocks.pop_back_if(is_last) {
             self.n_bytes = self.n_bytes.saturating_sub(block.n_bytes());
         }
@@ -47,7 +45,7 @@ impl ChatTranscript {
         )]);
     }
 
-    /// Says of the lists of these agents that they were written again since.
+    /// Marks the lists of these agents as outdated.
     pub(super) fn mark_todos_outdated(&mut self, sessions: &BTreeSet<SessionId>) {
         for block in &mut self.blocks {
             if block
@@ -59,7 +57,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Whose lists are told.
+    /// Returns the sessions whose lists are shown.
     pub(super) fn sessions_with_todos(&self) -> BTreeSet<SessionId> {
         let told = self.blocks.iter().filter_map(TranscriptBlock::todos);
         told.map(|told| told.session.clone()).collect()

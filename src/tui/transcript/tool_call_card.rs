@@ -1,7 +1,7 @@
-//! A call of a tool as a card: one line that says what is done and how it ended, and opened all that is
-//! known of it: the command with its output, the files with what changed in them.
+//! A tool call as a card: one line with the action and its result; opened, it also shows a command's output
+//! or the changes of its files.
 //!
-//! Refuses to know events and files: what changed is what the CLI told.
+//! Changes are shown as the CLI reported them; files are not read.
 
 mod tool_outcome;
 
@@ -23,56 +23,53 @@ use crate::tui::text_wrap::{
 use crate::tui::theme;
 use crate::tui::tool_labels;
 
-/// The tool by which claude asks the user.
+/// The tool that claude asks the user with.
 const CLAUDE_ASK_TOOL: &str = "AskUserQuestion";
-/// What a task handed over.
+/// Tool name for the changes that a task handed over.
 pub const PATCH_TOOL: &str = "patch";
 
-/// A call; all texts are drawable.
+/// A tool call; all texts are cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCallCard {
-    /// The CLI's name of the call.
+    /// The CLI's id of the call.
     pub item: String,
-    /// What kind of tool.
     tool: String,
-    /// What it is about, in one line.
+    /// What it acts on, in one line.
     subject: String,
     /// The files that it changes.
     files: Vec<ToolFileChange>,
-    /// How it ended, once it did.
+    /// Its result, once it ended.
     pub end: Option<ToolCallOutcome>,
-    /// The request that it waits for the answer to.
+    /// The approval request that it waits for.
     pub pending_request: Option<RequestId>,
-    /// Why it was refused, where it was.
     denial_reason: Option<String>,
-    /// The key that shows all that its tool said.
+    /// The key that shows the full output.
     expand_key: String,
 }
 
-/// A call whose tool said more than is kept here.
+/// A call of whose output only a part is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TruncatedToolCall {
-    /// The CLI's name of the call.
+    /// The CLI's id of the call.
     pub item: String,
-    /// What it is, without what its tool said; drawable.
+    /// The call without its output; cleaned for display.
     pub text: String,
-    /// The end of that, drawable.
+    /// The end of the output, cleaned for display.
     pub output: String,
 }
 
 /// A file that a call changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFileChange {
-    /// Where it is.
     pub path: String,
     /// What happens to it: `add`, `update`, `delete`, `move to …`.
     pub change: String,
-    /// Its lines that go and come, as in a diff; empty where the CLI did not tell them.
+    /// Its removed and added lines, as in a diff; empty if the CLI did not report them.
     pub diff: String,
 }
 
 impl ToolFileChange {
-    /// Tells of a file; gives it back drawable.
+    /// Creates a file change and cleans its texts for display.
     pub fn new(path: &str, change: &str, diff: &str) -> Self {
         let is_document = path.contains(".agent-collab/") && path.ends_with(".md");
         let diff = clean_for_display(diff);
@@ -87,8 +84,8 @@ impl ToolFileChange {
         }
     }
 
-    /// How many lines come and go, as far as they are told; lines that are left out of a file that comes or goes whole
-    /// do as the others.
+    /// Returns how many lines were added and removed, as far as known. Omitted lines of a file that is
+    /// added or deleted as a whole count like the others.
     fn line_counts(&self) -> (usize, usize) {
         let n = |sign: char| {
             let lines = self.diff.lines().filter_map(|line| line.strip_prefix(sign));
@@ -99,7 +96,7 @@ impl ToolFileChange {
         (n('+'), n('-'))
     }
 
-    /// Tells whether lines are left out of which nobody knows whether they come or go.
+    /// Returns whether lines were omitted for which it is unknown whether they were added or removed.
     fn is_truncated(&self) -> bool {
         truncate::count_omitted_lines(&self.diff) > 0 || self.diff.ends_with(truncate::ELLIPSIS)
     }
@@ -110,7 +107,7 @@ impl ToolFileChange {
 }
 
 impl ToolCallCard {
-    /// A call that runs.
+    /// Creates the card of a running call.
     pub fn new(item: &str, tool: &str, about: &str) -> Self {
         Self {
             item: item.to_owned(),
@@ -124,12 +121,12 @@ impl ToolCallCard {
         }
     }
 
-    /// Takes what it changes; what was told of it before is void.
+    /// Sets the file changes and replaces earlier ones.
     pub fn set_file_changes(&mut self, files: Vec<ToolFileChange>) {
         self.files = files;
     }
 
-    /// Names files from a folder on; tells whether that made a difference.
+    /// Makes paths relative to a folder; returns whether something changed.
     pub fn relativize_paths(&mut self, root: &str) -> bool {
         let paths = self.files.iter_mut().map(|file| &mut file.path);
         let mut differs = false;
@@ -142,7 +139,7 @@ impl ToolCallCard {
         differs
     }
 
-    /// Names the key that shows all that its tool said; tells whether that made a difference.
+    /// Sets the key that shows the full output; returns whether it changed.
     pub fn set_expand_key(&mut self, key: &str) -> bool {
         let differs = self.expand_key != key;
         if differs {
@@ -151,12 +148,12 @@ impl ToolCallCard {
         differs && self.n_lines().is_some()
     }
 
-    /// What it is about.
+    /// Returns what the call acts on.
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
-    /// Notes that it was refused, and why; gives the bytes that came to it.
+    /// Marks the call as denied, with the reason; returns the added bytes.
     pub fn mark_denied(&mut self, why: &str) -> usize {
         let why = clean_for_display(why);
         let n_bytes = why.len();
@@ -164,7 +161,7 @@ impl ToolCallCard {
         n_bytes
     }
 
-    /// How many bytes of text it holds.
+    /// Returns the size of its text in bytes.
     pub fn n_bytes(&self) -> usize {
         self.item.len()
             + self.denial_reason.as_ref().map_or(0, String::len)
@@ -178,7 +175,7 @@ impl ToolCallCard {
             + self.end.as_ref().map_or(0, ToolCallOutcome::n_bytes)
     }
 
-    /// All of it, as one would copy it.
+    /// Returns all of its text, for the clipboard.
     pub fn to_text(&self) -> String {
         let mut text = self.text_without_output();
         let output = self.output();
@@ -189,7 +186,7 @@ impl ToolCallCard {
         text
     }
 
-    /// The call of which not all that its tool said is here.
+    /// Returns the call if only a part of its output is kept.
     pub fn truncated_call(&self) -> Option<TruncatedToolCall> {
         let end = self.end.as_ref()?;
         end.n_lines.filter(|_| !self.output().is_empty())?;
@@ -211,7 +208,7 @@ impl ToolCallCard {
         parts.join("\n")
     }
 
-    /// Tells whether there is more than its line.
+    /// Returns whether it can show more than its line.
     pub fn can_open(&self) -> bool {
         self.has_more() || self.subject.len() > 60
     }
@@ -226,7 +223,7 @@ impl ToolCallCard {
             || self.files.iter().any(|file| !file.diff.is_empty())
     }
 
-    /// What the tool said; that files were written is said by their diff.
+    /// Returns the output; empty for an edit whose diff already shows it.
     fn output(&self) -> &str {
         let output = self.end.as_ref().map_or("", |end| end.output.as_str());
         let is_told = self.is_edit() && self.files.iter().any(|file| !file.diff.is_empty());
@@ -237,7 +234,7 @@ impl ToolCallCard {
         if is_told && !went_badly { "" } else { output }
     }
 
-    /// How many lines its tool said, where not all of them are here.
+    /// Returns the number of lines of the full output if only a part of it is kept.
     fn n_lines(&self) -> Option<usize> {
         let n = self.end.as_ref().and_then(|end| end.n_lines);
         n.filter(|_| !self.output().is_empty())
@@ -251,7 +248,7 @@ impl ToolCallCard {
         matches!(self.tool.as_str(), "command" | "bash" | "Bash" | "shell")
     }
 
-    /// What is done, where it is done with a tool of this program or by asking.
+    /// Returns the action's label if the tool is one of this program's, or asks the user.
     fn own_tool_label(&self) -> Option<&'static str> {
         if self.tool == CLAUDE_ASK_TOOL {
             Some(tool_labels::ASK_USER_LABEL)
@@ -260,7 +257,7 @@ impl ToolCallCard {
         }
     }
 
-    /// What is done, and to what.
+    /// Returns the action and what it acts on.
     fn verb_and_subject(&self) -> (String, String) {
         if self.is_command() {
             return ("$ ".to_owned(), self.subject.clone());
@@ -300,7 +297,7 @@ impl ToolCallCard {
         (verb.to_owned(), about)
     }
 
-    /// Its lines.
+    /// Renders its lines, at most `columns` wide.
     pub fn lines(&self, columns: usize, folding: FoldState) -> Vec<Line<'static>> {
         let (verb, about) = self.verb_and_subject();
         let (head, is_whole) = self.head_line(&verb, &about, columns, folding);
@@ -335,7 +332,7 @@ impl ToolCallCard {
         lines
     }
 
-    /// The line of the card, and whether all of it is there.
+    /// Renders the first line, and returns whether nothing of it was cut.
     fn head_line(
         &self,
         verb: &str,
@@ -349,7 +346,7 @@ impl ToolCallCard {
             FoldState::Folded => "▸ ",
             FoldState::Open => "▾ ",
         };
-        // Why not matters more than what, but where both fit both are there.
+        // The status matters more than the subject, so it gets half the width, or more if both fit.
         let taken = text_width(fold) + text_width(sign) + text_width(verb) + text_width(about);
         let status = self.status_parts((columns / 2).max(columns.saturating_sub(taken + 2)));
         let taken: usize = status.iter().map(|(text, _)| text_width(text)).sum();
@@ -385,10 +382,10 @@ impl ToolCallCard {
         }
     }
 
-    /// What stands behind it: how many lines came and went, and how it is.
+    /// Returns the parts behind the subject: line counts and the status.
     fn status_parts(&self, columns: usize) -> Vec<(String, Style)> {
         let counts = match self.tool.as_str() {
-            // All of it is counted, and said, where the lines are known in part.
+            // A patch's description already has its full counts, and its lines may be incomplete.
             PATCH_TOOL => [].iter(),
             _ => self.files.iter(),
         };
@@ -434,7 +431,7 @@ impl ToolCallCard {
         status
     }
 
-    /// What changed in a file; which one is said where there are several.
+    /// Renders the changes of a file; its name is shown if there are several files.
     fn diff_lines(&self, file: &ToolFileChange, columns: usize) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         if self.files.len() > 1 {
@@ -448,7 +445,7 @@ impl ToolCallCard {
                 _ => theme::QUIET,
             };
             match hunk_location(line) {
-                // Where it begins says nothing to whoever reads one change.
+                // The first hunk needs no separator, and its location tells the reader nothing.
                 Some(_) if n == 0 => {}
                 Some(_) => lines.push(Line::styled("  │ ⋯", theme::QUIET)),
                 None => lines.extend(wrap_quotation(line, style, columns)),
@@ -458,12 +455,12 @@ impl ToolCallCard {
     }
 }
 
-/// What a line says of where a change is, where it does.
+/// Returns the location in a hunk header.
 fn hunk_location(line: &str) -> Option<&str> {
     line.strip_prefix("@@ ")
 }
 
-/// A path as people call it: a document that lies in the folder of a turn is a draft.
+/// Shortens a path for display: a document in a turn's folder is called a draft.
 pub fn short_path(path: &str) -> String {
     let draft = path
         .split_once("/turns/")

@@ -1,6 +1,4 @@
-//! One block of the stream: who, what, and its lines at the width of the last frame.
-//!
-//! Refuses to know events. A block that grows lays out only what is new.
+//! One block of the stream: its author, its content, and its cached layout.
 
 use ratatui::text::Line;
 
@@ -16,123 +14,102 @@ use crate::text::truncate;
 use crate::tui::labels::LocalClock;
 use crate::tui::text_wrap::{clean_for_display, to_drawable};
 
-/// How many bytes of one block are shown; the session's file holds the rest.
+/// How many bytes of a block are shown; the session's file has the full text.
 const MAX_BLOCK_BYTES: usize = 256 << 10;
 
-/// Who speaks or acts.
+/// The author of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockAuthor {
-    /// One of the agents.
     Agent(Role),
-    /// The user.
     User,
-    /// This program.
     System,
 }
 
-/// Whether thinking is folded to one line.
+/// Whether a block is folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FoldState {
-    /// It is.
     #[default]
     Folded,
-    /// It is shown whole.
     Open,
 }
 
-/// What a block holds; all texts are drawable.
+/// The content of a block; all texts are cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockContent {
-    /// A finished text.
     Message {
-        /// The text.
         text: String,
     },
-    /// A text that is being written.
+    /// A text that is still being received.
     Provisional {
-        /// The CLI's name of it.
+        /// The CLI's id of the text.
         item: String,
-        /// What came so far.
+        /// The text so far.
         text: String,
     },
-    /// Thinking.
     Thinking {
-        /// The text.
         text: String,
     },
-    /// A call of a tool.
     Tool(ToolCallCard),
-    /// A discussion.
     Discussion(DiscussionCard),
-    /// A list of todos.
     Todos(TodoListCard),
-    /// How a run ended.
     RunSummary(RunSummaryCard),
-    /// A quiet line of the program.
+    /// A dimmed line of the program.
     Notice {
-        /// The text.
         text: String,
     },
-    /// Something that the program checked or that changed the run.
+    /// A fact that the program checked, or that changed the run.
     Fact {
-        /// The text.
         text: String,
-        /// How it is to be taken.
+        /// Whether the fact is good or bad.
         tone: FactTone,
-        /// What it rests on, shown once it is opened; mostly nothing.
+        /// Details that are shown when the block is open; often empty.
         more: String,
     },
-    /// A new phase begins.
     Divider {
-        /// Its name.
         text: String,
     },
 }
 
-/// How a fact is to be taken.
+/// How a fact is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FactTone {
-    /// As it is.
     Plain,
-    /// Well.
     Good,
-    /// Badly.
     Bad,
-    /// Nothing came of it, and nothing went wrong.
+    /// Neither an effect nor a problem.
     NoEffect,
-    /// The user was asked; what waits now stands in its dialog.
+    /// The user was asked; a question that is still open has a dialog.
     Question,
 }
 
-/// A block and its lines.
+/// A block of the stream, with its layout cache.
 #[derive(Debug)]
 pub struct TranscriptBlock {
-    /// Its author.
     pub author: BlockAuthor,
-    /// What it holds.
     pub content: BlockContent,
-    /// About whose turn the program says it; where both agents stand beside each other, it stands in that one's column.
+    /// The role whose turn the program's text is about; with two columns, the block is in that role's
+    /// column.
     pub about: Option<Role>,
-    /// The number in the log of the event that it tells of, or of the last one before it; 0 where that
-    /// log is gone.
+    /// The log number of the event that created it, or of the last event before it; 0 if the block belongs
+    /// to a previous log.
     pub seq: u64,
-    /// Whether its author's name stands above it.
+    /// Whether its author's name is above it.
     pub is_named: bool,
-    /// What the user chose for it, where it can be folded.
+    /// The user's choice, if the block can be folded.
     own_fold: Option<FoldState>,
     layout: BlockLayout,
 }
 
 impl BlockContent {
-    /// A finished text.
+    /// Creates a finished text.
     pub fn message(text: &str) -> Self {
-        // What comes before the first line is no part of what is said.
+        // Line breaks before the first line are not part of the message.
         Self::Message {
             text: truncate_text(text.trim_start_matches(['\n', '\r'])),
         }
     }
 
-    /// The beginning of a cleaned text.
+    /// Creates the start of a text that is being received; the text is already cleaned.
     pub fn provisional(item: &str, text: String) -> Self {
         Self::Provisional {
             item: item.to_owned(),
@@ -140,19 +117,19 @@ impl BlockContent {
         }
     }
 
-    /// A quiet line.
+    /// Creates a dimmed line of the program.
     pub fn notice(text: &str) -> Self {
         Self::Notice {
             text: truncate_text(text),
         }
     }
 
-    /// Something that the program knows.
+    /// Creates a fact without details.
     pub fn fact(tone: FactTone, text: &str) -> Self {
         Self::fact_with_detail(tone, text, "")
     }
 
-    /// Something that the program knows, and what it rests on.
+    /// Creates a fact with details.
     pub fn fact_with_detail(tone: FactTone, text: &str, more: &str) -> Self {
         Self::Fact {
             text: truncate_text(text),
@@ -163,7 +140,7 @@ impl BlockContent {
 }
 
 impl BlockContent {
-    /// All of its text, as one would copy it.
+    /// Returns all of its text, for the clipboard.
     pub fn to_text(&self) -> String {
         match self {
             Self::Message { text }
@@ -190,7 +167,7 @@ fn truncate_text(text: &str) -> String {
 }
 
 impl TranscriptBlock {
-    /// Makes a block.
+    /// Creates a block.
     pub fn new(who: BlockAuthor, content: BlockContent) -> Self {
         Self {
             author: who,
@@ -203,7 +180,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// The same, said about a turn of somebody.
+    /// Returns the block, marked as being about a role's turn.
     #[must_use]
     pub fn with_role(self, role: Option<Role>) -> Self {
         Self {
@@ -212,7 +189,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// In whose column it stands.
+    /// Returns the author whose column it is in.
     pub fn column_owner(&self) -> BlockAuthor {
         match (self.author, self.about) {
             (BlockAuthor::System, Some(role)) => BlockAuthor::Agent(role),
@@ -220,7 +197,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// What it says that went well, and what that rests on.
+    /// Returns the text and the details of a good fact.
     pub fn success_fact(&self) -> Option<(&str, &str)> {
         match &self.content {
             BlockContent::Fact {
@@ -232,17 +209,17 @@ impl TranscriptBlock {
         }
     }
 
-    /// Tells whether its text has these letters, which are given in lower case.
+    /// Returns whether its text contains the search text, which is given in lower case.
     pub fn contains_text(&self, letters: &str) -> bool {
         self.content.to_text().to_lowercase().contains(letters)
     }
 
-    /// Tells whether it is being written.
+    /// Returns whether it is still being received.
     pub fn is_provisional(&self) -> bool {
         matches!(self.content, BlockContent::Provisional { .. })
     }
 
-    /// Tells whether it is being written by `role`, as `wanted` where that is given.
+    /// Returns whether `role` is still sending it; with `wanted`, only for that item.
     pub fn is_provisional_of(&self, role: Role, wanted: Option<&str>) -> bool {
         match &self.content {
             BlockContent::Provisional { item, .. } => {
@@ -253,7 +230,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// Adds cleaned text to a provisional block; gives the bytes that came to it.
+    /// Appends cleaned text to a provisional block; returns the added bytes.
     pub fn append_text(&mut self, more: String) -> usize {
         match &mut self.content {
             BlockContent::Provisional { text, .. } if text.len() < MAX_BLOCK_BYTES => {
@@ -265,7 +242,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// The tool's call that it shows, where it shows one.
+    /// Returns its tool call card, if it has one.
     pub fn card(&self) -> Option<&ToolCallCard> {
         match &self.content {
             BlockContent::Tool(card) => Some(card),
@@ -273,7 +250,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// The discussion that it shows, where it shows one.
+    /// Returns its discussion card, if it has one.
     pub fn discussion(&self) -> Option<&DiscussionCard> {
         match &self.content {
             BlockContent::Discussion(talk) => Some(talk),
@@ -281,7 +258,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// The list that it shows, where it shows one.
+    /// Returns its todo list, if it has one.
     pub fn todos(&self) -> Option<&TodoListCard> {
         match &self.content {
             BlockContent::Todos(told) => Some(told),
@@ -289,7 +266,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// The list that it shows was written again.
+    /// Marks its todo list as outdated.
     pub fn mark_todos_outdated(&mut self) {
         if let BlockContent::Todos(told) = &mut self.content {
             told.is_outdated = true;
@@ -297,7 +274,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// The end of a run that it shows, where it shows one.
+    /// Returns its run summary, if it has one.
     pub fn run_summary(&self) -> Option<&RunSummaryCard> {
         match &self.content {
             BlockContent::RunSummary(ending) => Some(ending),
@@ -305,13 +282,13 @@ impl TranscriptBlock {
         }
     }
 
-    /// Shows the end of a run as it is now.
+    /// Replaces its run summary.
     pub fn set_run_summary(&mut self, ending: RunSummaryCard) {
         self.content = BlockContent::RunSummary(ending);
         self.layout = BlockLayout::default();
     }
 
-    /// Takes in what happens in the discussion that it shows.
+    /// Applies an event to its discussion.
     pub fn on_discussion(&mut self, news: &DiscussionEvent) {
         if let BlockContent::Discussion(talk) = &mut self.content {
             talk.apply(news);
@@ -319,7 +296,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// The discussion that it shows is over, and another block tells how.
+    /// Marks that a later block shows the result of its discussion.
     pub fn mark_ends_below(&mut self) {
         if let BlockContent::Discussion(talk) = &mut self.content {
             talk.mark_ends_below();
@@ -327,7 +304,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// The program ended; a discussion that ran then is cut off.
+    /// Marks its discussion as interrupted if it was running, because the program ended.
     pub fn mark_interrupted(&mut self) {
         if let BlockContent::Discussion(talk) = &mut self.content {
             talk.mark_interrupted();
@@ -335,13 +312,13 @@ impl TranscriptBlock {
         }
     }
 
-    /// The tool's call that it shows and that has not ended.
+    /// Returns the id of its tool call if the call is running.
     pub fn running_tool(&self) -> Option<&str> {
         let card = self.card().filter(|card| card.end.is_none())?;
         Some(&card.item)
     }
 
-    /// Ends a tool's call; gives the bytes that came to it.
+    /// Ends its tool call; returns the added bytes.
     pub fn end_tool(&mut self, ended: ToolCallOutcome) -> usize {
         let BlockContent::Tool(card) = &mut self.content else {
             return 0;
@@ -352,19 +329,19 @@ impl TranscriptBlock {
         n_bytes
     }
 
-    /// Tells something else in its place.
+    /// Replaces its content and discards the cached layout.
     pub fn replace_content(&mut self, content: BlockContent) {
         self.content = content;
         self.layout = BlockLayout::default();
     }
 
-    /// Leaves its author's name out: they spoke right before.
+    /// Hides the author's name, because the block before has the same author.
     pub fn hide_name(&mut self) {
         self.is_named = false;
         self.layout = BlockLayout::default();
     }
 
-    /// Says that a call waits for the answer to a request, or not any more.
+    /// Sets or clears the approval request that its tool call waits for.
     pub fn set_pending_request(&mut self, request: Option<RequestId>) {
         if let BlockContent::Tool(card) = &mut self.content {
             card.pending_request = request;
@@ -372,7 +349,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// Says on a call's card that it was refused, and why; gives the bytes that came to it.
+    /// Marks its tool call as denied, with the reason; returns the added bytes.
     pub fn mark_denied(&mut self, why: &str) -> usize {
         let BlockContent::Tool(card) = &mut self.content else {
             return 0;
@@ -381,7 +358,7 @@ impl TranscriptBlock {
         card.mark_denied(why)
     }
 
-    /// Tells what a call changes.
+    /// Sets the file changes of its tool call.
     pub fn set_file_changes(&mut self, files: Vec<ToolFileChange>) {
         if let BlockContent::Tool(card) = &mut self.content {
             card.set_file_changes(files);
@@ -389,7 +366,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// Names the files that it lists or a call is about from a folder on.
+    /// Makes the paths of its file list or its tool call relative to a folder.
     pub fn relativize_paths(&mut self, root: &str) {
         let differs = match &mut self.content {
             _ if root.is_empty() => false,
@@ -405,7 +382,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// Names the key that shows all of what is cut.
+    /// Sets the key that shows the full output of its tool call.
     pub fn set_expand_key(&mut self, key: &str) {
         if let BlockContent::Tool(card) = &mut self.content
             && card.set_expand_key(key)
@@ -414,7 +391,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// Names times as the user's clock does, where it is known.
+    /// Shows times in the user's time zone, if that is known.
     pub fn localize_utc_times(&mut self, clock: Option<LocalClock>) {
         let (BlockContent::Fact { text, .. }, Some(clock)) = (&mut self.content, clock) else {
             return;
@@ -426,7 +403,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// How many bytes of text it holds.
+    /// Returns the size of its text in bytes.
     pub fn n_bytes(&self) -> usize {
         match &self.content {
             BlockContent::Message { text }
@@ -447,14 +424,14 @@ impl TranscriptBlock {
         self.layout.n_lines() > 0
     }
 
-    /// How many lines it takes.
+    /// Returns how many lines it takes.
     pub fn height(&mut self, columns: usize, folding: FoldState) -> usize {
         let look = self.layout_options(columns, folding);
         block_layout::update_layout(&mut self.layout, self.author, &self.content, look);
         self.layout.n_lines()
     }
 
-    /// Its lines.
+    /// Renders its lines, at most `columns` wide.
     pub fn lines(
         &mut self,
         columns: usize,
@@ -480,7 +457,7 @@ impl TranscriptBlock {
         }
     }
 
-    /// Opens it, or folds it; tells whether it can be.
+    /// Opens or folds it; returns whether it can be folded.
     pub fn toggle_fold(&mut self, thinking: FoldState) -> bool {
         let can = match &self.content {
             BlockContent::Thinking { .. } | BlockContent::Todos(_) => true,

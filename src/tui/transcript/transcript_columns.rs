@@ -1,25 +1,24 @@
-//! How wide the blocks of each author are: over the whole window, or two agents beside each other.
-//!
-//! Refuses to know what they hold; rows keep their order whatever stands beside them.
+//! Width and position of each author's blocks: full width, or both agents side by side. The order of blocks
+//! is the same in both layouts.
 
 use super::transcript_block::{BlockAuthor, TranscriptBlock};
 use crate::domain::event::Event;
 use crate::domain::turn::Role;
 
-/// How many columns stand between two agents beside each other.
+/// Gap between the two agents' columns.
 const COLUMN_GAP: usize = 3;
 
-/// How wide the window is, and where each author stands in it.
+/// The column layout and the width of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TranscriptColumns {
-    /// All of them over the whole width.
+    /// Every author over the full width.
     Single(usize),
-    /// The planner at the left, the reviewer at the right, others over the whole width.
+    /// The planner at the left, the reviewer at the right, others over the full width.
     SideBySide(usize),
 }
 
 impl TranscriptColumns {
-    /// How wide a block of somebody is, and how far to the right it begins.
+    /// Returns the width and the indent of an author's blocks.
     pub(super) fn width_and_indent(self, who: BlockAuthor) -> (usize, usize) {
         match (self, who) {
             (Self::SideBySide(columns), BlockAuthor::Agent(role)) => {
@@ -35,7 +34,7 @@ impl TranscriptColumns {
     }
 }
 
-/// Whose turn an event comes of; `None` where it is about the run.
+/// Returns the role whose turn an event belongs to; `None` if it is about the run.
 pub(super) fn role_of(event: &Event) -> Option<Role> {
     match event {
         Event::ReviewCommitted { .. } => Some(Role::Reviewer),
@@ -49,7 +48,7 @@ pub(super) fn role_of(event: &Event) -> Option<Role> {
     }
 }
 
-/// The same blocks, told about a turn of somebody.
+/// Marks the blocks as being about a role's turn.
 pub(super) fn with_role(role: Option<Role>, told: Vec<TranscriptBlock>) -> Vec<TranscriptBlock> {
     let told = told.into_iter();
     told.map(|block| block.with_role(role)).collect()

@@ -1,32 +1,31 @@
-//! Where the view stands in the stream: at its end, or at a line of a block.
+//! The scroll position in the stream: at its end, or at a line of a block.
 //!
-//! Refuses to know what blocks hold; it asks for the height of those it passes and of no other.
+//! It only computes the heights of the blocks it passes, because laying out a block is expensive.
 
-/// Where the view stands.
+/// The scroll position in the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TranscriptScrollPosition {
     /// The block and its line at the top of the window; `None` follows the end.
     top: Option<(usize, usize)>,
-    /// Lines to go that were asked for since the last frame; negative is up.
+    /// Lines to scroll that were requested since the last frame; negative is up.
     pending_lines: isize,
-    /// The block that changes its height, and the row of the window where it begins: it stays there.
+    /// The block that changes its height, and the window row where it starts and must stay.
     anchor: Option<(usize, usize)>,
 }
 
-/// What a window looks onto.
+/// The blocks and the window that a position is resolved against.
 pub struct ScrollWindow<Height> {
-    /// How many blocks there are.
+    /// The number of blocks.
     pub n_blocks: usize,
-    /// The number of the first.
+    /// The number of the first block.
     pub first: usize,
-    /// The window's height.
     pub rows: usize,
-    /// The height of a block by its place, at least 0.
+    /// Returns the height of a block by its index.
     pub height: Height,
 }
 
 impl TranscriptScrollPosition {
-    /// Stands at a line of a block.
+    /// Creates a position at a line of a block.
     pub fn at_line(block: usize, line: usize) -> Self {
         Self {
             top: Some((block, line)),
@@ -34,22 +33,22 @@ impl TranscriptScrollPosition {
         }
     }
 
-    /// Has a block begin at a row of the window with the next frame, where more than a window would follow it.
+    /// Keeps a block at a window row in the next frame, if more than a window of lines follows it.
     pub fn anchor_block(&mut self, block: usize, row: usize) {
         self.anchor = Some((block, row));
     }
 
-    /// Tells whether the end is followed.
+    /// Returns whether the view follows the end.
     pub fn follows_end(&self) -> bool {
         self.top.is_none() && self.pending_lines >= 0
     }
 
-    /// Asks for a move; carried out with the next frame, where widths are known.
+    /// Requests a move, which the next frame carries out, because only then the widths are known.
     pub fn scroll_by(&mut self, n_lines: isize) {
         self.pending_lines = self.pending_lines.saturating_add(n_lines);
     }
 
-    /// Follows the end where the block it stands at is gone.
+    /// Follows the end if the block at the top was removed.
     pub fn follow_end_if_gone(&mut self, gone: usize, end: usize) {
         if self
             .top
@@ -59,7 +58,8 @@ impl TranscriptScrollPosition {
         }
     }
 
-    /// Carries the wish out and gives the place of the first visible block with the lines of it to skip.
+    /// Carries out the requested move; returns the index of the first visible block and how many of its
+    /// lines to skip.
     pub fn resolve<H: FnMut(usize) -> usize>(
         &mut self,
         window: &mut ScrollWindow<H>,
@@ -71,6 +71,7 @@ impl TranscriptScrollPosition {
             return end;
         };
         let moved = move_lines(window, start, wish);
+        // A view that was scrolled to the end follows it from then on.
         if moved >= end {
             self.top = None;
             return end;
@@ -79,7 +80,7 @@ impl TranscriptScrollPosition {
         moved
     }
 
-    /// A view that follows the end, and would so lose the beginning of the block that is held, stays there instead.
+    /// Stops following the end if that would scroll the start of the anchored block out of the window.
     fn apply_anchor<H: FnMut(usize) -> usize>(
         &mut self,
         window: &mut ScrollWindow<H>,
@@ -113,14 +114,14 @@ impl TranscriptScrollPosition {
                 if at >= window.n_blocks {
                     return None;
                 }
-                // A block may have become shorter with another width.
+                // At another width, the block may have fewer lines.
                 Some((at, line.min((window.height)(at).saturating_sub(1))))
             }
         }
     }
 }
 
-/// The top of the window that shows the end.
+/// Returns the top of a window that shows the end.
 fn end_position<H: FnMut(usize) -> usize>(window: &mut ScrollWindow<H>) -> (usize, usize) {
     let mut left = window.rows;
     for at in (0..window.n_blocks).rev() {

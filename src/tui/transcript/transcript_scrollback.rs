@@ -1,6 +1,6 @@
-//! Which part of the log a transcript tells, and what of it somebody wants to see who scrolled up.
+//! Which part of the log a transcript contains, and which earlier part the user scrolled to.
 //!
-//! Refuses to know where the log lies: blocks are numbered by the event that made them.
+//! Blocks are numbered by the event that created them; the caller reads the log.
 
 use super::ChatTranscript;
 use super::transcript_block::{BlockContent, TranscriptBlock};
@@ -8,32 +8,31 @@ use super::transcript_scroll::TranscriptScrollPosition;
 use super::turn_tracker::TurnCorrections;
 use crate::tui::log_range::LogRange;
 
-/// How far from the first block what came before it is asked for, in blocks.
+/// Distance from the first block, in blocks, at which earlier blocks are requested.
 const PREFETCH_BLOCKS: usize = 20;
 
-/// The part of the log that is told.
+/// The part of the log that the transcript contains.
 #[derive(Debug, Default)]
 pub(super) struct TranscriptScrollback {
     pub(super) range: LogRange,
     target: ScrollbackTarget,
 }
 
-/// What the view wants of what came before.
+/// The earlier part that the view needs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum ScrollbackTarget {
-    /// Nothing.
     #[default]
     Nothing,
-    /// The piece right before the first block.
+    /// The chunk right before the first block.
     PreviousChunk,
-    /// All of it, to stand at its beginning.
+    /// Everything, to show the start of the log.
     LogStart,
-    /// All down to this event; the view stays until it is there.
+    /// Everything down to this event; the view stays where it is until then.
     DownToEvent(u64),
 }
 
 impl TranscriptScrollback {
-    /// A log that is told from its first event on.
+    /// Creates the range of a log that is shown from its first event on.
     pub(super) fn from_start() -> Self {
         Self {
             range: LogRange::from_start(),
@@ -45,12 +44,12 @@ impl TranscriptScrollback {
         self.range.count_event();
     }
 
-    /// The number of the last event.
+    /// Returns the number of the last event.
     pub(super) fn last_event(&self) -> u64 {
         self.range.last_event()
     }
 
-    /// Goes to the beginning, where that is not told.
+    /// Requests everything down to the start of the log, if that is not loaded.
     pub(super) fn request_log_start(&mut self) {
         self.target = match self.range.last_incomplete_event() {
             0 => ScrollbackTarget::Nothing,
@@ -58,12 +57,12 @@ impl TranscriptScrollback {
         };
     }
 
-    /// Has everything told down to an event.
+    /// Requests everything down to an event.
     pub(super) fn request_down_to(&mut self, seq: u64) {
         self.target = ScrollbackTarget::DownToEvent(seq);
     }
 
-    /// Tells whether something is being told for which the view waits where it stands.
+    /// Returns whether a load down to an event is running; until it is done, the view stays where it is.
     pub(super) fn is_going_down(&self) -> bool {
         matches!(self.target, ScrollbackTarget::DownToEvent(_))
     }
@@ -72,7 +71,7 @@ impl TranscriptScrollback {
         self.target = ScrollbackTarget::Nothing;
     }
 
-    /// Notes what the first visible block of a frame is.
+    /// Notes the first visible block of a frame, and requests earlier blocks when it is near.
     pub(super) fn on_shown(&mut self, from: usize, is_scrolled: bool) {
         self.target = match self.target {
             ScrollbackTarget::LogStart | ScrollbackTarget::DownToEvent(_) => self.target,
@@ -89,12 +88,12 @@ impl TranscriptScrollback {
 }
 
 impl ChatTranscript {
-    /// Tells whether the log has more than is kept here.
+    /// Returns whether the log has more than is kept here.
     pub fn has_scrollback(&self) -> bool {
         self.earlier.range.last_incomplete_event() > 0
     }
 
-    /// The number of the last event that somebody wants to be told of, and how much of what came before it.
+    /// Returns the part of the log that the view needs, by the number of its last event.
     pub fn wanted_scrollback(&self) -> Option<ScrollbackDemand> {
         let last = Some(self.earlier.range.last_incomplete_event()).filter(|last| *last > 0)?;
         match self.earlier.target {
@@ -107,7 +106,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Begins a piece of the past, which is kept whole: how many events of the log came before it.
+    /// Starts a chunk of earlier events, which is kept whole; `before` events of the log precede it.
     pub fn start_after(&mut self, before: u64) {
         self.earlier.range.start_after(before);
         self.is_piece = true;
@@ -116,7 +115,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Tells what was not known while what came before was not told.
+    /// Corrects blocks that were incomplete while earlier events were missing.
     fn apply_corrections(&mut self, mended: TurnCorrections) {
         for (seq, role, text) in mended.turn_end_lines {
             let is_it = |block: &&mut TranscriptBlock| {
@@ -142,8 +141,8 @@ impl ChatTranscript {
         self.recount_bytes();
     }
 
-    /// Puts what came right before the first block in front; what is looked at stays where it is, unless
-    /// the beginning was asked for. What lies elsewhere is not taken.
+    /// Prepends the chunk that directly precedes the first block; the visible part stays in place, unless
+    /// the start of the log was requested. A chunk from elsewhere is ignored.
     pub fn prepend_chunk(&mut self, mut earlier: Self) {
         if !self
             .earlier
@@ -162,7 +161,7 @@ impl ChatTranscript {
         let mended = self.turns.merge_earlier(earlier.turns);
         self.apply_corrections(mended);
         for mut block in earlier.blocks.into_iter().rev() {
-            // A piece that is still being written in the past was never finished.
+            // A text of an earlier chunk that is still provisional was never finished.
             if block.is_provisional() {
                 continue;
             }
@@ -192,35 +191,35 @@ impl ChatTranscript {
     }
 }
 
-/// What of the log somebody wants to see.
+/// A part of the log that the view needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScrollbackDemand {
-    /// A piece that ends with this event.
+    /// The chunk that ends with this event.
     Chunk {
-        /// Its number in the log.
+        /// The number of that event in the log.
         last: u64,
     },
     /// Everything up to this event.
     All {
-        /// Its number in the log.
+        /// The number of that event in the log.
         last: u64,
     },
-    /// Whether letters stand in what came before; nothing of it is to be shown yet.
+    /// Whether earlier events contain a text; nothing of them is shown yet.
     Search {
-        /// The number in the log of the event from which on back.
+        /// The number of the event to search backwards from.
         last: u64,
-        /// The letters, in lower case.
+        /// The search text, in lower case.
         letters: String,
     },
-    /// The rows of Log that a piece has which ends with this event.
+    /// The Log tab's rows of the chunk that ends with this event.
     Rows {
-        /// Its number in the log.
+        /// The number of that event in the log.
         last: u64,
     },
 }
 
 impl ScrollbackDemand {
-    /// The number in the log of the event with which it ends.
+    /// Returns the log number of the event that the part ends with.
     pub fn last_event(&self) -> u64 {
         match self {
             Self::Chunk { last }

@@ -1,67 +1,67 @@
-//! What is looked for in the stream: in what is kept at once, and further back a piece of the log at a time.
+//! Search in the stream: first in the kept blocks, then backwards through the log, one chunk at a time.
 //!
-//! Refuses to read the log: it says what it wants looked through. What has nothing is not kept; once there is
-//! a place, everything down to it is told again.
+//! The caller reads the log. Chunks without a match are not kept; once there is a match, everything down to
+//! it is loaded.
 
 use ratatui::text::Line;
 
 use super::transcript_scroll::TranscriptScrollPosition;
 use super::{ChatTranscript, ScrollbackDemand};
 
-/// What is looked for.
+/// A search in the stream.
 #[derive(Debug, Default)]
 pub struct TranscriptSearch {
-    /// The letters, in lower case.
+    /// The search text, in lower case.
     query: String,
-    /// The numbers of the blocks that have them.
+    /// The numbers of the matching blocks.
     hits: Vec<usize>,
-    /// The block that was opened to show what it has.
+    /// The block that was opened to show its match.
     opened_block: Option<usize>,
     log_state: LogSearchState,
 }
 
-/// How far back it was looked for beyond what is kept.
+/// How far the search went beyond the kept blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum LogSearchState {
-    /// Not at all.
+    /// Only the kept blocks were searched.
     #[default]
     NotStarted,
-    /// Down to this event, and further.
+    /// Down to this event, and still searching.
     Searching { last: u64 },
-    /// To the event that has it, which is not told yet.
+    /// Down to the matching event, which is not loaded yet.
     Loading { seq: u64 },
-    /// To the first event.
+    /// Down to the first event.
     Complete,
     /// As far as the log could be read.
     Unreadable,
 }
 
-/// What came of looking through a piece of the log.
+/// The result of searching one chunk of the log.
 #[derive(Debug)]
 pub struct LogSearchResult {
     query: String,
-    /// The number of its last event, and of the last one before it.
+    /// The number of its last event, and of the last event before the chunk.
     range: (u64, u64),
-    /// The last event in it that tells of the letters.
+    /// The last event in it that matches.
     match_seq: Option<u64>,
 }
 
-/// How far it was looked for, to be said.
+/// The progress of a search, for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LogSearchProgress {
-    /// Through everything that there is.
+    /// The whole log was searched.
     Complete,
-    /// Through what is kept; there is more.
+    /// The loaded part was searched; there is more.
     LoadedOnly,
-    /// So many per cent of the log.
+    /// Percentage of the log that was searched.
     Searching(u64),
-    /// There is a place, which is being told.
+    /// A match was found and is being loaded.
     Loading,
-    /// What is left cannot be read.
+    /// The rest of the log cannot be read.
     Unreadable,
 }
 
-/// Where the view stands and what is pointed at.
+/// The scroll position and the selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TranscriptPosition {
     scroll: TranscriptScrollPosition,
@@ -69,7 +69,7 @@ pub struct TranscriptPosition {
 }
 
 impl ChatTranscript {
-    /// Where the view stands, to come back to it.
+    /// Returns the current position, to restore it later.
     pub fn position(&self) -> TranscriptPosition {
         TranscriptPosition {
             scroll: self.scroll,
@@ -77,15 +77,15 @@ impl ChatTranscript {
         }
     }
 
-    /// Stands where it stood, or at the end where that is forgotten.
+    /// Restores a position; the view follows the end if its block is gone.
     pub fn restore_position(&mut self, stand: TranscriptPosition) {
         (self.scroll, self.selected_block) = (stand.scroll, stand.selected);
         self.stop_loading_match();
         self.evict_old_blocks();
     }
 
-    /// Looks for letters, whatever their case; goes to the last place that has them, and further back where
-    /// nothing that is kept has.
+    /// Searches for a text, ignoring case; goes to the last match, and searches further back if no kept
+    /// block matches.
     pub fn search(&mut self, find: &mut TranscriptSearch, letters: &str) {
         let letters = letters.to_lowercase();
         let narrows = !find.query.is_empty() && letters.starts_with(&find.query);
@@ -100,7 +100,8 @@ impl ChatTranscript {
         find.query = letters;
         self.stop_loading_match();
         find.log_state = match find.log_state {
-            // What had no part of it has not all of it.
+            // A chunk without the shorter text cannot contain the longer one, so earlier results stay
+            // valid.
             LogSearchState::Searching { .. }
             | LogSearchState::Complete
             | LogSearchState::Unreadable
@@ -133,7 +134,7 @@ impl ChatTranscript {
         all.filter(|n| self.block_contains(*n, letters)).collect()
     }
 
-    /// Looks through what came before everything that is kept; tells whether there is something.
+    /// Starts a search in the log before the kept blocks; returns whether there is anything to search.
     fn start_log_search(&self, find: &mut TranscriptSearch) -> bool {
         let last = self.earlier.range.last_incomplete_event();
         let begins =
@@ -144,7 +145,7 @@ impl ChatTranscript {
         begins
     }
 
-    /// What of the log is to be looked through.
+    /// Returns the part of the log to search next.
     pub fn wanted_log_search(&self, find: &TranscriptSearch) -> Option<ScrollbackDemand> {
         match find.log_state {
             LogSearchState::Searching { last } => Some(ScrollbackDemand::Search {
@@ -155,7 +156,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Looks for letters in a piece of the past.
+    /// Searches a chunk of earlier events.
     pub fn search_chunk(&self, letters: &str) -> LogSearchResult {
         let found = self
             .blocks
@@ -172,7 +173,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Takes in what came of a look at a piece of the log.
+    /// Applies the result of searching one chunk.
     pub fn on_log_search_result(&mut self, find: &mut TranscriptSearch, looked: &LogSearchResult) {
         let (last, before) = looked.range;
         if find.log_state != (LogSearchState::Searching { last })
@@ -181,7 +182,7 @@ impl ChatTranscript {
             return;
         }
         find.log_state = match looked.match_seq {
-            // Some of the letters are no hit.
+            // The chunk was searched for a shorter text: its match may not match the current text.
             Some(_) if find.query != looked.query => return,
             Some(seq) => {
                 self.earlier.request_down_to(seq);
@@ -192,7 +193,7 @@ impl ChatTranscript {
         };
     }
 
-    /// Goes to what was found further back, once that is told.
+    /// Goes to a match further back once it is loaded.
     pub fn go_to_loaded_match(&mut self, find: &mut TranscriptSearch) {
         let LogSearchState::Loading { seq } = find.log_state else {
             return;
@@ -212,7 +213,7 @@ impl ChatTranscript {
                 self.reveal_match(number, find);
                 self.stop_loading_match();
             }
-            // It is called something else here.
+            // The loaded blocks show the event differently and contain no match.
             (None, true) => {
                 self.stop_loading_match();
                 self.start_log_search(find);
@@ -221,14 +222,15 @@ impl ChatTranscript {
         }
     }
 
-    /// Has no more told of what was found further back.
+    /// Stops loading down to a match.
     pub fn stop_loading_match(&mut self) {
         if self.earlier.is_going_down() {
             self.earlier.clear_request();
         }
     }
 
-    /// Goes to the next place, or the one before: further back than what is kept, then around the ends.
+    /// Goes to the next or the previous match; before the first one, it searches further back, then wraps
+    /// around.
     pub fn step_match(&mut self, find: &mut TranscriptSearch, is_next: bool) {
         let picked = self.selected_block().unwrap_or(self.first);
         let next = if is_next {
@@ -246,7 +248,8 @@ impl ChatTranscript {
         }
     }
 
-    /// Points at a block and brings the line into view that has the letters; one that is folded is opened for as long.
+    /// Selects a block and scrolls its match into view; a folded block is opened while its match is
+    /// selected.
     fn reveal_match(&mut self, number: usize, find: &mut TranscriptSearch) {
         if let Some(opened) = find.opened_block.take_if(|opened| *opened != number) {
             self.toggle_fold(opened);
@@ -272,7 +275,7 @@ impl ChatTranscript {
         let is_whole =
             self.scroll == self.visible_scroll && n_shown == block.height(columns, thinking);
         if let Some(line) = line.filter(|_| !is_whole) {
-            // What stands above it says what it is about, where both fit.
+            // Lines above the match give context, if both fit.
             let from = if line < n_rows / 2 {
                 0
             } else {
@@ -282,7 +285,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Folds what was opened to show what it has.
+    /// Folds the block that was opened to show its match.
     pub fn refold_opened(&mut self, find: &mut TranscriptSearch) {
         if let Some(opened) = find.opened_block.take() {
             self.toggle_fold(opened);
@@ -296,7 +299,7 @@ impl ChatTranscript {
         }
     }
 
-    /// Looks no further back.
+    /// Stops the search in the log, because the log cannot be read.
     pub fn stop_log_search(&mut self, find: &mut TranscriptSearch) {
         self.stop_loading_match();
         if let LogSearchState::Searching { .. } | LogSearchState::Loading { .. } = find.log_state {
@@ -304,7 +307,7 @@ impl ChatTranscript {
         }
     }
 
-    /// How far it was looked for.
+    /// Returns how far the search went.
     pub fn search_progress(&self, find: &TranscriptSearch) -> LogSearchProgress {
         let all = self.earlier.range.last_event().max(1);
         match find.log_state {
@@ -318,7 +321,8 @@ impl ChatTranscript {
         }
     }
 
-    /// Which place of how many is pointed at, from 1; 0 where it is none of them.
+    /// Returns the position of the selected match, from 1, and the count of matches; the position is 0 if
+    /// the selection is no match.
     pub fn match_position(&self, find: &TranscriptSearch) -> (usize, usize) {
         let picked = self.selected_block();
         let at = find.hits.iter().position(|hit| Some(*hit) == picked);

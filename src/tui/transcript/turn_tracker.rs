@@ -1,6 +1,7 @@
-//! Whose turn it is, when it began and what it used: a name stands once a turn, and its cost below it.
+//! Whose turn it is, when it started and what it used: the author's name is shown once per turn, the usage
+//! below it.
 //!
-//! Refuses to know the run's state: all of it is read off the events.
+//! All of it is derived from events, so that it also works for a part of the log.
 
 use std::collections::BTreeMap;
 
@@ -12,65 +13,65 @@ use crate::domain::turn::{Role, TurnOutcome};
 use crate::tui::labels::{format_elapsed, format_tokens};
 use crate::tui::text_wrap::to_one_line;
 
-/// The turn at hand.
+/// State of the current turn.
 #[derive(Debug, Default)]
 pub(super) struct TurnTracker {
     since: Option<UnixMillis>,
-    /// Who spoke or acted last, in this turn.
+    /// Who spoke or acted last in this turn.
     last_role: Option<Role>,
-    /// The totals that were told last.
+    /// The latest reported totals.
     latest_usage: BTreeMap<Role, SessionUsage>,
-    /// The totals when the turn began.
+    /// The totals when the turn started.
     usage_at_start: BTreeMap<Role, SessionUsage>,
-    /// At which adapter each role is, as far as it was told.
+    /// The adapter of each role, as far as events named it.
     adapters: BTreeMap<Role, String>,
-    /// Whether turns came before that are not told here.
+    /// Whether there were earlier turns that are not loaded here.
     has_unseen_turns: bool,
-    /// Whether a turn began or ended here; what comes before that is of one that began earlier.
+    /// Whether a turn started or ended here; anything before that belongs to an earlier turn.
     has_turn_boundary: bool,
-    /// Whether the next block had its name in any case.
+    /// Whether the next block gets its name in any case.
     is_name_reset: bool,
-    /// The event of the first block, where it has a name only because what came before is not told here.
+    /// The event of the first block, if it has a name only because earlier blocks are not loaded.
     first_named_block: Option<(u64, Role)>,
-    /// The turns of which something was told before what is told here.
+    /// Turns that started before the loaded part.
     partial_turns: Vec<PartialTurn>,
-    /// The end of a turn of which nothing else is told here, with the totals up to then.
+    /// The end of a turn if nothing else of the turn is loaded, with the totals up to then.
     bare_turn_end: Option<(u64, UnixMillis, BTreeMap<Role, SessionUsage>)>,
 }
 
-/// A turn that ended here and of which not everything is known.
+/// A turn that ended here, with some of its facts unknown.
 #[derive(Debug, Clone, Copy)]
 struct PartialTurn {
     /// The event that ended it.
     seq: u64,
     role: Role,
-    /// When it began, where that is known.
+    /// When it started, if known.
     since: Option<UnixMillis>,
     ended_at: UnixMillis,
-    /// What was used up to then, where that is known.
+    /// Usage up to its end, if known.
     used: Option<SessionUsage>,
-    /// What was used before it, where that is known.
+    /// Usage before it, if known.
     before: Option<SessionUsage>,
 }
 
-/// What the earlier part of the log changes of what is told already.
+/// Corrections to existing blocks once an earlier part of the log is loaded.
 #[derive(Debug, Default)]
 pub(super) struct TurnCorrections {
     /// The lines that end turns, each by its event and its role.
     pub turn_end_lines: Vec<(u64, Role, String)>,
-    /// The line of a turn of which only the end was told.
+    /// The line of a turn if only its end was loaded.
     pub bare_end_block: Option<(u64, TranscriptBlock)>,
-    /// The event of a block that needs no name: its author goes on.
+    /// The event of a block that needs no name, because the author before it is the same.
     pub block_without_name: Option<u64>,
 }
 
 impl TurnTracker {
-    /// Events came before that are not told here: what totals were then is not known.
+    /// Notes that earlier turns are not loaded: their totals are unknown.
     pub fn mark_unseen_turns(&mut self) {
         self.has_unseen_turns = true;
     }
 
-    /// Counts events from a later one on, as their log does.
+    /// Shifts event numbers after the start of the log became known.
     pub fn shift_sequence(&mut self, n_before: u64) {
         let cut = self.partial_turns.iter_mut().map(|cut| &mut cut.seq);
         let named = self.first_named_block.iter_mut().map(|(seq, _)| seq);
@@ -80,7 +81,8 @@ impl TurnTracker {
             .for_each(|seq| *seq += n_before);
     }
 
-    /// Takes over what was told right before, where nothing later is known; gives what of that is known now.
+    /// Merges the state of the directly preceding part where nothing later is known; returns the
+    /// corrections that this allows.
     pub fn merge_earlier(&mut self, earlier: Self) -> TurnCorrections {
         let mended = self.correct_partial_turns(&earlier);
         let goes_on = !self.has_turn_boundary;
@@ -117,7 +119,7 @@ impl TurnTracker {
         let all = std::mem::take(&mut self.partial_turns);
         for mut cut in all {
             let totals = match cut.since {
-                // It began in the earlier part.
+                // The turn started in the earlier part.
                 None => &earlier.usage_at_start,
                 Some(_) => &earlier.latest_usage,
             };
@@ -177,7 +179,7 @@ impl TurnTracker {
         Some((seq, cut.turn_end_block()))
     }
 
-    /// Takes an event in, by its number; gives the line that ends a turn.
+    /// Applies an event, given with its number; returns the line that ends a turn.
     pub fn on_event(&mut self, at: UnixMillis, seq: u64, event: &Event) -> Option<TranscriptBlock> {
         match event {
             Event::TurnStarted { .. } | Event::TurnEnded { .. } | Event::PhaseChanged { .. } => {
@@ -225,7 +227,7 @@ impl TurnTracker {
         None
     }
 
-    /// Which CLI a role is played by.
+    /// Returns the notice of a role's CLI and its version.
     fn version_notice(&self, role: Role, adapter: &str, version: &str) -> TranscriptBlock {
         let who = role.name();
         let adapter = match adapter {
@@ -233,7 +235,7 @@ impl TurnTracker {
             adapter => adapter,
         };
         let text = match adapter {
-            // It was told before what is shown, and is no part of what was recorded then.
+            // Older logs name the adapter only in an earlier event, which is not loaded here.
             "" => format!("the {who}'s CLI has the version {}", to_one_line(version)),
             name => format!(
                 "the {who} is {}",
@@ -270,7 +272,8 @@ impl TurnTracker {
         Some(cut.turn_end_block())
     }
 
-    /// Says whether a block needs a name line: the first of its author, and after somebody else's.
+    /// Returns whether a block needs a name line: the first of its author, and after another author's
+    /// block.
     pub fn claim_name_line(&mut self, block: &TranscriptBlock) -> bool {
         match (block.author, &block.content) {
             (BlockAuthor::System, _) => false,
@@ -289,14 +292,14 @@ impl TurnTracker {
         }
     }
 
-    /// A name that was written may be gone: the next block has its own.
+    /// Makes the next block show its name, because the block with the name may be gone.
     pub fn reset_name(&mut self) {
         self.last_role = None;
     }
 }
 
 impl PartialTurn {
-    /// Tells whether nothing more of it can be known.
+    /// Returns whether all facts of the turn are known.
     fn is_complete(&self) -> bool {
         self.since.is_some() && self.before.is_some() && self.used.is_some()
     }

@@ -1,14 +1,15 @@
-//! Markdown as HTML, as far as agents use it: headings, lists, boxes, code, quotations, emphasis; all else is text.
+//! Renders Markdown as HTML, as far as agents use it: headings, lists, boxes, code, quotations, emphasis; all else is
+//! text.
 //!
-//! Total on any text, and no byte of it becomes markup: what is not known here is shown as it stands.
+//! Accepts any text, and none of it becomes markup: unknown syntax is shown as it is.
 
 use super::escape_html;
 use crate::text::fenced_block::{self, MarkdownPart};
 
-/// How deep quotations stand in each other; what is deeper is text.
+/// Maximum depth of nested quotations; deeper ones are shown as text.
 const MAX_QUOTE_DEPTH: usize = 4;
 
-/// A text as HTML.
+/// Renders Markdown as HTML; everything in the text is escaped.
 pub fn to_html(text: &str) -> String {
     render_nested(text, 0)
 }
@@ -25,7 +26,7 @@ fn render_nested(text: &str, depth: usize) -> String {
         .collect()
 }
 
-/// What a line quotes.
+/// Returns the quoted text of a quotation line.
 fn strip_quote_mark(line: &str, depth: usize) -> Option<&str> {
     let rest = line.strip_prefix('>').filter(|_| depth < MAX_QUOTE_DEPTH)?;
     Some(rest.strip_prefix(' ').unwrap_or(rest))
@@ -68,7 +69,7 @@ fn render_paragraphs(text: &str) -> String {
             end(&mut paragraph, &mut out);
         } else if let Some((level, title)) = parse_heading(trimmed) {
             end(&mut paragraph, &mut out);
-            // The page has two levels of its own.
+            // The page itself uses heading levels 1 and 2.
             let level = (level + 2).min(6);
             out.push_str(&format!(
                 "<h{level} dir=\"auto\">{}</h{level}>\n",
@@ -88,7 +89,7 @@ fn parse_heading(line: &str) -> Option<(usize, &str)> {
     ((1..=6).contains(&level) && text.starts_with(' ')).then(|| (level, text.trim()))
 }
 
-/// One line: its indentation, boxes, code and emphasis.
+/// Renders one line: its indentation, boxes, code and emphasis.
 pub fn render_inline(line: &str) -> String {
     let trimmed = line.trim_start();
     let lead = "&nbsp;".repeat((line.len() - trimmed.len()).min(24));
@@ -102,7 +103,7 @@ pub fn render_inline(line: &str) -> String {
     format!("{lead}{sign}{}", render_emphasis(&replace_checkboxes(rest)))
 }
 
-/// Boxes as signs that are seen.
+/// Replaces checkboxes with symbols.
 fn replace_checkboxes(text: &str) -> String {
     for (sign, shown) in [("[ ] ", "☐ "), ("[x] ", "☑ "), ("[X] ", "☑ ")] {
         if let Some((number, rest)) = text.split_once(sign)
@@ -116,7 +117,7 @@ fn replace_checkboxes(text: &str) -> String {
     text.to_owned()
 }
 
-/// `code` and **strong**, each only where it is closed.
+/// Renders `code` and **strong**, each only if it is closed.
 fn render_emphasis(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

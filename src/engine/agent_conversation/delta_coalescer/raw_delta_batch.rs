@@ -1,7 +1,6 @@
-//! Pieces of texts on their way to the raw stream: those that come together are one line of it, and each text is
-//! cleaned as one.
+//! Merges text deltas for the raw stream: consecutive ones become one line, and each text is cleaned as a whole.
 //!
-//! A secret of several lines is none to whoever sees its last lines alone. Refuses to know the stream.
+//! Cleaning lines separately would miss a secret of several lines.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -13,7 +12,6 @@ use crate::text::TextCleaner;
 
 use super::MAX_DELTA_BYTES;
 
-/// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine::agent_conversation) struct RawDelta<'a> {
     what: &'static str,
@@ -21,7 +19,7 @@ pub(in crate::engine::agent_conversation) struct RawDelta<'a> {
     text: &'a str,
 }
 
-/// The piece that is all that a line told.
+/// Returns the delta of an output line that contains nothing else.
 pub(in crate::engine::agent_conversation) fn single_delta(
     outputs: &[AdapterOutput],
 ) -> Option<RawDelta<'_>> {
@@ -37,20 +35,20 @@ pub(in crate::engine::agent_conversation) fn single_delta(
     Some(RawDelta { what, item, text })
 }
 
-/// Which text: what it is, and the CLI's name of it.
+/// The key of a text: its kind, and the CLI's id of it.
 type RawDeltaKey = (&'static str, String);
 
-/// All pieces that are not in the raw stream yet.
+/// All deltas that are not in the raw stream yet.
 #[derive(Debug, Default)]
 pub(in crate::engine::agent_conversation) struct RawDeltaBatch {
-    /// Those of one text that came together.
+    /// Consecutive deltas of one text.
     pending: Option<(RawDeltaKey, u32, String)>,
-    /// What of each text is not certain yet.
+    /// A cleaner for each text, which keeps the end that it cannot clean yet.
     cleaners: BTreeMap<RawDeltaKey, TextCleaner>,
 }
 
 impl RawDeltaBatch {
-    /// Takes a piece in; gives the line of those before it, where it does not go with them.
+    /// Adds a delta; returns the line of the earlier ones if they belong to another text.
     pub fn push(&mut self, piece: RawDelta<'_>) -> Option<String> {
         if let Some(((what, item), n, text)) = &mut self.pending
             && (*what, item.as_str()) == (piece.what, piece.item)
@@ -66,15 +64,15 @@ impl RawDeltaBatch {
         line
     }
 
-    /// The line of those that came together, as `{"from":"cli","pieces":…,"item":…,"text":…}`, as far as they are
-    /// certain.
+    /// Returns the line of the collected deltas, as `{"from":"cli","pieces":…,"item":…,"text":…}`, with the text
+    /// that is already cleaned.
     pub fn take_line(&mut self) -> Option<String> {
         let (of, n, text) = self.pending.take()?;
         let cleaner = self.cleaners.entry(of.clone()).or_default();
         format_line(&of, n, &cleaner.push(&text))
     }
 
-    /// Ends all texts; gives the lines of what is left of them.
+    /// Ends all texts; returns the lines of the remaining text.
     pub fn finish_texts(&mut self) -> Vec<String> {
         let mut lines: Vec<String> = self.take_line().into_iter().collect();
         let cleaners = take(&mut self.cleaners).into_iter();
@@ -109,7 +107,7 @@ mod tests {
         })]
     }
 
-    /// What becomes of an output that comes in such pieces.
+    /// Checks the raw lines of an output that arrives in such deltas.
     fn check(pieces: &[String], expected: &[Value]) {
         let mut raw = RawDeltaBatch::default();
         let mut lines = Vec::new();

@@ -1,6 +1,4 @@
-//! One call that waits: what it is told meanwhile, at most once a second, then its answer, and nothing after that.
-//!
-//! Refuses to know what a call waits for.
+//! Forwards a pending call's progress, at most once a second, then its answer, and nothing after that.
 
 use std::time::Duration;
 
@@ -9,21 +7,21 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::mcp::socket_protocol::{ToolAnswer, ToolSocketMessage};
 
-/// How long after one word of progress the next may come; of those in between the last one counts.
+/// The shortest time between two progress messages; of those in between only the last one is sent.
 pub(super) const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A call that is not answered yet.
 pub(super) struct ToolCallForwarder {
-    /// The number that its server gave it.
+    /// The number that the call's server gave it.
     pub(super) id: u64,
-    /// Where its answer comes from.
+    /// The channel of the answer.
     pub(super) given: oneshot::Receiver<ToolAnswer>,
-    /// Where what it waits for is told; `None` where its CLI does not want to know.
+    /// The channel of the progress; `None` if the CLI does not want any.
     pub(super) progress: Option<watch::Receiver<String>>,
 }
 
 impl ToolCallForwarder {
-    /// Passes on what comes, the answer last.
+    /// Forwards progress messages, and the answer last.
     pub(super) async fn forward_until_answer(mut self, tell: mpsc::Sender<ToolSocketMessage>) {
         let mut free_at = Instant::now();
         let answer = loop {
@@ -33,7 +31,7 @@ impl ToolCallForwarder {
                 text = next_progress(&mut self.progress, free_at) => text,
             };
             free_at = Instant::now() + PROGRESS_INTERVAL;
-            // Nobody takes it only when the connection is gone, and this with it.
+            // The receiver is gone only if the connection is, and then this task ends too.
             let _gone = tell
                 .send(ToolSocketMessage::Progress { id: self.id, text })
                 .await;
@@ -44,7 +42,7 @@ impl ToolCallForwarder {
     }
 }
 
-/// Waits for the next word of progress that may be told. Cancel safe.
+/// Waits for the next progress message that may be sent. Cancel safe.
 async fn next_progress(progress: &mut Option<watch::Receiver<String>>, free_at: Instant) -> String {
     let Some(progress) = progress else {
         return std::future::pending().await;
@@ -52,7 +50,7 @@ async fn next_progress(progress: &mut Option<watch::Receiver<String>>, free_at: 
     sleep_until(free_at).await;
     match progress.changed().await {
         Ok(()) => progress.borrow_and_update().clone(),
-        // Whoever told has nothing more to tell; the answer comes all the same.
+        // The sender reports no more progress; the answer still comes.
         Err(_) => std::future::pending().await,
     }
 }
@@ -71,7 +69,7 @@ mod tests {
         }
     }
 
-    /// A call that wants to know, with both ends of it.
+    /// A call that wants progress, with both ends of its channels.
     fn call() -> (
         oneshot::Sender<ToolAnswer>,
         watch::Sender<String>,

@@ -1,4 +1,4 @@
-//! Who gets through a door, and what comes back.
+//! Tests who can connect to a tool socket, and what it answers.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -17,7 +17,7 @@ fn session(name: &str) -> SessionId {
     SessionId::new(format!("ses_{name}"))
 }
 
-/// What a door's server is started with.
+/// Returns the path after a flag with which a socket's server is started.
 fn given(server: &ToolServerSpec, flag: &str) -> PathBuf {
     let at = server.args.iter().position(|arg| arg == flag).unwrap();
     PathBuf::from(&server.args[at + 1])
@@ -27,7 +27,7 @@ fn token(server: &ToolServerSpec) -> String {
     fs::read_to_string(given(server, "--token")).unwrap()
 }
 
-/// A run's doors with one that is open, and how the server behind it is started.
+/// Creates a run's tool sockets with one open, and the spec of the server that connects to it.
 fn one_door() -> (ToolSockets, ToolServerSpec) {
     let mut doors = ToolSockets::default();
     let server = doors.open_socket(&session("one"), Duration::from_secs(60));
@@ -72,7 +72,7 @@ impl ToolSocketTestClient {
     }
 }
 
-/// The number of the call that wants to be told meanwhile what it waits for.
+/// The number of the call that wants to receive progress.
 const WANTS_PROGRESS: u64 = 9;
 
 fn call(id: u64, tool: &str) -> ToolSocketRequest {
@@ -159,7 +159,7 @@ async fn the_token_of_another_session_opens_nothing() {
 #[tokio::test(start_paused = true)]
 async fn who_was_not_started_by_the_sessions_cli_is_refused() {
     let (doors, server) = one_door();
-    // This test's own process descends from no child of its own.
+    // This test process is not a descendant of its own child.
     let mut child = std::process::Command::new("sleep")
         .arg("60")
         .spawn()

@@ -1,6 +1,4 @@
-//! Whoever comes to a door: whether it gets through, and what it then asks.
-//!
-//! Refuses to know where the door is.
+//! Serves one connection to a tool socket: authenticates the peer, then handles its requests.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,17 +23,17 @@ use crate::mcp::socket_protocol::{
 };
 use crate::process::{ProcessIdentity, is_descendant, is_process_alive, read_parent};
 
-/// How long whoever knocks may take to say who it is, and its CLI to be known.
+/// How long a peer may take to authenticate, and its CLI to be registered.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why nobody is let in who comes from elsewhere.
+/// The reason for refusing a process that the session's CLI did not start.
 const FOREIGN_PROCESS_MESSAGE: &str = "it was not started by the CLI of its session";
 
-/// A session's CLI.
+/// The CLI process of a session.
 #[derive(Debug, Clone)]
 pub(super) struct SessionCliProcess {
     pub(super) pid: u32,
-    /// The process of it that starts its servers.
+    /// The CLI's process that starts its servers.
     starter: Arc<Mutex<Option<ProcessIdentity>>>,
 }
 
@@ -47,8 +45,9 @@ impl SessionCliProcess {
         }
     }
 
-    /// Tells whether a server was started by the process that starts them, which is the one that started the first,
-    /// before its agent could have anything run. Another one counts once that one is gone.
+    /// Returns whether a server was started by the process that starts the CLI's servers. That is the one that
+    /// started the first server, before the agent could run anything. Another one is accepted only after that one
+    /// has exited.
     pub(super) fn has_started_server(&self, server: u32) -> bool {
         let Some(parent) = read_parent(server) else {
             return false;
@@ -64,7 +63,7 @@ impl SessionCliProcess {
     }
 }
 
-/// What a connection needs to know of its door.
+/// What a connection needs to know about its socket.
 #[derive(Clone)]
 pub(super) struct ConnectionContext {
     pub(super) session: SessionId,
@@ -75,7 +74,7 @@ pub(super) struct ConnectionContext {
     pub(super) n_calls: Arc<AtomicU64>,
 }
 
-/// Takes in whoever comes, until the door is closed.
+/// Accepts connections until the socket is closed.
 pub(super) async fn accept_connections(listener: UnixListener, post: ConnectionContext) {
     let mut clients = JoinSet::new();
     loop {
@@ -84,7 +83,7 @@ pub(super) async fn accept_connections(listener: UnixListener, post: ConnectionC
                 Ok((stream, _)) => drop(clients.spawn(serve_connection(stream, post.clone()))),
                 Err(error) => {
                     tracing::warn!(%error, "an agent's server could not be accepted");
-                    // Too many open files, most likely: at once it would fail again.
+                    // Most likely there are too many open files: an immediate retry would fail again.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             },
@@ -114,7 +113,7 @@ async fn serve_connection(stream: UnixStream, mut post: ConnectionContext) {
     });
     if let Err(why) = admitted {
         tracing::warn!(session = %post.session, why, "an agent's server is refused");
-        // Whoever is refused need not listen.
+        // A refused peer may not read the message.
         let _gone = write_message(&mut to, &ToolSocketMessage::Refused { why }).await;
         return;
     }
@@ -124,7 +123,7 @@ async fn serve_connection(stream: UnixStream, mut post: ConnectionContext) {
         tracing::info!(%error, session = %post.session, "an agent's server went");
     }
     for request in calls.open.into_values() {
-        // Nobody takes it only when the program is ending.
+        // The receiver is gone only if the program is ending.
         let _ending = post
             .request_sender
             .send(ToolRequest::CallCancelled(request))
@@ -132,7 +131,7 @@ async fn serve_connection(stream: UnixStream, mut post: ConnectionContext) {
     }
 }
 
-/// Looks who it is: the same user, with the session's token, started by the session's CLI.
+/// Checks the peer: it must have the same user and the session's token, and be started by the session's CLI.
 async fn authenticate_peer(
     lines: &mut ToolSocketLines,
     post: &mut ConnectionContext,
@@ -152,12 +151,12 @@ async fn authenticate_peer(
         Err(error) => return Err(error.to_string()),
     }
     if !cfg!(target_os = "linux") {
-        // Nobody can tell there; the token alone is what binds it.
+        // The origin of a process is unknown there; only the token ties it to the session.
         return Ok(());
     }
     let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
     let pid = pid.ok_or("it cannot be seen which process it is")?;
-    // The CLI may not be known yet, but it is this program's own child.
+    // The CLI may not be registered yet, but it is a child of this program.
     if !is_descendant(pid, std::process::id()) {
         return Err(FOREIGN_PROCESS_MESSAGE.to_owned());
     }
@@ -176,7 +175,7 @@ async fn authenticate_peer(
     }
 }
 
-/// Compares without telling by the time taken how much was right.
+/// Compares in constant time, so that the duration does not reveal how much was right.
 fn is_same_token(given: &str, token: &str) -> bool {
     let differing = given
         .bytes()
@@ -187,7 +186,7 @@ fn is_same_token(given: &str, token: &str) -> bool {
 
 pub(super) type ToolSocketLines = BufReader<OwnedReadHalf>;
 
-/// The calls of one connection that are not answered yet, by the numbers that it gave them.
+/// The unanswered calls of one connection, by the numbers that the connection gave them.
 #[derive(Default)]
 struct ConnectionCalls {
     open: BTreeMap<u64, RequestId>,
@@ -204,7 +203,7 @@ async fn serve_requests(
     let (tell, mut tells) = mpsc::channel(REQUEST_CHANNEL_CAPACITY);
     let mut waiting = JoinSet::new();
     let (heard, mut asks) = mpsc::channel(REQUEST_CHANNEL_CAPACITY);
-    // A line is read whole or not at all, whatever else happens meanwhile.
+    // A separate task reads the lines, because a cancelled read would lose part of a line.
     let mut hearing = JoinSet::new();
     hearing.spawn(async move {
         loop {
@@ -234,7 +233,7 @@ async fn serve_requests(
     }
 }
 
-/// Passes on what was asked; what it comes to is told.
+/// Forwards a request to the engine; a spawned task sends its answer.
 async fn dispatch_request(
     ask: ToolSocketRequest,
     post: &ConnectionContext,
@@ -250,7 +249,7 @@ async fn dispatch_request(
             let given = request_tool_list(post).await.map_err(ending)?;
             waiting.spawn(async move {
                 if let Ok(tools) = given.await {
-                    // Nobody takes it only when the connection is gone.
+                    // The receiver is gone only if the connection is.
                     let _gone = tell.send(ToolSocketMessage::Tools { id, tools }).await;
                 }
             });
@@ -303,7 +302,7 @@ async fn dispatch_request(
     }
 }
 
-/// Asks which tools the session has.
+/// Requests the list of the session's tools.
 async fn request_tool_list(
     post: &ConnectionContext,
 ) -> Result<oneshot::Receiver<Vec<OfferedTool>>, mpsc::error::SendError<ToolRequest>> {
@@ -318,7 +317,7 @@ async fn request_tool_list(
 async fn write_message(to: &mut OwnedWriteHalf, tell: &ToolSocketMessage) -> io::Result<()> {
     let line = socket_protocol::encode_line(tell)?;
     match tell {
-        // One answer that cannot be told must not end the connection for all others.
+        // One answer that is too long must not end the connection for all other calls.
         ToolSocketMessage::Answer { id, .. } if line.len() > MAX_LINE_BYTES => {
             let answer = ToolAnswer::failed(format!(
                 "it was done, but the answer has {} bytes, and at most {MAX_LINE_BYTES} can be told; ask for less",
@@ -334,7 +333,7 @@ async fn write_message(to: &mut OwnedWriteHalf, tell: &ToolSocketMessage) -> io:
     }
 }
 
-/// Reads the next line; `None` when there is none.
+/// Reads the next request; `None` at the end of the connection.
 async fn read_request(lines: &mut ToolSocketLines) -> io::Result<Option<ToolSocketRequest>> {
     let mut line = Vec::new();
     let mut limited = lines.take(MAX_LINE_BYTES as u64);

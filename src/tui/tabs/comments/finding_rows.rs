@@ -1,6 +1,6 @@
-//! A finding in a row, where there are more of them than a window holds with all that became of each.
+//! One-row view of a finding, used when the full findings do not fit into the window.
 //!
-//! Refuses to wrap: what is cut is read by pointing at it.
+//! Rows are cut, not wrapped: selecting a finding shows all of it.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -11,10 +11,10 @@ use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// From how many on they are so many.
+/// From this many findings on, the compact list is used.
 pub const MIN_COMPACT_FINDINGS: usize = 5;
 
-/// A finding in a row; quiet where it is settled.
+/// Renders a finding as one row, dimmed if it is settled.
 pub(super) fn finding_row(finding: &Finding) -> CommentsEntry {
     let remark = &finding.remark;
     let (sign, _, style) = status_label(finding);
@@ -34,7 +34,7 @@ pub(super) fn finding_row(finding: &Finding) -> CommentsEntry {
     }
 }
 
-/// The row before the settled findings: folded, it stands for them.
+/// Renders the row before the settled findings; folded, it replaces them.
 pub(super) fn settled_row(
     n: usize,
     stands: SettledFindingsFold,
@@ -54,7 +54,7 @@ pub(super) fn settled_row(
     }
 }
 
-/// The parts in one line; what has no room is cut.
+/// Joins the parts on one line and cuts what does not fit.
 pub(super) fn cut_to_line(parts: &[(String, Style)], columns: usize) -> Line<'static> {
     let mut left = columns;
     let spans = parts.iter().map(|(text, style)| {

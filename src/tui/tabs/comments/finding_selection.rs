@@ -1,6 +1,4 @@
-//! Which findings are listed, which is pointed at, and what of them is open.
-//!
-//! Refuses to draw anything.
+//! Which findings are listed, selected and expanded. Drawing them is the parent module's work.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +7,20 @@ use crate::domain::findings::{Finding, FindingDisposition, FindingStatus};
 use crate::domain::run::RunState;
 use crate::tui::scroll_view::ScrollTarget;
 
-/// Which findings are listed, which of them is pointed at, and which show all that is said of them.
+/// Which findings are listed, which one is selected, and which ones are expanded.
 #[derive(Debug, Default)]
 pub struct FindingSelection {
     pub(super) filter: FindingFilter,
     pub(super) selected: Option<ScrollTarget>,
     open: BTreeSet<u32>,
-    /// Whether the settled ones are listed beside the open ones.
+    /// Whether settled findings are listed beside the open ones.
     settled_fold: SettledFindingsFold,
-    /// Whether each review is listed where one row can stand for them.
+    /// Whether each review is listed where one summary row could replace all.
     pub(super) reviews_fold: ReviewsFold,
-    /// Letters that are looked for, in lower case: what has them is open.
+    /// The search text, in lower case: findings that contain it are expanded.
     query: String,
 }
 
-/// Which findings are listed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum FindingFilter {
     #[default]
@@ -62,39 +59,38 @@ impl FindingFilter {
     }
 }
 
-/// Whether the settled findings are listed where others are open.
+/// Whether settled findings are listed while others are open.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SettledFindingsFold {
-    /// One row stands for them.
+    /// One row replaces them.
     #[default]
     Folded,
-    /// They are.
     Listed,
 }
 
-/// Whether reviews are listed where one row can stand for them.
+/// Whether reviews are listed where one row could replace them.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ReviewsFold {
-    /// That row stands for them.
+    /// One row replaces them.
     #[default]
     Folded,
-    /// They are.
     Listed,
 }
 
-/// How the planner answered last.
+/// Returns the planner's latest answer to a finding.
 pub(super) fn last_disposition(finding: &Finding) -> Option<FindingDisposition> {
     finding.responses.last().map(|(_, response)| response.stand)
 }
 
 impl FindingSelection {
-    /// Lists other findings.
+    /// Switches to the next filter.
     pub fn next_filter(&mut self) {
         self.filter = self.filter.next();
         self.selected = None;
     }
 
-    /// How reviews are shown where they would leave findings little room. What is looked for may stand among them.
+    /// Returns how reviews are shown where they would leave findings little room. During a search they are
+    /// listed, because they may contain a match.
     pub(super) fn review_table_mode(&self) -> ReviewTableMode {
         match self.reviews_fold {
             ReviewsFold::Folded if self.query.is_empty() => ReviewTableMode::Folded,
@@ -102,8 +98,8 @@ impl FindingSelection {
         }
     }
 
-    /// Points at what is listed next, or the one before; gives it. `above` is the row above the findings, where there is
-    /// one.
+    /// Selects the next or the previous target and returns it. `above` is the row above the findings, if
+    /// there is one.
     pub fn move_selection(
         &mut self,
         is_next: bool,
@@ -121,7 +117,7 @@ impl FindingSelection {
         listed.splice(0..0, above);
         let at = listed.iter().position(|mark| Some(*mark) == self.selected);
         let next = match (at, is_next) {
-            // Whoever begins to point means a finding.
+            // The first move selects a finding, not the row above the findings.
             (None, true) => usize::from(above.is_some()),
             (None, false) => listed.len().checked_sub(1)?,
             (Some(at), true) => at + 1,
@@ -131,7 +127,7 @@ impl FindingSelection {
         self.selected
     }
 
-    /// The findings that are listed, those that are open first.
+    /// Returns the listed findings, open ones first.
     pub(super) fn listed_findings<'a>(&self, state: &'a RunState) -> Vec<&'a Finding> {
         let all = state.findings.all().iter();
         let mut listed: Vec<&Finding> =
@@ -143,8 +139,9 @@ impl FindingSelection {
         listed
     }
 
-    /// The row that stands before the settled findings, where others are open: how many stand before it, and whether
-    /// it stands for those behind it. What is looked for or pointed at is listed.
+    /// Returns the row before the settled findings if others are open: how many findings come before it,
+    /// and whether it replaces those behind it. During a search, or if a settled finding is selected, they
+    /// are listed.
     pub(super) fn settled_row(&self, state: &RunState) -> Option<(usize, SettledFindingsFold)> {
         let all = state.findings.all();
         let n_open = state.findings.open().count();
@@ -161,18 +158,18 @@ impl FindingSelection {
         (has_both && self.filter == FindingFilter::All).then_some((n_open, stands))
     }
 
-    /// Points at one of those that are listed.
+    /// Selects a listed target.
     pub fn select(&mut self, mark: ScrollTarget) {
         self.selected = Some(mark);
     }
 
-    /// Points at a finding, which is listed from here on.
+    /// Selects a finding and lists all findings, so that it is visible.
     pub fn select_finding(&mut self, n: u32) {
         self.filter = FindingFilter::All;
         self.selected = Some(ScrollTarget::Finding(n));
     }
 
-    /// Opens what is pointed at, or folds it; tells whether there is something.
+    /// Expands or folds the selection; returns whether that was possible.
     pub fn toggle_selected(&mut self) -> bool {
         match self.selected {
             Some(ScrollTarget::Settled) => {
@@ -197,24 +194,24 @@ impl FindingSelection {
         true
     }
 
-    /// Opens whatever has these letters while they are looked for; with none, nothing is open for them.
+    /// Sets the search text, which expands all findings that contain it; an empty text expands none.
     pub fn set_query(&mut self, letters: &str) {
         self.query = letters.to_lowercase();
     }
 
-    /// Leaves a finding open that was opened for what is looked for.
+    /// Keeps a finding expanded after the search that expanded it.
     pub fn keep_open(&mut self, n: u32) {
         self.open.insert(n);
     }
 
-    /// Tells whether all that is said of a finding is shown.
+    /// Returns whether a finding is expanded.
     pub(super) fn is_open(&self, n: u32, evidence: Option<&String>) -> bool {
         let has = |text: &&String| text.to_lowercase().contains(&self.query);
         let is_sought = !self.query.is_empty() && evidence.filter(has).is_some();
         is_sought || self.open.contains(&n)
     }
 
-    /// The number of the finding that is pointed at.
+    /// Returns the number of the selected finding.
     pub fn selected_finding(&self) -> Option<u32> {
         match self.selected? {
             ScrollTarget::Finding(n) => Some(n),
@@ -222,12 +219,12 @@ impl FindingSelection {
         }
     }
 
-    /// What is pointed at.
+    /// Returns the selected target.
     pub fn selected_mark(&self) -> Option<ScrollTarget> {
         self.selected
     }
 
-    /// Points at nothing; tells whether something was pointed at.
+    /// Clears the selection; returns whether there was one.
     pub fn clear_selection(&mut self) -> bool {
         self.selected.take().is_some()
     }

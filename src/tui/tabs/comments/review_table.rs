@@ -1,6 +1,5 @@
-//! What each review came to, in a row; in a low window one row stands for all of them, so that findings have room.
-//!
-//! Refuses to know findings but by their counts.
+//! The table of reviews: one row per review with its result. In a low window one summary row replaces it,
+//! so that findings have room.
 
 use super::CommentsEntry;
 use crate::domain::run::RunState;
@@ -10,21 +9,20 @@ use crate::tui::labels::{self, LocalClock};
 use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::theme;
 
-/// Which part of a window that does not hold everything is too much for the table: one of so many.
+/// The table may take at most one in this many rows of a window that does not fit everything.
 pub(super) const MAX_TABLE_SHARE: usize = 8;
 
 /// How the table of reviews is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewTableMode {
-    /// Every review.
     Full,
-    /// One row in its place.
+    /// One summary row instead of the reviews.
     Folded,
-    /// That row, and every review below it.
+    /// The summary row, and every review below it.
     Opened,
 }
 
-/// How many rows the table takes.
+/// Returns how many rows the table takes.
 pub(super) fn table_height(state: &RunState, clock: LocalClock, columns: usize) -> usize {
     let reviews = state.course.reviews().iter();
     let columns = columns.saturating_sub(2);
@@ -33,7 +31,7 @@ pub(super) fn table_height(state: &RunState, clock: LocalClock, columns: usize) 
         .sum()
 }
 
-/// A row for each review: when, its verdict, how many findings were open, raised and settled.
+/// Renders one row per review: its time, its verdict, how many findings were open, raised and settled.
 pub(super) fn review_rows(
     state: &RunState,
     clock: LocalClock,
@@ -49,7 +47,7 @@ pub(super) fn review_rows(
     if table != ReviewTableMode::Folded {
         entries.extend(reviews.iter().map(|review| review_row(review, clock)));
     }
-    // Runs of earlier versions know no more than the last one.
+    // Runs of earlier versions only recorded the last verdict.
     if let (Some(verdict), true) = (&state.verdict, reviews.is_empty()) {
         let (sign, style) = labels::verdict_label(verdict.value);
         let doubt = if verdict.consistent {
@@ -67,7 +65,7 @@ pub(super) fn review_rows(
     entries
 }
 
-/// The row that stands for all reviews: how many they are, and what the last one came to.
+/// Renders the summary row of all reviews: how many there are, and the result of the last one.
 fn folded_row(n: usize, last: &ReviewSpan, table: ReviewTableMode) -> CommentsEntry {
     let (sign, style) = labels::verdict_label(last.verdict);
     let fold = match table {

@@ -1,6 +1,6 @@
-//! All that one event of Log holds, in words; how the log itself calls it stands last.
+//! The details of one event of the Log tab, in readable form; the event's name in the log comes last.
 //!
-//! Refuses to leave anything out but what its words say already.
+//! Only fields that the summary already contains are left out.
 
 use ratatui::text::{Line, Span};
 
@@ -10,7 +10,7 @@ use crate::tui::markdown::hanging_indent;
 use crate::tui::text_wrap::{clean_for_display, to_one_line, wrap_spans};
 use crate::tui::theme;
 
-/// What the program finds its things by, and says nothing to a reader.
+/// Fields that the program needs but a reader does not.
 const INTERNAL_FIELDS: &[&str] = &[
     "base",
     "id",
@@ -28,7 +28,7 @@ const INTERNAL_FIELDS: &[&str] = &[
     "tree",
     "turn",
 ];
-/// Names that say too little by themselves.
+/// Labels for field names that are unclear by themselves.
 const FIELD_LABELS: &[(&str, &str)] = &[
     ("n", "number"),
     ("at", "when"),
@@ -37,19 +37,19 @@ const FIELD_LABELS: &[(&str, &str)] = &[
     ("what", "what failed"),
 ];
 
-/// An event, told whole.
+/// The details of an event.
 #[derive(Debug)]
 pub struct EventDetail {
-    /// What its row says, uncut; empty where what follows says it.
+    /// The full text of its row; empty if the fields contain it.
     summary: String,
     fields: Vec<EventField>,
-    /// How the log calls it, and what only the program needs.
+    /// The event's name in the log; it is shown last, with the internal fields.
     event_name: String,
     internal_fields: Vec<EventField>,
 }
 
 impl EventDetail {
-    /// Tells an event whose row says `summary`.
+    /// Collects the details of an event whose row shows the summary `words`.
     pub fn new(event: &Event, words: &str) -> Self {
         let mut told = Vec::new();
         let mut internal = Vec::new();
@@ -67,7 +67,7 @@ impl EventDetail {
                 None => told.push(field),
             }
         }
-        // An agent's words are there whole: their first line needs not be said before.
+        // An agent's text is shown in full, so a summary that is its first line is dropped.
         let begins = |field: &EventField| {
             let first = field.text.lines().find(|line| !line.trim().is_empty());
             first.is_some_and(|first| words.ends_with(&to_one_line(first)))
@@ -93,7 +93,7 @@ impl EventDetail {
         }
     }
 
-    /// As drawable lines of so many columns.
+    /// Lays the details out in lines of so many columns.
     pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         for (text, style) in self.styled_lines() {
@@ -114,7 +114,7 @@ impl EventDetail {
         lines
     }
 
-    /// As one text.
+    /// Returns the details as plain text.
     pub fn to_text(&self) -> String {
         let parts: Vec<String> = self
             .styled_lines()
@@ -145,7 +145,7 @@ impl EventDetail {
     }
 }
 
-/// What an event holds; what an agent did lies no deeper than the rest.
+/// Returns the fields of an event, with an agent's activity at the same depth as the others.
 fn flatten_activity(event: &Event) -> Vec<EventField> {
     let mut all = fields::event_fields(event);
     if matches!(event, Event::Agent { .. } | Event::TaskActivity { .. }) {
@@ -160,7 +160,7 @@ fn is_internal(name: &str) -> bool {
     INTERNAL_FIELDS.contains(&name) || name.ends_with("sha256") || name == "plan_now"
 }
 
-/// Tells whether the words say it already.
+/// Returns whether the summary already contains the field.
 fn is_in_summary(field: &EventField, words: &str) -> bool {
     let text = to_one_line(&field.text);
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -176,19 +176,19 @@ fn is_in_summary(field: &EventField, words: &str) -> bool {
     field.depth == 0 && !text.is_empty() && words.match_indices(text.as_str()).any(stands)
 }
 
-/// A name as a reader says it.
+/// Returns the readable label of a field name.
 fn field_label(name: &str) -> String {
     let odd = FIELD_LABELS.iter().find(|(odd, _)| *odd == name);
     odd.map_or_else(|| name.replace('_', " "), |(_, words)| (*words).to_owned())
 }
 
-/// Tells whether what stands before a colon is a name of ours, and not a part of a text.
+/// Returns whether the text before a colon is a field name and not part of a value.
 fn is_field_name(name: &str) -> bool {
     let name = name.trim_start();
     name.len() < 24 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ')
 }
 
-/// A field as a line, or as several.
+/// Renders a field as one line or several.
 fn field_line(field: &EventField, name: &str) -> String {
     let lead = "  ".repeat(field.depth);
     let text = match field.text.as_str() {

@@ -1,6 +1,5 @@
-//! An event as one row of Log: whose it is, of which kind, and what it says in words.
-//!
-//! Refuses to show ids where there is a word.
+//! An event as one row of the Log tab: its author, its category and a readable text, with names instead of
+//! ids where there is a name.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +11,21 @@ use crate::tui::text_wrap::to_one_line;
 use crate::tui::tool_labels;
 use crate::tui::transcript::{event_facts, short_path};
 
-/// What kind of thing happened.
+/// The category of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventCategory {
     /// The user decided or said something.
     User,
     /// An agent did something.
     Agent,
-    /// The program checked or kept something.
+    /// The program checked or stored something.
     Program,
     /// Something went wrong.
     Problem,
 }
 
 impl EventCategory {
-    /// Its name in the column of who.
+    /// Returns the label for the author column.
     pub fn label(self) -> &'static str {
         match self {
             Self::User => "you",
@@ -37,20 +36,19 @@ impl EventCategory {
     }
 }
 
-/// Whose an event is and what it says; `None` where there is nothing to say of it.
+/// The author and the text of an event.
 #[derive(Debug)]
 pub struct EventSummary {
-    /// Its kind.
     pub kind: EventCategory,
     /// The agent, by its role's name.
     pub agent: Option<&'static str>,
-    /// What it says.
     pub text: String,
-    /// The turn that it begins or ends, whose purpose the state knows.
+    /// The turn that the event starts or ends, and the word for that; the run state knows the turn's
+    /// purpose.
     pub turn: Option<(TurnId, &'static str)>,
 }
 
-/// Tells an event.
+/// Summarizes an event; `None` if there is nothing to show for it.
 pub fn summarize_event(
     event: &Event,
     asked: &mut BTreeMap<RequestId, String>,
@@ -77,7 +75,7 @@ pub fn summarize_event(
             turn,
             result: TurnOutcome::Completed { .. },
         } => of_turn(turn, "is done"),
-        // It is told with its answer; what waits for the user has a dialog.
+        // The answer's row describes it; an open request has a dialog.
         Event::ApprovalRequested(approval) => {
             asked.insert(approval.request.clone(), approval.describe());
             return None;
@@ -91,7 +89,7 @@ pub fn summarize_event(
         } => {
             let what = asked.remove(request).unwrap_or_default();
             match (*allowed, by.as_str()) {
-                // What the phase allows by itself is told by the tool call alone.
+                // If the phase allows the call by itself, the tool call is the only row.
                 (true, "permission") => return None,
                 (true, "user") => plain(format!("allows {what}")),
                 (true, by) => plain(format!("allowed by {by}: {what}")),
@@ -118,7 +116,7 @@ pub fn summarize_event(
     })
 }
 
-/// What is said of events that the chat does not tell, or tells in the user's voice.
+/// Describes events that the chat does not show, or shows in the user's voice.
 fn describe_event(event: &Event) -> Option<String> {
     Some(match event {
         Event::FindingSettled { n } => format!("settles finding {n}"),
@@ -246,7 +244,7 @@ fn event_category(event: &Event) -> EventCategory {
 }
 
 impl EventSummary {
-    /// Whose it is and what it says, with what the state knows of its turn.
+    /// Returns the author and the text, with the turn's purpose from the run state.
     pub fn author_and_text(&self, state: Option<&RunState>) -> (&'static str, String) {
         let span = self.turn.as_ref().and_then(|(turn, _)| {
             let turns = state?.course.turns();
@@ -254,14 +252,14 @@ impl EventSummary {
         });
         match (span, &self.turn) {
             (Some(span), Some((_, word))) => (span.role.name(), format!("{}: {word}", span.what)),
-            // Of turns that are long ago the state knows no more than their sums.
+            // The state keeps only totals of old turns.
             (None, Some((turn, word))) => ("agent", format!("turn {} {word}", turn_number(turn))),
             (_, None) => (self.agent.unwrap_or(self.kind.label()), self.text.clone()),
         }
     }
 }
 
-/// The number in a turn's id.
+/// Returns the number in a turn's id.
 fn turn_number(turn: &TurnId) -> &str {
     turn.as_str().rsplit('_').next().unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! What of the log came before the rows that are kept: read while somebody reads or looks for it, as far as it is
-//! listed, and forgotten again at the end.
+//! Events before the rows that are kept. They are loaded while the user reads or searches them and dropped
+//! afterwards.
 //!
-//! Refuses to read the log: it says what it wants of it.
+//! This module only requests parts of the log; the caller reads them.
 
 use std::collections::VecDeque;
 
@@ -10,30 +10,30 @@ use crate::domain::run::RunState;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::transcript::{LogSearchProgress, ScrollbackDemand};
 
-/// What came before the latest rows.
+/// Events before the latest rows.
 #[derive(Debug, Default)]
 pub(super) struct OlderEvents {
     pub(super) rows: VecDeque<EventLogRow>,
-    /// The number of the last event that was not read; `None` where nobody wants what came before.
+    /// The number of the last event that was not loaded; `None` while earlier events are not needed.
     pub(super) last_unread: Option<u64>,
-    /// Whether the log could not be read further.
+    /// Whether reading the log failed.
     pub(super) is_unreadable: bool,
-    /// Whether more is wanted now.
+    /// Whether more events are requested now.
     is_wanted: bool,
-    /// The letters that all of these rows have.
+    /// The search text that all of these rows match.
     query: String,
-    /// Whether all of them have those letters by now.
+    /// Whether the rows were filtered by that search text.
     is_filtered: bool,
 }
 
 impl EventLogList {
-    /// Begins a piece of the past, which is kept whole: how many events of the log came before it.
+    /// Starts a chunk of earlier events, which is kept whole; `before` events of the log precede it.
     pub fn start_after(&mut self, before: u64) {
         self.range.start_after(before);
         self.is_chunk = true;
     }
 
-    /// Puts a piece in front that lies right before the rows, or before what was read of what came before them.
+    /// Prepends a chunk that directly precedes the rows, or the earlier events that were loaded.
     pub fn prepend_chunk(&mut self, piece: Self) {
         let last = piece.range.last_event();
         if self
@@ -74,7 +74,7 @@ impl EventLogList {
         self.older.is_wanted = false;
     }
 
-    /// Forgets the first of the latest rows; whoever reads what came before keeps it.
+    /// Drops the first of the latest rows; while the user reads earlier events, the row moves to those.
     pub(super) fn drop_first(&mut self) {
         let Some(row) = self.rows.pop_front() else {
             return;
@@ -86,8 +86,9 @@ impl EventLogList {
         }
     }
 
-    /// Keeps of what came before only what is listed.
+    /// Keeps only those earlier events that are listed.
     pub(super) fn filter_older(&mut self, find: &str, state: Option<&RunState>) {
+        // A longer search text only drops more rows; for any other text, dropped rows must be loaded again.
         if !find.starts_with(&self.older.query) {
             self.older = OlderEvents::default();
         }
@@ -105,6 +106,7 @@ impl EventLogList {
         let is_listed =
             |row: &EventLogRow| filter.matches(row) && row.match_query(find, state).is_some();
         self.older.rows.retain(is_listed);
+        // Rows beyond the limit count as unread again, so that they can be loaded later.
         while self.older.rows.len() > MAX_OLDER_EVENTS
             && let Some(row) = self.older.rows.pop_front()
         {
@@ -112,7 +114,8 @@ impl EventLogList {
         }
     }
 
-    /// Takes in how the window stood with a frame.
+    /// Notes how a frame showed the list: the earlier events are dropped once the user no longer reads
+    /// them.
     pub(super) fn on_shown(&mut self, is_away: bool, find: &str) {
         let is_read = is_away || self.has_filter(find) || self.selected.is_some();
         if !is_read && !self.older.is_wanted {
@@ -120,7 +123,7 @@ impl EventLogList {
         }
     }
 
-    /// Wants what came before; tells whether there is more that has room.
+    /// Requests earlier events; returns whether there are more and there is room for them.
     pub fn request_older(&mut self) -> bool {
         let has_room = self.older.rows.len() < MAX_OLDER_EVENTS && !self.older.is_unreadable;
         self.older.is_wanted = has_room && self.last_unread() > 0;
@@ -132,12 +135,12 @@ impl EventLogList {
         self.older.is_wanted
     }
 
-    /// Tells whether not all events are listed.
+    /// Returns whether a search or a filter hides events.
     fn has_filter(&self, find: &str) -> bool {
         !find.is_empty() || self.filter != EventLogFilter::All
     }
 
-    /// The number of the last event that somebody wants to see who reads or looks for what came before.
+    /// Returns the part of the log that is requested, by the number of its last event.
     pub fn wanted_scrollback(&self) -> Option<ScrollbackDemand> {
         let last = self.older.last_unread.filter(|last| *last > 0)?;
         self.older
@@ -145,7 +148,7 @@ impl EventLogList {
             .then_some(ScrollbackDemand::Rows { last })
     }
 
-    /// Wants nothing more of the log, which cannot be read.
+    /// Stops all requests, because the log cannot be read.
     pub fn stop_scrollback(&mut self) {
         if self.older.last_unread.is_some() {
             self.older.is_unreadable = true;
@@ -153,14 +156,14 @@ impl EventLogList {
         }
     }
 
-    /// The number of the last event that is neither among the latest nor was read.
+    /// Returns the number of the last event that is not loaded.
     fn last_unread(&self) -> u64 {
         self.older
             .last_unread
             .unwrap_or(self.range.last_incomplete_event())
     }
 
-    /// How far it was looked for.
+    /// Returns how much of the log was searched.
     pub fn search_progress(&self) -> LogSearchProgress {
         let (unread, all) = (self.last_unread(), self.range.last_event().max(1));
         match self.older.is_wanted {
@@ -171,7 +174,7 @@ impl EventLogList {
         }
     }
 
-    /// Says how much of the log is here where that is not all.
+    /// Describes which part of the log is loaded, if it is not all.
     pub(super) fn describe_range(&self, find: &str, keymap: &ActiveKeymap) -> Option<String> {
         let unread = self.last_unread();
         let last = self.range.last_event();

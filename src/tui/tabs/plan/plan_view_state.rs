@@ -1,50 +1,47 @@
-//! How the plan is read: which of its lines is pointed at, and which earlier version it is compared with.
-//!
-//! Refuses to draw.
+//! View state of the Plan tab: the selected line, and the earlier version that the plan is compared with.
 
 use crate::text::front_matter;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::text_comparison::ComparisonForm;
 
-/// How the plan is read.
+/// View state of the Plan tab.
 #[derive(Debug, Default)]
 pub struct PlanViewState {
-    /// The line that is pointed at, from 0, counted over the whole file.
+    /// The selected line, from 0, counted over the whole file.
     selected: Option<usize>,
-    /// The earlier version that it is compared with, from 0.
+    /// The index of the earlier version to compare with.
     against: Option<usize>,
-    /// How two versions are laid out.
+    /// The layout of the comparison.
     pub form: ComparisonForm,
     finished_fold: FinishedStepsFold,
 }
 
-/// How steps are shown that are finished while others are worked on.
+/// How finished steps are shown while others are still open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum FinishedStepsFold {
-    /// In a row for several, where the plan is longer than its window.
+    /// Several in one row, if the plan is longer than its window.
     #[default]
     Folded,
-    /// As they are.
     Open,
 }
 
 impl PlanViewState {
-    /// The line that is pointed at, from 0.
+    /// Returns the selected line, from 0.
     pub fn selected_line(&self) -> Option<usize> {
         self.selected
     }
 
-    /// Points at a line, from 0.
+    /// Selects a line, from 0.
     pub fn select_line(&mut self, line: usize) {
         self.selected = Some(line);
     }
 
-    /// Points at nothing; tells whether something was pointed at.
+    /// Clears the selection; returns whether there was one.
     pub fn clear_selection(&mut self) -> bool {
         self.selected.take().is_some()
     }
 
-    /// Tells whether one row stands for several finished steps where there is no room for all.
+    /// Returns whether several finished steps may share one row where there is no room for all.
     pub fn is_folded(&self) -> bool {
         self.finished_fold == FinishedStepsFold::Folded
     }
@@ -54,12 +51,12 @@ impl PlanViewState {
         self.finished_fold = FinishedStepsFold::Open;
     }
 
-    /// Lets one row stand for several finished steps again; tells whether they were shown.
+    /// Folds finished steps again; returns whether they were shown.
     pub fn fold(&mut self) -> bool {
         std::mem::take(&mut self.finished_fold) == FinishedStepsFold::Open
     }
 
-    /// Points at the next line that says something and is no `hidden` one, or the one before; gives it.
+    /// Selects the next or the previous line that is neither blank nor `hidden`, and returns it.
     pub fn move_selection(
         &mut self,
         is_next: bool,
@@ -80,17 +77,17 @@ impl PlanViewState {
         self.selected
     }
 
-    /// The earlier version that the plan is compared with, from 0.
+    /// Returns the index of the earlier version that the plan is compared with.
     pub fn compared_version(&self) -> Option<usize> {
         self.against
     }
 
-    /// Tells whether two versions stand beside each other, which takes all the room there is.
+    /// Returns whether two versions are side by side, which takes the whole width.
     pub fn is_side_by_side(&self) -> bool {
         self.against.is_some() && self.form == ComparisonForm::SideBySide
     }
 
-    /// Compares with the last earlier version, or with none any more; tells whether there is one.
+    /// Starts a comparison with the latest earlier version, or ends it; returns whether one is shown.
     pub fn toggle_comparison(&mut self, texts: &DisplayDocuments) -> bool {
         self.against = match self.against {
             Some(_) => None,
@@ -100,12 +97,12 @@ impl PlanViewState {
         !texts.plan_versions.is_empty()
     }
 
-    /// Compares with no version any more; tells whether it did.
+    /// Ends the comparison; returns whether there was one.
     pub fn close_comparison(&mut self) -> bool {
         self.against.take().is_some()
     }
 
-    /// Points at the next one of these lines, which are given in order, or the one before; gives it.
+    /// Selects the next or the previous one of `lines`, which are sorted, and returns it.
     pub fn move_selection_among(&mut self, is_next: bool, lines: &[usize]) -> Option<usize> {
         let next = match (self.selected, is_next) {
             (None, true) => lines.first(),
@@ -117,7 +114,7 @@ impl PlanViewState {
         self.selected
     }
 
-    /// Compares with another version: the next one, or the one before.
+    /// Switches the comparison to the next or the previous version.
     pub fn choose_version(&mut self, is_next: bool, texts: &DisplayDocuments) {
         let last = texts.plan_versions.len().saturating_sub(1);
         self.against = self.against.map(|at| {
@@ -130,7 +127,7 @@ impl PlanViewState {
     }
 }
 
-/// The first line of a plan's text behind what the program writes before it, from 0.
+/// Returns the first line of the plan's body, after the front matter, from 0.
 pub fn first_body_line(text: &str) -> usize {
     let body = front_matter::parse_document(text)
         .body

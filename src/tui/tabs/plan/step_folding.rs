@@ -1,7 +1,8 @@
-//! The plan in parts, and those finished steps of it that one row stands for where it is longer than its window.
+//! Splits the plan into parts and finds finished steps that one row can replace where the plan is longer
+//! than its window.
 //!
-//! Refuses to fold a step that somebody remarked on, or of which more is to be said than that it went well; the
-//! last one that was finished stays as it is.
+//! A step is not folded if it has remarks or did not finish cleanly. The step that was finished last is
+//! never folded.
 
 use std::ops::Range;
 
@@ -15,35 +16,33 @@ use crate::tui::scroll_view::ScrollContent;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
-/// Below how many no row stands for them.
+/// Fewer finished steps than this are not folded.
 const MIN_FOLDED_STEPS: usize = 2;
 
-/// A line of the plan with what stands below it.
+/// A line of the plan with everything below it.
 #[derive(Debug)]
 pub struct PlanPart {
     /// Its line, from 0, counted over the whole file.
     pub line: usize,
-    /// What it belongs to.
     kind: PlanPartKind,
-    /// Its rows.
     pub layout: ScrollContent,
-    /// Whether a finding or a note stands below it.
+    /// Whether a finding or a note is below it.
     pub has_remarks: bool,
 }
 
 /// What a line of the plan belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanPartKind {
-    /// It begins a step, whose mark has this place.
+    /// Starts a step; the value is the index of its mark.
     StepStart(usize),
-    /// It begins something else.
+    /// Starts something other than a step.
     OtherStart,
-    /// It goes on with what began above it.
+    /// Continues what started above it.
     Continuation,
 }
 
 impl PlanPart {
-    /// Makes one that has no rows yet.
+    /// Creates a part without rows.
     pub fn new(line: usize, of: PlanPartKind) -> Self {
         Self {
             line,
@@ -53,27 +52,25 @@ impl PlanPart {
         }
     }
 
-    /// Tells whether nothing stands in it but the column before it.
+    /// Returns whether it shows nothing except the margin column.
     fn is_blank(&self) -> bool {
         self.layout.lines.iter().all(|line| line.width() <= 1)
     }
 }
 
-/// Steps in a row that one row stands for.
+/// Consecutive steps that one row replaces.
 #[derive(Debug)]
 pub struct StepFold {
-    /// Their parts.
     pub parts: Range<usize>,
-    /// Their lines.
     pub lines: Range<usize>,
-    /// The numbers of the first and the last one.
+    /// The numbers of the first and the last step.
     step_numbers: (u32, u32),
     n_steps: usize,
     n_tested: usize,
 }
 
 impl StepFold {
-    /// The row; `open` is the key that opens it.
+    /// Renders the row; `open` is the key that unfolds it.
     pub fn to_line(&self, open: &str, columns: usize) -> Line<'static> {
         let (first, last) = self.step_numbers;
         let n = self.n_steps;
@@ -101,7 +98,7 @@ impl StepFold {
     }
 }
 
-/// The step that is at work, else the one that comes next; its mark's place. None where nothing is executed.
+/// Returns the mark index of the running step, else of the next one; `None` when nothing is executed.
 pub fn current_step(marks: &[step_marks::PlanStepMark], state: &RunState) -> Option<usize> {
     let executes = state.phase == Phase::Execute && state.execution.is_some();
     let runs = marks.iter().position(step_marks::PlanStepMark::is_running);
@@ -109,13 +106,13 @@ pub fn current_step(marks: &[step_marks::PlanStepMark], state: &RunState) -> Opt
     runs.or_else(next).filter(|_| executes)
 }
 
-/// A step with what goes on with it.
+/// A step with its continuation lines.
 struct StepBlock {
     parts: Range<usize>,
     mark: usize,
 }
 
-/// The finished steps that rows can stand for.
+/// Returns the groups of finished steps that can be folded.
 pub fn find_folds(parts: &[PlanPart], marks: &[step_marks::PlanStepMark]) -> Vec<StepFold> {
     let blocks = step_blocks(parts);
     let finished = |block: &StepBlock| {
@@ -179,7 +176,7 @@ fn fold_steps(
             .and_then(step_marks::PlanStepMark::clean_finish);
         well == Some(step_marks::CleanFinish::Tested)
     };
-    // What parts them from what follows stays.
+    // The blank lines before the next part stay visible.
     let is_blank = |at: &usize| parts.get(*at).is_some_and(PlanPart::is_blank);
     let n_blank = last.parts.clone().rev().take_while(is_blank).count();
     let end = last.parts.end - n_blank;

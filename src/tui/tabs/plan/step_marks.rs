@@ -1,6 +1,6 @@
-//! What stands beside a step's box: how far it is, what its tests said, its commit, how long it took.
+//! Progress of each plan step beside its box: stage, test result, commit, duration.
 //!
-//! By what the program recorded, never by what the text claims.
+//! It comes from what the program recorded, never from what the plan's text claims.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -19,27 +19,26 @@ use crate::tui::markdown::style_inline;
 use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans};
 use crate::tui::theme;
 
-/// What is to be said of a step beside its box.
+/// The progress of a step, shown beside its box.
 #[derive(Debug, Hash)]
 pub struct PlanStepMark {
-    /// The step's number.
     pub n: u32,
-    /// Whether its box is ticked and the program did not do it.
+    /// Whether its box is ticked although the program did not do the step.
     is_ticked_by_hand: bool,
     text: String,
     sign: &'static str,
     tone: StepTone,
-    /// What stands in the line below, each in its parts with their styles.
+    /// Notes for the line below, each split into styled parts.
     notes: StepNotes,
     clean_finish: Option<CleanFinish>,
 }
 
-/// How a step was finished of which nothing has to be known.
+/// How a step finished, if it finished without anything to note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CleanFinish {
-    /// It is committed, and the tests passed.
+    /// Committed, and the tests passed.
     Tested,
-    /// It is committed, and there were no tests.
+    /// Committed, and there were no tests.
     Untested,
 }
 
@@ -48,35 +47,35 @@ enum StepTone {
     Pending,
     Running,
     Done,
-    /// Nothing came of it, and nothing went wrong.
+    /// Without changes and without problems.
     Unchanged,
     Problem,
 }
 
 impl PlanStepMark {
-    /// Tells whether it is of the step that a line of the plan holds.
+    /// Returns whether it belongs to this step of the plan text.
     pub fn matches_step(&self, step: &Step) -> bool {
         self.n == step.n && self.text == to_one_line(&step.text)
     }
 
-    /// Tells whether it is worked on.
+    /// Returns whether the step is being worked on.
     pub fn is_running(&self) -> bool {
         matches!(self.tone, StepTone::Running)
     }
 
-    /// Tells whether its turn is still to come.
+    /// Returns whether the step has not started yet.
     pub fn is_pending(&self) -> bool {
         matches!(self.tone, StepTone::Pending)
     }
 
-    /// How it was finished, where nothing else has to be known of it.
+    /// Returns how the step finished, if there is nothing else to note.
     pub fn clean_finish(&self) -> Option<CleanFinish> {
         self.clean_finish
             .filter(|_| matches!(self.tone, StepTone::Done))
     }
 }
 
-/// What is wrong with a plan as it lies there: it would be no plan, or a box claims what was not done.
+/// Returns the problems of a plan text: it does not parse, or a box claims a step that was not done.
 pub fn plan_problems(text: &str, marks: &[PlanStepMark]) -> Vec<String> {
     let read = match plan::parse(text) {
         Ok(read) => read,
@@ -95,7 +94,7 @@ pub fn plan_problems(text: &str, marks: &[PlanStepMark]) -> Vec<String> {
     ticked.map(|step| flaw(step.n)).collect()
 }
 
-/// The steps of the plan with what became of each.
+/// Returns the progress of each step of the plan.
 pub fn step_marks(state: Option<&RunState>, now: UnixMillis) -> Vec<PlanStepMark> {
     let Some((state, file)) = state.and_then(|state| Some((state, state.plan.as_ref()?))) else {
         return Vec::new();
@@ -156,7 +155,7 @@ fn step_progress(execution: &PlanExecution, n: u32) -> StepProgress<'_> {
     }
 }
 
-/// Parts of a text with their styles.
+/// One note, split into parts with their styles.
 type StepNote = Vec<(String, Style)>;
 
 type StepNotes = Vec<StepNote>;
@@ -213,7 +212,7 @@ fn running_notes(current: &CurrentStep, state: &RunState, now: UnixMillis) -> St
     notes
 }
 
-/// The stages of a step; the present one is lit and in brackets.
+/// Renders the stages of a step; the current one is highlighted and in brackets.
 fn stage_note(stage: StepStage) -> StepNote {
     let names = ["agent", "look", "tests", "commit", "record"];
     let at = match stage {
@@ -262,17 +261,17 @@ fn duration_note(n: u32, state: &RunState, now: UnixMillis) -> Option<StepNote> 
     Some(vec![(text, theme::QUIET)])
 }
 
-/// What stands before the text of a step.
+/// Returns the text before a step's own text.
 fn step_prefix(mark: &PlanStepMark) -> String {
     format!("[{}] {}. ", mark.sign, mark.n)
 }
 
-/// At which column the text of a step begins.
+/// Returns the column at which the text of a step starts.
 pub fn text_indent(mark: &PlanStepMark) -> usize {
     text_width(&step_prefix(mark))
 }
 
-/// The lines of a step.
+/// Renders the lines of a step.
 pub fn step_lines(mark: &PlanStepMark, columns: usize) -> Vec<Line<'static>> {
     let head = step_prefix(mark);
     let indent = text_indent(mark);

@@ -1,6 +1,6 @@
-//! The children of a run on Status: below whom each stands, and what it is at.
+//! The table of child sessions on the Status tab: each below its parent, with its current activity.
 //!
-//! Refuses to know how one is opened or stopped: `/sessions` offers that.
+//! `/sessions` opens and stops them.
 
 use ratatui::style::Style;
 
@@ -14,10 +14,9 @@ use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 use crate::tui::tool_labels;
 
-/// What stands above the columns.
 const COLUMN_TITLES: &[&str] = &["given by", "agent", "cli", "time", "calls", "what"];
 
-/// The run's children, below whoever gave each its task; empty where it has none.
+/// Returns the run's child sessions, each below the session that started it; empty if there are none.
 pub(super) fn child_table(state: &RunState, now: UnixMillis) -> StatusTable {
     let callers = [
         ("planner", state.session(Role::Planner)),
@@ -45,7 +44,7 @@ fn rows_below_caller(
         .children
         .iter()
         .filter(|child| child.order.parent.as_ref() == parent)
-        // Who speaks in a discussion stands with it.
+        // Participants of a discussion are listed with it.
         .filter(|child| child.order.speaks.is_none())
         .collect();
     let mut rows = Vec::new();
@@ -59,7 +58,8 @@ fn rows_below_caller(
     rows
 }
 
-/// A child in cells: its mark and name, who plays it, for how long, how busy, and what it is at or came to.
+/// Returns the cells of a child: its mark and name, its CLI, its duration, its number of calls, and its
+/// activity or result.
 fn child_cells(child: &ChildSession, now: UnixMillis) -> [(String, Style); 5] {
     let (mark, style) = match (child.status, child.began_at) {
         (TaskStatus::Running, None) => ("·", theme::QUIET),

@@ -1,6 +1,5 @@
-//! The discussions of a run on Status: what each came to or how far it is, and below it who takes part.
-//!
-//! Refuses to tell what was said: the board does.
+//! The discussions of a run on the Status tab: the result or progress of each, and its participants. The
+//! board shows what they said.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +13,7 @@ use crate::tui::labels::format_elapsed;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
-/// The rows, the newest discussion first; none where there was none.
+/// Returns the rows, newest discussion first; empty without discussions.
 pub(super) fn discussion_rows(state: &RunState, now: UnixMillis) -> Vec<StatusRow> {
     let nothing = BTreeMap::new();
     let mut rows = Vec::new();
@@ -71,7 +70,7 @@ pub(super) fn discussion_rows(state: &RunState, now: UnixMillis) -> Vec<StatusRo
     rows
 }
 
-/// What a participant is at, else where it stands.
+/// Returns what a participant does now, else its stance.
 fn participant_status(minutes: &BoardModel<'_>, name: &str, now: UnixMillis) -> String {
     match minutes.current_content(name) {
         Some(BoardCellContent::Speaking { since, .. }) => {

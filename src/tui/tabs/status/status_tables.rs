@@ -1,6 +1,6 @@
-//! The tables of Status: reviews, steps and turns, a row each.
+//! The tables of the Status tab: reviews, steps and turns, one row each.
 //!
-//! Refuses to know widths but those of its own columns: the last one takes what is left.
+//! Columns are as wide as their content; the last one gets the rest.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -18,17 +18,17 @@ use crate::tui::labels::{
 use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
-/// How many of the last turns are listed.
+/// How many of the latest turns are listed.
 const MAX_TURN_ROWS: usize = 12;
 
-/// A table: what stands above, and the rows, each cell with its style.
+/// A table: column titles, and rows of styled cells.
 pub struct StatusTable {
     titles: &'static [&'static str],
     rows: Vec<Vec<(String, Style)>>,
 }
 
 impl StatusTable {
-    /// A table of these rows.
+    /// Creates a table of these rows.
     pub fn new(heads: &'static [&'static str], rows: Vec<Vec<(String, Style)>>) -> Self {
         Self {
             titles: heads,
@@ -36,7 +36,7 @@ impl StatusTable {
         }
     }
 
-    /// Lays the rows out; columns that no row fills are left out, and the last one is cut.
+    /// Lays the rows out; empty columns are left out, and the last column is cut.
     pub fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
         if self.rows.is_empty() {
             return Vec::new();
@@ -84,7 +84,7 @@ fn table_line(row: &[(String, Style)], widths: &[usize], columns: usize) -> Line
     Line::from(spans)
 }
 
-/// What each review said and what was answered.
+/// Returns a row for each review: its verdict and the planner's answers.
 pub fn review_table(state: &RunState, clock: LocalClock) -> StatusTable {
     let rows = state.course.reviews().iter();
     StatusTable {
@@ -110,7 +110,7 @@ fn review_cells(review: &ReviewSpan, state: &RunState, clock: LocalClock) -> Vec
     ]
 }
 
-/// How the planner answered a review.
+/// Counts the planner's answers to a review.
 fn response_counts(review: u32, state: &RunState) -> String {
     let all = state.findings.all().iter();
     let stands = all
@@ -127,7 +127,7 @@ fn response_counts(review: u32, state: &RunState) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What became of each step.
+/// Returns a row for each step of the plan, with its result.
 pub fn step_table(state: &RunState, now: UnixMillis) -> StatusTable {
     let execution = state.execution.as_ref();
     let steps = state.plan.iter().flat_map(|file| &file.plan.steps);
@@ -208,7 +208,7 @@ fn test_cell(receipt: &Receipt) -> (String, Style) {
     (summarize_receipt(receipt), style)
 }
 
-/// The last turns, the latest last.
+/// Returns the latest turns, oldest first.
 pub fn turn_table(state: &RunState, now: UnixMillis, clock: LocalClock) -> StatusTable {
     let turns = state.course.turns();
     let from = turns.len().saturating_sub(MAX_TURN_ROWS);

@@ -1,6 +1,7 @@
-//! The bars of Status: who worked when, and when the user was waited for, one row each over the same time.
+//! The timeline of the Status tab: who worked when, and when the run waited for the user, one row each on
+//! the same time axis.
 //!
-//! Time in which no program worked on the run takes no room. Refuses to know turns by more than their times.
+//! Time in which no program worked on the run is left out.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -13,17 +14,17 @@ use crate::tui::labels::{LocalClock, format_millis};
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
-/// Columns of the names at the left.
+/// Width of the names at the left.
 const NAME_COLUMNS: usize = 11;
-/// Columns of the sums at the right.
+/// Width of the totals at the right.
 const SUM_COLUMNS: usize = 22;
-/// The fewest columns that make a bar.
+/// Minimum width of a bar.
 const MIN_BAR_COLUMNS: usize = 12;
 
-/// A time from and to, in milliseconds since the run began, pauses left out.
+/// Start and end in milliseconds since the run started, without pauses.
 type TimelineSegment = (i64, i64);
 
-/// The time of a run without its pauses.
+/// The time axis of a run, without its pauses.
 struct TimelineAxis {
     from: UnixMillis,
     pauses: Vec<(UnixMillis, UnixMillis)>,
@@ -45,7 +46,7 @@ impl TimelineAxis {
         axis
     }
 
-    /// Where an instant is, in milliseconds.
+    /// Converts an instant to its offset on the axis, in milliseconds.
     fn offset_of(&self, at: UnixMillis) -> i64 {
         let paused = self.pauses.iter().map(|(from, to)| {
             let to = (*to).min(at);
@@ -65,19 +66,19 @@ impl TimelineAxis {
     }
 }
 
-/// A row: its name, what it shows and its sum.
+/// A row: its name, its segments and their total.
 struct TimelineRow {
     name: &'static str,
     style: Style,
     full: char,
     part: char,
     segments: Vec<TimelineSegment>,
-    /// Pieces that did not end well, and their sign.
+    /// Ends of segments that failed; they get a sign of their own.
     failed_at: Vec<i64>,
     sum: String,
 }
 
-/// The bars with their legend; none where nothing was kept.
+/// Renders the bars and their legend; empty if no turn and no wait was recorded.
 pub fn timeline_lines(
     state: &RunState,
     now: UnixMillis,
@@ -202,7 +203,7 @@ fn mark_column(cells: &mut [char], at: i64, length: i64, sign: char) {
     }
 }
 
-/// The time of day at both ends.
+/// Renders the time of day at both ends of the axis.
 fn scale_line(
     axis: &TimelineAxis,
     now: UnixMillis,

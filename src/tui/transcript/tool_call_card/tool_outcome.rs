@@ -1,43 +1,37 @@
-//! How a tool ended, and the end of what it said.
-//!
-//! Refuses to keep a long output: the session's raw stream has it.
+//! The result of a tool call, with the end of its output. The session's raw stream has the full output.
 
 use crate::text::truncate;
 use crate::tui::text_wrap::{clean_for_display, to_one_line};
 
 /// How many bytes of a tool's output are kept.
 const MAX_OUTPUT_BYTES: usize = 8 << 10;
-/// What is said of a call that did not go ahead.
+/// Shown for a call that was denied.
 pub(super) const DENIED_LABEL: &str = "refused";
 
-/// How a tool ended.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCallOutcome {
-    /// What is worth saying of it: nothing where it just went well.
+    /// The status to show; empty for plain success.
     pub(super) status: String,
-    /// Whether it went well.
     pub(super) kind: ToolOutcomeKind,
-    /// The last line of its output, where it went badly.
+    /// The last line of the output, if the call failed.
     pub(super) detail: Option<String>,
-    /// The end of its output, drawable.
+    /// The end of the output, cleaned for display.
     pub(super) output: String,
-    /// How many lines all of it has, where that is not all of it.
+    /// The number of lines of the full output, if only a part of it is kept.
     pub(super) n_lines: Option<usize>,
 }
 
-/// Whether a tool did what it should.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolOutcomeKind {
-    /// It did what it should.
     Succeeded,
-    /// It did not.
     Failed,
-    /// Its turn ended before it did.
+    /// Its turn ended before the tool did.
     Abandoned,
 }
 
 impl ToolCallOutcome {
-    /// Says how a tool ended, by the CLI's word, its exit code and its output.
+    /// Creates the result from the CLI's status word, the exit code and the output.
     pub fn from_status(word: &str, exit_code: Option<i32>, output: &str) -> Self {
         let is_bad_word = matches!(word, "failed" | "error" | "declined" | "denied");
         let code = exit_code.filter(|code| *code != 0);
@@ -53,7 +47,7 @@ impl ToolCallOutcome {
             (word, Some(code)) => format!("{word}, exit {code}"),
             (word, None) => word.to_owned(),
         };
-        // One word for one thing, whichever CLI says it.
+        // CLIs use different words for a denied call; the screen uses one.
         let status = status
             .replace("declined", DENIED_LABEL)
             .replace("denied", DENIED_LABEL);
@@ -69,7 +63,7 @@ impl ToolCallOutcome {
         }
     }
 
-    /// A call that was never made, and why.
+    /// Creates the result of a call that never ran, with the reason.
     pub fn not_run(why: &str) -> Self {
         Self {
             status: why.to_owned(),
@@ -80,13 +74,13 @@ impl ToolCallOutcome {
         }
     }
 
-    /// How many bytes it holds.
+    /// Returns the size of its text in bytes.
     pub fn n_bytes(&self) -> usize {
         self.status.len() + self.output.len() + self.detail.as_ref().map_or(0, String::len)
     }
 }
 
-/// How many lines a tool's output has, where more of it is known than is kept here, or was than is told.
+/// Returns the number of lines of the full output if lines are missing: cut here, or omitted by the sender.
 fn total_lines(output: &str) -> Option<usize> {
     let output = output.trim_end();
     let n_not_there = truncate::count_omitted_lines(output);
@@ -95,7 +89,7 @@ fn total_lines(output: &str) -> Option<usize> {
     is_cut.then(|| output.lines().count() - n_notes + n_not_there)
 }
 
-/// The end of a tool's output, whole lines of it.
+/// Returns the end of an output, in whole lines.
 fn output_tail(output: &str) -> String {
     let output = output.trim_end();
     let mut from = output.len().saturating_sub(MAX_OUTPUT_BYTES);
