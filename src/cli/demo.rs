@@ -73,9 +73,7 @@ pub enum DemoError {
     #[error(
         "{path} is not empty and holds no demo\nhint: give --dir a folder that is empty or does not exist, or leave it out"
     )]
-    NotEmpty {
-        path: PathBuf,
-    },
+    NotEmpty { path: PathBuf },
     /// A file or folder could not be created.
     #[error(
         "cannot make {path}: {source}\nhint: give --dir a folder that you can make, or leave it out"
@@ -88,9 +86,7 @@ pub enum DemoError {
     #[error(
         "start git: {source}\nhint: the demo makes real commits; install git and put it on PATH"
     )]
-    NoGit {
-        source: std::io::Error,
-    },
+    NoGit { source: std::io::Error },
     /// A git command failed.
     #[error("git {command} failed: {said}")]
     Git {
@@ -103,9 +99,7 @@ pub enum DemoError {
     #[error(
         "a demo is in {path} already, and its scenes were chosen when it was made\nhint: leave --scene out to open it again, or give --dir another folder"
     )]
-    AlreadyMade {
-        path: PathBuf,
-    },
+    AlreadyMade { path: PathBuf },
     /// The configuration or a script could not be written as text.
     #[error("write the demo's files: {0}")]
     Write(#[from] toml::ser::Error),

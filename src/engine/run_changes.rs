@@ -25,9 +25,7 @@ pub enum RunChanges {
 #[derive(Debug, Error)]
 pub enum RunChangesError {
     #[error("{error}\nhint: {}", error.hint())]
-    Git {
-        error: GitError,
-    },
+    Git { error: GitError },
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -144,21 +144,13 @@ pub enum ChoiceAction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComposerDraft {
     /// Changes to the plan.
-    Changes {
-        id: u32,
-    },
+    Changes { id: u32 },
     /// A number of additional iterations.
-    More {
-        id: u32,
-    },
+    More { id: u32 },
     /// The answer to an agent's current question.
-    Reply {
-        id: u32,
-    },
+    Reply { id: u32 },
     /// A message for the turn that is retried.
-    Again {
-        id: u32,
-    },
+    Again { id: u32 },
     /// A note on a line of the plan.
     Note,
     /// The new text of a line of the plan.
